@@ -1,0 +1,66 @@
+# ncube: an emulated nCUBE 2 and its operating system.
+#
+#   make demo     set up, build, run the demonstration (FILE= names another file to copy)
+#   make test     set up, build, run all tests
+#   make all      build everything into build/
+#   make setup    install what is missing; build newlib if it is not cached
+#   make check-host   host tests only          make check-guest   tests inside the machine only
+#   make clean    remove build/
+#
+# B=DIR builds elsewhere. Each folder's module.mk adds its programs and tests.
+
+B ?= build
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+RV := riscv64-unknown-elf-
+RV_ARCH := -march=rv64gc -mabi=lp64d -mcmodel=medany
+RV_CFLAGS := $(RV_ARCH) -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+
+PROGRAMS :=
+HOST_TESTS :=
+
+# $(call host_object_rules): host objects at $(B)/obj/<path>.o
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+# $(call host_test,emu/test_net,emu/net.c emu/eventq.c,-lm): a Criterion test tests/emu/test_net.c and what it links
+define host_test
+HOST_TESTS += $$(B)/tests/$(1)
+$$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c $(2))
+	@mkdir -p $$(@D)
+	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ -lcriterion $(3)
+endef
+
+# $(call host_program,bin/ncube,emu/main.c ...,-lconfig)
+define host_program
+PROGRAMS += $$(B)/$(1)
+$$(B)/$(1): $$(patsubst %.c,$$(B)/obj/%.o,$(2))
+	@mkdir -p $$(@D)
+	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ $(3)
+endef
+
+# Kernel and library objects for the nodes at $(B)/rv/<path>.o
+$(B)/rv/%.o: %.c
+	@mkdir -p $(@D)
+	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
+$(B)/rv/%.o: %.S
+	@mkdir -p $(@D)
+	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
+
+include $(wildcard */module.mk)
+
+.PHONY: all
+all: $(PROGRAMS)
+
+.PHONY: host-tests
+host-tests: $(HOST_TESTS)
+
+.PHONY: clean
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

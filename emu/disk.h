@@ -1,0 +1,43 @@
+/*
+ * A drive: an image file and a timing model in virtual time (seek, rotation, transfer, controller, read-ahead,
+ * write-through). No QEMU in here.
+ */
+#ifndef NCUBE_DISK_H
+#define NCUBE_DISK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct disk;
+
+struct disk_model { /* every constant's source is in disk.c and docs/timing.md */
+    const char *name;
+    uint32_t rpm;
+    uint32_t sectors_per_track, heads;
+    uint32_t overhead_us;           /* controller and command */
+    uint32_t seek_track_us, seek_average_us, seek_full_us;
+    uint32_t head_switch_us;
+    uint32_t bus_bytes_per_s;       /* controller to memory */
+    uint32_t read_ahead_sectors;    /* track buffer; 0: none */
+    bool write_back;                /* false: a write ends when the sectors are on the medium */
+};
+
+/* A model by name, NULL if unknown; disk_models lists the names, NULL-terminated. */
+const struct disk_model *disk_model_find(const char *name);
+extern const char *const disk_model_names[];
+
+/* Opens an image for reading and writing and locks it (flock). The caller closes the disk.
+ * Returns 0, or -1 with one clear line in error (error_bytes long): missing, not a regular file, in use by
+ * another ncube, not ext2 (magic 0xEF53 at byte 1080). */
+int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
+void disk_close(struct disk *d);
+uint64_t disk_sectors(const struct disk *d);
+
+/* When a command issued now (drive idle) will be done; advances the drive's mechanical state. */
+uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t sector, uint32_t sectors);
+
+/* Moves the bytes; 0, or a negative NCU_E... . Called when the command is done. */
+int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * The network: DMA channels, wormholes, e-cube routing, in virtual time. No QEMU in here.
+ *
+ * A message's life:  requested -> (takes its channels one by one, 45 cycles each, waiting where one is busy and
+ * holding what it has) -> header at the destination, 8 bytes * 9 cycles later readable -> accepted by an armed
+ * receive, or waits for one -> last byte delivered -> channels freed by the tail.
+ * Idle network, receive armed: 45 * hops + 9 * (8 + payload bytes) cycles from send to last byte.
+ */
+#ifndef NCUBE_NET_H
+#define NCUBE_NET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/eventq.h"
+#include "emu/topo.h"
+
+#define NET_HOP_CYCLES 45u
+#define NET_BYTE_CYCLES 9u   /* bit-serial, 8 data bits and parity at 20 MHz */
+#define NET_HEADER_BYTES 8u
+/* Shortest time from a send to any effect on another node: one hop and the header. */
+#define NET_LOOKAHEAD_CYCLES (NET_HOP_CYCLES + NET_BYTE_CYCLES * NET_HEADER_BYTES)
+
+struct net;
+
+struct net_message { /* owned by the net from net_send until done() returns */
+    uint32_t from, to;
+    uint32_t in_channel;     /* channel number at the destination */
+    uint32_t hops;
+    uint64_t bytes;          /* payload, without the header */
+    uint64_t tag;
+    uint64_t cookie;         /* the sender's */
+    void *data;              /* the sender's: net does not look at it */
+    uint64_t start_cycles;   /* net_send */
+    uint64_t header_cycles;  /* header readable at the destination */
+    uint64_t done_cycles;    /* last byte delivered */
+    int status;              /* NCU_OK, or why it failed */
+};
+
+struct net_ops {
+    /* The header is readable at the destination. True: a receive takes it now. False: it waits, holding its path,
+     * until net_accept. Called once. */
+    bool (*header)(void *ctx, struct net_message *m, uint64_t now_cycles);
+    /* The last byte is delivered (status NCU_OK) or the message has failed. The net frees m afterwards. */
+    void (*done)(void *ctx, struct net_message *m, uint64_t now_cycles);
+};
+
+/* topo, queue and ops outlive the net. */
+struct net *net_new(const struct topo *topo, struct eventq *queue, const struct net_ops *ops, void *ctx);
+void net_free(struct net *n);
+
+/* Starts a message; to == from is delivered after NET_LOOKAHEAD-free local time 9 * (8 + bytes), no channel held.
+ * Returns NCU_OK or NCU_EDEST (then done() is not called and `m` does not exist). */
+int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uint64_t via, uint64_t bytes, uint64_t tag,
+             uint64_t cookie, void *data);
+
+/* A receive is armed now for a message whose header() returned false. */
+void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles);
+
+/* Messages under way; channels that are held. For reports and invariants. */
+uint32_t net_in_flight(const struct net *n);
+/* Owner of a directed channel, or NULL. */
+const struct net_message *net_channel_owner(const struct net *n, uint32_t channel);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The machine as wired: compute nodes, NChannel boards, drives, the front end; and the routes between them.
+ * Pure data and arithmetic, built from a machine file (config.h). No QEMU, no time.
+ *
+ * Every directed channel has an index: the unit that a message holds while it passes.
+ */
+#ifndef NCUBE_TOPO_H
+#define NCUBE_TOPO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/machine.h"
+
+#define TOPO_ROUTE_MAX (NODE_MAX_DIM + 3) /* channels on the longest path: I/O node, 13 dimensions, I/O node */
+
+struct topo_drive {
+    char volume[VOLUME_NAME_BYTES];
+    char *image; /* path of the image file, resolved against the machine file's folder */
+    char *model; /* name of a drive model (disk.h) */
+};
+
+struct topo_io_node {
+    uint32_t node;                  /* NODE_IO(board, i) */
+    uint32_t si[NCU_SI_CHANNELS];   /* SI node of channel k, or TOPO_NONE */
+    uint32_t ndrives;
+    struct topo_drive drive[DRIVE_MAX];
+};
+#define TOPO_NONE UINT32_MAX
+
+struct topo {
+    uint32_t dim;                   /* 2^dim compute nodes */
+    uint64_t ram_bytes;             /* per node */
+    uint32_t nodes_per_cabinet;
+    uint32_t host_si;               /* SI node of the front end's link (its channel 13) */
+    uint32_t n_io;
+    struct topo_io_node *io;        /* ascending by node */
+    /* further settings of the machine file live in config.h's structures */
+};
+
+/* SI node that channel k of I/O node i on board b reaches in the Sandia wiring: 64k + 4i + b [P0 Table 1]. */
+uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);
+
+/* Number of directed channels in the machine; indices are 0 .. n-1. */
+uint32_t topo_channels(const struct topo *t);
+
+/* The channels from one node address to another, in order; `via` = the I/O node's channel to use, or
+ * NCU_VIA_NEAREST: fewest hops, then lowest channel (design section 6).
+ * Returns the number of channels (0 when from == to), or -1 if an address does not exist or no way leads there.
+ * *in_channel: the channel number at which the destination sees the message arrive (0-13, I/O nodes 0-7,
+ * the front end 0). route holds TOPO_ROUTE_MAX entries. */
+int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, uint32_t *route, uint32_t *in_channel);
+
+/* P(x, y) = index of the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
+int topo_first_dimension(uint32_t x, uint32_t y);
+
+/* Number of channel-disjoint routings from compute node x to a set of I/O nodes: by the theorem of [P0 section 3]
+ * the number of different P(x, SI node); x's own SI node (P = -1) counts as one routing. */
+uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t *io_nodes, uint32_t n);
+
+const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node); /* NULL if there is none */
+bool topo_has_node(const struct topo *t, uint32_t node);
+/* Bit c: channel c of that node is connected. */
+uint32_t topo_node_channels(const struct topo *t, uint32_t node);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * The traps of Vertex: name, number, in one list; kernel dispatch and library stubs come from it.
+ *
+ * `ecall` with the number in a7 and arguments in a0-a5; the result in a0: >= 0, or a negative n_error
+ * (nsdisk/errors.h). Pointers are checked by the kernel. No other register changes.
+ */
+#ifndef VERTEX_ABI_H
+#define VERTEX_ABI_H
+
+#include <stdint.h>
+
+/*  name        arguments                                    result                                    */
+#define TRAP_LIST(X)                                                                                     \
+    X(exit, 0)       /* status                               does not return                          */ \
+    X(whoami, 1)     /* struct abi_whoami *                  0                                        */ \
+    X(nwrite, 2)     /* buf bytes dest type                  0                                        */ \
+    X(nread, 3)      /* buf bytes int *src int *type         bytes; waits. EMSGSIZE keeps the message */ \
+    X(ntest, 4)      /* int *src int *type                   bytes, or -EAGAIN if none                */ \
+    X(nrange, 5)     /* low high                             0                                        */ \
+    X(cycles, 6)     /*                                      virtual time in cycles                   */ \
+    X(sbrk, 7)       /* increment                            old break                                */ \
+    X(open, 8)       /* path flags mode                      UFID                                     */ \
+    X(close, 9)      /* ufid                                 0                                        */ \
+    X(read, 10)      /* ufid buf bytes                       bytes                                    */ \
+    X(write, 11)     /* ufid buf bytes                       bytes                                    */ \
+    X(lseek, 12)     /* ufid offset whence                   new offset                               */ \
+    X(fstat, 13)     /* ufid struct file_stat *              0                                        */ \
+    X(stat, 14)      /* path struct file_stat *              0                                        */ \
+    X(ftruncate, 15) /* ufid size                            0                                        */ \
+    X(fsync, 16)     /* ufid                                 0                                        */ \
+    X(unlink, 17)    /* path                                 0                                        */ \
+    X(rename, 18)    /* path path                            0                                        */ \
+    X(link, 19)      /* path path                            0                                        */ \
+    X(mkdir, 20)     /* path mode                            0                                        */ \
+    X(rmdir, 21)     /* path                                 0                                        */ \
+    X(readdir, 22)   /* ufid buf bytes                       bytes of struct file_dirent records      */ \
+    X(access, 23)    /* path mode                            0                                        */ \
+    X(readstart, 24) /* ufid bytes                           0                                        */ \
+    X(readend, 25)   /* ufid buf                             bytes; of the most recent readstart      */ \
+    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */ \
+    X(writeend, 27)  /* ufid                                 bytes; of the most recent writestart     */ \
+    X(ionode, 28)    /* ufid                                 address of the file's server (N_k)       */ \
+    X(monitor, 29)   /* struct abi_monitor *                 0                                        */ \
+    X(statfs, 30)    /* ufid struct file_statfs *            0                                        */ \
+    X(disk_info, 31) /* drive struct abi_drive *             0            I/O nodes only              */ \
+    X(disk_io, 32)   /* drive write? sector buf sectors      0            I/O nodes only              */
+
+#define TRAP_ENUM(name, number) TRAP_##name = number,
+enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
+#undef TRAP_ENUM
+
+struct abi_whoami {
+    int32_t node; /* logical */
+    int32_t proc;
+    int32_t host; /* usable as a destination */
+    int32_t dim;  /* of the subcube */
+};
+
+/* The NCU's time stamps of the last user or file message that this process sent, and of the last it took. */
+struct abi_monitor {
+    uint64_t sent_start_cycles; /* SEND executed */
+    uint64_t sent_done_cycles;  /* last byte delivered; 0 while it is under way */
+    uint64_t recv_start_cycles; /* the sender's SEND executed */
+    uint64_t recv_done_cycles;  /* last byte delivered here */
+    uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
+    uint64_t recv_bytes;
+};
+
+struct abi_drive {
+    uint64_t sectors;
+    uint64_t boot_number;
+    char volume[16];
+};
+
+/* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.
+ * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp. */
+#define USER_TEXT_VA 0x10000ull
+#define USER_STACK_TOP 0x70000000ull
+#define USER_STACK_DEFAULT_BYTES (256u << 10)
+
+/* nread's types beyond 0-32767: a process may ask, by explicit type, for replies to its own readstart and
+ * writestart: N_REPLY(N_FREAD) and N_REPLY(N_FWRITE). It then gets struct file_reply and the data; the
+ * operation is ended as by readend or writeend. src gives the I/O node's address. nsdisk may ask for all. */
+
+#endif

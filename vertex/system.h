@@ -1,0 +1,104 @@
+/*
+ * System messages between Vertex, the front end and nsdisk: the tag, loading, ends.
+ * Little-endian, naturally aligned. The file protocol is in nsdisk/proto.h.
+ *
+ * Tag, 32 bits, in the 8-byte header that the NCU carries:
+ *
+ *    31        24 23        16 15                     0
+ *   +------------+------------+------------------------+
+ *   | to procid  | from procid|  type                  |
+ *   +------------+------------+------------------------+
+ *
+ * Types 0-32767 belong to programs; the rest to the system. procid is 0 on a node with one process.
+ *
+ * Loading. The front end sends each message of a load to logical node 0 of the subcube; every node
+ * passes it on to its children before it acts: node r sends to r + 2^k for each k with 2^k > r, k < dim.
+ * (A binomial spanning tree.) Messages of one load come in order.
+ *
+ *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
+ *   N_LOAD_DATA   struct load_data, bytes
+ *   N_LOAD_START  struct load_job
+ *   N_EXIT        node -> front end: struct job_exit, text     exactly once per node and job
+ *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
+ *
+ * I/O nodes.
+ *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
+ *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
+ *                 N_REPLY(N_SHUTDOWN) with struct file_reply; nsdisk then serves no more
+ *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
+ */
+#ifndef NCUBE_SYSTEM_H
+#define NCUBE_SYSTEM_H
+
+#include <stdint.h>
+
+#define N_TYPE_USER_MAX 0x7fffu
+#define N_DEST_ALL 0xffff
+
+#define TAG(type, from, to) ((uint32_t)(type) | (uint32_t)(from) << 16 | (uint32_t)(to) << 24)
+#define TAG_TYPE(tag) ((tag) & 0xffffu)
+#define TAG_FROM(tag) (((tag) >> 16) & 0xffu)
+#define TAG_TO(tag) (((tag) >> 24) & 0xffu)
+
+enum system_type {
+    N_LOAD_BEGIN = 0x8001,
+    N_LOAD_DATA = 0x8002,
+    N_LOAD_START = 0x8003,
+    N_EXIT = 0x8004,
+    N_KILL = 0x8005,
+    N_MOUNTED = 0x8006,
+    N_SHUTDOWN = 0x8007,
+    N_CONSOLE = 0x8008,
+};
+
+struct load_job {
+    uint32_t job;
+    uint32_t pad;
+};
+
+struct load_begin {
+    uint32_t job;
+    uint32_t base;    /* node address of logical node 0; the subcube is base .. base + 2^dim - 1 */
+    uint32_t dim;     /* of the subcube */
+    uint32_t argc;
+    uint32_t arg_bytes; /* all arguments with their NULs */
+    uint32_t volumes;   /* struct load_volume that follow the arguments, at the next multiple of 8 */
+    uint64_t entry;
+    uint64_t stack_bytes;
+};
+_Static_assert(sizeof(struct load_begin) == 40, "load_begin layout");
+
+struct load_volume {
+    char name[16]; /* with NUL */
+    uint32_t node; /* I/O node's address */
+    uint32_t drive;
+};
+_Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
+
+#define LOAD_CHUNK_BYTES 16384u /* most bytes of program in one N_LOAD_DATA */
+
+struct load_data {
+    uint32_t job;
+    uint32_t writable;  /* 0: text and constants; 1: data */
+    uint64_t va;        /* any alignment; ascending within a load */
+    uint64_t bytes;     /* that follow */
+    uint64_t zero_bytes; /* after them, to be zero */
+};
+_Static_assert(sizeof(struct load_data) == 32, "load_data layout");
+
+enum {
+    EXIT_NORMAL = 0,
+    EXIT_FAULT = 1,  /* the program did what the machine forbids; text says node, pc, cause, address */
+    EXIT_KILLED = 2, /* by N_KILL */
+    EXIT_LOAD = 3,   /* could not be loaded; status is a negative n_error */
+};
+
+struct job_exit {
+    uint32_t job;
+    uint32_t node; /* logical */
+    int32_t status;
+    uint32_t how;
+};
+_Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
+
+#endif
