@@ -7,7 +7,7 @@
 #   make check-host   host tests only          make check-guest   tests inside the machine only
 #   make clean    remove build/
 #
-# B=DIR builds elsewhere. Each folder's module.mk adds its programs and tests.
+# B=DIR builds elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
 
 B ?= build
 .DEFAULT_GOAL := all
@@ -51,13 +51,41 @@ $(B)/rv/%.o: %.S
 	@mkdir -p $(@D)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
 
-include $(wildcard */module.mk)
+# Shell scripts that test, each ending with the line "N passed, N failed"
+SHELL_TESTS :=
+
+# images/ last: it links what the others name.
+include $(filter-out images/module.mk,$(wildcard */module.mk)) images/module.mk
 
 .PHONY: all
 all: $(PROGRAMS)
 
 .PHONY: host-tests
 host-tests: $(HOST_TESTS)
+
+# What is made after set-up is made by another make: before, compilers and libraries may be missing.
+SUBMAKE = +@$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+.PHONY: setup
+setup:
+	@images/setup.sh
+	@images/newlib/build.sh
+
+.PHONY: demo
+demo: setup
+	$(SUBMAKE) all
+	@images/demo.sh $(B) $(FILE)
+
+.PHONY: test check-host check-guest
+test: setup
+	$(SUBMAKE) all host-tests
+	@tests/run.sh $(B) $(HOST_TESTS) $(SHELL_TESTS) $(wildcard tests/guest/run.sh)
+check-host:
+	$(SUBMAKE) all host-tests
+	@tests/run.sh $(B) $(HOST_TESTS) $(SHELL_TESTS)
+check-guest:
+	$(SUBMAKE) all
+	@tests/run.sh $(B) tests/guest/run.sh
 
 .PHONY: clean
 clean:

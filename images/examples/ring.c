@@ -1,0 +1,53 @@
+/*
+ * A number goes once around the nodes; each adds its own. Node 0 prints the sum and the virtual time it took.
+ */
+#include <n_errno.h>
+#include <nself.h>
+#include <ntime.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TYPE_RING 1
+
+static void check(const char *what, int result)
+{
+    if (result < 0) {
+        nperror(what, result);
+        exit(1);
+    }
+}
+
+static long receive(int from)
+{
+    long sum;
+    int type = TYPE_RING;
+
+    check("nread", nread(&sum, sizeof sum, &from, &type, NULL));
+    return sum;
+}
+
+static void send(int to, long sum)
+{
+    check("nwrite", nwrite(&sum, sizeof sum, to, TYPE_RING, NULL));
+}
+
+int main(void)
+{
+    int node, dim;
+
+    whoami(&node, NULL, NULL, &dim);
+    int nodes = 1 << dim;
+    int next = (node + 1) % nodes;
+    int previous = (node + nodes - 1) % nodes;
+
+    check("nsync", nsync(TYPE_RING + 1));
+    if (node != 0) {
+        send(next, receive(previous) + node);
+        return 0;
+    }
+    double start_us = amicclk();
+    send(next, 0);
+    long sum = receive(previous);
+    printf("%d nodes, sum %ld, %.2f us\n", nodes, sum, amicclk() - start_us);
+    return 0;
+}

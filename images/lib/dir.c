@@ -1,0 +1,130 @@
+/*
+ * Directory streams over the readdir trap, which fills a buffer with records of nsdisk/proto.h.
+ * A stream owns its descriptor, its buffer and the one entry that readdir hands out.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images/lib/result.h"
+#include "images/lib/trap.h"
+
+#define DIR_BUFFER_BYTES 4096
+
+struct dir_stream {
+    int fd;
+    long position; /* of the record at `next`, for telldir */
+    long filled;   /* bytes in the buffer */
+    long next;     /* the next record's place in it */
+    struct dirent entry;
+    _Alignas(8) char buffer[DIR_BUFFER_BYTES];
+};
+
+DIR *opendir(const char *path)
+{
+    DIR *dir = malloc(sizeof *dir);
+
+    if (!dir)
+        return NULL;
+    dir->fd = open(path, O_RDONLY | O_DIRECTORY);
+    if (dir->fd < 0) {
+        free(dir);
+        return NULL;
+    }
+    dir->position = dir->filled = dir->next = 0;
+    return dir;
+}
+
+int closedir(DIR *dir)
+{
+    int fd = dir->fd;
+
+    free(dir);
+    return close(fd);
+}
+
+int dirfd(DIR *dir)
+{
+    return dir->fd;
+}
+
+static unsigned char type_of_record(const struct file_dirent *record)
+{
+    switch (record->type) {
+    case 1:
+        return DT_REG;
+    case 2:
+        return DT_DIR;
+    case 7:
+        return DT_LNK;
+    default:
+        return DT_UNKNOWN;
+    }
+}
+
+/* The record at dir->next, or NULL when it does not fit what has come. */
+static const struct file_dirent *record_at_next(const DIR *dir)
+{
+    const struct file_dirent *record = (const void *)(dir->buffer + dir->next);
+    long left = dir->filled - dir->next;
+
+    if (left < (long)sizeof *record || record->record_bytes > left || record->record_bytes % 8 ||
+        sizeof *record + record->name_bytes > record->record_bytes || record->name_bytes > MAXNAMLEN)
+        return NULL;
+    return record;
+}
+
+static int fill_buffer(DIR *dir)
+{
+    long bytes = trap_readdir(dir->fd, dir->buffer, sizeof dir->buffer);
+
+    if (bytes <= 0)
+        return (int)result_to_errno(bytes);
+    dir->filled = bytes;
+    dir->next = 0;
+    return 1;
+}
+
+struct dirent *readdir(DIR *dir)
+{
+    const struct file_dirent *record;
+
+    if (dir->next == dir->filled && fill_buffer(dir) <= 0)
+        return NULL;
+    record = record_at_next(dir);
+    if (!record) {
+        errno = EIO;
+        return NULL;
+    }
+    dir->next += record->record_bytes;
+    dir->position = (long)record->next;
+    dir->entry.d_ino = record->ino;
+    dir->entry.d_off = (off_t)record->next;
+    dir->entry.d_reclen = record->record_bytes;
+    dir->entry.d_type = type_of_record(record);
+    dir->entry.d_namlen = (unsigned char)record->name_bytes;
+    memcpy(dir->entry.d_name, record + 1, record->name_bytes);
+    dir->entry.d_name[record->name_bytes] = '\0';
+    return &dir->entry;
+}
+
+long telldir(DIR *dir)
+{
+    return dir->position;
+}
+
+void seekdir(DIR *dir, long position)
+{
+    if (lseek(dir->fd, position, SEEK_SET) < 0)
+        return;
+    dir->position = position;
+    dir->filled = dir->next = 0;
+}
+
+void rewinddir(DIR *dir)
+{
+    seekdir(dir, 0);
+}

@@ -1,0 +1,25 @@
+/*
+ * <nmon.h>: the NCU's time stamps.
+ */
+#include <nmon.h>
+#include <stddef.h>
+
+#include "emu/machine.h"
+#include "images/lib/trap.h"
+
+_Static_assert(NMON_CYCLES_PER_US == CYCLES_PER_US, "<nmon.h> and emu/machine.h agree");
+_Static_assert(sizeof(struct nmonitor) == sizeof(struct abi_monitor), "nmonitor is abi_monitor");
+#define MONITOR_AGREES(field)                                                                   \
+    _Static_assert(offsetof(struct nmonitor, field) == offsetof(struct abi_monitor, field), \
+                   "nmonitor is abi_monitor")
+MONITOR_AGREES(sent_start_cycles);
+MONITOR_AGREES(sent_done_cycles);
+MONITOR_AGREES(recv_start_cycles);
+MONITOR_AGREES(recv_done_cycles);
+MONITOR_AGREES(sent_bytes);
+MONITOR_AGREES(recv_bytes);
+
+int nmonitor(struct nmonitor *monitor)
+{
+    return (int)trap_monitor((struct abi_monitor *)monitor);
+}

@@ -1,0 +1,20 @@
+/*
+ * One function turns a kernel's result into errno; and the proof that n_error and newlib's errno agree.
+ */
+#include "images/lib/result.h"
+
+#include <errno.h>
+
+#include "nsdisk/errors.h"
+
+#define ERROR_AGREES(name, number, text) \
+    _Static_assert(name == (number), #name " of nsdisk/errors.h is not newlib's");
+ERROR_LIST(ERROR_AGREES)
+
+long result_to_errno(long result)
+{
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}

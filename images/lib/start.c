@@ -1,0 +1,34 @@
+/*
+ * From _start to main and to exit: constructors, main, destructors. The linker script gives the arrays' ends.
+ */
+#include <stdlib.h>
+
+typedef void (*start_function)(void);
+
+extern start_function __preinit_array_start[], __preinit_array_end[];
+extern start_function __init_array_start[], __init_array_end[];
+extern start_function __fini_array_start[], __fini_array_end[];
+extern char **environ;
+
+int main(int argc, char **argv, char **envp);
+_Noreturn void start_program(int argc, char **argv);
+
+static void run_all(start_function *first, start_function *end)
+{
+    while (first < end)
+        (*first++)();
+}
+
+static void run_destructors(void)
+{
+    for (start_function *f = __fini_array_end; f > __fini_array_start;)
+        (*--f)();
+}
+
+void start_program(int argc, char **argv)
+{
+    atexit(run_destructors);
+    run_all(__preinit_array_start, __preinit_array_end);
+    run_all(__init_array_start, __init_array_end);
+    exit(main(argc, argv, environ));
+}

@@ -1,0 +1,53 @@
+/*
+ * The traps of Vertex as functions: trap_NAME for every name of vertex/abi.h's TRAP_LIST, which says what each
+ * does. The result is >= 0, or a negative n_error.
+ *
+ * trap.c makes the functions from the list; here are their types. Part of libvertex, for the library itself and
+ * for nsdisk; programs use the calls of vertex/include and of POSIX.
+ */
+#ifndef NCUBE_LIB_TRAP_H
+#define NCUBE_LIB_TRAP_H
+
+#include <stdint.h>
+
+#include "nsdisk/proto.h"
+#include "vertex/abi.h"
+
+_Noreturn void trap_exit(long status);
+long trap_whoami(struct abi_whoami *whoami);
+long trap_nwrite(const void *buf, long bytes, long dest, long type);
+long trap_nread(void *buf, long bytes, int *src, int *type);
+long trap_ntest(int *src, int *type);
+long trap_nrange(long low, long high);
+long trap_cycles(void);
+long trap_sbrk(long increment);
+
+long trap_open(const char *path, long flags, long mode);
+long trap_close(long ufid);
+long trap_read(long ufid, void *buf, long bytes);
+long trap_write(long ufid, const void *buf, long bytes);
+long trap_lseek(long ufid, long offset, long whence);
+long trap_fstat(long ufid, struct file_stat *stat);
+long trap_stat(const char *path, struct file_stat *stat);
+long trap_ftruncate(long ufid, long size_bytes);
+long trap_fsync(long ufid);
+long trap_unlink(const char *path);
+long trap_rename(const char *from, const char *to);
+long trap_link(const char *path, const char *new_path);
+long trap_mkdir(const char *path, long mode);
+long trap_rmdir(const char *path);
+long trap_readdir(long ufid, void *buf, long bytes);
+long trap_access(const char *path, long mode);
+long trap_statfs(long ufid, struct file_statfs *statfs);
+
+long trap_readstart(long ufid, long bytes);
+long trap_readend(long ufid, void *buf);
+long trap_writestart(long ufid, const void *buf, long bytes);
+long trap_writeend(long ufid);
+long trap_ionode(long ufid);
+long trap_monitor(struct abi_monitor *monitor);
+
+long trap_disk_info(long drive, struct abi_drive *info);
+long trap_disk_io(long drive, long write, uint64_t sector, void *buf, long sectors);
+
+#endif

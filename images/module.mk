@@ -1,0 +1,108 @@
+# images/: newlib, the user library, ncc, and the programs that run on the nodes. Included after the other
+# folders, which say what nsdisk and libpio are made of: NSDISK_SRCS, LIBPIO_SRCS.
+
+# newlib lies outside the clone; empty until set-up has installed its source and the compiler.
+NEWLIB := $(shell images/newlib/build.sh --path)
+NEWLIB_LIBC := $(if $(NEWLIB),$(NEWLIB)/lib/libc.a,newlib)
+
+ifneq ($(NEWLIB),)
+$(NEWLIB_LIBC):
+	@images/newlib/build.sh
+else
+.PHONY: newlib
+newlib:
+	@images/newlib/build.sh
+endif
+
+# ---- Headers for programs ----------------------------------------------------------------------
+
+PUBLIC_HEADERS := $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h)) \
+    $(B)/include/ncube/errors.h $(B)/include/pio.h
+
+$(B)/include/%.h: vertex/include/%.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/ncube/errors.h: nsdisk/errors.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/pio.h: libpio/pio.h
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# ---- The user library --------------------------------------------------------------------------
+
+LIBVERTEX_SRCS := $(wildcard images/lib/*.c)
+LIBVERTEX_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS))
+LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
+NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(NSDISK_SRCS))
+
+RV_USER_FLAGS := -fno-pic -ffunction-sections -fdata-sections -isystem $(B)/include -isystem $(NEWLIB)/include
+RV_FLAGS_images += $(RV_USER_FLAGS)
+RV_FLAGS_libpio += $(RV_USER_FLAGS)
+RV_FLAGS_nsdisk += $(RV_USER_FLAGS)
+
+USER_OBJS := $(LIBVERTEX_OBJS) $(LIBPIO_OBJS) $(NSDISK_OBJS)
+$(USER_OBJS): $(B)/newlib.path $(PUBLIC_HEADERS) | $(NEWLIB_LIBC)
+
+# Which newlib the objects are compiled against: another one compiles them again.
+ifneq ($(shell cat $(B)/newlib.path 2>/dev/null),$(NEWLIB))
+.PHONY: $(B)/newlib.path
+endif
+$(B)/newlib.path:
+	@mkdir -p $(@D)
+	@echo $(NEWLIB) >$@
+
+define archive
+@mkdir -p $(@D)
+@rm -f $@
+$(RV)ar rcs $@ $(filter %.o,$^)
+endef
+
+$(B)/lib/libvertex.a: $(LIBVERTEX_OBJS)
+	$(archive)
+
+$(B)/lib/crt0.o: $(B)/rv/images/lib/crt0.o
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/lib/program.ld: images/program.ld
+	@mkdir -p $(@D)
+	@cp $< $@
+
+ifdef LIBPIO_SRCS
+LIBPIO := $(B)/lib/libpio.a
+$(LIBPIO): $(LIBPIO_OBJS)
+	$(archive)
+endif
+
+# ---- ncc ---------------------------------------------------------------------------------------
+
+NCC := $(B)/bin/ncc
+$(NCC): images/ncc $(B)/newlib.path
+	@mkdir -p $(@D)
+	@sed 's|@NEWLIB@|$(NEWLIB)|' $< >$@.new && chmod +x $@.new && mv $@.new $@
+
+# What a program is linked with, beside its own objects.
+PROGRAM_DEPS := $(NCC) $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/lib/libvertex.a $(LIBPIO) $(NEWLIB_LIBC)
+
+# ---- Programs of the nodes ---------------------------------------------------------------------
+
+ifdef NSDISK_SRCS
+$(B)/lib/nsdisk.elf: $(NSDISK_OBJS) $(PROGRAM_DEPS)
+	$(NCC) -o $@ $(NSDISK_OBJS)
+PROGRAMS += $(B)/lib/nsdisk.elf
+endif
+
+NCC_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
+
+# $(call node_program,examples/hello,images/examples/hello.c,-lpio): a program of the nodes at $(B)/<first>
+define node_program
+PROGRAMS += $$(B)/$(1)
+$$(B)/$(1): $(2) $$(PROGRAM_DEPS) $$(PUBLIC_HEADERS)
+	@mkdir -p $$(@D) $(B)/rv/$(dir $(1))
+	$$(NCC) $$(NCC_CFLAGS) -MMD -MP -MF $(B)/rv/$(1).d -MT $$@ -o $$@ $(2) $(3)
+endef
+
+$(foreach src,$(wildcard images/examples/*.c),\
+    $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
+
+PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS)

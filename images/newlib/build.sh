@@ -1,0 +1,75 @@
+#!/bin/sh
+# Builds newlib, the nodes' C library, from Debian's newlib-source. The result is kept outside the clone:
+#
+#   ${NCUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ncube}/newlib-VERSION-HASH/{include,lib}
+#
+# HASH is of this script, of types.h and of the compiler's version. It is built beside its place and moved there
+# whole, under a lock, so that an interrupted build leaves nothing that looks complete, and two at a time do it once.
+#
+#   build.sh            build when it is not there
+#   build.sh --path     print the folder's name only; nothing when newlib-source or the compiler is missing
+set -eu
+
+here=$(dirname "$0")
+target=riscv64-unknown-elf
+cache=${NCUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ncube}
+
+# HAVE_RENAME: the port has rename, not link and unlink. HAVE_BLKSIZE: stdio's buffers have st_blksize bytes.
+cflags="-O2 -march=rv64gc -mabi=lp64d -mcmodel=medany -ffunction-sections -fdata-sections
+        -DHAVE_RENAME -DHAVE_BLKSIZE"
+options="--disable-multilib --disable-libgloss --disable-nls --disable-shared --disable-newlib-multithread
+         --enable-newlib-io-c99-formats --enable-newlib-io-long-long --enable-newlib-io-long-double
+         --enable-newlib-mb --disable-dependency-tracking"
+
+die() {
+    echo "newlib: $*" >&2
+    exit 1
+}
+
+newest_archive() {
+    ls -1 /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | sort -V | tail -n 1
+}
+
+archive=$(newest_archive)
+if [ -z "$archive" ] || ! command -v $target-gcc >/dev/null; then
+    [ "${1:-}" = --path ] && exit 0
+    die "newlib-source or gcc-$target is not installed; run \"make setup\""
+fi
+version=$(basename "$archive" .tar.xz)
+hash=$( (cat "$0" "$here/types.h" && $target-gcc -dumpfullversion) | sha256sum | cut -c 1-12)
+home=$cache/$version-$hash
+
+[ "${1:-}" = --path ] && echo "$home" && exit 0
+[ -e "$home/lib/libc.a" ] && exit 0
+
+build() { # in $work, to $work/install
+    tar -xJf "$archive" --strip-components=1 -C "$work/src" --exclude='*/libgloss/*' --exclude='*/winsup/*' &&
+        mkdir -p "$work/src/newlib/libc/machine/riscv/machine" &&
+        cp "$here/types.h" "$work/src/newlib/libc/machine/riscv/machine/_types.h" &&
+        cd "$work/build" &&
+        ../src/configure --target=$target --prefix="$work/install" $options \
+            CFLAGS_FOR_TARGET="$(echo $cflags)" &&
+        make -j"$(nproc)" all-target-newlib &&
+        make install-target-newlib
+}
+
+here=$(cd "$here" && pwd)
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9
+[ -e "$home/lib/libc.a" ] && exit 0
+
+echo "newlib: building $version into $home"
+rm -rf "$cache"/build.* # left by a build that was killed
+work=$(mktemp -d "$cache/build.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$work/src" "$work/build"
+# The options of the make that runs this script are not for newlib's.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+if ! (build) >"$work/log" 2>&1 9>&-; then
+    cp "$work/log" "$cache/failed.log"
+    tail -n 15 "$work/log" >&2
+    die "the build failed; all of it is in $cache/failed.log"
+fi
+mv "$work/install/$target" "$home"

@@ -1,0 +1,28 @@
+/*
+ * File transfers that go on while the program does.
+ *
+ * A descriptor may have several of each kind under way; an end takes the most recent start of its kind [P0 section 3].
+ * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
+ */
+#ifndef _NIO_H
+#define _NIO_H
+
+/* Asks for n bytes at the file offset, and moves the offset by n. Returns 0. Errors: EBADF, EINVAL, ENOMEM. */
+int readstart(int fd, int n);
+
+/* Waits for the most recent readstart and stores its data. Returns the bytes, 0 at the end of the file.
+ * Errors: EBADF; EINVAL when none is under way; EFAULT; what the server reports. */
+int readend(int fd, void *buf);
+
+/* Sends n bytes to be written at the file offset, and moves the offset by n; buf may be used again at once.
+ * Returns 0. Errors: EBADF, EINVAL, EFAULT. */
+int writestart(int fd, const void *buf, int n);
+
+/* Waits for the most recent writestart. Returns the bytes written. Errors: EBADF; EINVAL when none is under way;
+ * what the server reports. */
+int writeend(int fd);
+
+/* The address of the I/O node that serves fd (N_k [P0 section 3]), or of the front end. Errors: EBADF. */
+int ionode(int fd);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Messages between the nodes of a program.
+ *
+ * Nodes are logical: 0 .. 2^dim - 1. A message has a type, 0 .. N_TYPE_MAX, and any length from 0 that memory allows.
+ * Messages of one source and type come in the order in which they were sent; none is dropped.
+ * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
+ */
+#ifndef _NSELF_H
+#define _NSELF_H
+
+#include <sysn.h>
+
+/* Own node, process on the node, the front end (usable as a destination), and the subcube's dimension.
+ * Any of them may be NULL. */
+void whoami(int *node, int *proc, int *host, int *dim);
+
+/* Names this process within the program: the node, and the process on it in bits 16 and up. */
+int npid(void);
+
+/*
+ * Sends n bytes to the node dest, or to all with N_DEST_ALL. The buffer may be used again at once.
+ * flag may be NULL; else it gets what the call returns.
+ * Returns 0. Errors: EINVAL dest, type or n; EFAULT; EHOSTDOWN; EHOSTUNREACH.
+ */
+int nwrite(const void *buf, int n, int dest, int type, int *flag);
+
+/*
+ * Waits for a message from *src of type *type, where N_ANY stands for any that nrange lets through, and takes it;
+ * *src and *type are then the message's own. NULL is as N_ANY.
+ * Returns its length. Errors: EMSGSIZE when it has more than n bytes, and it then stays; EINVAL; EFAULT.
+ */
+int nread(void *buf, int n, int *src, int *type, int *flag);
+
+/* As nread, but neither waits nor takes. Returns the length. Errors: EAGAIN when there is none; EINVAL; EFAULT. */
+int ntest(int *src, int *type);
+
+/* Sets the types that N_ANY sees, low .. high; at start 0 .. N_TYPE_MAX. Returns 0. Errors: EINVAL. */
+int nrange(int low, int high);
+
+/*
+ * A barrier: returns when every node of the subcube has called it with this type. Uses messages of this type
+ * and no bytes; a program must not use the type for others at the same time.
+ * Returns 0. Errors: as nwrite and nread.
+ */
+int nsync(int type);
+
+#endif
