@@ -1,0 +1,41 @@
+/*
+ * A cabinet: one QEMU process with some nodes and an injector hart, and its RAM, mapped here too.
+ */
+#ifndef NCUBE_CABINET_H
+#define NCUBE_CABINET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cabinet {
+    pid_t pid;          /* 0: not running */
+    int ram_fd;
+    int log_fd;         /* what QEMU printed, for the report when it dies */
+    uint8_t *ram;       /* QEMU-physical CABINET_RAM_BASE */
+    size_t bytes;
+    uint32_t nodes;     /* node harts; hart `nodes` is the injector */
+    uint32_t first_slot;
+    uint64_t ram_bytes; /* per node */
+};
+
+/* Makes the RAM and starts QEMU on it. It dies with this process, however this process ends, and keeps no file by
+ * name. `plugin` is the path of plugin.so. Returns 0, or -1 with one clear line in error. */
+int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
+                  const char *plugin, char *error, size_t error_bytes);
+
+/* Forgets everything in RAM, such as what QEMU's own reset wrote. Only while all harts are stopped. */
+int cabinet_clear(struct cabinet *c);
+
+/* Memory of a hart's window, node-physical address 0. */
+uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart);
+/* Memory at a QEMU-physical address of the shared region. */
+uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa);
+
+/* Ends the process, whatever it does, and gives everything back. May be called at any stage. */
+void cabinet_stop(struct cabinet *c);
+
+/* If the process has ended by itself: 1 and one line saying how, with QEMU's last words. Else 0. */
+int cabinet_died(struct cabinet *c, char *text, size_t bytes);
+
+#endif

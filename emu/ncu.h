@@ -1,0 +1,55 @@
+/*
+ * The NCUs: what NCU instructions do (machine.h), on top of the models of network and drives.
+ *
+ * One struct ncu for the whole machine; nodes are known by their index, which is also their hart's in the
+ * scheduler. No QEMU: a node is some memory with a mailbox in it.
+ *
+ * A message's bytes are never buffered here. They go from the sender's memory to the receiver's when the last byte
+ * is delivered; the sender's buffer is its own again with SEND_DONE.
+ */
+#ifndef NCUBE_NCU_H
+#define NCUBE_NCU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/disk.h"
+#include "emu/eventq.h"
+#include "emu/topo.h"
+#include "emu/trace.h"
+
+struct ncu;
+
+struct ncu_ops {
+    void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles); /* an idle node has been answered */
+    void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+    void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
+};
+
+/* A machine of `count` nodes. topo, queue, ops and trace (may be NULL) outlive it. */
+struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
+                    struct trace *trace);
+void ncu_free(struct ncu *n);
+
+/* Connects node `index` with its address and memory, and writes the mailbox's identity. `disks` has
+ * the I/O node's drives in order (may be NULL for a compute node). */
+void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
+                uint64_t boot_number);
+
+/* An NCU instruction of node `index` takes effect. Of those that need an answer: true if it is answered, false if
+ * the node is idle until wake(). */
+bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles);
+
+/* True if the node has causes that it has not taken. */
+bool ncu_cause_waits(const struct ncu *n, uint32_t index);
+
+/* Sends from the front end, at the time of the event being processed. The bytes are copied. */
+void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
+
+/* One line about what a node's NCU has under way, for the deadlock report. */
+void ncu_describe(const struct ncu *n, uint32_t index, char *text, size_t bytes);
+
+uint32_t ncu_address(const struct ncu *n, uint32_t index);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * plugin.so: gives the harts of one QEMU process ("cabinet") exact virtual time and the NCU's instructions.
+ * The only file that knows QEMU, and it decides nothing: it counts, stops harts and carries requests to ncube.
+ *
+ * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. A grant sets
+ * the counter to COUNTER_LIMIT - budget; a block of user code that finds the counter at or past the limit stops
+ * the hart before its first instruction. So nothing of user code that ends at or after the budget is executed.
+ * Kernel code (anything fetched from the shared region) is not stopped by the budget: it can see the outside
+ * through NCU instructions only, and those stop it when they need an answer.
+ *
+ * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary,
+ * which is the same one in every run.
+ *
+ * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node).
+ */
+#include "emu/cost.h"
+#include "emu/futex.h"
+#include "emu/machine.h"
+#include "emu/qemu_abi.h"
+#include "emu/slots.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
+
+#define COUNTER_LIMIT (1ull << 62)
+
+/* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
+struct counter {
+    _Alignas(128) uint64_t cycles;
+};
+
+static struct {
+    struct control *control;
+    uint8_t *ram; /* the whole RAM of the cabinet */
+    uint64_t ram_bytes;
+    uint64_t first;
+    struct qemu_plugin_scoreboard *counters;
+    qemu_plugin_u64 cycles;
+} plugin;
+
+static struct slot *slot_of(unsigned hart) {
+    return &plugin.control->slot[plugin.first + hart];
+}
+
+static uint64_t *counter_of(unsigned hart) {
+    return &((struct counter *)qemu_plugin_scoreboard_find(plugin.counters, hart))->cycles;
+}
+
+static struct ncu_mailbox *mailbox_of(unsigned hart) {
+    return (struct ncu_mailbox *)(plugin.ram + CABINET_SHARED_BYTES + hart * plugin.ram_bytes + NCU_MAILBOX_PA);
+}
+
+static uint64_t hart_cycles(unsigned hart) {
+    const struct slot *s = slot_of(hart);
+    return s->base_cycles + (*counter_of(hart) - (COUNTER_LIMIT - s->budget_cycles));
+}
+
+static void control_report(struct control *c) {
+    if (__atomic_sub_fetch(&c->outstanding, 1, __ATOMIC_SEQ_CST) != 0)
+        return;
+    __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&c->doorbell);
+}
+
+static void slot_await_go(struct slot *s, uint32_t last) {
+    for (uint32_t turns = plugin.control->spin; turns > 0; turns--) {
+        if (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) != last)
+            return;
+        futex_relax();
+    }
+    __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
+        futex_wait(&s->go, last);
+    __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Hands the hart to ncube and returns when it is granted again. */
+static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
+    struct slot *s = slot_of(hart);
+    uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
+    s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
+    s->why = why;
+    s->op = op;
+    control_report(plugin.control);
+    slot_await_go(s, last);
+    s->posts = 0;
+    *counter_of(hart) = COUNTER_LIMIT - s->budget_cycles;
+}
+
+/* ---- NCU instructions ---- */
+
+static void ncu_post(unsigned hart, uint32_t op) {
+    struct slot *s = slot_of(hart);
+    if (s->posts == NCU_POSTED)
+        hart_stop(hart, SLOT_POSTS, 0);
+    struct slot_post *p = &s->post[s->posts++];
+    p->cycles = hart_cycles(hart);
+    p->op = op;
+    memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
+}
+
+static void ncu_execute(unsigned hart, void *userdata) {
+    uint32_t op = (uint32_t)(uintptr_t)userdata;
+    switch (op) {
+    case NCU_TIME:
+        mailbox_of(hart)->ans[0] = hart_cycles(hart);
+        break;
+    case NCU_ENTER: /* harts are stopped in time for every interrupt: none is ever due before a trap */
+        mailbox_of(hart)->ans[0] = 0;
+        break;
+    case NCU_END:
+        break;
+    case NCU_SEND:
+    case NCU_ARM:
+    case NCU_TIMER:
+    case NCU_DISK:
+        ncu_post(hart, op);
+        break;
+    default:
+        hart_stop(hart, SLOT_OP, op);
+    }
+}
+
+/* `slti x0, x0, op` gives op, anything else 0. */
+static uint32_t ncu_op_of(uint32_t insn) {
+    uint32_t op = insn >> 20;
+    return (insn & 0xfffff) == 0x2013 && op > 0 && op < NCU_OPS ? op : 0;
+}
+
+/* ---- Translation ---- */
+
+static bool in_kernel(uint64_t va) {
+    return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
+}
+
+static void budget_spent(unsigned hart, void *userdata) {
+    (void)userdata;
+    hart_stop(hart, slot_of(hart)->why == 0 ? SLOT_START : SLOT_BUDGET, 0);
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
+    uint64_t cycles = 0;
+    for (size_t i = 0, n = qemu_plugin_tb_n_insns(tb); i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        uint32_t bits = 0;
+        qemu_plugin_insn_data(insn, &bits, sizeof bits);
+        cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
+        uint32_t op = kernel ? ncu_op_of(bits) : 0;
+        if (op != 0)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)op);
+    }
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, plugin.cycles, cycles);
+    if (!kernel)
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, budget_spent, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
+                                                  plugin.cycles, COUNTER_LIMIT, NULL);
+}
+
+/* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
+static void hart_created(qemu_plugin_id_t id, unsigned hart) {
+    (void)id;
+    *counter_of(hart) = COUNTER_LIMIT;
+}
+
+/* ---- Installation ---- */
+
+static bool option_read(const char *option, const char *name, uint64_t *value) {
+    size_t n = strlen(name);
+    if (strncmp(option, name, n) != 0 || option[n] != '=')
+        return false;
+    char *end;
+    errno = 0;
+    *value = strtoull(option + n + 1, &end, 10);
+    return errno == 0 && end != option + n + 1 && *end == '\0';
+}
+
+static void *map_descriptor(const char *name, uint64_t fd) {
+    struct stat st;
+    void *p = MAP_FAILED;
+    if (fstat((int)fd, &st) == 0)
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "plugin.so: cannot map %s (descriptor %d): %s\n", name, (int)fd, strerror(errno));
+        return NULL;
+    }
+    return p;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+    (void)info;
+    uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
+    for (int i = 0; i < argc; i++)
+        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
+            !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes)) {
+            fprintf(stderr, "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES\n",
+                    argv[i]);
+            return -1;
+        }
+    if (control_fd == UINT64_MAX || ram_fd == UINT64_MAX || plugin.ram_bytes == 0) {
+        fprintf(stderr, "plugin.so: control=, ram= and ram_bytes= are needed; ncube gives them\n");
+        return -1;
+    }
+    plugin.control = map_descriptor("control", control_fd);
+    plugin.ram = map_descriptor("ram", ram_fd);
+    if (plugin.control == NULL || plugin.ram == NULL)
+        return -1;
+    plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
+    plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};
+    qemu_plugin_register_vcpu_init_cb(id, hart_created);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+    return 0;
+}

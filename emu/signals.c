@@ -1,0 +1,36 @@
+#include "emu/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t end_signal;
+static volatile sig_atomic_t child_ended;
+static uint32_t *volatile bell;
+
+static void note(int signal) {
+    if (signal == SIGCHLD)
+        child_ended = 1;
+    else
+        end_signal = signal;
+    __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
+}
+
+void signals_install(uint32_t *doorbell) {
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+    bell = doorbell;
+    struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: a read of standard input must end */
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int signals_end(void) {
+    return end_signal;
+}
+
+bool signals_take_child(void) {
+    bool ended = child_ended != 0;
+    child_ended = 0;
+    return ended;
+}

@@ -1,0 +1,19 @@
+/*
+ * Signals as facts to look at: handlers only note what came and ring a doorbell.
+ */
+#ifndef NCUBE_SIGNALS_H
+#define NCUBE_SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE. A handler adds one to *doorbell. */
+void signals_install(uint32_t *doorbell);
+
+/* The signal that asks this process to end, 0 if none came. */
+int signals_end(void);
+
+/* True once after one or more SIGCHLD. */
+bool signals_take_child(void);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The control segment: what ncube and the plugins of its cabinets tell each other, hart by hart.
+ *
+ * One memfd, mapped by ncube and by every QEMU process. A hart is either ncube's (stopped) or the plugin's
+ * (granted); whoever holds it owns its slot's fields.
+ *
+ *      ncube                                         plugin, in the hart's thread
+ *      ----------------------------------------      -----------------------------------------
+ *      base_cycles, budget_cycles; outstanding += 1
+ *      go += 1, wake if asleep             ------>   runs
+ *                                                    cycles, why, op, posts
+ *      wakes                               <------   outstanding -= 1; the last one rings the doorbell
+ *
+ * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal.
+ */
+#ifndef NCUBE_SLOTS_H
+#define NCUBE_SLOTS_H
+
+#include <stdint.h>
+
+#include "emu/machine.h"
+
+enum slot_stop {
+    SLOT_START = 1, /* the first stop, before the hart has executed anything that counts */
+    SLOT_BUDGET,    /* in user mode: the next block would end at or after the budget; `cycles` is its end */
+    SLOT_OP,        /* at an NCU instruction that needs an answer; its time is `cycles` */
+    SLOT_POSTS,     /* the list of posts is full; nothing else */
+};
+
+struct slot_post {
+    uint64_t cycles; /* time of the NCU instruction */
+    uint32_t op;
+    uint32_t pad;
+    uint64_t arg[6];
+};
+
+struct slot {
+    _Alignas(128) uint32_t go; /* futex: number of the grant */
+    uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
+    uint64_t base_cycles;      /* clock of the hart at the grant */
+    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget */
+
+    _Alignas(128) uint64_t cycles;
+    uint32_t why;
+    uint32_t op;
+    uint32_t posts;
+    uint32_t pad;
+    struct slot_post post[NCU_POSTED];
+};
+
+struct control {
+    _Alignas(128) uint32_t doorbell; /* futex */
+    uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
+    _Alignas(128) uint32_t outstanding; /* harts granted and not yet stopped */
+    _Alignas(128) uint32_t spin;     /* turns that a stopped hart looks at `go` before it sleeps */
+    uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
+    struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
+};
+
+#endif

@@ -1,0 +1,14 @@
+# Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
+# and judge status and output, in tests/machine/.
+
+GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
+$(foreach src,$(wildcard tests/guest/*.c),\
+    $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
+
+# $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
+define machine_test
+$(call host_test,machine/$(1),tests/machine/command.c)
+$$(B)/tests/machine/$(1): | $$(PROGRAMS)
+endef
+
+$(eval $(call machine_test,test_programs))
