@@ -30,6 +30,9 @@ bool eventq_cancel(struct eventq *q, uint64_t id);
 /* Time of the first event, or EVENTQ_NEVER. */
 uint64_t eventq_next(const struct eventq *q);
 
+/* Its `order`. The queue must not be empty (asserted). */
+uint32_t eventq_next_order(const struct eventq *q);
+
 /* Runs the first event (removing it before its callback). The queue must not be empty (asserted). */
 void eventq_run_one(struct eventq *q);
 

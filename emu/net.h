@@ -5,6 +5,18 @@
  * holding what it has) -> header at the destination, 8 bytes * 9 cycles later readable -> accepted by an armed
  * receive, or waits for one -> last byte delivered -> channels freed by the tail.
  * Idle network, receive armed: 45 * hops + 9 * (8 + payload bytes) cycles from send to last byte.
+ *
+ * With h hops, the header leaving its last channel at t_a, and a receive that takes it at t_x >= t_a + 72:
+ *   last byte delivered    t_done = t_x + 9 * payload bytes
+ *   channel k of 1..h free at       max(t_x, t_done - 45 * (h - k))
+ *
+ * Order. Within one cycle: channels are freed; then headers ask for channels; then headers become readable (header());
+ * then messages are done (done()). Headers that ask in the same cycle are served by the number of the channel by which
+ * they came into the node they are at (0-13), the node's own messages last, those in the order of their net_send. A
+ * freed channel goes at once to the header that has waited longest, before anyone who asks in that cycle. A net_send
+ * asks for its first channel by an event at now_cycles, so it takes part in this order as long as that event is still
+ * to come. Every event of the net has an order below NET_ORDER_END, and no two different events of one cycle share one
+ * (but the sends of one node): what happens does not depend on when the events were added.
  */
 #ifndef NCUBE_NET_H
 #define NCUBE_NET_H
@@ -20,6 +32,7 @@
 #define NET_HEADER_BYTES 8u
 /* Shortest time from a send to any effect on another node: one hop and the header. */
 #define NET_LOOKAHEAD_CYCLES (NET_HOP_CYCLES + NET_BYTE_CYCLES * NET_HEADER_BYTES)
+#define NET_ORDER_END (1u << 22) /* events of others in the same queue: from here on, to run after the net's */
 
 struct net;
 
@@ -43,18 +56,22 @@ struct net_ops {
     bool (*header)(void *ctx, struct net_message *m, uint64_t now_cycles);
     /* The last byte is delivered (status NCU_OK) or the message has failed. The net frees m afterwards. */
     void (*done)(void *ctx, struct net_message *m, uint64_t now_cycles);
+    /* May be NULL. The header takes a channel: NCU_OK, or the status with which this message will end; its timing is
+     * that of any other message, as a parity error is known only when the bytes have arrived. */
+    int (*fault)(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles);
 };
 
-/* topo, queue and ops outlive the net. */
+/* topo, queue and ops outlive the net; ends the process when memory is gone. net_free drops what is under way. */
 struct net *net_new(const struct topo *topo, struct eventq *queue, const struct net_ops *ops, void *ctx);
 void net_free(struct net *n);
 
-/* Starts a message; to == from is delivered after NET_LOOKAHEAD-free local time 9 * (8 + bytes), no channel held.
+/* Starts a message. to == from: no channel is held, the header is readable after 72 cycles, in_channel is
+ * TOPO_SELF_CHANNEL.
  * Returns NCU_OK or NCU_EDEST (then done() is not called and `m` does not exist). */
 int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uint64_t via, uint64_t bytes, uint64_t tag,
              uint64_t cookie, void *data);
 
-/* A receive is armed now for a message whose header() returned false. */
+/* A receive is armed now for a message whose header() returned false; not before its header_cycles (asserted). */
 void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles);
 
 /* Messages under way; channels that are held. For reports and invariants. */

@@ -3,6 +3,10 @@
  * Pure data and arithmetic, built from a machine file (config.h). No QEMU, no time.
  *
  * Every directed channel has an index: the unit that a message holds while it passes.
+ *
+ *   0 .. dim * 2^dim - 1       node n, dimension d: index n * dim + d, leads to n ^ 1 << d
+ *   + 2 * (8 j + k)            SI node to the I/O node at io[j], its channel k       (+ 1: the way back)
+ *   + 0, + 1                   SI node to the front end, front end to SI node
  */
 #ifndef NCUBE_TOPO_H
 #define NCUBE_TOPO_H
@@ -13,6 +17,7 @@
 #include "emu/machine.h"
 
 #define TOPO_ROUTE_MAX (NODE_MAX_DIM + 3) /* channels on the longest path: I/O node, 13 dimensions, I/O node */
+#define TOPO_SELF_CHANNEL NCU_CHANNELS    /* where a node sees its messages to itself arrive: no real channel */
 
 struct topo_drive {
     char volume[VOLUME_NAME_BYTES];
@@ -38,6 +43,9 @@ struct topo {
     /* further settings of the machine file live in config.h's structures */
 };
 
+/* Frees what t points to, not t itself. */
+void topo_free(struct topo *t);
+
 /* SI node that channel k of I/O node i on board b reaches in the Sandia wiring: 64k + 4i + b [P0 Table 1]. */
 uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);
 
@@ -48,8 +56,13 @@ uint32_t topo_channels(const struct topo *t);
  * NCU_VIA_NEAREST: fewest hops, then lowest channel (design section 6).
  * Returns the number of channels (0 when from == to), or -1 if an address does not exist or no way leads there.
  * *in_channel: the channel number at which the destination sees the message arrive (0-13, I/O nodes 0-7,
- * the front end 0). route holds TOPO_ROUTE_MAX entries. */
+ * the front end 0; TOPO_SELF_CHANNEL when from == to). route holds TOPO_ROUTE_MAX entries.
+ * Between two I/O nodes, or an I/O node and the front end, the pair of SI nodes with the fewest hops is taken, then
+ * the sender's lowest channel, then the receiver's. */
 int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, uint32_t *route, uint32_t *in_channel);
+
+/* The node to which a channel leads, and the number of that node's channel on which it arrives. */
+void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *in_channel);
 
 /* P(x, y) = index of the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
 int topo_first_dimension(uint32_t x, uint32_t y);

@@ -1,0 +1,54 @@
+/*
+ * Typed reading of a libconfig file, whose errors name file, line, offending text and what would be right.
+ *
+ * Every function returns false after it has put one line into the reader's error. A key that is absent leaves the
+ * value as it was, which is how defaults are given.
+ */
+#ifndef NCUBE_SETTING_H
+#define NCUBE_SETTING_H
+
+#include <libconfig.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct setting_reader {
+    const char *path; /* of the file, as the user wrote it */
+    char *error;
+    size_t error_bytes;
+};
+
+/* Parses the reader's file into parsed, which is initialised and is the caller's to destroy in either case. */
+bool setting_parse(struct setting_reader *r, config_t *parsed);
+
+/* Writes "FILE:LINE: text" for a setting, or "FILE: text" for the file's top level. Always returns false. */
+bool setting_fail(struct setting_reader *r, const config_setting_t *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "FILE:LINE" of a setting. */
+void setting_where(const struct setting_reader *r, const config_setting_t *at, char *text, size_t bytes);
+uint32_t setting_line(const config_setting_t *at);
+
+/* All keys of a group are among those of a NULL-terminated list. */
+bool setting_check_keys(struct setting_reader *r, const config_setting_t *group, const char *const *keys);
+/* The key is there; `what` says what it is for. */
+bool setting_require(struct setting_reader *r, const config_setting_t *group, const char *key, const char *what);
+
+bool setting_integer(struct setting_reader *r, const config_setting_t *group, const char *key, int64_t low,
+                     int64_t high, int64_t *value);
+/* Element i of an array or list of integers. */
+bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low,
+                        int64_t high, int64_t *value);
+/* A non-empty string, owned by the parsed file. */
+bool setting_string(struct setting_reader *r, const config_setting_t *group, const char *key, const char **value);
+/* An array or list of at most `most` integers; their values are not looked at. */
+bool setting_integers(struct setting_reader *r, const config_setting_t *group, const char *key, uint32_t most,
+                      const config_setting_t **array);
+/* A list of groups. */
+bool setting_groups(struct setting_reader *r, const config_setting_t *group, const char *key,
+                    const config_setting_t **list);
+/* A group. */
+bool setting_group(struct setting_reader *r, const config_setting_t *group, const char *key,
+                   const config_setting_t **child);
+
+#endif
