@@ -95,12 +95,25 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     *counter_of(hart) = COUNTER_LIMIT - s->budget_cycles;
 }
 
+/* User code stops at its next block, whatever is left of the budget; the clock stays. */
+static void hart_end_budget(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    uint64_t *counter = counter_of(hart);
+    if (*counter >= COUNTER_LIMIT)
+        return;
+    s->budget_cycles -= COUNTER_LIMIT - *counter;
+    *counter = COUNTER_LIMIT;
+}
+
 /* ---- NCU instructions ---- */
 
+/* A post may come back to its own hart (a drive, the timer, an answer) before the budget ends that was granted when
+ * nobody knew of it. So user code does not run on past it without ncube's word. */
 static void ncu_post(unsigned hart, uint32_t op) {
     struct slot *s = slot_of(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
+    hart_end_budget(hart);
     struct slot_post *p = &s->post[s->posts++];
     p->cycles = hart_cycles(hart);
     p->op = op;

@@ -12,7 +12,8 @@
  *
  *     W(i) = min( next model event, min over j != i of t(j) + L )        [design section 3]
  *
- * and user code of hart i runs only blocks that end before W(i). Kernel code runs to its next request in any
+ * and user code of hart i runs only blocks that end before W(i), and none after a request of its own that ncube does
+ * not know yet (what it started may come back to it sooner than W). Kernel code runs to its next request in any
  * case: it learns of the outside only by requests. An interrupt is raised when its hart is stopped in user code at
  * or after the time of the cause.
  *

@@ -38,7 +38,7 @@ struct slot {
     _Alignas(128) uint32_t go; /* futex: number of the grant */
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
     uint64_t base_cycles;      /* clock of the hart at the grant */
-    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget */
+    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
 
     _Alignas(128) uint64_t cycles;
     uint32_t why;

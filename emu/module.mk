@@ -1,0 +1,20 @@
+# emu/: the host side.
+
+# Models and machine file: unit tests need no QEMU.
+$(eval $(call host_test,emu/test_eventq,emu/eventq.c))
+$(eval $(call host_test,emu/test_topo,emu/topo.c))
+$(eval $(call host_test,emu/test_net,emu/net.c emu/topo.c emu/eventq.c))
+
+# The product: everything but the plugin is ncube; the plugin is itself and the cost table.
+NCUBE_SRCS := $(filter-out emu/plugin.c,$(wildcard emu/*.c))
+$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf))
+
+PROGRAMS += $(B)/lib/plugin.so
+$(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o
+	@mkdir -p $(@D)
+	$(CC) -shared -fvisibility=hidden -o $@ $^
+
+include emu/front.mk
+
+$(eval $(call host_test,emu/test_cost,emu/cost.c))
+$(eval $(call host_test,emu/test_sched,emu/sched.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))
