@@ -36,13 +36,13 @@ LIBVERTEX_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(NSDISK_SRCS))
 
-RV_USER_FLAGS := -fno-pic -ffunction-sections -fdata-sections -isystem $(B)/include -isystem $(NEWLIB)/include
+RV_USER_FLAGS := -fno-pic -ffunction-sections -fdata-sections -I$(B)/include -isystem $(NEWLIB)/include
 RV_FLAGS_images += $(RV_USER_FLAGS)
 RV_FLAGS_libpio += $(RV_USER_FLAGS)
 RV_FLAGS_nsdisk += $(RV_USER_FLAGS)
 
 USER_OBJS := $(LIBVERTEX_OBJS) $(LIBPIO_OBJS) $(NSDISK_OBJS)
-$(USER_OBJS): $(B)/newlib.path $(PUBLIC_HEADERS) | $(NEWLIB_LIBC)
+$(USER_OBJS): $(B)/newlib.path | $(PUBLIC_HEADERS) $(NEWLIB_LIBC)
 
 # Which newlib the objects are compiled against: another one compiles them again.
 ifneq ($(shell cat $(B)/newlib.path 2>/dev/null),$(NEWLIB))
@@ -106,3 +106,7 @@ $(foreach src,$(wildcard images/examples/*.c),\
     $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
 
 PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS)
+
+# ---- Tests -------------------------------------------------------------------------------------
+
+SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh

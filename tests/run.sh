@@ -41,7 +41,7 @@ for suite; do
     if [ $suite_failed -eq 0 ]; then
         printf 'ok    %-40s %3d passed  %3d s\n' "${suite#"$build"/}" "$suite_passed" $((SECONDS - start))
     else
-        cat "$log"
+        grep -v "^[0-9]* passed, [0-9]* failed\$" "$log"
         printf 'FAIL  %-40s %3d passed, %d failed (exit status %d)\n' "${suite#"$build"/}" "$suite_passed" \
             "$suite_failed" $status
     fi

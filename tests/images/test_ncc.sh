@@ -1,0 +1,112 @@
+#!/bin/bash
+# ncc: what it makes of gcc's options, and what it refuses. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncc=$build/bin/ncc
+readelf=riscv64-unknown-elf-readelf
+cd "$scratch" || exit 1
+
+cat >hello.c <<END
+#include <stdio.h>
+#ifndef GREETING
+#define GREETING "hello"
+#endif
+int main(void) { return puts(GREETING) < 0; }
+END
+cat >twice.c <<END
+int twice(int n) { return 2 * n; }
+END
+cat >uses_twice.c <<END
+int twice(int n);
+int main(void) { return twice(3); }
+END
+cat >calls.c <<END
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <n_errno.h>
+#include <nio.h>
+#include <nmon.h>
+#include <nself.h>
+#include <ntime.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+_Static_assert(sizeof(off_t) == 8 && sizeof(ino_t) == 8 && sizeof(dev_t) == 4, "as wide as the file system");
+#define USE(f) (void *)(f)
+void *used[] = {
+    USE(whoami), USE(npid), USE(nwrite), USE(nread), USE(ntest), USE(nrange), USE(nsync),
+    USE(readstart), USE(readend), USE(writestart), USE(writeend), USE(ionode), USE(nmonitor),
+    USE(amicclk), USE(n_time), USE(ntime), USE(nperror), USE(n_strerror),
+    USE(open), USE(creat), USE(close), USE(read), USE(write), USE(lseek), USE(fstat), USE(stat),
+    USE(ftruncate), USE(unlink), USE(rename), USE(link), USE(mkdir), USE(rmdir), USE(access), USE(isatty),
+    USE(opendir), USE(readdir), USE(closedir), USE(rewinddir), USE(telldir), USE(seekdir), USE(dirfd),
+    USE(gettimeofday), USE(time), USE(times), USE(clock), USE(sbrk), USE(_exit), USE(kill), USE(signal),
+    USE(raise), USE(abort), USE(getpid), USE(fsync), USE(malloc), USE(printf), USE(scanf), USE(fopen),
+    USE(sin),
+};
+int main(int argc, char **argv) { return used[argc] == argv; }
+END
+echo 'int main(void) { return x; }' >broken.c
+echo 'int main(void) { int unused; return 0; }' >warned.c
+echo 'int main() { return 0; }' >program.cpp
+
+field() { # FILE PATTERN: the lines of the program headers
+    $readelf -lhW "$1" | grep -E "$2" | sed 's/  */ /g'
+}
+
+check "compiles and links" $ncc -o hello hello.c
+check "to an executable for RISC-V" eval 'field hello Machine: | grep -q RISC-V'
+same "entered where programs begin" " Entry point address: 0x10000" "$(field hello "Entry point")"
+same "text is not writable, data not executable" "R E,RW," \
+    "$(field hello LOAD | sed 's/.*0x[0-9a-f]* \(R.*\) 0x1000$/\1/' | tr '\n' ',')"
+same "on pages of their own" "" "$(field hello LOAD | awk '{ if ($3 !~ /000$/) print }')"
+check "the stack is not executable" eval 'field hello GNU_STACK | grep -q " RW "'
+check "a.out by default" eval '$ncc hello.c && [ -e a.out ]'
+check "without writing elsewhere" eval '[ -z "$(ls *.o *.d 2>/dev/null)" ]'
+check "every call is there" $ncc -o calls calls.c -lm
+check "and with -O2 -Wall -Werror" $ncc -O2 -Wall -Werror -o calls calls.c -lm
+
+check "-c, without a word" eval '[ -z "$($ncc -c twice.c 2>&1)" ] && [ -e twice.o ]'
+check "objects and sources together" $ncc -o both uses_twice.c twice.o
+check "several sources" $ncc uses_twice.c twice.c -o both
+check "-D" eval '$ncc -DGREETING=\"good-day\" hello.c -o day && grep -q good-day day'
+check "-D with its operand apart" eval '$ncc -D GREETING=\"evening\" hello.c -o evening && grep -q evening evening'
+check "-S" eval '$ncc -S twice.c && grep -q "^twice:" twice.s'
+check "-E" eval '$ncc -E hello.c | grep -q puts'
+check "from the standard input" eval '$ncc -xc - -o piped <hello.c'
+check "-lpio" eval '[ ! -e "$build/lib/libpio.a" ] || $ncc hello.c -o hello -lpio'
+check "through a symbolic link" eval 'ln -s "$ncc" link && ./link -o hello hello.c'
+check "--version without an input" eval '$ncc --version | grep -q riscv64'
+
+fails() { # NAME PATTERN COMMAND...: exit status not 0, and the message matches
+    local name=$1 pattern=$2
+    shift 2
+    if "$@" >out 2>&1; then
+        same "$name" "an exit status other than 0" 0
+    else
+        check "$name" grep -q -e "$pattern" out
+    fi
+}
+
+fails "a wrong program is refused" "broken.c:1:" $ncc -o broken broken.c
+check "and leaves nothing" eval '[ ! -e broken ]'
+fails "-Werror" "unused" $ncc -Wall -Werror warned.c
+fails "a file that is not there" "nothing.c" $ncc nothing.c
+fails "a function that is not there" "twice" $ncc uses_twice.c
+fails "no input" "no input files" $ncc
+fails "an operand is not an input" "no input files" $ncc -D hello.c -o hello
+fails "-shared" "^ncc: -shared: the nodes have only static programs" $ncc -shared hello.c
+fails "C++" "^ncc: program.cpp: C only" $ncc program.cpp
+mkdir -p moved/bin
+sed "s|^newlib=.*|newlib='/nowhere'|" "$ncc" >moved/bin/ncc
+fails "newlib's cache is gone" "^ncc: newlib is no longer in /nowhere; run \"make\"" sh moved/bin/ncc hello.c
+
+finish

@@ -1,0 +1,34 @@
+# Sourced by test scripts: names, counts and prints their cases. The script ends with `finish`.
+
+passed=0
+failed=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# check NAME COMMAND...: the case NAME passes when the command succeeds.
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name: $*" >&2
+    fi
+}
+
+# same NAME EXPECTED ACTUAL: passes when the texts are equal; shows both when not.
+same() {
+    if [ "$2" = "$3" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'failed: %s\n  expected: %s\n  actual:   %s\n' "$1" "$2" "$3" >&2
+    fi
+}
+
+finish() {
+    echo "$passed passed, $failed failed"
+    [ $failed -eq 0 ]
+    exit
+}
