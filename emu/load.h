@@ -1,0 +1,58 @@
+/*
+ * Executables: reading ELF files, checking that one is a program for a node, and turning it into the messages of a
+ * load (vertex/system.h). The reader also serves ncube's own loading of Vertex (by pa) and of nsdisk (by va).
+ */
+#ifndef NCUBE_LOAD_H
+#define NCUBE_LOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vertex/system.h"
+
+enum { ELF_SEGMENT_X = 1, ELF_SEGMENT_W = 2, ELF_SEGMENT_R = 4 }; /* flags, as in the file */
+
+struct elf_segment { /* one PT_LOAD with mem_bytes > 0 */
+    uint64_t pa, va;     /* any alignment */
+    uint64_t file_bytes; /* at data */
+    uint64_t mem_bytes;  /* >= file_bytes; the rest is zero */
+    uint32_t flags;
+    uint8_t *data;       /* NULL when file_bytes is 0 */
+};
+
+struct elf_image {
+    uint64_t entry;
+    uint32_t segments;           /* at least 1 */
+    struct elf_segment *segment; /* ascending by va, disjoint */
+};
+
+/* Reads a static RISC-V 64-bit little-endian executable into memory. 0, and the caller frees the image; or -1 with one clear
+ * line in error (error_bytes long) that names the file: missing, not a regular file, not ELF, another machine,
+ * not a static executable, cut off, segments that overlap, nothing to load. */
+int elf_image_read(struct elf_image *image, const char *path, char *error, size_t error_bytes);
+void elf_image_free(struct elf_image *image);
+
+/* Checks that an image runs as a program with that much stack on a node of ram_bytes: inside user space
+ * (vertex/abi.h), entry in executable bytes, code and data in pages of their own, small enough. 0, or -1 with one line. */
+int load_check_program(const struct elf_image *image, const char *path, uint64_t ram_bytes, uint64_t stack_bytes,
+                       char *error, size_t error_bytes);
+
+struct load_program {
+    const struct elf_image *image;
+    uint32_t job, base, dim;
+    uint64_t stack_bytes;
+    char *const *argv;
+    int argc;
+    const struct load_volume *volume;
+    uint32_t volumes;
+};
+
+/* All arguments with their NULs. */
+size_t load_arg_bytes(char *const *argv, int argc);
+
+/* Hands the messages of a load to `send`, in order: N_LOAD_BEGIN, N_LOAD_DATA..., N_LOAD_START.
+ * 0, or -N_ENOMEM before anything was sent. */
+typedef void (*load_send_fn)(void *ctx, uint32_t type, const void *bytes, size_t n);
+int load_send_program(const struct load_program *p, load_send_fn send, void *ctx);
+
+#endif
