@@ -1,0 +1,39 @@
+/*
+ * One host folder and nothing outside it: how a name that a node sent becomes a host file.
+ *
+ * A name is relative to the folder, or absolute and then must begin with the folder's real path. Every lookup is
+ * openat2 with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS: the kernel itself refuses "..", symbolic links and
+ * races that lead out. (It also refuses every absolute symbolic link, even one that points back inside.)
+ * What leads out is -N_EACCES.
+ */
+#ifndef NCUBE_BENEATH_H
+#define NCUBE_BENEATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct beneath {
+    int root;          /* the folder, or -1: none, every name is -N_EACCES */
+    char *real;        /* its real path, without a final slash ("" for the host's root) */
+    size_t real_bytes;
+};
+
+/* Opens the folder; NULL is none. 0, or -1 with errno: ENOENT, ENOTDIR, EACCES; ENOSYS when the kernel has no
+ * openat2 (Linux before 5.6). */
+int beneath_open_folder(struct beneath *b, const char *folder);
+void beneath_close_folder(struct beneath *b);
+
+/* openat2 with the host's flags and mode. A descriptor that the caller closes, or a negative n_error. */
+int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode);
+
+/* As the system calls of these names, of the name itself, not of what a symbolic link at its end points to. A final
+ * slash says that the name is a folder's. 0, or a negative n_error: as beneath_open; -N_EINVAL when the name ends in
+ * "." or ".." (-N_EEXIST for mkdir); what the call gives. */
+int32_t beneath_unlink(const struct beneath *b, const char *name);
+int32_t beneath_rmdir(const struct beneath *b, const char *name);
+int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode);
+int32_t beneath_rename(const struct beneath *b, const char *from, const char *to);
+int32_t beneath_link(const struct beneath *b, const char *from, const char *to);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * The file protocol of nsdisk/proto.h over one host folder and the standard streams. Message in, message out;
+ * nothing in it trusts a client.
+ *
+ * A client is (node, procid). It sees its own open files and no other client's; what an SFID is says openfiles.h.
+ * The standard streams are open for every client; closing them changes nothing.
+ *
+ * Where the host's answers vary by themselves, clients get steady ones: folders are sorted, a file's blocks follow
+ * from its size, streams look like one character device. Inode numbers and times are the host's: input.
+ */
+#ifndef NCUBE_SERVE_H
+#define NCUBE_SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/streams.h"
+
+/* True for every message type that serve_request answers: the file protocol's, and the rest of its family, which
+ * gets -N_ENOSYS. */
+#define SERVE_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8040u)
+
+struct serve;
+
+/* Serves a folder (NULL: none, every name is -N_EACCES). The streams outlive it. 0, and the caller frees it; or -1
+ * with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
+int serve_new(struct serve **serve, const char *folder, struct streams *streams, char *error, size_t error_bytes);
+void serve_free(struct serve *s);
+
+/* Answers one request. Returns the reply's bytes (struct file_reply and its payload) at *reply, valid until the next
+ * call; 0 if the request is too short to say what it answers. */
+size_t serve_request(struct serve *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
+                     const void **reply);
+
+/* Closes every file of every process of a node. */
+void serve_drop_node(struct serve *s, uint32_t node);
+
+/* For tests: files open now. */
+uint32_t serve_open_files(const struct serve *s);
+
+#endif
