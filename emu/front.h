@@ -2,6 +2,12 @@
  * The front end: a message endpoint inside ncube. Loads programs, carries the standard streams, serves host files
  * from one folder, waits for exits, shuts the I/O nodes down. Knows messages, not QEMU and not time: ncube calls
  * it when a message has arrived and sends what it hands to `send`.
+ *
+ *   new -> mounting: N_MOUNTED of every drive -> running: the load, then N_EXIT of every node
+ *       -> stopping: N_SHUTDOWN to every I/O node that still serves -> finished
+ *
+ * A failed mount skips running; a fault, a failed load or an nsdisk that ends kills the program's other nodes.
+ * Messages that make no sense are refused with one line on `err` and change nothing.
  */
 #ifndef NCUBE_FRONT_H
 #define NCUBE_FRONT_H
@@ -17,20 +23,23 @@ struct front;
 struct front_ops {
     /* Sends a message from the front end; the bytes are copied before it returns. */
     void (*send)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n);
+    /* True when ncube was told to end: a wait for a standard stream then gives up. NULL: never. */
+    bool (*interrupted)(void *ctx);
 };
 
-struct front_options {
+struct front_options { /* what it points to outlives the front end */
     const struct topo *topo;
     uint32_t dim;            /* of the subcube; -1 is settled before */
     const char *program;     /* path of the ELF */
     char *const *argv;       /* argv[0..argc-1], argv[0] the program's name */
     int argc;
     const char *serve;       /* host folder that programs may reach, NULL: none */
-    uint64_t stack_bytes;
+    uint64_t stack_bytes;    /* 0: USER_STACK_DEFAULT_BYTES */
     int in, out, err;        /* the standard streams' descriptors */
 };
 
-/* Checks the program (exists, ELF, RISC-V 64, executable, fits the node's memory) and the subcube's dimension.
+/* Checks the program (exists, ELF, RISC-V 64, executable, fits the node's memory), its arguments, the subcube's
+ * dimension and the folder to serve. SIGPIPE must be ignored by the process (signals.h).
  * Returns 0, or -1 with one clear line in error. *front is the caller's. */
 int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx,
               char *error, size_t error_bytes);
