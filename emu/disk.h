@@ -11,33 +11,37 @@
 
 struct disk;
 
-struct disk_model { /* every constant's source is in disk.c and docs/timing.md */
+struct disk_model { /* every constant's source is in disk_model.c and docs/timing.md */
     const char *name;
     uint32_t rpm;
-    uint32_t sectors_per_track, heads;
-    uint32_t overhead_us;           /* controller and command */
-    uint32_t seek_track_us, seek_average_us, seek_full_us;
-    uint32_t head_switch_us;
-    uint32_t bus_bytes_per_s;       /* controller to memory */
-    uint32_t read_ahead_sectors;    /* track buffer; 0: none */
-    bool write_back;                /* false: a write ends when the sectors are on the medium */
+    uint32_t cylinders, heads, sectors_per_track;
+    uint32_t overhead_us;        /* controller and command */
+    uint32_t seek_track_us;      /* to the next cylinder */
+    uint32_t seek_average_us;    /* over a third of the cylinders */
+    uint32_t seek_full_us;       /* over all of them */
+    uint32_t head_switch_us;     /* to another track of the cylinder */
+    uint32_t bus_bytes_per_s;    /* controller to memory; not less than the medium's rate */
+    uint32_t read_ahead_sectors; /* size of the buffer that read-ahead fills; 0: none */
 };
 
-/* A model by name, NULL if unknown; disk_models lists the names, NULL-terminated. */
+/* A model by name, NULL if unknown; disk_model_names lists the names, NULL-terminated, the default first. */
 const struct disk_model *disk_model_find(const char *name);
 extern const char *const disk_model_names[];
 
 /* Opens an image for reading and writing and locks it (flock). The caller closes the disk.
  * Returns 0, or -1 with one clear line in error (error_bytes long): missing, not a regular file, in use by
- * another ncube, not ext2 (magic 0xEF53 at byte 1080). */
+ * another ncube, not ext2 (magic 0xEF53 at byte 1080), larger than the model's drive. */
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
 void disk_close(struct disk *d);
 uint64_t disk_sectors(const struct disk *d);
 
-/* When a command issued now (drive idle) will be done; advances the drive's mechanical state. */
+/* When a command issued now (drive idle) will be done; advances the drive's mechanical state. now_cycles must not lie
+ * before the end of the last command (asserted). A command for no sectors, or for some that do not exist, is refused
+ * by the controller: it costs its overhead and moves nothing. */
 uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t sector, uint32_t sectors);
 
-/* Moves the bytes; 0, or a negative NCU_E... . Called when the command is done. */
+/* Moves the bytes; NCU_OK, NCU_EDRIVE (no such sectors) or NCU_EMEDIA (the host cannot read or write the image).
+ * Called when the command is done. */
 int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);
 
 #endif
