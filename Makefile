@@ -54,8 +54,9 @@ $(B)/rv/%.o: %.S
 # Shell scripts that test, each ending with the line "N passed, N failed"
 SHELL_TESTS :=
 
-# images/ last: it links what the others name.
-include $(filter-out images/module.mk,$(wildcard */module.mk)) images/module.mk
+# images/ links what the others name; tests/ has programs for the nodes.
+LAST_MODULES := images/module.mk $(wildcard tests/module.mk)
+include $(filter-out $(LAST_MODULES),$(wildcard */module.mk)) $(LAST_MODULES)
 
 .PHONY: all
 all: $(PROGRAMS)

@@ -94,17 +94,19 @@ add_backports() {
     echo "$text" | as_root tee "$file" >/dev/null
 }
 
-install_packages() { # [-t RELEASE] PACKAGE...
-    say "installing $*"
-    quietly apt-get -qq -y --no-install-recommends install "$@" || true
+install_packages() { # RELEASE, or nothing for the machine's own; PACKAGE...
+    release=$1
+    shift
+    say "installing $*${release:+ from $release}"
+    quietly apt-get -qq -y --no-install-recommends install ${release:+-t "$release"} "$@" || true
 }
 
-install_all() {
-    release=
+install_all() { # the packages wanted, one line
+    qemu_release=
     case " $1 " in *" $qemu_package "*)
         if [ "$(os_release VERSION_ID)" = 12 ]; then
             add_backports
-            release=$(os_release VERSION_CODENAME)-backports
+            qemu_release=$(os_release VERSION_CODENAME)-backports
         fi
         ;;
     esac
@@ -121,8 +123,8 @@ install_all() {
         fi
     done
     [ -z "$unknown" ] || die "no apt source of this machine has:$unknown"
-    [ -z "$known" ] || install_packages $known
-    qemu_is_new_enough || install_packages ${release:+-t "$release"} $qemu_package
+    [ -z "$known" ] || install_packages "" $known
+    qemu_is_new_enough || install_packages "$qemu_release" $qemu_package
 }
 
 if [ "${1:-}" = --backports ]; then
