@@ -4,6 +4,10 @@
 $(eval $(call host_test,emu/test_eventq,emu/eventq.c))
 $(eval $(call host_test,emu/test_topo,emu/topo.c))
 $(eval $(call host_test,emu/test_net,emu/net.c emu/topo.c emu/eventq.c))
+$(eval $(call host_test,emu/test_disk,emu/disk.c emu/disk_model.c))
+$(eval $(call host_test,emu/test_config,emu/config.c emu/setting.c emu/topo.c emu/disk_model.c,-lconfig))
+# Not a test: the tables behind the choice of the default drive in docs/timing.md.
+$(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/disk.c emu/disk_model.c))
 
 # The product: everything but the plugin is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/plugin.c,$(wildcard emu/*.c))

@@ -1,0 +1,280 @@
+/* The machine file: what a good one means, and the exact line that a bad one gets. */
+#include "emu/config.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct machine_config config;
+static char error[512];
+
+/* Loads a machine file with that text from a new folder, which is the current one from then on. */
+static int load(const char *text, const char *image_folder)
+{
+    char folder[] = "/tmp/ncube-config-XXXXXX";
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+    FILE *f = fopen("m.conf", "w");
+    fputs(text, f);
+    fclose(f);
+    int result = config_load(&config, "m.conf", image_folder, error, sizeof error);
+    unlink("m.conf");
+    cr_assert_eq(chdir("/"), 0);
+    rmdir(folder);
+    return result;
+}
+
+#define BOARD(number, io_nodes) "boards = ({ number = " #number "; io_nodes = (\n" io_nodes "\n); });\n"
+#define DRIVE(volume, image) "{ volume = \"" volume "\"; image = \"" image "\"; }"
+#define IO_NODE(i, more) "{ index = " #i "; " more " }"
+
+Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
+{
+    cr_assert_eq(config_load(&config, "images/sandia.conf", NULL, error, sizeof error), 0, "%s", error);
+    const struct topo *t = &config.topo;
+    cr_expect_eq(t->dim, 5);
+    cr_expect_eq(t->ram_bytes, 16u << 20);
+    cr_expect_eq(t->nodes_per_cabinet, 256);
+    cr_expect_eq(t->host_si, 0);
+    cr_assert_eq(t->n_io, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        char volume[8], image[32];
+        snprintf(volume, sizeof volume, "df0%u", i);
+        snprintf(image, sizeof image, "images/df0%u.img", i);
+        cr_expect_eq(t->io[i].node, NODE_IO(3, i));
+        cr_expect_eq(t->io[i].si[0], 4 * i + 3);
+        for (uint32_t k = 1; k < NCU_SI_CHANNELS; k++)
+            cr_expect_eq(t->io[i].si[k], TOPO_NONE, "I/O node %u, channel %u", i, k);
+        cr_assert_eq(t->io[i].ndrives, 1);
+        cr_expect_str_eq(t->io[i].drive[0].volume, volume);
+        cr_expect_str_eq(t->io[i].drive[0].image, image);
+        cr_expect_str_eq(t->io[i].drive[0].model, "scsi-1990");
+    }
+    config_free(&config);
+}
+
+Test(config, the_least_machine_file_is_a_dimension)
+{
+    cr_assert_eq(load("dim = 3;", NULL), 0, "%s", error);
+    cr_expect_eq(config.topo.dim, 3);
+    cr_expect_eq(config.topo.ram_bytes, NODE_RAM_DEFAULT_BYTES);
+    cr_expect_eq(config.topo.nodes_per_cabinet, 256);
+    cr_expect_eq(config.topo.n_io, 0);
+    cr_expect_eq(config.topo.host_si, 0);
+    cr_expect_eq(config.n_costs, 0);
+    cr_expect_str_eq(config.path, "m.conf");
+    config_free(&config);
+}
+
+Test(config, without_a_file_there_are_compute_nodes_only)
+{
+    config_default(&config, 4);
+    cr_expect_eq(config.topo.dim, 4);
+    cr_expect_eq(config.topo.ram_bytes, NODE_RAM_DEFAULT_BYTES);
+    cr_expect_eq(config.topo.nodes_per_cabinet, 256);
+    cr_expect_eq(config.topo.n_io, 0);
+    cr_expect_null(config.path);
+    config_free(&config);
+}
+
+Test(config, io_nodes_are_sorted_by_address)
+{
+    cr_assert_eq(load("dim = 5;\n"
+                      "boards = (\n"
+                      "  { number = 1; io_nodes = ( { index = 2; }, { index = 0; } ); },\n"
+                      "  { number = 0; io_nodes = ( { index = 7; } ); }\n"
+                      ");\n", NULL), 0, "%s", error);
+    cr_assert_eq(config.topo.n_io, 3);
+    cr_expect_eq(config.topo.io[0].node, NODE_IO(0, 7));
+    cr_expect_eq(config.topo.io[0].si[0], 28);
+    cr_expect_eq(config.topo.io[1].node, NODE_IO(1, 0));
+    cr_expect_eq(config.topo.io[2].node, NODE_IO(1, 2));
+    config_free(&config);
+}
+
+static void expect_wiring(const char *text, const uint32_t expected[NCU_SI_CHANNELS], uint32_t host_si)
+{
+    cr_assert_eq(load(text, NULL), 0, "%s", error);
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+        cr_expect_eq(config.topo.io[0].si[k], expected[k], "%s: channel %u", text, k);
+    cr_expect_eq(config.topo.host_si, host_si, "%s: front end at %u", text, config.topo.host_si);
+    config_free(&config);
+}
+
+#define NO TOPO_NONE
+
+Test(config, wiring_is_sandias_a_part_of_it_or_free)
+{
+    expect_wiring("dim = 9;" BOARD(3, IO_NODE(2, "")), (uint32_t[]){11, 75, 139, 203, 267, 331, 395, 459}, 0);
+    expect_wiring("dim = 7;" BOARD(0, IO_NODE(0, "")), (uint32_t[]){0, 64, NO, NO, NO, NO, NO, NO}, 1);
+    expect_wiring("dim = 9;" BOARD(3, IO_NODE(2, "channels = [7, 1];")),
+                  (uint32_t[]){NO, 75, NO, NO, NO, NO, NO, 459}, 0);
+    expect_wiring("dim = 2;" BOARD(60, IO_NODE(2, "si = [1, -1, 0];")), (uint32_t[]){1, NO, 0, NO, NO, NO, NO, NO}, 2);
+    expect_wiring("dim = 2; front_end = { si = 3; };" BOARD(0, IO_NODE(0, "")),
+                  (uint32_t[]){0, NO, NO, NO, NO, NO, NO, NO}, 3);
+}
+
+Test(config, images_start_at_the_machine_files_folder_or_where_one_says)
+{
+    static const struct {
+        const char *text, *image_folder, *image;
+    } c[] = {
+        {"", NULL, "df00.img"},
+        {"images = \"disks/a\";", NULL, "disks/a/df00.img"},
+        {"images = \"/var/disks\";", NULL, "/var/disks/df00.img"},
+        {"images = \"disks\";", "elsewhere", "elsewhere/df00.img"},
+        {"", ".", "df00.img"},
+    };
+    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "dim = 5; %s %s", c[i].text,
+                 BOARD(3, IO_NODE(0, "drives = (" DRIVE("df00", "df00.img") "," DRIVE("df01", "/abs/b.img") ");")));
+        cr_assert_eq(load(text, c[i].image_folder), 0, "%s", error);
+        cr_expect_str_eq(config.topo.io[0].drive[0].image, c[i].image, "case %zu", i);
+        cr_expect_str_eq(config.topo.io[0].drive[1].image, "/abs/b.img", "case %zu", i);
+        config_free(&config);
+    }
+}
+
+Test(config, costs_carry_their_place)
+{
+    cr_assert_eq(load("dim = 0;\ncycles = {\n  integer = 3;\n  divide = 40;\n};\n", NULL), 0, "%s", error);
+    cr_assert_eq(config.n_costs, 2);
+    cr_expect_str_eq(config.cost[1].name, "divide");
+    cr_expect_eq(config.cost[1].cycles, 40);
+    cr_expect_str_eq(config.cost[1].where, "m.conf:4");
+    config_free(&config);
+}
+
+Test(config, the_drive_model_may_be_named)
+{
+    cr_assert_eq(load("dim = 2;" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"hp97560\"; });")),
+                      NULL), 0, "%s", error);
+    cr_expect_str_eq(config.topo.io[0].drive[0].model, "hp97560");
+    config_free(&config);
+}
+
+Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
+{
+    static const struct {
+        const char *text, *error;
+    } c[] = {
+        /* syntax */
+        {"dim = 5;\nram_mb 16;\n", "m.conf:2: syntax error"},
+        {"dim = 5;\ndim = 6;\n", "m.conf:2: duplicate setting name"},
+        /* keys */
+        {"dim = 5;\ndimn = 5;\n",
+         "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, boards, front_end, images, cycles"},
+        {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
+        {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
+         "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
+         "m.conf:5: unknown key 'speed'; known here: volume, image, model"},
+        {"dim = 5;\nfront_end = {\n  node = 3;\n};\n", "m.conf:3: unknown key 'node'; known here: si"},
+        /* what must be there */
+        {"ram_mb = 16;\n", "m.conf: 'dim' is missing: the dimension of the hypercube, 0 to 13"},
+        {"dim = 5;\nboards = ( { io_nodes = (); } );\n",
+         "m.conf:2: 'number' is missing: the board's number, which the Sandia wiring depends on"},
+        {"dim = 5;\n" BOARD(3, "{ }"), "m.conf:3: 'index' is missing: the I/O node's number on its board, 0 to 15"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ( { image = \"a\"; } );")),
+         "m.conf:3: 'volume' is missing: the drive's volume name, \"df00\" say"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ( { volume = \"a\"; } );")),
+         "m.conf:3: 'image' is missing: the path of its image file"},
+        /* types */
+        {"dim = 5.0;", "m.conf:1: 'dim' is a floating-point number; it must be an integer from 0 to 13"},
+        {"dim = \"5\";", "m.conf:1: 'dim' is a string; it must be an integer from 0 to 13"},
+        {"dim = true;", "m.conf:1: 'dim' is a boolean; it must be an integer from 0 to 13"},
+        {"dim = 5;\nboards = { };\n", "m.conf:2: 'boards' is a group; it must be a list of groups, ( { ... }, { ... } )"},
+        {"dim = 5;\nboards = ( 3 );\n", "m.conf:2: this element is an integer; it must be a group, { ... }"},
+        {"dim = 5;\nfront_end = 3;\n", "m.conf:2: 'front_end' is an integer; it must be a group, { ... }"},
+        {"dim = 5;\nimages = 3;\n", "m.conf:2: 'images' is an integer; it must be a string"},
+        {"dim = 5;\nimages = \"\";\n", "m.conf:2: 'images' is an empty string"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = 3;")),
+         "m.conf:3: 'si' is an integer; it must be an array of integers, [0, 1]"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [\"3\"];")),
+         "m.conf:3: this element is a string; it must be an integer from -1 to 31"},
+        {"dim = 5;\ncycles = { integer = 2.5; };\n",
+         "m.conf:2: 'integer' is a floating-point number; it must be an integer from 1 to 100000"},
+        /* ranges */
+        {"dim = 14;", "m.conf:1: dim = 14 is out of range; it must be an integer from 0 to 13"},
+        {"dim = 5;\nram_mb = 128;\n", "m.conf:2: ram_mb = 128 is out of range; it must be an integer from 1 to 64"},
+        {"dim = 5;\nram_mb = 12;\n",
+         "m.conf:2: ram_mb = 12 is not a power of two; it must be 1, 2, 4, 8, 16, 32 or 64"},
+        {"dim = 5;\nnodes_per_cabinet = 0;\n",
+         "m.conf:2: nodes_per_cabinet = 0 is out of range; it must be an integer from 1 to 256"},
+        {"dim = 5;\nboards = ( { number = 1024; } );\n",
+         "m.conf:2: number = 1024 is out of range; it must be an integer from 0 to 1023"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(16, "")),
+         "m.conf:3: index = 16 is out of range; it must be an integer from 0 to 15"},
+        {"dim = 5;\nfront_end = { si = 32; };\n",
+         "m.conf:2: si = 32 is out of range; it must be an integer from 0 to 31"},
+        {"dim = 5;\ncycles = { integer = 0; };\n",
+         "m.conf:2: integer = 0 is out of range; it must be an integer from 1 to 100000"},
+        /* wiring */
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [32];")),
+         "m.conf:3: 32 is out of range; it must be an integer from -1 to 31"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [0, 1, 2, 3, 4, 5, 6, 7, 8];")),
+         "m.conf:3: 'si' has 9 elements; at most 8 are possible"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "channels = [8];")),
+         "m.conf:3: 8 is out of range; it must be an integer from 0 to 7"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(2, "channels = [0, 1];")),
+         "m.conf:3: channel 1 reaches compute node 75, which a 5-cube does not have"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [0]; channels = [0];")),
+         "m.conf:3: 'channels' selects from the Sandia wiring, 'si' wires freely: give one"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(8, "")),
+         "m.conf:3: I/O node 8 of board 3 reaches no compute node of a 5-cube; wire it with 'si'"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [-1];")),
+         "m.conf:3: I/O node 0 of board 3 reaches no compute node of a 5-cube; wire it with 'si'"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "") ",\n" IO_NODE(1, "si = [5,\n 3];")),
+         "m.conf:4: channel 1 cannot reach compute node 3: "
+         "that node's I/O channel goes to I/O node 0 of board 3 (line 3)"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "si = [4, 4];")),
+         "m.conf:3: channel 1 cannot reach compute node 4: "
+         "that node's I/O channel goes to I/O node 0 of board 3 (line 3)"},
+        {"dim = 5;\nfront_end = {\n si = 3; };\n" BOARD(3, IO_NODE(0, "")),
+         "m.conf:3: the I/O channel of compute node 3 goes to I/O node 0 of board 3 (line 5)"},
+        {"dim = 0;\n" BOARD(0, IO_NODE(0, "")), "m.conf: no compute node has its I/O channel free for the front end"},
+        /* what must be unique */
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "") ",\n" IO_NODE(0, "")),
+         "m.conf:4: I/O node 0 of board 3 is already defined in line 3"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a", "a") ",\n" DRIVE("a", "b") ");")),
+         "m.conf:4: volume 'a' is already defined in line 3; volume names are unique"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n"
+                               IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
+         "m.conf:4: image 'x' already belongs to volume 'a' (line 3)"},
+        /* drives */
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
+         "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("abcdefghijklmnop", "x") ");")),
+         "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; at most 15 are possible"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"ssd\"; });")),
+         "m.conf:3: unknown drive model 'ssd'; known: scsi-1990, hp97560"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") ","
+                                         DRIVE("d", "d") "," DRIVE("e", "e") "," DRIVE("f", "f") ","
+                                         DRIVE("g", "g") "," DRIVE("h", "h") ");")),
+         "m.conf:3: 8 drives; a controller takes at most 7"},
+    };
+    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
+        cr_expect_eq(load(c[i].text, NULL), -1, "accepted: %s", c[i].text);
+        cr_expect_str_eq(error, c[i].error, "got '%s'", error);
+    }
+}
+
+Test(config, a_machine_file_that_cannot_be_read_is_named)
+{
+    cr_expect_eq(config_load(&config, "/tmp/no-such.conf", NULL, error, sizeof error), -1);
+    cr_expect_str_eq(error, "/tmp/no-such.conf: No such file or directory");
+    cr_expect_eq(config_load(&config, "/tmp", NULL, error, sizeof error), -1);
+    cr_expect_str_eq(error, "/tmp: Is a directory");
+}
+
+Test(config, a_short_error_buffer_is_not_overrun)
+{
+    char short_error[16];
+    memset(short_error, '#', sizeof short_error);
+    cr_expect_eq(config_load(&config, "/tmp/no-such.conf", NULL, short_error, 8), -1);
+    cr_expect_str_eq(short_error, "/tmp/no");
+    cr_expect_eq(short_error[8], '#');
+}
