@@ -2,10 +2,11 @@
  * ncube: the command line.
  */
 #define _GNU_SOURCE
-#include <argp.h>
 #include <errno.h>
+#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,84 +15,115 @@
 #include "emu/machine.h"
 #include "emu/run.h"
 
-enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_STATS };
+enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_STATS, KEY_HELP };
 
-static const struct argp_option run_option_list[] = {
-    {"dimension", 'd', "DIM", 0, "run on a subcube of 2^DIM nodes (default 0: one node)", 0},
-    {"machine", 'm', "FILE", 0, "machine file (default: a cube of just the subcube's size, no I/O nodes)", 0},
-    {"images", KEY_IMAGES, "DIR", 0, "folder of the drives' images (default: as the machine file says)", 0},
-    {"serve", KEY_SERVE, "DIR", 0, "host folder that programs may reach (default: none)", 0},
-    {"trace", KEY_TRACE, "FILE", 0, "write what happens, in virtual time, to FILE", 0},
-    {"limit", KEY_LIMIT, "SECONDS", 0, "end after so much virtual time", 0},
-    {"stats", KEY_STATS, NULL, 0, "print statistics of the run to standard error", 0},
-    {0},
+static const struct option_line {
+    int key;
+    const char *name, *value, *help;
+} option_lines[] = {
+    {'d', "dimension", "DIM", "run on a subcube of 2^DIM nodes (default 0: one node)"},
+    {'m', "machine", "FILE", "machine file (default: just the subcube, no I/O nodes)"},
+    {KEY_IMAGES, "images", "DIR", "folder of the drives' images (default: as the machine file says)"},
+    {KEY_SERVE, "serve", "DIR", "host folder that programs may reach (default: none)"},
+    {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
+    {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
+    {KEY_STATS, "stats", NULL, "print statistics of the run to standard error"},
+    {KEY_HELP, "help", NULL, "print this"},
 };
+#define OPTION_LINES (sizeof option_lines / sizeof *option_lines)
 
-static uint32_t parse_dimension(const char *text, struct argp_state *state) {
+static void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void usage_error(const char *format, ...) {
+    va_list arguments;
+    fputs("ncube run: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs("; see ncube run --help\n", stderr);
+    exit(RUN_USAGE);
+}
+
+static void print_run_help(void) {
+    puts("Usage: ncube run [OPTION...] PROG [ARG...]\n"
+         "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.\n");
+    for (size_t i = 0; i < OPTION_LINES; i++) {
+        const struct option_line *o = &option_lines[i];
+        char option[64];
+        snprintf(option, sizeof option, "%s%c%s --%s%s%s", o->key < 256 ? "-" : "  ", o->key < 256 ? o->key : ' ',
+                 o->key < 256 ? "," : "", o->name, o->value != NULL ? "=" : "", o->value != NULL ? o->value : "");
+        printf("  %-24s %s\n", option, o->help);
+    }
+    puts("\nExit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 124 limit of virtual\n"
+         "time; 125 deadlock; 128 + n ended by signal n.");
+    exit(0);
+}
+
+static uint32_t parse_dimension(const char *text) {
     char *end;
     errno = 0;
     long dim = strtol(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || dim < 0 || dim > NODE_MAX_DIM)
-        argp_error(state, "dimension '%s': give a number from 0 to %d", text, NODE_MAX_DIM);
+        usage_error("dimension '%s': give a number from 0 to %d", text, NODE_MAX_DIM);
     return (uint32_t)dim;
 }
 
-static uint64_t parse_limit(const char *text, struct argp_state *state) {
+static uint64_t parse_limit(const char *text) {
     char *end;
     errno = 0;
     double seconds = strtod(text, &end);
     if (strcmp(end, "s") == 0)
         end++;
     if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
-        argp_error(state, "limit '%s': give seconds of virtual time, such as 10 or 0.5s", text);
+        usage_error("limit '%s': give seconds of virtual time, such as 10 or 0.5s", text);
     return (uint64_t)(seconds * CLOCK_HZ);
 }
 
-static error_t parse_run_option(int key, char *arg, struct argp_state *state) {
-    struct run_options *o = state->input;
+static void take_option(struct run_options *o, int key, char **argv) {
     switch (key) {
     case 'd':
-        o->dim = parse_dimension(arg, state);
-        return 0;
+        o->dim = parse_dimension(optarg);
+        break;
     case 'm':
-        o->machine = arg;
-        return 0;
+        o->machine = optarg;
+        break;
     case KEY_IMAGES:
-        o->images = arg;
-        return 0;
+        o->images = optarg;
+        break;
     case KEY_SERVE:
-        o->serve = arg;
-        return 0;
+        o->serve = optarg;
+        break;
     case KEY_TRACE:
-        o->trace = arg;
-        return 0;
+        o->trace = optarg;
+        break;
     case KEY_LIMIT:
-        o->limit_cycles = parse_limit(arg, state);
-        return 0;
+        o->limit_cycles = parse_limit(optarg);
+        break;
     case KEY_STATS:
         o->statistics = true;
-        return 0;
-    case ARGP_KEY_ARG: /* the program; what follows is its own */
-        o->argv = &state->argv[state->next - 1];
-        o->argc = state->argc - (state->next - 1);
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no program given");
-        return 0;
+        break;
+    case KEY_HELP:
+        print_run_help();
+        break;
+    case ':':
+        usage_error("option '%s' needs a value", argv[optind - 1]);
     default:
-        return ARGP_ERR_UNKNOWN;
+        usage_error("unknown option '%s'", argv[optind - 1]);
     }
 }
 
-static const struct argp run_argp = {
-    .options = run_option_list,
-    .parser = parse_run_option,
-    .args_doc = "PROG [ARG...]",
-    .doc = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.\v"
-           "Exit statuses of ncube's own: 1 failure or a fault in the program, 2 usage, 124 limit of virtual time, "
-           "125 deadlock, 128 + n ended by signal n.",
-};
+static void parse_run(struct run_options *o, int argc, char **argv) {
+    struct option longs[OPTION_LINES + 1] = {0};
+    for (size_t i = 0; i < OPTION_LINES; i++)
+        longs[i] = (struct option){option_lines[i].name, option_lines[i].value != NULL, NULL, option_lines[i].key};
+    int key;
+    while ((key = getopt_long(argc, argv, "+:d:m:h", longs, NULL)) != -1) /* '+': PROG ends ncube's options */
+        take_option(o, key == 'h' ? KEY_HELP : key, argv);
+    if (optind == argc)
+        usage_error("no program given");
+    o->argv = argv + optind;
+    o->argc = argc - optind;
+}
 
 /* The folder of our own executable's parts: <here>/../lib. */
 static const char *find_lib(void) {
@@ -105,12 +137,7 @@ static const char *find_lib(void) {
 
 static int command_run(int argc, char **argv) {
     struct run_options o = {.lib = find_lib(), .limit_cycles = UINT64_MAX};
-    argp_err_exit_status = RUN_USAGE;
-    error_t error = argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-    if (error != 0) {
-        fprintf(stderr, "ncube run: %s\n", strerror(error));
-        return RUN_USAGE;
-    }
+    parse_run(&o, argc, argv);
     return run_program(&o);
 }
 

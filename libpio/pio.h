@@ -3,7 +3,15 @@
  *
  * A PIO file is one logical file whose blocks lie on D volumes [P0 section 3]: block b on volume b mod D, at
  * subfile offset (b / D) * B. B bytes per block; C blocks in flight per volume.
- * Functions return -1 and set errno on failure.
+ * Functions return -1 and set errno on failure; pio_failed_path then names the file or volume in question.
+ *
+ * Names. "/dir/name" is the file whose subfiles are //df00/dir/name, //df01/dir/name, ... Its description,
+ * //df00/dir/name.pio and so on, says where the rest lies; it is looked for on the volumes that the layout names,
+ * or else on the default ones. "//volume/dir/name" is the same file, looked for on that volume alone. Names that
+ * end in ".pio" are refused (EINVAL), so are those that end in "/" (EISDIR). Folders must exist on every volume.
+ *
+ * One process does one PIO call at a time, and has no readstart or writestart of its own under way meanwhile.
+ * Several processes may have one file open. Their calls are not atomic towards each other.
  */
 #ifndef NCUBE_PIO_H
 #define NCUBE_PIO_H
@@ -12,21 +20,69 @@
 #include <sys/types.h>
 
 struct pio_layout { /* 0 or NULL: the default */
-    int disks;                  /* D: number of volumes */
-    int block_size;             /* B: bytes per block */
-    int buffers;                /* C: blocks in flight per volume */
+    int disks;                  /* D: number of volumes, 1-256; default 8 */
+    int block_size;             /* B: bytes per block, 1 byte - 1 MB; default 16384 */
+    int buffers;                /* C: blocks in flight per volume; default 2. D*C <= 65536 */
     const char *const *volumes; /* D names, without slashes; default df00, df01, ... */
 };
 
+/* Opens a PIO file with the layout of its description, or, with O_CREAT, makes one with the default layout
+ * [P0 Figure 4]. flags: O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_EXCL, O_TRUNC, O_APPEND as for one Unix file.
+ * Nodes that create a file at the same time with the same layout get the same file; with O_EXCL only one gets it.
+ * Returns a PIO file descriptor, to be given back by pio_close; Vertex closes all when the process ends.
+ *   ENOENT   no such file, folder or volume; or one of the file's volumes has lost its part
+ *   EEXIST   O_CREAT and O_EXCL, and it exists
+ *   EPROTO   not a PIO file: a description that says something else than the others, sits on the wrong volume
+ *            (volumes were exchanged) or is damaged; or a plain file of that name without description
+ *   EMFILE   32 PIO files are open, or there are no D file descriptors left for the subfiles
+ *   EINVAL   the name or flags;  ENAMETOOLONG, ENOMEM, and what the volumes report: ENOSPC, EIO, EROFS, EACCES ... */
 int pio_open(const char *name, int flags, ... /* mode_t mode when O_CREAT */);
+
+/* The same with a layout; NULL is the default one. On an existing file whatever of disks, block_size and volumes
+ * is given must be as in its description, else EINVAL; buffers may be anything. *layout is the caller's and is not
+ * used after the call. */
 int pio_open_layout(const char *name, int flags, mode_t mode, const struct pio_layout *layout);
+
+/* Reads up to n bytes at the file's offset and moves the offset on [P0 Figures 3 and 5]. Bytes never written, in
+ * whichever subfile, are zeros up to the end of the logical file. Returns the bytes read: n, less at the end of the
+ * file, 0 there. When a volume fails: the bytes before the first that could not be read, and the next call fails.
+ *   EBADF    not a descriptor, or not open for reading
+ *   EINVAL   n is beyond any file (2^62)
+ *   EPROTO   a server answered with something that was not asked
+ *   EIO ...  what the volume reports. After a failure of the message system itself every transfer fails with EIO. */
 ssize_t pio_read(int pfd, void *buf, size_t n);
+
+/* Writes n bytes at the file's offset, or with O_APPEND at its end, and moves the offset on. Returns the bytes
+ * written from the start of buf without a gap: n, or less when a volume is full or fails; the next call then says
+ * why. Bytes beyond the returned count may have been written over; the file does not grow because of them.
+ *   EBADF    not a descriptor, or not open for writing
+ *   ENOSPC   a volume is full: not even the first byte fits
+ *   EFBIG    beyond the highest offset;  EINVAL, EPROTO, EIO ... as for pio_read */
 ssize_t pio_write(int pfd, const void *buf, size_t n);
+
+/* Moves the offset as lseek does: SEEK_SET, SEEK_CUR, SEEK_END. It may go beyond the end. Returns the new offset.
+ *   EBADF; EINVAL: whence, or before the start; EOVERFLOW: too far; SEEK_END also what the volumes report */
 off_t pio_lseek(int pfd, off_t offset, int whence);
+
+/* Closes all subfiles [P0 Figure 4]. The descriptor is gone even on failure; the first error is reported. */
 int pio_close(int pfd);
+
+/* As fstat of one file: st_size is the logical size, st_blocks the sum over the subfiles, st_blksize one stripe D*B,
+ * times the latest; the rest is of the first subfile. */
 int pio_fstat(int pfd, struct stat *st);
+
+/* Makes the file `size` bytes long; what is added reads as zeros. EBADF, EINVAL, or what the volumes report; then
+ * some volumes may have been cut and others not. */
 int pio_ftruncate(int pfd, off_t size);
+
+/* Returns when everything written is on the drives of all D volumes. */
 int pio_fsync(int pfd);
+
+/* Removes subfiles and descriptions. ENOENT if no description is found. If it fails half way, call it again. */
 int pio_unlink(const char *name);
+
+/* "//volume/name" of the subfile, description or volume at which the last failed call failed; "" if it had nothing
+ * to do with one. Static; valid until the next PIO call. */
+const char *pio_failed_path(void);
 
 #endif
