@@ -19,9 +19,9 @@
     X(COST_ATOMIC, "atomic", 8)  \
     X(COST_FP_LOAD, "fp_load", 2) \
     X(COST_FP_STORE, "fp_store", 2) \
-    X(COST_FP_ADD, "fp_add", 3)  \
-    X(COST_FP_MULTIPLY, "fp_multiply", 3) \
-    X(COST_FP_FUSED, "fp_fused", 3) \
+    X(COST_FP_ADD, "fp_add", 4)  \
+    X(COST_FP_MULTIPLY, "fp_multiply", 4) \
+    X(COST_FP_FUSED, "fp_fused", 7) \
     X(COST_FP_DIVIDE, "fp_divide", 30) \
     X(COST_FP_CONVERT, "fp_convert", 4) \
     X(COST_FP_MOVE, "fp_move", 2) \

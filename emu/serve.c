@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emu/beneath.h"
@@ -30,6 +31,7 @@ struct serve {
     struct beneath folder;
     dev_t root_dev;
     ino_t root_ino;
+    struct timespec began; /* on the host's clock, as files are stamped */
     struct streams *streams;
     struct open_files files;
     uint8_t *reply; /* struct file_reply and room for the longest payload */
@@ -61,7 +63,15 @@ static bool is_served_type(mode_t mode)
     return S_ISREG(mode) || S_ISDIR(mode);
 }
 
-static void pack_stat(const struct stat *st, struct file_stat *out)
+/* A time from before the machine is input like the file itself; a later one would bring the host's clock in. */
+static int64_t steady_time(const struct serve *s, const struct timespec *t)
+{
+    bool later = t->tv_sec > s->began.tv_sec || (t->tv_sec == s->began.tv_sec && t->tv_nsec > s->began.tv_nsec);
+
+    return later ? 0 : t->tv_sec;
+}
+
+static void pack_stat(const struct serve *s, const struct stat *st, struct file_stat *out)
 {
     *out = (struct file_stat){
         .size_bytes = st->st_size,
@@ -73,9 +83,9 @@ static void pack_stat(const struct stat *st, struct file_stat *out)
         .gid = st->st_gid,
         .block_bytes = st->st_blksize,
         .dev = SERVED_DEV,
-        .atime_s = st->st_atime,
-        .mtime_s = st->st_mtime,
-        .ctime_s = st->st_ctime,
+        .atime_s = steady_time(s, &st->st_mtim), /* reading a file does not change what it looks like */
+        .mtime_s = steady_time(s, &st->st_mtim),
+        .ctime_s = steady_time(s, &st->st_ctim),
     };
 }
 
@@ -85,14 +95,14 @@ static void return_payload(struct call *c, const void *bytes, size_t n)
     c->payload_bytes = n;
 }
 
-static int32_t return_stat(struct call *c, int fd)
+static int32_t return_stat(const struct serve *s, struct call *c, int fd)
 {
     struct stat st;
     struct file_stat out;
 
     if (fstat(fd, &st) < 0)
         return errmap_from_host(errno);
-    pack_stat(&st, &out);
+    pack_stat(s, &st, &out);
     return_payload(c, &out, sizeof out);
     return 0;
 }
@@ -165,7 +175,7 @@ static int32_t act_open(struct serve *s, struct call *c)
     if (fd < 0)
         return fd;
     opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
-    pack_stat(&st, &opened.stat);
+    pack_stat(s, &st, &opened.stat);
     return_payload(c, &opened, sizeof opened);
     return 0;
 }
@@ -248,8 +258,7 @@ static int32_t act_sync(struct serve *s, struct call *c)
 
 static int32_t act_stat(struct serve *s, struct call *c)
 {
-    (void)s;
-    return return_stat(c, c->file->fd);
+    return return_stat(s, c, c->file->fd);
 }
 
 static int32_t begin_listing(const struct serve *s, struct open_file *f)
@@ -342,7 +351,7 @@ static int32_t act_stat_name(struct serve *s, struct call *c)
 
     if (fd < 0)
         return fd;
-    int32_t result = return_stat(c, fd);
+    int32_t result = return_stat(s, c, fd);
     close(fd);
     return result;
 }
@@ -557,6 +566,7 @@ int serve_new(struct serve **serve, const char *folder, struct streams *streams,
         return -1;
     }
     s->streams = streams;
+    clock_gettime(CLOCK_REALTIME_COARSE, &s->began);
     if (open_folder(s, folder) < 0) {
         snprintf(error, error_bytes, "the folder to serve, %s, %s", folder, explain_folder(errno));
         serve_free(s);

@@ -6,7 +6,8 @@
  * The standard streams are open for every client; closing them changes nothing.
  *
  * Where the host's answers vary by themselves, clients get steady ones: folders are sorted, a file's blocks follow
- * from its size, streams look like one character device. Inode numbers and times are the host's: input.
+ * from its size, streams look like one character device, times are the host's only if they are older than the
+ * machine (else 0). Inode numbers and free space are the host's.
  */
 #ifndef NCUBE_SERVE_H
 #define NCUBE_SERVE_H

@@ -236,6 +236,25 @@ Test(serve, access_follows_the_way_a_file_was_opened)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = r, .bytes = 1, .offset = UINT64_MAX}), -N_EINVAL);
 }
 
+Test(serve, no_time_from_after_the_start_of_the_machine_is_told)
+{
+    static const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+    struct file_stat st;
+
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, "in/file"), old, 0), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.mtime_s, 2000, "input keeps its time");
+    cr_expect_eq(st.atime_s, 2000);
+
+    static const struct timespec late[2] = {{.tv_sec = 1ll << 33}, {.tv_sec = 1ll << 33}};
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, "in/file"), late, 0), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.mtime_s, 0);
+    cr_expect_eq(st.atime_s, 0);
+}
+
 /* ---- Containment ---- */
 
 Test(serve, no_name_leads_out_of_the_folder)
