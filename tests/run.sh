@@ -33,7 +33,8 @@ for suite; do
     start=$SECONDS
     run_suite "$suite" >"$log" 2>&1 </dev/null
     status=$?
-    read -r suite_passed suite_failed < <(read_counts; echo "0 1")
+    counts=$(read_counts)
+    read -r suite_passed suite_failed <<<"${counts:-0 1}"
     suite_failed=$((suite_failed))
     if [ $status -ne 0 ] && [ $suite_failed -eq 0 ]; then
         suite_failed=1
