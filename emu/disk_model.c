@@ -8,8 +8,8 @@
  * drives; this is one of their class.
  *   rpm                3600, that of nearly all drives of the time
  *   geometry           UNIX systems of the time knew three drives of this class by name: 965 cylinders, 9 heads and 35
- *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). The middle one lets an nsdisk
- *                      take the 17.3, 19.5 and 20.5 ms of [P0 section 3] for the writes of 4, 8 and 16 KB
+ *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). The middle one lets an
+ *                      nsdisk take the 17.3, 19.5 and 20.5 ms of [P0 section 3] for the writes of 4, 8 and 16 KB
  *   seeks              4 ms to the next cylinder, 16 ms on average and 35 ms at most: usual data sheet values
  *   head_switch_us     1 ms, as usual
  *   overhead_us        1 ms from command to seek: Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling",

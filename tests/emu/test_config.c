@@ -150,8 +150,10 @@ Test(config, costs_carry_their_place)
 
 Test(config, the_drive_model_may_be_named)
 {
-    cr_assert_eq(load("dim = 2;" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"hp97560\"; });")),
-                      NULL), 0, "%s", error);
+    static const char drive[] = "{ volume = \"a\"; image = \"a\"; model = \"hp97560\"; }";
+    char text[256];
+    snprintf(text, sizeof text, "dim = 2; boards = ({ number = 3; io_nodes = ({ index = 0; drives = (%s); }); });", drive);
+    cr_assert_eq(load(text, NULL), 0, "%s", error);
     cr_expect_str_eq(config.topo.io[0].drive[0].model, "hp97560");
     config_free(&config);
 }

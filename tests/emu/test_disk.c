@@ -255,10 +255,11 @@ Test(disk, random_requests_take_overhead_average_seek_and_half_a_revolution)
 {
     for (const char *const *name = disk_model_names; *name; name++) {
         const struct disk_model *m = disk_model_find(*name);
-        double rev_ms = 60000.0 / m->rpm;
-        double expected = (m->overhead_us + m->seek_average_us) / 1000.0 + rev_ms / 2 + rev_ms * 8 / m->sectors_per_track;
+        double rev_ms = 60000.0 / m->rpm, passage_ms = rev_ms * 8 / m->sectors_per_track;
+        double expected = (m->overhead_us + m->seek_average_us) / 1000.0 + rev_ms / 2 + passage_ms;
         double ms = mean_ms(m, false, 8, true, 1.7);
-        cr_expect(ms > 0.93 * expected && ms < 1.07 * expected, "%s: %.2f ms, expected about %.2f", *name, ms, expected);
+        cr_expect(ms > 0.93 * expected && ms < 1.07 * expected, "%s: %.2f ms, expected about %.2f", *name, ms,
+                  expected);
     }
 }
 
