@@ -1,0 +1,22 @@
+/*
+ * Numbers that the assembly files need. start.c and trap.c assert that they agree with emu/machine.h and
+ * trap.h. Macros only: included by .S files.
+ */
+#ifndef VERTEX_ASM_H
+#define VERTEX_ASM_H
+
+#define ASM_BOOT_INFO 0x83fff000
+#define ASM_BOOT_INFO_RAM_BYTES 8
+#define ASM_WINDOWS 0x84000000
+#define ASM_WINDOW_VA 0xc0000000
+#define ASM_BOOT_STACK_BYTES 8192
+
+/* Offsets in struct trap_frame. */
+#define ASM_FRAME_PC 0
+#define ASM_FRAME_RA 8
+#define ASM_FRAME_SP 16
+#define ASM_FRAME_T 24 /* t0-t6 */
+#define ASM_FRAME_A 80 /* a0-a7 */
+#define ASM_FRAME_BYTES 144
+
+#endif

@@ -1,0 +1,72 @@
+#include "vertex/event.h"
+
+#include "vertex/console.h"
+#include "vertex/disk.h"
+#include "vertex/load.h"
+#include "vertex/msg.h"
+#include "vertex/proc.h"
+#include "vertex/system.h"
+
+/* Messages for the kernel itself go to load.c, all others to the process. */
+static void deliver(struct message *m)
+{
+    uint32_t type = TAG_TYPE(m->tag);
+
+    if (type >= N_LOAD_BEGIN && type <= N_LOAD_START)
+        load_message(m);
+    else if (type == N_KILL)
+        load_kill(m);
+    else
+        proc_deliver(m);
+}
+
+static void handle(const struct ncu_cause *cause)
+{
+    struct message *m;
+
+    switch (cause->kind) {
+    case CAUSE_RECV_HEADER:
+        msg_header_waits(cause);
+        break;
+    case CAUSE_RECV_DONE:
+        m = msg_received(cause);
+        if (m)
+            deliver(m);
+        break;
+    case CAUSE_SEND_DONE:
+        m = msg_sent(cause);
+        proc_sent(m, cause);
+        msg_release(m);
+        break;
+    case CAUSE_DISK_DONE:
+        disk_done(cause);
+        break;
+    default:
+        panic("event: cause %u", cause->kind);
+    }
+}
+
+static void handle_all(uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        handle(&MAILBOX->cause[i]);
+}
+
+void event_fetch(void)
+{
+    uint64_t n;
+
+    do {
+        n = ncu_causes();
+        handle_all(n);
+    } while (n == NCU_CAUSES_MAX);
+}
+
+void event_wait(enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    uint64_t n = ncu_idle(why, node, type);
+
+    handle_all(n);
+    if (n == NCU_CAUSES_MAX)
+        event_fetch();
+}

@@ -1,0 +1,227 @@
+#include "vertex/load.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "emu/machine.h"
+#include "nsdisk/errors.h"
+#include "vertex/console.h"
+#include "vertex/msg.h"
+#include "vertex/ncu.h"
+#include "vertex/proc.h"
+#include "vertex/system.h"
+#include "vertex/tree.h"
+
+static struct {
+    bool active; /* BEGIN came, START not yet */
+    uint32_t job, base, dim;
+    int error;   /* why the load has failed, 0: not */
+} load;
+
+/* ---- Passing on ---- */
+
+static void forward(struct message *m)
+{
+    uint32_t child[NODE_MAX_DIM];
+    uint32_t n = tree_children(MAILBOX->node - load.base, load.dim, child);
+
+    for (uint32_t i = 0; i < n; i++)
+        msg_send(m, load.base + child[i], m->tag);
+}
+
+/* ---- A job ---- */
+
+static uint64_t align8(uint64_t bytes)
+{
+    return (bytes + 7) & ~7ull;
+}
+
+static bool begin_is_sound(const struct message *m, const struct load_begin *b)
+{
+    uint64_t bytes = sizeof *b + align8(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
+    uint32_t node = MAILBOX->node;
+
+    return b->dim <= NODE_MAX_DIM && node >= b->base && node - b->base < 1u << b->dim &&
+           (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
+           b->entry < USER_STACK_TOP && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
+}
+
+static void report_failure(void)
+{
+    struct job_exit exit = {
+        .job = load.job, .node = MAILBOX->node - load.base, .status = load.error, .how = EXIT_LOAD};
+
+    proc_report_exit(&exit, "");
+}
+
+static const char *arguments_of(const struct load_begin *b)
+{
+    return (const char *)(b + 1);
+}
+
+/* The process keeps the message: its arguments and volumes are in it. */
+static int make_process(struct message *m)
+{
+    const struct load_begin *b = (const struct load_begin *)m->payload;
+    struct proc *p = proc_current() ? NULL : proc_new(b->job, b->base, b->dim, b->stack_bytes);
+
+    if (!p)
+        return proc_current() ? -N_EBUSY : -N_ENOMEM;
+    p->begin = m;
+    m->holds++;
+    p->volume = (const struct load_volume *)(arguments_of(b) + align8(b->arg_bytes));
+    p->volumes = b->volumes;
+    return 0;
+}
+
+static void begin(struct message *m)
+{
+    const struct load_begin *b = (const struct load_begin *)m->payload;
+
+    if (m->bytes < sizeof *b || !begin_is_sound(m, b)) {
+        console_print("malformed N_LOAD_BEGIN of %u bytes ignored", m->bytes);
+        return;
+    }
+    load.active = true;
+    load.job = b->job;
+    load.base = b->base;
+    load.dim = b->dim;
+    forward(m);
+    load.error = make_process(m);
+}
+
+static bool data_is_sound(const struct proc *p, const struct message *m, const struct load_data *d)
+{
+    uint64_t high = p->vm.stack_low - PAGE_BYTES;
+
+    return m->bytes == sizeof *d + d->bytes && d->va >= USER_TEXT_VA && d->va <= high &&
+           d->bytes <= high - d->va && d->zero_bytes <= high - d->va - d->bytes;
+}
+
+static int place(struct proc *p, const struct load_data *d)
+{
+    uint64_t end = d->va + d->bytes + d->zero_bytes;
+    pte_t rights = d->writable ? PTE_R | PTE_W : PTE_R | PTE_X;
+    int error = vm_load(&p->vm, d->va, d + 1, d->bytes, rights);
+
+    if (!error && d->zero_bytes)
+        error = vm_add_zero(&p->vm, d->va + d->bytes, end, rights);
+    if (!error && end > p->vm.break_now)
+        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    return error;
+}
+
+static void data(struct message *m)
+{
+    const struct load_data *d = (const struct load_data *)m->payload;
+    struct proc *p = proc_current();
+
+    if (m->bytes < sizeof *d || !load.active || d->job != load.job)
+        return;
+    forward(m);
+    if (load.error)
+        return;
+    load.error = data_is_sound(p, m, d) ? place(p, d) : -N_ENOEXEC;
+}
+
+static int start(struct proc *p)
+{
+    const struct load_begin *b = (const struct load_begin *)p->begin->payload;
+
+    return proc_start(p, b->entry, b->argc, arguments_of(b), b->arg_bytes);
+}
+
+static void finish(struct message *m)
+{
+    const struct load_job *j = (const struct load_job *)m->payload;
+    struct proc *p = proc_current();
+    bool mine = p && p->state == PROC_LOADING;
+
+    if (m->bytes < sizeof *j || !load.active || j->job != load.job)
+        return;
+    forward(m);
+    load.active = false;
+    if (!load.error)
+        load.error = start(p);
+    if (load.error && mine)
+        proc_abandon(p, EXIT_LOAD, load.error);
+    else if (load.error)
+        report_failure();
+}
+
+void load_message(struct message *m)
+{
+    if (NODE_IS_COMPUTE(MAILBOX->node)) {
+        switch (TAG_TYPE(m->tag)) {
+        case N_LOAD_BEGIN:
+            begin(m);
+            break;
+        case N_LOAD_DATA:
+            data(m);
+            break;
+        case N_LOAD_START:
+            finish(m);
+            break;
+        }
+    }
+    msg_release(m);
+}
+
+void load_kill(struct message *m)
+{
+    const struct load_job *j = (const struct load_job *)m->payload;
+    struct proc *p = proc_current();
+
+    if (p && !p->builtin && m->bytes >= sizeof *j && j->job == p->job) {
+        if (p->state == PROC_LOADING || p->state == PROC_READY) {
+            load.active = false;
+            proc_abandon(p, EXIT_KILLED, 0);
+        } else if (p->state == PROC_RUNNING) {
+            p->killed = true;
+        }
+    }
+    msg_release(m);
+}
+
+/* ---- The built-in program ---- */
+
+static int place_segment(struct proc *p, const struct boot_segment *s)
+{
+    uint64_t end = s->va + s->mem_bytes;
+
+    if (end > p->vm.break_now)
+        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    if (!s->writable)
+        return vm_map_shared(&p->vm, s->va, s->pa, s->mem_bytes);
+    int error = vm_load(&p->vm, s->va, (const void *)s->pa, s->file_bytes, PTE_R | PTE_W);
+    return error ? error : vm_add_zero(&p->vm, s->va, end, PTE_R | PTE_W);
+}
+
+static int place_builtin(struct proc *p, const struct boot_info *info)
+{
+    static const char name[] = "nsdisk";
+
+    for (uint32_t i = 0; i < info->segments; i++) {
+        int error = place_segment(p, &info->segment[i]);
+        if (error)
+            return error;
+    }
+    return proc_start(p, info->builtin_entry, 1, name, sizeof name);
+}
+
+void load_builtin(void)
+{
+    const struct boot_info *info = (const struct boot_info *)CABINET_BOOT_INFO;
+    const uint32_t no_job = 0, dim = MAILBOX->dim;
+
+    if (info->segments == 0)
+        return;
+    struct proc *p = proc_new(no_job, 0, dim, USER_STACK_DEFAULT_BYTES);
+    if (!p)
+        panic("no memory for the built-in program: %u pages free", page_free_count());
+    p->builtin = true;
+    p->range_high = 0xffff;
+    int error = place_builtin(p, info);
+    if (error)
+        panic("the built-in program can't be placed: error %d", -error);
+}

@@ -1,0 +1,21 @@
+/*
+ * Loading: a job from the front end over the spanning tree (vertex/system.h), or the built-in program of an
+ * I/O node from the shared region.
+ *
+ * A node passes every message of a load on to its children before it acts, by sending the very buffer it
+ * received. What goes wrong here is remembered and reported, once, at N_LOAD_START.
+ */
+#ifndef VERTEX_LOAD_H
+#define VERTEX_LOAD_H
+
+#include "vertex/queue.h"
+
+/* N_LOAD_BEGIN, N_LOAD_DATA or N_LOAD_START. Takes the message over. */
+void load_message(struct message *m);
+/* N_KILL. Takes the message over. */
+void load_kill(struct message *m);
+
+/* Boot of an I/O node: the process from boot_info, if there is one. */
+void load_builtin(void);
+
+#endif

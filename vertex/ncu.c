@@ -1,0 +1,73 @@
+#include "vertex/ncu.h"
+
+#include "vertex/addr.h"
+
+uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    MAILBOX->arg[0] = why;
+    MAILBOX->arg[1] = node;
+    MAILBOX->arg[2] = type;
+    ncu_execute(NCU_IDLE);
+    return MAILBOX->ans[0];
+}
+
+uint64_t ncu_causes(void)
+{
+    ncu_execute(NCU_CAUSES);
+    return MAILBOX->ans[0];
+}
+
+void ncu_send(uint32_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie)
+{
+    MAILBOX->arg[0] = node;
+    MAILBOX->arg[1] = addr_to_node(buffer);
+    MAILBOX->arg[2] = bytes;
+    MAILBOX->arg[3] = tag;
+    MAILBOX->arg[4] = cookie;
+    MAILBOX->arg[5] = NCU_VIA_NEAREST;
+    ncu_execute(NCU_SEND);
+}
+
+void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes)
+{
+    MAILBOX->arg[0] = channel;
+    MAILBOX->arg[1] = addr_to_node(buffer);
+    MAILBOX->arg[2] = bytes;
+    ncu_execute(NCU_ARM);
+}
+
+void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie)
+{
+    MAILBOX->arg[0] = drive;
+    MAILBOX->arg[1] = write;
+    MAILBOX->arg[2] = sector;
+    MAILBOX->arg[3] = sectors;
+    MAILBOX->arg[4] = addr_to_node(buffer);
+    MAILBOX->arg[5] = cookie;
+    ncu_execute(NCU_DISK);
+}
+
+uint64_t ncu_time(void)
+{
+    ncu_execute(NCU_TIME);
+    return MAILBOX->ans[0];
+}
+
+int ncu_enter(void)
+{
+    ncu_execute(NCU_ENTER);
+    return MAILBOX->ans[0] != 0;
+}
+
+void ncu_end(void)
+{
+    ncu_execute(NCU_END);
+}
+
+void ncu_fault(const char *text, uint64_t bytes)
+{
+    MAILBOX->arg[0] = addr_to_node(text);
+    MAILBOX->arg[1] = bytes;
+    for (;;)
+        ncu_execute(NCU_FAULT);
+}

@@ -1,0 +1,46 @@
+/*
+ * The network communication unit and the other devices behind its instructions (emu/machine.h).
+ *
+ * An NCU instruction takes its arguments from the mailbox and leaves its answers there. The compiler is told
+ * that it may read and change memory: DMA does.
+ * Buffers are given as kernel pointers; the NCU gets node addresses.
+ */
+#ifndef VERTEX_NCU_H
+#define VERTEX_NCU_H
+
+#include <stdint.h>
+
+#include "emu/machine.h"
+
+#define MAILBOX ((struct ncu_mailbox *)(VERTEX_WINDOW_VA + NCU_MAILBOX_PA))
+
+/* `op` is a constant: the instruction's immediate. */
+#define ncu_execute(op) asm volatile("slti x0, x0, %0" : : "i"(op) : "memory")
+
+/* What an idle node waits for. Passed to IDLE as arguments 0-2 for the report of a deadlock. */
+enum ncu_wait {
+    WAIT_PROCESS = 0, /* a program */
+    WAIT_MESSAGE = 1, /* nread: source address or ~0, type or ~0 */
+    WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
+    WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
+    WAIT_DISK = 4,
+};
+#define WAIT_ANY (~0ull)
+
+/* Both return the number of causes in MAILBOX->cause; NCU_CAUSES_MAX: there may be more. */
+uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
+uint64_t ncu_causes(void);
+
+/* The cause SEND_DONE with this cookie gives the buffer back. */
+void ncu_send(uint32_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie);
+void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes);
+void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
+
+uint64_t ncu_time(void); /* cycles */
+
+/* Entry of a trap from U-mode; true: interrupts were due before it and must be handled first. */
+int ncu_enter(void);
+void ncu_end(void); /* of an interrupt handler */
+_Noreturn void ncu_fault(const char *text, uint64_t bytes);
+
+#endif

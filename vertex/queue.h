@@ -1,0 +1,45 @@
+/*
+ * A message in memory, and queues of them in order of arrival. Pure: host tests link it.
+ */
+#ifndef VERTEX_QUEUE_H
+#define VERTEX_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct message {
+    struct message *next;  /* in its queue */
+    uint64_t *payload;     /* right behind this header */
+    uint32_t bytes;        /* of the payload */
+    uint32_t capacity;     /* bytes that the payload has room for */
+    uint32_t holds;        /* one per owner, one per send under way; msg_release at 0 frees */
+    uint32_t tag;          /* vertex/system.h */
+    uint32_t node;         /* sender's address; of a message being sent: the last destination's */
+    uint32_t sequence;     /* of a file request being sent */
+    uint64_t start_cycles; /* the sender's SEND was executed */
+    uint64_t done_cycles;  /* last byte delivered */
+};
+_Static_assert(sizeof(struct message) == 56, "payloads are aligned to 8 bytes");
+
+struct msg_queue {
+    struct message *first, *last;
+};
+
+#define MSG_ANY_NODE (~0u)
+
+struct msg_pattern {
+    uint32_t node;              /* sender, or MSG_ANY_NODE */
+    uint32_t type_low, type_high; /* inclusive */
+    bool by_sequence;           /* the payload starts with this sequence number (file replies) */
+    uint32_t sequence;
+};
+
+void queue_add(struct msg_queue *q, struct message *m);
+void queue_remove(struct msg_queue *q, struct message *m); /* m is in the queue */
+struct message *queue_take_first(struct msg_queue *q);      /* NULL if empty */
+
+bool msg_matches(const struct message *m, const struct msg_pattern *p);
+/* The oldest message that matches, which stays in the queue, or NULL. */
+struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p);
+
+#endif

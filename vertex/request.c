@@ -1,0 +1,118 @@
+#include "vertex/request.h"
+
+#include <stddef.h>
+
+#include "nsdisk/errors.h"
+#include "vertex/copy.h"
+#include "vertex/msg.h"
+
+static uint32_t last_sequence;
+
+int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m)
+{
+    int error = proc_new_message(p, sizeof *fields + extra, m);
+
+    if (!error) {
+        (*m)->bytes = 0;
+        request_add(*m, fields, sizeof *fields);
+    }
+    return error;
+}
+
+void request_add(struct message *m, const void *bytes, uint32_t n)
+{
+    copy_bytes((char *)m->payload + m->bytes, bytes, n);
+    m->bytes += n;
+}
+
+uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type)
+{
+    struct file_request *head = (struct file_request *)m->payload;
+
+    head->seq = m->sequence = ++last_sequence;
+    proc_note_sent(p, m);
+    msg_post(m, node, TAG(type, 0, 0));
+    return last_sequence;
+}
+
+int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
+{
+    struct msg_pattern pattern = {node, N_REPLY(type), N_REPLY(type), true, sequence};
+    struct message *m;
+
+    *reply = NULL;
+    while (!(m = queue_find(&p->inbox, &pattern))) {
+        int error = proc_wait(p, WAIT_REPLY, node, N_REPLY(type));
+        if (error)
+            return error;
+    }
+    queue_remove(&p->inbox, m);
+    proc_note_taken(p, m);
+    if (m->bytes < sizeof(struct file_reply)) {
+        msg_release(m);
+        return -N_EPROTO;
+    }
+    *reply = m;
+    return ((const struct file_reply *)m->payload)->status;
+}
+
+int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply)
+{
+    struct message *answer;
+    uint32_t sequence = request_send(p, m, node, type);
+    int64_t status = request_await(p, node, type, sequence, &answer);
+
+    if (reply)
+        *reply = answer;
+    else if (answer)
+        msg_release(answer);
+    return status;
+}
+
+const void *reply_data(const struct message *reply)
+{
+    return (const char *)reply->payload + sizeof(struct file_reply);
+}
+
+uint64_t reply_bytes(const struct message *reply)
+{
+    return reply->bytes - sizeof(struct file_reply);
+}
+
+static bool is_request_type(uint32_t type)
+{
+    return type >= N_FOPEN && type <= N_FSTATFS;
+}
+
+bool request_is(const struct message *m)
+{
+    return m->sequence != 0 && is_request_type(TAG_TYPE(m->tag));
+}
+
+void request_failed(struct proc *p, const struct message *request, int32_t status)
+{
+    struct message *m = (struct message *)request;
+
+    *(struct file_reply *)m->payload = (struct file_reply){m->sequence, status};
+    m->bytes = sizeof(struct file_reply);
+    m->tag = TAG(N_REPLY(TAG_TYPE(m->tag)), 0, 0);
+    m->sequence = 0;
+    m->holds++;
+    queue_add(&p->inbox, m);
+}
+
+void request_refuse(struct message *m)
+{
+    uint32_t type = TAG_TYPE(m->tag);
+    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
+    struct message *reply = NULL;
+
+    if (is_request_type(type) || type == N_SHUTDOWN)
+        reply = msg_new(sizeof(struct file_reply));
+    if (reply) {
+        *(struct file_reply *)reply->payload = (struct file_reply){sequence, -N_EHOSTDOWN};
+        reply->bytes = sizeof(struct file_reply);
+        msg_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
+    }
+    msg_release(m);
+}

@@ -1,0 +1,51 @@
+/*
+ * Dispatch, and the calls about the process itself, its memory and time. Messages are in message.c, files in
+ * file.c and async.c, drives in disk.c.
+ */
+#include "vertex/syscall.h"
+
+#include "nsdisk/errors.h"
+#include "vertex/proc.h"
+#include "vertex/trap.h"
+
+typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
+
+#define SYSCALL_ENTRY(name, number) [number] = sys_##name,
+static syscall_function *const table[TRAPS] = {TRAP_LIST(SYSCALL_ENTRY)};
+#undef SYSCALL_ENTRY
+
+void syscall_handle(struct proc *p, struct trap_frame *frame)
+{
+    uint64_t number = frame->a[7];
+
+    frame->pc += 4;
+    frame->a[0] = number < TRAPS ? table[number](p, frame->a) : -N_ENOSYS;
+}
+
+int64_t sys_exit(struct proc *p, const uint64_t *arg)
+{
+    proc_exit(p, EXIT_NORMAL, (int32_t)arg[0]);
+}
+
+int64_t sys_whoami(struct proc *p, const uint64_t *arg)
+{
+    struct abi_whoami who = {.node = p->logical, .proc = 0, .host = NODE_HOST, .dim = p->dim};
+
+    return vm_copy_out(&p->vm, arg[0], &who, sizeof who);
+}
+
+int64_t sys_cycles(struct proc *p, const uint64_t *arg)
+{
+    (void)p, (void)arg;
+    return ncu_time();
+}
+
+int64_t sys_sbrk(struct proc *p, const uint64_t *arg)
+{
+    return vm_move_break(&p->vm, (int64_t)arg[0]);
+}
+
+int64_t sys_monitor(struct proc *p, const uint64_t *arg)
+{
+    return vm_copy_out(&p->vm, arg[0], &p->monitor, sizeof p->monitor);
+}

@@ -1,0 +1,97 @@
+#include "vertex/trap.h"
+
+#include <stddef.h>
+
+#include "vertex/asm.h"
+#include "vertex/console.h"
+#include "vertex/csr.h"
+#include "vertex/event.h"
+#include "vertex/msg.h"
+#include "vertex/ncu.h"
+#include "vertex/proc.h"
+#include "vertex/syscall.h"
+#include "vertex/vm.h"
+
+_Static_assert(offsetof(struct trap_frame, pc) == ASM_FRAME_PC, "entry.S");
+_Static_assert(offsetof(struct trap_frame, ra) == ASM_FRAME_RA, "entry.S");
+_Static_assert(offsetof(struct trap_frame, sp) == ASM_FRAME_SP, "entry.S");
+_Static_assert(offsetof(struct trap_frame, t) == ASM_FRAME_T, "entry.S");
+_Static_assert(offsetof(struct trap_frame, a) == ASM_FRAME_A, "entry.S");
+_Static_assert(sizeof(struct trap_frame) == ASM_FRAME_BYTES && ASM_FRAME_BYTES % 16 == 0, "entry.S");
+
+extern void trap_entry(void);
+void trap_from_program(struct trap_frame *frame);
+_Noreturn void trap_from_kernel(void);
+
+void trap_init(void)
+{
+    csr_write(sscratch, 0);
+    csr_write(stvec, (uint64_t)trap_entry);
+    csr_write(sie, INTERRUPT_SSI);
+    csr_clear(sstatus, SSTATUS_SPP);
+}
+
+static pte_t faulting_right(uint64_t scause)
+{
+    switch (scause) {
+    case SCAUSE_FETCH_PAGE:
+        return PTE_X;
+    case SCAUSE_LOAD_PAGE:
+        return PTE_R;
+    case SCAUSE_STORE_PAGE:
+        return PTE_W;
+    default:
+        return 0;
+    }
+}
+
+static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t scause, uint64_t address)
+{
+    pte_t right = faulting_right(scause);
+
+    if (scause == SCAUSE_ECALL_U)
+        syscall_handle(p, frame);
+    else if (!right || vm_fault(&p->vm, address, right) != 0)
+        proc_fault(p, scause, frame->pc, address);
+}
+
+/* The request line is cleared before the causes are fetched: one that comes later raises it again. */
+static void handle_interrupt(void)
+{
+    csr_clear(sip, INTERRUPT_SSI);
+    event_fetch();
+    msg_arm_waiting();
+    ncu_end();
+}
+
+/* What fell due while the program ran is handled before the trap is. */
+static void enter(void)
+{
+    while (ncu_enter())
+        event_fetch();
+}
+
+void trap_from_program(struct trap_frame *frame)
+{
+    struct proc *p = proc_current();
+    uint64_t scause = csr_read(scause), address = csr_read(stval);
+
+    if (scause == SCAUSE_SSI) {
+        handle_interrupt();
+        if (p->killed)
+            enter();
+    } else {
+        enter();
+        if (!p->killed)
+            handle_exception(p, frame, scause, address);
+        msg_arm_waiting();
+    }
+    if (p->killed)
+        proc_exit(p, EXIT_KILLED, 0);
+}
+
+void trap_from_kernel(void)
+{
+    panic("trap in the kernel of node 0x%x: cause %lx, pc 0x%lx, address 0x%lx", MAILBOX->node, csr_read(scause),
+          csr_read(sepc), csr_read(stval));
+}

@@ -1,0 +1,28 @@
+/*
+ * Traps from a program: system calls, page faults, faults, the NCU's interrupt.
+ *
+ * S-mode never takes an interrupt: what the kernel knows of the outside it learns by NCU instructions, so that its
+ * virtual time does not depend on when an interrupt line moves. A trap from U-mode begins with ENTER unless it
+ * is the interrupt, which ends with END.
+ *
+ * The frame holds what C code may change. The callee-saved registers stay in the hart, or on the process's kernel
+ * stack under the C functions that use them.
+ */
+#ifndef VERTEX_TRAP_H
+#define VERTEX_TRAP_H
+
+#include <stdint.h>
+
+struct trap_frame { /* at the top of the process's kernel stack; offsets in asm.h */
+    uint64_t pc;
+    uint64_t ra, sp;
+    uint64_t t[7];
+    uint64_t a[8];
+};
+
+void trap_init(void); /* this hart's traps come here; interrupts from U-mode are on */
+
+/* First entry of a program: every register but those in the frame is zero. */
+_Noreturn void trap_enter_program(struct trap_frame *frame);
+
+#endif

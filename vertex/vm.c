@@ -1,0 +1,358 @@
+#include "vertex/vm.h"
+
+#include <stdbool.h>
+
+#include "nsdisk/errors.h"
+#include "vertex/abi.h"
+#include "vertex/addr.h"
+#include "vertex/copy.h"
+#include "vertex/csr.h"
+#include "vertex/kmem.h"
+
+#define USER_END 0x80000000ull
+#define GUARD_BYTES 0x10000ull /* never mapped, between heap and stack */
+#define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
+#define PTE_USER (PTE_U | PTE_A | PTE_D)
+#define ROOT_USER_ENTRIES VM_INDEX(USER_END, 2)
+
+uint64_t addr_window;
+
+__attribute__((aligned(PAGE_BYTES))) pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES],
+    vm_kernel_leaf[VM_TABLE_ENTRIES];
+
+/* ---- Tables ---- */
+
+static pte_t *table_new(void)
+{
+    pte_t *table = page_alloc(MEM_PROCESS, 1);
+
+    if (table)
+        copy_zero(table, PAGE_BYTES);
+    return table;
+}
+
+static pte_t *table_of(pte_t pte)
+{
+    return addr_from_machine(PTE_TO_MACHINE(pte));
+}
+
+/* The table that an entry points to, made if need be and `create`; else NULL. */
+static pte_t *table_below(pte_t *entry, bool create)
+{
+    if (!*entry) {
+        pte_t *table = create ? table_new() : NULL;
+        if (!table)
+            return NULL;
+        *entry = PTE_FROM_MACHINE(addr_to_machine(table)) | PTE_V;
+    }
+    return table_of(*entry);
+}
+
+/* The last-level entry of a user address; NULL if there is no table, or no memory for one. */
+static pte_t *walk(const struct vm *vm, uint64_t va, bool create)
+{
+    if (va >= USER_END)
+        return NULL;
+    pte_t *middle = table_below(&vm->root[VM_INDEX(va, 2)], create);
+    pte_t *leaf = middle ? table_below(&middle[VM_INDEX(va, 1)], create) : NULL;
+    return leaf ? &leaf[VM_INDEX(va, 0)] : NULL;
+}
+
+static void fence(void)
+{
+    asm volatile("sfence.vma" : : : "memory");
+}
+
+int vm_init(struct vm *vm)
+{
+    *vm = (struct vm){.root = table_new()};
+    if (!vm->root)
+        return -N_ENOMEM;
+    for (unsigned i = ROOT_USER_ENTRIES; i < VM_TABLE_ENTRIES; i++)
+        vm->root[i] = vm_kernel_root[i];
+    return 0;
+}
+
+void vm_activate(const struct vm *vm)
+{
+    csr_write(satp, SATP_SV39 | addr_to_machine(vm ? vm->root : vm_kernel_root) / PAGE_BYTES);
+    fence();
+}
+
+/* ---- Single pages ---- */
+
+static void entry_set_page(pte_t *entry, void *page, pte_t rights)
+{
+    *entry = PTE_FROM_MACHINE(addr_to_machine(page)) | rights | PTE_USER | PTE_V;
+}
+
+static void *entry_page(pte_t entry)
+{
+    return addr_from_machine(PTE_TO_MACHINE(entry));
+}
+
+/* A promised page becomes one of zeros. */
+static void entry_fill(pte_t *entry)
+{
+    void *page = page_alloc_promised();
+
+    copy_zero(page, PAGE_BYTES);
+    entry_set_page(entry, page, *entry & PTE_RIGHTS);
+}
+
+static void entry_drop(pte_t *entry)
+{
+    if (*entry & PTE_V) {
+        if (!(*entry & PTE_SHARED))
+            page_free(MEM_PROCESS, entry_page(*entry), 1);
+    } else if (*entry & PTE_DEMAND) {
+        page_release(1);
+    }
+    *entry = 0;
+}
+
+/* Where the byte at va lies, its page filled if it was promised; NULL if the program has no such right there. */
+static void *resolve(struct vm *vm, uint64_t va, pte_t right)
+{
+    pte_t *entry = walk(vm, va, false);
+
+    if (!entry || !(*entry & right))
+        return NULL;
+    if (!(*entry & PTE_V))
+        entry_fill(entry);
+    return (char *)entry_page(*entry) + va % PAGE_BYTES;
+}
+
+int vm_fault(struct vm *vm, uint64_t va, pte_t right)
+{
+    pte_t *entry = walk(vm, va, false);
+
+    if (!entry || !(*entry & right))
+        return -N_EFAULT;
+    if (*entry & PTE_V)
+        fence();
+    else
+        entry_fill(entry);
+    return 0;
+}
+
+/* ---- Ranges ---- */
+
+/* Makes the tables for [low, high); counts its entries that are 0. */
+static int count_missing(struct vm *vm, uint64_t low, uint64_t high, uint32_t *missing)
+{
+    *missing = 0;
+    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, true);
+        if (!entry)
+            return -N_ENOMEM;
+        *missing += *entry == 0;
+    }
+    return 0;
+}
+
+int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
+{
+    uint32_t missing;
+
+    low = PAGE_ROUND_DOWN(low);
+    high = PAGE_ROUND_UP(high);
+    int error = count_missing(vm, low, high, &missing);
+    if (error)
+        return error;
+    if (!page_promise(missing))
+        return -N_ENOMEM;
+    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        if (!*entry)
+            *entry = PTE_DEMAND | rights;
+    }
+    return 0;
+}
+
+static void remove_pages(struct vm *vm, uint64_t low, uint64_t high)
+{
+    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        if (entry)
+            entry_drop(entry);
+    }
+    fence();
+}
+
+/* A page of which [from, to) is about to be written by vm_load: only the rest is cleared. */
+static void *page_for_load(struct vm *vm, uint64_t va, uint64_t from, uint64_t to, pte_t rights)
+{
+    pte_t *entry = walk(vm, va, true);
+
+    if (!entry)
+        return NULL;
+    if (*entry & PTE_V) {
+        *entry |= rights;
+    } else if (*entry & PTE_DEMAND) {
+        *entry |= rights;
+        entry_fill(entry);
+    } else {
+        if (!page_promise(1))
+            return NULL;
+        char *page = page_alloc_promised();
+        copy_zero(page, from);
+        copy_zero(page + to, PAGE_BYTES - to);
+        entry_set_page(entry, page, rights);
+    }
+    return entry_page(*entry);
+}
+
+int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights)
+{
+    const char *source = bytes;
+
+    while (n > 0) {
+        uint64_t from = va % PAGE_BYTES;
+        uint64_t piece = PAGE_BYTES - from < n ? PAGE_BYTES - from : n;
+        char *page = page_for_load(vm, va, from, from + piece, rights);
+        if (!page)
+            return -N_ENOMEM;
+        copy_bytes(page + from, source, piece);
+        va += piece, source += piece, n -= piece;
+    }
+    return 0;
+}
+
+int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, true);
+        if (!entry)
+            return -N_ENOMEM;
+        *entry = PTE_FROM_MACHINE(machine + at) | PTE_R | PTE_X | PTE_USER | PTE_SHARED | PTE_V;
+    }
+    return 0;
+}
+
+int64_t vm_move_break(struct vm *vm, int64_t increment)
+{
+    uint64_t old = vm->break_now, wanted = old + increment;
+
+    if (increment < 0 && (wanted < vm->break_low || wanted > old))
+        return -N_EINVAL;
+    if (increment > 0 && (wanted < old || wanted > vm->stack_low - GUARD_BYTES))
+        return -N_ENOMEM;
+    if (increment > 0) {
+        int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
+        if (error)
+            return error;
+    } else if (PAGE_ROUND_UP(wanted) < PAGE_ROUND_UP(old)) {
+        remove_pages(vm, PAGE_ROUND_UP(wanted), PAGE_ROUND_UP(old));
+    }
+    vm->break_now = wanted;
+    return old;
+}
+
+static void free_leaf(pte_t *leaf)
+{
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES; i++)
+        if (leaf[i])
+            entry_drop(&leaf[i]);
+    page_free(MEM_PROCESS, leaf, 1);
+}
+
+static void free_middle(pte_t *middle)
+{
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES; i++)
+        if (middle[i])
+            free_leaf(table_of(middle[i]));
+    page_free(MEM_PROCESS, middle, 1);
+}
+
+void vm_free(struct vm *vm)
+{
+    for (unsigned i = 0; i < ROOT_USER_ENTRIES; i++)
+        if (vm->root[i])
+            free_middle(table_of(vm->root[i]));
+    page_free(MEM_PROCESS, vm->root, 1);
+    vm->root = NULL;
+}
+
+/* ---- A program's bytes ---- */
+
+static uint64_t left_in_page(uint64_t va, uint64_t bytes)
+{
+    uint64_t left = PAGE_BYTES - va % PAGE_BYTES;
+
+    return left < bytes ? left : bytes;
+}
+
+int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+{
+    char *t = to;
+
+    while (bytes > 0) {
+        uint64_t n = left_in_page(from, bytes);
+        const void *source = resolve(vm, from, PTE_R);
+        if (!source)
+            return -N_EFAULT;
+        copy_bytes(t, source, n);
+        t += n, from += n, bytes -= n;
+    }
+    return 0;
+}
+
+int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+{
+    const char *f = from;
+
+    while (bytes > 0) {
+        uint64_t n = left_in_page(to, bytes);
+        void *target = resolve(vm, to, PTE_W);
+        if (!target)
+            return -N_EFAULT;
+        copy_bytes(target, f, n);
+        to += n, f += n, bytes -= n;
+    }
+    return 0;
+}
+
+int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)
+{
+    for (uint64_t done = 0; done < size;) {
+        uint64_t n = left_in_page(from + done, size - done);
+        const char *source = resolve(vm, from + done, PTE_R);
+        if (!source)
+            return -N_EFAULT;
+        for (uint64_t i = 0; i < n; i++, done++)
+            if ((to[done] = source[i]) == '\0')
+                return done;
+    }
+    return -N_ENAMETOOLONG;
+}
+
+int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
+{
+    while (bytes > 0) {
+        uint64_t n = left_in_page(va, bytes);
+        if (!resolve(vm, va, right))
+            return -N_EFAULT;
+        va += n, bytes -= n;
+    }
+    return 0;
+}
+
+static bool dma_allowed(const struct vm *vm, uint64_t va)
+{
+    pte_t entry = *walk(vm, va, false);
+
+    return !(entry & (PTE_X | PTE_SHARED));
+}
+
+void *vm_contiguous(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
+{
+    char *first = resolve(vm, va, right);
+
+    if (!first || va % 8)
+        return NULL;
+    for (uint64_t done = 0; done < bytes; done += left_in_page(va + done, bytes - done))
+        if (resolve(vm, va + done, right) != first + done || !dma_allowed(vm, va + done))
+            return NULL;
+    return first;
+}

@@ -1,0 +1,92 @@
+/*
+ * A program's address space: Sv39, user pages below 0x80000000, Vertex's own mappings above.
+ *
+ *   0x0000_0000  +----------------+  never mapped
+ *   0x0001_0000  | text, rodata   |  R, X    written by Vertex through its own mapping
+ *                | data, bss      |  R, W
+ *                | heap           |  R, W    grows by vm_move_break
+ *                +----------------+
+ *                | guard, stack   |  R, W
+ *   0x7000_0000  +----------------+
+ *   0x8000_0000  | Vertex's text  |  supervisor: one 1 GB entry of the root, the same in every root
+ *   0xc0000000   | the window     |  supervisor
+ *                +----------------+
+ *
+ * The page table is the only record. An entry is one of
+ *   0                      nothing there
+ *   PTE_DEMAND | rights    not valid: a page of zeros is promised (page.h) and comes at the first access
+ *   PTE_V | rights         a page that belongs to the space, or, with PTE_SHARED, to the built-in program
+ * Tables for promised pages are there from the start, so that a first access cannot fail.
+ *
+ * No sfence.vma when an entry becomes valid: a hart that still holds the old one faults again, and vm_fault fences
+ * then.
+ */
+#ifndef VERTEX_VM_H
+#define VERTEX_VM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vertex/page.h"
+
+typedef uint64_t pte_t;
+
+#define PTE_V 0x001ull
+#define PTE_R 0x002ull
+#define PTE_W 0x004ull
+#define PTE_X 0x008ull
+#define PTE_U 0x010ull
+#define PTE_G 0x020ull
+#define PTE_A 0x040ull
+#define PTE_D 0x080ull
+#define PTE_SHARED 0x100ull /* for software: the page is not this space's to free */
+#define PTE_DEMAND 0x200ull /* for software: with PTE_V clear, a promised page */
+
+#define PTE_FROM_MACHINE(pa) ((uint64_t)(pa) >> 12 << 10)
+#define PTE_TO_MACHINE(pte) ((pte) >> 10 << 12)
+#define VM_INDEX(va, level) (((uint64_t)(va) >> (12 + 9 * (level))) & 511)
+#define VM_MIDDLE_BYTES (1ull << 21) /* an entry of a level 1 table covers 2 MB */
+#define VM_TABLE_ENTRIES 512
+
+/* The root and tables that start.c builds. Every space's root has their entries for Vertex. */
+extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES], vm_kernel_leaf[VM_TABLE_ENTRIES];
+
+struct vm {
+    pte_t *root;
+    uint64_t break_low; /* where the heap starts */
+    uint64_t break_now;
+    uint64_t stack_low;
+};
+
+/* Functions that return int give 0 or a negative n_error. */
+
+int vm_init(struct vm *vm); /* N_ENOMEM */
+void vm_free(struct vm *vm);
+void vm_activate(const struct vm *vm); /* NULL: Vertex's own table */
+
+/* Promises pages of zeros for all of [low, high) that is not there yet. N_ENOMEM changes nothing but tables. */
+int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
+/* Bytes of a program, copied by stores (DMA never writes what is executed). Rights add up in a page that two
+ * parts share. N_ENOMEM. */
+int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
+/* Pages of the shared region, readable and executable. N_ENOMEM. */
+int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
+/* The heap's end moves by increment. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's start). */
+int64_t vm_move_break(struct vm *vm, int64_t increment);
+
+/* A page fault at va for `right` (PTE_R, PTE_W or PTE_X): 0 if the access works now, else N_EFAULT. */
+int vm_fault(struct vm *vm, uint64_t va, pte_t right);
+
+/* Between kernel memory and a program's, whatever pointer the program gave: N_EFAULT. */
+int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
+int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);
+/* A string with its NUL in at most `size` bytes: its length, N_EFAULT, or N_ENAMETOOLONG. */
+int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size);
+/* 0 if a copy of that kind would succeed. */
+int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
+
+/* Where the bytes lie, if they lie in one piece of this node's memory, aligned to 8, in pages that have the
+ * right and are not executable; else NULL. For DMA. */
+void *vm_contiguous(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
+
+#endif
