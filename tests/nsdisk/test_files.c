@@ -1,0 +1,264 @@
+/* Contents of files: reading, writing, holes, resizing, a full volume; for every block size. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nsdisk/volume.h"
+
+static const uint32_t block_sizes[] = {1024, 2048, 4096};
+#define EACH_BLOCK_SIZE(i) for (size_t i = 0; i < 3; i++)
+#define MB (1u << 20)
+
+static struct volume v;
+
+static void start(uint32_t block_bytes, uint32_t kilobytes)
+{
+    volume_make(&v, block_bytes, kilobytes, "");
+    volume_mount(&v);
+}
+
+/* Unmounts; e2fsck must have nothing to say. */
+static void finish(const char *what)
+{
+    cr_assert_eq(server_volume(v.server, 0)->errors, false, "%s: %s", what, v.log);
+    cr_assert_eq(volume_unmount(&v), 0, "%s", what);
+    cr_assert_eq(volume_fsck(&v, "-fn"), 0, "%s: e2fsck", what);
+    volume_free(&v);
+}
+
+static uint64_t create(const char *name)
+{
+    uint64_t sfid = 0;
+    cr_assert_eq(v_open(&v, name, N_O_RDWR | N_O_CREAT, &sfid), 0, "%s", name);
+    return sfid;
+}
+
+/* A write and read of `bytes` at `offset` of a new file; then what is before it must be zeros. */
+static const struct {
+    const char *name;
+    uint64_t offset;
+    uint32_t bytes;
+} transfers[] = {
+    {"one byte", 0, 1},
+    {"less than a block", 100, 300},
+    {"one block of 4096", 0, 4096},
+    {"a PIO block", 0, 16384},
+    {"a PIO block in its place", 16384 * 7, 16384},
+    {"unaligned, over several blocks", 777, 20000},
+    {"unaligned start, aligned end", 4000, 96 + 8192},
+    {"aligned start, unaligned end", 8192, 5000},
+    {"over the bounce buffer", 3, 200001},
+    {"a whole megabyte", 0, MB},
+    {"a whole megabyte, unaligned", 511, MB},
+    {"from direct into indirect blocks", 11 * 1024, 40960},
+    {"into the second level", 300 * 1024, 70000},
+    {"far into the second level", 40ull << 20, 70000},
+    {"third level of 1 KB blocks", 80ull << 20, 33333},
+};
+
+Test(files, read_back_what_was_written_and_zeros_before)
+{
+    static uint8_t out[MB], in[MB + 1];
+    fill_pattern(out, sizeof out, 1);
+    EACH_BLOCK_SIZE(b) {
+        start(block_sizes[b], 16384);
+        for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
+            const char *name = transfers[i].name;
+            uint64_t sfid = create("/f"), at = transfers[i].offset;
+            uint32_t n = transfers[i].bytes;
+            cr_assert_eq(v_write(&v, sfid, at, out, n), (int32_t)n, "%u: %s", block_sizes[b], name);
+            cr_assert_eq(v_read(&v, sfid, at, in, n), (int32_t)n, "%u: %s", block_sizes[b], name);
+            cr_assert_arr_eq(in, out, n, "%u: %s", block_sizes[b], name);
+            cr_assert_eq(v_read(&v, sfid, at + n, in, 10), 0, "%s: end of file", name);
+            uint32_t before = at < 5000 ? (uint32_t)at : 5000;
+            cr_assert_eq(v_read(&v, sfid, at - before, in, before), (int32_t)before, "%s", name);
+            for (uint32_t k = 0; k < before; k++)
+                cr_assert_eq(in[k], 0, "%u: %s: byte %u of the hole", block_sizes[b], name, k);
+            cr_assert_eq(v_close(&v, sfid), 0);
+            cr_assert_eq(v_unlink(&v, "/f"), 0);
+        }
+        finish("transfers");
+    }
+}
+
+Test(files, survive_a_remount)
+{
+    static uint8_t out[300000];
+    fill_pattern(out, sizeof out, 2);
+    EACH_BLOCK_SIZE(b) {
+        start(block_sizes[b], 8192);
+        cr_assert_eq(v_put(&v, "/kept", out, sizeof out), sizeof out);
+        cr_assert_eq(volume_unmount(&v), 0);
+        cr_assert_eq(volume_fsck(&v, "-fn"), 0, "%u", block_sizes[b]);
+        volume_mount(&v);
+        cr_assert(v_has(&v, "/kept", out, sizeof out), "%u", block_sizes[b]);
+        finish("remount");
+    }
+}
+
+Test(files, a_16_kb_write_in_sequence_is_one_disk_command)
+{
+    static uint8_t out[16384];
+    fill_pattern(out, sizeof out, 3);
+    EACH_BLOCK_SIZE(b) {
+        start(block_sizes[b], 16384);
+        uint64_t sfid = create("/f");
+        cr_assert_eq(v_write(&v, sfid, 0, out, sizeof out), sizeof out);
+        for (uint32_t i = 1; i < 128; i++) {
+            uint32_t writes = v.writes;
+            cr_assert_eq(v_write(&v, sfid, i * sizeof out, out, sizeof out), sizeof out);
+            cr_assert_eq(v.writes - writes, 1, "%u: write %u took %u", block_sizes[b], i, v.writes - writes);
+        }
+        for (uint32_t i = 1; i < 128; i++) {
+            uint32_t reads = v.reads;
+            cr_assert_eq(v_read(&v, sfid, i * sizeof out, out, sizeof out), sizeof out);
+            cr_assert_eq(v.reads - reads, 1, "%u: read %u took %u", block_sizes[b], i, v.reads - reads);
+        }
+        finish("sequence");
+    }
+}
+
+Test(files, small_sequential_reads_are_read_ahead)
+{
+    static uint8_t out[65536], in[100];
+    fill_pattern(out, sizeof out, 4);
+    start(1024, 8192);
+    v_put(&v, "/f", out, sizeof out);
+    uint64_t sfid = create("/f");
+    uint32_t reads = v.reads;
+    for (uint32_t at = 0; at + sizeof in <= sizeof out; at += sizeof in) {
+        cr_assert_eq(v_read(&v, sfid, at, in, sizeof in), sizeof in);
+        cr_assert_arr_eq(in, out + at, sizeof in, "at %u", at);
+    }
+    cr_assert_leq(v.reads - reads, 6, "%u commands", v.reads - reads);
+    finish("read-ahead");
+}
+
+Test(files, grow_with_zeros_and_shrink_for_good)
+{
+    static uint8_t out[50000], in[200000];
+    fill_pattern(out, sizeof out, 5);
+    EACH_BLOCK_SIZE(b) {
+        struct file_stat st;
+        start(block_sizes[b], 8192);
+        uint64_t sfid = create("/f");
+        cr_assert_eq(v_write(&v, sfid, 0, out, sizeof out), sizeof out);
+        cr_assert_eq(v_truncate(&v, sfid, 30001), 0);
+        cr_assert_eq(v_truncate(&v, sfid, 150000), 0);
+        cr_assert_eq(v_read(&v, sfid, 0, in, sizeof in), 150000);
+        cr_assert_arr_eq(in, out, 30001);
+        for (uint32_t i = 30001; i < 150000; i++)
+            cr_assert_eq(in[i], 0, "%u: byte %u", block_sizes[b], i);
+        cr_assert_eq(v_fstat(&v, sfid, &st), 0);
+        cr_assert_lt(st.blocks_512 * 512, 50000, "the rest is a hole");
+        cr_assert_eq(v_truncate(&v, sfid, 0), 0);
+        cr_assert_eq(v_fstat(&v, sfid, &st), 0);
+        cr_assert_eq(st.blocks_512, 0);
+        finish("resize");
+    }
+}
+
+Test(files, a_write_beyond_the_end_leaves_zeros_between)
+{
+    static uint8_t ones[5000], in[9000];
+    memset(ones, 0xff, sizeof ones);
+    EACH_BLOCK_SIZE(b) {
+        start(block_sizes[b], 8192);
+        uint64_t sfid = create("/f");
+        v_write(&v, sfid, 0, ones, 5000);
+        cr_assert_eq(v_truncate(&v, sfid, 4500), 0);
+        cr_assert_eq(v_write(&v, sfid, 8000, ones, 10), 10);
+        cr_assert_eq(v_read(&v, sfid, 0, in, sizeof in), 8010);
+        for (uint32_t i = 4500; i < 8000; i++)
+            cr_assert_eq(in[i], 0, "%u: byte %u", block_sizes[b], i);
+        finish("gap");
+    }
+}
+
+Test(files, append_ignores_the_offset)
+{
+    start(1024, 4096);
+    uint64_t sfid = create("/f");
+    cr_assert_eq(v_append(&v, sfid, "hello ", 6), 6);
+    cr_assert_eq(v_append(&v, sfid, "world", 5), 5);
+    cr_assert(v_has(&v, "/f", "hello world", 11));
+    finish("append");
+}
+
+Test(files, reach_the_last_block_of_the_third_level_and_no_further)
+{
+    static uint8_t out[4096], in[4096];
+    fill_pattern(out, sizeof out, 6);
+    EACH_BLOCK_SIZE(b) {
+        start(block_sizes[b], 8192);
+        uint64_t max = server_volume(v.server, 0)->file_max_bytes;
+        uint64_t sfid = create("/big");
+        cr_assert_eq(v_write(&v, sfid, max - 4096, out, 4096), 4096, "%u", block_sizes[b]);
+        cr_assert_eq(v_write(&v, sfid, max - 4095, out, 4096), -N_EFBIG, "%u", block_sizes[b]);
+        cr_assert_eq(v_truncate(&v, sfid, max + 1), -N_EFBIG);
+        cr_assert_eq(v_read(&v, sfid, max - 4096, in, 4096), 4096);
+        cr_assert_arr_eq(in, out, 4096);
+        cr_assert_eq(v_read(&v, sfid, max / 2, in, 4096), 4096);
+        cr_assert_eq(in[17], 0);
+        finish("big");
+    }
+}
+
+Test(files, a_full_volume_takes_what_fits_and_keeps_all_of_it)
+{
+    static uint8_t out[MB], in[MB];
+    fill_pattern(out, sizeof out, 7);
+    EACH_BLOCK_SIZE(b) {
+        struct file_statfs st;
+        start(block_sizes[b], 5000);
+        uint64_t sfid = create("/f"), size = 0;
+        int32_t n;
+        while ((n = v_write(&v, sfid, size, out, MB)) > 0)
+            size += (uint32_t)n;
+        cr_assert_eq(n, -N_ENOSPC, "%u: %d", block_sizes[b], n);
+        cr_assert_gt(size, 4u * MB, "%u: only %lu bytes", block_sizes[b], (unsigned long)size);
+        cr_assert_eq(v_statfs(&v, &st), 0);
+        cr_assert_eq(st.blocks_free, 0, "%u: %lu blocks are left", block_sizes[b], (unsigned long)st.blocks_free);
+        for (uint64_t at = 0; at < size; at += MB) {
+            n = v_read(&v, sfid, at, in, MB);
+            cr_assert_gt(n, 0);
+            cr_assert_arr_eq(in, out, (size_t)n);
+        }
+        cr_assert_eq(v_mkdir(&v, "/d"), -N_ENOSPC);
+        cr_assert_eq(v_truncate(&v, sfid, size / 2), 0);
+        cr_assert_eq(v_put(&v, "/again", out, MB), MB, "what was freed can be used at once");
+        finish("full");
+    }
+}
+
+Test(files, that_are_unlinked_while_open_live_until_the_close)
+{
+    static uint8_t out[20000], in[20000];
+    struct file_statfs before, after;
+    fill_pattern(out, sizeof out, 8);
+    start(1024, 4096);
+    v_statfs(&v, &before);
+    v_put(&v, "/f", out, sizeof out);
+    uint64_t sfid = create("/f");
+    cr_assert_eq(v_unlink(&v, "/f"), 0);
+    cr_assert_eq(v_read(&v, sfid, 0, in, sizeof in), sizeof in);
+    cr_assert_arr_eq(in, out, sizeof in);
+    cr_assert_eq(v_write(&v, sfid, 20000, out, 20000), 20000);
+    cr_assert_eq(v_close(&v, sfid), 0);
+    v_statfs(&v, &after);
+    cr_assert_eq(after.blocks_free, before.blocks_free);
+    cr_assert_eq(after.inodes_free, before.inodes_free);
+    finish("unlinked");
+}
+
+Test(files, no_block_of_the_cache_stays_held)
+{
+    static uint8_t out[100000];
+    start(1024, 4096);
+    v_put(&v, "/f", out, sizeof out);
+    v_mkdir(&v, "/d");
+    v_rename(&v, "/f", "/d/g");
+    v_unlink(&v, "/d/g");
+    cr_assert_eq(cache_held_blocks(server_volume(v.server, 0)->cache), 0);
+    finish("held");
+}
