@@ -1,0 +1,54 @@
+/*
+ * What libpio asks of the system underneath: files on volumes, and asynchronous reads and writes whose
+ * acknowledgements come back in any order between I/O nodes, but in the order of the requests from each one.
+ *
+ * On a node transport_vertex.c provides it with Vertex's calls; on the host the tests provide a fake one.
+ * Every function returns >= 0, or a negative errno. Paths are "//volume/name".
+ */
+#ifndef PIO_TRANSPORT_H
+#define PIO_TRANSPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+enum pio_op { PIO_OP_READ, PIO_OP_WRITE };
+
+/* Room for the system's part of a read acknowledgement, before its data. */
+#define PIO_ACK_HEADER_BYTES 8
+
+struct pio_ack {
+    int node;         /* address of the I/O node that sent it: all that an acknowledgement says of its sender */
+    int status;       /* bytes read or written, or a negative errno */
+    const void *data; /* of a read, status bytes within the communication buffer */
+};
+
+struct pio_transport {
+    int (*open)(const char *path, int flags, mode_t mode); /* a descriptor */
+    int (*close)(int fd);
+    int (*stat)(const char *path, struct stat *st);
+    int (*fstat)(int fd, struct stat *st);
+    int (*ftruncate)(int fd, int64_t bytes);
+    int (*fsync)(int fd);
+    int (*link)(const char *from, const char *to);
+    int (*unlink)(const char *path);
+    ssize_t (*read)(int fd, void *buf, size_t n);
+    ssize_t (*write)(int fd, const void *buf, size_t n);
+
+    int (*node)(int fd); /* address of the I/O node that serves the file */
+    int (*read_start)(int fd, int64_t offset, int n);
+    int (*write_start)(int fd, int64_t offset, const void *buf, int n); /* buf is free again at return */
+
+    /* Waits for the next acknowledgement of that kind from any I/O node. comm is the communication buffer, of
+     * comm_bytes = PIO_ACK_HEADER_BYTES + the largest read under way. A failed operation is an acknowledgement
+     * with a negative status; a negative result means that acknowledgements can no longer be had. */
+    int (*wait)(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack);
+
+    uint64_t (*number)(void); /* likely to differ between nodes and between calls: names of temporary files */
+};
+
+/* The one in use. transport_vertex.c sets it on a node. */
+extern const struct pio_transport *pio_transport;
+
+#endif

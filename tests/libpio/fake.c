@@ -1,0 +1,572 @@
+#include "tests/libpio/fake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/transport.h"
+
+#define INODES 64
+#define NAMES 64
+#define FDS 128
+#define REQUESTS 4096
+
+struct inode {
+    char *data;
+    int64_t size;
+    int volume;
+};
+
+struct name {
+    char path[128]; /* within the volume; "": unused */
+    int volume, inode;
+};
+
+struct fd {
+    bool open;
+    int inode, flags;
+    int64_t offset;
+};
+
+struct request {
+    enum pio_op op;
+    int volume, inode, bytes, error;
+    int64_t offset;
+    char *data;
+};
+
+static struct volume {
+    bool present;
+    int node, calls_error;
+    int64_t capacity;
+    int fail_in, fail_error;
+    int refuse_in, refuse_error;
+} volumes[FAKE_VOLUMES];
+
+static struct inode inodes[INODES];
+static struct name names[NAMES];
+static struct fd fds[FDS];
+static struct request requests[REQUESTS]; /* in the order of issue, over all nodes */
+static int n_requests, lose_in;
+static int at_call_in;
+static void (*at_call_action)(void);
+static int (*choose_node)(int options);
+static struct fake_counts counts;
+static uint64_t next_number;
+
+static int choose_first(int options)
+{
+    (void)options;
+    return 0;
+}
+
+/* ---- The volumes --------------------------------------------------------------------------- */
+
+static void count_call(void)
+{
+    counts.calls++;
+    if (at_call_in >= 0 && at_call_in-- == 0)
+        at_call_action();
+}
+
+/* Splits "//dfNN/name". Returns the volume or a negative error. */
+static int split(const char *path, const char **name)
+{
+    int volume;
+
+    if (sscanf(path, "//df%02d/", &volume) != 1 || volume >= FAKE_VOLUMES || !volumes[volume].present)
+        return -ENOENT;
+    *name = path + strlen("//df00");
+    return volumes[volume].calls_error ? volumes[volume].calls_error : volume;
+}
+
+static struct name *find_name(int volume, const char *path)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (names[i].path[0] && names[i].volume == volume && strcmp(names[i].path, path) == 0)
+            return &names[i];
+    return NULL;
+}
+
+static void add_name(int volume, const char *path, int inode)
+{
+    int i = 0;
+
+    while (names[i].path[0])
+        i++;
+    names[i] = (struct name){.volume = volume, .inode = inode};
+    snprintf(names[i].path, sizeof names[i].path, "%s", path);
+}
+
+static int new_inode(int volume)
+{
+    for (int i = 0; i < INODES; i++)
+        if (!inodes[i].data) {
+            inodes[i] = (struct inode){.data = calloc(1, 1), .volume = volume};
+            return i;
+        }
+    abort();
+}
+
+static void set_size(struct inode *inode, int64_t size)
+{
+    char *data = calloc(1, size + 1);
+
+    memcpy(data, inode->data, size < inode->size ? size : inode->size);
+    free(inode->data);
+    inode->data = data;
+    inode->size = size;
+}
+
+static int64_t used_bytes(int volume)
+{
+    int64_t used = 0;
+
+    for (int i = 0; i < INODES; i++)
+        if (inodes[i].data && inodes[i].volume == volume)
+            used += inodes[i].size;
+    return used;
+}
+
+static int write_bytes(struct inode *inode, int64_t offset, const char *data, int n)
+{
+    int64_t room = volumes[inode->volume].capacity - used_bytes(inode->volume) + inode->size - offset;
+
+    if (offset + n > inode->size && n > room)
+        n = room < 0 ? 0 : room;
+    if (n > 0 && offset + n > inode->size)
+        set_size(inode, offset + n);
+    memcpy(inode->data + offset, data, n);
+    return n;
+}
+
+static int read_bytes(const struct inode *inode, int64_t offset, char *data, int n)
+{
+    int64_t left = inode->size - offset;
+
+    if (left < 0)
+        left = 0;
+    if (n > left)
+        n = left;
+    memcpy(data, inode->data + offset, n);
+    return n;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static int new_fd(int inode, int flags)
+{
+    for (int i = 0; i < FDS; i++)
+        if (!fds[i].open) {
+            fds[i] = (struct fd){.open = true, .inode = inode, .flags = flags};
+            counts.open_files++;
+            return i;
+        }
+    return -EMFILE;
+}
+
+static int fake_open(const char *path, int flags, mode_t mode)
+{
+    const char *name;
+
+    (void)mode;
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    struct name *found = find_name(volume, name);
+    if (found && (flags & O_EXCL))
+        return -EEXIST;
+    if (!found && !(flags & O_CREAT))
+        return -ENOENT;
+    if (!found) {
+        if (volumes[volume].capacity == 0)
+            return -ENOSPC;
+        add_name(volume, name, new_inode(volume));
+        found = find_name(volume, name);
+    }
+    if (flags & O_TRUNC)
+        set_size(&inodes[found->inode], 0);
+    return new_fd(found->inode, flags);
+}
+
+static int check_fd(int fd)
+{
+    count_call();
+    if (fd < 0 || fd >= FDS || !fds[fd].open)
+        return -EBADF;
+    return volumes[inodes[fds[fd].inode].volume].calls_error;
+}
+
+static int fake_close(int fd)
+{
+    int error = check_fd(fd);
+
+    if (error != -EBADF) {
+        fds[fd].open = false;
+        counts.open_files--;
+    }
+    return error;
+}
+
+static void fill_stat(const struct inode *inode, struct stat *st)
+{
+    memset(st, 0, sizeof *st);
+    st->st_mode = S_IFREG | 0644;
+    st->st_size = inode->size;
+    st->st_blocks = (inode->size + 511) / 512;
+    st->st_mtime = 1000 + inode->volume;
+}
+
+static int fake_stat(const char *path, struct stat *st)
+{
+    const char *name;
+
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    if (strcmp(name, "/") == 0)
+        return 0;
+    struct name *found = find_name(volume, name);
+    if (!found)
+        return -ENOENT;
+    fill_stat(&inodes[found->inode], st);
+    return 0;
+}
+
+static int fake_fstat(int fd, struct stat *st)
+{
+    int error = check_fd(fd);
+
+    if (!error)
+        fill_stat(&inodes[fds[fd].inode], st);
+    return error;
+}
+
+static int fake_ftruncate(int fd, int64_t bytes)
+{
+    int error = check_fd(fd);
+
+    if (!error && (fds[fd].flags & O_ACCMODE) == O_RDONLY)
+        error = -EINVAL;
+    if (!error)
+        set_size(&inodes[fds[fd].inode], bytes);
+    return error;
+}
+
+static int fake_fsync(int fd)
+{
+    return check_fd(fd);
+}
+
+static int fake_link(const char *from, const char *to)
+{
+    const char *from_name, *to_name;
+
+    count_call();
+    int volume = split(from, &from_name);
+    if (volume < 0 || split(to, &to_name) != volume)
+        return volume < 0 ? volume : -EXDEV;
+    struct name *found = find_name(volume, from_name);
+    if (!found || find_name(volume, to_name))
+        return found ? -EEXIST : -ENOENT;
+    add_name(volume, to_name, found->inode);
+    return 0;
+}
+
+static void drop_name(struct name *name)
+{
+    int inode = name->inode, users = 0;
+
+    name->path[0] = '\0';
+    for (int i = 0; i < NAMES; i++)
+        users += names[i].path[0] && names[i].inode == inode;
+    for (int i = 0; i < FDS; i++)
+        users += fds[i].open && fds[i].inode == inode;
+    if (users == 0) {
+        free(inodes[inode].data);
+        inodes[inode].data = NULL;
+    }
+}
+
+static int fake_unlink(const char *path)
+{
+    const char *name;
+
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    struct name *found = find_name(volume, name);
+    if (!found)
+        return -ENOENT;
+    drop_name(found);
+    return 0;
+}
+
+static ssize_t fake_read(int fd, void *buf, size_t n)
+{
+    int error = check_fd(fd);
+
+    if (error)
+        return error;
+    int got = read_bytes(&inodes[fds[fd].inode], fds[fd].offset, buf, n > 7 ? 7 : n); /* in small pieces */
+    fds[fd].offset += got;
+    return got;
+}
+
+static ssize_t fake_write(int fd, const void *buf, size_t n)
+{
+    int error = check_fd(fd);
+
+    if (error)
+        return error;
+    int put = write_bytes(&inodes[fds[fd].inode], fds[fd].offset, buf, n);
+    fds[fd].offset += put;
+    return put;
+}
+
+static int fake_node(int fd)
+{
+    return volumes[inodes[fds[fd].inode].volume].node;
+}
+
+static uint64_t fake_number(void)
+{
+    return next_number++;
+}
+
+/* ---- Asynchronous transfers -------------------------------------------------------------------- */
+
+static void count_request(int volume)
+{
+    counts.requests++;
+    counts.volume_requests[volume]++;
+    if (++counts.in_flight > counts.max_in_flight)
+        counts.max_in_flight = counts.in_flight;
+    if (++counts.volume_in_flight[volume] > counts.volume_max_in_flight[volume])
+        counts.volume_max_in_flight[volume] = counts.volume_in_flight[volume];
+}
+
+static int start(enum pio_op op, int fd, int64_t offset, const void *data, int n)
+{
+    int inode = fds[fd].inode;
+    struct volume *volume = &volumes[inodes[inode].volume];
+
+    if (volume->refuse_in >= 0 && volume->refuse_in-- == 0)
+        return volume->refuse_error;
+    struct request *request = &requests[n_requests++];
+    *request = (struct request){.op = op, .inode = inode, .volume = inodes[inode].volume, .bytes = n};
+    request->offset = op == PIO_OP_WRITE && (fds[fd].flags & O_APPEND) ? inodes[inode].size : offset;
+    if (volume->fail_in >= 0 && volume->fail_in-- == 0)
+        request->error = volume->fail_error;
+    if (op == PIO_OP_WRITE) {
+        request->data = malloc(n);
+        memcpy(request->data, data, n);
+    }
+    count_request(request->volume);
+    return 0;
+}
+
+static int fake_read_start(int fd, int64_t offset, int n)
+{
+    return start(PIO_OP_READ, fd, offset, NULL, n);
+}
+
+static int fake_write_start(int fd, int64_t offset, const void *buf, int n)
+{
+    return start(PIO_OP_WRITE, fd, offset, buf, n);
+}
+
+/* Addresses of the I/O nodes that have a request of this kind first in line, ascending. */
+static int list_ready_nodes(enum pio_op op, int *ready)
+{
+    int n = 0;
+
+    for (int node = 0x4000; node < 0x4000 + 2 * FAKE_VOLUMES; node++)
+        for (int i = 0; i < n_requests; i++)
+            if (volumes[requests[i].volume].node == node) {
+                if (requests[i].op == op)
+                    ready[n++] = node;
+                break;
+            }
+    return n;
+}
+
+static struct request take_request(int node)
+{
+    int i = 0;
+
+    while (volumes[requests[i].volume].node != node)
+        i++;
+    struct request request = requests[i];
+    memmove(&requests[i], &requests[i + 1], (n_requests - i - 1) * sizeof request);
+    n_requests--;
+    counts.in_flight--;
+    counts.volume_in_flight[request.volume]--;
+    return request;
+}
+
+static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack)
+{
+    int ready[2 * FAKE_VOLUMES];
+    char *data = (char *)comm + PIO_ACK_HEADER_BYTES;
+
+    if (lose_in >= 0 && lose_in-- == 0)
+        return -EIO;
+    int n = list_ready_nodes(op, ready);
+    if (n == 0)
+        abort(); /* libpio waits for what will never come */
+    int node = ready[choose_node(n)];
+    struct request request = take_request(node);
+    if (op == PIO_OP_READ && (size_t)request.bytes > comm_bytes - PIO_ACK_HEADER_BYTES)
+        abort();
+    *ack = (struct pio_ack){.node = node, .status = request.error, .data = data};
+    if (!request.error && op == PIO_OP_READ)
+        ack->status = read_bytes(&inodes[request.inode], request.offset, data, request.bytes);
+    else if (!request.error)
+        ack->status = write_bytes(&inodes[request.inode], request.offset, request.data, request.bytes);
+    free(request.data);
+    return 0;
+}
+
+static const struct pio_transport fake_transport = {
+    .open = fake_open,
+    .close = fake_close,
+    .stat = fake_stat,
+    .fstat = fake_fstat,
+    .ftruncate = fake_ftruncate,
+    .fsync = fake_fsync,
+    .link = fake_link,
+    .unlink = fake_unlink,
+    .read = fake_read,
+    .write = fake_write,
+    .node = fake_node,
+    .read_start = fake_read_start,
+    .write_start = fake_write_start,
+    .wait = fake_wait,
+    .number = fake_number,
+};
+
+const struct pio_transport *pio_transport = &fake_transport;
+
+/* ---- For the tests ------------------------------------------------------------------------------- */
+
+void fake_reset(void)
+{
+    for (int i = 0; i < INODES; i++)
+        free(inodes[i].data);
+    memset(inodes, 0, sizeof inodes);
+    memset(names, 0, sizeof names);
+    memset(fds, 0, sizeof fds);
+    for (int i = 0; i < n_requests; i++)
+        free(requests[i].data);
+    n_requests = 0;
+    counts = (struct fake_counts){0};
+    choose_node = choose_first;
+    lose_in = at_call_in = -1;
+    next_number = 0;
+    for (int k = 0; k < FAKE_VOLUMES; k++)
+        volumes[k] = (struct volume){
+            .present = true, .node = 0x4000 + k, .capacity = INT64_MAX / 4, .fail_in = -1, .refuse_in = -1};
+}
+
+void fake_set_node(int volume, int node)
+{
+    volumes[volume].node = node;
+}
+
+void fake_set_capacity(int volume, int64_t bytes)
+{
+    volumes[volume].capacity = bytes;
+}
+
+void fake_fail_request(int volume, int nth, int error)
+{
+    volumes[volume].fail_in = nth;
+    volumes[volume].fail_error = error;
+}
+
+void fake_refuse_request(int volume, int nth, int error)
+{
+    volumes[volume].refuse_in = nth;
+    volumes[volume].refuse_error = error;
+}
+
+void fake_lose_messages(int nth)
+{
+    lose_in = nth;
+}
+
+void fake_fail_calls(int volume, int error)
+{
+    volumes[volume].calls_error = error;
+}
+
+void fake_remove_volume(int volume)
+{
+    volumes[volume].present = false;
+}
+
+void fake_exchange_volumes(int a, int b)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (names[i].path[0] && (names[i].volume == a || names[i].volume == b))
+            names[i].volume = a + b - names[i].volume;
+    for (int i = 0; i < INODES; i++)
+        if (inodes[i].data && (inodes[i].volume == a || inodes[i].volume == b))
+            inodes[i].volume = a + b - inodes[i].volume;
+}
+
+void fake_set_chooser(int (*choose)(int options))
+{
+    choose_node = choose;
+}
+
+void fake_at_call(int nth, void (*action)(void))
+{
+    at_call_in = nth;
+    at_call_action = action;
+}
+
+struct fake_counts *fake_counts(void)
+{
+    return &counts;
+}
+
+void fake_put_file(const char *path, const void *bytes, size_t n)
+{
+    int fd = fake_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    write_bytes(&inodes[fds[fd].inode], 0, bytes, n);
+    fake_close(fd);
+}
+
+int64_t fake_get_file(const char *path, void *bytes, size_t n)
+{
+    const char *name;
+    int volume = split(path, &name);
+    struct name *found = volume < 0 ? NULL : find_name(volume, name);
+
+    if (!found)
+        return -1;
+    read_bytes(&inodes[found->inode], 0, bytes, n);
+    return inodes[found->inode].size;
+}
+
+void fake_remove_file(const char *path)
+{
+    fake_unlink(path);
+}
+
+int fake_count_files(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < NAMES; i++)
+        n += names[i].path[0] != '\0';
+    return n;
+}

@@ -1,0 +1,59 @@
+/*
+ * A transport for libpio's tests: volumes in memory, I/O nodes that answer in the order a test chooses.
+ *
+ * Each I/O node keeps its requests in their order and serves them when libpio waits; which node answers next is for
+ * the chooser to say. Counts and faults are per volume. One process, one machine: all is static, fake_reset
+ * starts anew. Volumes are df00 .. df07, volume k on I/O node 0x4000 + k.
+ */
+#ifndef TESTS_FAKE_H
+#define TESTS_FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAKE_VOLUMES 8
+
+void fake_reset(void);
+
+/* Puts volume k on another I/O node. */
+void fake_set_node(int volume, int node);
+/* Bytes that all files of volume k may hold together. */
+void fake_set_capacity(int volume, int64_t bytes);
+/* The nth (from 0) asynchronous request to volume k from now on is answered with `error`. */
+void fake_fail_request(int volume, int nth, int error);
+/* The nth request to volume k from now on is refused when it is issued. */
+void fake_refuse_request(int volume, int nth, int error);
+/* The nth wait from now on fails: acknowledgements are lost. */
+void fake_lose_messages(int nth);
+/* Other calls to volume k fail (0: work again). */
+void fake_fail_calls(int volume, int error);
+/* Volume k vanishes from the machine. */
+void fake_remove_volume(int volume);
+/* Volumes a and b change places, as when drives are plugged in wrongly. */
+void fake_exchange_volumes(int a, int b);
+
+/* Which of `options` I/O nodes with something to say answers next; in order of their addresses. */
+void fake_set_chooser(int (*choose)(int options));
+/* Runs action before the nth call (from 0) that is not an asynchronous transfer: what another node does meanwhile. */
+void fake_at_call(int nth, void (*action)(void));
+
+struct fake_counts {
+    int calls;          /* that are not asynchronous transfers */
+    int requests;       /* asynchronous ones */
+    int in_flight;
+    int max_in_flight;
+    int volume_requests[FAKE_VOLUMES];
+    int volume_in_flight[FAKE_VOLUMES];
+    int volume_max_in_flight[FAKE_VOLUMES];
+    int open_files;
+};
+struct fake_counts *fake_counts(void);
+
+/* Files by hand. Path as libpio gives it. */
+void fake_put_file(const char *path, const void *bytes, size_t n);
+int64_t fake_get_file(const char *path, void *bytes, size_t n); /* its size, -1: none */
+void fake_remove_file(const char *path);
+int fake_count_files(void); /* names on all volumes */
+
+#endif
