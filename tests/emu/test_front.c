@@ -490,6 +490,15 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
     cr_expect_eq(front_status(front), 4);
 }
 
+Test(front, an_exit_before_the_load_is_refused)
+{
+    start();
+    exited(0, 1, EXIT_NORMAL, "");
+    cr_expect_not_null(strstr(take_err(), "no such job is running"));
+    mount_all();
+    expect_wait("the front end waits for 4 of 4 nodes to exit, first node 0");
+}
+
 /* Message types and senders that mean something, so that random ones get past the first check. */
 static uint32_t random_type(unsigned *seed)
 {

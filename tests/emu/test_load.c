@@ -78,7 +78,6 @@ Test(load, segments_come_in_ascending_order_and_empty_ones_not_at_all)
 
 static void other_machine(struct tiny_elf *e) { e->header.e_machine = EM_X86_64; }
 static void class_32(struct tiny_elf *e) { e->header.e_ident[EI_CLASS] = ELFCLASS32; }
-static void big_endian(struct tiny_elf *e) { e->header.e_ident[EI_DATA] = ELFDATA2MSB; }
 static void not_elf(struct tiny_elf *e) { e->header.e_ident[0] = '#'; }
 static void object(struct tiny_elf *e) { e->header.e_type = ET_REL; }
 static void pie(struct tiny_elf *e) { e->header.e_type = ET_DYN; }
@@ -95,6 +94,12 @@ static void shared_page(struct tiny_elf *e) { e->segment[1].p_vaddr = 0x10000 + 
 static void more_file_than_memory(struct tiny_elf *e) { e->segment[1].p_memsz = 99; }
 static void entry_outside(struct tiny_elf *e) { e->header.e_entry = 0x16004; }
 static void too_big(struct tiny_elf *e) { e->segment[1].p_memsz = RAM_BYTES; }
+
+static void big_endian(struct tiny_elf *e)
+{
+    e->header.e_ident[EI_DATA] = ELFDATA2MSB;
+    e->header.e_machine = __builtin_bswap16(EM_RISCV);
+}
 
 static void dynamic(struct tiny_elf *e)
 {
@@ -230,6 +235,7 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     const struct load_volume volumes[] = {{"df00", 0x4030, 0}, {"df01", 0x4031, 1}};
     struct load_begin begin;
 
+    e.segment[0].p_memsz = 20050;
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     const struct load_program p = {&image, 7, 0, 3, STACK_BYTES, argv, 3, volumes, 2};
@@ -250,9 +256,9 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     cr_expect_eq(memcmp(l.begin + 40, "prog\0\0two words", 16), 0);
     cr_expect_eq(memcmp(l.begin + 56, volumes, sizeof volumes), 0);
     cr_expect_eq(l.begin_bytes, 56 + sizeof volumes);
-    for (size_t i = 0; i < 20000; i++)
-        cr_assert_eq(l.memory[i], i % 251, "text byte %zu", i);
-    cr_expect_eq(l.memory[20000], 0xee);
+    for (size_t i = 0; i < 20050; i++)
+        cr_assert_eq(l.memory[i], i < 20000 ? i % 251 : 0, "text byte %zu", i);
+    cr_expect_eq(l.memory[20050], 0xee);
     for (size_t i = 0; i < 5100; i++)
         cr_assert_eq(l.memory[0x6004 + i], i < 100 ? i : 0, "data byte %zu", i);
     cr_expect_eq(l.memory[0x6004 + 5100], 0xee);
