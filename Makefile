@@ -4,7 +4,7 @@
 #   make test     set up, build, run all tests
 #   make all      build everything into build/
 #   make setup    install what is missing; build newlib if it is not cached
-#   make check-host   host tests only          make check-guest   tests inside the machine only
+#   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make clean    remove build/
 #
 # B=DIR builds elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
@@ -75,18 +75,22 @@ setup:
 .PHONY: demo
 demo: setup
 	$(SUBMAKE) all
-	@images/demo.sh $(B) $(FILE)
+	@images/demo.sh $(B) "$(FILE)"
+
+# Tests of single modules, and those that boot a machine
+MACHINE_TESTS := $(filter $(B)/tests/machine/%,$(HOST_TESTS))
+MODULE_TESTS := $(filter-out $(MACHINE_TESTS),$(HOST_TESTS)) $(SHELL_TESTS)
 
 .PHONY: test check-host check-guest
 test: setup
 	$(SUBMAKE) all host-tests
-	@tests/run.sh $(B) $(HOST_TESTS) $(SHELL_TESTS) $(wildcard tests/guest/run.sh)
+	@tests/run.sh $(B) $(MODULE_TESTS) $(MACHINE_TESTS)
 check-host:
 	$(SUBMAKE) all host-tests
-	@tests/run.sh $(B) $(HOST_TESTS) $(SHELL_TESTS)
+	@tests/run.sh $(B) $(MODULE_TESTS)
 check-guest:
-	$(SUBMAKE) all
-	@tests/run.sh $(B) tests/guest/run.sh
+	$(SUBMAKE) all host-tests
+	@tests/run.sh $(B) $(MACHINE_TESTS)
 
 .PHONY: clean
 clean:
