@@ -42,7 +42,7 @@ static void handle(const struct ncu_cause *cause)
         disk_done(cause);
         break;
     default:
-        panic("event: cause %u", cause->kind);
+        panic("event: unknown cause %u", cause->kind);
     }
 }
 

@@ -92,7 +92,7 @@ static void begin(struct message *m)
 
 static bool data_is_sound(const struct proc *p, const struct message *m, const struct load_data *d)
 {
-    uint64_t high = p->vm.stack_low - PAGE_BYTES;
+    uint64_t high = p->vm.stack_low - VM_GUARD_BYTES;
 
     return m->bytes == sizeof *d + d->bytes && d->va >= USER_TEXT_VA && d->va <= high &&
            d->bytes <= high - d->va && d->zero_bytes <= high - d->va - d->bytes;

@@ -182,17 +182,25 @@ static const char *const fault_names[] = {
     [SCAUSE_STORE_PAGE] = "store to an address that is not writable",
 };
 
-static const char *fault_name(uint64_t scause)
+static bool is_stack_overflow(const struct vm *vm, uint64_t scause, uint64_t address)
+{
+    return (scause == SCAUSE_LOAD_PAGE || scause == SCAUSE_STORE_PAGE) && address < vm->stack_low &&
+           address >= vm->stack_low - VM_GUARD_BYTES;
+}
+
+static const char *fault_name(const struct vm *vm, uint64_t scause, uint64_t address)
 {
     uint64_t known = sizeof fault_names / sizeof fault_names[0];
 
+    if (is_stack_overflow(vm, scause, address))
+        return "stack overflow";
     return scause < known && fault_names[scause] ? fault_names[scause] : "unknown trap";
 }
 
 void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address)
 {
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
-               MAILBOX->node, fault_name(scause), pc, address);
+               MAILBOX->node, fault_name(&p->vm, scause, address), pc, address);
     proc_exit(p, EXIT_FAULT, 1);
 }
 

@@ -10,7 +10,6 @@
 #include "vertex/kmem.h"
 
 #define USER_END 0x80000000ull
-#define GUARD_BYTES 0x10000ull /* never mapped, between heap and stack */
 #define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
 #define PTE_USER (PTE_U | PTE_A | PTE_D)
 #define ROOT_USER_ENTRIES VM_INDEX(USER_END, 2)
@@ -138,17 +137,38 @@ int vm_fault(struct vm *vm, uint64_t va, pte_t right)
 
 /* ---- Ranges ---- */
 
+/* Entries of one table for the pages from va on, as far as `high` and the table reach. */
+static uint64_t entries_in_table(uint64_t va, uint64_t high)
+{
+    uint64_t table_end = (va / VM_MIDDLE_BYTES + 1) * VM_MIDDLE_BYTES;
+
+    return ((high < table_end ? high : table_end) - va) / PAGE_BYTES;
+}
+
 /* Makes the tables for [low, high); counts its entries that are 0. */
 static int count_missing(struct vm *vm, uint64_t low, uint64_t high, uint32_t *missing)
 {
     *missing = 0;
-    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
+    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
         pte_t *entry = walk(vm, va, true);
         if (!entry)
             return -N_ENOMEM;
-        *missing += *entry == 0;
+        n = entries_in_table(va, high);
+        for (uint64_t i = 0; i < n; i++)
+            *missing += entry[i] == 0;
     }
     return 0;
+}
+
+static void promise_missing(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
+{
+    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        n = entries_in_table(va, high);
+        for (uint64_t i = 0; i < n; i++)
+            if (entry[i] == 0)
+                entry[i] = PTE_DEMAND | rights;
+    }
 }
 
 int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
@@ -162,11 +182,7 @@ int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
         return error;
     if (!page_promise(missing))
         return -N_ENOMEM;
-    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
-        pte_t *entry = walk(vm, va, false);
-        if (!*entry)
-            *entry = PTE_DEMAND | rights;
-    }
+    promise_missing(vm, low, high, rights);
     return 0;
 }
 
@@ -236,7 +252,7 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
 
     if (increment < 0 && (wanted < vm->break_low || wanted > old))
         return -N_EINVAL;
-    if (increment > 0 && (wanted < old || wanted > vm->stack_low - GUARD_BYTES))
+    if (increment > 0 && (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES))
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);

@@ -47,6 +47,7 @@ typedef uint64_t pte_t;
 #define VM_INDEX(va, level) (((uint64_t)(va) >> (12 + 9 * (level))) & 511)
 #define VM_MIDDLE_BYTES (1ull << 21) /* an entry of a level 1 table covers 2 MB */
 #define VM_TABLE_ENTRIES 512
+#define VM_GUARD_BYTES 0x10000ull /* never mapped, between heap and stack */
 
 /* The root and tables that start.c builds. Every space's root has their entries for Vertex. */
 extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES], vm_kernel_leaf[VM_TABLE_ENTRIES];
