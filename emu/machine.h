@@ -91,7 +91,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *
  *  op          arguments                               answers, effect
  *  IDLE                                                waits until a cause is due; then as CAUSES
- *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES
+ *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1;
  *                                                      the cause SEND_DONE gives the buffer back
  *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
@@ -166,7 +166,6 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 
 #define NCU_ARGS 8u
 #define NCU_CAUSES_MAX 32u
-#define NCU_CAUSES NCU_CAUSES_MAX
 #define NCU_POSTED 16u
 #define NCU_MAGIC 0x32554e434555424eull
 

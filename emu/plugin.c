@@ -142,10 +142,9 @@ static void ncu_execute(unsigned hart, void *userdata) {
     }
 }
 
-/* `slti x0, x0, op` gives op, anything else 0. */
+/* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */
 static uint32_t ncu_op_of(uint32_t insn) {
-    uint32_t op = insn >> 20;
-    return (insn & 0xfffff) == 0x2013 && op > 0 && op < NCU_OPS ? op : 0;
+    return (insn & 0xfffff) == 0x2013 ? insn >> 20 : 0;
 }
 
 /* ---- Translation ---- */
