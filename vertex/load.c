@@ -46,11 +46,12 @@ static bool begin_is_sound(const struct message *m, const struct load_begin *b)
            b->entry < USER_STACK_TOP && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
-static void report_failure(void)
+/* The end of a load that never had a process. */
+static void report_end(uint32_t how, int32_t status)
 {
-    struct job_exit exit = {
-        .job = load.job, .node = MAILBOX->node - load.base, .status = load.error, .how = EXIT_LOAD};
+    struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
 
+    load.active = false;
     proc_report_exit(&exit, "");
 }
 
@@ -135,7 +136,7 @@ static void finish(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
     struct proc *p = proc_current();
-    bool mine = p && p->state == PROC_LOADING;
+    bool mine = p && p->state == PROC_LOADING && p->job == load.job;
 
     if (m->bytes < sizeof *j || !load.active || j->job != load.job)
         return;
@@ -146,7 +147,7 @@ static void finish(struct message *m)
     if (load.error && mine)
         proc_abandon(p, EXIT_LOAD, load.error);
     else if (load.error)
-        report_failure();
+        report_end(EXIT_LOAD, load.error);
 }
 
 void load_message(struct message *m)
@@ -167,18 +168,26 @@ void load_message(struct message *m)
     msg_release(m);
 }
 
+static void kill_process(struct proc *p)
+{
+    if (p->state == PROC_LOADING || p->state == PROC_READY) {
+        load.active = false;
+        proc_abandon(p, EXIT_KILLED, 0);
+    } else if (p->state == PROC_RUNNING) {
+        p->killed = true;
+    }
+}
+
 void load_kill(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
     struct proc *p = proc_current();
 
-    if (p && !p->builtin && m->bytes >= sizeof *j && j->job == p->job) {
-        if (p->state == PROC_LOADING || p->state == PROC_READY) {
-            load.active = false;
-            proc_abandon(p, EXIT_KILLED, 0);
-        } else if (p->state == PROC_RUNNING) {
-            p->killed = true;
-        }
+    if (m->bytes >= sizeof *j) {
+        if (p && !p->builtin && p->job == j->job)
+            kill_process(p);
+        else if (load.active && load.job == j->job)
+            report_end(EXIT_KILLED, 0);
     }
     msg_release(m);
 }
