@@ -1,6 +1,9 @@
 /*
- * A round: grants, then one wait. Who waits looks at its word for a moment before it sleeps where a processor is
- * free for that: a hand-over between two processors by futex costs tens of microseconds, by looking less than one.
+ * A round: grants, then one wait.
+ *
+ * As long as rounds are short, one processor is faster than two: a hand-over by futex costs about 5 microseconds
+ * on one processor and 25 to 50 across two, and windows of 117 cycles leave little to do in parallel. So ncube and
+ * its cabinets stay together on one processor (docs/performance.md has the figures).
  */
 #define _GNU_SOURCE
 #include "emu/harts.h"
@@ -12,18 +15,19 @@
 #include "emu/futex.h"
 #include "emu/signals.h"
 
-#define SPIN_TURNS 4000u /* about 50 microseconds */
-
-static uint32_t usable_cpus(void) {
+void harts_share_processor(void) {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    return (uint32_t)CPU_COUNT(&set);
+    int cpu = sched_getcpu();
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set); /* a matter of speed only: refused, all works as well */
 }
 
 int harts_init(struct harts *h, uint32_t count, uint32_t starting) {
     size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
-    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .cpus = usable_cpus()};
+    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count};
     if (h->fd < 0)
         return -1;
     void *p = MAP_FAILED;
@@ -35,7 +39,6 @@ int harts_init(struct harts *h, uint32_t count, uint32_t starting) {
     }
     h->control = p;
     h->control->outstanding = starting;
-    h->granted = starting;
     return 0;
 }
 
@@ -52,7 +55,6 @@ void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t
     struct slot *s = harts_slot(h, index);
     s->base_cycles = base_cycles;
     s->budget_cycles = budget_cycles;
-    h->granted++;
     __atomic_add_fetch(&h->control->outstanding, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
@@ -65,11 +67,6 @@ static bool all_stopped(const struct control *c) {
 
 bool harts_wait(struct harts *h) {
     struct control *c = h->control;
-    bool look = h->granted < h->cpus;
-    c->spin = look ? SPIN_TURNS : 0;
-    h->granted = 0;
-    for (uint32_t turns = look ? SPIN_TURNS : 0; turns > 0 && !all_stopped(c); turns--)
-        futex_relax();
     for (;;) {
         uint32_t bell = __atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST);
         if (all_stopped(c))

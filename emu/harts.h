@@ -13,9 +13,10 @@ struct harts {
     struct control *control; /* shared with the plugins */
     int fd;                  /* of the memfd, for them to inherit */
     uint32_t count;          /* slots */
-    uint32_t cpus;           /* that this process may use */
-    uint32_t granted;        /* harts in the current round */
 };
+
+/* Keeps this process, and the cabinets that it will start, on the processor where it is now. */
+void harts_share_processor(void);
 
 /* Makes the control segment. `starting` harts are counted as granted: they stop by themselves when they are created.
  * Returns 0 or -1 with errno. */

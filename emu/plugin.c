@@ -71,11 +71,6 @@ static void control_report(struct control *c) {
 }
 
 static void slot_await_go(struct slot *s, uint32_t last) {
-    for (uint32_t turns = plugin.control->spin; turns > 0; turns--) {
-        if (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) != last)
-            return;
-        futex_relax();
-    }
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
         futex_wait(&s->go, last);

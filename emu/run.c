@@ -256,6 +256,7 @@ static int start_harts(struct machine *m) {
     m->nodes = (1u << t->dim) + t->n_io;
     m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
     uint32_t slots = m->nodes + m->cabinets;
+    harts_share_processor();
     if (harts_init(&m->harts, slots, slots) != 0)
         return complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;

@@ -52,8 +52,7 @@ struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
     _Alignas(128) uint32_t outstanding; /* harts granted and not yet stopped */
-    _Alignas(128) uint32_t spin;     /* turns that a stopped hart looks at `go` before it sleeps */
-    uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
+    _Alignas(128) uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
     struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 
