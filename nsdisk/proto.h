@@ -89,7 +89,7 @@ struct file_request {
     uint64_t sfid; /* system file identifier: opaque to the client */
     uint64_t offset;
     uint32_t bytes;
-    uint16_t name_bytes; /* the name follows the header, without NUL; begins with '/' */
+    uint16_t name_bytes; /* the name follows the header, without NUL; on a volume it begins with '/' */
     uint16_t name2_bytes;
 };
 _Static_assert(sizeof(struct file_request) == 40, "file_request layout");

@@ -151,10 +151,11 @@ static int find_target(struct proc *p, uint64_t path, int slot, struct target *t
     return 0;
 }
 
-/* Names on the wire begin with '/': "x" on the front end and "" on a volume get theirs here. */
+/* A volume's names begin with '/': "//df00" and "//df00/" are its root. The front end gets names as the program
+ * gave them, relative to the folder that it serves or absolute. */
 static bool needs_slash(const struct target *t)
 {
-    return t->bytes == 0 || t->name[0] != '/';
+    return t->node != NODE_HOST && (t->bytes == 0 || t->name[0] != '/');
 }
 
 static uint32_t wire_bytes(const struct target *t)
