@@ -11,4 +11,4 @@ $(call host_test,machine/$(1),tests/machine/command.c)
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 
-$(eval $(call machine_test,test_programs))
+$(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $(call machine_test,$(name))))

@@ -2,19 +2,32 @@
 #include "tests/machine/command.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
-#include <libgen.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *build_folder(void) {
+#define LIMIT_MS 60000
+#define POLL_MS 5
+#define QEMU_COMM "qemu-system-ris" /* as the kernel cuts it */
+
+/* ---- Paths ---- */
+
+const char *build_folder(void)
+{
     static char folder[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+
     cr_assert_gt(n, 0);
     folder[n] = '\0';
     for (int up = 0; up < 3; up++) /* <build>/tests/machine/<program> */
@@ -22,100 +35,398 @@ const char *build_folder(void) {
     return folder;
 }
 
-char *build_path(const char *relative) {
-    char *path;
-    cr_assert_gt(asprintf(&path, "%s/%s", build_folder(), relative), 0);
-    return path;
+char *build_path(const char *relative)
+{
+    return format("%s/%s", build_folder(), relative);
 }
 
-static int memory_file(const char *content) {
+char *format(const char *text, ...)
+{
+    va_list arguments;
+    char *result;
+
+    va_start(arguments, text);
+    cr_assert_geq(vasprintf(&result, text, arguments), 0);
+    va_end(arguments);
+    return result;
+}
+
+/* ---- Commands ---- */
+
+static int memory_file(const void *content, size_t bytes)
+{
     int fd = memfd_create("test", MFD_CLOEXEC);
+
     cr_assert_geq(fd, 0);
-    size_t n = content != NULL ? strlen(content) : 0;
-    cr_assert_eq(write(fd, content != NULL ? content : "", n), (ssize_t)n);
-    lseek(fd, 0, SEEK_SET);
+    cr_assert_eq(write(fd, content, bytes), (ssize_t)bytes);
+    cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
     return fd;
 }
 
-struct command command_start(char *const argv[], const char *input) {
-    struct command c = {.out_fd = memory_file(NULL), .err_fd = memory_file(NULL)};
-    int in_fd = memory_file(input);
+static _Noreturn void become(char *const argv[], const char *mark, int in, int out, int err)
+{
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    putenv((char *)mark);
+    execvp(argv[0], argv);
+    dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+static struct command start(char *const argv[], int in, int out)
+{
+    static unsigned number;
+    struct command c = {.out_fd = out < 0 ? memory_file("", 0) : -1, .err_fd = memory_file("", 0)};
+
+    snprintf(c.mark, sizeof c.mark, "NCUBE_TEST=%d.%u", (int)getpid(), number++);
     c.pid = fork();
     cr_assert_geq(c.pid, 0);
-    if (c.pid == 0) {
-        dup2(in_fd, STDIN_FILENO);
-        dup2(c.out_fd, STDOUT_FILENO);
-        dup2(c.err_fd, STDERR_FILENO);
-        execvp(argv[0], argv);
-        dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
-        _exit(127);
-    }
-    close(in_fd);
+    if (c.pid == 0)
+        become(argv, c.mark, in, out < 0 ? c.out_fd : out, c.err_fd);
     return c;
 }
 
-static char *read_all(int fd, size_t *bytes) {
+struct command command_start(char *const argv[], const void *input, size_t input_bytes)
+{
+    int in = memory_file(input_bytes > 0 ? input : "", input_bytes);
+    struct command c = start(argv, in, -1);
+
+    close(in);
+    return c;
+}
+
+struct command command_start_on(char *const argv[], struct streams_of_test streams)
+{
+    int in = streams.in < 0 ? memory_file("", 0) : streams.in;
+    struct command c = start(argv, in, streams.out);
+
+    if (streams.in < 0)
+        close(in);
+    return c;
+}
+
+bool command_ends_within(const struct command *c, int limit_ms)
+{
+    int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+
+    cr_assert_geq(fd, 0, "pidfd_open: %s", strerror(errno));
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    int n = poll(&end, 1, limit_ms);
+    close(fd);
+    return n == 1;
+}
+
+static char *read_all(int fd, size_t *bytes)
+{
+    if (fd < 0)
+        return strdup("");
     off_t end = lseek(fd, 0, SEEK_END);
     char *text = malloc((size_t)end + 1);
     cr_assert_not_null(text);
     cr_assert_eq(pread(fd, text, (size_t)end, 0), end);
     text[end] = '\0';
     close(fd);
-    if (bytes != NULL)
-        *bytes = (size_t)end;
+    *bytes = (size_t)end;
     return text;
 }
 
-struct outcome command_wait(struct command *c) {
+struct outcome command_wait(struct command *c)
+{
+    struct outcome o = {0};
+    size_t err_bytes;
     int status;
+    bool ended = command_ends_within(c, LIMIT_MS);
+
+    if (!ended)
+        kill(c->pid, SIGTERM);
+    if (!ended && !command_ends_within(c, 5000))
+        kill(c->pid, SIGKILL);
     cr_assert_eq(waitpid(c->pid, &status, 0), c->pid);
-    struct outcome o = {.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
+    o.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     o.out = read_all(c->out_fd, &o.out_bytes);
-    o.err = read_all(c->err_fd, NULL);
+    o.err = read_all(c->err_fd, &err_bytes);
+    cr_assert(ended, "it does not end; so far:\n%s%s", o.out, o.err);
     return o;
 }
 
-struct outcome command_run(char *const argv[], const char *input) {
-    struct command c = command_start(argv, input);
+struct outcome command_run(char *const argv[], const char *input)
+{
+    struct command c = command_start(argv, input, input != NULL ? strlen(input) : 0);
+
     return command_wait(&c);
 }
 
-void outcome_free(struct outcome *o) {
+void outcome_free(struct outcome *o)
+{
     free(o->out);
     free(o->err);
 }
 
-static void must_succeed(char *const argv[]) {
+void command_must_succeed(char *const argv[])
+{
     struct outcome o = command_run(argv, NULL);
+
     cr_assert_eq(o.status, 0, "%s ended with %d:\n%s%s", argv[0], o.status, o.out, o.err);
     outcome_free(&o);
 }
 
-static void image_path(char *path, size_t bytes, const char *folder, int k) {
+/* ---- Processes ---- */
+
+static size_t read_process_file(pid_t pid, const char *name, char *text, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, bytes - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* A process that has ended, but not yet been waited for, has no environment. */
+static bool has_mark(pid_t pid, const char *mark)
+{
+    static char environment[65536];
+    size_t n = read_process_file(pid, "environ", environment, sizeof environment);
+
+    for (size_t at = 0; at < n; at += strlen(environment + at) + 1)
+        if (strcmp(environment + at, mark) == 0)
+            return true;
+    return false;
+}
+
+size_t command_processes(const struct command *c, pid_t *pid, size_t most)
+{
+    DIR *proc = opendir("/proc");
+    size_t n = 0;
+
+    cr_assert_not_null(proc);
+    for (struct dirent *e; n < most && (e = readdir(proc)) != NULL;)
+        if (atoi(e->d_name) > 0 && has_mark(atoi(e->d_name), c->mark))
+            pid[n++] = atoi(e->d_name);
+    closedir(proc);
+    return n;
+}
+
+static bool is_qemu(pid_t pid)
+{
+    char comm[32];
+
+    read_process_file(pid, "comm", comm, sizeof comm);
+    return strncmp(comm, QEMU_COMM, strlen(QEMU_COMM)) == 0;
+}
+
+pid_t command_find_qemu(const struct command *c)
+{
+    pid_t pid[16];
+
+    while (!command_ends_within(c, POLL_MS)) {
+        size_t n = command_processes(c, pid, 16);
+        for (size_t i = 0; i < n; i++)
+            if (is_qemu(pid[i]))
+                return pid[i];
+    }
+    return 0;
+}
+
+void command_expect_nothing_left(const struct command *c, const char *what)
+{
+    pid_t pid[16];
+    size_t n = command_processes(c, pid, 16);
+
+    for (int waited_ms = 0; n > 0 && waited_ms < 2000; waited_ms += POLL_MS) {
+        poll(NULL, 0, POLL_MS);
+        n = command_processes(c, pid, 16);
+    }
+    for (size_t i = 0; i < n; i++) {
+        cr_expect_fail("%s: process %d is left", what, (int)pid[i]);
+        kill(pid[i], SIGKILL);
+    }
+}
+
+/* ---- ncube run ---- */
+
+struct arguments {
+    const char *argv[32];
+    size_t argc;
+};
+
+static void add(struct arguments *a, const char *text)
+{
+    a->argv[a->argc++] = text;
+}
+
+static void add_option(struct arguments *a, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    add(a, name);
+    add(a, value);
+}
+
+static struct arguments arguments_of(const struct ncube_run *r)
+{
+    struct arguments a = {0};
+
+    if (r->on_cpu != NULL)
+        for (int i = 0; i < 3; i++)
+            add(&a, (const char *[]){"taskset", "-c", r->on_cpu}[i]);
+    add(&a, build_path("bin/ncube"));
+    add(&a, "run");
+    add_option(&a, "-d", r->dim);
+    add_option(&a, "-m", r->machine);
+    add_option(&a, "--images", r->images);
+    add_option(&a, "--serve", r->serve);
+    add_option(&a, "--trace", r->trace);
+    add_option(&a, "--limit", r->limit);
+    if (r->program != NULL)
+        add(&a, strchr("/.", r->program[0]) != NULL ? r->program : build_path(r->program));
+    for (int i = 0; i < 6 && r->args[i] != NULL; i++)
+        add(&a, r->args[i]);
+    return a;
+}
+
+struct command ncube_start(const struct ncube_run *r)
+{
+    struct arguments a = arguments_of(r);
+    size_t bytes = r->input_bytes > 0 || r->input == NULL ? r->input_bytes : strlen(r->input);
+
+    return command_start((char *const *)a.argv, r->input, bytes);
+}
+
+struct command ncube_start_on(const struct ncube_run *r, struct streams_of_test streams)
+{
+    struct arguments a = arguments_of(r);
+
+    return command_start_on((char *const *)a.argv, streams);
+}
+
+struct outcome ncube_run(const struct ncube_run *r)
+{
+    struct command c = ncube_start(r);
+
+    return command_wait(&c);
+}
+
+void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err)
+{
+    cr_expect_eq(o->status, status, "%s: status %d, not %d; %s", name, o->status, status, o->err);
+    cr_expect_str_eq(o->out, out, "%s: it printed: %s", name, o->out);
+    cr_expect(err[0] != '\0' ? strstr(o->err, err) != NULL : o->err[0] == '\0',
+              "%s: on standard error, instead of '%s': %s", name, err, o->err);
+}
+
+void guest_must_pass(const struct ncube_run *r)
+{
+    struct outcome o = ncube_run(r);
+    char *name = format("%s, %s", r->program, r->args[0]);
+
+    outcome_expect(&o, name, 0, "passed\n", "");
+    free(name);
+    outcome_free(&o);
+}
+
+size_t count_lines(const char *text)
+{
+    size_t n = 0;
+
+    while (*text != '\0')
+        n += *text++ == '\n';
+    return n;
+}
+
+/* ---- Folders and images ---- */
+
+char *folder_new(void)
+{
+    char *folder = strdup("/tmp/ncube-test-XXXXXX");
+
+    cr_assert_not_null(mkdtemp(folder));
+    return folder;
+}
+
+void folder_remove(char *folder)
+{
+    command_must_succeed((char *[]){"rm", "-rf", folder, NULL});
+    free(folder);
+}
+
+static void image_path(char *path, size_t bytes, const char *folder, int k)
+{
     snprintf(path, bytes, "%s/df%02d.img", folder, k);
 }
 
-char *folder_with_images(int count, int kilobytes) {
-    char *folder = strdup("/tmp/ncube-test-XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
+char *folder_with_images(int count, int kilobytes, int block_bytes)
+{
+    char *folder = folder_new();
+
     for (int k = 0; k < count; k++) {
-        char path[PATH_MAX], size[32];
+        char path[PATH_MAX], size[32], block[32];
         image_path(path, sizeof path, folder, k);
         snprintf(size, sizeof size, "%dk", kilobytes);
-        must_succeed((char *[]){"mke2fs", "-q", "-t", "ext2", "-F", path, size, NULL});
+        snprintf(block, sizeof block, "%d", block_bytes);
+        command_must_succeed((char *[]){"mke2fs", "-q", "-t", "ext2", "-b", block, "-F", path, size, NULL});
     }
     return folder;
 }
 
-void folder_remove(char *folder) {
-    must_succeed((char *[]){"rm", "-rf", folder, NULL});
-    free(folder);
-}
-
-void images_check(const char *folder, int count) {
+void images_check(const char *folder, int count)
+{
     for (int k = 0; k < count; k++) {
         char path[PATH_MAX];
         image_path(path, sizeof path, folder, k);
-        must_succeed((char *[]){"e2fsck", "-fn", path, NULL});
+        command_must_succeed((char *[]){"e2fsck", "-fn", path, NULL});
     }
+}
+
+static int open_in(const char *folder, const char *name, int flags)
+{
+    char *path = format("%s/%s", folder, name);
+    int fd = open(path, flags | O_CLOEXEC, 0666);
+
+    cr_assert_geq(fd, 0, "%s: %s", path, strerror(errno));
+    free(path);
+    return fd;
+}
+
+void file_write(const char *folder, const char *name, const void *content, size_t bytes)
+{
+    int fd = open_in(folder, name, O_WRONLY | O_CREAT | O_TRUNC);
+
+    cr_assert_eq(write(fd, content, bytes), (ssize_t)bytes);
+    close(fd);
+}
+
+char *file_read(const char *folder, const char *name, size_t *bytes)
+{
+    return read_all(open_in(folder, name, O_RDONLY), bytes);
+}
+
+char *machine_file(const char *folder, int dim, int volumes, const char *more)
+{
+    char *path = format("%s/machine.conf", folder);
+    FILE *f = fopen(path, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f, "dim = %d;\nfront_end = { si = 0; };\n%s\n", dim, more);
+    for (int i = 0; i < volumes; i++)
+        fprintf(f, "%s{ index = %d; si = [%d]; drives = ( { volume = \"df%02d\"; image = \"df%02d.img\"; } ); }%s",
+                i == 0 ? "boards = ( { number = 3; io_nodes = (\n    " : ",\n    ", i, (1 << dim) - 1 - i, i, i,
+                i == volumes - 1 ? " ); } );\n" : "");
+    cr_assert_eq(fclose(f), 0);
+    return path;
+}
+
+/* ---- Tables ---- */
+
+struct criterion_test_params table_rows(size_t n)
+{
+    size_t *row = cr_malloc(n * sizeof *row);
+
+    for (size_t i = 0; i < n; i++)
+        row[i] = i;
+    return cr_make_param_array(size_t, row, n);
 }

@@ -1,42 +1,122 @@
-/* Running a command for a test: its streams are files in memory, so that nothing can block on a full pipe. */
+/*
+ * Running ncube and other commands for tests, and judging how they end.
+ *
+ * The standard streams of a command are files in memory, so that nothing can block on a full pipe, unless a test gives
+ * its own descriptors. A command's environment carries a mark by which everything that descends from it is found
+ * again, also when it has been orphaned. Functions that cannot do their work fail the test.
+ */
 #ifndef NCUBE_TEST_COMMAND_H
 #define NCUBE_TEST_COMMAND_H
 
+#include <criterion/parameterized.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-struct command {
-    pid_t pid;
-    int out_fd, err_fd;
-};
-
-struct outcome {
-    int status; /* exit status, or 128 + signal */
-    char *out, *err; /* all that was written, NUL-terminated; the caller frees them with outcome_free */
-    size_t out_bytes;
-};
+/* ---- Paths ---- */
 
 /* Folder of the build that this test program belongs to. */
 const char *build_folder(void);
 
-/* Path inside the build folder; a static buffer per call site is not kept: the caller frees it. */
+/* Path inside the build folder; the caller frees it. */
 char *build_path(const char *relative);
 
-/* Starts argv[0] (a path, or a name on PATH); `input` is its standard input, NULL: empty. Fails the test when it cannot. */
-struct command command_start(char *const argv[], const char *input);
+/* A formatted string; the caller frees it. */
+char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
-/* Waits for its end. */
+/* ---- Commands ---- */
+
+struct command {
+    pid_t pid;
+    int out_fd, err_fd; /* -1: the test's own */
+    char mark[64];      /* NCUBE_TEST=... */
+};
+
+struct outcome {
+    int status;      /* exit status, or 128 + signal */
+    char *out, *err; /* all that was written, NUL-terminated; "" where the test gave its own descriptor */
+    size_t out_bytes;
+};
+
+struct streams_of_test { /* -1: in memory */
+    int in, out;
+};
+
+/* Starts argv[0], a path or a name on PATH; `input` (input_bytes long) is its standard input. */
+struct command command_start(char *const argv[], const void *input, size_t input_bytes);
+struct command command_start_on(char *const argv[], struct streams_of_test streams);
+
+/* Waits for its end. After a minute it is killed and the test fails. */
 struct outcome command_wait(struct command *c);
+
+/* Waits at most so long; true when it has ended, which command_wait then reports. */
+bool command_ends_within(const struct command *c, int limit_ms);
+
+/* The living processes that descend from a command, itself included: at most `most` ids into pid. Returns how many. */
+size_t command_processes(const struct command *c, pid_t *pid, size_t most);
+
+/* The command's QEMU process, waiting for it to be there; 0 when the command has ended before. */
+pid_t command_find_qemu(const struct command *c);
+
+/* Fails the test unless all that descends from an ended command is gone, at the latest after two seconds. */
+void command_expect_nothing_left(const struct command *c, const char *what);
 
 struct outcome command_run(char *const argv[], const char *input);
 void outcome_free(struct outcome *o);
 
-/* Makes a fresh folder under /tmp with `count` ext2 images df00.img, df01.img ... of `kilobytes` each. The caller frees
- * the path and removes the folder with folder_remove. count may be 0. */
-char *folder_with_images(int count, int kilobytes);
+/* Fails the test unless the command ends with status 0. */
+void command_must_succeed(char *const argv[]);
+
+/* ---- ncube run ---- */
+
+struct ncube_run { /* NULL or 0: not given */
+    const char *dim;
+    const char *machine, *images, *serve, *trace, *limit;
+    const char *program; /* below the build folder; one that begins with '/' or '.' is taken as it is */
+    const char *args[6];
+    const void *input;
+    size_t input_bytes; /* 0: input is a string */
+    const char *on_cpu; /* pinned to that processor */
+};
+
+struct outcome ncube_run(const struct ncube_run *r);
+struct command ncube_start(const struct ncube_run *r);
+struct command ncube_start_on(const struct ncube_run *r, struct streams_of_test streams);
+
+/* Runs a case of a guest program of tests/guest, and expects it to pass: status 0, "passed", no word more. */
+void guest_must_pass(const struct ncube_run *r);
+
+/* Judges an outcome: exact status and output; err must occur in the standard error, which is empty when err is "". */
+void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err);
+
+/* How many lines a text has. */
+size_t count_lines(const char *text);
+
+/* ---- Folders and images ---- */
+
+/* A fresh folder under /tmp; the caller frees the path by folder_remove. */
+char *folder_new(void);
 void folder_remove(char *folder);
+
+/* A fresh folder with `count` ext2 images df00.img, df01.img ... of so many kilobytes each, with blocks of so many
+ * bytes. */
+char *folder_with_images(int count, int kilobytes, int block_bytes);
 
 /* Fails the test unless e2fsck -fn finds every image of the folder clean. */
 void images_check(const char *folder, int count);
+
+void file_write(const char *folder, const char *name, const void *content, size_t bytes);
+char *file_read(const char *folder, const char *name, size_t *bytes); /* the caller frees it */
+
+/* Writes a machine file `machine.conf` into the folder: 2^dim compute nodes and `volumes` I/O nodes on board 3, one
+ * drive each, of the folder's images; `more` is added. Returns its path, which the caller frees. */
+char *machine_file(const char *folder, int dim, int volumes, const char *more);
+
+/* ---- Tables ---- */
+
+/* Parameters 0 .. n-1, for tests whose parameter is a row of a table: the tests run in processes of their own, in
+ * which the table's strings lie elsewhere. */
+struct criterion_test_params table_rows(size_t n);
+#define TABLE_ROWS(table) table_rows(sizeof(table) / sizeof *(table))
 
 #endif

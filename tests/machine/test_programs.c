@@ -1,42 +1,105 @@
-/* Programs on machines without I/O nodes, in one table: what they print and how they end. */
+/* Programs on machines without I/O nodes: what they print and how they end. */
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/machine/command.h"
 
-struct program {
-    char name[64];
-    char dim[4];
-    char program[64];      /* below the build folder */
-    char args[4][64];
-    char input[64];
-    int status;
-    char out[256];         /* exactly */
-    char err[256];         /* occurs in standard error; empty: nothing is there */
-};
+TestSuite(programs, .timeout = 90);
 
-static struct program programs[] = {
-    {"one node says hello", "0", "examples/hello", {""}, "", 0, "hello from node 0 of 1\n", ""},
+/* ---- What is printed, and the status ---- */
+
+static const struct program {
+    const char *name, *dim, *program, *args[3], *input;
+    int status;
+    const char *out; /* exactly */
+    const char *err; /* occurs in standard error; empty: nothing is there */
+} programs[] = {
+    {"one node says hello", "0", "examples/hello", {NULL}, "", 0, "hello from node 0 of 1\n", ""},
     {"a status of zero", "0", "guest/status", {"0"}, "", 0, "", ""},
     {"a status is passed on", "0", "guest/status", {"42"}, "", 42, "", ""},
     {"the highest status of the nodes counts", "2", "guest/status", {"7"}, "", 10, "", ""},
+    {"an exit runs the exit handlers", "0", "guest/ends", {"runs exit handlers"}, "", 5, "farewell from node 0\n", ""},
+    {"_exit runs none", "0", "guest/ends", {"skips exit handlers"}, "", 6, "", ""},
+    {"abort on one node is the program's status", "2", "guest/ends", {"aborts"}, "", 134, "passed\n", ""},
+    {"a message that cannot come is a deadlock", "1", "guest/ends", {"waits for one that has ended"}, "", 125, "",
+     "deadlock"},
 };
 
-ParameterizedTestParameters(programs, end_as_expected) {
-    return cr_make_param_array(struct program, programs, sizeof programs / sizeof *programs);
+ParameterizedTestParameters(programs, end_as_expected)
+{
+    return TABLE_ROWS(programs);
 }
 
-ParameterizedTest(struct program *p, programs, end_as_expected) {
-    char *ncube = build_path("bin/ncube"), *program = build_path(p->program);
-    char *argv[12] = {ncube, "run", "-d", p->dim, program};
-    for (int i = 0; i < 4 && p->args[i][0] != '\0'; i++)
-        argv[5 + i] = p->args[i];
-    struct outcome o = command_run(argv, p->input);
-    cr_expect_eq(o.status, p->status, "%s: status %d, not %d; %s", p->name, o.status, p->status, o.err);
-    cr_expect_str_eq(o.out, p->out, "%s", p->name);
-    cr_expect(p->err[0] != '\0' ? strstr(o.err, p->err) != NULL : o.err[0] == '\0', "%s: standard error: %s", p->name,
-              o.err);
+ParameterizedTest(size_t *row, programs, end_as_expected)
+{
+    const struct program *p = &programs[*row];
+    struct ncube_run r = {.dim = p->dim, .program = p->program, .input = p->input};
+
+    memcpy(r.args, p->args, sizeof p->args);
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, p->name, p->status, p->out, p->err);
     outcome_free(&o);
+}
+
+/* ---- Programs that test by themselves ---- */
+
+static const struct self_test {
+    const char *dim, *program, *name, *argument;
+} self_tests[] = {
+    {"0", "guest/messages", "identity", NULL},
+    {"3", "guest/messages", "identity", NULL},
+    {"2", "guest/messages", "explicit source and type", NULL},
+    {"1", "guest/messages", "wildcards take the oldest", NULL},
+    {"2", "guest/messages", "NULL stands for any", NULL},
+    {"2", "guest/messages", "order is kept", NULL},
+    {"1", "guest/messages", "ntest looks and leaves", NULL},
+    {"1", "guest/messages", "nrange limits wildcards", NULL},
+    {"0", "guest/messages", "no bytes", NULL},
+    {"2", "guest/messages", "no bytes", NULL},
+    {"1", "guest/messages", "every length", NULL},
+    {"4", "guest/messages", "every length", NULL},
+    {"0", "guest/messages", "to itself", NULL},
+    {"0", "guest/messages", "to everybody", NULL},
+    {"3", "guest/messages", "to everybody", NULL},
+    {"1", "guest/messages", "too small a buffer", NULL},
+    {"2", "guest/messages", "send errors", NULL},
+    {"1", "guest/messages", "read errors", NULL},
+    {"0", "guest/messages", "bad buffers", NULL},
+    {"3", "guest/messages", "barrier", NULL},
+    {"1", "guest/messages", "interrupts", NULL},
+    {"4", "guest/messages", "torture", "1"},
+    {"4", "guest/messages", "torture", "2"},
+    {"3", "guest/ends", "in another order", NULL},
+    {"2", "guest/ends", "leaves messages unread", NULL},
+    {"0", "guest/ends", "handles own signals", NULL},
+    {"0", "guest/ends", "memory ends", NULL},
+    {"0", "guest/ends", "new memory is zero", NULL},
+    {"1", "guest/ends", "NCU hints", NULL},
+    {"0", "guest/ends", "unknown traps", NULL},
+    {"0", "guest/ends", "registers", NULL},
+    {"1", "guest/ends", "clock moves on", NULL},
+};
+
+ParameterizedTestParameters(programs, find_the_machine_right)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, programs, find_the_machine_right)
+{
+    const struct self_test *t = &self_tests[*row];
+
+    guest_must_pass(&(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name, t->argument}});
+}
+
+Test(programs, whose_messages_do_not_fit_in_memory_lose_none)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, "ram_mb = 1;");
+
+    guest_must_pass(&(struct ncube_run){
+        .dim = "2", .machine = machine, .program = "guest/messages", .args = {"more than memory"}});
+    free(machine);
+    folder_remove(folder);
 }

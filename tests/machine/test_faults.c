@@ -1,0 +1,89 @@
+/* What a program must not do ends the whole program, with one line that names node, pc, cause and address. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(faults, .timeout = 60);
+
+static const struct fault {
+    const char *name, *cause;
+} faults[] = {
+    {"null load", "load from an address that is not mapped"},
+    {"null store", "store to an address that is not writable"},
+    {"null jump", "jump to an address that is not program text"},
+    {"load beyond the heap", "load"},
+    {"load of a non-canonical address", "load"},
+    {"load at the end of memory", "load"},
+    {"load of kernel text", "load"},
+    {"load of kernel data", "load"},
+    {"store to kernel data", "store"},
+    {"store to kernel text", "store"},
+    {"atomic on kernel data", "store"},
+    {"store to the mailbox", "store"},
+    {"jump to kernel text", "jump"},
+    {"load from a device", "load"},
+    {"store to a constant", "store"},
+    {"store to text", "store"},
+    {"jump to data", "jump"},
+    {"illegal instruction", "illegal instruction"},
+    {"another illegal instruction", "illegal instruction"},
+    {"read of a kernel register", "illegal instruction"},
+    {"read of a machine register", "illegal instruction"},
+    {"write of the page table register", "illegal instruction"},
+    {"read of the host's time", "illegal instruction"},
+    {"read of the host's cycles", "illegal instruction"},
+    {"read of the host's instructions", "illegal instruction"},
+    {"sret", "illegal instruction"},
+    {"mret", "illegal instruction"},
+    {"wfi", "illegal instruction"},
+    {"sfence", "illegal instruction"},
+    {"breakpoint", "breakpoint"},
+    {"stack overflow", "stack overflow"},
+};
+
+/* The program prints "pc 0x..." or "pc 0x..., address 0x..." before it faults. */
+static void expect_report(const struct fault *f, const char *node, const struct outcome *o)
+{
+    char *where = format("node %s (address 0x%s): ", node, node);
+    size_t announced = strcspn(o->out, "\n");
+
+    cr_expect_eq(o->status, 1, "%s: status %d", f->name, o->status);
+    cr_expect_eq(count_lines(o->err), 1, "%s: not one line: %s", f->name, o->err);
+    cr_expect(strstr(o->err, where) != NULL, "%s: no '%s' in: %s", f->name, where, o->err);
+    cr_expect(strstr(o->err, f->cause) != NULL, "%s: no '%s' in: %s", f->name, f->cause, o->err);
+    cr_expect(strstr(o->err, ", pc 0x") != NULL && strstr(o->err, ", address 0x") != NULL, "%s: %s", f->name, o->err);
+    cr_expect(memmem(o->err, strlen(o->err), o->out, announced) != NULL, "%s: announced: %sreported: %s", f->name,
+              o->out, o->err);
+    cr_expect_leq(count_lines(o->out), 1, "%s: it went on: %s", f->name, o->out);
+    free(where);
+}
+
+ParameterizedTestParameters(faults, end_the_program_and_say_where)
+{
+    return TABLE_ROWS(faults);
+}
+
+ParameterizedTest(size_t *row, faults, end_the_program_and_say_where)
+{
+    const struct fault *f = &faults[*row];
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "1", .program = "guest/faults", .args = {f->name, "1"}});
+
+    expect_report(f, "1", &o);
+    outcome_free(&o);
+}
+
+Test(faults, on_any_node_of_eight_end_all)
+{
+    static const char *const nodes[] = {"0", "5", "7"};
+
+    for (int i = 0; i < 3; i++) {
+        struct outcome o =
+            ncube_run(&(struct ncube_run){.dim = "3", .program = "guest/faults", .args = {"null load", nodes[i]}});
+        expect_report(&faults[0], nodes[i], &o);
+        outcome_free(&o);
+    }
+}

@@ -1,0 +1,157 @@
+/* The standard streams, through the whole machine. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(streams, .timeout = 90);
+
+#define PROGRAM "guest/streams"
+
+static const struct dialogue {
+    const char *name, *dim, *program_case, *input;
+    int status;
+    const char *out, *err;
+} dialogues[] = {
+    {"printf's formats", "0", "formats", "", 0,
+     "-1    42|42   |00042 4000000000 beef BEEF 10 c text      right|left      |cut %\n"
+     "-1099511627776 -4611686018427387904 18446744073709551615 4 -56 0x1234\n"
+     "3.142 1.234568e+04 1e+100 0.0001    -2.50|\n42\npassed\n",
+     ""},
+    {"lines", "0", "copies lines", "a line\n\nanother\n", 0, "a line\n\nanother\npassed\n", ""},
+    {"a last line without its end", "0", "copies lines", "a line\nthe end", 0, "a line\nthe endpassed\n", ""},
+    {"no input", "0", "copies lines", "", 0, "passed\n", ""},
+    {"only a new line", "0", "copies lines", "\n", 0, "\npassed\n", ""},
+    {"scanf", "0", "scans numbers", "  12 3.5\nword", 0, "12 3.50 word\npassed\n", ""},
+    {"nodes take the input in turns", "2", "shares the input", "a\nb\nc\nd\n", 0,
+     "node 0: a\nnode 1: b\nnode 2: c\nnode 3: d\npassed\n", ""},
+    {"the error stream is another", "0", "prints to both", "", 0, "to the output\npassed\n",
+     "to the error stream\nno newline"},
+    {"what streams are", "0", "describes streams", "", 0, "passed\n", ""},
+    {"a closed output", "0", "closes its output", "", 34, "", ""},
+};
+
+ParameterizedTestParameters(streams, carry_text)
+{
+    return TABLE_ROWS(dialogues);
+}
+
+ParameterizedTest(size_t *row, streams, carry_text)
+{
+    const struct dialogue *d = &dialogues[*row];
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = d->dim, .program = PROGRAM, .args = {d->program_case}, .input = d->input});
+
+    outcome_expect(&o, d->name, d->status, d->out, d->err);
+    outcome_free(&o);
+}
+
+/* ---- Much ---- */
+
+#define PASSED "passed\n"
+
+static void expect_copy(const char *program_case, const uint8_t *bytes, size_t n)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.program = PROGRAM, .args = {program_case}, .input = bytes, .input_bytes = n});
+
+    cr_expect_eq(o.status, 0, "%s: %s", program_case, o.err);
+    cr_expect_eq(o.out_bytes, n + strlen(PASSED), "%s: %zu bytes", program_case, o.out_bytes);
+    cr_expect(o.out_bytes >= n && memcmp(o.out, bytes, n) == 0, "%s: other bytes", program_case);
+    outcome_free(&o);
+}
+
+/* All byte values, with new lines rare and, in the middle, frequent. */
+static uint8_t *make_bytes(size_t n)
+{
+    uint8_t *bytes = malloc(n);
+    uint32_t x = 1;
+
+    cr_assert_not_null(bytes);
+    for (size_t i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        bytes[i] = i > n / 2 && i < n / 2 + n / 20 && x >> 30 == 0 ? '\n' : (uint8_t)(x >> 24);
+    }
+    return bytes;
+}
+
+Test(streams, carry_any_bytes_in_any_amount)
+{
+    size_t n = 1000003;
+    uint8_t *bytes = make_bytes(n);
+
+    expect_copy("copies bytes", bytes, n);
+    expect_copy("copies in one read", bytes, 300000);
+    free(bytes);
+}
+
+Test(streams, carry_a_megabyte_of_lines)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){.program = PROGRAM, .args = {"prints a lot"}});
+    const char *line = o.out;
+
+    cr_expect_eq(o.status, 0, "%s", o.err);
+    cr_assert_eq(o.out_bytes, 16384 * 64 + strlen(PASSED));
+    for (int i = 0; i < 16384; i++, line += 64)
+        cr_assert(atoi(line) == i && line[63] == '\n', "line %d: %.64s", i, line);
+    outcome_free(&o);
+}
+
+/* Lines of several nodes may be mixed; none is broken, and each node's are in order. */
+Test(streams, keep_lines_of_nodes_whole)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {"prints lines at once"}});
+    int next[4] = {0}, node, line, end;
+
+    for (char *at = strtok(o.out, "\n"); at != NULL; at = strtok(NULL, "\n")) {
+        if (strcmp(at, "passed") == 0)
+            continue;
+        cr_assert(sscanf(at, "node %d line %d%n", &node, &line, &end) == 2 && at[end] == '\0', "broken: %s", at);
+        cr_assert(node >= 0 && node < 4 && line == next[node]++, "out of order: %s", at);
+    }
+    for (node = 0; node < 4; node++)
+        cr_expect_eq(next[node], 50, "node %d: %d lines", node, next[node]);
+    outcome_free(&o);
+}
+
+/* ---- Ends of the other side ---- */
+
+Test(streams, whose_reader_is_gone_fail_and_the_program_goes_on)
+{
+    int ends[2];
+
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    close(ends[0]);
+    struct command c = ncube_start_on(&(struct ncube_run){.program = PROGRAM, .args = {"writes to nobody"}},
+                                      (struct streams_of_test){-1, ends[1]});
+    close(ends[1]);
+    struct outcome o = command_wait(&c);
+    outcome_expect(&o, "no reader", 33, "", "");
+    outcome_free(&o);
+}
+
+/* The other side of a pipe writes byte by byte, and reads slowly: nothing is lost. */
+Test(streams, of_a_slow_pipe_lose_nothing)
+{
+    int ends[2];
+
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    struct command c = ncube_start_on(&(struct ncube_run){.program = PROGRAM, .args = {"copies lines"}},
+                                      (struct streams_of_test){ends[0], -1});
+    close(ends[0]);
+    for (const char *at = "slow\nbut sure\n"; *at != '\0'; at++) {
+        cr_assert_eq(write(ends[1], at, 1), 1);
+        usleep(20000);
+    }
+    close(ends[1]);
+    struct outcome o = command_wait(&c);
+    outcome_expect(&o, "slow input", 0, "slow\nbut sure\npassed\n", "");
+    outcome_free(&o);
+}
