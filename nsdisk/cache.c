@@ -15,6 +15,7 @@ struct cache {
     uint32_t sectors; /* per block */
     uint32_t count;
     uint32_t dirty;
+    bool mismatch;
     struct cache_block *block; /* [count] */
     struct cache_block age;    /* ring: age.older = most recently used, age.newer = least */
     struct cache_block **hash; /* [hash_mask + 1] */
@@ -228,6 +229,7 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
     text_format(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
                 b->number, type_name[type], caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
+    c->mismatch = true;
     return -N_EIO;
 }
 
@@ -423,6 +425,11 @@ int cache_flush(struct cache *c)
 int cache_reserve(struct cache *c)
 {
     return c->dirty >= c->count / 2 ? cache_flush(c) : 0;
+}
+
+bool cache_has_mismatch(const struct cache *c)
+{
+    return c->mismatch;
 }
 
 uint32_t cache_dirty_blocks(const struct cache *c)

@@ -13,11 +13,14 @@
  *   1. bitmaps, group counts     an allocation is on the disk before anything points to the block or inode
  *   2. fresh blocks              allocated since the last flush: indirect blocks from the leaves up, directory
  *                                blocks; all are whole before anything points to them
- *   3. indirect blocks, inodes   inodes are whole before a name points to them
+ *   3. indirect blocks, inodes   a deleted inode is so before its name goes
  *   4. directories, superblock
+ *   5. by ext2_sync: the links of new inodes, whose names are now there (ext2_inode.c)
+ *   6. by ext2_sync: what was freed becomes free in the bitmaps, now that no pointer to it is left (ext2_alloc.c)
  *
- * Data went before all of it. What is freed becomes free in the bitmaps only after a flush has removed the last
- * pointer to it (ext2_alloc.c). So at any moment the bitmaps on the disk call no block free that the disk uses.
+ * Data went before all of it. So at any moment the bitmaps on the disk call no block free that the disk uses, no
+ * pointer leads to garbage, and e2fsck -p can repair by itself what a crash leaves: names of inodes not in use,
+ * wrong counts, lost space.
  */
 #ifndef NSDISK_CACHE_H
 #define NSDISK_CACHE_H
@@ -103,6 +106,8 @@ int cache_reserve(struct cache *c);
 /* Writes every dirty block, in the order above. On -N_EIO what was not written is still dirty. */
 int cache_flush(struct cache *c);
 
+/* Whether a block was ever wanted as two types. */
+bool cache_has_mismatch(const struct cache *c);
 uint32_t cache_dirty_blocks(const struct cache *c);
 uint32_t cache_held_blocks(const struct cache *c); /* for tests: 0 between requests */
 

@@ -66,6 +66,12 @@ struct ext2_freed {
     bool inodes;
 };
 
+/* An inode made since the last sync: on the disk it has no links until its name is there. */
+struct ext2_unnamed {
+    uint32_t ino;
+    uint16_t links; /* that it will have */
+};
+
 struct ext2_inode {
     struct ext2 *fs;
     struct ext2_inode *next; /* in its hash chain, or idle */
@@ -83,6 +89,7 @@ struct ext2_inode {
     uint32_t attributes; /* block of extended attributes, or 0 */
     uint32_t block[EXT2_POINTERS];
     /* in memory */
+    bool unnamed;        /* in the list of unnamed inodes */
     uint64_t write_next; /* file block after the last written one */
     uint32_t goal;       /* disk block wanted for it; 0: no idea */
     uint32_t dir_hint;   /* directory: block where the last entry found room */
@@ -112,6 +119,8 @@ struct ext2 {
     struct ext2_group *group;          /* [groups] */
     struct ext2_freed *freed;          /* [EXT2_FREED_MAX] */
     uint32_t freed_count, freed_blocks, freed_inodes;
+    struct ext2_unnamed *unnamed; /* [EXT2_UNNAMED_MAX] */
+    uint32_t unnamed_count;
     struct ext2_inode *inode_hash[EXT2_HASH]; /* refs > 0 */
     struct ext2_inode *inode_idle;
     uint8_t *bounce; /* CACHE_GATHER_BYTES, for unaligned data */
@@ -159,6 +168,8 @@ uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
 
 /* ---- ext2_inode.c ---- */
 
+#define EXT2_UNNAMED_MAX 256u
+
 /* The one copy in memory of an inode; to be put. -N_EIO: no such inode, or damaged. -N_ESTALE: it is not in use. */
 int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
 /* A fresh inode, stored, with links 0; to be put. */
@@ -166,6 +177,8 @@ int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_
 /* Gives the copy back. The last put of an inode without links frees the inode and its blocks. NULL is allowed. */
 int ext2_inode_put(struct ext2_inode *inode);
 int ext2_inode_store(struct ext2_inode *inode);
+/* After a flush has brought their names to the disk: gives the unnamed inodes their links. */
+int ext2_publish_unnamed(struct ext2 *fs);
 static inline bool ext2_is_dir(const struct ext2_inode *inode)
 {
     return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFDIR;

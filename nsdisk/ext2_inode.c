@@ -4,6 +4,9 @@
  *
  *   get, new -> held -> (change, store) -> put -> idle, for the next one
  *
+ * An inode made since the last sync is unnamed: it is stored without links, as if deleted, until a sync has brought its
+ * name to the disk. So a crash never leaves an inode in use that has no name, which only a human could judge.
+ *
  * The copy is packed into its cached block of inodes by ext2_inode_store, field by field; fields that ext2 does not
  * define here (those behind the first 128 bytes) keep what they hold.
  */
@@ -83,7 +86,7 @@ static void inode_unpack(struct ext2_inode *inode, const uint8_t *at)
 static void inode_pack(const struct ext2_inode *inode, uint8_t *at)
 {
     disk_put16(at + I_MODE, inode->mode);
-    disk_put16(at + I_LINKS, inode->links);
+    disk_put16(at + I_LINKS, inode->unnamed ? 0 : inode->links);
     disk_put16(at + I_UID, inode->uid);
     disk_put16(at + I_UID_HIGH, inode->uid >> 16);
     disk_put16(at + I_GID, inode->gid);
@@ -103,10 +106,54 @@ static void inode_pack(const struct ext2_inode *inode, uint8_t *at)
         disk_put32(at + I_BLOCK + 4 * i, inode->block[i]);
 }
 
+/* ---- Unnamed inodes ---- */
+
+static struct ext2_unnamed *unnamed_find(struct ext2 *fs, uint32_t ino)
+{
+    for (uint32_t i = 0; i < fs->unnamed_count; i++)
+        if (fs->unnamed[i].ino == ino)
+            return &fs->unnamed[i];
+    return NULL;
+}
+
+static void unnamed_remove(struct ext2_inode *inode)
+{
+    struct ext2 *fs = inode->fs;
+    if (!inode->unnamed)
+        return;
+    struct ext2_unnamed *u = unnamed_find(fs, inode->ino);
+    *u = fs->unnamed[--fs->unnamed_count];
+    inode->unnamed = false;
+}
+
+static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino);
+
+int ext2_publish_unnamed(struct ext2 *fs)
+{
+    for (; fs->unnamed_count != 0; fs->unnamed_count--) {
+        const struct ext2_unnamed *u = &fs->unnamed[fs->unnamed_count - 1];
+        struct ext2_inode *inode = table_find(fs, u->ino);
+        struct cache_block *block;
+        int error = inode_block_get(fs, u->ino, &block);
+        if (error < 0)
+            return error;
+        disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
+        cache_mark_dirty(fs->cache, block);
+        cache_put(block);
+        if (inode != NULL)
+            inode->unnamed = false;
+    }
+    return 0;
+}
+
+/* ---- Storing ---- */
+
 int ext2_inode_store(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
+    if (inode->unnamed)
+        unnamed_find(fs, inode->ino)->links = inode->links;
     int error = inode_block_get(fs, inode->ino, &block);
     if (error < 0)
         return error;
@@ -179,6 +226,11 @@ static int inode_load(struct ext2_inode *inode)
         return error;
     inode_unpack(inode, inode_in(fs, inode->ino, block));
     cache_put(block);
+    const struct ext2_unnamed *unnamed = inode->links == 0 ? unnamed_find(fs, inode->ino) : NULL;
+    if (unnamed != NULL) {
+        inode->links = unnamed->links;
+        inode->unnamed = true;
+    }
     return inode_check(inode);
 }
 
@@ -232,11 +284,15 @@ static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2
     inode->mode = mode;
     inode->generation = generation;
     inode->atime_s = inode->ctime_s = inode->mtime_s = ext2_now(fs);
+    inode->unnamed = true;
+    fs->unnamed[fs->unnamed_count++] = (struct ext2_unnamed){ino, 0};
     error = ext2_inode_store(inode);
-    if (error < 0)
+    if (error < 0) {
+        unnamed_remove(inode);
         table_remove(inode);
-    else
+    } else {
         *out = inode;
+    }
     return error;
 }
 
@@ -244,7 +300,9 @@ int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_
 {
     uint32_t ino;
     bool directory = (mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
-    int error = ext2_alloc_ino(fs, parent, directory, &ino);
+    int error = fs->unnamed_count == EXT2_UNNAMED_MAX ? ext2_sync(fs) : 0;
+    if (error == 0)
+        error = ext2_alloc_ino(fs, parent, directory, &ino);
     if (error < 0)
         return error;
     error = inode_start(fs, ino, mode, out);
@@ -295,6 +353,7 @@ static int inode_delete(struct ext2_inode *inode)
         error = attributes_release(inode);
     if (error < 0)
         return error;
+    unnamed_remove(inode);
     inode->attributes = 0;
     inode->size_bytes = 0;
     inode->blocks_512 = 0;

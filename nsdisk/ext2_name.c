@@ -6,13 +6,18 @@
  *
  * Each operation first finds out all that can forbid it, then takes what may run out (an inode, room in a directory),
  * then changes entries and link counts. The counts of names go up before a name is added and down after one is
- * removed. A rename makes the new name durable before it removes the old one, so a crash leaves at least one.
+ * removed.
+ *
+ * Where two directory blocks, or two inodes, would have to reach the disk together, the operation syncs between
+ * them: a rename from one block to another, and the unlink of one of several names, make the other name durable before they remove one; a new
+ * directory is durable before anything is made in it, and what was in a removed one is gone before it goes.
  */
 #include "nsdisk/ext2.h"
 
 #include <string.h>
 
 #include "nsdisk/errors.h"
+#include "nsdisk/text.h"
 
 #define DEPTH_MAX 4096u /* of directories, when a rename looks for a cycle; paths cannot reach deeper */
 
@@ -247,7 +252,10 @@ int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)
         error = w.ino != 0 ? -N_EEXIST : ext2_begin(fs);
     if (error == 0)
         error = make(fs, &w, (uint16_t)(EXT2_S_IFDIR | (mode & 07777)), &inode);
-    return error < 0 ? error : ext2_inode_put(inode);
+    if (error < 0)
+        return error;
+    ext2_inode_put(inode);
+    return ext2_sync(fs);
 }
 
 int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
@@ -324,6 +332,8 @@ int ext2_unlink(struct ext2 *fs, struct ext2_path path)
     if (error < 0)
         return error;
     error = ext2_is_dir(inode) ? -N_EISDIR : ext2_begin(fs);
+    if (error == 0 && inode->links > 1)
+        error = ext2_sync(fs);
     if (error == 0)
         error = unmake(fs, &w, inode);
     int put = ext2_inode_put(inode);
@@ -355,6 +365,8 @@ int ext2_rmdir(struct ext2 *fs, struct ext2_path path)
     if (error < 0)
         return error;
     error = rmdir_check(inode);
+    if (error == 0)
+        error = ext2_sync(fs);
     if (error == 0)
         error = unmake(fs, &w, inode);
     int put = ext2_inode_put(inode);
@@ -460,13 +472,31 @@ static int rename_drop_target(struct rename *r)
     return links_drop(r->target);
 }
 
+/* Both names in one directory block change together. 1, 0 or an error. */
+static int rename_is_one_write(const struct rename *r)
+{
+    struct ext2_slot old, new;
+    if (r->old_dir != r->new_dir || r->target != NULL)
+        return 0;
+    int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
+    if (error < 0)
+        return error;
+    error = ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &new);
+    int same = error < 0 ? error : old.block == new.block;
+    if (error == 0)
+        ext2_slot_put(&new);
+    ext2_slot_put(&old);
+    return same;
+}
+
 static int rename_invoke(struct ext2 *fs, struct rename *r)
 {
     int error = rename_add(r);
     if (error == 0 && ext2_is_dir(r->inode) && r->old_dir != r->new_dir)
         error = rename_reparent(r);
-    if (error == 0)
-        error = ext2_sync(fs);
+    int one_write = error < 0 ? error : rename_is_one_write(r);
+    if (error == 0 && one_write <= 0)
+        error = one_write < 0 ? one_write : ext2_sync(fs);
     if (error == 0)
         error = name_remove(r->old_dir, &r->old);
     if (error == 0 && r->target != NULL)
@@ -475,6 +505,38 @@ static int rename_invoke(struct ext2 *fs, struct rename *r)
     int stored = ext2_inode_store(r->inode);
     return error < 0 ? error : stored;
 }
+
+/* ---- Sheltering ----
+ * A file that loses its last name to a rename would be in use without a name until it is deleted, if the power fails
+ * in between, and e2fsck -p would stop there. So it is first given the name that e2fsck would give it. Where there is no
+ * lost+found, only a human at e2fsck is the worse for it.
+ */
+#define SHELTER_BYTES 32u
+
+static struct ext2_path shelter_path(char text[SHELTER_BYTES], uint32_t ino)
+{
+    size_t bytes = text_format(text, SHELTER_BYTES, "/lost+found/#%u", ino);
+    return (struct ext2_path){text, (uint32_t)bytes};
+}
+
+static int rename_sheltered(struct ext2 *fs, struct rename *r, struct ext2_path to)
+{
+    char text[SHELTER_BYTES];
+    struct ext2_path shelter = shelter_path(text, r->target->ino);
+    bool sheltered = ext2_link(fs, to, shelter) == 0;
+    int error = ext2_sync(fs);
+    if (error == 0)
+        error = rename_invoke(fs, r);
+    int removed = sheltered ? ext2_unlink(fs, shelter) : 0;
+    return error < 0 ? error : removed;
+}
+
+static bool needs_shelter(const struct rename *r)
+{
+    return r->target != NULL && !ext2_is_dir(r->target) && r->target->links == 1;
+}
+
+/* ---- Putting it together ---- */
 
 /* Holds all that takes part. */
 static int rename_get(struct ext2 *fs, struct rename *r)
@@ -513,7 +575,7 @@ int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
         if (error == 0)
             error = ext2_begin(fs);
         if (error == 0)
-            error = rename_invoke(fs, &r);
+            error = needs_shelter(&r) ? rename_sheltered(fs, &r, to) : rename_invoke(fs, &r);
     }
     int put = rename_put(&r);
     return error < 0 ? error : put;

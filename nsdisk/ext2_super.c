@@ -338,6 +338,7 @@ void ext2_abandon(struct ext2 *fs)
     cache_free(fs->cache);
     free(fs->path);
     free(fs->bounce);
+    free(fs->unnamed);
     free(fs->freed);
     free(fs->group);
     free(fs);
@@ -362,9 +363,10 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
     fs->cache = cache_new(&fs->dev, fs->volume, fs->block_bytes, cache_bytes, fs->env.log);
     fs->group = calloc(fs->groups, sizeof *fs->group);
     fs->freed = calloc(EXT2_FREED_MAX, sizeof *fs->freed);
+    fs->unnamed = calloc(EXT2_UNNAMED_MAX, sizeof *fs->unnamed);
     fs->bounce = malloc(CACHE_GATHER_BYTES);
     fs->path = malloc(EXT2_PATH_BYTES);
-    if (!fs->cache || !fs->group || !fs->freed || !fs->bounce || !fs->path)
+    if (!fs->cache || !fs->group || !fs->freed || !fs->unnamed || !fs->bounce || !fs->path)
         return refuse(s, -N_ENOMEM, "not enough memory for %u groups and a cache of %lu bytes",
                       fs->groups, (unsigned long)cache_bytes);
     for (uint32_t group = 0; group < fs->groups; group++)
@@ -433,6 +435,10 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
 int ext2_sync(struct ext2 *fs)
 {
     int error = cache_flush(fs->cache);
+    if (error == 0 && fs->unnamed_count != 0)
+        error = ext2_publish_unnamed(fs);
+    if (error == 0)
+        error = cache_flush(fs->cache);
     return error < 0 ? error : ext2_apply_freed(fs);
 }
 
@@ -440,7 +446,8 @@ int ext2_unmount(struct ext2 *fs)
 {
     int error = 0;
     if (!fs->read_only) {
-        uint32_t state = (fs->clean_before && !fs->errors ? STATE_CLEAN : 0) | (fs->errors ? STATE_ERRORS : 0);
+        bool errors = fs->errors || cache_has_mismatch(fs->cache);
+        uint32_t state = errors ? STATE_ERRORS : fs->clean_before ? STATE_CLEAN : 0;
         error = ext2_sync(fs);
         if (error == 0)
             error = cache_flush(fs->cache);

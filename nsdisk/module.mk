@@ -1,7 +1,30 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
+#
+#   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 NSDISK_CORE := $(addprefix nsdisk/,cache.c ext2_alloc.c ext2_data.c ext2_dir.c ext2_inode.c ext2_map.c \
     ext2_name.c ext2_super.c open_table.c serve.c text.c)
 NSDISK_SRCS := nsdisk/main.c $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
+$(eval $(call host_test,nsdisk/test_cache,nsdisk/cache.c nsdisk/text.c))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/model.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))
+
+# The same code under the sanitizers, as a program of its own.
+NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)
+$(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*.h tests/nsdisk/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(NSDISK_FUZZ)
+
+.PHONY: fuzz-nsdisk
+fuzz-nsdisk: $(B)/tests/nsdisk/fuzz
+	$< $(or $(ROUNDS),20) $(or $(SEED),1)
+
+# A short run of it is one of the tests.
+host-tests: $(B)/tests/nsdisk/fuzz
+SHELL_TESTS += tests/nsdisk/test_fuzz.sh

@@ -2,8 +2,8 @@
  * Serving requests: decode, then invoke. The table of operations is the one place that says which parts each
  * request has; serve_decode checks all of them, so an invoke_ function sees only a well-formed call.
  *
- * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC is
- * answered, when a client's N_FEXIT is, at the shutdown, after a rename, and when half of the cache is dirty.
+ * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC or
+ * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.
  */
 #include "nsdisk/serve.h"
 

@@ -199,8 +199,10 @@ int32_t volume_request(struct volume *v, uint32_t type, struct file_request r, c
     size_t n = sizeof r + r.name_bytes + r.name2_bytes + (data == NULL ? 0 : r.bytes);
     uint8_t *message = malloc(n); /* of its exact size, so that reading beyond it is caught */
     memcpy(message, &r, sizeof r);
-    memcpy(message + sizeof r, name, r.name_bytes);
-    memcpy(message + sizeof r + r.name_bytes, name2, r.name2_bytes);
+    if (name != NULL)
+        memcpy(message + sizeof r, name, r.name_bytes);
+    if (name2 != NULL)
+        memcpy(message + sizeof r + r.name_bytes, name2, r.name2_bytes);
     if (data != NULL)
         memcpy(message + sizeof r + r.name_bytes + r.name2_bytes, data, r.bytes);
     v->reply_bytes = serve_request(v->server, v->client, TAG(type, 0, 0), message, n, v->reply, REPLY_BYTES);

@@ -1,0 +1,151 @@
+/* Random requests and random damage: see fuzz.h. */
+#include "tests/nsdisk/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nsdisk/model.h"
+#include "tests/nsdisk/volume.h"
+#include "vertex/system.h"
+
+#define SFIDS 16
+#define MESSAGE_MAX 20000u
+
+struct fuzz {
+    struct volume v;
+    uint64_t random;
+    uint64_t sfid[SFIDS];
+};
+
+static uint32_t below(struct fuzz *f, uint32_t n)
+{
+    return random_next(&f->random) % n;
+}
+
+static uint16_t put_name(struct fuzz *f, uint8_t *at)
+{
+    static const char *const names[] = {"/a", "/b", "/a/b", "/a/a", "/a/../b", "/", "/lost+found", "/a/b/c", "//", "/."};
+    const char *name = names[below(f, sizeof names / sizeof names[0])];
+    memcpy(at, name, strlen(name));
+    return (uint16_t)strlen(name);
+}
+
+static uint64_t random_offset(struct fuzz *f)
+{
+    uint64_t offset = (uint64_t)random_next(&f->random) << 33 ^ (uint64_t)random_next(&f->random) << 2;
+    return offset >> below(f, 64);
+}
+
+/* A request that is right more often than not. Returns its length. */
+static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
+{
+    struct file_request r = {
+        .flags = random_next(&f->random) & (N_O_ACCMODE | N_O_APPEND | N_O_CREAT | N_O_TRUNC | N_O_EXCL),
+        .mode = below(f, 8),
+        .sfid = f->sfid[below(f, SFIDS)],
+        .offset = random_offset(f),
+        .bytes = below(f, MESSAGE_MAX - 4096),
+    };
+    size_t n = sizeof r;
+    bool two = type == N_FRENAME || type == N_FLINK;
+    bool one = type == N_FOPEN || type == N_FSTATNAME || type == N_FUNLINK || type == N_FMKDIR || type == N_FRMDIR ||
+               type == N_FACCESS;
+    if (one || two)
+        n += r.name_bytes = put_name(f, message + n);
+    if (two)
+        n += r.name2_bytes = put_name(f, message + n);
+    if (type == N_FWRITE)
+        n += r.bytes;
+    memcpy(message, &r, sizeof r);
+    return n;
+}
+
+/* Changes a few bytes, or the length. */
+static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
+{
+    if (below(f, 4) == 0)
+        return below(f, (uint32_t)n + 1);
+    for (uint32_t i = below(f, 4); i > 0; i--)
+        message[below(f, (uint32_t)(n < 60 ? n : 60))] ^= (uint8_t)(1u << below(f, 8));
+    return n;
+}
+
+static void send(struct fuzz *f)
+{
+    uint8_t *message = calloc(1, MESSAGE_MAX);
+    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, 17);
+    size_t n = make_request(f, type, message);
+    if (below(f, 3) == 0)
+        n = spoil(f, message, n);
+    uint8_t *exact = malloc(n + (n == 0)); /* so that reading beyond it is caught */
+    memcpy(exact, message, n);
+    size_t reply_max = serve_reply_bytes(type, exact, n);
+    uint8_t *reply = malloc(reply_max);
+    size_t got = serve_request(f->v.server, below(f, 3), TAG(type, below(f, 2), 0), exact, n, reply, reply_max);
+    if (got < sizeof(struct file_reply) || got > reply_max)
+        abort();
+    if (type == N_FOPEN && got == sizeof(struct file_reply) + sizeof(struct file_opened))
+        memcpy(&f->sfid[below(f, SFIDS)], reply + sizeof(struct file_reply), sizeof f->sfid[0]);
+    free(reply);
+    free(exact);
+    free(message);
+}
+
+const char *fuzz_messages(uint32_t count, uint32_t seed)
+{
+    static char text[5000];
+    static struct fuzz f;
+    const char *wrong = NULL;
+    memset(&f, 0, sizeof f);
+    f.random = seed;
+    volume_make(&f.v, 1024 << seed % 3, 3000, "");
+    f.v.cache_bytes = 1;
+    volume_mount(&f.v);
+    for (uint32_t i = 0; i < count; i++)
+        send(&f);
+    if (f.v.log[0] != '\0' || cache_held_blocks(server_volume(f.v.server, 0)->cache) != 0)
+        wrong = "corruption, or a block that stays held";
+    if (volume_unmount(&f.v) != 0 || volume_fsck(&f.v, "-fn") != 0)
+        wrong = "e2fsck does not like the volume";
+    if (wrong != NULL) {
+        snprintf(text, sizeof text, "seed %u: %s: %s", seed, wrong, f.v.log);
+        wrong = text;
+    }
+    volume_free(&f.v);
+    return wrong;
+}
+
+/* Damages metadata, which lies at the start of a group, more than data. */
+static void damage(struct fuzz *f)
+{
+    for (uint32_t i = 1 + below(f, 30); i > 0; i--) {
+        size_t at = below(f, 3) == 0 ? below(f, (uint32_t)f->v.size) : 2048 + below(f, 300000);
+        if (below(f, 20) == 0)
+            at = 1024 + below(f, 1024);
+        f->v.bytes[at] = (uint8_t)random_next(&f->random);
+    }
+}
+
+void fuzz_image(uint32_t seed)
+{
+    static struct fuzz f;
+    static struct model m;
+    memset(&f, 0, sizeof f);
+    f.random = seed;
+    volume_make(&f.v, 1024 << seed % 3, 3000, "");
+    volume_mount(&f.v);
+    model_init(&m, seed);
+    for (uint32_t i = 0; i < 100; i++)
+        model_step(&m, &f.v);
+    volume_unmount(&f.v);
+    damage(&f);
+    if (volume_try_mount(&f.v) == 0) {
+        for (uint32_t i = 0; i < 200; i++)
+            model_step(&m, &f.v);
+        if (below(&f, 2) == 0)
+            volume_unmount(&f.v);
+    }
+    volume_free(&f.v);
+    model_free(&m);
+}

@@ -1,0 +1,12 @@
+/* Random requests to a server, well-formed and not, and random damage to its image. */
+#ifndef TESTS_NSDISK_FUZZ_H
+#define TESTS_NSDISK_FUZZ_H
+
+#include <stdint.h>
+
+/* Sends mutated requests. The volume must stay whole for e2fsck. NULL, or what is wrong. */
+const char *fuzz_messages(uint32_t count, uint32_t seed);
+/* Mounts a damaged image, uses it and lets go. Only a crash is wrong, which the caller sees. */
+void fuzz_image(uint32_t seed);
+
+#endif

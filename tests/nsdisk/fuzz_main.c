@@ -1,0 +1,32 @@
+/* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages and 20 damaged images. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/nsdisk/fuzz.h"
+
+static uint32_t number(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value > UINT32_MAX / 100) {
+        fprintf(stderr, "fuzz: %s is not a number; usage: fuzz [ROUNDS [FIRST_SEED]]\n", text);
+        exit(2);
+    }
+    return (uint32_t)value;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t rounds = argc > 1 ? number(argv[1]) : 1, first = argc > 2 ? number(argv[2]) : 1;
+    for (uint32_t seed = first; seed < first + rounds; seed++) {
+        const char *wrong = fuzz_messages(20000, seed);
+        if (wrong != NULL) {
+            fprintf(stderr, "fuzz: %s\n", wrong);
+            return 1;
+        }
+        for (uint32_t i = 0; i < 20; i++)
+            fuzz_image(seed * 20 + i);
+    }
+    printf("fuzz: %u rounds from seed %u, nothing found\n", rounds, first);
+    return 0;
+}

@@ -1,0 +1,315 @@
+/*
+ * Power cuts. Each scenario is run once to count its disk writes, then again with the power cut after every n-th of
+ * them. Each time e2fsck -p must be able to repair the volume by itself, and what was fsynced before the cut must be
+ * there. A cut is silent: the server goes on and knows nothing, so that a scenario does the same in every run.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nsdisk/model.h"
+
+#define BIG 90000u
+#define CUTS 60u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define MARKS 8
+
+static struct volume v;
+static uint8_t old[BIG], new[BIG];
+static uint32_t mark[MARKS]; /* the number of writes after which something was durable; UINT32_MAX: not yet */
+static uint32_t writes_at_start;
+static struct model m;
+
+struct scenario {
+    const char *name;
+    void (*before)(void); /* and unmounted */
+    void (*during)(void); /* cut somewhere */
+    void (*after)(uint32_t cut);
+    const char *repair; /* e2fsck's options */
+};
+
+static void set_mark(int i)
+{
+    mark[i] = v.writes - writes_at_start;
+}
+
+static bool was_durable(int i, uint32_t cut)
+{
+    return mark[i] <= cut;
+}
+
+static uint64_t open_new(const char *name)
+{
+    uint64_t sfid = 0;
+    cr_assert_eq(v_open(&v, name, N_O_CREAT | N_O_RDWR, &sfid), 0, "%s", name);
+    return sfid;
+}
+
+static uint32_t run_during(const struct scenario *s, uint32_t cut)
+{
+    volume_mount(&v);
+    writes_at_start = v.writes;
+    v.writes_allowed = cut;
+    s->during();
+    uint32_t writes = v.writes - writes_at_start;
+    volume_crash(&v);
+    return writes;
+}
+
+static void run_scenario(const struct scenario *s, uint32_t block_bytes)
+{
+    fill_pattern(old, sizeof old, 1);
+    fill_pattern(new, sizeof new, 2);
+    memset(mark, 0xff, sizeof mark);
+    volume_make(&v, block_bytes, 3000, "");
+    v.cache_bytes = 64 * block_bytes;
+    volume_mount(&v);
+    s->before();
+    volume_unmount(&v);
+    uint8_t *base = malloc(v.size);
+    memcpy(base, v.bytes, v.size);
+    uint32_t writes = run_during(s, UINT32_MAX);
+    uint32_t step = getenv("NSDISK_ALL_CUTS") || writes < CUTS ? 1 : writes / CUTS + 1;
+    for (uint32_t cut = 0; cut <= writes; cut += step) {
+        memcpy(v.bytes, base, v.size);
+        run_during(s, cut);
+        int status = volume_fsck(&v, s->repair);
+        cr_assert_leq(status, 1, "%s, %u: cut after %u of %u: e2fsck %s gave %d", s->name, block_bytes, cut, writes,
+                      s->repair, status);
+        cr_assert_eq(volume_fsck(&v, "-fn"), 0, "%s, %u: cut after %u: not repaired", s->name, block_bytes, cut);
+        volume_mount(&v);
+        s->after(cut);
+        cr_assert_eq(server_volume(v.server, 0)->errors, false, "%s: cut after %u: %s", s->name, cut, v.log);
+        volume_crash(&v);
+    }
+    free(base);
+    volume_free(&v);
+}
+
+/* ---- Writing and fsync ---- */
+
+static void nothing(void)
+{
+}
+
+static void write_and_sync(void)
+{
+    v_mkdir(&v, "/d");
+    uint64_t sfid = open_new("/d/f");
+    v_write(&v, sfid, 0, old, BIG / 2);
+    v_fsync(&v, sfid);
+    set_mark(0);
+    v_write(&v, sfid, BIG / 2, old + BIG / 2, BIG / 2);
+    v_fsync(&v, sfid);
+    set_mark(1);
+    v_put(&v, "/d/g", new, BIG);
+}
+
+static void check_prefix(uint32_t cut)
+{
+    static uint8_t in[BIG];
+    uint64_t sfid;
+    uint32_t durable = was_durable(1, cut) ? BIG : was_durable(0, cut) ? BIG / 2 : 0;
+    if (durable == 0)
+        return;
+    cr_assert_eq(v_open(&v, "/d/f", N_O_RDONLY, &sfid), 0, "cut after %u", cut);
+    cr_assert_geq(v_read(&v, sfid, 0, in, BIG), (int32_t)durable, "cut after %u", cut);
+    cr_assert_arr_eq(in, old, durable, "cut after %u", cut);
+}
+
+/* ---- Replacing a file by renaming ---- */
+
+static void put_old(void)
+{
+    v_put(&v, "/f", old, BIG);
+    v_mkdir(&v, "/d");
+}
+
+static void replace(void)
+{
+    uint64_t sfid = open_new("/d/tmp");
+    v_write(&v, sfid, 0, new, BIG);
+    v_fsync(&v, sfid);
+    set_mark(0);
+    v_rename(&v, "/d/tmp", "/f");
+    v_fsync(&v, sfid);
+    set_mark(1);
+    v_put(&v, "/more", old, BIG);
+}
+
+static void check_old_or_new(uint32_t cut)
+{
+    bool is_old = v_has(&v, "/f", old, BIG), is_new = v_has(&v, "/f", new, BIG);
+    cr_assert(is_old || is_new, "cut after %u: /f is neither the old file nor the new one", cut);
+    cr_assert(!was_durable(1, cut) || is_new, "cut after %u: /f is old again", cut);
+    cr_assert(!was_durable(0, cut) || is_new || v_has(&v, "/d/tmp", new, BIG), "cut after %u: the new file is gone", cut);
+}
+
+/* ---- Space that is freed and used again ---- */
+
+static void put_two(void)
+{
+    v_put(&v, "/keep", old, BIG);
+    v_put(&v, "/victim", old, BIG);
+}
+
+static void reuse(void)
+{
+    for (int i = 0; i < 6; i++) {
+        v_unlink(&v, i % 2 ? "/second" : "/victim");
+        uint64_t sfid = open_new(i % 2 ? "/victim" : "/second");
+        v_write(&v, sfid, 0, new, BIG);
+        if (i == 3) {
+            v_fsync(&v, sfid);
+            set_mark(0);
+        }
+        v_truncate(&v, sfid, BIG / 3);
+        v_write(&v, sfid, BIG / 3, new + BIG / 3, BIG - BIG / 3);
+        v_close(&v, sfid);
+    }
+    v_exit(&v);
+    set_mark(1);
+}
+
+static void check_kept(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/keep", old, BIG), "cut after %u", cut);
+    cr_assert(!was_durable(1, cut) || v_has(&v, "/victim", new, BIG), "cut after %u", cut);
+}
+
+/* ---- A name that moves ---- */
+
+static void fill_directories(void)
+{
+    char name[16] = "/d/file-number-x";
+    v_mkdir(&v, "/d");
+    v_mkdir(&v, "/e");
+    for (char c = 'a'; c <= 'z'; c++) {
+        name[15] = '\0';
+        name[14] = c;
+        v_put(&v, name, "x", 1);
+    }
+    v_put(&v, "/d/f", old, BIG);
+    v_mkdir(&v, "/d/sub");
+    v_put(&v, "/d/sub/f", new, BIG);
+}
+
+static void move_file(void)
+{
+    v_rename(&v, "/d/f", "/e/f");
+    v_rename(&v, "/e/f", "/f");
+    v_exit(&v);
+    set_mark(0);
+}
+
+static void check_some_name(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/d/f", old, BIG) || v_has(&v, "/e/f", old, BIG) || v_has(&v, "/f", old, BIG),
+              "cut after %u: no name is left", cut);
+    cr_assert(!was_durable(0, cut) || v_has(&v, "/f", old, BIG), "cut after %u", cut);
+}
+
+static void move_directory(void)
+{
+    v_rename(&v, "/d/sub", "/e/sub");
+    v_exit(&v);
+    set_mark(0);
+}
+
+static void rename_directory(void)
+{
+    v_rename(&v, "/d", "/renamed");
+    v_exit(&v);
+    set_mark(0);
+}
+
+static void check_renamed_directory(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG) != v_has(&v, "/renamed/sub/f", new, BIG), "cut after %u", cut);
+    cr_assert(!was_durable(0, cut) || v_has(&v, "/renamed/f", old, BIG), "cut after %u", cut);
+}
+
+static void check_some_directory(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u: it is gone", cut);
+    cr_assert(!was_durable(0, cut) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u", cut);
+}
+
+/* ---- Anything ---- */
+
+static void put_kept(void)
+{
+    v_mkdir(&v, "/kept");
+    v_put(&v, "/kept/f", old, BIG);
+    v_put(&v, "/kept/g", new, BIG);
+}
+
+static void random_steps(void)
+{
+    uint64_t sfid = open_new("/kept/f");
+    model_free(&m);
+    model_init(&m, 77);
+    m.directories_stay = true;
+    for (int i = 0; i < 150; i++) {
+        model_step(&m, &v);
+        if (i % 40 == 39)
+            v_fsync(&v, sfid);
+    }
+}
+
+static void check_kept_directory(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/kept/f", old, BIG), "cut after %u", cut);
+    cr_assert(v_has(&v, "/kept/g", new, BIG), "cut after %u", cut);
+}
+
+static const struct scenario scenarios[] = {
+    {"write and fsync", nothing, write_and_sync, check_prefix, "-p"},
+    {"replace by rename", put_old, replace, check_old_or_new, "-p"},
+    {"free and use again", put_two, reuse, check_kept, "-p"},
+    {"move a file", fill_directories, move_file, check_some_name, "-p"},
+    /* Between its two names a directory has both, which e2fsck -p leaves to a human. */
+    {"move a directory", fill_directories, move_directory, check_some_directory, "-fy"},
+    {"rename a directory", fill_directories, rename_directory, check_renamed_directory, "-p"},
+    {"random steps", put_kept, random_steps, check_kept_directory, "-p"},
+};
+
+static void run_named(size_t i)
+{
+    run_scenario(&scenarios[i], 1024);
+    run_scenario(&scenarios[i], 4096);
+}
+
+Test(crash, keeps_what_was_fsynced)
+{
+    run_named(0);
+}
+
+Test(crash, replaces_a_file_wholly_or_not_at_all)
+{
+    run_named(1);
+}
+
+Test(crash, never_gives_a_block_to_two_files)
+{
+    run_named(2);
+}
+
+Test(crash, leaves_a_moved_file_a_name)
+{
+    run_named(3);
+}
+
+Test(crash, leaves_a_moved_directory_a_name)
+{
+    run_named(4);
+}
+
+Test(crash, renames_a_directory_wholly_or_not_at_all)
+{
+    run_named(5);
+}
+
+Test(crash, during_anything_harms_no_other_file)
+{
+    run_named(6);
+}

@@ -1,0 +1,204 @@
+/* The protocol: malformed messages, identifiers, limits, several clients; and messages at random. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsdisk/open_table.h"
+#include "tests/nsdisk/fuzz.h"
+#include "tests/nsdisk/volume.h"
+#include "vertex/system.h"
+
+static struct volume v;
+
+static void start(void)
+{
+    volume_make(&v, 1024, 2048, "");
+    volume_mount(&v);
+    v_put(&v, "/f", "contents", 8);
+}
+
+static void finish(void)
+{
+    cr_assert_eq(volume_unmount(&v), 0);
+    cr_assert_eq(volume_fsck(&v, "-fn"), 0);
+    volume_free(&v);
+}
+
+/* A message as it is: n bytes, of which the header is given and the rest is text. */
+static const struct {
+    const char *name;
+    uint32_t type;
+    size_t n;
+    struct file_request r;
+    const char *text;
+    int32_t status;
+} messages[] = {
+    {"an unknown type", 0x80ff, 40, {.drive = 0}, "", -N_ENOSYS},
+    {"a type below the first", 0x8020, 40, {.drive = 0}, "", -N_ENOSYS},
+    {"a type behind the last", 0x8032, 40, {.drive = 0}, "", -N_ENOSYS},
+    {"nothing", N_FOPEN, 0, {.drive = 0}, "", -N_EPROTO},
+    {"half a header", N_FOPEN, 20, {.drive = 0}, "", -N_EPROTO},
+    {"no name", N_FOPEN, 40, {.drive = 0}, "", -N_EPROTO},
+    {"a name that is missing", N_FOPEN, 40, {.name_bytes = 2}, "", -N_EPROTO},
+    {"a name that is cut", N_FOPEN, 41, {.name_bytes = 2}, "/f", -N_EPROTO},
+    {"more than a name", N_FOPEN, 43, {.name_bytes = 2}, "/f!", -N_EPROTO},
+    {"a name without a slash", N_FOPEN, 42, {.name_bytes = 2}, "ff", -N_EPROTO},
+    {"a name with a NUL", N_FOPEN, 43, {.name_bytes = 3}, "/f\0", -N_EPROTO},
+    {"a second name that nobody wants", N_FUNLINK, 44, {.name_bytes = 2, .name2_bytes = 2}, "/f/g", -N_EPROTO},
+    {"a second name that is missing", N_FRENAME, 42, {.name_bytes = 2}, "/f", -N_EPROTO},
+    {"a second name without a slash", N_FRENAME, 44, {.name_bytes = 2, .name2_bytes = 2}, "/fgg", -N_EPROTO},
+    {"a drive that is not there", N_FOPEN, 42, {.drive = 1, .name_bytes = 2}, "/f", -N_ENODEV},
+    {"a drive that cannot be", N_FSTATFS, 40, {.drive = 65535}, "", -N_ENODEV},
+    {"a file that is not open", N_FSTAT, 40, {.sfid = 0x123456789}, "", -N_ESTALE},
+    {"the file 0", N_FREAD, 40, {.sfid = 0, .bytes = 8}, "", -N_ESTALE},
+    {"less data than it says", N_FWRITE, 44, {.bytes = 5}, "data", -N_EPROTO},
+    {"more data than it says", N_FWRITE, 44, {.bytes = 3}, "data", -N_EPROTO},
+    {"data of 4 GB", N_FWRITE, 44, {.bytes = UINT32_MAX}, "data", -N_EPROTO},
+    {"a read of 4 GB", N_FREAD, 40, {.bytes = UINT32_MAX}, "", -N_EPROTO},
+    {"a read with a name", N_FREAD, 42, {.bytes = 8, .name_bytes = 2}, "/f", -N_EPROTO},
+    {"an access mode of 8", N_FACCESS, 42, {.mode = 8, .name_bytes = 2}, "/f", -N_EINVAL},
+    {"access to execute", N_FACCESS, 42, {.mode = 1, .name_bytes = 2}, "/f", -N_EACCES},
+    {"access to read and write", N_FACCESS, 42, {.mode = 6, .name_bytes = 2}, "/f", 0},
+};
+
+Test(serve, malformed_messages_are_refused_each_in_its_way)
+{
+    start();
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        uint8_t bytes[64] = {0};
+        struct file_reply reply;
+        struct file_request r = messages[i].r;
+        r.seq = 77;
+        memcpy(bytes, &r, sizeof r);
+        memcpy(bytes + sizeof r, messages[i].text, messages[i].n > sizeof r ? messages[i].n - sizeof r : 0);
+        size_t n = serve_request(v.server, 3, TAG(messages[i].type, 0, 0), bytes, messages[i].n, v.reply, 4096);
+        memcpy(&reply, v.reply, sizeof reply);
+        cr_assert_eq(n, sizeof reply, "%s", messages[i].name);
+        cr_assert_eq(reply.status, messages[i].status, "%s: %d", messages[i].name, reply.status);
+        cr_assert_eq(reply.seq, messages[i].n < 4 ? 0 : 77, "%s", messages[i].name);
+    }
+    finish();
+}
+
+Test(serve, a_path_of_more_than_1024_bytes_is_too_long)
+{
+    char path[1100];
+    struct file_stat st;
+    start();
+    memset(path, '/', sizeof path);
+    path[1024] = '\0';
+    cr_assert_eq(v_stat(&v, path, &st), 0);
+    path[1024] = '/';
+    path[1025] = '\0';
+    cr_assert_eq(v_stat(&v, path, &st), -N_ENAMETOOLONG);
+    finish();
+}
+
+Test(serve, offsets_at_the_end_of_the_world_are_refused)
+{
+    uint64_t sfid;
+    uint8_t in[8];
+    start();
+    v_open(&v, "/f", N_O_RDWR, &sfid);
+    cr_assert_eq(v_read(&v, sfid, INT64_MAX, in, 8), 0);
+    cr_assert_eq(v_read(&v, sfid, UINT64_MAX, in, 8), -N_EINVAL);
+    cr_assert_eq(v_write(&v, sfid, INT64_MAX, "x", 1), -N_EFBIG);
+    cr_assert_eq(v_write(&v, sfid, UINT64_MAX - 3, "12345678", 8), -N_EINVAL);
+    cr_assert_eq(v_truncate(&v, sfid, INT64_MAX), -N_EFBIG);
+    cr_assert_eq(v_truncate(&v, sfid, UINT64_MAX), -N_EINVAL);
+    cr_assert(v_has(&v, "/f", "contents", 8));
+    finish();
+}
+
+Test(serve, an_identifier_is_stale_after_its_close_and_after_a_reboot)
+{
+    uint64_t sfid, again;
+    struct file_stat st;
+    start();
+    v_open(&v, "/f", N_O_RDWR, &sfid);
+    cr_assert_eq(v_close(&v, sfid), 0);
+    cr_assert_eq(v_close(&v, sfid), -N_ESTALE);
+    for (int i = 0; i < 1000; i++) {
+        v_open(&v, "/f", N_O_RDWR, &again);
+        cr_assert_neq(again, sfid);
+        v_close(&v, again);
+    }
+    v_open(&v, "/f", N_O_RDWR, &sfid);
+    volume_unmount(&v);
+    volume_mount(&v);
+    v_open(&v, "/f", N_O_RDWR, &again);
+    cr_assert_eq(v_fstat(&v, sfid, &st), -N_ESTALE, "reboot");
+    cr_assert_eq(v_fstat(&v, again, &st), 0);
+    finish();
+}
+
+Test(serve, a_file_is_its_clients_alone)
+{
+    uint64_t mine, theirs;
+    struct file_stat st;
+    start();
+    v_open(&v, "/f", N_O_RDWR, &mine);
+    v.client = 9;
+    cr_assert_eq(v_fstat(&v, mine, &st), -N_EBADF);
+    cr_assert_eq(v_close(&v, mine), -N_EBADF);
+    v_open(&v, "/f", N_O_RDWR, &theirs);
+    cr_assert_eq(v_exit(&v), 0);
+    cr_assert_eq(v_fstat(&v, theirs, &st), -N_ESTALE, "the client has ended");
+    v.client = VOLUME_CLIENT;
+    cr_assert_eq(v_fstat(&v, mine, &st), 0, "the other client's end is nothing to us");
+    finish();
+}
+
+Test(serve, open_files_are_bounded_for_a_client_and_for_all)
+{
+    uint64_t sfid;
+    uint32_t opened = 0;
+    start();
+    for (uint32_t i = 0; i < OPEN_CLIENT_MAX; i++)
+        cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &sfid), 0, "%u", i);
+    cr_assert_eq(v_open(&v, "/new", N_O_CREAT | N_O_RDWR, &sfid), -N_EMFILE);
+    struct file_stat st;
+    cr_assert_eq(v_stat(&v, "/new", &st), -N_ENOENT, "a refused open makes nothing");
+    for (v.client = 0x100; v_open(&v, "/f", N_O_RDONLY, &sfid) == 0; v.client++)
+        opened++;
+    cr_assert_eq(opened, OPEN_TABLE_MAX - OPEN_CLIENT_MAX);
+    cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &sfid), -N_ENFILE);
+    v.client = VOLUME_CLIENT;
+    cr_assert_eq(v_exit(&v), 0);
+    cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &sfid), 0);
+    finish();
+}
+
+Test(serve, stat_tells_everything)
+{
+    struct file_stat st;
+    struct file_statfs fs;
+    uint64_t sfid;
+    start();
+    cr_assert_eq(v_stat(&v, "/f", &st), 0);
+    cr_assert_eq(st.size_bytes, 8);
+    cr_assert_eq(st.mode, 0100644);
+    cr_assert_eq(st.nlink, 1);
+    cr_assert_eq(st.blocks_512, 2);
+    cr_assert_eq(st.block_bytes, 1024);
+    cr_assert_eq(st.dev, VOLUME_NODE << 8);
+    int64_t before = st.mtime_s;
+    cr_assert_gt(before, 820454400);
+    cr_assert_lt(before, 820454400 + 1000);
+    v_open(&v, "/f", N_O_RDWR, &sfid);
+    v_write(&v, sfid, 0, "x", 1);
+    cr_assert_eq(v_fstat(&v, sfid, &st), 0);
+    cr_assert_gt(st.mtime_s, before);
+    cr_assert_eq(v_statfs(&v, &fs), 0);
+    cr_assert_eq(fs.block_bytes, 1024);
+    cr_assert_eq(fs.blocks, 2048);
+    cr_assert_lt(fs.blocks_free, 2048);
+    cr_assert_lt(fs.inodes_free, fs.inodes);
+    finish();
+}
+
+Test(serve, messages_at_random_do_no_harm)
+{
+    cr_assert_null(fuzz_messages(20000, 1));
+}
