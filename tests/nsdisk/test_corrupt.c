@@ -54,7 +54,7 @@ static int32_t list_directory(void)
 {
     uint64_t sfid;
     int32_t status = v_open(&v, "/d", N_O_RDONLY, &sfid);
-    return status < 0 ? status : v_readdir(&v, sfid, 0, 4096);
+    return status < 0 ? status : v_readdir(&v, sfid, 24, 4096); /* behind "." and ".." */
 }
 
 static int32_t make_file(void)
