@@ -127,11 +127,13 @@ static void huge_file(uint32_t f, uint32_t d)
     put32(inode_at(f) + 108, 0xffffffff);
 }
 
-static void bitmap_calls_the_tables_free(uint32_t f, uint32_t d)
+static void bitmap_calls_only_tables_free(uint32_t f, uint32_t d)
 {
     (void)f;
     (void)d;
-    memset(v.bytes + get32(2048) * 1024ul, 0, 64);
+    size_t bitmap = get32(2048) * 1024ul;
+    memset(v.bytes + bitmap, 0xff, 512);
+    v.bytes[bitmap + get32(2048 + 8) / 8 + 1] = 0;
 }
 
 static const struct {
@@ -153,7 +155,7 @@ static const struct {
     {"a hole in a directory", hole_in_a_directory, list_directory, "block 0 is a hole, expected entries"},
     {"a directory of 1000 bytes", odd_directory_size, list_directory, "size 1000, expected a multiple of 1024"},
     {"a file larger than can be", huge_file, read_file, "expected at most"},
-    {"a bitmap that calls the tables free", bitmap_calls_the_tables_free, make_file, "which are the volume's own"},
+    {"a bitmap that calls only tables free", bitmap_calls_only_tables_free, make_file, "which are the volume's own"},
 };
 
 Test(corrupt, is_found_named_and_survived)
