@@ -97,7 +97,7 @@ restore_file() {
             "$work/blocks/"
         k=$((k + 1))
     done
-    cat "$work"/blocks/* >"$work/restored"
+    find "$work/blocks" -type f | LC_ALL=C sort | xargs -r -d '\n' cat >"$work/restored"
     rm -rf "$work/blocks" "$work/subfile"
 }
 
@@ -137,9 +137,11 @@ demonstrate() { # node other
     echo
 }
 
+for part in bin/ncube bin/routings examples/piocopy examples/piobench newlib.path; do
+    [ -e "$build/$part" ] || die "$build/$part is missing; run \"make\""
+done
 [ -n "$file" ] || file=$(cat "$build/newlib.path")/lib/libc.a
 [ -f "$file" ] && [ -r "$file" ] || die "$file: no such file, or not readable"
-[ -x "$build/bin/ncube" ] && [ -x "$build/examples/piobench" ] || die "$build holds no complete build; run \"make\""
 file=$(readlink -f "$file")
 image_mb=$((32 + $(wc -c <"$file") / 8 / 1048576))
 rm -rf "$work"

@@ -114,4 +114,4 @@ $(eval $(call host_program,bin/routings,images/routings.c emu/config.c emu/setti
 
 # ---- Tests -------------------------------------------------------------------------------------
 
-SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh
+SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_demo.sh

@@ -1,0 +1,75 @@
+#!/bin/bash
+# The demonstration's tools: routings, demo_table.awk, and what demo.sh refuses. BUILD is the argument.
+# The demonstration itself boots machines and is not run here.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+images=$(readlink -f "$(dirname "$0")/../../images")
+routings=$build/bin/routings
+cd "$scratch" || exit 1
+
+# status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
+status() {
+    local name=$1 expected=$2
+    shift 2
+    "$@" >out 2>err
+    same "$name: status" "$expected" $?
+}
+
+# ---- routings: SI nodes are 3, 7, ... 31, so nodes with both low bits set leave by dimensions 2, 3, 4 and channel 13
+
+status "node 3" 0 "$routings" "$images/sandia.conf" 3
+same "node 3 has four routings" 4 "$(cat out)"
+status "node 2" 0 "$routings" "$images/sandia.conf" 2
+same "node 2 has one" 1 "$(cat out)"
+status "all nodes" 0 "$routings" "$images/sandia.conf"
+same "all nodes are listed" 32 "$(wc -l <out)"
+same "the nodes with four" "3 7 11 15 19 23 27 31" "$(awk '$2 == 4 { print $1 }' out | xargs)"
+for node in 32 -1 3x ""; do
+    status "node '$node'" 2 "$routings" "$images/sandia.conf" "$node"
+    check "node '$node' is named" grep -qF "'$node'" err
+done
+status "no machine" 2 "$routings"
+status "missing machine file" 1 "$routings" none.conf
+check "the file is named" grep -q none.conf err
+
+# ---- The table
+
+lines() {
+    cat <<END
+plain node=3 op=write B=0 C=0 bytes=2097152 us=4000000.00 routings=4
+pio node=3 op=write B=4096 C=1 bytes=2097152 us=1000000.00 routings=4
+pio node=3 op=write B=16384 C=2 bytes=2097152 us=400000.00 routings=4
+plain node=3 op=read B=0 C=0 bytes=2097152 us=2000000.00 routings=4
+pio node=3 op=read B=16384 C=2 bytes=2097152 us=500000.00 routings=4
+plain node=2 op=write B=0 C=0 bytes=2097152 us=4000000.00 routings=1
+pio node=2 op=write B=4096 C=1 bytes=2097152 us=1600000.00 routings=1
+pio node=2 op=write B=16384 C=2 bytes=2097152 us=1000000.00 routings=1
+plain node=2 op=read B=0 C=0 bytes=2097152 us=2000000.00 routings=1
+pio node=2 op=read B=16384 C=2 bytes=2097152 us=800000.00 routings=1
+END
+}
+
+lines >measured
+status "table" 0 awk -f "$images/demo_table.awk" measured
+same "table" "\
+                     node 3, 4 disjoint routings    node 2, 1 disjoint routing
+            B    C       MB/s  speed-up     paper       MB/s  speed-up     paper
+write   plain         0.50000      1.00         -    0.50000      1.00         -
+write    4096    1    2.00000      4.00         -    1.25000      2.50   1.40323
+write   16384    2    5.00000     10.00   5.02614    2.00000      4.00   2.11595
+read    plain         1.00000      1.00         -    1.00000      1.00         -
+read    16384    2    4.00000      4.00         -    2.50000      2.50         -" "$(head -n 7 out)"
+sed 's/ us=[0-9.]*//' measured >broken
+status "a line without its time" 1 awk -f "$images/demo_table.awk" broken
+check "says what is missing" grep -q "no us in: plain node=3" err
+
+# ---- demo.sh
+
+status "no file to copy" 1 "$images/demo.sh" "$build" "$scratch/none"
+same "names it" "demo: $scratch/none: no such file, or not readable" "$(cat err)"
+status "nothing built" 1 "$images/demo.sh" "$scratch"
+same "says so" "demo: $scratch/bin/ncube is missing; run \"make\"" "$(cat err)"
+
+finish
