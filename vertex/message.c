@@ -100,13 +100,28 @@ static bool is_async_type(const struct proc *p, int32_t type)
     return !p->builtin && (type == (int32_t)N_REPLY(N_FREAD) || type == (int32_t)N_REPLY(N_FWRITE));
 }
 
+static bool may_read_type(const struct proc *p, int32_t type)
+{
+    return type == ANY || may_send_type(p, type) || is_async_type(p, type);
+}
+
+/* A source that could have sent such a message: programs hear of servers only in replies. */
+static bool may_read_from(const struct proc *p, int32_t src, int32_t type)
+{
+    if (src == ANY || p->builtin)
+        return src >= ANY;
+    if (is_async_type(p, type))
+        return src >= (int32_t)NODE_IO_BASE && src <= (int32_t)NODE_HOST;
+    return src >= 0 && (uint32_t)src < subcube_nodes(p);
+}
+
 static int make_pattern(struct proc *p, uint64_t src_pointer, uint64_t type_pointer, struct msg_pattern *pattern)
 {
     int32_t src, type;
 
     if (read_selector(p, src_pointer, &src) != 0 || read_selector(p, type_pointer, &type) != 0)
         return -N_EFAULT;
-    if (src < ANY || type < ANY || (type != ANY && !may_send_type(p, type) && !is_async_type(p, type)))
+    if (!may_read_type(p, type) || !may_read_from(p, src, type))
         return -N_EINVAL;
     *pattern = (struct msg_pattern){
         .node = src == ANY ? MSG_ANY_NODE : address_of(p, src),
@@ -165,6 +180,8 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
 
     if (error)
         return error;
+    if (arg[1] > INT64_MAX)
+        return -N_EINVAL;
     while (!(m = find(p, &pattern))) {
         if (pattern_is_async(p, &pattern) && !async_is_expected(p, &pattern))
             return -N_EINVAL;

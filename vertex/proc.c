@@ -193,7 +193,8 @@ static const char *fault_name(const struct vm *vm, uint64_t scause, uint64_t add
     uint64_t known = sizeof fault_names / sizeof fault_names[0];
 
     if (is_stack_overflow(vm, scause, address))
-        return "stack overflow";
+        return scause == SCAUSE_LOAD_PAGE ? "load below the stack (stack overflow)"
+                                          : "store below the stack (stack overflow)";
     return scause < known && fault_names[scause] ? fault_names[scause] : "unknown trap";
 }
 

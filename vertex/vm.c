@@ -246,6 +246,16 @@ int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
     return 0;
 }
 
+/* What the heap gives up in the page that it keeps: zeros, should it come back. */
+static void clear_tail(struct vm *vm, uint64_t low, uint64_t old)
+{
+    const pte_t *entry = walk(vm, low, false);
+    uint64_t page_end = PAGE_ROUND_UP(low), high = old < page_end ? old : page_end;
+
+    if (entry && *entry & PTE_V && low < high)
+        copy_zero((char *)entry_page(*entry) + low % PAGE_BYTES, high - low);
+}
+
 int64_t vm_move_break(struct vm *vm, int64_t increment)
 {
     uint64_t old = vm->break_now, wanted = old + increment;
@@ -258,8 +268,9 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
         if (error)
             return error;
-    } else if (PAGE_ROUND_UP(wanted) < PAGE_ROUND_UP(old)) {
+    } else if (increment < 0) {
         remove_pages(vm, PAGE_ROUND_UP(wanted), PAGE_ROUND_UP(old));
+        clear_tail(vm, wanted, old);
     }
     vm->break_now = wanted;
     return old;

@@ -72,7 +72,7 @@ int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
 int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
 /* Pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
-/* The heap's end moves by increment. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's start). */
+/* The heap's end moves by increment; what is new is zero. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's start). */
 int64_t vm_move_break(struct vm *vm, int64_t increment);
 
 /* A page fault at va for `right` (PTE_R, PTE_W or PTE_X): 0 if the access works now, else N_EFAULT. */
