@@ -98,11 +98,12 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
  *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
- *  ENTER                                               first thing in a trap from U-mode that is not an
- *                                                      interrupt: ans0 != 0 says that interrupts due
- *                                                      earlier must be handled first (CAUSES, then ENTER
- *                                                      again)
- *  END                                                 last thing in an interrupt handler, before sret
+ *  ENTER                                               first thing in a trap from U-mode that is not the
+ *                                                      interrupt: ans0 = 1: handle what was due before (CAUSES
+ *                                                      ... END), then ENTER again; 0: go on with the trap
+ *  END                                                 last thing in handling what was due
+ *  LEAVE                                               in the straight run of instructions to sret: user code
+ *                                                      goes on; the clock after an interrupt is settled
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
@@ -110,6 +111,10 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * SEND, ARM, TIMER, DISK are posted: the instruction completes at once, the effect has its time stamp.
  * At most NCU_POSTED posts between two other operations go without the hart being stopped.
  */
+/* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
+ * out. Charged for every interrupt alike, however its hart happened to be stopped. */
+#define NCU_INTERRUPT_CYCLES 200u
+
 enum ncu_op {
     NCU_IDLE = 1,
     NCU_CAUSES,
@@ -122,6 +127,7 @@ enum ncu_op {
     NCU_END,
     NCU_FAULT,
     NCU_INJECT,
+    NCU_LEAVE,
     NCU_OPS
 };
 

@@ -15,7 +15,7 @@
 #include "emu/machine.h"
 #include "emu/run.h"
 
-enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_STATS, KEY_HELP };
+enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_SYNC, KEY_STATS, KEY_HELP };
 
 static const struct option_line {
     int key;
@@ -27,6 +27,7 @@ static const struct option_line {
     {KEY_SERVE, "serve", "DIR", "host folder that programs may reach (default: none)"},
     {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
     {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
+    {KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"},
     {KEY_STATS, "stats", NULL, "print statistics of the run to standard error"},
     {KEY_HELP, "help", NULL, "print this"},
 };
@@ -79,6 +80,12 @@ static uint64_t parse_limit(const char *text) {
     return (uint64_t)(seconds * CLOCK_HZ);
 }
 
+static bool parse_sync(const char *text) {
+    if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
+        usage_error("sync '%s': give ahead or strict", text);
+    return strcmp(text, "strict") == 0;
+}
+
 static void take_option(struct run_options *o, int key, char **argv) {
     switch (key) {
     case 'd':
@@ -98,6 +105,9 @@ static void take_option(struct run_options *o, int key, char **argv) {
         break;
     case KEY_LIMIT:
         o->limit_cycles = parse_limit(optarg);
+        break;
+    case KEY_SYNC:
+        o->strict = parse_sync(optarg);
         break;
     case KEY_STATS:
         o->statistics = true;

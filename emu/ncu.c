@@ -106,12 +106,19 @@ static void causes_deliver(struct ncu_node *node) {
 }
 
 static void node_cause(struct ncu_node *node, const struct ncu_cause *c) {
+    struct ncu *n = node->ncu;
     causes_push(&node->causes, c);
-    if (!node->idle)
+    if (!node->idle) {
+        n->ops->cause(n->ctx, node->index, n->now_cycles);
         return;
+    }
     node->idle = false;
     causes_deliver(node);
-    node->ncu->ops->wake(node->ncu->ctx, node->index, node->ncu->now_cycles);
+    n->ops->wake(n->ctx, node->index, n->now_cycles);
+}
+
+void ncu_answer(struct ncu *n, uint32_t index, uint64_t value) {
+    n->node[index].mailbox->ans[0] = value;
 }
 
 bool ncu_cause_waits(const struct ncu *n, uint32_t index) {

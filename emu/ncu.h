@@ -22,7 +22,8 @@
 struct ncu;
 
 struct ncu_ops {
-    void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles); /* an idle node has been answered */
+    void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles);  /* an idle node has been answered */
+    void (*cause)(void *ctx, uint32_t index, uint64_t now_cycles); /* a cause waits for a node that is not idle */
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
 };
@@ -40,6 +41,9 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
 /* An NCU instruction of node `index` takes effect. Of those that need an answer: true if it is answered, false if
  * the node is idle until wake(). */
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles);
+
+/* Writes ans0 of the node's mailbox. */
+void ncu_answer(struct ncu *n, uint32_t index, uint64_t value);
 
 /* True if the node has causes that it has not taken. */
 bool ncu_cause_waits(const struct ncu *n, uint32_t index);

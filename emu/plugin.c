@@ -102,17 +102,30 @@ static void hart_end_budget(unsigned hart) {
 
 /* ---- NCU instructions ---- */
 
-/* A post may come back to its own hart (a drive, the timer, an answer) before the budget ends that was granted when
- * nobody knew of it. So user code does not run on past it without ncube's word. */
+/* In strict mode user code does not run on past a post without ncube's word: the post may come back to its own hart
+ * (a drive, the timer, an answer) before the end of a budget that was granted when nobody knew of it. */
 static void ncu_post(unsigned hart, uint32_t op) {
     struct slot *s = slot_of(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
-    hart_end_budget(hart);
+    if (plugin.control->strict)
+        hart_end_budget(hart);
     struct slot_post *p = &s->post[s->posts++];
     p->cycles = hart_cycles(hart);
     p->op = op;
     memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
+}
+
+/* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
+ * which user code goes on. */
+static void ncu_leave(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    if (s->settle) {
+        s->settle = 0;
+        *counter_of(hart) = COUNTER_LIMIT - s->budget_cycles;
+    } else {
+        s->user_since = hart_cycles(hart);
+    }
 }
 
 static void ncu_execute(unsigned hart, void *userdata) {
@@ -121,10 +134,8 @@ static void ncu_execute(unsigned hart, void *userdata) {
     case NCU_TIME:
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
         break;
-    case NCU_ENTER: /* harts are stopped in time for every interrupt: none is ever due before a trap */
-        mailbox_of(hart)->ans[0] = 0;
-        break;
-    case NCU_END:
+    case NCU_LEAVE:
+        ncu_leave(hart);
         break;
     case NCU_SEND:
     case NCU_ARM:

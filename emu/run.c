@@ -90,6 +90,15 @@ static bool on_cause_waits(void *ctx, uint32_t hart) {
     return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
 }
 
+static void on_answer(void *ctx, uint32_t hart, uint64_t value) {
+    ncu_answer(((struct machine *)ctx)->ncu, hart, value);
+}
+
+static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
+    const struct machine *m = ctx;
+    trace_event(m->trace, start_cycles, ncu_address(m->ncu, hart), "interrupt");
+}
+
 /* Has a cabinet's injector write SSWI for up to 32 harts. */
 static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n) {
     const struct cabinet *c = &m->cabinet[cabinet];
@@ -100,7 +109,7 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
     return harts_wait(&m->harts);
 }
 
-static bool on_interrupt(void *ctx, const uint32_t *nodes, uint32_t n) {
+static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
     struct machine *m = ctx;
     uint32_t most = sizeof ((struct ncu_mailbox *)0)->inject / sizeof(uint32_t);
     for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
@@ -127,6 +136,10 @@ static void on_wake(void *ctx, uint32_t index, uint64_t now_cycles) {
     sched_wake(((struct machine *)ctx)->sched, index, now_cycles);
 }
 
+static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles) {
+    sched_cause(((struct machine *)ctx)->sched, index, now_cycles);
+}
+
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n) {
     front_receive(((struct machine *)ctx)->front, from, tag, bytes, n);
 }
@@ -140,14 +153,14 @@ static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *byte
     ncu_host_send(((struct machine *)ctx)->ncu, to, tag, bytes, n);
 }
 
-static bool on_interrupted(void *ctx) {
+static bool on_told_to_end(void *ctx) {
     (void)ctx;
     return signals_end() != 0;
 }
 
-static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_interrupt, on_finished};
-static const struct ncu_ops ncu_calls = {on_wake, on_host_message, on_fault};
-static const struct front_ops front_calls = {on_front_send, on_interrupted};
+static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
+static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_fault};
+static const struct front_ops front_calls = {on_front_send, on_told_to_end};
 
 /* ---- Reading everything that a run needs, before anything is started ---- */
 
@@ -390,7 +403,8 @@ static int end_status(struct machine *m, enum sched_end end) {
 static int machine_run(struct machine *m) {
     m->events = eventq_new();
     m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace);
-    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, &sched_calls, m);
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES,
+                         m->options->strict, &sched_calls, m);
     attach_nodes(m);
     front_start(m->front);
     int status = end_status(m, sched_run(m->sched, m->options->limit_cycles));

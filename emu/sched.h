@@ -12,10 +12,23 @@
  *
  *     W(i) = min( next model event, min over j != i of t(j) + L )        [design section 3]
  *
- * and user code of hart i runs only blocks that end before W(i), and none after a request of its own that ncube does
- * not know yet (what it started may come back to it sooner than W). Kernel code runs to its next request in any
- * case: it learns of the outside only by requests. An interrupt is raised when its hart is stopped in user code at
- * or after the time of the cause.
+ * Kernel code always runs to its next request: it learns of the outside only by requests, and takes no interrupts.
+ *
+ * User code sees the outside only through the kernel. So it may run ahead of W(i), to its next trap, whose ENTER is
+ * a request and waits for its turn. What falls due for it meanwhile is handled in the kernel with the clock set
+ * back:
+ *
+ *        user_since            e = cause due        t = clock of the stopped user code, or of ENTER
+ *   ---------|======================|=======================|--------------> virtual time
+ *                                   |--handler--|                            starts at max(e, user_since)
+ *                                                           |--cost--|       user code goes on at t + cost
+ *
+ * Where the code was stopped physically does not matter to anything it can see. A stopped hart is interrupted
+ * through SSWI; one that waits at ENTER is told in the answer. Both cost the same: CAUSES takes effect
+ * NCU_INTERRUPT_CYCLES after the start, and the cost ends with END, wherever the handler was entered from.
+ *
+ * In strict mode (--sync=strict) user code stops at W(i), and at once after a request of its own, since what that
+ * started may come back sooner than W(i). Everything else is the same, and so must be the outcome.
  *
  * Any effect of a request on another hart must lie at least L after it (the NCU model keeps to that).
  */
@@ -34,8 +47,12 @@ struct sched_ops {
     /* A hart's NCU instruction takes effect at now_cycles. For one that needs an answer: true if the hart goes on,
      * false if it stays idle until sched_wake. */
     bool (*execute)(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles);
-    /* A cause waits for the hart: an interrupt must be raised before it runs user code again. */
+    /* Does a cause wait for the hart? Its arrival is told by sched_cause. */
     bool (*cause_waits)(void *ctx, uint32_t hart);
+    /* Writes ans0 of the hart's mailbox. */
+    void (*answer)(void *ctx, uint32_t hart, uint64_t value);
+    /* The hart is interrupted at start_cycles. For the trace. */
+    void (*interrupted)(void *ctx, uint32_t hart, uint64_t start_cycles);
     /* Raises the interrupt of some stopped harts. False: the machine has failed. */
     bool (*interrupt)(void *ctx, const uint32_t *harts, uint32_t n);
     /* True when the run is over. Asked before each event and request. */
@@ -52,7 +69,7 @@ enum sched_end {
 /* `slot_of[i]` is the slot of hart i (0 .. count-1) in `harts`. queue, harts, slot_of and ops outlive the scheduler.
  * lookahead_cycles is L. */
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
-                        uint64_t lookahead_cycles, const struct sched_ops *ops, void *ctx);
+                        uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx);
 void sched_free(struct sched *s);
 
 /* Runs from the first grant (all harts are stopped at SLOT_START) to an end. */
@@ -60,6 +77,9 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles);
 
 /* An idle hart goes on at now_cycles; its answer is in its mailbox. */
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles);
+
+/* A cause has come for a hart that is not idle, at now_cycles. */
+void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles);
 
 /* Virtual time: of the last event or request processed. */
 uint64_t sched_now(const struct sched *s);

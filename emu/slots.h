@@ -38,9 +38,11 @@ struct slot {
     _Alignas(128) uint32_t go; /* futex: number of the grant */
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
     uint64_t base_cycles;      /* clock of the hart at the grant */
-    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
+    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget */
+    uint32_t settle;           /* at LEAVE the clock is base_cycles: the way back from an interrupt is not charged */
 
     _Alignas(128) uint64_t cycles;
+    uint64_t user_since; /* when the user code that runs or is stopped now went on */
     uint32_t why;
     uint32_t op;
     uint32_t posts;
@@ -52,7 +54,8 @@ struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
     _Alignas(128) uint32_t outstanding; /* harts granted and not yet stopped */
-    _Alignas(128) uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
+    _Alignas(128) uint32_t strict; /* a post ends the budget (sched.h) */
+    uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
     struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 

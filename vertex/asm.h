@@ -10,6 +10,7 @@
 #define ASM_WINDOWS 0x84000000
 #define ASM_WINDOW_VA 0xc0000000
 #define ASM_BOOT_STACK_BYTES 8192
+#define ASM_NCU_LEAVE 12
 
 /* Offsets in struct trap_frame. */
 #define ASM_FRAME_PC 0

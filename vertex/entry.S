@@ -7,7 +7,7 @@
 #include "vertex/asm.h"
 
     .section .text
-    .align 2
+    .balign 512                 /* the way back must not cross a page: that would end its block */
     .globl trap_entry
 trap_entry:
     csrrw sp, sscratch, sp
@@ -39,6 +39,7 @@ trap_return:                    /* sp = frame */
     ld t0, ASM_FRAME_PC(sp)
     csrw sepc, t0
     csrw sscratch, sp
+    slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
     ld ra, ASM_FRAME_RA(sp)
     ld t0, ASM_FRAME_T + 0(sp)
     ld t1, ASM_FRAME_T + 8(sp)

@@ -12,6 +12,7 @@
 #include "vertex/syscall.h"
 #include "vertex/vm.h"
 
+_Static_assert(NCU_LEAVE == ASM_NCU_LEAVE, "entry.S");
 _Static_assert(offsetof(struct trap_frame, pc) == ASM_FRAME_PC, "entry.S");
 _Static_assert(offsetof(struct trap_frame, ra) == ASM_FRAME_RA, "entry.S");
 _Static_assert(offsetof(struct trap_frame, sp) == ASM_FRAME_SP, "entry.S");
@@ -56,7 +57,7 @@ static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t 
 }
 
 /* The request line is cleared before the causes are fetched: one that comes later raises it again. */
-static void handle_interrupt(void)
+static void handle_due(void)
 {
     csr_clear(sip, INTERRUPT_SSI);
     event_fetch();
@@ -68,7 +69,7 @@ static void handle_interrupt(void)
 static void enter(void)
 {
     while (ncu_enter())
-        event_fetch();
+        handle_due();
 }
 
 void trap_from_program(struct trap_frame *frame)
@@ -77,7 +78,7 @@ void trap_from_program(struct trap_frame *frame)
     uint64_t scause = csr_read(scause), address = csr_read(stval);
 
     if (scause == SCAUSE_SSI) {
-        handle_interrupt();
+        handle_due();
         if (p->killed)
             enter();
     } else {
