@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * taken from mailbox.arg, answers are in mailbox.ans when the instruction is done.
  *
  *  op          arguments                               answers, effect
- *  IDLE                                                waits until a cause is due; then as CAUSES
+ *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
  *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1;
  *                                                      the cause SEND_DONE gives the buffer back
@@ -130,6 +130,16 @@ enum ncu_op {
     NCU_LEAVE,
     NCU_OPS
 };
+
+/* What an idle node waits for, for the report of a deadlock: IDLE's first argument. */
+enum ncu_wait {
+    NCU_WAIT_PROCESS = 0, /* a program to run */
+    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type or NCU_WAIT_ANY */
+    NCU_WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
+    NCU_WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
+    NCU_WAIT_DISK = 4,    /* a drive: its number */
+};
+#define NCU_WAIT_ANY (~0ull)
 
 #define NCU_TIMER_NONE (~0ull)
 #define NCU_VIA_NEAREST (~0ull)

@@ -51,8 +51,9 @@ bool ncu_cause_waits(const struct ncu *n, uint32_t index);
 /* Sends from the front end, at the time of the event being processed. The bytes are copied. */
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
 
-/* One line about what a node's NCU has under way, for the deadlock report. */
-void ncu_describe(const struct ncu *n, uint32_t index, char *text, size_t bytes);
+/* One line about what a node waits for, for the deadlock report. False if it waits for work only: no program, or a
+ * file server without a request. */
+bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
 

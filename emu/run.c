@@ -369,11 +369,10 @@ static void report_deadlock(struct machine *m) {
     complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
              (double)sched_now(m->sched) / CLOCK_HZ);
     front_describe_wait(m->front, text, sizeof text);
-    fprintf(stderr, "  front end: %s\n", text);
-    for (uint32_t i = 0; i < m->nodes; i++) {
-        ncu_describe(m->ncu, i, text, sizeof text);
-        fprintf(stderr, "  node %u: %s\n", ncu_address(m->ncu, i), text);
-    }
+    fprintf(stderr, "  %s\n", text);
+    for (uint32_t i = 0; i < m->nodes; i++)
+        if (ncu_describe_wait(m->ncu, i, text, sizeof text))
+            fprintf(stderr, "  node %u %s\n", ncu_address(m->ncu, i), text);
 }
 
 static void print_statistics(const struct machine *m) {

@@ -41,7 +41,7 @@ static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sec
     command.busy = true;
     ncu_disk(drive, write, sector, sectors, buffer, command.cookie);
     while (command.busy)
-        sched_wait(WAIT_DISK, drive, WAIT_ANY);
+        sched_wait(NCU_WAIT_DISK, drive, NCU_WAIT_ANY);
     return error_of_status(command.status);
 }
 

@@ -185,8 +185,8 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
     while (!(m = find(p, &pattern))) {
         if (pattern_is_async(p, &pattern) && !async_is_expected(p, &pattern))
             return -N_EINVAL;
-        error = proc_wait(p, WAIT_MESSAGE, pattern.node == MSG_ANY_NODE ? WAIT_ANY : pattern.node,
-                          pattern.type_low == pattern.type_high ? pattern.type_low : WAIT_ANY);
+        error = proc_wait(p, NCU_WAIT_MESSAGE, pattern.node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern.node,
+                          pattern.type_low == pattern.type_high ? pattern.type_low : NCU_WAIT_ANY);
         if (error)
             return error;
     }

@@ -17,16 +17,6 @@
 /* `op` is a constant: the instruction's immediate. */
 #define ncu_execute(op) asm volatile("slti x0, x0, %0" : : "i"(op) : "memory")
 
-/* What an idle node waits for. Passed to IDLE as arguments 0-2 for the report of a deadlock. */
-enum ncu_wait {
-    WAIT_PROCESS = 0, /* a program */
-    WAIT_MESSAGE = 1, /* nread: source address or ~0, type or ~0 */
-    WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
-    WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
-    WAIT_DISK = 4,
-};
-#define WAIT_ANY (~0ull)
-
 /* Both return the number of causes in MAILBOX->cause; NCU_CAUSES_MAX: there may be more. */
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
 uint64_t ncu_causes(void);

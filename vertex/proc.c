@@ -163,7 +163,7 @@ void proc_exit(struct proc *p, uint32_t how, int32_t status)
     drop_inbox(p);
     file_close_all(p);
     while (msg_sends_under_way())
-        sched_wait(WAIT_MEMORY, WAIT_ANY, WAIT_ANY);
+        sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
     record_exit(p, how, status);
     sched_restart();
 }
@@ -266,7 +266,7 @@ int proc_new_message(struct proc *p, uint64_t capacity, struct message **m)
     while (!(*m = msg_new(capacity))) {
         if (!msg_sends_under_way())
             return -N_ENOMEM;
-        int error = proc_wait(p, WAIT_MEMORY, WAIT_ANY, WAIT_ANY);
+        int error = proc_wait(p, NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
         if (error)
             return error;
     }

@@ -42,7 +42,7 @@ int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t seq
 
     *reply = NULL;
     while (!(m = queue_find(&p->inbox, &pattern))) {
-        int error = proc_wait(p, WAIT_REPLY, node, N_REPLY(type));
+        int error = proc_wait(p, NCU_WAIT_REPLY, node, N_REPLY(type));
         if (error)
             return error;
     }

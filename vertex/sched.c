@@ -19,6 +19,6 @@ void sched_main(void)
         else if (p && p->state == PROC_ENDED)
             proc_reap(p);
         else
-            sched_wait(WAIT_PROCESS, WAIT_ANY, WAIT_ANY);
+            sched_wait(NCU_WAIT_PROCESS, NCU_WAIT_ANY, NCU_WAIT_ANY);
     }
 }
