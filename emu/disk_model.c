@@ -10,7 +10,7 @@
  *   geometry           UNIX systems of the time knew three drives of this class by name: 965 cylinders, 9 heads and 35
  *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). The middle one lets an
  *                      nsdisk take the 17.3, 19.5 and 20.5 ms of [P0 section 3] for the writes of 4, 8 and 16 KB
- *   seeks              4 ms to the next cylinder, 16 ms on average and 35 ms at most: usual data sheet values
+ *   seeks              3 ms to the next cylinder, 16 ms on average and 35 ms at most: usual data sheet values
  *   head_switch_us     1 ms, as usual
  *   overhead_us        1 ms from command to seek: Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling",
  *                      IEEE Computer, March 1994, give 1.1 and 2.2 ms for the reads of two such drives
@@ -28,7 +28,7 @@ static const struct disk_model models[] = {
         .heads = 9,
         .sectors_per_track = 43,
         .overhead_us = 1000,
-        .seek_track_us = 4000,
+        .seek_track_us = 3000,
         .seek_average_us = 16000,
         .seek_full_us = 35000,
         .head_switch_us = 1000,
