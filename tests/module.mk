@@ -12,3 +12,10 @@ $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 
 $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $(call machine_test,$(name))))
+
+# make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
+SOAK ?= 200
+.PHONY: soak
+soak:
+	$(SUBMAKE) $(B)/tests/machine/test_ends
+	@SOAK=$(SOAK) $(B)/tests/machine/test_ends --filter 'ends/leave_nothing_after_many_starts'

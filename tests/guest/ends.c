@@ -139,8 +139,11 @@ static void new_memory_is_zero(void)
     check(low != (char *)-1, "sbrk");
     for (int i = 0; i < BYTES; i++)
         check(low[i] == 0, "byte %d is %d", i, low[i]);
+    memset(low, 0x77, BYTES);
     check(sbrk(-BYTES) == low + BYTES, "sbrk back");
     check(sbrk(BYTES) == low, "sbrk again");
+    for (int i = 0; i < BYTES; i++)
+        check(low[i] == 0, "again, byte %d is %d", i, low[i]);
     check(sbrk(1 << 30) == (void *)-1 && errno == ENOMEM, "a gigabyte");
     check(sbrk(-(1 << 30)) == (void *)-1, "below the start");
 }

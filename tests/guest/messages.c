@@ -305,7 +305,7 @@ static void send_errors(void)
 
 static void read_errors(void)
 {
-    int value = 0, bad_src[] = {-2, (int)0x80000000};
+    int value = 0, bad_src[] = {-2, node_count(), 0x4000, 0x8000, 0xffff, 0x10000, (int)0x80000000};
     int bad_type[] = {-2, TYPE_MAX + 1, 0x8001, 0x8002, 0x8021, 0xffff, 0x10000};
 
     send_int(5, own_node(), 1);
@@ -323,6 +323,7 @@ static void read_errors(void)
         result = nread(&value, 4, &src, &type, NULL);
         check(result == -N_EINVAL, "nread, type %d: %d", bad_type[i], result);
     }
+    check_equal(nread(&value, -1, NULL, NULL, NULL), -N_EINVAL);
     check_equal(receive_int(own_node(), 1), 5);
 }
 

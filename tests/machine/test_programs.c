@@ -13,7 +13,7 @@ TestSuite(programs, .timeout = 90);
 static const struct program {
     const char *name, *dim, *program, *args[3], *input;
     int status;
-    const char *out; /* exactly */
+    const char *out; /* exactly; NULL: any */
     const char *err; /* occurs in standard error; empty: nothing is there */
 } programs[] = {
     {"one node says hello", "0", "examples/hello", {NULL}, "", 0, "hello from node 0 of 1\n", ""},
@@ -24,7 +24,9 @@ static const struct program {
     {"_exit runs none", "0", "guest/ends", {"skips exit handlers"}, "", 6, "", ""},
     {"abort on one node is the program's status", "2", "guest/ends", {"aborts"}, "", 134, "passed\n", ""},
     {"a message that cannot come is a deadlock", "1", "guest/ends", {"waits for one that has ended"}, "", 125, "",
-     "deadlock"},
+     "node 0 waits in nread for a message of type 42 from node 1"},
+    {"the C library does what it should", "0", "guest/library", {"argument"}, "", 0, NULL, ""},
+    {"thirty-two nodes meet", "5", "guest/nsync", {NULL}, "", 0, "5 barriers hold\n", ""},
 };
 
 ParameterizedTestParameters(programs, end_as_expected)

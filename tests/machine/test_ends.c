@@ -1,0 +1,229 @@
+/*
+ * Whatever happens to a run, it ends soon, says so, and leaves nothing behind: no process, no file.
+ *
+ * Signals come at moments drawn from a fixed seed, from before the first QEMU starts to the middle of the program.
+ * SOAK=N starts and stops N machines in a row instead of 10.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(ends, .timeout = 3600);
+
+#define END_MS 2000
+#define MOMENTS 12
+#define MOMENT_MAX_MS 300
+
+static unsigned draw(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void pause_ms(unsigned ms)
+{
+    poll(NULL, 0, (int)ms);
+}
+
+static const struct victim {
+    const char *name, *dim, *program, *args[2];
+    bool waits_for_input; /* its input stays open */
+    bool nobody_reads;    /* its output is a full pipe */
+} victims[] = {
+    {"a program that computes", "0", "guest/ends", {"spins"}, false, false},
+    {"nodes that send messages", "2", "guest/ends", {"talks"}, false, false},
+    {"nodes that print", "1", "guest/ends", {"prints"}, false, false},
+    {"a program that waits for input", "0", "guest/streams", {"waits for input"}, true, false},
+    {"output that nobody takes", "0", "guest/ends", {"prints"}, false, true},
+};
+
+/* A run and the test's ends of its pipes. */
+struct run {
+    struct command command;
+    int in, out;
+};
+
+static struct run start(const struct victim *v)
+{
+    struct streams_of_test streams = {-1, -1};
+    struct run r = {.in = -1, .out = -1};
+    int ends[2];
+
+    if (v->waits_for_input) {
+        cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+        streams.in = ends[0], r.in = ends[1];
+    }
+    if (v->nobody_reads) {
+        cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+        r.out = ends[0], streams.out = ends[1];
+    }
+    r.command = ncube_start_on(
+        &(struct ncube_run){.dim = v->dim, .program = v->program, .args = {v->args[0], v->args[1]}}, streams);
+    if (v->waits_for_input)
+        close(streams.in);
+    if (v->nobody_reads)
+        close(streams.out);
+    return r;
+}
+
+static void close_pipes(const struct run *r)
+{
+    if (r->in >= 0)
+        close(r->in);
+    if (r->out >= 0)
+        close(r->out);
+}
+
+static struct outcome end(struct run *r, const char *what)
+{
+    cr_expect(command_ends_within(&r->command, END_MS), "%s: it does not end in two seconds", what);
+    struct outcome o = command_wait(&r->command);
+    command_expect_nothing_left(&r->command, what);
+    close_pipes(r);
+    return o;
+}
+
+/* ---- Signals to ncube ---- */
+
+static void interrupt(const struct victim *v, int signal_number, unsigned after_ms)
+{
+    char *what = format("%s, signal %d after %u ms", v->name, signal_number, after_ms);
+    struct run r = start(v);
+
+    pause_ms(after_ms);
+    kill(r.command.pid, signal_number);
+    struct outcome o = end(&r, what);
+    cr_expect_eq(o.status, 128 + signal_number, "%s: status %d: %s", what, o.status, o.err);
+    cr_expect_leq(count_lines(o.err), 1, "%s: %s", what, o.err);
+    outcome_free(&o);
+    free(what);
+}
+
+ParameterizedTestParameters(ends, come_within_two_seconds_of_a_signal)
+{
+    return TABLE_ROWS(victims);
+}
+
+ParameterizedTest(size_t *row, ends, come_within_two_seconds_of_a_signal)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    unsigned state = (unsigned)*row + 1;
+
+    for (int i = 0; i < MOMENTS; i++)
+        interrupt(&victims[*row], signals[i % 3], draw(&state) % MOMENT_MAX_MS);
+}
+
+ParameterizedTestParameters(ends, leave_no_process_when_ncube_is_killed)
+{
+    return TABLE_ROWS(victims);
+}
+
+ParameterizedTest(size_t *row, ends, leave_no_process_when_ncube_is_killed)
+{
+    const struct victim *v = &victims[*row];
+    unsigned state = (unsigned)*row + 100;
+
+    for (int i = 0; i < MOMENTS / 2; i++) {
+        struct run r = start(v);
+        pause_ms(draw(&state) % MOMENT_MAX_MS);
+        kill(r.command.pid, SIGKILL);
+        struct outcome o = end(&r, v->name);
+        cr_expect_eq(o.status, 128 + SIGKILL, "%s: status %d", v->name, o.status);
+        outcome_free(&o);
+    }
+}
+
+/* ---- Signals to QEMU ---- */
+
+static void lose_qemu(const struct victim *v, int signal_number, unsigned after_ms)
+{
+    char *what = format("%s, signal %d to QEMU after %u ms", v->name, signal_number, after_ms);
+    struct run r = start(v);
+    pid_t qemu = command_find_qemu(&r.command);
+
+    cr_assert_neq(qemu, 0, "%s: no QEMU", what);
+    pause_ms(after_ms);
+    kill(qemu, signal_number);
+    struct outcome o = end(&r, what);
+    cr_expect_eq(o.status, 1, "%s: status %d", what, o.status);
+    cr_expect(count_lines(o.err) == 1 && strstr(o.err, "qemu-system-riscv64") != NULL, "%s: %s", what, o.err);
+    outcome_free(&o);
+    free(what);
+}
+
+Test(ends, come_when_qemu_is_lost_and_say_so)
+{
+    unsigned state = 7;
+
+    for (int i = 0; i < 9; i++)
+        lose_qemu(&victims[i % 3], (int[]){SIGKILL, SIGKILL, SIGSEGV}[i / 3], draw(&state) % MOMENT_MAX_MS);
+}
+
+/* ---- Nothing is left ---- */
+
+/* Names of ncube or QEMU in a folder where other programs, too, have files. */
+static int count_files(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        n += (strstr(e->d_name, "ncube") != NULL && strncmp(e->d_name, "ncube-test-", 11) != 0) ||
+             strstr(e->d_name, "qemu") != NULL || strncmp(e->d_name, "vl.", 3) == 0;
+    if (d != NULL)
+        closedir(d);
+    return n;
+}
+
+static int count_all_files(void)
+{
+    return count_files("/tmp") + count_files("/dev/shm") + count_files("/var/tmp") + count_files("/run") +
+           count_files(".");
+}
+
+static void start_and_stop(int number)
+{
+    struct command c = ncube_start(&(struct ncube_run){.dim = "1", .program = "examples/hello"});
+    struct outcome o = command_wait(&c);
+    char what[32];
+
+    snprintf(what, sizeof what, "start %d", number);
+    cr_expect(o.status == 0 && count_lines(o.out) == 2 && o.err[0] == '\0', "%s: status %d, %s%s", what, o.status,
+              o.out, o.err);
+    command_expect_nothing_left(&c, what);
+    outcome_free(&o);
+}
+
+Test(ends, leave_nothing_after_many_starts)
+{
+    const char *soak = getenv("SOAK");
+    int before = count_all_files();
+
+    for (int i = 0; i < (soak != NULL ? atoi(soak) : 10); i++)
+        start_and_stop(i);
+    cr_expect_eq(count_all_files(), before, "%d files, not %d", count_all_files(), before);
+}
+
+Test(ends, leave_no_file_when_ncube_is_killed)
+{
+    int before = count_all_files();
+
+    for (int i = 0; i < 4; i++) {
+        struct run r = start(&victims[1]);
+        command_find_qemu(&r.command);
+        pause_ms(50u * (unsigned)i);
+        kill(r.command.pid, SIGKILL);
+        struct outcome o = end(&r, "killed");
+        outcome_free(&o);
+    }
+    cr_expect_eq(count_all_files(), before, "%d files, not %d", count_all_files(), before);
+}
