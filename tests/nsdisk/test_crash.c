@@ -1,6 +1,6 @@
 /*
- * Power cuts. Each scenario is run once to count its disk writes, then again with the power cut after every n-th of
- * them. Each time e2fsck -p must be able to repair the volume by itself, and what was fsynced before the cut must be
+ * Power cuts. Each scenario is run once to count the blocks it writes, then again with the power cut after every n-th of
+ * them, also in the midst of a command. Each time e2fsck -p must be able to repair the volume by itself, and what was fsynced before the cut must be
  * there. A cut is silent: the server goes on and knows nothing, so that a scenario does the same in every run.
  */
 #include <criterion/criterion.h>
@@ -9,14 +9,14 @@
 
 #include "tests/nsdisk/model.h"
 
-#define BIG 90000u
-#define CUTS 60u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define BIG 30000u
+#define CUTS 100u /* of a scenario, unless NSDISK_ALL_CUTS is set */
 #define MARKS 8
 
 static struct volume v;
 static uint8_t old[BIG], new[BIG];
-static uint32_t mark[MARKS]; /* the number of writes after which something was durable; UINT32_MAX: not yet */
-static uint32_t writes_at_start;
+static uint32_t mark[MARKS]; /* the number of blocks after which something was durable; UINT32_MAX: not yet */
+static uint32_t written_at_start;
 static struct model m;
 
 struct scenario {
@@ -29,7 +29,7 @@ struct scenario {
 
 static void set_mark(int i)
 {
-    mark[i] = v.writes - writes_at_start;
+    mark[i] = v.blocks_written - written_at_start;
 }
 
 static bool was_durable(int i, uint32_t cut)
@@ -47,10 +47,10 @@ static uint64_t open_new(const char *name)
 static uint32_t run_during(const struct scenario *s, uint32_t cut)
 {
     volume_mount(&v);
-    writes_at_start = v.writes;
-    v.writes_allowed = cut;
+    written_at_start = v.blocks_written;
+    v.blocks_allowed = cut;
     s->during();
-    uint32_t writes = v.writes - writes_at_start;
+    uint32_t writes = v.blocks_written - written_at_start;
     volume_crash(&v);
     return writes;
 }
@@ -60,7 +60,7 @@ static void run_scenario(const struct scenario *s, uint32_t block_bytes)
     fill_pattern(old, sizeof old, 1);
     fill_pattern(new, sizeof new, 2);
     memset(mark, 0xff, sizeof mark);
-    volume_make(&v, block_bytes, 3000, "");
+    volume_make(&v, block_bytes, 3000, block_bytes == 1024 ? "-g 512" : "");
     v.cache_bytes = 64 * block_bytes;
     volume_mount(&v);
     s->before();
@@ -205,7 +205,48 @@ static void check_some_name(uint32_t cut)
 {
     cr_assert(v_has(&v, "/d/f", old, BIG) || v_has(&v, "/e/f", old, BIG) || v_has(&v, "/f", old, BIG),
               "cut after %u: no name is left", cut);
-    cr_assert(!was_durable(0, cut) || v_has(&v, "/f", old, BIG), "cut after %u", cut);
+    cr_assert(!was_durable(0, cut) || !v_has(&v, "/d/f", old, BIG), "cut after %u: the first name is back", cut);
+}
+
+static void exchange_names(void)
+{
+    v_link(&v, "/d/f", "/e/f");
+    v_unlink(&v, "/d/f");
+    v_exit(&v);
+    set_mark(0);
+    v_link(&v, "/e/f", "/f");
+    v_unlink(&v, "/e/f");
+    v_exit(&v);
+}
+
+/* Enough files that their inodes, and their directory's, are in several blocks. */
+static void make_and_remove_directories(void)
+{
+    static const char *const names[] = {"/new/a", "/new/b", "/new/c", "/new/sub/d", "/new/sub/e", "/new/sub/f"};
+    v_mkdir(&v, "/new");
+    v_mkdir(&v, "/new/sub");
+    v_mkdir(&v, "/new/sub/third");
+    v_mkdir(&v, "/new/sub/third/fourth");
+    v_mkdir(&v, "/new/sub/third/fourth/fifth");
+    for (int i = 0; i < 6; i++)
+        v_put(&v, names[i], new, 1000);
+    v_exit(&v);
+    v_rmdir(&v, "/new/sub/third/fourth/fifth");
+    v_rmdir(&v, "/new/sub/third/fourth");
+    v_rmdir(&v, "/new/sub/third");
+    for (int i = 0; i < 6; i++)
+        v_unlink(&v, names[i]);
+    v_rmdir(&v, "/new/sub");
+    v_rmdir(&v, "/new");
+    v_exit(&v);
+    set_mark(0);
+}
+
+static void check_directories(uint32_t cut)
+{
+    struct file_stat st;
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG), "cut after %u", cut);
+    cr_assert(!was_durable(0, cut) || v_stat(&v, "/new", &st) == -N_ENOENT, "cut after %u", cut);
 }
 
 static void move_directory(void)
@@ -270,6 +311,8 @@ static const struct scenario scenarios[] = {
     /* Between its two names a directory has both, which e2fsck -p leaves to a human. */
     {"move a directory", fill_directories, move_directory, check_some_directory, "-fy"},
     {"rename a directory", fill_directories, rename_directory, check_renamed_directory, "-p"},
+    {"exchange names", fill_directories, exchange_names, check_some_name, "-p"},
+    {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p"},
     {"random steps", put_kept, random_steps, check_kept_directory, "-p"},
 };
 
@@ -309,7 +352,17 @@ Test(crash, renames_a_directory_wholly_or_not_at_all)
     run_named(5);
 }
 
-Test(crash, during_anything_harms_no_other_file)
+Test(crash, leaves_a_linked_file_a_name)
 {
     run_named(6);
+}
+
+Test(crash, during_mkdir_and_rmdir_leaves_a_whole_tree)
+{
+    run_named(7);
+}
+
+Test(crash, during_anything_harms_no_other_file)
+{
+    run_named(8);
 }

@@ -34,17 +34,29 @@ static int ram_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
     return 0;
 }
 
+/* How many of the sectors a power cut lets through: whole blocks, even in the midst of a command. */
+static uint32_t sectors_before_cut(struct volume *v, uint32_t sectors)
+{
+    uint32_t per_block = v->block_bytes / BLOCKDEV_SECTOR_BYTES;
+    uint32_t blocks = (sectors + per_block - 1) / per_block;
+    v->blocks_written += blocks;
+    if (v->blocks_allowed == UINT32_MAX)
+        return sectors;
+    if (blocks > v->blocks_allowed) {
+        sectors = v->blocks_allowed * per_block;
+        blocks = v->blocks_allowed;
+    }
+    v->blocks_allowed -= blocks;
+    return sectors;
+}
+
 static int ram_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
 {
     struct volume *v = ctx;
     if ((sector + sectors) * BLOCKDEV_SECTOR_BYTES > v->size)
         die("write beyond the disk");
     v->writes++;
-    if (v->writes_allowed != UINT32_MAX) {
-        if (v->writes_allowed == 0)
-            return 0;
-        v->writes_allowed--;
-    }
+    sectors = sectors_before_cut(v, sectors);
     memcpy(v->bytes + sector * BLOCKDEV_SECTOR_BYTES, buf, (size_t)sectors * BLOCKDEV_SECTOR_BYTES);
     return 0;
 }
@@ -106,6 +118,7 @@ void volume_make(struct volume *v, uint32_t block_bytes, uint32_t kilobytes, con
 {
     char path[64], command[512];
     memset(v, 0, sizeof *v);
+    v->block_bytes = block_bytes;
     v->boot_number = 1;
     v->cache_bytes = 256 << 10;
     v->now_s = START_S;
@@ -154,7 +167,7 @@ int volume_try_mount(struct volume *v)
     struct blockdev dev = {ram_read, ram_write, v->size / BLOCKDEV_SECTOR_BYTES, v};
     char text[256];
     v->log[0] = '\0';
-    v->writes_allowed = UINT32_MAX;
+    v->blocks_allowed = UINT32_MAX;
     v->read_fails_from = UINT32_MAX;
     v->server = server_new(VOLUME_NODE, v->boot_number++, &env);
     int error = server_mount(v->server, 0, &dev, "df00", v->cache_bytes, text, sizeof text);
