@@ -106,63 +106,6 @@ static void inode_pack(const struct ext2_inode *inode, uint8_t *at)
         disk_put32(at + I_BLOCK + 4 * i, inode->block[i]);
 }
 
-/* ---- Unnamed inodes ---- */
-
-static struct ext2_unnamed *unnamed_find(struct ext2 *fs, uint32_t ino)
-{
-    for (uint32_t i = 0; i < fs->unnamed_count; i++)
-        if (fs->unnamed[i].ino == ino)
-            return &fs->unnamed[i];
-    return NULL;
-}
-
-static void unnamed_remove(struct ext2_inode *inode)
-{
-    struct ext2 *fs = inode->fs;
-    if (!inode->unnamed)
-        return;
-    struct ext2_unnamed *u = unnamed_find(fs, inode->ino);
-    *u = fs->unnamed[--fs->unnamed_count];
-    inode->unnamed = false;
-}
-
-static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino);
-
-int ext2_publish_unnamed(struct ext2 *fs)
-{
-    for (; fs->unnamed_count != 0; fs->unnamed_count--) {
-        const struct ext2_unnamed *u = &fs->unnamed[fs->unnamed_count - 1];
-        struct ext2_inode *inode = table_find(fs, u->ino);
-        struct cache_block *block;
-        int error = inode_block_get(fs, u->ino, &block);
-        if (error < 0)
-            return error;
-        disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
-        cache_mark_dirty(fs->cache, block);
-        cache_put(block);
-        if (inode != NULL)
-            inode->unnamed = false;
-    }
-    return 0;
-}
-
-/* ---- Storing ---- */
-
-int ext2_inode_store(struct ext2_inode *inode)
-{
-    struct ext2 *fs = inode->fs;
-    struct cache_block *block;
-    if (inode->unnamed)
-        unnamed_find(fs, inode->ino)->links = inode->links;
-    int error = inode_block_get(fs, inode->ino, &block);
-    if (error < 0)
-        return error;
-    inode_pack(inode, inode_in(fs, inode->ino, block));
-    cache_mark_dirty(fs->cache, block);
-    cache_put(block);
-    return 0;
-}
-
 /* ---- The table ---- */
 
 static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino)
@@ -198,6 +141,61 @@ static void table_remove(struct ext2_inode *inode)
     *at = inode->next;
     inode->next = fs->inode_idle;
     fs->inode_idle = inode;
+}
+
+/* ---- Unnamed inodes ---- */
+
+static struct ext2_unnamed *unnamed_find(struct ext2 *fs, uint32_t ino)
+{
+    for (uint32_t i = 0; i < fs->unnamed_count; i++)
+        if (fs->unnamed[i].ino == ino)
+            return &fs->unnamed[i];
+    return NULL;
+}
+
+static void unnamed_remove(struct ext2_inode *inode)
+{
+    struct ext2 *fs = inode->fs;
+    if (!inode->unnamed)
+        return;
+    struct ext2_unnamed *u = unnamed_find(fs, inode->ino);
+    *u = fs->unnamed[--fs->unnamed_count];
+    inode->unnamed = false;
+}
+
+int ext2_publish_unnamed(struct ext2 *fs)
+{
+    for (; fs->unnamed_count != 0; fs->unnamed_count--) {
+        const struct ext2_unnamed *u = &fs->unnamed[fs->unnamed_count - 1];
+        struct ext2_inode *inode = table_find(fs, u->ino);
+        struct cache_block *block;
+        int error = inode_block_get(fs, u->ino, &block);
+        if (error < 0)
+            return error;
+        disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
+        cache_mark_dirty(fs->cache, block);
+        cache_put(block);
+        if (inode != NULL)
+            inode->unnamed = false;
+    }
+    return 0;
+}
+
+/* ---- Storing ---- */
+
+int ext2_inode_store(struct ext2_inode *inode)
+{
+    struct ext2 *fs = inode->fs;
+    struct cache_block *block;
+    if (inode->unnamed)
+        unnamed_find(fs, inode->ino)->links = inode->links;
+    int error = inode_block_get(fs, inode->ino, &block);
+    if (error < 0)
+        return error;
+    inode_pack(inode, inode_in(fs, inode->ino, block));
+    cache_mark_dirty(fs->cache, block);
+    cache_put(block);
+    return 0;
 }
 
 /* ---- Getting ---- */
