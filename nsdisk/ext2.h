@@ -7,7 +7,9 @@
  *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
  *   ext2_data.c    reading, writing and resizing
  *   ext2_dir.c     the entries of one directory
- *   ext2_name.c    paths, and the operations on names
+ *   ext2_walk.c    paths
+ *   ext2_name.c    making and removing names
+ *   ext2_rename.c  renaming
  *
  * Names and layouts are those of the second extended file system (`man 5 ext2`, and the layout that `debugfs stat`
  * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
@@ -262,7 +264,7 @@ int ext2_dir_is_empty(struct ext2_inode *dir);
 /* Writes "." and ".." into a new directory's first block. */
 int ext2_dir_start(struct ext2_inode *dir, uint32_t parent);
 
-/* ---- ext2_name.c ---- */
+/* ---- ext2_walk.c, ext2_name.c, ext2_rename.c ---- */
 
 struct ext2_path { /* a name as a client sent it: no NUL at the end */
     const char *text;

@@ -2,7 +2,7 @@
 #
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 NSDISK_CORE := $(addprefix nsdisk/,cache.c ext2_alloc.c ext2_data.c ext2_dir.c ext2_inode.c ext2_map.c \
-    ext2_name.c ext2_super.c open_table.c serve.c text.c)
+    ext2_name.c ext2_rename.c ext2_super.c ext2_walk.c open_table.c serve.c text.c)
 NSDISK_SRCS := nsdisk/main.c $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)

@@ -25,7 +25,8 @@ static uint32_t below(struct fuzz *f, uint32_t n)
 
 static uint16_t put_name(struct fuzz *f, uint8_t *at)
 {
-    static const char *const names[] = {"/a", "/b", "/a/b", "/a/a", "/a/../b", "/", "/lost+found", "/a/b/c", "//", "/."};
+    static const char *const names[] = {"/a", "/b", "/a/b", "/a/a", "/a/../b", "/", "/lost+found", "/a/b/c", "//",
+                                        "/."};
     const char *name = names[below(f, sizeof names / sizeof names[0])];
     memcpy(at, name, strlen(name));
     return (uint16_t)strlen(name);

@@ -1,7 +1,8 @@
 /*
- * Power cuts. Each scenario is run once to count the blocks it writes, then again with the power cut after every n-th of
- * them, also in the midst of a command. Each time e2fsck -p must be able to repair the volume by itself, and what was fsynced before the cut must be
- * there. A cut is silent: the server goes on and knows nothing, so that a scenario does the same in every run.
+ * Power cuts. Each scenario is run once to count the blocks it writes, then again with the power cut after every
+ * n-th of them, also in the midst of a command. Each time e2fsck -p must be able to repair the volume by itself, and
+ * what was fsynced before the cut must be there. A cut is silent: the server goes on and knows nothing, so that a
+ * scenario does the same in every run.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static void run_scenario(const struct scenario *s, uint32_t block_bytes)
         int status = volume_fsck(&v, s->repair);
         cr_assert_leq(status, 1, "%s, %u: cut after %u of %u: e2fsck %s gave %d", s->name, block_bytes, cut, writes,
                       s->repair, status);
-        cr_assert(status == 0 || volume_fsck(&v, "-fn") == 0, "%s, %u: cut after %u: not repaired", s->name, block_bytes, cut);
+        cr_assert(status == 0 || volume_fsck(&v, "-fn") == 0, "%s, %u: cut after %u: not repaired", s->name,
+                  block_bytes, cut);
         volume_mount(&v);
         s->after(cut);
         cr_assert_eq(server_volume(v.server, 0)->errors, false, "%s: cut after %u: %s", s->name, cut, v.log);
@@ -141,7 +143,8 @@ static void check_old_or_new(uint32_t cut)
     bool is_old = v_has(&v, "/f", old, BIG), is_new = v_has(&v, "/f", new, BIG);
     cr_assert(is_old || is_new, "cut after %u: /f is neither the old file nor the new one", cut);
     cr_assert(!was_durable(1, cut) || is_new, "cut after %u: /f is old again", cut);
-    cr_assert(!was_durable(0, cut) || is_new || v_has(&v, "/d/tmp", new, BIG), "cut after %u: the new file is gone", cut);
+    cr_assert(!was_durable(0, cut) || is_new || v_has(&v, "/d/tmp", new, BIG), "cut after %u: the new file is gone",
+              cut);
 }
 
 /* ---- Space that is freed and used again ---- */
