@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,20 +118,38 @@ bool command_ends_within(const struct command *c, int limit_ms)
     return n == 1;
 }
 
+/* All that is in a file in memory; its writer's offset stays. */
+static char *read_content(int fd, size_t *bytes)
+{
+    struct stat st;
+    cr_assert_eq(fstat(fd, &st), 0);
+    char *text = malloc((size_t)st.st_size + 1);
+    cr_assert_not_null(text);
+    cr_assert_eq(pread(fd, text, (size_t)st.st_size, 0), st.st_size);
+    text[st.st_size] = '\0';
+    *bytes = (size_t)st.st_size;
+    return text;
+}
+
+void command_await_lines(const struct command *c, size_t lines)
+{
+    size_t bytes, seen = 0;
+
+    while (seen < lines && !command_ends_within(c, POLL_MS)) {
+        char *text = read_content(c->out_fd, &bytes);
+        seen = count_lines(text);
+        free(text);
+    }
+}
+
 static char *read_all(int fd, size_t *bytes)
 {
     if (fd < 0)
         return strdup("");
-    off_t end = lseek(fd, 0, SEEK_END);
-    char *text = malloc((size_t)end + 1);
-    cr_assert_not_null(text);
-    cr_assert_eq(pread(fd, text, (size_t)end, 0), end);
-    text[end] = '\0';
+    char *text = read_content(fd, bytes);
     close(fd);
-    *bytes = (size_t)end;
     return text;
 }
-
 struct outcome command_wait(struct command *c)
 {
     struct outcome o = {0};

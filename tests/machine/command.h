@@ -52,6 +52,9 @@ struct outcome command_wait(struct command *c);
 /* Waits at most so long; true when it has ended, which command_wait then reports. */
 bool command_ends_within(const struct command *c, int limit_ms);
 
+/* Waits until it has written so many lines to its standard output, or has ended. */
+void command_await_lines(const struct command *c, size_t lines);
+
 /* The living processes that descend from a command, itself included: at most `most` ids into pid. Returns how many. */
 size_t command_processes(const struct command *c, pid_t *pid, size_t most);
 

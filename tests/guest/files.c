@@ -1,0 +1,672 @@
+/*
+ * Files by the calls of POSIX and <nio.h>. The same cases run on the front end and on volumes:
+ *
+ *   files CASE PREFIX ...     PREFIX begins every name: "" or "//df00/"
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <n_errno.h>
+#include <nio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+/* A name with the prefix; one of four buffers in turn. */
+static const char *name_of(const char *name)
+{
+    static char names[4][1200];
+    static unsigned turn;
+    char *made = names[turn++ % 4];
+
+    snprintf(made, sizeof names[0], "%s%s", test_argv[0], name);
+    return made;
+}
+
+#define check_fails(call, expected_errno)                                                            \
+    do {                                                                                             \
+        errno = 0;                                                                                   \
+        long check_result = (long)(call);                                                            \
+        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, \
+              check_result, errno, strerror(errno), #expected_errno);                                \
+    } while (0)
+
+#define check_works(call)                                                                   \
+    do {                                                                                    \
+        errno = 0;                                                                          \
+        check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno));             \
+    } while (0)
+
+static int open_file(const char *name, int flags)
+{
+    int fd = open(name_of(name), flags, 0644);
+
+    check(fd >= 0, "open %s: errno %d (%s)", name, errno, strerror(errno));
+    return fd;
+}
+
+static void write_pattern(int fd, size_t n, uint32_t seed)
+{
+    char *buf = malloc(n + 1);
+
+    check(buf != NULL, "no memory");
+    fill_pattern(buf, n, seed);
+    check_equal(write(fd, buf, n), n);
+    free(buf);
+}
+
+static void expect_pattern(int fd, size_t n, uint32_t seed)
+{
+    char *buf = malloc(n + 1);
+
+    check(buf != NULL, "no memory");
+    check_equal(read(fd, buf, n), n);
+    check(find_wrong_byte(buf, n, seed) == n, "pattern %u: wrong at %zu of %zu", (unsigned)seed,
+          find_wrong_byte(buf, n, seed), n);
+    free(buf);
+}
+
+static void make_file(const char *name, size_t n, uint32_t seed)
+{
+    int fd = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
+
+    write_pattern(fd, n, seed);
+    check_works(close(fd));
+}
+
+static void expect_file(const char *name, size_t n, uint32_t seed)
+{
+    int fd = open_file(name, O_RDONLY);
+    char byte;
+
+    expect_pattern(fd, n, seed);
+    check_equal(read(fd, &byte, 1), 0);
+    check_works(close(fd));
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat st;
+
+    check(stat(name_of(name), &st) == 0, "stat %s: %s", name, strerror(errno));
+    return st.st_size;
+}
+
+/* ---- One file ---- */
+
+static void opens_and_closes(void)
+{
+    int fd = open_file("one", O_RDWR | O_CREAT | O_EXCL);
+
+    check_fails(open(name_of("one"), O_RDWR | O_CREAT | O_EXCL, 0644), EEXIST);
+    check_fails(open(name_of("two"), O_RDWR), ENOENT);
+    check_fails(open(name_of("no/two"), O_RDWR | O_CREAT, 0644), ENOENT);
+    check_fails(open(name_of("one/two"), O_RDWR | O_CREAT, 0644), ENOTDIR);
+    check_fails(open(NULL, O_RDWR), EFAULT);
+    check_fails(open("", O_RDWR), ENOENT);
+    check_works(close(fd));
+    check_fails(close(fd), EBADF);
+    check_fails(write(fd, "x", 1), EBADF);
+    fd = open_file("one", O_RDONLY);
+    check_fails(write(fd, "x", 1), EBADF);
+    check_works(close(fd));
+    fd = open_file("one", O_WRONLY);
+    check_fails(read(fd, &fd, 1), EBADF);
+    check_works(close(fd));
+}
+
+static void reads_and_writes(void)
+{
+    int fd = open_file("file", O_RDWR | O_CREAT);
+    char byte;
+
+    write_pattern(fd, 10000, 1);
+    write_pattern(fd, 1, 2);
+    check_equal(read(fd, &byte, 1), 0);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    expect_pattern(fd, 10000, 1);
+    expect_pattern(fd, 1, 2);
+    check_equal(lseek(fd, 100, SEEK_SET), 100);
+    write_pattern(fd, 50, 3);
+    check_equal(lseek(fd, -50, SEEK_CUR), 100);
+    expect_pattern(fd, 50, 3);
+    check_equal(lseek(fd, -1, SEEK_END), 10000);
+    expect_pattern(fd, 1, 2);
+    check_fails(lseek(fd, -1, SEEK_SET), EINVAL);
+    check_fails(lseek(fd, 0, 99), EINVAL);
+    check_equal(lseek(fd, 0, SEEK_CUR), 10001);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    check_fails(read(fd, NULL, 1), EFAULT);
+    check_fails(write(fd, (char *)0xc0000000ul, 100), EFAULT);
+    check_equal(write(fd, NULL, 0), 0);
+    check_equal(size_of("file"), 10001);
+    check_works(fsync(fd));
+    check_works(close(fd));
+}
+
+static void truncates_and_appends(void)
+{
+    int fd = open_file("file", O_RDWR | O_CREAT);
+    char buf[2000];
+
+    write_pattern(fd, 5000, 1);
+    check_works(ftruncate(fd, 1000));
+    check_equal(size_of("file"), 1000);
+    check_works(ftruncate(fd, 3000));
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    expect_pattern(fd, 1000, 1);
+    check_equal(read(fd, buf, sizeof buf), 2000);
+    for (int i = 0; i < 2000; i++)
+        check(buf[i] == 0, "byte %d is %d", 1000 + i, buf[i]);
+    check_fails(ftruncate(fd, -1), EINVAL);
+    check_works(close(fd));
+    fd = open_file("file", O_WRONLY | O_APPEND);
+    write_pattern(fd, 100, 2);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    write_pattern(fd, 100, 3);
+    check_equal(size_of("file"), 3200);
+    check_works(close(fd));
+    fd = open_file("file", O_RDWR | O_TRUNC);
+    check_equal(size_of("file"), 0);
+    check_equal(read(fd, buf, 1), 0);
+    check_works(close(fd));
+}
+
+static void describes(void)
+{
+    struct stat by_fd, by_name;
+    int fd = open_file("file", O_RDWR | O_CREAT);
+
+    write_pattern(fd, 12345, 1);
+    check_works(fstat(fd, &by_fd));
+    check_works(stat(name_of("file"), &by_name));
+    check(S_ISREG(by_fd.st_mode) && (by_fd.st_mode & 0777) == 0644, "mode %o", (unsigned)by_fd.st_mode);
+    check_equal(by_fd.st_size, 12345);
+    check_equal(by_fd.st_nlink, 1);
+    check(by_fd.st_ino == by_name.st_ino && by_fd.st_dev == by_name.st_dev && by_name.st_size == 12345, "stat");
+    check(by_fd.st_blocks * 512 >= 12345, "%ld blocks", (long)by_fd.st_blocks);
+    check_equal(isatty(fd), 0);
+    check_works(close(fd));
+    check_works(mkdir(name_of("folder"), 0755));
+    check_works(stat(name_of("folder"), &by_name));
+    check(S_ISDIR(by_name.st_mode), "mode %o", (unsigned)by_name.st_mode);
+    check_fails(stat(name_of("none"), &by_name), ENOENT);
+    check_fails(stat(name_of("file/none"), &by_name), ENOTDIR);
+    check_works(access(name_of("file"), R_OK | W_OK));
+    check_works(access(name_of("file"), F_OK));
+    check_fails(access(name_of("none"), F_OK), ENOENT);
+}
+
+static void serves_stdio(void)
+{
+    FILE *f = fopen(name_of("text"), "w+");
+    char line[100];
+
+    check(f != NULL, "fopen: %s", strerror(errno));
+    for (int i = 0; i < 1000; i++)
+        fprintf(f, "line %d\n", i);
+    check_works(fseek(f, 0, SEEK_SET));
+    for (int i = 0, n; i < 1000; i++)
+        check(fgets(line, sizeof line, f) && sscanf(line, "line %d", &n) == 1 && n == i, "line %d: %s", i, line);
+    check(!fgets(line, sizeof line, f) && feof(f), "no end");
+    check_equal(ftell(f), 8890);
+    check_works(fclose(f));
+    f = fopen(name_of("text"), "a");
+    check(f && fputs("appended\n", f) >= 0 && fclose(f) == 0, "append");
+    check_equal(size_of("text"), 8899);
+}
+
+/* ---- Names and folders ---- */
+
+static void renames_and_links(void)
+{
+    struct stat st;
+
+    make_file("a", 100, 1);
+    make_file("b", 200, 2);
+    check_works(link(name_of("a"), name_of("a2")));
+    check_works(stat(name_of("a"), &st));
+    check_equal(st.st_nlink, 2);
+    check_fails(link(name_of("a"), name_of("b")), EEXIST);
+    check_fails(link(name_of("none"), name_of("c")), ENOENT);
+    check_works(unlink(name_of("a")));
+    expect_file("a2", 100, 1);
+    check_fails(unlink(name_of("a")), ENOENT);
+    check_works(rename(name_of("a2"), name_of("b")));
+    expect_file("b", 100, 1);
+    check_fails(rename(name_of("a2"), name_of("c")), ENOENT);
+    check_works(mkdir(name_of("d"), 0755));
+    check_works(rename(name_of("b"), name_of("d/b")));
+    expect_file("d/b", 100, 1);
+    check_works(rename(name_of("d"), name_of("e")));
+    expect_file("e/b", 100, 1);
+    check_works(mkdir(name_of("e/f"), 0755));
+    check_fails(rename(name_of("e"), name_of("e/f/g")), EINVAL);
+    check_works(rename(name_of("e/b"), name_of("e/b")));
+    expect_file("e/b", 100, 1);
+}
+
+static void makes_and_removes_folders(void)
+{
+    char long_name[400];
+
+    check_works(mkdir(name_of("d"), 0755));
+    check_fails(mkdir(name_of("d"), 0755), EEXIST);
+    check_fails(mkdir(name_of("no/d"), 0755), ENOENT);
+    check_works(mkdir(name_of("d/d"), 0755));
+    make_file("d/d/file", 10, 1);
+    check_fails(rmdir(name_of("d/d")), ENOTEMPTY);
+    check_fails(rmdir(name_of("d/d/file")), ENOTDIR);
+    check_works(unlink(name_of("d/d/file")));
+    check_works(rmdir(name_of("d/d")));
+    check_fails(rmdir(name_of("d/d")), ENOENT);
+    check(unlink(name_of("d")) == -1, "a folder was unlinked");
+    check_fails(open(name_of("d"), O_RDWR), EISDIR);
+    memset(long_name, 'n', sizeof long_name);
+    long_name[300] = '\0';
+    check_fails(open(name_of(long_name), O_RDWR | O_CREAT, 0644), ENAMETOOLONG);
+    long_name[255] = '\0';
+    make_file(long_name, 5, 1);
+    expect_file(long_name, 5, 1);
+    make_file("d/./file", 7, 3);
+    expect_file("d//file", 7, 3);
+    expect_file("d/../d/file", 7, 3);
+}
+
+enum { FILES = 60 };
+
+static void lists(void)
+{
+    int seen[FILES] = {0}, dots = 0, folders = 0, n;
+    char name[32];
+
+    check_works(mkdir(name_of("list"), 0755));
+    check_works(mkdir(name_of("list/folder"), 0755));
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "list/file%d", i);
+        make_file(name, i, i);
+    }
+    DIR *dir = opendir(name_of("list"));
+    check(dir != NULL, "opendir: %s", strerror(errno));
+    for (int again = 0; again < 2; again++, rewinddir(dir)) {
+        memset(seen, 0, sizeof seen);
+        dots = folders = 0;
+        for (struct dirent *e; (e = readdir(dir));) {
+            dots += strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+            folders += strcmp(e->d_name, "folder") == 0 && e->d_type == DT_DIR;
+            if (sscanf(e->d_name, "file%d", &n) == 1)
+                check(n < FILES && !seen[n]++ && e->d_type == DT_REG && e->d_ino != 0, "%s", e->d_name);
+        }
+        for (int i = 0; i < FILES; i++)
+            check(seen[i], "file%d is missing", i);
+        check(dots == 2 && folders == 1, "%d dots, %d folders", dots, folders);
+    }
+    long place = telldir(dir);
+    struct dirent *first = readdir(dir);
+    check(first != NULL, "nothing after rewinddir");
+    strcpy(name, first->d_name);
+    check(readdir(dir) != NULL, "only one entry");
+    seekdir(dir, place);
+    check(strcmp(readdir(dir)->d_name, name) == 0, "seekdir");
+    check_works(closedir(dir));
+    errno = 0;
+    check(opendir(name_of("list/file1")) == NULL && errno == ENOTDIR, "a file is no folder: %d", errno);
+    check(opendir(name_of("none")) == NULL && errno == ENOENT, "no folder: %d", errno);
+}
+
+/* ---- Much ---- */
+
+static void many_files(void)
+{
+    enum { MANY = 150 };
+    char name[32];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%03d", i);
+        make_file(name, 1 + i * 7, i);
+    }
+    for (int i = 0; i < MANY; i += 2) {
+        snprintf(name, sizeof name, "many%03d", i);
+        check_works(unlink(name_of(name)));
+    }
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%03d", i);
+        if (i % 2)
+            expect_file(name, 1 + i * 7, i);
+        else
+            check_fails(access(name_of(name), F_OK), ENOENT);
+    }
+}
+
+static void all_descriptors(void)
+{
+    int fd[1100], n = 0;
+
+    make_file("file", 10, 1);
+    while (n < 1100 && (fd[n] = open(name_of("file"), O_RDONLY)) >= 0)
+        n++;
+    check(n < 1100 && (errno == EMFILE || errno == ENFILE), "%d files, errno %d", n, errno);
+    check(n >= 16, "only %d files", n);
+    for (int i = 0; i < n; i++)
+        check_works(close(fd[i]));
+    expect_file("file", 10, 1);
+}
+
+static void a_big_file(void)
+{
+    size_t piece = 100003;
+    int fd = open_file("big", O_RDWR | O_CREAT);
+
+    for (int i = 0; i < 8; i++)
+        write_pattern(fd, piece, i);
+    for (int i = 7; i >= 0; i--) {
+        check_equal(lseek(fd, i * piece, SEEK_SET), i * piece);
+        expect_pattern(fd, piece, i);
+    }
+    check_equal(size_of("big"), 8 * piece);
+    check_works(ftruncate(fd, 300000));
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    expect_pattern(fd, piece, 0);
+    check_works(close(fd));
+    check_works(unlink(name_of("big")));
+}
+
+/* Single bytes far apart: direct, single, double and triple indirect blocks; zeros between. */
+static void holes(void)
+{
+    static const off_t places[] = {0, 5000, 50000, 300000, 5000000, 70000000, 200000000};
+    int n = sizeof places / sizeof *places, fd = open_file("holes", O_RDWR | O_CREAT);
+    struct stat st;
+    char buf[600];
+
+    for (int i = n - 1; i >= 0; i -= 2) {
+        check_equal(lseek(fd, places[i], SEEK_SET), places[i]);
+        check_equal(write(fd, "x", 1), 1);
+    }
+    for (int i = n - 2; i >= 0; i -= 2) {
+        check_equal(lseek(fd, places[i], SEEK_SET), places[i]);
+        check_equal(write(fd, "x", 1), 1);
+    }
+    check_equal(size_of("holes"), places[n - 1] + 1);
+    for (int i = 0; i < n; i++) {
+        off_t start = places[i] > 300 ? places[i] - 300 : 0;
+        check_equal(lseek(fd, start, SEEK_SET), start);
+        ssize_t got = read(fd, buf, sizeof buf);
+        check(got > places[i] - start, "%ld bytes at %ld", (long)got, (long)start);
+        for (ssize_t k = 0; k < got; k++)
+            check(buf[k] == (start + k == places[i] ? 'x' : 0), "byte %ld is %d", (long)(start + k), buf[k]);
+    }
+    check_works(fstat(fd, &st));
+    if (strncmp(test_argv[0], "//", 2) == 0) /* the front end does not say */
+        check(st.st_blocks < 4000, "%ld blocks", (long)st.st_blocks);
+    check_works(close(fd));
+}
+
+/* ---- Several nodes ---- */
+
+static void own_files(void)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "own%d", own_node());
+    for (int i = 0; i < 3; i++) {
+        make_file(name, 20000 + 1000 * own_node(), own_node() + 10 * i);
+        expect_file(name, 20000 + 1000 * own_node(), own_node() + 10 * i);
+    }
+    check_equal(nsync(1), 0);
+    for (int i = 0; i < node_count(); i++) {
+        snprintf(name, sizeof name, "own%d", i);
+        expect_file(name, 20000 + 1000 * i, i + 20);
+    }
+}
+
+static void one_file(void)
+{
+    enum { PART = 5000 };
+    int fd = open_file("shared", O_RDWR | O_CREAT), nodes = node_count();
+
+    for (int i = 0; i < 4; i++) {
+        check_equal(lseek(fd, (i * nodes + own_node()) * PART, SEEK_SET), (i * nodes + own_node()) * PART);
+        write_pattern(fd, PART, i * nodes + own_node());
+    }
+    check_equal(nsync(1), 0);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    for (int i = 0; i < 4 * nodes; i++)
+        expect_pattern(fd, PART, i);
+    check_works(close(fd));
+}
+
+static void appended_records(void)
+{
+    enum { RECORD = 100, COUNT = 10 };
+    int fd = open_file("log", O_WRONLY | O_CREAT | O_APPEND), total = COUNT * node_count();
+    static int next[64];
+    char record[RECORD];
+
+    for (int i = 0; i < COUNT; i++) {
+        memset(record, 'a' + own_node(), RECORD);
+        record[0] = (char)i;
+        check_equal(write(fd, record, RECORD), RECORD);
+    }
+    check_works(close(fd));
+    check_equal(nsync(1), 0);
+    check_equal(size_of("log"), total * RECORD);
+    fd = open_file("log", O_RDONLY);
+    for (int i = 0; i < total; i++) {
+        check_equal(read(fd, record, RECORD), RECORD);
+        int node = record[1] - 'a';
+        check(node >= 0 && node < node_count() && record[0] == next[node]++, "record %d of node %d", record[0], node);
+        for (int k = 1; k < RECORD; k++)
+            check(record[k] == record[1], "record %d is mixed", i);
+    }
+    check_works(close(fd));
+}
+
+/* ---- Transfers under way ---- */
+
+static void starts_and_ends(void)
+{
+    enum { PART = 3000, COUNT = 6 };
+    static char buf[PART];
+    int fd = open_file("async", O_RDWR | O_CREAT);
+
+    check_equal(readend(fd, buf), -N_EINVAL);
+    check_equal(writeend(fd), -N_EINVAL);
+    for (int i = 0; i < COUNT; i++) {
+        fill_pattern(buf, PART, i);
+        check_equal(writestart(fd, buf, PART), 0);
+        memset(buf, 0, PART);
+    }
+    for (int i = 0; i < COUNT; i++)
+        check_equal(writeend(fd), PART);
+    check_equal(writeend(fd), -N_EINVAL);
+    check_equal(lseek(fd, 0, SEEK_CUR), PART * COUNT);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    for (int i = 0; i < COUNT; i++)
+        check_equal(readstart(fd, PART), 0);
+    for (int i = COUNT - 1; i >= 0; i--) { /* the most recent first [P0 section 3] */
+        check_equal(readend(fd, buf), PART);
+        check(find_wrong_byte(buf, PART, i) == PART, "part %d: wrong at %zu", i, find_wrong_byte(buf, PART, i));
+    }
+    check_equal(readend(fd, buf), -N_EINVAL);
+    check_equal(readstart(fd, PART), 0);
+    check_equal(readend(fd, buf), 0);
+    check_equal(readstart(fd, -1), -N_EINVAL);
+    check_equal(writestart(fd, NULL, 10), -N_EFAULT);
+    check_equal(writestart(99, buf, 10), -N_EBADF);
+    check_equal(readstart(99, 10), -N_EBADF);
+    check_equal(readend(99, buf), -N_EBADF);
+    check(ionode(fd) >= node_count(), "served by %d", ionode(fd));
+    check_equal(readstart(fd, 10), 0); /* left under way */
+    check_works(close(fd));
+}
+
+/* ---- Across runs ---- */
+
+static void leaves_open(void)
+{
+    static char buf[30000];
+    int fd = open_file("left", O_RDWR | O_CREAT);
+
+    write_pattern(fd, 30000, 5);
+    fill_pattern(buf, sizeof buf, 6);
+    check_equal(writestart(fd, buf, sizeof buf), 0);
+    open_file("left-empty", O_RDWR | O_CREAT);
+}
+
+static void finds_what_was_left(void)
+{
+    int fd = open_file("left", O_RDONLY);
+
+    expect_pattern(fd, 30000, 5);
+    expect_pattern(fd, 30000, 6);
+    check_equal(size_of("left-empty"), 0);
+}
+
+/* Says after each file that it is on the drive; the power may fail at any time. */
+static void syncs(void)
+{
+    char name[32];
+
+    check_works(mkdir(name_of("synced"), 0755));
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof name, "synced/%d", i);
+        int fd = open_file(name, O_WRONLY | O_CREAT);
+        write_pattern(fd, 100 + 997 * (i % 20), i);
+        check_works(fsync(fd));
+        check_works(close(fd));
+        printf("%d\n", i);
+        fflush(stdout);
+        snprintf(name, sizeof name, "synced/unsynced%d", i % 3);
+        make_file(name, 20000, i);
+    }
+}
+
+/* The third argument is how many files must be there. */
+static void finds_what_was_synced(void)
+{
+    char name[32];
+
+    for (int i = 0; i < atoi(test_argv[1]); i++) {
+        snprintf(name, sizeof name, "synced/%d", i);
+        expect_file(name, 100 + 997 * (i % 20), i);
+    }
+}
+
+/* ---- What is not there ---- */
+
+static void refused_everywhere(int error)
+{
+    struct stat st;
+
+    check_fails(open(name_of("file"), O_RDONLY), error);
+    check_fails(open(name_of("file"), O_RDWR | O_CREAT, 0644), error);
+    check_fails(stat(name_of("file"), &st), error);
+    check_fails(access(name_of("file"), F_OK), error);
+    check_fails(unlink(name_of("file")), error);
+    check_fails(mkdir(name_of("file"), 0755), error);
+    check_fails(rmdir(name_of("file")), error);
+    check_fails(rename(name_of("file"), name_of("other")), error);
+    check_fails(link(name_of("file"), name_of("other")), error);
+    errno = 0;
+    check(opendir(name_of("")) == NULL && errno == error, "opendir: errno %d", errno);
+}
+
+static void permission_denied(void)
+{
+    refused_everywhere(EACCES);
+}
+
+static void no_such_volume(void)
+{
+    refused_everywhere(ENOENT);
+    open(name_of("file"), O_RDONLY);
+    perror(name_of("file"));
+}
+
+static void other_volume(void)
+{
+    make_file("file", 10, 1);
+    check_fails(rename(name_of("file"), test_argv[1]), EXDEV);
+    check_fails(link(name_of("file"), test_argv[1]), EXDEV);
+    expect_file("file", 10, 1);
+}
+
+/* Writes until the volume is full; what a write says it has written is there, and what is freed can be used. */
+static size_t fill(const char *name)
+{
+    enum { PIECE = 10000 };
+    static char buf[PIECE];
+    int fd = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
+    size_t total = 0;
+    ssize_t n = PIECE;
+
+    while (n == PIECE) {
+        fill_pattern(buf, PIECE, total / PIECE);
+        n = write(fd, buf, PIECE);
+        check(n > 0 || errno == ENOSPC, "write: %ld, errno %d", (long)n, errno);
+        total += n > 0 ? n : 0;
+    }
+    check_fails(write(fd, buf, PIECE), ENOSPC);
+    check_works(close(fd));
+    check_equal(size_of(name), total);
+    fd = open_file(name, O_RDONLY);
+    for (size_t at = 0; at < total; at += PIECE)
+        expect_pattern(fd, total - at < PIECE ? total - at : PIECE, at / PIECE);
+    check_works(close(fd));
+    return total;
+}
+
+static void a_full_volume(void)
+{
+    make_file("before", 5000, 77);
+    size_t total = fill("full");
+
+    check(total > 100000, "only %zu bytes fit", total);
+    check_fails(mkdir(name_of("folder"), 0755), ENOSPC);
+    expect_file("before", 5000, 77);
+    check_works(unlink(name_of("full")));
+    make_file("after", 100000, 78);
+    expect_file("after", 100000, 78);
+    check_works(unlink(name_of("after")));
+    check_equal(fill("again"), total);
+    expect_file("before", 5000, 77);
+}
+
+static const struct test_case cases[] = {
+    {"opens and closes", opens_and_closes},
+    {"reads and writes", reads_and_writes},
+    {"truncates and appends", truncates_and_appends},
+    {"describes", describes},
+    {"serves stdio", serves_stdio},
+    {"renames and links", renames_and_links},
+    {"makes and removes folders", makes_and_removes_folders},
+    {"lists", lists},
+    {"many files", many_files},
+    {"all descriptors", all_descriptors},
+    {"a big file", a_big_file},
+    {"holes", holes},
+    {"own files", own_files},
+    {"one file", one_file},
+    {"appended records", appended_records},
+    {"starts and ends", starts_and_ends},
+    {"leaves open", leaves_open},
+    {"finds what was left", finds_what_was_left},
+    {"syncs", syncs},
+    {"finds what was synced", finds_what_was_synced},
+    {"permission denied", permission_denied},
+    {"no such volume", no_such_volume},
+    {"other volume", other_volume},
+    {"a full volume", a_full_volume},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fprintf(stderr, "usage: files CASE PREFIX\n");
+        return 2;
+    }
+    return run_case(cases, argc, argv);
+}
