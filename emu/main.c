@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
@@ -15,7 +16,7 @@
 #include "emu/machine.h"
 #include "emu/run.h"
 
-enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_SYNC, KEY_STATS, KEY_HELP };
+enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_SYNC, KEY_CORES, KEY_STATS, KEY_HELP };
 
 static const struct option_line {
     int key;
@@ -28,6 +29,7 @@ static const struct option_line {
     {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
     {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
     {KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"},
+    {KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"},
     {KEY_STATS, "stats", NULL, "print statistics of the run to standard error"},
     {KEY_HELP, "help", NULL, "print this"},
 };
@@ -60,13 +62,13 @@ static void print_run_help(void) {
     exit(0);
 }
 
-static uint32_t parse_dimension(const char *text) {
+static long parse_number(const char *what, const char *text, long low, long high) {
     char *end;
     errno = 0;
-    long dim = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || dim < 0 || dim > NODE_MAX_DIM)
-        usage_error("dimension '%s': give a number from 0 to %d", text, NODE_MAX_DIM);
-    return (uint32_t)dim;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < low || number > high)
+        usage_error("%s '%s': give a number from %ld to %ld", what, text, low, high);
+    return number;
 }
 
 static uint64_t parse_limit(const char *text) {
@@ -89,7 +91,7 @@ static bool parse_sync(const char *text) {
 static void take_option(struct run_options *o, int key, char **argv) {
     switch (key) {
     case 'd':
-        o->dim = parse_dimension(optarg);
+        o->dim = (uint32_t)parse_number("dimension", optarg, 0, NODE_MAX_DIM);
         break;
     case 'm':
         o->machine = optarg;
@@ -108,6 +110,9 @@ static void take_option(struct run_options *o, int key, char **argv) {
         break;
     case KEY_SYNC:
         o->strict = parse_sync(optarg);
+        break;
+    case KEY_CORES:
+        o->processors = (uint32_t)parse_number("cores", optarg, 1, 64);
         break;
     case KEY_STATS:
         o->statistics = true;
@@ -167,7 +172,17 @@ static int print_usage(FILE *to) {
     return to == stdout ? 0 : RUN_USAGE;
 }
 
+/* Descriptors 0 to 2 are the program's streams, whatever we open later. */
+static void hold_standard_streams(void) {
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv) {
+    hold_standard_streams();
     if (argc < 2)
         return print_usage(stderr);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

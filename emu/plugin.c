@@ -2,17 +2,18 @@
  * plugin.so: gives the harts of one QEMU process ("cabinet") exact virtual time and the NCU's instructions.
  * The only file that knows QEMU, and it decides nothing: it counts, stops harts and carries requests to ncube.
  *
- * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. A grant sets
- * the counter to COUNTER_LIMIT - budget; a block of user code that finds the counter at or past the limit stops
- * the hart before its first instruction. So nothing of user code that ends at or after the budget is executed.
- * Kernel code (anything fetched from the shared region) is not stopped by the budget: it can see the outside
- * through NCU instructions only, and those stop it when they need an answer.
+ * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set so
+ * that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls us before its first
+ * instruction. At the mark that is the end of the budget the hart stops: nothing of user code that ends at or after the
+ * budget is executed. At the marks before, it only tells how far it is. Kernel code (anything fetched from the shared
+ * region) has no marks: it can see the outside through NCU instructions only, and those stop it when they need an answer.
  *
  * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary,
  * which is the same one in every run.
  *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node).
  */
+#define _GNU_SOURCE
 #include "emu/cost.h"
 #include "emu/futex.h"
 #include "emu/machine.h"
@@ -20,20 +21,27 @@
 #include "emu/slots.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 
 #define COUNTER_LIMIT (1ull << 62)
 
+#define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
+#define LAST_MARK_CYCLES 100000u
+
 /* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
 struct counter {
     _Alignas(128) uint64_t cycles;
+    uint64_t mark;  /* cycles from the grant to the next mark */
+    uint64_t apart; /* from the mark before */
 };
 
 static struct {
@@ -49,25 +57,45 @@ static struct slot *slot_of(unsigned hart) {
     return &plugin.control->slot[plugin.first + hart];
 }
 
-static uint64_t *counter_of(unsigned hart) {
-    return &((struct counter *)qemu_plugin_scoreboard_find(plugin.counters, hart))->cycles;
+static struct counter *counter_of(unsigned hart) {
+    return qemu_plugin_scoreboard_find(plugin.counters, hart);
 }
 
 static struct ncu_mailbox *mailbox_of(unsigned hart) {
     return (struct ncu_mailbox *)(plugin.ram + CABINET_SHARED_BYTES + hart * plugin.ram_bytes + NCU_MAILBOX_PA);
 }
 
-static uint64_t hart_cycles(unsigned hart) {
-    const struct slot *s = slot_of(hart);
-    return s->base_cycles + (*counter_of(hart) - (COUNTER_LIMIT - s->budget_cycles));
+/* Cycles since the grant. */
+static uint64_t counter_elapsed(const struct counter *c) {
+    return c->cycles - (COUNTER_LIMIT - c->mark);
 }
 
-static void control_report(struct control *c) {
-    if (__atomic_sub_fetch(&c->outstanding, 1, __ATOMIC_SEQ_CST) != 0)
-        return;
+static void counter_set(struct counter *c, uint64_t elapsed, uint64_t mark) {
+    c->mark = mark;
+    c->cycles = COUNTER_LIMIT - mark + elapsed;
+}
+
+static uint64_t hart_cycles(unsigned hart) {
+    return slot_of(hart)->base_cycles + counter_elapsed(counter_of(hart));
+}
+
+static void doorbell_ring(struct control *c) {
     __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
         futex_wake(&c->doorbell);
+}
+
+static void list_stopped(struct control *c, struct slot *s) {
+    uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+    do
+        s->next_stopped = head;
+    while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+static void publish_progress(struct control *c, struct slot *s, uint64_t cycles) {
+    __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
+    if (cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
+        doorbell_ring(c);
 }
 
 static void slot_await_go(struct slot *s, uint32_t last) {
@@ -84,32 +112,37 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
     s->why = why;
     s->op = op;
-    control_report(plugin.control);
+    __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
+    if (op != NCU_INJECT)
+        list_stopped(plugin.control, s);
+    doorbell_ring(plugin.control);
     slot_await_go(s, last);
     s->posts = 0;
-    *counter_of(hart) = COUNTER_LIMIT - s->budget_cycles;
+    struct counter *c = counter_of(hart);
+    c->apart = FIRST_MARK_CYCLES;
+    counter_set(c, 0, s->budget_cycles < FIRST_MARK_CYCLES ? s->budget_cycles : FIRST_MARK_CYCLES);
 }
 
 /* User code stops at its next block, whatever is left of the budget; the clock stays. */
 static void hart_end_budget(unsigned hart) {
     struct slot *s = slot_of(hart);
-    uint64_t *counter = counter_of(hart);
-    if (*counter >= COUNTER_LIMIT)
+    struct counter *c = counter_of(hart);
+    uint64_t elapsed = counter_elapsed(c);
+    if (elapsed >= s->budget_cycles)
         return;
-    s->budget_cycles -= COUNTER_LIMIT - *counter;
-    *counter = COUNTER_LIMIT;
+    s->budget_cycles = elapsed;
+    counter_set(c, elapsed, elapsed);
 }
 
 /* ---- NCU instructions ---- */
 
-/* In strict mode user code does not run on past a post without ncube's word: the post may come back to its own hart
- * (a drive, the timer, an answer) before the end of a budget that was granted when nobody knew of it. */
+/* User code does not run on past a post without ncube's word: ncube learns of posts when the hart stops, and until then
+ * nothing later can be processed. */
 static void ncu_post(unsigned hart, uint32_t op) {
     struct slot *s = slot_of(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
-    if (plugin.control->strict)
-        hart_end_budget(hart);
+    hart_end_budget(hart);
     struct slot_post *p = &s->post[s->posts++];
     p->cycles = hart_cycles(hart);
     p->op = op;
@@ -122,10 +155,12 @@ static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
     if (s->settle) {
         s->settle = 0;
-        *counter_of(hart) = COUNTER_LIMIT - s->budget_cycles;
+        counter_set(counter_of(hart), 0, counter_of(hart)->mark);
     } else {
         s->user_since = hart_cycles(hart);
     }
+    if (s->posts == 0)
+        publish_progress(plugin.control, s, hart_cycles(hart));
 }
 
 static void ncu_execute(unsigned hart, void *userdata) {
@@ -159,9 +194,37 @@ static bool in_kernel(uint64_t va) {
     return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
 }
 
-static void budget_spent(unsigned hart, void *userdata) {
+/* QEMU ends in order by waiting for its harts, which wait for ncube: told to end, it must just end. ncube sees that. */
+static void end_by_signals(void) {
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
+static void hart_created_stop(unsigned hart) {
+    end_by_signals();
+    slot_of(hart)->thread = (uint32_t)gettid();
+    hart_stop(hart, SLOT_START, 0);
+}
+
+/* In front of a block of user code whose end is at or past the mark. */
+static void mark_reached(unsigned hart, void *userdata) {
     (void)userdata;
-    hart_stop(hart, slot_of(hart)->why == 0 ? SLOT_START : SLOT_BUDGET, 0);
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    if (s->why == 0) {
+        hart_created_stop(hart);
+        return;
+    }
+    uint64_t elapsed = counter_elapsed(c);
+    if (elapsed >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST)) {
+        hart_stop(hart, SLOT_BUDGET, 0);
+        return;
+    }
+    publish_progress(plugin.control, s, s->base_cycles + elapsed);
+    c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
+    uint64_t mark = elapsed + c->apart;
+    counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
 }
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
@@ -179,14 +242,14 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, plugin.cycles, cycles);
     if (!kernel)
-        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, budget_spent, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
                                                   plugin.cycles, COUNTER_LIMIT, NULL);
 }
 
 /* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
 static void hart_created(qemu_plugin_id_t id, unsigned hart) {
     (void)id;
-    *counter_of(hart) = COUNTER_LIMIT;
+    counter_set(counter_of(hart), 0, 0);
 }
 
 /* ---- Installation ---- */

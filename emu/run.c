@@ -96,7 +96,14 @@ static void on_answer(void *ctx, uint32_t hart, uint64_t value) {
 
 static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
     const struct machine *m = ctx;
-    trace_event(m->trace, start_cycles, ncu_address(m->ncu, hart), "interrupt");
+    trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
+}
+
+/* Lets an injector hart run until it asks for more. */
+static bool run_injector(struct machine *m, const struct cabinet *c) {
+    uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
+    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* at first it is in QEMU's reset code */
+    return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
 /* Has a cabinet's injector write SSWI for up to 32 harts. */
@@ -105,8 +112,7 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
     memcpy(mailbox->inject, harts, n * sizeof *harts);
     mailbox->ans[0] = n;
-    harts_grant(&m->harts, c->first_slot + c->nodes, 0, 0);
-    return harts_wait(&m->harts);
+    return run_injector(m, c);
 }
 
 static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
@@ -260,17 +266,12 @@ static int explain_stop(struct machine *m) {
     return -1; /* a signal: who sent it knows */
 }
 
-static int await_harts(struct machine *m) {
-    return harts_wait(&m->harts) ? 0 : explain_stop(m);
-}
-
 static int start_harts(struct machine *m) {
     const struct topo *t = &m->config.topo;
     m->nodes = (1u << t->dim) + t->n_io;
     m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
     uint32_t slots = m->nodes + m->cabinets;
-    harts_share_processor();
-    if (harts_init(&m->harts, slots, slots) != 0)
+    if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
     signals_install(&m->harts.control->doorbell);
@@ -279,7 +280,7 @@ static int start_harts(struct machine *m) {
         m->slot_of[i] = cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + hart_of(m, i);
     if (set_costs(m) != 0 || start_cabinets(m) != 0)
         return -1;
-    return await_harts(m);
+    return harts_wait(&m->harts, slots) ? 0 : explain_stop(m);
 }
 
 /* ---- Filling the memory ---- */
@@ -358,8 +359,9 @@ static int fill_memory(struct machine *m) {
 /* Injectors first: they are ready before any node can be interrupted. */
 static int start_injectors(struct machine *m) {
     for (uint32_t k = 0; k < m->cabinets; k++)
-        harts_grant(&m->harts, m->cabinet[k].first_slot + m->cabinet[k].nodes, 0, EVENTQ_NEVER >> 2);
-    return await_harts(m);
+        if (!run_injector(m, &m->cabinet[k]))
+            return explain_stop(m);
+    return 0;
 }
 
 /* ---- Running ---- */
@@ -378,9 +380,9 @@ static void report_deadlock(struct machine *m) {
 static void print_statistics(const struct machine *m) {
     const struct sched_statistics *s = sched_statistics(m->sched);
     fprintf(stderr,
-            "virtual time %.6f s, %" PRIu64 " rounds, %" PRIu64 " grants, %" PRIu64 " requests, %" PRIu64
-            " events, %" PRIu64 " interrupts\n",
-            (double)sched_now(m->sched) / CLOCK_HZ, s->rounds, s->grants, s->requests, s->events, s->interrupts);
+            "virtual time %.6f s, %" PRIu64 " requests, %" PRIu64 " events, %" PRIu64 " interrupts; on this host %" PRIu64
+            " grants, %" PRIu64 " waits\n",
+            (double)sched_now(m->sched) / CLOCK_HZ, s->requests, s->events, s->interrupts, s->grants, s->waits);
 }
 
 static int end_status(struct machine *m, enum sched_end end) {

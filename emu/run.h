@@ -15,6 +15,7 @@ struct run_options {
     const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */
     uint32_t dim;        /* of the subcube */
     uint64_t limit_cycles; /* of virtual time */
+    uint32_t processors; /* of the host, to use; 0: all that this process may */
     bool strict;         /* user code does not run ahead (sched.h): slow, for comparison */
     bool statistics;     /* print them at the end */
     char *const *argv;   /* the program's path and its arguments, argc of them */

@@ -8,8 +8,14 @@
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
 #define RUN_AHEAD_CYCLES 2000000u
 
+/* A grant that used so much was a long one, worth a processor of its own if there are several: some 50 microseconds of
+ * the host's time. */
+#define LONG_RUN_CYCLES 100000u
+#define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
+
 enum hart_state {
     HART_RUNNABLE, /* may be granted */
+    HART_RUNNING,  /* has been granted and has not been found stopped */
     HART_WAITING,  /* at an NCU instruction that is not processed yet */
     HART_IDLE,     /* waits for sched_wake */
 };
@@ -30,16 +36,21 @@ struct hart {
     struct sched *sched;
     uint32_t index;
     enum hart_state state;
-    uint32_t live_at;     /* position in sched.live, while runnable */
+    uint32_t live_at;     /* position in sched.live, while runnable or running */
+    uint32_t ready_at;    /* position in sched.ready, while runnable */
     uint32_t unprocessed; /* requests in the queue */
     uint64_t cycles;      /* t(i): no request of this hart comes before */
     uint64_t clock;       /* at the next grant */
+    uint64_t granted_clock; /* at the last */
+    uint32_t long_runs;   /* > 0: one of the last grants was a long one */
+    uint64_t due;         /* of the first cause that came while it was running, or EVENTQ_NEVER */
     uint64_t user_since;  /* when the user code that runs or is stopped went on */
     bool in_user;         /* stopped in front of a block of user code, whose end is `clock` */
     bool at_trap;         /* waits at ENTER; its request is `enter` */
     uint64_t enter;
     /* While causes are handled: */
     enum handling handling;
+    bool announce;        /* its CAUSES is the first of this handling */
     bool raise;           /* SSWI is to be written before the next grant */
     bool from_trap;       /* told by ENTER; when handled, ENTER comes again */
     bool settle;          /* on the way back to user code after END */
@@ -53,6 +64,7 @@ struct sched {
     struct eventq *requests; /* order = hart index */
     struct harts *harts;
     const uint32_t *slot_of;
+    uint32_t *hart_of; /* the inverse */
     uint32_t count;
     uint64_t lookahead_cycles;
     bool strict;
@@ -60,12 +72,12 @@ struct sched {
     void *ctx;
     uint64_t now_cycles;
     struct hart *hart;
-    uint32_t *live; /* indices of runnable harts */
+    uint32_t *live; /* heap: indices of runnable and running harts */
     uint32_t n_live;
-    uint32_t *granted; /* indices, of the current round */
+    uint32_t *ready; /* indices of runnable harts */
+    uint32_t n_ready;
+    uint32_t n_long; /* live harts that run long */
     uint32_t *raise;   /* scratch: harts to interrupt */
-    uint64_t first_cycles; /* lower bound on (clock, index) of every runnable hart, */
-    uint32_t first_index;  /* exact at the start of each processing phase */
     struct sched_statistics statistics;
 };
 
@@ -90,11 +102,13 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         .ctx = ctx,
                         .hart = allocate(count, sizeof(struct hart)),
                         .live = allocate(count, sizeof(uint32_t)),
-                        .granted = allocate(count, sizeof(uint32_t)),
+                        .hart_of = allocate(harts->count, sizeof(uint32_t)),
+                        .ready = allocate(count, sizeof(uint32_t)),
                         .raise = allocate(count, sizeof(uint32_t))};
-    harts->control->strict = strict;
     for (uint32_t i = 0; i < count; i++)
-        s->hart[i] = (struct hart){.sched = s, .state = HART_IDLE, .index = i};
+        s->hart_of[slot_of[i]] = i;
+    for (uint32_t i = 0; i < count; i++)
+        s->hart[i] = (struct hart){.sched = s, .state = HART_IDLE, .index = i, .due = EVENTQ_NEVER};
     return s;
 }
 
@@ -102,7 +116,8 @@ void sched_free(struct sched *s) {
     eventq_free(s->requests);
     free(s->hart);
     free(s->live);
-    free(s->granted);
+    free(s->ready);
+    free(s->hart_of);
     free(s->raise);
     free(s);
 }
@@ -115,41 +130,98 @@ const struct sched_statistics *sched_statistics(const struct sched *s) {
     return &s->statistics;
 }
 
-/* ---- The set of runnable harts ---- */
+static uint64_t later_of(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
 
-/* A runnable hart's t(i) is `cycles` now. */
+/* ---- Runnable and running harts: those that may still produce something, in a heap by (t(i), i) ----
+ *
+ * t(i) of a running hart only grows by itself, so an old value is a safe one. It is looked at again when the hart is
+ * the first.
+ */
+
+static bool comes_before(const struct sched *s, uint32_t a, uint32_t b) {
+    const struct hart *x = &s->hart[a], *y = &s->hart[b];
+    return x->cycles < y->cycles || (x->cycles == y->cycles && x->index < y->index);
+}
+
+static void live_put(struct sched *s, uint32_t at, uint32_t index) {
+    s->live[at] = index;
+    s->hart[index].live_at = at;
+}
+
+static void live_sift_up(struct sched *s, uint32_t at) {
+    uint32_t index = s->live[at];
+    for (; at > 0 && comes_before(s, index, s->live[(at - 1) / 2]); at = (at - 1) / 2)
+        live_put(s, at, s->live[(at - 1) / 2]);
+    live_put(s, at, index);
+}
+
+static void live_sift_down(struct sched *s, uint32_t at) {
+    uint32_t index = s->live[at];
+    for (uint32_t child; (child = 2 * at + 1) < s->n_live; at = child) {
+        if (child + 1 < s->n_live && comes_before(s, s->live[child + 1], s->live[child]))
+            child++;
+        if (!comes_before(s, s->live[child], index))
+            break;
+        live_put(s, at, s->live[child]);
+    }
+    live_put(s, at, index);
+}
+
+/* A live hart's t(i) is `cycles` now. */
 static void live_note(struct sched *s, struct hart *h, uint64_t cycles) {
     h->cycles = cycles;
-    if (cycles < s->first_cycles || (cycles == s->first_cycles && h->index < s->first_index)) {
-        s->first_cycles = cycles;
-        s->first_index = h->index;
-    }
+    live_sift_up(s, h->live_at);
+    live_sift_down(s, h->live_at);
 }
 
-static void live_add(struct sched *s, struct hart *h, uint64_t cycles) {
+static void ready_add(struct sched *s, struct hart *h) {
     h->state = HART_RUNNABLE;
-    h->live_at = s->n_live;
-    s->live[s->n_live++] = h->index;
-    live_note(s, h, cycles);
+    h->ready_at = s->n_ready;
+    s->ready[s->n_ready++] = h->index;
 }
 
-static void live_remove(struct sched *s, struct hart *h, enum hart_state state) {
-    uint32_t moved = s->live[--s->n_live];
-    s->live[h->live_at] = moved;
-    s->hart[moved].live_at = h->live_at;
+static void ready_remove(struct sched *s, struct hart *h, enum hart_state state) {
+    uint32_t moved = s->ready[--s->n_ready];
+    s->ready[h->ready_at] = moved;
+    s->hart[moved].ready_at = h->ready_at;
     h->state = state;
 }
 
-static void live_find_first(struct sched *s) {
-    s->first_cycles = EVENTQ_NEVER;
-    s->first_index = UINT32_MAX;
-    for (uint32_t k = 0; k < s->n_live; k++) {
-        const struct hart *h = &s->hart[s->live[k]];
-        if (h->cycles < s->first_cycles || (h->cycles == s->first_cycles && h->index < s->first_index)) {
-            s->first_cycles = h->cycles;
-            s->first_index = h->index;
-        }
+static void live_add(struct sched *s, struct hart *h, uint64_t cycles) {
+    ready_add(s, h);
+    h->cycles = cycles;
+    live_put(s, s->n_live++, h->index);
+    live_sift_up(s, h->live_at);
+}
+
+/* Of a runnable hart. */
+static void live_remove(struct sched *s, struct hart *h, enum hart_state state) {
+    ready_remove(s, h, state);
+    uint32_t at = h->live_at, last = s->live[--s->n_live];
+    if (at == s->n_live)
+        return;
+    live_put(s, at, last);
+    live_note(s, &s->hart[last], s->hart[last].cycles);
+}
+
+/* t(i) of a running hart: what it has told, or the start of the handling that is to come. */
+static uint64_t running_time(const struct sched *s, const struct hart *h) {
+    uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
+    return progress < h->due ? progress : h->due;
+}
+
+/* The live hart that comes first, NULL if there is none. */
+static const struct hart *live_first(struct sched *s) {
+    while (s->n_live > 0) {
+        struct hart *h = &s->hart[s->live[0]];
+        uint64_t cycles = h->state == HART_RUNNING ? running_time(s, h) : h->cycles;
+        if (cycles == h->cycles)
+            return h;
+        live_note(s, h, cycles);
     }
+    return NULL;
 }
 
 /* The hart goes on in the kernel. */
@@ -168,7 +240,7 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
 /* ---- Handling causes ---- */
 
 static bool handling_may_begin(const struct hart *h) {
-    return h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
+    return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
 }
 
 /* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. */
@@ -180,7 +252,6 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
     h->raise = h->in_user;
     h->clock = start;
     s->statistics.interrupts++;
-    s->ops->interrupted(s->ctx, h->index, start);
     if (h->in_user) {
         live_note(s, h, start);
         return;
@@ -192,10 +263,20 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
     hart_resume(s, h, start);
 }
 
+/* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
+static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles) {
+    h->due = cycles;
+    live_note(s, h, cycles);
+    harts_call(s->harts, s->slot_of[h->index]);
+}
+
 void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
     struct hart *h = &s->hart[hart];
-    if (handling_may_begin(h))
-        handling_begin(s, h, now_cycles > h->user_since ? now_cycles : h->user_since);
+    if (handling_may_begin(h)) {
+        handling_begin(s, h, later_of(now_cycles, h->user_since));
+    } else if (h->state == HART_RUNNING && h->due == EVENTQ_NEVER) {
+        cause_while_running(s, h, now_cycles);
+    }
 }
 
 /* At END: what was interrupted goes on, later by the cost. Until the hart has stopped again nothing later than now
@@ -231,6 +312,9 @@ static void request_due(void *arg, uint64_t now_cycles) {
     } else if (op_is_posted(r->op)) {
         s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
     } else {
+        if (h->announce)
+            s->ops->interrupted(s->ctx, h->index, h->start);
+        h->announce = false;
         h->state = HART_IDLE;
         if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
             sched_wake(s, h->index, now_cycles);
@@ -247,57 +331,63 @@ static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_
     return eventq_add(s->requests, cycles, h->index, request_due, r);
 }
 
-/* May the first request, due at `cycles`, be processed? No runnable hart may come before it. */
-static bool request_is_safe(const struct sched *s, uint64_t cycles) {
-    return cycles < s->first_cycles ||
-           (cycles == s->first_cycles && eventq_next_order(s->requests) <= s->first_index);
+/* May an event be processed, or the first request? No live hart may come before it. */
+static bool event_is_safe(struct sched *s, uint64_t cycles) {
+    const struct hart *first = live_first(s);
+    return first == NULL || cycles <= first->cycles;
 }
 
-static void process_all_safe(struct sched *s) {
-    live_find_first(s);
-    while (!s->ops->finished(s->ctx)) {
-        uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
-        if (event == EVENTQ_NEVER && request == EVENTQ_NEVER)
-            return;
-        if (event <= request) {
-            if (event > s->first_cycles)
-                return;
-            s->now_cycles = event;
-            s->statistics.events++;
-            eventq_run_one(s->events);
-        } else {
-            if (!request_is_safe(s, request))
-                return;
-            s->now_cycles = request;
-            eventq_run_one(s->requests);
-        }
+static bool request_is_safe(struct sched *s, uint64_t cycles) {
+    const struct hart *first = live_first(s);
+    return first == NULL || cycles < first->cycles ||
+           (cycles == first->cycles && eventq_next_order(s->requests) <= first->index);
+}
+
+/* Processes one event or request, if the first one is safe. */
+static bool process_one(struct sched *s) {
+    uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
+    if (event <= request) {
+        if (event == EVENTQ_NEVER || !event_is_safe(s, event))
+            return false;
+        s->now_cycles = event;
+        s->statistics.events++;
+        eventq_run_one(s->events);
+    } else {
+        if (!request_is_safe(s, request))
+            return false;
+        s->now_cycles = request;
+        eventq_run_one(s->requests);
     }
+    return true;
+}
+
+/* True if there was something to do. */
+static bool process_all_safe(struct sched *s) {
+    bool any = false;
+    while (!s->ops->finished(s->ctx) && process_one(s))
+        any = true;
+    return any;
 }
 
 /* ---- Granting ---- */
 
-/* Lowest and second lowest clock among runnable harts, for W of every one of them. */
+/* What limits W of every hart: the lowest and the second lowest t(j), the first event and request. */
 struct bounds {
     uint64_t lowest, second;
     uint32_t lowest_index;
     uint64_t event, request;
 };
 
-static struct bounds bounds_find(const struct sched *s) {
-    struct bounds b = {.lowest = EVENTQ_NEVER,
+static struct bounds bounds_find(struct sched *s) {
+    const struct hart *first = live_first(s);
+    struct bounds b = {.lowest = first == NULL ? EVENTQ_NEVER : first->cycles,
                        .second = EVENTQ_NEVER,
+                       .lowest_index = first == NULL ? UINT32_MAX : first->index,
                        .event = eventq_next(s->events),
                        .request = eventq_next(s->requests)};
-    for (uint32_t k = 0; k < s->n_live; k++) {
-        uint64_t cycles = s->hart[s->live[k]].cycles;
-        if (cycles < b.lowest) {
-            b.second = b.lowest;
-            b.lowest = cycles;
-            b.lowest_index = s->live[k];
-        } else if (cycles < b.second) {
-            b.second = cycles;
-        }
-    }
+    for (uint32_t child = 1; child <= 2 && child < s->n_live; child++)
+        if (s->hart[s->live[child]].cycles < b.second)
+            b.second = s->hart[s->live[child]].cycles;
     return b;
 }
 
@@ -328,22 +418,29 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
     return end;
 }
 
-static bool hart_grant(struct sched *s, const struct bounds *b, struct hart *h) {
-    uint64_t end = horizon(s, b, h);
-    if (h->unprocessed > 0 || (h->in_user && h->handling == HANDLING_NONE && end <= h->clock))
-        return false;
-    harts_slot(s->harts, s->slot_of[h->index])->settle = h->settle;
+static bool hart_may_run(const struct hart *h, uint64_t end) {
+    return h->unprocessed == 0 &&
+           (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
+}
+
+/* A hart that runs long beside others is worth a processor of its own. */
+static void hart_grant(struct sched *s, struct hart *h, uint64_t end, bool beside_others) {
+    uint32_t slot = s->slot_of[h->index];
+    harts_slot(s->harts, slot)->settle = h->settle;
     h->settle = false;
-    harts_grant(s->harts, s->slot_of[h->index], h->clock, end > h->clock ? end - h->clock : 0);
+    h->granted_clock = h->clock;
+    ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
-    return true;
+    harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, beside_others && h->long_runs > 0);
+    if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
+        cause_while_running(s, h, h->cycles); /* it came while the hart could not be interrupted */
 }
 
 /* Harts that are to be interrupted in user code. */
 static bool interrupts_raise(struct sched *s) {
     uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n_live; k++) {
-        struct hart *h = &s->hart[s->live[k]];
+    for (uint32_t k = 0; k < s->n_ready; k++) {
+        struct hart *h = &s->hart[s->ready[k]];
         if (h->raise && h->unprocessed == 0) {
             h->raise = false;
             s->raise[n++] = h->index;
@@ -352,16 +449,16 @@ static bool interrupts_raise(struct sched *s) {
     return n == 0 || s->ops->interrupt(s->ctx, s->raise, n);
 }
 
-static uint32_t grant_all(struct sched *s) {
+static bool grant_all(struct sched *s) {
     struct bounds b = bounds_find(s);
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n_live; k++) {
-        struct hart *h = &s->hart[s->live[k]];
-        if (hart_grant(s, &b, h))
-            s->granted[n++] = h->index;
+    uint64_t before = s->statistics.grants;
+    for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
+        struct hart *h = &s->hart[s->ready[k]];
+        uint64_t end = horizon(s, &b, h);
+        if (hart_may_run(h, end))
+            hart_grant(s, h, end, s->n_long > 1);
     }
-    s->statistics.rounds++;
-    return n;
+    return s->statistics.grants != before;
 }
 
 /* ---- Collecting ---- */
@@ -380,6 +477,7 @@ static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint
 static uint64_t settled_time(struct hart *h, uint64_t cycles, uint32_t op) {
     if (h->handling == HANDLING_BEGUN && op == NCU_CAUSES) {
         h->handling = HANDLING_CAUSES;
+        h->announce = true;
         return h->start + NCU_INTERRUPT_CYCLES;
     }
     if (h->handling == HANDLING_NONE && op == NCU_ENTER && h->from_trap) {
@@ -400,42 +498,68 @@ static bool trap_overtakes_interrupt(struct sched *s, struct hart *h, uint64_t c
     return true;
 }
 
+static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
+    uint32_t before = h->long_runs;
+    if (cycles >= LONG_RUN_CYCLES)
+        h->long_runs = LONG_RUN_MEMORY;
+    else if (h->long_runs > 0)
+        h->long_runs--;
+    s->n_long += (h->long_runs > 0) - (before > 0);
+}
+
 static void hart_collect(struct sched *s, struct hart *h) {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
+    ready_add(s, h);
+    h->due = EVENTQ_NEVER;
+    remember_run(s, h, slot->cycles - h->granted_clock);
     for (uint32_t k = 0; k < slot->posts; k++)
         request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
-    if (slot->why == SLOT_OP && trap_overtakes_interrupt(s, h, slot->cycles, slot->op))
+    if (slot->why == SLOT_OP && trap_overtakes_interrupt(s, h, slot->cycles, slot->op)) {
+        live_note(s, h, h->start);
         return;
+    }
+    assert(h->handling != HANDLING_BEGUN || slot->why == SLOT_OP); /* an interrupt is taken at once */
     h->user_since = slot->user_since;
     h->in_user = slot->why == SLOT_BUDGET;
-    h->clock = h->cycles = slot->cycles;
+    h->clock = slot->cycles;
+    live_note(s, h, slot->cycles);
     if (slot->why == SLOT_OP)
         wait_for_turn(s, h, settled_time(h, slot->cycles, slot->op), slot->op);
     if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
-        handling_begin(s, h, h->user_since);
+        handling_begin(s, h, later_of(due, h->user_since));
+}
+
+static bool collect_all(struct sched *s) {
+    bool any = false;
+    for (int64_t slot; (slot = harts_take_stopped(s->harts)) >= 0; any = true)
+        hart_collect(s, &s->hart[s->hart_of[slot]]);
+    return any;
 }
 
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
-    s->first_cycles = EVENTQ_NEVER;
-    s->first_index = UINT32_MAX;
     for (uint32_t i = 0; i < s->count; i++)
         sched_wake(s, i, 0);
     for (;;) {
-        process_all_safe(s);
+        uint64_t next_event = eventq_next(s->events), next_request = eventq_next(s->requests);
+        uint32_t bell = harts_watch(s->harts, next_event < next_request ? next_event : next_request);
+        bool busy = collect_all(s);
+        busy |= process_all_safe(s);
         if (s->ops->finished(s->ctx))
             return SCHED_FINISHED;
         if (s->now_cycles > limit_cycles)
             return SCHED_LIMIT;
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
-        uint32_t n = grant_all(s);
-        if (n == 0) {
+        busy |= grant_all(s);
+        if (busy)
+            continue;
+        if (s->n_live == s->n_ready) {
             assert(s->n_live == 0);
             return SCHED_DEADLOCK;
         }
-        if (!harts_wait(s->harts))
+        s->statistics.waits++;
+        if (!harts_sleep(s->harts, bell))
             return SCHED_STOPPED;
-        for (uint32_t k = 0; k < n; k++)
-            hart_collect(s, &s->hart[s->granted[k]]);
     }
 }

@@ -27,8 +27,10 @@
  * through SSWI; one that waits at ENTER is told in the answer. Both cost the same: CAUSES takes effect
  * NCU_INTERRUPT_CYCLES after the start, and the cost ends with END, wherever the handler was entered from.
  *
- * In strict mode (--sync=strict) user code stops at W(i), and at once after a request of its own, since what that
- * started may come back sooner than W(i). Everything else is the same, and so must be the outcome.
+ * Harts run at the same time as this goes on. A running hart tells now and then how far its clock is, and nothing later
+ * is processed. It stops in front of user code when it has posted a request, since ncube learns of that only then.
+ *
+ * In strict mode (--sync=strict) user code stops at W(i). Everything else is the same, and so must be the outcome.
  *
  * Any effect of a request on another hart must lie at least L after it (the NCU model keeps to that).
  */
@@ -51,7 +53,7 @@ struct sched_ops {
     bool (*cause_waits)(void *ctx, uint32_t hart);
     /* Writes ans0 of the hart's mailbox. */
     void (*answer)(void *ctx, uint32_t hart, uint64_t value);
-    /* The hart is interrupted at start_cycles. For the trace. */
+    /* The hart has been interrupted at start_cycles and takes its causes now. For the trace. */
     void (*interrupted)(void *ctx, uint32_t hart, uint64_t start_cycles);
     /* Raises the interrupt of some stopped harts. False: the machine has failed. */
     bool (*interrupt)(void *ctx, const uint32_t *harts, uint32_t n);
@@ -85,7 +87,8 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles);
 uint64_t sched_now(const struct sched *s);
 
 struct sched_statistics {
-    uint64_t rounds, grants, requests, events, interrupts;
+    uint64_t requests, events, interrupts;
+    uint64_t grants, waits; /* these depend on the host's timing */
 };
 const struct sched_statistics *sched_statistics(const struct sched *s);
 

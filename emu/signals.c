@@ -15,13 +15,21 @@ static void note(int signal) {
     __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
 }
 
+/* As nohup leaves SIGHUP: who started us wants it so. */
+static bool is_ignored(int signal) {
+    struct sigaction now;
+    return signal != SIGCHLD && sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void signals_install(uint32_t *doorbell) {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
     bell = doorbell;
-    struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: a read of standard input must end */
+    /* No SA_RESTART: a read of standard input must end. A child that is only stopped has not ended. */
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-        sigaction(caught[i], &action, NULL);
+        if (!is_ignored(caught[i]))
+            sigaction(caught[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 

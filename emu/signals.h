@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE. A handler adds one to *doorbell. */
+/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE. What is ignored already
+ * stays so. A handler adds one to *doorbell. */
 void signals_install(uint32_t *doorbell);
 
 /* The signal that asks this process to end, 0 if none came. */

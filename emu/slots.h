@@ -6,12 +6,16 @@
  *
  *      ncube                                         plugin, in the hart's thread
  *      ----------------------------------------      -----------------------------------------
- *      base_cycles, budget_cycles; outstanding += 1
- *      go += 1, wake if asleep             ------>   runs
+ *      base_cycles, budget_cycles
+ *      go += 1, wake if asleep             ------>   runs; now and then:
+ *                                                    progress; rings if that is past `wanted`
+ *      stop_soon, when the hart is needed  ------>   stops at its next look
  *                                                    cycles, why, op, posts
- *      wakes                               <------   outstanding -= 1; the last one rings the doorbell
+ *                                          <------   stops += 1; on the list of stopped harts unless it is the
+ *                                                    injector; rings
  *
- * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal.
+ * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal. When a hart looks is a matter
+ * of the host's time in no way: it is when its clock passes certain marks.
  */
 #ifndef NCUBE_SLOTS_H
 #define NCUBE_SLOTS_H
@@ -38,10 +42,15 @@ struct slot {
     _Alignas(128) uint32_t go; /* futex: number of the grant */
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
     uint64_t base_cycles;      /* clock of the hart at the grant */
-    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget */
+    uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
+    uint32_t stop_soon;        /* written by ncube while the hart runs */
     uint32_t settle;           /* at LEAVE the clock is base_cycles: the way back from an interrupt is not charged */
 
-    _Alignas(128) uint64_t cycles;
+    _Alignas(128) uint64_t progress; /* the running hart's next request comes no sooner; only grows */
+    uint32_t stops;        /* how often the hart has stopped */
+    uint32_t next_stopped; /* 1 + slot of the next on the list, 0: none */
+    uint64_t cycles;
+    uint32_t thread;     /* the hart's, as gettid() gives it; from the first stop on */
     uint64_t user_since; /* when the user code that runs or is stopped now went on */
     uint32_t why;
     uint32_t op;
@@ -53,9 +62,9 @@ struct slot {
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
-    _Alignas(128) uint32_t outstanding; /* harts granted and not yet stopped */
-    _Alignas(128) uint32_t strict; /* a post ends the budget (sched.h) */
-    uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
+    _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, 0: none; the last to stop */
+    _Alignas(128) uint64_t wanted;      /* a running hart that passes this time rings */
+    _Alignas(128) uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
     struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 

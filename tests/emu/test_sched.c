@@ -61,6 +61,26 @@ static void note(struct play *p, uint64_t cycles, uint32_t hart, uint32_t what) 
 
 /* ---- A hart, as the plugin would report it ---- */
 
+static void ring(struct control *c) {
+    __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&c->doorbell);
+}
+
+static void list_stopped(struct control *c, uint32_t hart) {
+    uint32_t head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+    do
+        c->slot[hart].next_stopped = head;
+    while (!__atomic_compare_exchange_n(&c->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+static void tell_progress(struct player *a) {
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+    struct control *c = a->play->harts.control;
+    __atomic_store_n(&s->progress, a->clock, __ATOMIC_SEQ_CST);
+    if (a->clock >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
+        ring(c);
+}
+
 static void stop(struct player *a, enum slot_stop why, uint32_t op) {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     struct control *c = a->play->harts.control;
@@ -69,10 +89,8 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op) {
     s->why = why;
     s->op = op;
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_sub_fetch(&c->outstanding, 1, __ATOMIC_SEQ_CST) == 0) {
-        __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
-        futex_wake(&c->doorbell);
-    }
+    list_stopped(c, a->hart);
+    ring(c);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
         futex_wait(&s->go, last);
     s->posts = 0;
@@ -83,7 +101,7 @@ static void post(struct player *a, uint32_t to) {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     if (s->posts == NCU_POSTED)
         stop(a, SLOT_POSTS, 0);
-    if (a->play->harts.control->strict && s->budget_cycles > a->clock - s->base_cycles)
+    if (s->budget_cycles > a->clock - s->base_cycles)
         s->budget_cycles = a->clock - s->base_cycles;
     s->post[s->posts++] = (struct slot_post){.cycles = a->clock, .op = NCU_SEND, .arg = {to}};
 }
@@ -107,6 +125,8 @@ static void leave(struct player *a) {
     else
         s->user_since = a->clock;
     s->settle = 0;
+    if (s->posts == 0)
+        tell_progress(a);
 }
 
 static void enter(struct player *a) {
@@ -122,8 +142,10 @@ static void enter(struct player *a) {
 static void user_block(struct player *a, const struct step *step) {
     const struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += step->user_cycles;
-    if (a->clock - s->base_cycles >= s->budget_cycles)
+    if (a->clock - s->base_cycles >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST))
         stop(a, SLOT_BUDGET, 0);
+    else
+        tell_progress(a);
     if (step->trap == TRAP_NONE && a->play->interrupt[a->hart]) { /* taken at the block's end */
         a->clock += ENTRY_CYCLES;
         handle_due(a);
@@ -241,7 +263,7 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
     struct play *p = calloc(1, sizeof *p);
     struct player player[HARTS];
     uint32_t slots[HARTS];
-    cr_assert_eq(harts_init(&p->harts, HARTS, HARTS), 0);
+    cr_assert_eq(harts_init(&p->harts, HARTS, 1), 0);
     signals_install(&p->harts.control->doorbell);
     write_scripts(p, seed);
     for (uint32_t h = 0; h < HARTS; h++) {
@@ -249,14 +271,14 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
         player[h] = (struct player){.play = p, .hart = h};
         pthread_create(&player[h].thread, NULL, play_hart, &player[h]);
     }
-    cr_assert(harts_wait(&p->harts));
+    cr_assert(harts_wait(&p->harts, HARTS));
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
     cr_assert_eq(sched_run(p->sched, UINT64_MAX), SCHED_DEADLOCK);
     return p;
 }
 
-/* An interruption is noted when it is found due, which may be later than its start: compared, but not in order. */
+/* An interruption is noted with its start, which is before the time at which its causes are taken. */
 static bool in_order(const struct play *p) {
     uint64_t last = 0;
     for (uint32_t i = 0; i < p->logged; i++)

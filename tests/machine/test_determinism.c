@@ -114,20 +114,24 @@ Test(determinism, holds_under_load)
     observed_free(&loaded);
 }
 
+/* Stops one of the run's processes at a time, ncube itself included. */
 static void stop_now_and_then(const struct command *c)
 {
     unsigned state = 1;
+    pid_t pid[8];
 
     while (!command_ends_within(c, 0)) {
+        size_t n = command_processes(c, pid, 8);
         state = state * 1664525u + 1013904223u;
-        kill(c->pid, SIGSTOP);
+        pid_t stopped = n > 0 ? pid[(state >> 8) % n] : c->pid;
+        kill(stopped, SIGSTOP);
         poll(NULL, 0, (int)(state >> 16) % 15);
-        kill(c->pid, SIGCONT);
+        kill(stopped, SIGCONT);
         poll(NULL, 0, (int)(state >> 20) % 10);
     }
 }
 
-Test(determinism, holds_when_ncube_is_stopped_now_and_then)
+Test(determinism, holds_when_processes_are_stopped_now_and_then)
 {
     expect_as_undisturbed(mixed, stop_now_and_then, "with stops");
 }

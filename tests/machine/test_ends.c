@@ -165,7 +165,24 @@ Test(ends, come_when_qemu_is_lost_and_say_so)
     unsigned state = 7;
 
     for (int i = 0; i < 9; i++)
-        lose_qemu(&victims[i % 3], (int[]){SIGKILL, SIGKILL, SIGSEGV}[i / 3], draw(&state) % MOMENT_MAX_MS);
+        lose_qemu(&victims[i % 3], (int[]){SIGKILL, SIGTERM, SIGSEGV}[i / 3], draw(&state) % MOMENT_MAX_MS);
+}
+
+Test(ends, come_when_qemu_does_not_answer)
+{
+    unsigned state = 8;
+
+    for (int i = 0; i < 4; i++) {
+        struct run r = start(&victims[i % 2]);
+        pid_t qemu = command_find_qemu(&r.command);
+        pause_ms(draw(&state) % MOMENT_MAX_MS);
+        kill(qemu, SIGSTOP);
+        pause_ms(20);
+        kill(r.command.pid, SIGTERM);
+        struct outcome o = end(&r, "QEMU stopped");
+        cr_expect_eq(o.status, 128 + SIGTERM, "status %d: %s", o.status, o.err);
+        outcome_free(&o);
+    }
 }
 
 /* ---- Nothing is left ---- */
@@ -226,4 +243,32 @@ Test(ends, leave_no_file_when_ncube_is_killed)
         outcome_free(&o);
     }
     cr_expect_eq(count_all_files(), before, "%d files, not %d", count_all_files(), before);
+}
+
+Test(ends, are_normal_with_standard_streams_closed)
+{
+    static const char *const closed[] = {"<&-", ">&-", "2>&-", "<&- >&- 2>&-"};
+
+    for (int i = 0; i < 4; i++) {
+        char *line = format("exec %s run %s 3 %s", build_path("bin/ncube"), build_path("guest/status"), closed[i]);
+        struct outcome o = command_run((char *[]){"/bin/sh", "-c", line, NULL}, NULL);
+        outcome_expect(&o, closed[i], 3, "", "");
+        outcome_free(&o);
+        free(line);
+    }
+}
+
+Test(ends, do_not_come_by_a_signal_that_was_ignored_at_the_start)
+{
+    char *line = format("trap '' HUP; exec %s run -d 2 %s talks", build_path("bin/ncube"), build_path("guest/ends"));
+    struct command c = command_start((char *[]){"/bin/sh", "-c", line, NULL}, NULL, 0);
+
+    cr_assert_neq(command_find_qemu(&c), 0);
+    kill(c.pid, SIGHUP);
+    cr_expect(!command_ends_within(&c, 300), "nohup does not help");
+    kill(c.pid, SIGTERM);
+    struct outcome o = command_wait(&c);
+    cr_expect_eq(o.status, 128 + SIGTERM, "status %d: %s", o.status, o.err);
+    outcome_free(&o);
+    free(line);
 }
