@@ -102,8 +102,11 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *                                                      interrupt: ans0 = 1: handle what was due before (CAUSES
  *                                                      ... END), then ENTER again; 0: go on with the trap
  *  END                                                 last thing in handling what was due
+ *  DROP                                                instead of END: what was interrupted never goes on, and what
+ *                                                      it did ahead of the cause never was; the handler's clock stays
  *  LEAVE                                               in the straight run of instructions to sret: user code
- *                                                      goes on; the clock after an interrupt is settled
+ *                                                      goes on; the clock after an interrupt is settled.
+ *                                                      mailbox.exact: it stops in time for what comes next
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
@@ -128,6 +131,7 @@ enum ncu_op {
     NCU_FAULT,
     NCU_INJECT,
     NCU_LEAVE,
+    NCU_DROP,
     NCU_OPS
 };
 
@@ -199,7 +203,10 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint64_t drive_sectors[DRIVE_MAX];
     char drive_volume[DRIVE_MAX][VOLUME_NAME_BYTES]; /* volume names, NUL-terminated */
     uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
-    char pad[0x180 - 0x080 - 0x20 - 8 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    char pad[0x178 - 0x080 - 0x20 - 8 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    /* 0x178 written by Vertex, read at LEAVE: not 0 when user code can see where an interrupt falls */
+    uint32_t exact;
+    uint32_t pad2;
     /* 0x180 */
     uint32_t inject[32]; /* injector only */
     /* 0x200 */

@@ -150,7 +150,7 @@ static void ncu_post(unsigned hart, uint32_t op) {
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on. */
+ * which user code goes on. The budget was granted when nobody knew that it must be exact. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
     if (s->settle) {
@@ -159,6 +159,9 @@ static void ncu_leave(unsigned hart) {
     } else {
         s->user_since = hart_cycles(hart);
     }
+    s->exact = mailbox_of(hart)->exact;
+    if (s->exact)
+        hart_end_budget(hart);
     if (s->posts == 0)
         publish_progress(plugin.control, s, hart_cycles(hart));
 }

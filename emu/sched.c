@@ -291,6 +291,13 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
     h->clock = h->interrupted;
 }
 
+/* At DROP: what was interrupted is no more. */
+static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    h->handling = HANDLING_NONE;
+    h->from_trap = h->settle = false;
+    hart_resume(s, h, now_cycles);
+}
+
 /* ---- Processing events and requests in order ---- */
 
 static bool op_is_posted(uint32_t op) {
@@ -309,6 +316,8 @@ static void request_due(void *arg, uint64_t now_cycles) {
         hart_resume(s, h, now_cycles);
     } else if (r->op == NCU_END) {
         handling_end(s, h, now_cycles);
+    } else if (r->op == NCU_DROP) {
+        handling_drop(s, h, now_cycles);
     } else if (op_is_posted(r->op)) {
         s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
     } else {
@@ -413,7 +422,8 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
     if (b->request < floor)
         floor = b->request;
     uint64_t end = floor + RUN_AHEAD_CYCLES;
-    if (s->strict && window_end(s, b, h) < end)
+    bool exact = s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact;
+    if (exact && window_end(s, b, h) < end)
         end = window_end(s, b, h);
     return end;
 }

@@ -30,7 +30,12 @@
  * Harts run at the same time as this goes on. A running hart tells now and then how far its clock is, and nothing later
  * is processed. It stops in front of user code when it has posted a request, since ncube learns of that only then.
  *
- * In strict mode (--sync=strict) user code stops at W(i). Everything else is the same, and so must be the outcome.
+ * Where user code can see an interrupt (another process may get the hart, a handler of its own may run), it must be in
+ * the block of the cause when that falls due. Vertex says so at LEAVE, and such an exact hart's user code stops at W(i):
+ * then the first block that ends at or after the cause is the one interrupted, in every run. What is to be lost anyway
+ * need not be exact: after DROP, instead of END, the clock goes on from the handler, whatever user code did ahead.
+ *
+ * In strict mode (--sync=strict) all user code stops at W(i). Everything else is the same, and so must be the outcome.
  *
  * Any effect of a request on another hart must lie at least L after it (the NCU model keeps to that).
  */

@@ -52,10 +52,10 @@ struct slot {
     uint64_t cycles;
     uint32_t thread;     /* the hart's, as gettid() gives it; from the first stop on */
     uint64_t user_since; /* when the user code that runs or is stopped now went on */
+    uint32_t exact;      /* it must not run ahead (mailbox.exact at the last LEAVE) */
     uint32_t why;
     uint32_t op;
     uint32_t posts;
-    uint32_t pad;
     struct slot_post post[NCU_POSTED];
 };
 
