@@ -19,3 +19,8 @@ SOAK ?= 200
 soak:
 	$(SUBMAKE) $(B)/tests/machine/test_ends
 	@SOAK=$(SOAK) $(B)/tests/machine/test_ends --filter 'ends/leave_nothing_after_many_starts'
+
+# Figures of docs/performance.md, on this host
+.PHONY: bench
+bench: all
+	@tests/bench/bench.sh $(B)
