@@ -186,6 +186,7 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 
 #define NCU_ARGS 8u
 #define NCU_CAUSES_MAX 32u
+#define NCU_INJECT_MAX 32u
 #define NCU_POSTED 16u
 #define NCU_MAGIC 0x32554e434555424eull
 
@@ -208,7 +209,7 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint32_t exact;
     uint32_t pad2;
     /* 0x180 */
-    uint32_t inject[32]; /* injector only */
+    uint32_t inject[NCU_INJECT_MAX]; /* injector only */
     /* 0x200 */
     struct ncu_cause cause[NCU_CAUSES_MAX];
 };

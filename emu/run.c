@@ -106,7 +106,7 @@ static bool run_injector(struct machine *m, const struct cabinet *c) {
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
-/* Has a cabinet's injector write SSWI for up to 32 harts. */
+/* Has a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
 static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n) {
     const struct cabinet *c = &m->cabinet[cabinet];
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
@@ -117,13 +117,12 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
 
 static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
     struct machine *m = ctx;
-    uint32_t most = sizeof ((struct ncu_mailbox *)0)->inject / sizeof(uint32_t);
     for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
-        uint32_t batch[32], count = 0;
+        uint32_t batch[NCU_INJECT_MAX], count = 0;
         for (uint32_t k = 0; k < n; k++) {
             if (cabinet_of(m, nodes[k]) == cabinet)
                 batch[count++] = hart_of(m, nodes[k]);
-            if ((count == most || k == n - 1) && count > 0) {
+            if ((count == NCU_INJECT_MAX || k == n - 1) && count > 0) {
                 if (!inject(m, cabinet, batch, count))
                     return false;
                 count = 0;
@@ -452,8 +451,10 @@ int run_program(const struct run_options *o) {
     int status = machine_build(&m) == 0 ? machine_run(&m) : RUN_FAILED;
     if (signals_end() != 0)
         status = RUN_SIGNAL + signals_end();
-    if (trace_close(m.trace) != 0 && status == 0)
-        status = complain(&m, "%s: %s", o->trace, strerror(errno)) != 0 ? RUN_FAILED : 0;
+    if (trace_close(m.trace) != 0) {
+        complain(&m, "%s: %s", o->trace, strerror(errno));
+        status = status == 0 ? RUN_FAILED : status;
+    }
     machine_free(&m);
     return status;
 }

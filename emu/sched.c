@@ -70,7 +70,7 @@ struct sched {
     bool strict;
     const struct sched_ops *ops;
     void *ctx;
-    uint64_t now_cycles;
+    uint64_t now_cycles, limit_cycles;
     struct hart *hart;
     uint32_t *live; /* heap: indices of runnable and running harts */
     uint32_t n_live;
@@ -352,9 +352,11 @@ static bool request_is_safe(struct sched *s, uint64_t cycles) {
            (cycles == first->cycles && eventq_next_order(s->requests) <= first->index);
 }
 
-/* Processes one event or request, if the first one is safe. */
+/* Processes one event or request, if the first one is safe and within the limit. */
 static bool process_one(struct sched *s) {
     uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
+    if ((event < request ? event : request) > s->limit_cycles)
+        return false;
     if (event <= request) {
         if (event == EVENTQ_NEVER || !event_is_safe(s, event))
             return false;
@@ -425,7 +427,7 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
     bool exact = s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact;
     if (exact && window_end(s, b, h) < end)
         end = window_end(s, b, h);
-    return end;
+    return end < s->limit_cycles ? end : s->limit_cycles;
 }
 
 static bool hart_may_run(const struct hart *h, uint64_t end) {
@@ -547,7 +549,15 @@ static bool collect_all(struct sched *s) {
     return any;
 }
 
+/* Nothing more happens: because of the limit, or because nothing is left that could. */
+static enum sched_end stuck_end(const struct sched *s) {
+    bool limited = s->n_live > 0 || eventq_next(s->events) != EVENTQ_NEVER || eventq_next(s->requests) != EVENTQ_NEVER;
+    assert(!limited || s->limit_cycles != EVENTQ_NEVER);
+    return limited ? SCHED_LIMIT : SCHED_DEADLOCK;
+}
+
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
+    s->limit_cycles = limit_cycles;
     for (uint32_t i = 0; i < s->count; i++)
         sched_wake(s, i, 0);
     for (;;) {
@@ -557,17 +567,13 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
         busy |= process_all_safe(s);
         if (s->ops->finished(s->ctx))
             return SCHED_FINISHED;
-        if (s->now_cycles > limit_cycles)
-            return SCHED_LIMIT;
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
         busy |= grant_all(s);
         if (busy)
             continue;
-        if (s->n_live == s->n_ready) {
-            assert(s->n_live == 0);
-            return SCHED_DEADLOCK;
-        }
+        if (s->n_live == s->n_ready) /* nothing runs */
+            return stuck_end(s);
         s->statistics.waits++;
         if (!harts_sleep(s->harts, bell))
             return SCHED_STOPPED;

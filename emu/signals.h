@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE. What is ignored already
+/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE and SIGXFSZ. What is ignored already
  * stays so. A handler adds one to *doorbell. */
 void signals_install(uint32_t *doorbell);
 

@@ -406,6 +406,19 @@ static void sum_group_counts(struct ext2 *fs)
     }
 }
 
+/* A volume whose root is no directory is damaged beyond use. */
+static int check_root(struct ext2 *fs, struct super *s)
+{
+    struct ext2_inode *root;
+    int error = ext2_inode_get(fs, EXT2_ROOT_INO, &root);
+    if (error < 0)
+        return refuse(s, error, "the root inode cannot be read");
+    uint16_t mode = root->mode;
+    bool sound = ext2_is_dir(root);
+    ext2_inode_put(root);
+    return sound ? 0 : refuse(s, -N_EINVAL, "the root inode is no directory: mode 0x%x, expected 0x4000", mode);
+}
+
 int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume, size_t cache_bytes,
                const struct ext2_env *env, char *error_text, size_t error_bytes)
 {
@@ -419,6 +432,8 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
     int error = super_check(fs, &s);
     if (error == 0)
         error = ext2_make_tables(fs, cache_bytes, &s);
+    if (error == 0)
+        error = check_root(fs, &s);
     if (error == 0) {
         settle_features(fs, &s);
         sum_group_counts(fs);

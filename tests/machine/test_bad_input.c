@@ -58,6 +58,7 @@ static const struct line {
     {"a served folder that is a file", {"run", "--serve", HELLO, HELLO}, FAILED, {"hello", "folder"}},
     {"a trace that cannot be written", {"run", "--trace", "/no/such/trace", HELLO}, FAILED, {"/no/such/trace"}},
     {"too little virtual time", {"run", "--limit", "0.001", HELLO}, LIMIT, {"limit", "0.001"}},
+    {"a program that never ends, and a limit", {"run", "--limit", "0.1", "@guest/ends", "spins"}, LIMIT, {"limit", "0.1"}},
 };
 
 ParameterizedTestParameters(bad_input, on_the_command_line_is_refused)

@@ -74,6 +74,18 @@ Test(mount, refuses_what_it_cannot_serve_and_says_why)
     }
 }
 
+/* Inode 2 of a volume of 1 KB blocks, where its group descriptor says that the inode table begins. */
+Test(mount, refuses_a_root_that_is_no_directory)
+{
+    volume_make(&v, 1024, 4096, "");
+    uint8_t *inodes = v.bytes + 1024 * (v.bytes[2048 + 8] | v.bytes[2048 + 9] << 8);
+    inodes[256 + 1] = 0x81; /* a regular file; inodes of 256 bytes */
+    cr_assert_eq(volume_try_mount(&v), -N_EINVAL, "%s", v.log);
+    cr_assert(strstr(v.log, "root inode is no directory"), "%s", v.log);
+    cr_assert_eq(v.writes, 0);
+    volume_free(&v);
+}
+
 static const struct {
     const char *name;
     uint32_t offset;
