@@ -6,18 +6,20 @@
 
 static struct volume v;
 
+/* The revision is set by hand: mke2fs's option for revision 0 is -r in Debian 12 and another in Debian 13. */
 static const struct {
     const char *name, *options;
+    uint8_t revision;
 } accepted[] = {
-    {"the default", ""},
-    {"inodes of 128 bytes", "-I 128"},
-    {"revision 0", "-r 0"},
-    {"no features", "-O none"},
-    {"no types in directories", "-O ^filetype"},
-    {"small groups", "-g 1024"},
-    {"many inodes", "-i 1024"},
-    {"no sparse superblocks", "-O ^sparse_super,^resize_inode"},
-    {"a journal that is empty", "-O has_journal -J size=1"},
+    {"the default", "", 1},
+    {"inodes of 128 bytes", "-I 128", 1},
+    {"revision 0", "-O none -I 128", 0},
+    {"no features", "-O none", 1},
+    {"no types in directories", "-O ^filetype", 1},
+    {"small groups", "-g 1024", 1},
+    {"many inodes", "-i 1024", 1},
+    {"no sparse superblocks", "-O ^sparse_super,^resize_inode", 1},
+    {"a journal that is empty", "-O has_journal -J size=1", 1},
 };
 
 Test(mount, takes_every_kind_of_ext2)
@@ -26,6 +28,7 @@ Test(mount, takes_every_kind_of_ext2)
     fill_pattern(out, sizeof out, 1);
     for (size_t i = 0; i < sizeof accepted / sizeof accepted[0]; i++) {
         volume_make(&v, 1024, 8192, accepted[i].options);
+        v.bytes[1024 + 76] = accepted[i].revision;
         cr_assert_eq(volume_try_mount(&v), 0, "%s: %s", accepted[i].name, v.log);
         cr_assert_eq(v_mkdir(&v, "/d"), 0, "%s", accepted[i].name);
         cr_assert_eq(v_put(&v, "/d/f", out, sizeof out), sizeof out, "%s", accepted[i].name);
