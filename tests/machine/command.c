@@ -64,12 +64,21 @@ static int memory_file(const void *content, size_t bytes)
     return fd;
 }
 
+/* mke2fs and its kin are where users do not look for commands. */
+static void add_system_folders(void)
+{
+    const char *path = getenv("PATH");
+
+    setenv("PATH", format("%s:/usr/sbin:/sbin", path != NULL ? path : "/usr/bin:/bin"), 1);
+}
+
 static _Noreturn void become(char *const argv[], const char *mark, int in, int out, int err)
 {
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     putenv((char *)mark);
+    add_system_folders();
     execvp(argv[0], argv);
     dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
