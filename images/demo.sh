@@ -23,6 +23,7 @@ work=$build/demo
 dim=5
 volumes="df00 df01 df02 df03 df04 df05 df06 df07"
 PATH=$PATH:/usr/sbin:/sbin # mke2fs and its kin, where users do not have them
+export LC_ALL=C # names in the order of their bytes, and numbers with a point
 
 die() {
     echo "demo: $*" >&2
@@ -97,7 +98,7 @@ restore_file() {
             "$work/blocks/"
         k=$((k + 1))
     done
-    find "$work/blocks" -type f | LC_ALL=C sort | xargs -r -d '\n' cat >"$work/restored"
+    find "$work/blocks" -type f | sort | xargs -r -d '\n' cat >"$work/restored"
     rm -rf "$work/blocks" "$work/subfile"
 }
 

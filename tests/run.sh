@@ -14,6 +14,7 @@ passed=0
 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+export LC_ALL=C # what suites print is read here and by themselves
 
 run_suite() {
     case $1 in
