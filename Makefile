@@ -5,9 +5,11 @@
 #   make all      build everything into build/
 #   make setup    install what is missing; build newlib if it is not cached
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
+#   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make clean    remove build/
 #
-# B=DIR builds elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
+# DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds
+# elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
 
 B ?= build
 .DEFAULT_GOAL := all
@@ -15,6 +17,9 @@ B ?= build
 MAKEFLAGS += --no-builtin-rules
 
 HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+ifdef DEBUG
+HOST_CFLAGS += -DNCUBE_DEBUG
+endif
 RV := riscv64-unknown-elf-
 RV_ARCH := -march=rv64gc -mabi=lp64d -mcmodel=medany
 RV_CFLAGS := $(RV_ARCH) -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.

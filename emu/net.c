@@ -52,6 +52,8 @@ struct net {
     struct channel *channel; /* [topo_channels(topo)] */
     struct worm *worms;
     uint32_t in_flight;
+    uint64_t now_cycles; /* of the last event */
+    struct net_statistics statistics;
 };
 
 static void *allocate(size_t count, size_t size)
@@ -217,11 +219,22 @@ static void deliver_header(struct worm *w, uint64_t now_cycles)
         net_accept(w->net, &w->m, now_cycles);
 }
 
+static void finish(struct worm *w, uint64_t now_cycles)
+{
+    struct net_statistics *s = &w->net->statistics;
+    bool good = w->m.status == NCU_OK;
+    s->delivered += good;
+    s->delivered_bytes += good ? w->m.bytes : 0;
+    s->failed += !good;
+    s->failed_bytes += good ? 0 : w->m.bytes;
+    w->net->ops->done(w->net->ctx, &w->m, now_cycles);
+    worm_free(w);
+}
+
 static void drain(struct worm *w, uint64_t now_cycles)
 {
     if (w->freed == w->m.hops) {
-        w->net->ops->done(w->net->ctx, &w->m, now_cycles);
-        worm_free(w);
+        finish(w, now_cycles);
         return;
     }
     while (w->freed < w->m.hops && next_free_cycles(w) <= now_cycles)
@@ -230,10 +243,8 @@ static void drain(struct worm *w, uint64_t now_cycles)
 }
 
 /* The one event of a worm. */
-static void worm_run(void *arg, uint64_t now_cycles)
+static void worm_step(struct worm *w, uint64_t now_cycles)
 {
-    struct worm *w = arg;
-    w->event = 0;
     switch (w->state) {
     case ASKING:
     case CROSSING:
@@ -252,6 +263,19 @@ static void worm_run(void *arg, uint64_t now_cycles)
     case HELD:
         assert(!"a worm that waits has no event");
     }
+}
+
+static void worm_run(void *arg, uint64_t now_cycles)
+{
+    struct worm *w = arg;
+    struct net *n = w->net;
+    assert(now_cycles >= n->now_cycles);
+    n->now_cycles = now_cycles;
+    w->event = 0;
+    worm_step(w, now_cycles);
+#ifdef NCUBE_DEBUG
+    net_check(n);
+#endif
 }
 
 int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uint64_t via, uint64_t bytes, uint64_t tag,
@@ -276,6 +300,9 @@ int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uin
     };
     for (int i = 0; i < hops; i++)
         w->route[i] = route[i];
+    n->statistics.messages++;
+    n->statistics.sent_bytes += bytes;
+    n->statistics.hops += (uint32_t)hops;
     w->at = from;
     w->at_channel = TOPO_SELF_CHANNEL;
     schedule(w, now_cycles, PHASE_ASK, w->at, w->at_channel);
@@ -287,6 +314,44 @@ void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles)
     struct worm *w = (struct worm *)m;
     assert(w->net == n && w->state == HELD && now_cycles >= m->header_cycles);
     accept(w, now_cycles);
+}
+
+struct net_statistics net_statistics(const struct net *n)
+{
+    return n->statistics;
+}
+
+static uint32_t check_worm(const struct worm *w)
+{
+    assert(w->freed <= w->taken && w->taken <= w->m.hops);
+    assert((w->event == 0) == (w->state == WAITING || w->state == HELD));
+    for (uint32_t k = w->freed; k < w->taken; k++)
+        assert(w->net->channel[w->route[k]].owner == w);
+    return w->taken - w->freed;
+}
+
+static void check_channel(const struct channel *c)
+{
+    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+        assert(c->owner && w->state == WAITING && &w->net->channel[w->route[w->taken]] == c);
+}
+
+void net_check(const struct net *n)
+{
+    uint32_t worms = 0, held = 0, owned = 0;
+    uint64_t bytes = 0;
+    for (const struct worm *w = n->worms; w; w = w->next, worms++) {
+        held += check_worm(w);
+        bytes += w->m.bytes;
+    }
+    for (uint32_t c = 0; c < topo_channels(n->topo); c++) {
+        check_channel(&n->channel[c]);
+        owned += n->channel[c].owner != NULL;
+    }
+    const struct net_statistics *s = &n->statistics;
+    assert(worms == n->in_flight && held == owned);
+    assert(s->messages == s->delivered + s->failed + n->in_flight);
+    assert(s->sent_bytes == s->delivered_bytes + s->failed_bytes + bytes);
 }
 
 uint32_t net_in_flight(const struct net *n)

@@ -74,7 +74,20 @@ int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uin
 /* A receive is armed now for a message whose header() returned false; not before its header_cycles (asserted). */
 void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles);
 
-/* Messages under way; channels that are held. For reports and invariants. */
+/* What has passed since net_new. Payload bytes; every message sent is in flight, delivered or failed. */
+struct net_statistics {
+    uint64_t messages, sent_bytes, hops;
+    uint64_t delivered, delivered_bytes;
+    uint64_t failed, failed_bytes;
+};
+struct net_statistics net_statistics(const struct net *n);
+
+/* Asserts what always holds: a channel has one owner, who knows of it; channels that are held belong to messages under
+ * way; bytes in are bytes out. Looks at every channel and message: tests call it, and a debug build (make DEBUG=1)
+ * after every event. */
+void net_check(const struct net *n);
+
+/* Messages under way. */
 uint32_t net_in_flight(const struct net *n);
 /* Owner of a directed channel, or NULL. */
 const struct net_message *net_channel_owner(const struct net *n, uint32_t channel);

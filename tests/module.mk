@@ -24,3 +24,11 @@ soak:
 .PHONY: bench
 bench: all
 	@tests/bench/bench.sh $(B)
+
+# make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference
+NET_SETS ?= 10000
+.PHONY: bench-net
+bench-net:
+	$(SUBMAKE) $(B)/tests/emu/bench_net $(B)/tests/emu/test_net_reference
+	@$(B)/tests/emu/bench_net
+	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
