@@ -15,6 +15,7 @@
 
 #include "emu/machine.h"
 #include "emu/run.h"
+#include "emu/tool.h"
 
 enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_SYNC, KEY_CORES, KEY_STATS, KEY_HELP };
 
@@ -162,6 +163,9 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"run", command_run, "boot a machine and run a program on it"},
+    {"topo", topo_command, "print how a machine is wired"},
+    {"route", route_command, "print the paths between nodes and what they share"},
+    {"place", place_command, "rank the compute nodes as places for work on volumes"},
 };
 
 static int print_usage(FILE *to) {

@@ -12,9 +12,12 @@ $(eval $(call host_test,emu/test_config,emu/config.c emu/setting.c emu/topo.c em
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/disk.c emu/disk_model.c))
 
+$(eval $(call host_test,emu/test_paths,emu/paths.c emu/topo.c))
+SHELL_TESTS += tests/emu/test_tools.sh
+
 # The product: everything but the plugin is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/plugin.c,$(wildcard emu/*.c))
-$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf))
+$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ljansson))
 
 PROGRAMS += $(B)/lib/plugin.so
 $(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o

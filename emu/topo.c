@@ -168,6 +168,12 @@ int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, u
     return n;
 }
 
+uint32_t topo_exit(const struct topo *t, uint32_t from, uint32_t to, uint64_t via)
+{
+    struct gate leave, enter;
+    return nearest_gates(t, from, to, via, &leave, &enter) ? enter.node : TOPO_NONE;
+}
+
 void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *in_channel)
 {
     assert(channel < topo_channels(t));

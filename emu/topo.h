@@ -61,6 +61,10 @@ uint32_t topo_channels(const struct topo *t);
  * the sender's lowest channel, then the receiver's. */
 int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, uint32_t *route, uint32_t *in_channel);
 
+/* The compute node at which a route leaves the hypercube: the destination itself, or its SI node.
+ * TOPO_NONE where topo_route returns -1. */
+uint32_t topo_exit(const struct topo *t, uint32_t from, uint32_t to, uint64_t via);
+
 /* The node to which a channel leads, and the number of that node's channel on which it arrives. */
 void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *in_channel);
 

@@ -123,7 +123,7 @@ measure() { # node
 }
 
 demonstrate() { # node other
-    routings=$("$build/bin/routings" "$machine" "$1")
+    routings=$("$build/bin/ncube" place "$machine" | awk -v node="$1" '$1 == node { print $2 }')
     echo "node $1 of $machine, channel-disjoint routings to its I/O nodes: $routings"
     make_images
     copy_file "$1" "$2"
@@ -138,7 +138,7 @@ demonstrate() { # node other
     echo
 }
 
-for part in bin/ncube bin/routings examples/piocopy examples/piobench newlib.path; do
+for part in bin/ncube examples/piocopy examples/piobench newlib.path; do
     [ -e "$build/$part" ] || die "$build/$part is missing; run \"make\""
 done
 [ -n "$file" ] || file=$(cat "$build/newlib.path")/lib/libc.a

@@ -107,11 +107,6 @@ $(foreach src,$(wildcard images/examples/*.c),\
 
 PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS)
 
-# ---- The demonstration's own -------------------------------------------------------------------
-
-$(eval $(call host_program,bin/routings,images/routings.c emu/config.c emu/setting.c emu/topo.c emu/disk_model.c,\
-    -lconfig))
-
 # ---- Tests -------------------------------------------------------------------------------------
 
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_demo.sh

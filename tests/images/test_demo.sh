@@ -1,12 +1,11 @@
 #!/bin/bash
-# The demonstration's tools: routings, demo_table.awk, and what demo.sh refuses. BUILD is the argument.
+# The demonstration's tools: demo_table.awk, and what demo.sh refuses. BUILD is the argument.
 # The demonstration itself boots machines and is not run here.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
 build=$(readlink -f "$1")
 images=$(readlink -f "$(dirname "$0")/../../images")
-routings=$build/bin/routings
 cd "$scratch" || exit 1
 
 # status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
@@ -16,23 +15,6 @@ status() {
     "$@" >out 2>err
     same "$name: status" "$expected" $?
 }
-
-# ---- routings: SI nodes are 3, 7, ... 31, so nodes with both low bits set leave by dimensions 2, 3, 4 and channel 13
-
-status "node 3" 0 "$routings" "$images/sandia.conf" 3
-same "node 3 has four routings" 4 "$(cat out)"
-status "node 2" 0 "$routings" "$images/sandia.conf" 2
-same "node 2 has one" 1 "$(cat out)"
-status "all nodes" 0 "$routings" "$images/sandia.conf"
-same "all nodes are listed" 32 "$(wc -l <out)"
-same "the nodes with four" "3 7 11 15 19 23 27 31" "$(awk '$2 == 4 { print $1 }' out | xargs)"
-for node in 32 -1 3x ""; do
-    status "node '$node'" 2 "$routings" "$images/sandia.conf" "$node"
-    check "node '$node' is named" grep -qF "'$node'" err
-done
-status "no machine" 2 "$routings"
-status "missing machine file" 1 "$routings" none.conf
-check "the file is named" grep -q none.conf err
 
 # ---- The table
 

@@ -1,0 +1,77 @@
+#!/bin/bash
+# ncube topo, route and place on machine files. BUILD is the argument. Nothing is booted.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+images=$(readlink -f "$(dirname "$0")/../../images")
+ncube=$build/bin/ncube
+cd "$scratch" || exit 1
+
+# status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
+status() {
+    local name=$1 expected=$2
+    shift 2
+    "$@" >out 2>err
+    same "$name: status" "$expected" $?
+}
+
+cat >table1.conf <<END
+dim = 9;
+boards = ( { number = 3; io_nodes = ( $(for i in 0 1 2 3 4 5 6 7; do
+    echo "{ index = $i; drives = ( { volume = \"df0$i\"; image = \"df0$i.img\"; } ); }$([ $i = 7 ] || echo ,)"
+done) ); } );
+END
+
+# ---- topo: Table 1 of [P0]
+
+status "topo" 0 "$ncube" topo table1.conf
+same "Table 1, first and last channel" "3 7 11 15 19 23 27 31 451 455 459 463 467 471 475 479" \
+    "$(sed -n 's/^channel [07]//p' out | xargs)"
+status "topo --dot" 0 "$ncube" topo --dot table1.conf
+same "links of the cube" $((9 * 256)) "$(grep -cE '^  "[0-9]+" -- "[0-9]+"' out)"
+same "links of the boards" 64 "$(grep -cE '^  "3\.[0-9]" -- "[0-9]+"' out)"
+same "braces" "graph ncube { }" "$(sed -n '1p;$p' out | xargs)"
+status "topo --json" 0 "$ncube" topo --json table1.conf
+same "I/O nodes in JSON" 8 "$(grep -c '"address"' out)"
+
+# ---- route: the example of [P0 section 3]
+
+status "route" 0 "$ncube" route "$images/sandia.conf" 3 3.1 3.2 3.3
+check "hop by hop" grep -q '^3 -> 7 -> 15 -> 3\.3   3 hops, P = 2, 73935 cycles, 3696.75 us$' out
+same "who shares" "share a channel: the paths to 3.1 and 3.3" "$(grep share out)"
+check "both counts" grep -q 'routings: 2 by the channels, 2 by the theorem; paths on the busiest channel: 2' out
+status "route by size" 0 "$ncube" route --bytes=0 "$images/sandia.conf" 0 31
+check "8 bytes over 5 hops" grep -q '297 cycles, 14.85 us' out
+status "route from an I/O node" 0 "$ncube" route --json table1.conf 3.0 511 host //df01
+check "no theorem for it" grep -q '"disjoint_by_theorem": null' out
+status "route by a channel" 0 "$ncube" route --via=0 table1.conf 3.0 511
+check "by node 3" grep -q '^3\.0 -> 3 -> ' out
+for bad in 512 -1 3.9 //df99 x "" 3.; do
+    status "node '$bad'" 2 "$ncube" route table1.conf 0 "$bad"
+    check "node '$bad' is named" grep -qF "'$bad'" err
+done
+status "no destination" 2 "$ncube" route table1.conf 0
+status "bad size" 2 "$ncube" route --bytes=1k table1.conf 0 1
+status "channel not wired" 2 "$ncube" route --via=1 "$images/sandia.conf" 3.0 1
+check "it says so" grep -q 'no way leads from 3.0 to 1 by that channel' err
+status "missing machine file" 1 "$ncube" route none.conf 0 1
+check "the file is named" grep -q none.conf err
+
+# ---- place: SI nodes are 3, 7, ... 31; nodes with both low bits set leave by dimensions 2, 3, 4 and channel 13
+
+status "place" 0 "$ncube" place "$images/sandia.conf"
+same "all nodes are ranked" 32 "$(tail -n +2 out | wc -l)"
+same "the nodes with four come first" "3 7 11 15 19 23 27 31" "$(awk '$2 == 4 { print $1 }' out | xargs)"
+same "node 2 has one" 1 "$(awk '$1 == 2 { print $2 }' out)"
+status "place for one volume" 0 "$ncube" place --top=1 "$images/sandia.conf" df05
+same "at its SI node" 23 "$(awk 'NR == 2 { print $1 }' out)"
+status "place --json" 0 "$ncube" place --json --top=3 "$images/sandia.conf" //df00 df01
+same "three of them" 3 "$(grep -c '"routings"' out)"
+status "unknown volume" 2 "$ncube" place "$images/sandia.conf" df99
+check "it is named" grep -qF "'df99'" err
+echo "dim = 2;" >bare.conf
+status "no volumes" 2 "$ncube" place bare.conf
+status "place --top=0" 2 "$ncube" place --top=0 "$images/sandia.conf"
+
+finish
