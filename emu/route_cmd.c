@@ -18,7 +18,7 @@ static const char help[] =
     "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
     "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.\n\n"
     "  --bytes=N  length of the message, its 8-byte header not included (default 8192)\n"
-    "  --via=K    leave by channel K, 0-7, of the I/O node FROM\n"
+    "  --via=K    by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO\n"
     "  --json     as JSON\n"
     "  --help     print this";
 

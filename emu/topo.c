@@ -127,7 +127,9 @@ static bool nearest_gates(const struct topo *t, uint32_t from, uint32_t to, uint
                           struct gate *enter)
 {
     struct gate a[NCU_SI_CHANNELS], b[NCU_SI_CHANNELS];
-    uint32_t na = find_gates(t, from, via, a), nb = find_gates(t, to, NCU_VIA_NEAREST, b);
+    bool leaves_by = NODE_IS_IO(from); /* else `via` is the channel by which it enters */
+    uint32_t na = find_gates(t, from, leaves_by ? via : NCU_VIA_NEAREST, a);
+    uint32_t nb = find_gates(t, to, leaves_by ? NCU_VIA_NEAREST : via, b);
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < na; i++) {
         for (uint32_t j = 0; j < nb; j++) {

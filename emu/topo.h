@@ -52,8 +52,9 @@ uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);
 /* Number of directed channels in the machine; indices are 0 .. n-1. */
 uint32_t topo_channels(const struct topo *t);
 
-/* The channels from one node address to another, in order; `via` = the I/O node's channel to use, or
- * NCU_VIA_NEAREST: fewest hops, then lowest channel (design section 6).
+/* The channels from one node address to another, in order; `via` = the I/O node's channel to use, the sender's if both
+ * are I/O nodes, or NCU_VIA_NEAREST: fewest hops, then lowest channel (design section 6). Without an I/O node it means
+ * nothing.
  * Returns the number of channels (0 when from == to), or -1 if an address does not exist or no way leads there.
  * *in_channel: the channel number at which the destination sees the message arrive (0-13, I/O nodes 0-7,
  * the front end 0; TOPO_SELF_CHANNEL when from == to). route holds TOPO_ROUTE_MAX entries.

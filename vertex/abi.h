@@ -43,7 +43,8 @@
     X(monitor, 29)   /* struct abi_monitor *                 0                                        */ \
     X(statfs, 30)    /* ufid struct file_statfs *            0                                        */ \
     X(disk_info, 31) /* drive struct abi_drive *             0            I/O nodes only              */ \
-    X(disk_io, 32)   /* drive write? sector buf sectors      0            I/O nodes only              */
+    X(disk_io, 32)   /* drive write? sector buf sectors      0            I/O nodes only              */ \
+    X(iochannel, 33) /* ufid channel                         0; channel -1: the nearest               */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

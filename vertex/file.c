@@ -500,6 +500,18 @@ int64_t sys_ionode(struct proc *p, const uint64_t *arg)
     return f ? (int64_t)f->node : -N_EBADF;
 }
 
+int64_t sys_iochannel(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    int64_t channel = (int32_t)arg[1];
+
+    if (!f)
+        return -N_EBADF;
+    if (!NODE_IS_IO(f->node) || channel < -1 || channel >= (int64_t)NCU_SI_CHANNELS)
+        return -N_EINVAL;
+    return request_choose_channel(p, f->node, channel);
+}
+
 /* ---- Directories ---- */
 
 /* Where the records end: the last one's `next`. -N_EPROTO if they are not records. */

@@ -25,7 +25,7 @@ struct message *msg_new(uint64_t capacity)
     struct message *m = kmem_alloc(MEM_MESSAGE, sizeof *m + capacity);
 
     if (m) {
-        *m = (struct message){.holds = 1, .capacity = capacity};
+        *m = (struct message){.holds = 1, .capacity = capacity, .via = MSG_VIA_NEAREST};
         m->payload = (uint64_t *)(m + 1);
     }
     return m;
@@ -164,7 +164,7 @@ void msg_send(struct message *m, uint32_t node, uint32_t tag)
     m->tag = tag;
     m->holds++;
     sends++;
-    ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m);
+    ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
 }
 
 void msg_post(struct message *m, uint32_t node, uint32_t tag)

@@ -1,6 +1,7 @@
 #include "vertex/ncu.h"
 
 #include "vertex/addr.h"
+#include "vertex/queue.h"
 
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type)
 {
@@ -17,14 +18,14 @@ uint64_t ncu_causes(void)
     return MAILBOX->ans[0];
 }
 
-void ncu_send(uint32_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie)
+void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie, uint32_t via)
 {
     MAILBOX->arg[0] = node;
     MAILBOX->arg[1] = addr_to_node(buffer);
     MAILBOX->arg[2] = bytes;
     MAILBOX->arg[3] = tag;
     MAILBOX->arg[4] = cookie;
-    MAILBOX->arg[5] = NCU_VIA_NEAREST;
+    MAILBOX->arg[5] = via == MSG_VIA_NEAREST ? NCU_VIA_NEAREST : via;
     ncu_execute(NCU_SEND);
 }
 

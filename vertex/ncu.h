@@ -21,8 +21,8 @@
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
 uint64_t ncu_causes(void);
 
-/* The cause SEND_DONE with this cookie gives the buffer back. */
-void ncu_send(uint32_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie);
+/* The cause SEND_DONE with this cookie gives the buffer back. `via`: the I/O node's channel, or MSG_VIA_NEAREST. */
+void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie, uint32_t via);
 void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes);
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
 

@@ -28,6 +28,7 @@
 
 #define PROC_STACK_PAGES 2u /* kernel stack */
 #define PROC_FILES_MAX 256u
+#define PROC_VIA_MAX 16u /* I/O nodes with a chosen channel */
 
 enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDED };
 
@@ -62,6 +63,9 @@ struct proc {
 
     /* files: file.c, async.c */
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
+    struct proc_via {
+        uint32_t node, channel;
+    } via[PROC_VIA_MAX];               /* iochannel; node 0: free */
     struct async *async;               /* readstarts and writestarts under way, newest first */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
     struct message *begin;             /* N_LOAD_BEGIN, held: the volumes are in it */

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MSG_VIA_NEAREST (~0u)
+
 struct message {
     struct message *next;  /* in its queue */
     uint64_t *payload;     /* right behind this header */
@@ -16,10 +18,12 @@ struct message {
     uint32_t tag;          /* vertex/system.h */
     uint32_t node;         /* sender's address; of a message being sent: the last destination's */
     uint32_t sequence;     /* of a file request being sent */
+    uint32_t via;          /* of a message being sent: the I/O node's channel to use, or MSG_VIA_NEAREST */
+    uint32_t pad;
     uint64_t start_cycles; /* the sender's SEND was executed */
     uint64_t done_cycles;  /* last byte delivered */
 };
-_Static_assert(sizeof(struct message) == 56, "payloads are aligned to 8 bytes");
+_Static_assert(sizeof(struct message) == 64, "payloads are aligned to 8 bytes");
 
 struct msg_queue {
     struct message *first, *last;

@@ -25,11 +25,52 @@ void request_add(struct message *m, const void *bytes, uint32_t n)
     m->bytes += n;
 }
 
+/* ---- The way to an I/O node ---- */
+
+/* The entry of a node, else a free one, else NULL. */
+static struct proc_via *find_via(struct proc *p, uint32_t node)
+{
+    struct proc_via *free = NULL;
+
+    for (uint32_t i = 0; i < PROC_VIA_MAX; i++) {
+        if (p->via[i].node == node)
+            return &p->via[i];
+        if (p->via[i].node == 0)
+            free = &p->via[i];
+    }
+    return free;
+}
+
+/* Node 0 is no I/O node: an entry with it is free. */
+static uint32_t via_of(struct proc *p, uint32_t node)
+{
+    const struct proc_via *v = NODE_IS_IO(node) ? find_via(p, node) : NULL;
+
+    return v && v->node == node ? v->channel : MSG_VIA_NEAREST;
+}
+
+int request_choose_channel(struct proc *p, uint32_t node, int32_t channel)
+{
+    while (msg_sends_under_way()) {
+        int error = proc_wait(p, NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        if (error)
+            return error;
+    }
+    struct proc_via *v = find_via(p, node);
+    if (!v)
+        return -N_ENFILE;
+    *v = (struct proc_via){channel < 0 ? 0 : node, channel < 0 ? 0 : channel};
+    return 0;
+}
+
+/* ---- Requests ---- */
+
 uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type)
 {
     struct file_request *head = (struct file_request *)m->payload;
 
     head->seq = m->sequence = ++last_sequence;
+    m->via = via_of(p, node);
     proc_note_sent(p, m);
     msg_post(m, node, TAG(type, 0, 0));
     return last_sequence;

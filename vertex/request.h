@@ -21,6 +21,10 @@ void request_add(struct message *m, const void *bytes, uint32_t n);
 
 /* Sends it and gives it up; returns its sequence number. */
 uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type);
+/* Requests of this process to an I/O node go by that channel of it, 0-7, or by the nearest (-1). First all that is
+ * under way ends, so that none is overtaken. -N_EINTR; -N_ENFILE: PROC_VIA_MAX nodes have one chosen. */
+int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
+
 /* Waits for the reply and returns its status. *reply is the caller's to release, NULL if there is none:
  * -N_EINTR (the process is to die), -N_EPROTO. */
 int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply);

@@ -29,3 +29,8 @@ int ionode(int fd)
 {
     return (int)trap_ionode(fd);
 }
+
+int iochannel(int fd, int channel)
+{
+    return (int)trap_iochannel(fd, channel);
+}

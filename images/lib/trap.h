@@ -45,6 +45,7 @@ long trap_readend(long ufid, void *buf);
 long trap_writestart(long ufid, const void *buf, long bytes);
 long trap_writeend(long ufid);
 long trap_ionode(long ufid);
+long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct abi_monitor *monitor);
 
 long trap_disk_info(long drive, struct abi_drive *info);

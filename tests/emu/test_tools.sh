@@ -53,6 +53,8 @@ for bad in 512 -1 3.9 //df99 x "" 3.; do
 done
 status "no destination" 2 "$ncube" route table1.conf 0
 status "bad size" 2 "$ncube" route --bytes=1k table1.conf 0 1
+status "into an I/O node by a channel" 0 "$ncube" route --via=7 table1.conf 0 3.0
+check "by node 451" grep -q '^0 .* -> 451 -> 3\.0 ' out
 status "channel not wired" 2 "$ncube" route --via=1 "$images/sandia.conf" 3.0 1
 check "it says so" grep -q 'no way leads from 3.0 to 1 by that channel' err
 status "missing machine file" 1 "$ncube" route none.conf 0 1

@@ -25,4 +25,11 @@ int writeend(int fd);
 /* The address of the I/O node that serves fd (N_k [P0 section 3]), or of the front end. Errors: EBADF. */
 int ionode(int fd);
 
+/* From now on this process's requests to the I/O node that serves fd, by whatever descriptor, go by that one of its
+ * channels, 0-7; -1: by the nearest again, which is how they go at the start. Waits until all that the process has sent
+ * has arrived. Replies come by the channel that is nearest to this node in any case. A channel that is not connected
+ * makes the requests fail with EHOSTUNREACH.
+ * Returns 0. Errors: EBADF; EINVAL fd is the front end's, or no such channel; ENFILE chosen for 16 I/O nodes already. */
+int iochannel(int fd, int channel);
+
 #endif
