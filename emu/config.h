@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/fault.h"
 #include "emu/topo.h"
 
 struct config_cost { /* an entry of `cycles = { ... }`: another cost for a class of instructions */
@@ -20,6 +21,8 @@ struct machine_config {
     char *path; /* of the machine file; NULL: config_default */
     uint32_t n_costs;
     struct config_cost *cost;
+    uint32_t n_faults;
+    struct fault *fault;
 };
 
 /* Reads and checks a machine file. image_folder, if not NULL, is where image paths start instead of the file's

@@ -139,7 +139,7 @@ static const char *receive_shutdown(struct front *f, uint32_t from, const uint8_
 
 static void kill_job(struct front *f)
 {
-    const struct load_job kill = {.job = f->job.id};
+    const struct load_job kill = {.job = f->job.id, .base = f->job.base};
 
     f->failed = true;
     if (f->job.killed)
@@ -382,6 +382,69 @@ void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *byt
 
     if (wrong)
         refuse(f, from, tag, wrong);
+}
+
+/* ---- Nodes that are out of reach ---------------------------------------------------------------- */
+
+static void lose_io_node(struct front *f, int i)
+{
+    char name[CONSOLE_NAME_BYTES];
+
+    if (f->io[i].state == IO_DOWN)
+        return;
+    console_name_node(f->options.topo->io[i].node, name);
+    console_say(&f->streams, "there is no way to %s: %s", name,
+                f->phase == PHASE_STOPPING ? "it was not shut down" : "its volumes can't be mounted");
+    f->io[i].state = IO_DOWN;
+    f->failed = true;
+    fail_waiting_drives(&f->io[i]);
+    leave_mounting(f);
+    if (f->phase == PHASE_STOPPING)
+        finish_if_stopped(f);
+}
+
+void front_unreachable(struct front *f, uint32_t io_node)
+{
+    int i = find_io(f, io_node);
+
+    if (i >= 0 && f->options.topo->io[i].ndrives > 0)
+        lose_io_node(f, i);
+}
+
+/* It cannot be told to end, nor tell of its end. */
+static void lose_job_node(struct front *f, uint32_t node)
+{
+    uint32_t logical = node - f->job.base;
+
+    if (f->job.exited[logical])
+        return;
+    console_say(&f->streams, "node %u: there is no way to it", logical);
+    f->job.exited[logical] = true;
+    f->job.exits++;
+    serve_drop_node(f->serve, node);
+    if (f->job.exits == f->job.nodes)
+        stop(f);
+}
+
+static void fail_load(struct front *f)
+{
+    if (!f->job.killed)
+        console_say(&f->streams, "%s can't be loaded: there is no sound way to node 0", f->options.program);
+    kill_job(f);
+}
+
+void front_undeliverable(struct front *f, uint32_t to, uint32_t tag)
+{
+    uint32_t type = TAG_TYPE(tag);
+
+    if (type == N_SHUTDOWN && find_io(f, to) >= 0)
+        lose_io_node(f, find_io(f, to));
+    else if (f->phase != PHASE_RUNNING || !is_in_job(f, to))
+        return;
+    else if (type == N_KILL)
+        lose_job_node(f, to);
+    else if (type >= N_LOAD_BEGIN && type <= N_LOAD_START)
+        fail_load(f);
 }
 
 /* ---- Life --------------------------------------------------------------------------------------- */

@@ -51,6 +51,12 @@ void front_start(struct front *f);
 /* A message has arrived. Bytes belong to the caller. */
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n);
 
+/* A message that it sent has not arrived: there is no way to that node. Nodes that cannot be told to end count as
+ * ended; a load that cannot begin, and an nsdisk that cannot be told to write back, are failures. */
+void front_undeliverable(struct front *f, uint32_t to, uint32_t tag);
+/* That I/O node is dead when the machine starts: its volumes cannot be mounted. */
+void front_unreachable(struct front *f, uint32_t io_node);
+
 /* True when the program has ended on all nodes and every nsdisk has answered N_SHUTDOWN. */
 bool front_finished(const struct front *f);
 /* The exit status for the shell: the highest of the nodes' statuses; 1 for a fault or a failed mount or load. */

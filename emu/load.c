@@ -298,10 +298,12 @@ static uint8_t *new_begin(const struct load_program *p, size_t *bytes)
     return message;
 }
 
-/* One segment in ascending chunks; the last one tells of the zeros that follow. `message` has room for a chunk. */
-static void send_segment(uint32_t job, const struct elf_segment *s, uint8_t *message, load_send_fn send, void *ctx)
+/* One segment in ascending chunks; the last one tells of the zeros that follow. `message` has room for a chunk.
+ * Returns the number of messages. */
+static uint32_t send_segment(uint32_t job, const struct elf_segment *s, uint8_t *message, load_send_fn send, void *ctx)
 {
     uint64_t at = 0;
+    uint32_t messages = 0;
 
     do {
         uint64_t left = s->file_bytes - at;
@@ -318,12 +320,14 @@ static void send_segment(uint32_t job, const struct elf_segment *s, uint8_t *mes
             memcpy(message + sizeof data, s->data + at, bytes);
         send(ctx, N_LOAD_DATA, message, sizeof data + bytes);
         at += bytes;
+        messages++;
     } while (at < s->file_bytes);
+    return messages;
 }
 
 int load_send_program(const struct load_program *p, load_send_fn send, void *ctx)
 {
-    const struct load_job start = {.job = p->job};
+    struct load_job start = {.job = p->job};
     size_t begin_bytes;
     uint8_t *begin = new_begin(p, &begin_bytes);
     uint8_t *chunk = malloc(sizeof(struct load_data) + LOAD_CHUNK_BYTES);
@@ -332,7 +336,7 @@ int load_send_program(const struct load_program *p, load_send_fn send, void *ctx
     if (ready) {
         send(ctx, N_LOAD_BEGIN, begin, begin_bytes);
         for (uint32_t i = 0; i < p->image->segments; i++)
-            send_segment(p->job, &p->image->segment[i], chunk, send, ctx);
+            start.data_messages += send_segment(p->job, &p->image->segment[i], chunk, send, ctx);
         send(ctx, N_LOAD_START, &start, sizeof start);
     }
     free(chunk);

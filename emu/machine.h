@@ -92,7 +92,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  op          arguments                               answers, effect
  *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
  *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX
- *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1;
+ *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
+ *                                                      be marked NCU_SEND_RESTART;
  *                                                      the cause SEND_DONE gives the buffer back
  *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
  *  TIME                                                ans0 = cycles since the machine started
@@ -114,6 +115,13 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * SEND, ARM, TIMER, DISK are posted: the instruction completes at once, the effect has its time stamp.
  * At most NCU_POSTED posts between two other operations go without the hart being stopped.
  */
+/* Order after damage. When a message from one node to another was damaged, everything that follows it on that way
+ * fails, too, with NCU_EPARITY: what is in the network is refused on arrival, what is sent after the sender's NCU has
+ * reported the damage does not start. The first SEND with this mark ends that. So a sender that waits until nothing of
+ * its own to that node is under way, and then sends again what has failed, in order, the first one marked, keeps the
+ * order. */
+#define NCU_SEND_RESTART (1ull << 32)
+
 /* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
  * out. Charged for every interrupt alike, however its hart happened to be stopped. */
 #define NCU_INTERRUPT_CYCLES 200u
@@ -165,15 +173,17 @@ enum {
     NCU_OK = 0,
     NCU_EADDR = -1,   /* buffer outside the node's memory, or misaligned */
     NCU_EDEST = -2,   /* no such node, or no way to it */
-    NCU_EPARITY = -3, /* the message was hit by a parity error */
+    NCU_EPARITY = -3, /* the message was damaged on its way, or came after one that was and before its RESTART */
     NCU_EDRIVE = -4,  /* no such drive or sector */
     NCU_EMEDIA = -5,  /* the drive reports a failure */
+    NCU_ELINK = -6,   /* a channel on the way is dead; nothing has arrived */
 };
 
 struct ncu_cause {
     uint32_t kind;
-    uint32_t channel; /* RECV: the receiving node's channel number */
-    uint32_t node;    /* RECV: sender's address, given by the hardware */
+    uint32_t channel; /* RECV: the receiving node's channel number; SEND_DONE: how many other messages of this node
+                       * to that one are under way */
+    uint32_t node;    /* RECV: sender's address, given by the hardware; SEND_DONE: the destination's */
     int32_t status;
     uint64_t tag;   /* RECV: the sender's 32-bit tag (in the 8-byte header on the wire) */
     uint64_t bytes; /* RECV: payload length, without the 8-byte header */

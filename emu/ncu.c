@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/net.h"
+#include "emu/nodeset.h"
 
 #define CHANNELS (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
 #define NODE_ORDER 0x40000000u       /* in the event queue: after the network's own events of the same cycle */
@@ -20,8 +21,19 @@ struct transfer {
     uint8_t *copy;
     uint64_t landing;            /* receive buffer, node-physical */
     uint64_t accepted_cycles;    /* by an ARM that it waited for; else 0 */
+    bool restart;                /* NCU_SEND_RESTART */
+    bool refused;                /* by the receiver: it comes after a damaged one */
+    uint32_t attempts;           /* of the front end */
     struct ncu_cause sent;       /* the sender's SEND_DONE */
-    struct transfer *next;       /* waiting for a receive on the same channel */
+    struct transfer *next;       /* waiting for a receive on the same channel; of the front end: to be sent again */
+    struct transfer *next_sent;  /* among those that its sender has under way */
+};
+
+/* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
+struct port {
+    struct transfer *sent;       /* under way */
+    struct nodeset stopped;      /* destinations for which a RESTART is due */
+    struct nodeset refused;      /* sources from which it is */
 };
 
 struct receive {
@@ -48,13 +60,15 @@ struct ncu_node {
     uint64_t timer; /* event, 0: none */
     struct disk *disk[DRIVE_MAX];
     uint32_t disks;
+    struct port port;
     uint64_t disks_free_cycles; /* the controller does one command at a time [P0 section 3] */
-    uint32_t sends, disk_commands; /* under way */
+    uint32_t disk_commands; /* under way */
 };
 
 struct disk_command {
     struct ncu_node *node;
     struct disk *disk;
+    uint32_t drive;
     bool write;
     uint64_t sector, addr;
     uint32_t sectors;
@@ -71,6 +85,13 @@ struct ncu {
     uint32_t count;
     struct ncu_node *node;
     uint32_t *index_of; /* by address */
+    struct port host;
+    uint64_t host_sends;
+    struct transfer *host_failed; /* to be sent again, oldest first */
+    const struct fault *fault;
+    uint32_t faults;
+    struct fault_event *fault_event; /* [2 * faults] */
+    uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
     uint64_t now_cycles;
 };
 
@@ -171,12 +192,24 @@ static void announce_header(struct ncu_node *node, const struct transfer *t) {
     node_cause(node, &c);
 }
 
+static struct port *port_at(struct ncu *n, uint32_t address) {
+    return address == NODE_HOST ? &n->host : &node_at(n, address)->port;
+}
+
+/* Whether the receiver takes nothing from this source until a RESTART, which this is not. */
+static bool port_refuses(struct port *port, const struct transfer *t, uint32_t from) {
+    if (t->restart)
+        nodeset_remove(&port->refused, from);
+    return nodeset_has(&port->refused, from);
+}
+
 static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles) {
     struct ncu *n = ctx;
     struct transfer *t = m->data;
     n->now_cycles = now_cycles;
     t->message = m;
-    if (m->to == NODE_HOST)
+    t->refused = port_refuses(port_at(n, m->to), t, m->from);
+    if (t->refused || m->to == NODE_HOST)
         return true;
     struct ncu_node *node = node_at(n, m->to);
     struct receive *r = &node->receive[channel_of(m)];
@@ -203,34 +236,162 @@ static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_n
     net_accept(node->ncu->net, t->message, node->ncu->now_cycles);
 }
 
+static void deliver_to_host(struct ncu *n, const struct transfer *t, const struct net_message *m) {
+    if (m->status != NCU_OK)
+        return;
+    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
+                m->bytes);
+    n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
+}
+
 static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m) {
     struct ncu_node *node = node_at(n, m->to);
     struct receive *r = &node->receive[channel_of(m)];
     r->landing = NULL;
-    memcpy(node->ram + t->landing, t->bytes, m->bytes);
+    if (m->status == NCU_OK)
+        memcpy(node->ram + t->landing, t->bytes, m->bytes);
     struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, m);
+    c.status = m->status;
     c.addr = t->landing;
     c.done_cycles = n->now_cycles;
-    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
-                m->bytes);
+    trace_event(n->trace, n->now_cycles, m->to, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
+                m->status == NCU_OK ? "arrival" : "damage", m->from, m->tag, m->bytes);
     node_cause(node, &c);
     receive_retry(node, r, false);
 }
 
+/* The last byte is there: what the receiver sees of it. */
+static void deliver(struct ncu *n, struct transfer *t, const struct net_message *m) {
+    if (t->refused || m->status == NCU_ELINK)
+        return;
+    if (m->status == NCU_EPARITY)
+        nodeset_add(&port_at(n, m->to)->refused, m->from);
+    if (m->to == NODE_HOST)
+        deliver_to_host(n, t, m);
+    else
+        deliver_to_node(n, t, m);
+}
+
 /* ---- Sending ---- */
+
+static void port_note_sent(struct port *port, struct transfer *t) {
+    t->next_sent = port->sent;
+    port->sent = t;
+}
+
+/* The transfer has ended; tells how many are left to the same destination. */
+static uint32_t port_note_done(struct port *port, const struct transfer *t) {
+    uint32_t left = 0;
+    for (struct transfer **link = &port->sent; *link != NULL;) {
+        if (*link == t) {
+            *link = t->next_sent;
+            continue;
+        }
+        left += (*link)->sent.node == t->sent.node;
+        link = &(*link)->next_sent;
+    }
+    if (t->sent.status == NCU_EPARITY)
+        nodeset_add(&port->stopped, t->sent.node);
+    return left;
+}
+
+/* Whether a message may start: not to where a RESTART is due, unless it is one. */
+static bool port_lets_out(struct port *port, const struct transfer *t) {
+    if (t->restart)
+        nodeset_remove(&port->stopped, t->sent.node);
+    return !nodeset_has(&port->stopped, t->sent.node);
+}
 
 static void transfer_free(struct transfer *t) {
     free(t->copy);
     free(t);
 }
 
+/* ---- The front end's messages ---- */
+
+static void host_start(struct ncu *n, struct transfer *t);
+
+/* What has failed to one destination starts again, the first as RESTART. */
+static void host_restart(struct ncu *n, uint32_t to) {
+    bool first = true;
+    for (struct transfer **link = &n->host_failed; *link != NULL;) {
+        struct transfer *t = *link;
+        if (t->sent.node != to) {
+            link = &t->next;
+            continue;
+        }
+        *link = t->next;
+        t->next = NULL;
+        t->restart = first;
+        t->attempts += first; /* the others fail only because of it */
+        first = false;
+        host_start(n, t);
+    }
+}
+
+/* Among those to be sent again, in the order of their cookies. */
+static void host_keep(struct ncu *n, struct transfer *t) {
+    struct transfer **link = &n->host_failed;
+    while (*link != NULL && (*link)->sent.cookie < t->sent.cookie)
+        link = &(*link)->next;
+    t->next = *link;
+    *link = t;
+}
+
+static void host_sent(struct ncu *n, struct transfer *t) {
+    uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
+    if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
+        host_keep(n, t);
+    } else {
+        if (t->sent.status != NCU_OK)
+            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->sent.status);
+        transfer_free(t);
+    }
+    if (left == 0 && nodeset_has(&n->host.stopped, to))
+        host_restart(n, to);
+}
+
+static void host_start(struct ncu *n, struct transfer *t) {
+    if (!port_lets_out(&n->host, t)) {
+        host_keep(n, t);
+        return;
+    }
+    t->refused = false;
+    t->accepted_cycles = 0;
+    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
+                (uint32_t)t->sent.tag, t->sent.bytes);
+    t->sent.status = net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes,
+                              t->sent.tag, 0, t);
+    if (t->sent.status == NCU_OK)
+        port_note_sent(&n->host, t);
+    else
+        host_sent(n, t);
+}
+
+void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
+    struct transfer *t = allocate(1, sizeof *t);
+    *t = (struct transfer){.ncu = n,
+                           .copy = allocate(count, 1),
+                           .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
+    memcpy(t->copy, bytes, count);
+    t->bytes = t->copy;
+    host_start(n, t);
+}
+
+/* ---- The nodes' messages ---- */
+
 static void send_done(void *arg, uint64_t now_cycles) {
     struct transfer *t = arg;
-    if (t->sender != NULL) {
-        t->ncu->now_cycles = now_cycles;
-        t->sender->sends--;
-        node_cause(t->sender, &t->sent);
+    t->ncu->now_cycles = now_cycles;
+    if (t->sender == NULL) {
+        host_sent(t->ncu, t);
+        return;
     }
+    t->sent.channel = port_note_done(&t->sender->port, t);
+    if (t->sent.status != NCU_OK)
+        trace_event(t->ncu->trace, now_cycles, t->sender->address, "failed to=%u status=%d", t->sent.node,
+                    t->sent.status);
+    node_cause(t->sender, &t->sent);
     transfer_free(t);
 }
 
@@ -238,15 +399,9 @@ static void net_done(void *ctx, struct net_message *m, uint64_t now_cycles) {
     struct ncu *n = ctx;
     struct transfer *t = m->data;
     n->now_cycles = now_cycles;
-    t->sent.status = m->status;
+    t->sent.status = t->refused ? NCU_EPARITY : m->status;
     t->sent.done_cycles = now_cycles;
-    if (m->to == NODE_HOST) {
-        trace_event(n->trace, now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
-                    m->bytes);
-        n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
-    } else {
-        deliver_to_node(n, t, m);
-    }
+    deliver(n, t, m);
     /* A sender whose message was held up learns of its end one lookahead after the ARM that let it in: the
      * release travels back over the path. So an ARM, too, affects no other node sooner than that. */
     uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + NET_LOOKAHEAD_CYCLES : 0;
@@ -260,33 +415,36 @@ static bool memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
     return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
 }
 
+/* NCU_OK: it is under way. */
+static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg) {
+    struct ncu *n = node->ncu;
+    if (!memory_has(n, arg[1], arg[2]))
+        return NCU_EADDR;
+    if (!port_lets_out(&node->port, t))
+        return NCU_EPARITY;
+    return net_send(n->net, n->now_cycles, node->address, t->sent.node, arg[5], arg[2], (uint32_t)arg[3], arg[4], t);
+}
+
 static void execute_send(struct ncu_node *node, const uint64_t *arg) {
     struct ncu *n = node->ncu;
     struct transfer *t = allocate(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
                            .sender = node,
                            .bytes = node->ram + arg[1],
-                           .sent = {.kind = CAUSE_SEND_DONE, .cookie = arg[4], .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "send to=%" PRIu64 " tag=%#" PRIx64 " bytes=%" PRIu64, arg[0],
+                           .restart = (arg[0] & NCU_SEND_RESTART) != 0,
+                           .sent = {.kind = CAUSE_SEND_DONE,
+                                    .node = (uint32_t)arg[0],
+                                    .tag = (uint32_t)arg[3],
+                                    .bytes = arg[2],
+                                    .cookie = arg[4],
+                                    .start_cycles = n->now_cycles}};
+    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64, t->sent.node,
                 arg[3], arg[2]);
-    node->sends++;
-    if (!memory_has(n, arg[1], arg[2]))
-        t->sent.status = NCU_EADDR;
+    t->sent.status = start_send(node, t, arg);
+    if (t->sent.status == NCU_OK)
+        port_note_sent(&node->port, t);
     else
-        t->sent.status = net_send(n->net, n->now_cycles, node->address, (uint32_t)arg[0], arg[5], arg[2],
-                                  (uint32_t)arg[3], arg[4], t);
-    if (t->sent.status != NCU_OK)
         send_done(t, n->now_cycles);
-}
-
-void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
-    struct transfer *t = allocate(1, sizeof *t);
-    *t = (struct transfer){.ncu = n, .copy = allocate(count, 1)};
-    memcpy(t->copy, bytes, count);
-    t->bytes = t->copy;
-    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%zu", to, tag, count);
-    if (net_send(n->net, n->now_cycles, NODE_HOST, to, NCU_VIA_NEAREST, count, tag, 0, t) != NCU_OK)
-        transfer_free(t);
 }
 
 /* ---- Arming, time, drives ---- */
@@ -328,10 +486,18 @@ static void disk_command_end(struct disk_command *c) {
     free(c);
 }
 
+static bool drive_is_dead(const struct disk_command *c) {
+    const struct ncu *n = c->node->ncu;
+    return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
+}
+
 static void disk_command_due(void *arg, uint64_t now_cycles) {
     struct disk_command *c = arg;
     c->node->ncu->now_cycles = now_cycles;
-    c->done.status = disk_transfer(c->disk, c->write, c->sector, c->sectors, c->node->ram + c->addr);
+    if (drive_is_dead(c))
+        c->done.status = NCU_EMEDIA;
+    else
+        c->done.status = disk_transfer(c->disk, c->write, c->sector, c->sectors, c->node->ram + c->addr);
     disk_command_end(c);
 }
 
@@ -347,6 +513,7 @@ static void execute_disk(struct ncu_node *node, const uint64_t *arg) {
     struct ncu *n = node->ncu;
     struct disk_command *c = allocate(1, sizeof *c);
     *c = (struct disk_command){.node = node,
+                               .drive = (uint32_t)arg[0],
                                .write = arg[1] != 0,
                                .sector = arg[2],
                                .sectors = (uint32_t)arg[3],
@@ -418,10 +585,74 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
 
 /* ---- Building ---- */
 
-static const struct net_ops from_net = {.header = net_header, .done = net_done};
+/* ---- Faults ---- */
+
+static bool concerns(const struct ncu *n, const struct fault *f, uint32_t channel) {
+    uint32_t list[FAULT_CHANNELS_MAX];
+    uint32_t count = f->node == TOPO_NONE ? 0 : fault_channels(n->topo, f, list);
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == channel)
+            return true;
+    return f->node == TOPO_NONE;
+}
+
+static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles) {
+    struct ncu *n = ctx;
+    if (n->passed == NULL)
+        return NCU_OK;
+    uint64_t number = n->passed[channel]++;
+    for (uint32_t i = 0; i < n->faults; i++) {
+        const struct fault *f = &n->fault[i];
+        if (f->kind == FAULT_PARITY && fault_is_active(f, now_cycles) && concerns(n, f, channel) &&
+            fault_damages(f, channel, number, m->bytes + NET_HEADER_BYTES))
+            return NCU_EPARITY;
+    }
+    return NCU_OK;
+}
+
+struct fault_event {
+    struct ncu *ncu;
+    const struct fault *fault;
+    bool dies;
+};
+
+static void fault_due(void *arg, uint64_t now_cycles) {
+    const struct fault_event *e = arg;
+    uint32_t channel[FAULT_CHANNELS_MAX];
+    uint32_t count = fault_channels(e->ncu->topo, e->fault, channel);
+    trace_event(e->ncu->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
+                e->dies ? "dies" : "recovers");
+    for (uint32_t i = 0; i < count; i++) {
+        if (e->dies)
+            net_kill_channel(e->ncu->net, channel[i], now_cycles);
+        else
+            net_revive_channel(e->ncu->net, channel[i]);
+    }
+}
+
+static void fault_schedule(struct ncu *n, const struct fault *f, bool dies, struct fault_event *e) {
+    *e = (struct fault_event){n, f, dies};
+    eventq_add(n->events, dies ? f->from_cycles : f->until_cycles, NET_ORDER_FAULT, fault_due, e);
+}
+
+static void faults_plan(struct ncu *n) {
+    n->fault_event = allocate(2 * n->faults, sizeof *n->fault_event);
+    for (uint32_t i = 0; i < n->faults; i++) {
+        const struct fault *f = &n->fault[i];
+        if (f->kind == FAULT_PARITY && n->passed == NULL)
+            n->passed = allocate(topo_channels(n->topo), sizeof *n->passed);
+        if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
+            continue;
+        fault_schedule(n, f, true, &n->fault_event[2 * i]);
+        if (f->until_cycles != FAULT_NEVER)
+            fault_schedule(n, f, false, &n->fault_event[2 * i + 1]);
+    }
+}
+
+static const struct net_ops from_net = {.header = net_header, .done = net_done, .fault = net_fault};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
-                    struct trace *trace) {
+                    struct trace *trace, const struct fault *fault, uint32_t faults) {
     struct ncu *n = allocate(1, sizeof *n);
     *n = (struct ncu){.topo = topo,
                       .events = queue,
@@ -429,16 +660,29 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                       .ctx = ctx,
                       .trace = trace,
                       .count = count,
+                      .fault = fault,
+                      .faults = faults,
                       .node = allocate(count, sizeof(struct ncu_node)),
                       .index_of = allocate(NODE_HOST, sizeof(uint32_t))};
     n->net = net_new(topo, queue, &from_net, n);
+    faults_plan(n);
     return n;
+}
+
+static void port_free(struct port *port) {
+    nodeset_free(&port->stopped);
+    nodeset_free(&port->refused);
 }
 
 void ncu_free(struct ncu *n) {
     net_free(n->net);
-    for (uint32_t i = 0; i < n->count; i++)
+    for (uint32_t i = 0; i < n->count; i++) {
         free(n->node[i].causes.cause);
+        port_free(&n->node[i].port);
+    }
+    port_free(&n->host);
+    free(n->fault_event);
+    free(n->passed);
     free(n->node);
     free(n->index_of);
     free(n);

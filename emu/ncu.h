@@ -16,21 +16,27 @@
 
 #include "emu/disk.h"
 #include "emu/eventq.h"
+#include "emu/fault.h"
 #include "emu/topo.h"
 #include "emu/trace.h"
 
 struct ncu;
 
+/* A message of the front end that was damaged is sent again so many times. */
+#define NCU_HOST_RESENDS 8u
+
 struct ncu_ops {
     void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles);  /* an idle node has been answered */
     void (*cause)(void *ctx, uint32_t index, uint64_t now_cycles); /* a cause waits for a node that is not idle */
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+    /* A message of the front end has not arrived, and will not: status NCU_E... */
+    void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, int status);
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
 };
 
-/* A machine of `count` nodes. topo, queue, ops and trace (may be NULL) outlive it. */
+/* A machine of `count` nodes. topo, queue, ops, faults and trace (may be NULL) outlive it. */
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
-                    struct trace *trace);
+                    struct trace *trace, const struct fault *fault, uint32_t faults);
 void ncu_free(struct ncu *n);
 
 /* Connects node `index` with its address and memory, and writes the mailbox's identity. `disks` has

@@ -10,6 +10,8 @@
  *     WAITING                           v  |
  *     (another worm has the channel)   HELD (no receive is armed)
  *
+ *     ASKING, CROSSING or WAITING --(the channel it wants is dead)--> RETREATING, 45 cycles per channel it has --> DONE
+ *
  * Every channel has an owner and a queue of the worms that wait for it. A free channel is taken at once; a channel
  * that is freed goes at once to the head of its queue. Since a worm asks in an event, the queue's order is the order
  * of events: first come first served, and in one cycle by the channel number the header comes from (net.h, "Order").
@@ -22,9 +24,9 @@
 #include <err.h>
 #include <stdlib.h>
 
-enum phase { PHASE_FREE, PHASE_ASK, PHASE_HEADER, PHASE_DONE };
+enum phase { PHASE_FAULT, PHASE_FREE, PHASE_ASK, PHASE_HEADER, PHASE_DONE };
 
-enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING };
+enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING, RETREATING };
 
 struct worm {
     struct net_message m; /* first: net_accept gets back to the worm from it */
@@ -40,6 +42,7 @@ struct worm {
 };
 
 struct channel {
+    uint32_t dead; /* how many faults lie on it */
     struct worm *owner;
     struct worm *first_waiting, *last_waiting;
 };
@@ -172,19 +175,42 @@ static void wait_for_channel(struct worm *w)
     c->last_waiting = w;
 }
 
+/* The header gives up the channel it came by, 45 cycles from now; without one the message is done. */
+static void schedule_retreat(struct worm *w, uint64_t now_cycles)
+{
+    uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;
+    w->state = RETREATING;
+    if (w->taken == 0) {
+        schedule(w, now_cycles, PHASE_DONE, node, channel);
+        return;
+    }
+    topo_channel_end(w->net->topo, w->route[w->taken - 1], &node, &channel);
+    schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_FREE, node, channel);
+}
+
+/* A message about it, of a header's length, goes back. So what a request sets free never tells another node of a dead
+ * channel within the lookahead: it takes one hop at least to get here. */
+static void turn_back(struct worm *w, uint64_t now_cycles)
+{
+    w->m.status = NCU_ELINK;
+    schedule_retreat(w, now_cycles + NET_BYTE_CYCLES * NET_HEADER_BYTES);
+}
+
 static void ask_for_channel(struct worm *w, uint64_t now_cycles)
 {
-    if (w->net->channel[w->route[w->taken]].owner)
+    const struct channel *c = &w->net->channel[w->route[w->taken]];
+    if (c->dead)
+        turn_back(w, now_cycles);
+    else if (c->owner)
         wait_for_channel(w);
     else
         take_channel(w, now_cycles);
 }
 
-static void free_channel(struct worm *w, uint64_t now_cycles)
+static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
 {
-    struct channel *c = &w->net->channel[w->route[w->freed]];
-    assert(c->owner == w && w->freed < w->taken);
-    w->freed++;
+    struct channel *c = &w->net->channel[w->route[k]];
+    assert(c->owner == w && k >= w->freed && k < w->taken);
     c->owner = NULL;
     struct worm *heir = c->first_waiting;
     if (!heir)
@@ -192,6 +218,34 @@ static void free_channel(struct worm *w, uint64_t now_cycles)
     assert(heir->state == WAITING);
     c->first_waiting = heir->next_waiting;
     take_channel(heir, now_cycles);
+}
+
+static void free_channel(struct worm *w, uint64_t now_cycles)
+{
+    release(w, w->freed, now_cycles);
+    w->freed++;
+}
+
+/* ---- Dead channels ------------------------------------------------------------------------ */
+
+void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
+{
+    struct channel *c = &n->channel[channel];
+    c->dead++;
+    if (c->owner && c->owner->m.status == NCU_OK)
+        c->owner->m.status = NCU_EPARITY;
+    struct worm *w = c->first_waiting;
+    c->first_waiting = c->last_waiting = NULL;
+    for (struct worm *next; w; w = next) {
+        next = w->next_waiting;
+        turn_back(w, now_cycles);
+    }
+}
+
+void net_revive_channel(struct net *n, uint32_t channel)
+{
+    assert(n->channel[channel].dead > 0);
+    n->channel[channel].dead--;
 }
 
 /* ---- The stages of a message -------------------------------------------------------------- */
@@ -242,6 +296,17 @@ static void drain(struct worm *w, uint64_t now_cycles)
     schedule_tail(w);
 }
 
+static void retreat(struct worm *w, uint64_t now_cycles)
+{
+    if (w->taken == 0) {
+        finish(w, now_cycles);
+        return;
+    }
+    release(w, w->taken - 1, now_cycles);
+    w->taken--;
+    schedule_retreat(w, now_cycles);
+}
+
 /* The one event of a worm. */
 static void worm_step(struct worm *w, uint64_t now_cycles)
 {
@@ -258,6 +323,9 @@ static void worm_step(struct worm *w, uint64_t now_cycles)
         break;
     case DRAINING:
         drain(w, now_cycles);
+        break;
+    case RETREATING:
+        retreat(w, now_cycles);
         break;
     case WAITING:
     case HELD:

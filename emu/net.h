@@ -10,8 +10,14 @@
  *   last byte delivered    t_done = t_x + 9 * payload bytes
  *   channel k of 1..h free at       max(t_x, t_done - 45 * (h - k))
  *
- * Order. Within one cycle: channels are freed; then headers ask for channels; then headers become readable (header());
- * then messages are done (done()). Headers that ask in the same cycle are served by the number of the channel by which
+ * Dead channels. A header that asks for one, or waits for one when it dies, turns back: after
+ * 72 cycles it gives up its channels, the last first, 45 cycles each, and done() then has NCU_ELINK; nothing has
+ * arrived. A message that holds a channel which
+ * dies is damaged: the receiver's NCU counts the bytes to the end, so that its timing and the release of its path are
+ * those of any other, and done() has NCU_EPARITY. So nothing is held for ever.
+ *
+ * Order. Within one cycle: channels die and recover; channels are freed; then headers ask for channels; then headers
+ * become readable (header()); then messages are done (done()). Headers that ask in the same cycle are served by the number of the channel by which
  * they came into the node they are at (0-13), the node's own messages last, those in the order of their net_send. A
  * freed channel goes at once to the header that has waited longest, before anyone who asks in that cycle. A net_send
  * asks for its first channel by an event at now_cycles, so it takes part in this order as long as that event is still
@@ -32,7 +38,7 @@
 #define NET_HEADER_BYTES 8u
 /* Shortest time from a send to any effect on another node: one hop and the header. */
 #define NET_LOOKAHEAD_CYCLES (NET_HOP_CYCLES + NET_BYTE_CYCLES * NET_HEADER_BYTES)
-#define NET_ORDER_END (1u << 22) /* events of others in the same queue: from here on, to run after the net's */
+#define NET_ORDER_END (1u << 23) /* events of others in the same queue: from here on, to run after the net's */
 
 struct net;
 
@@ -45,7 +51,7 @@ struct net_message { /* owned by the net from net_send until done() returns */
     uint64_t cookie;         /* the sender's */
     void *data;              /* the sender's: net does not look at it */
     uint64_t start_cycles;   /* net_send */
-    uint64_t header_cycles;  /* header readable at the destination */
+    uint64_t header_cycles;  /* header readable at the destination; 0: it never was */
     uint64_t done_cycles;    /* last byte delivered */
     int status;              /* NCU_OK, or why it failed */
 };
@@ -73,6 +79,12 @@ int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uin
 
 /* A receive is armed now for a message whose header() returned false; not before its header_cycles (asserted). */
 void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles);
+
+/* A channel dies, or recovers; one that has died twice recovers twice. To be called from an event of order
+ * NET_ORDER_FAULT, so that it comes first in its cycle. */
+#define NET_ORDER_FAULT 0u
+void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles);
+void net_revive_channel(struct net *n, uint32_t channel);
 
 /* What has passed since net_new. Payload bytes; every message sent is in flight, delivered or failed. */
 struct net_statistics {

@@ -149,6 +149,11 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
     front_receive(((struct machine *)ctx)->front, from, tag, bytes, n);
 }
 
+static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, int status) {
+    (void)status;
+    front_undeliverable(((struct machine *)ctx)->front, to, tag);
+}
+
 static void on_fault(void *ctx, uint32_t index, const char *text) {
     struct machine *m = ctx;
     complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
@@ -164,7 +169,7 @@ static bool on_told_to_end(void *ctx) {
 }
 
 static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
-static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_fault};
+static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_fault};
 static const struct front_ops front_calls = {on_front_send, on_told_to_end};
 
 /* ---- Reading everything that a run needs, before anything is started ---- */
@@ -402,11 +407,15 @@ static int end_status(struct machine *m, enum sched_end end) {
 
 static int machine_run(struct machine *m) {
     m->events = eventq_new();
-    m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace);
+    m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace,
+                     m->config.fault, m->config.n_faults);
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES,
                          m->options->strict, &sched_calls, m);
     attach_nodes(m);
     front_start(m->front);
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        if (fault_node_is_dead(m->config.fault, m->config.n_faults, m->config.topo.io[i].node, 0))
+            front_unreachable(m->front, m->config.topo.io[i].node);
     int status = end_status(m, sched_run(m->sched, m->options->limit_cycles));
     if (m->options->statistics)
         print_statistics(m);

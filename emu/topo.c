@@ -196,6 +196,17 @@ void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, ui
         *node = into_cube ? io->si[k] : io->node;
 }
 
+void topo_channel_start(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *out_channel)
+{
+    if (channel < io_link_base(t)) {
+        *out_channel = channel % t->dim;
+        *node = channel / t->dim;
+        return;
+    }
+    /* A link's two directions have neighbouring indices, and the one begins where the other ends. */
+    topo_channel_end(t, io_link_base(t) + ((channel - io_link_base(t)) ^ 1), node, out_channel);
+}
+
 int topo_first_dimension(uint32_t x, uint32_t y)
 {
     return x == y ? -1 : __builtin_ctz(x ^ y);

@@ -69,6 +69,9 @@ uint32_t topo_exit(const struct topo *t, uint32_t from, uint32_t to, uint64_t vi
 /* The node to which a channel leads, and the number of that node's channel on which it arrives. */
 void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *in_channel);
 
+/* The node from which it leads, and that node's number of it. */
+void topo_channel_start(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *out_channel);
+
 /* P(x, y) = index of the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
 int topo_first_dimension(uint32_t x, uint32_t y);
 

@@ -65,6 +65,8 @@ struct abi_monitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
+    uint64_t resent;            /* by this node since boot: messages sent again after damage */
+    uint64_t damaged;           /* messages that came here damaged */
 };
 
 struct abi_drive {

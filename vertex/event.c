@@ -5,14 +5,20 @@
 #include "vertex/load.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
+#include "vertex/resend.h"
 #include "vertex/system.h"
+
+static bool is_load(const struct message *m)
+{
+    return TAG_TYPE(m->tag) >= N_LOAD_BEGIN && TAG_TYPE(m->tag) <= N_LOAD_START;
+}
 
 /* Messages for the kernel itself go to load.c, all others to the process. */
 static void deliver(struct message *m)
 {
     uint32_t type = TAG_TYPE(m->tag);
 
-    if (type >= N_LOAD_BEGIN && type <= N_LOAD_START)
+    if (is_load(m))
         load_message(m);
     else if (type == N_KILL)
         load_kill(m);
@@ -34,8 +40,13 @@ static void handle(const struct ncu_cause *cause)
             deliver(m);
         break;
     case CAUSE_SEND_DONE:
+        if (resend_takes(cause))
+            break;
         m = msg_sent(cause);
-        proc_sent(m, cause);
+        if (cause->status != NCU_OK && is_load(m))
+            load_undeliverable(cause->node);
+        else
+            proc_sent(m, cause);
         msg_release(m);
         break;
     case CAUSE_DISK_DONE:
@@ -52,6 +63,19 @@ static void handle_all(uint64_t n)
         handle(&MAILBOX->cause[i]);
 }
 
+/* Handling a cause may send, and what was sent may have failed at once: only when there is no cause left are all
+ * failures known. */
+static void settle_resends(void)
+{
+    uint64_t n = 1;
+
+    while (resend_is_due() && n > 0) {
+        n = ncu_causes();
+        handle_all(n);
+    }
+    resend_flush();
+}
+
 void event_fetch(void)
 {
     uint64_t n;
@@ -60,6 +84,7 @@ void event_fetch(void)
         n = ncu_causes();
         handle_all(n);
     } while (n == NCU_CAUSES_MAX);
+    settle_resends();
 }
 
 void event_wait(enum ncu_wait why, uint64_t node, uint64_t type)
@@ -69,4 +94,6 @@ void event_wait(enum ncu_wait why, uint64_t node, uint64_t type)
     handle_all(n);
     if (n == NCU_CAUSES_MAX)
         event_fetch();
+    else
+        settle_resends();
 }

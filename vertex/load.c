@@ -16,6 +16,7 @@ static struct {
     bool active; /* BEGIN came, START not yet */
     uint32_t job, base, dim;
     int error;   /* why the load has failed, 0: not */
+    uint32_t data_messages; /* that have come */
 } load;
 
 /* ---- Passing on ---- */
@@ -84,6 +85,7 @@ static void begin(struct message *m)
         return;
     }
     load.active = true;
+    load.data_messages = 0;
     load.job = b->job;
     load.base = b->base;
     load.dim = b->dim;
@@ -120,6 +122,7 @@ static void data(struct message *m)
     if (m->bytes < sizeof *d || !load.active || d->job != load.job)
         return;
     forward(m);
+    load.data_messages++;
     if (load.error)
         return;
     load.error = data_is_sound(p, m, d) ? place(p, d) : -N_ENOEXEC;
@@ -142,6 +145,8 @@ static void finish(struct message *m)
         return;
     forward(m);
     load.active = false;
+    if (!load.error && load.data_messages != j->data_messages)
+        load.error = -N_EIO;
     if (!load.error)
         load.error = start(p);
     if (load.error && mine)
@@ -182,14 +187,27 @@ void load_kill(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
     struct proc *p = proc_current();
+    bool never_begun = load.job != j->job;
 
-    if (m->bytes >= sizeof *j) {
-        if (p && !p->builtin && p->job == j->job)
+    if (m->bytes >= sizeof *j && NODE_IS_COMPUTE(MAILBOX->node)) {
+        if (p && p->job == j->job) {
             kill_process(p);
-        else if (load.active && load.job == j->job)
+        } else if (never_begun || load.active) {
+            load.job = j->job;
+            load.base = j->base;
             report_end(EXIT_KILLED, 0);
+        }
     }
     msg_release(m);
+}
+
+/* The first failure before START fails the load here, and thereby the job. */
+void load_undeliverable(uint32_t node)
+{
+    if (load.active)
+        load.error = load.error ? load.error : -N_EHOSTUNREACH;
+    else
+        console_print("node %u can't be loaded: there is no sound way to it", node);
 }
 
 /* ---- The built-in program ---- */

@@ -15,6 +15,9 @@ void load_message(struct message *m);
 /* N_KILL. Takes the message over. */
 void load_kill(struct message *m);
 
+/* A message of a load could not be passed on to that node: it is out of reach, and with it all behind it in the tree. */
+void load_undeliverable(uint32_t node);
+
 /* Boot of an I/O node: the process from boot_info, if there is one. */
 void load_builtin(void);
 

@@ -7,6 +7,7 @@
 #include "vertex/copy.h"
 #include "vertex/kmem.h"
 #include "vertex/ncu.h"
+#include "vertex/resend.h"
 
 struct channel {
     struct message *standard; /* the standard buffer; NULL when it was handed over and not yet replaced */
@@ -125,12 +126,11 @@ static struct message *detach(struct channel *ch, struct message *m)
     return m;
 }
 
-static void discard(struct channel *ch, struct message *m, const struct ncu_cause *cause)
+static void discard(struct channel *ch, struct message *m)
 {
     if (m != ch->standard)
         msg_release(m);
-    console_print("a message of %lu bytes from node 0x%x was damaged (status %d)", cause->bytes, cause->node,
-                  cause->status);
+    resend_note_damage();
 }
 
 struct message *msg_received(const struct ncu_cause *cause)
@@ -149,7 +149,7 @@ struct message *msg_received(const struct ncu_cause *cause)
     if (cause->status == NCU_OK) {
         m = detach(ch, m);
     } else {
-        discard(ch, m, cause);
+        discard(ch, m);
         m = NULL;
     }
     arm_channel(cause->channel);

@@ -309,7 +309,7 @@ void proc_note_taken(struct proc *p, const struct message *m)
 
 static int32_t error_of_status(int32_t status)
 {
-    return status == NCU_EDEST ? -N_EHOSTUNREACH : -N_EIO;
+    return status == NCU_EDEST || status == NCU_ELINK ? -N_EHOSTUNREACH : -N_EIO;
 }
 
 void proc_sent(const struct message *m, const struct ncu_cause *cause)

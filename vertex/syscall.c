@@ -6,6 +6,7 @@
 
 #include "nsdisk/errors.h"
 #include "vertex/proc.h"
+#include "vertex/resend.h"
 #include "vertex/trap.h"
 
 typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
@@ -47,5 +48,7 @@ int64_t sys_sbrk(struct proc *p, const uint64_t *arg)
 
 int64_t sys_monitor(struct proc *p, const uint64_t *arg)
 {
+    p->monitor.resent = resend_count();
+    p->monitor.damaged = resend_damaged();
     return vm_copy_out(&p->vm, arg[0], &p->monitor, sizeof p->monitor);
 }

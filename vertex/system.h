@@ -53,8 +53,11 @@ enum system_type {
 
 struct load_job {
     uint32_t job;
+    uint32_t base;          /* N_KILL: address of logical node 0 */
+    uint32_t data_messages; /* N_LOAD_START: so many N_LOAD_DATA belong to the load */
     uint32_t pad;
 };
+_Static_assert(sizeof(struct load_job) == 16, "load_job layout");
 
 struct load_begin {
     uint32_t job;

@@ -18,6 +18,8 @@ MONITOR_AGREES(recv_start_cycles);
 MONITOR_AGREES(recv_done_cycles);
 MONITOR_AGREES(sent_bytes);
 MONITOR_AGREES(recv_bytes);
+MONITOR_AGREES(resent);
+MONITOR_AGREES(damaged);
 
 int nmonitor(struct nmonitor *monitor)
 {

@@ -222,6 +222,7 @@ static void take_message(void *ctx, uint32_t type, const void *bytes, size_t n)
         cr_assert_eq(type, N_LOAD_START);
         cr_assert_eq(n, sizeof(struct load_job));
         cr_assert_eq(((const struct load_job *)bytes)->job, 7);
+        cr_assert_eq(((const struct load_job *)bytes)->data_messages, l->chunks);
         l->starts++;
     }
 }

@@ -16,6 +16,8 @@ struct nmonitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
+    uint64_t resent;            /* by this node since boot: messages sent again after damage */
+    uint64_t damaged;           /* messages that came here damaged */
 };
 
 /* Returns 0, or a negative error of <n_errno.h>: EFAULT. */

@@ -1,0 +1,84 @@
+#include "emu/fault.h"
+
+/* ---- Channels ---- */
+
+/* Both directions of a node's link, if it has that channel. */
+static uint32_t link_channels(const struct topo *t, uint32_t node, uint32_t number, uint32_t *channel)
+{
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < topo_channels(t); c++) {
+        uint32_t start, start_channel, end, end_channel;
+        topo_channel_start(t, c, &start, &start_channel);
+        topo_channel_end(t, c, &end, &end_channel);
+        if ((start == node && start_channel == number) || (end == node && end_channel == number))
+            channel[n++] = c;
+    }
+    return n;
+}
+
+uint32_t fault_channels(const struct topo *t, const struct fault *f, uint32_t channel[FAULT_CHANNELS_MAX])
+{
+    uint32_t n = 0;
+    if (f->kind == FAULT_LINK || f->kind == FAULT_PARITY)
+        return link_channels(t, f->node, f->channel, channel);
+    for (uint32_t number = 0; number < NCU_CHANNELS; number++)
+        if (topo_node_channels(t, f->node) >> number & 1)
+            n += link_channels(t, f->node, number, channel + n);
+    return n;
+}
+
+/* ---- Times ---- */
+
+bool fault_is_active(const struct fault *f, uint64_t now_cycles)
+{
+    return now_cycles >= f->from_cycles && now_cycles < f->until_cycles;
+}
+
+bool fault_node_is_dead(const struct fault *fault, uint32_t n, uint32_t node, uint64_t now_cycles)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (fault[i].kind == FAULT_NODE && fault[i].node == node && fault_is_active(&fault[i], now_cycles))
+            return true;
+    return false;
+}
+
+bool fault_drive_is_dead(const struct fault *fault, uint32_t n, uint32_t node, uint32_t drive, uint64_t now_cycles)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (fault[i].kind == FAULT_DRIVE && fault[i].node == node && fault[i].drive == drive &&
+            fault_is_active(&fault[i], now_cycles))
+            return true;
+    return false;
+}
+
+/* ---- Parity ---- */
+
+#define ONE (1ull << 32) /* probabilities are fractions of it */
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((unsigned __int128)a * b >> 32);
+}
+
+/* The probability that no byte of so many is hit: (1 - rate)^bytes, in integers, which are the same on every host. */
+static uint64_t sound_probability(uint32_t rate, uint64_t bytes)
+{
+    uint64_t power = ONE - ONE / FAULT_RATE_ONE * rate, result = ONE;
+    for (; bytes > 0; bytes >>= 1, power = times(power, power))
+        if (bytes & 1)
+            result = times(result, power);
+    return result;
+}
+
+static uint64_t mix(uint64_t z) /* the finalizer of splitmix64 */
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+bool fault_damages(const struct fault *f, uint32_t channel, uint64_t count, uint64_t bytes)
+{
+    uint64_t drawn = mix(mix(mix(f->seed + 0x9e3779b97f4a7c15u) + channel) + count) >> 32;
+    return drawn >= sound_probability(f->rate, bytes);
+}

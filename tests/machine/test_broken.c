@@ -1,0 +1,63 @@
+/* Machines with dead links, nodes, I/O nodes and drives, and with parity errors. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(broken, .timeout = 60);
+
+#define PROGRAM "guest/broken"
+#define VOLUMES 2
+
+static const struct broken_case {
+    const char *name, *dim, *program_case, *faults;
+    int status;
+    const char *err; /* occurs in the standard error; "": nothing does */
+} broken_cases[] = {
+    {"noise", "3", "noise", "{ parity = 20; seed = 1; }", 0, ""},
+    {"other noise", "3", "noise", "{ parity = 50; seed = 2; }", 0, ""},
+    {"one noisy link", "2", "noise", "{ parity = 30; link = [0, 1]; seed = 9; }", 0, ""},
+    {"dead link", "3", "dead link", "{ link = [1, 1]; from_us = 200000; until_us = 400000; }", 0, ""},
+    {"dead node", "2", "dead node", "{ node = 3; from_us = 200000; until_us = 400000; }", 0, ""},
+    {"dead node outside", "2", "works", "{ node = 5; }", 0, ""},
+    {"dead node inside", "2", "works", "{ node = 3; }", 1, "can't be loaded on node 1: no way to that node"},
+    {"dead SI node of the front end", "2", "works", "{ node = 0; }", 125, "waits for 2 of 2 volumes"},
+    {"too much noise to load", "2", "works", "{ parity = 1000; link = [0, 13]; }", 1, "no sound way to node 0"},
+    {"too much noise to load node 2", "2", "works", "{ parity = 1000; link = [0, 1]; }", 1, "no sound way"},
+    {"dead I/O node from the start", "0", "works", "{ io_node = [3, 1]; }", 1,
+     "there is no way to I/O node 1 of board 3: its volumes can't be mounted"},
+    {"I/O node that dies", "0", "works for 300 ms", "{ io_node = [3, 1]; from_us = 200000; }", 1, "it was not shut down"},
+    {"I/O node that dies and recovers", "0", "dead I/O node",
+     "{ io_node = [3, 0]; from_us = 500000; until_us = 900000; }", 0, ""},
+    {"dead drive from the start", "0", "works", "{ drive = \"df01\"; }", 1, "volume df01 can't be mounted"},
+    {"drive that dies and recovers", "0", "dead drive", "{ drive = \"df00\"; from_us = 500000; until_us = 900000; }", 0,
+     "the drive failed to read"},
+};
+
+ParameterizedTestParameters(broken, machines)
+{
+    return TABLE_ROWS(broken_cases);
+}
+
+static struct outcome run_broken(const struct broken_case *b, const char *folder)
+{
+    char *more = format("faults = ( %s );\n", b->faults), *machine = machine_file(folder, 3, VOLUMES, more);
+    struct ncube_run r = {.dim = b->dim, .machine = machine, .program = PROGRAM, .args = {b->program_case}};
+    struct outcome o = ncube_run(&r);
+
+    free(machine);
+    free(more);
+    return o;
+}
+
+ParameterizedTest(size_t *row, broken, machines)
+{
+    const struct broken_case *b = &broken_cases[*row];
+    char *folder = folder_with_images(VOLUMES, 1024, 1024);
+    struct outcome o = run_broken(b, folder);
+
+    outcome_expect(&o, b->name, b->status, b->status == 0 ? "passed\n" : NULL, b->err);
+    outcome_free(&o);
+    folder_remove(folder);
+}
