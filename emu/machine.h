@@ -93,7 +93,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
  *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
- *                                                      be marked NCU_SEND_RESTART;
+ *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
  *                                                      the cause SEND_DONE gives the buffer back
  *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
  *  TIME                                                ans0 = cycles since the machine started
@@ -121,6 +121,12 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * its own to that node is under way, and then sends again what has failed, in order, the first one marked, keeps the
  * order. */
 #define NCU_SEND_RESTART (1ull << 32)
+
+/* SEND to a whole subcube: dest is its lowest node; all of its nodes get the message but the sender, who must be one of
+ * them. The buffer is given back when the sender's own channels have carried it. Not on a machine with faults, where
+ * nobody could tell who lacks it: mailbox.broadcasts is 0 then, and such a SEND fails with NCU_EDEST. */
+#define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
+#define NCU_SUBCUBE_OF(dest) ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
 
 /* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
  * out. Charged for every interrupt alike, however its hart happened to be stopped. */
@@ -214,7 +220,9 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint64_t drive_sectors[DRIVE_MAX];
     char drive_volume[DRIVE_MAX][VOLUME_NAME_BYTES]; /* volume names, NUL-terminated */
     uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
-    char pad[0x178 - 0x080 - 0x20 - 8 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
+    uint32_t pad0;
+    char pad[0x178 - 0x080 - 0x20 - 16 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
     /* 0x178 written by Vertex, read at LEAVE: not 0 when user code can see where an interrupt falls */
     uint32_t exact;
     uint32_t pad2;

@@ -6,100 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/net.h"
-#include "emu/nodeset.h"
+#include "emu/fault_plan.h"
+#include "emu/ncu_state.h"
 
-#define CHANNELS (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
-#define NODE_ORDER 0x40000000u       /* in the event queue: after the network's own events of the same cycle */
-
-/* A message between NCUs, from SEND to SEND_DONE. */
-struct transfer {
-    struct ncu *ncu;
-    struct net_message *message; /* while the network has it */
-    struct ncu_node *sender;     /* NULL: the front end */
-    const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
-    uint8_t *copy;
-    uint64_t landing;            /* receive buffer, node-physical */
-    uint64_t accepted_cycles;    /* by an ARM that it waited for; else 0 */
-    bool restart;                /* NCU_SEND_RESTART */
-    bool refused;                /* by the receiver: it comes after a damaged one */
-    uint32_t attempts;           /* of the front end */
-    struct ncu_cause sent;       /* the sender's SEND_DONE */
-    struct transfer *next;       /* waiting for a receive on the same channel; of the front end: to be sent again */
-    struct transfer *next_sent;  /* among those that its sender has under way */
-};
-
-/* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
-struct port {
-    struct transfer *sent;       /* under way */
-    struct nodeset stopped;      /* destinations for which a RESTART is due */
-    struct nodeset refused;      /* sources from which it is */
-};
-
-struct receive {
-    bool armed;
-    uint64_t addr, bytes;
-    struct transfer *landing; /* in progress */
-    struct transfer *waiting; /* headers; more than one only on the channel to oneself */
-};
-
-struct causes { /* a queue in an array that grows */
-    struct ncu_cause *cause;
-    uint32_t first, count, room;
-};
-
-struct ncu_node {
-    struct ncu *ncu;
-    uint32_t index, address;
-    uint8_t *ram;
-    struct ncu_mailbox *mailbox;
-    bool idle;
-    uint64_t wait[3]; /* IDLE's arguments, while idle */
-    struct causes causes;
-    struct receive receive[CHANNELS];
-    uint64_t timer; /* event, 0: none */
-    struct disk *disk[DRIVE_MAX];
-    uint32_t disks;
-    struct port port;
-    uint64_t disks_free_cycles; /* the controller does one command at a time [P0 section 3] */
-    uint32_t disk_commands; /* under way */
-};
-
-struct disk_command {
-    struct ncu_node *node;
-    struct disk *disk;
-    uint32_t drive;
-    bool write;
-    uint64_t sector, addr;
-    uint32_t sectors;
-    struct ncu_cause done;
-};
-
-struct ncu {
-    const struct topo *topo;
-    struct eventq *events;
-    struct net *net;
-    const struct ncu_ops *ops;
-    void *ctx;
-    struct trace *trace;
-    uint32_t count;
-    struct ncu_node *node;
-    uint32_t *index_of; /* by address */
-    struct port host;
-    uint64_t host_sends;
-    struct transfer *host_failed; /* to be sent again, oldest first */
-    const struct fault *fault;
-    uint32_t faults;
-    struct fault_event *fault_event; /* [2 * faults] */
-    uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
-    uint64_t now_cycles;
-};
-
-static void *allocate(size_t n, size_t bytes) {
+void *ncu_allocate(size_t n, size_t bytes) {
     void *p = calloc(n > 0 ? n : 1, bytes);
     if (p == NULL)
         abort();
     return p;
+}
+
+bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
+    return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
 }
 
 /* ---- Causes ---- */
@@ -107,7 +25,7 @@ static void *allocate(size_t n, size_t bytes) {
 static void causes_push(struct causes *q, const struct ncu_cause *c) {
     if (q->count == q->room) {
         uint32_t room = q->room > 0 ? 2 * q->room : 8;
-        struct ncu_cause *bigger = allocate(room, sizeof *bigger);
+        struct ncu_cause *bigger = ncu_allocate(room, sizeof *bigger);
         for (uint32_t k = 0; k < q->count; k++)
             bigger[k] = q->cause[(q->first + k) % q->room];
         free(q->cause);
@@ -127,7 +45,7 @@ static void causes_deliver(struct ncu_node *node) {
     node->mailbox->ans[0] = n;
 }
 
-static void node_cause(struct ncu_node *node, const struct ncu_cause *c) {
+void ncu_cause(struct ncu_node *node, const struct ncu_cause *c) {
     struct ncu *n = node->ncu;
     causes_push(&node->causes, c);
     if (!node->idle) {
@@ -149,7 +67,7 @@ bool ncu_cause_waits(const struct ncu *n, uint32_t index) {
 
 /* ---- Receiving ---- */
 
-static struct ncu_node *node_at(struct ncu *n, uint32_t address) {
+struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address) {
     return &n->node[n->index_of[address]];
 }
 
@@ -159,13 +77,13 @@ static uint32_t channel_of(const struct net_message *m) {
     return NODE_IS_IO(m->to) ? NCU_SI_CHANNELS : NCU_CHANNELS;
 }
 
-static struct ncu_cause cause_of_message(uint32_t kind, const struct net_message *m) {
+static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t, const struct net_message *m) {
     return (struct ncu_cause){.kind = kind,
                               .channel = channel_of(m),
-                              .node = m->from,
+                              .node = t->parent != NULL ? t->origin : m->from,
                               .tag = m->tag,
                               .bytes = m->bytes,
-                              .start_cycles = m->start_cycles};
+                              .start_cycles = t->parent != NULL ? t->sent.start_cycles : m->start_cycles};
 }
 
 /* Gives the armed buffer to a header, if it is there and large enough. */
@@ -175,6 +93,8 @@ static bool receive_take(struct receive *r, struct transfer *t) {
     r->armed = false;
     r->landing = t;
     t->landing = r->addr;
+    if (t->parent != NULL)
+        ncu_pass_on(t->ncu, t, t->message->to, t->message->in_channel);
     return true;
 }
 
@@ -186,14 +106,14 @@ static void receive_wait(struct receive *r, struct transfer *t) {
 }
 
 static void announce_header(struct ncu_node *node, const struct transfer *t) {
-    struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t->message);
+    struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "header from=%u channel=%u bytes=%" PRIu64,
-                t->message->from, c.channel, t->message->bytes);
-    node_cause(node, &c);
+                c.node, c.channel, t->message->bytes);
+    ncu_cause(node, &c);
 }
 
-static struct port *port_at(struct ncu *n, uint32_t address) {
-    return address == NODE_HOST ? &n->host : &node_at(n, address)->port;
+struct port *ncu_port_at(struct ncu *n, uint32_t address) {
+    return address == NODE_HOST ? &n->host : &ncu_node_at(n, address)->port;
 }
 
 /* Whether the receiver takes nothing from this source until a RESTART, which this is not. */
@@ -208,10 +128,10 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles) {
     struct transfer *t = m->data;
     n->now_cycles = now_cycles;
     t->message = m;
-    t->refused = port_refuses(port_at(n, m->to), t, m->from);
+    t->refused = port_refuses(ncu_port_at(n, m->to), t, m->from);
     if (t->refused || m->to == NODE_HOST)
         return true;
-    struct ncu_node *node = node_at(n, m->to);
+    struct ncu_node *node = ncu_node_at(n, m->to);
     struct receive *r = &node->receive[channel_of(m)];
     if (r->waiting == NULL && receive_take(r, t))
         return true;
@@ -244,213 +164,49 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
     n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
 }
 
-static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m) {
-    struct ncu_node *node = node_at(n, m->to);
-    struct receive *r = &node->receive[channel_of(m)];
+/* RECV_DONE; the channel is free again. */
+static void receive_end(struct ncu_node *node, const struct ncu_cause *c) {
+    struct receive *r = &node->receive[c->channel];
     r->landing = NULL;
-    if (m->status == NCU_OK)
-        memcpy(node->ram + t->landing, t->bytes, m->bytes);
-    struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, m);
-    c.status = m->status;
-    c.addr = t->landing;
-    c.done_cycles = n->now_cycles;
-    trace_event(n->trace, n->now_cycles, m->to, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
-                m->status == NCU_OK ? "arrival" : "damage", m->from, m->tag, m->bytes);
-    node_cause(node, &c);
+    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
+                c->status == NCU_OK ? "arrival" : "damage", c->node, c->tag, c->bytes);
+    ncu_cause(node, c);
     receive_retry(node, r, false);
 }
 
-/* The last byte is there: what the receiver sees of it. */
-static void deliver(struct ncu *n, struct transfer *t, const struct net_message *m) {
+void ncu_receive_hop(struct ncu *n, struct transfer *t) {
+    receive_end(ncu_node_at(n, t->sent.node), &t->received);
+}
+
+static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m) {
+    struct ncu_node *node = ncu_node_at(n, m->to);
+    if (m->status == NCU_OK)
+        memcpy(node->ram + t->landing, t->bytes, m->bytes);
+    struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, t, m);
+    c.status = m->status;
+    c.addr = t->landing;
+    c.done_cycles = n->now_cycles;
+    t->landed = true;
+    t->received = c;
+    if (t->forks == 0)
+        receive_end(node, &c);
+}
+
+void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m) {
     if (t->refused || m->status == NCU_ELINK)
         return;
     if (m->status == NCU_EPARITY)
-        nodeset_add(&port_at(n, m->to)->refused, m->from);
+        nodeset_add(&ncu_port_at(n, m->to)->refused, m->from);
     if (m->to == NODE_HOST)
         deliver_to_host(n, t, m);
     else
         deliver_to_node(n, t, m);
 }
 
-/* ---- Sending ---- */
-
-static void port_note_sent(struct port *port, struct transfer *t) {
-    t->next_sent = port->sent;
-    port->sent = t;
-}
-
-/* The transfer has ended; tells how many are left to the same destination. */
-static uint32_t port_note_done(struct port *port, const struct transfer *t) {
-    uint32_t left = 0;
-    for (struct transfer **link = &port->sent; *link != NULL;) {
-        if (*link == t) {
-            *link = t->next_sent;
-            continue;
-        }
-        left += (*link)->sent.node == t->sent.node;
-        link = &(*link)->next_sent;
-    }
-    if (t->sent.status == NCU_EPARITY)
-        nodeset_add(&port->stopped, t->sent.node);
-    return left;
-}
-
-/* Whether a message may start: not to where a RESTART is due, unless it is one. */
-static bool port_lets_out(struct port *port, const struct transfer *t) {
-    if (t->restart)
-        nodeset_remove(&port->stopped, t->sent.node);
-    return !nodeset_has(&port->stopped, t->sent.node);
-}
-
-static void transfer_free(struct transfer *t) {
-    free(t->copy);
-    free(t);
-}
-
-/* ---- The front end's messages ---- */
-
-static void host_start(struct ncu *n, struct transfer *t);
-
-/* What has failed to one destination starts again, the first as RESTART. */
-static void host_restart(struct ncu *n, uint32_t to) {
-    bool first = true;
-    for (struct transfer **link = &n->host_failed; *link != NULL;) {
-        struct transfer *t = *link;
-        if (t->sent.node != to) {
-            link = &t->next;
-            continue;
-        }
-        *link = t->next;
-        t->next = NULL;
-        t->restart = first;
-        t->attempts += first; /* the others fail only because of it */
-        first = false;
-        host_start(n, t);
-    }
-}
-
-/* Among those to be sent again, in the order of their cookies. */
-static void host_keep(struct ncu *n, struct transfer *t) {
-    struct transfer **link = &n->host_failed;
-    while (*link != NULL && (*link)->sent.cookie < t->sent.cookie)
-        link = &(*link)->next;
-    t->next = *link;
-    *link = t;
-}
-
-static void host_sent(struct ncu *n, struct transfer *t) {
-    uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
-    if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
-        host_keep(n, t);
-    } else {
-        if (t->sent.status != NCU_OK)
-            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->sent.status);
-        transfer_free(t);
-    }
-    if (left == 0 && nodeset_has(&n->host.stopped, to))
-        host_restart(n, to);
-}
-
-static void host_start(struct ncu *n, struct transfer *t) {
-    if (!port_lets_out(&n->host, t)) {
-        host_keep(n, t);
-        return;
-    }
-    t->refused = false;
-    t->accepted_cycles = 0;
-    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
-                (uint32_t)t->sent.tag, t->sent.bytes);
-    t->sent.status = net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes,
-                              t->sent.tag, 0, t);
-    if (t->sent.status == NCU_OK)
-        port_note_sent(&n->host, t);
-    else
-        host_sent(n, t);
-}
-
-void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
-    struct transfer *t = allocate(1, sizeof *t);
-    *t = (struct transfer){.ncu = n,
-                           .copy = allocate(count, 1),
-                           .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
-    memcpy(t->copy, bytes, count);
-    t->bytes = t->copy;
-    host_start(n, t);
-}
-
-/* ---- The nodes' messages ---- */
-
-static void send_done(void *arg, uint64_t now_cycles) {
-    struct transfer *t = arg;
-    t->ncu->now_cycles = now_cycles;
-    if (t->sender == NULL) {
-        host_sent(t->ncu, t);
-        return;
-    }
-    t->sent.channel = port_note_done(&t->sender->port, t);
-    if (t->sent.status != NCU_OK)
-        trace_event(t->ncu->trace, now_cycles, t->sender->address, "failed to=%u status=%d", t->sent.node,
-                    t->sent.status);
-    node_cause(t->sender, &t->sent);
-    transfer_free(t);
-}
-
-static void net_done(void *ctx, struct net_message *m, uint64_t now_cycles) {
-    struct ncu *n = ctx;
-    struct transfer *t = m->data;
-    n->now_cycles = now_cycles;
-    t->sent.status = t->refused ? NCU_EPARITY : m->status;
-    t->sent.done_cycles = now_cycles;
-    deliver(n, t, m);
-    /* A sender whose message was held up learns of its end one lookahead after the ARM that let it in: the
-     * release travels back over the path. So an ARM, too, affects no other node sooner than that. */
-    uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + NET_LOOKAHEAD_CYCLES : 0;
-    if (earliest > now_cycles)
-        eventq_add(n->events, earliest, NODE_ORDER, send_done, t);
-    else
-        send_done(t, now_cycles);
-}
-
-static bool memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
-    return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
-}
-
-/* NCU_OK: it is under way. */
-static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg) {
-    struct ncu *n = node->ncu;
-    if (!memory_has(n, arg[1], arg[2]))
-        return NCU_EADDR;
-    if (!port_lets_out(&node->port, t))
-        return NCU_EPARITY;
-    return net_send(n->net, n->now_cycles, node->address, t->sent.node, arg[5], arg[2], (uint32_t)arg[3], arg[4], t);
-}
-
-static void execute_send(struct ncu_node *node, const uint64_t *arg) {
-    struct ncu *n = node->ncu;
-    struct transfer *t = allocate(1, sizeof *t);
-    *t = (struct transfer){.ncu = n,
-                           .sender = node,
-                           .bytes = node->ram + arg[1],
-                           .restart = (arg[0] & NCU_SEND_RESTART) != 0,
-                           .sent = {.kind = CAUSE_SEND_DONE,
-                                    .node = (uint32_t)arg[0],
-                                    .tag = (uint32_t)arg[3],
-                                    .bytes = arg[2],
-                                    .cookie = arg[4],
-                                    .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64, t->sent.node,
-                arg[3], arg[2]);
-    t->sent.status = start_send(node, t, arg);
-    if (t->sent.status == NCU_OK)
-        port_note_sent(&node->port, t);
-    else
-        send_done(t, n->now_cycles);
-}
-
 /* ---- Arming, time, drives ---- */
 
 static void execute_arm(struct ncu_node *node, const uint64_t *arg) {
-    if (arg[0] >= CHANNELS || !memory_has(node->ncu, arg[1], arg[2]))
+    if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
         return; /* Vertex checks; nothing can be received into what is not there */
     struct receive *r = &node->receive[arg[0]];
     r->armed = true;
@@ -463,7 +219,7 @@ static void timer_due(void *arg, uint64_t now_cycles) {
     struct ncu_node *node = arg;
     node->ncu->now_cycles = now_cycles;
     node->timer = 0;
-    node_cause(node, &(struct ncu_cause){.kind = CAUSE_TIMER, .done_cycles = now_cycles});
+    ncu_cause(node, &(struct ncu_cause){.kind = CAUSE_TIMER, .done_cycles = now_cycles});
 }
 
 static void execute_timer(struct ncu_node *node, uint64_t at_cycles) {
@@ -482,7 +238,7 @@ static void disk_command_end(struct disk_command *c) {
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "disk-done status=%d", c->done.status);
     c->done.done_cycles = node->ncu->now_cycles;
     node->disk_commands--;
-    node_cause(node, &c->done);
+    ncu_cause(node, &c->done);
     free(c);
 }
 
@@ -506,12 +262,12 @@ static int disk_command_check(const struct ncu_node *node, uint64_t drive, uint6
     if (drive >= node->disks || sector > disk_sectors(node->disk[drive]) ||
         sectors > disk_sectors(node->disk[drive]) - sector || sectors == 0 || sectors > UINT32_MAX)
         return NCU_EDRIVE;
-    return memory_has(node->ncu, addr, sectors * SECTOR_BYTES) ? NCU_OK : NCU_EADDR;
+    return ncu_memory_has(node->ncu, addr, sectors * SECTOR_BYTES) ? NCU_OK : NCU_EADDR;
 }
 
 static void execute_disk(struct ncu_node *node, const uint64_t *arg) {
     struct ncu *n = node->ncu;
-    struct disk_command *c = allocate(1, sizeof *c);
+    struct disk_command *c = ncu_allocate(1, sizeof *c);
     *c = (struct disk_command){.node = node,
                                .drive = (uint32_t)arg[0],
                                .write = arg[1] != 0,
@@ -547,7 +303,7 @@ static void execute_fault(struct ncu_node *node) {
     struct ncu *n = node->ncu;
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
     char text[512] = "(no text)";
-    if (memory_has(n, addr, bytes) && bytes > 0)
+    if (ncu_memory_has(n, addr, bytes) && bytes > 0)
         snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1),
                  (const char *)node->ram + addr);
     n->ops->fault(n->ctx, node->index, text);
@@ -558,7 +314,7 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
     n->now_cycles = now_cycles;
     switch (op) {
     case NCU_SEND:
-        execute_send(node, arg);
+        ncu_send(node, arg);
         return true;
     case NCU_ARM:
         execute_arm(node, arg);
@@ -585,75 +341,15 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
 
 /* ---- Building ---- */
 
-/* ---- Faults ---- */
-
-static bool concerns(const struct ncu *n, const struct fault *f, uint32_t channel) {
-    uint32_t list[FAULT_CHANNELS_MAX];
-    uint32_t count = f->node == TOPO_NONE ? 0 : fault_channels(n->topo, f, list);
-    for (uint32_t i = 0; i < count; i++)
-        if (list[i] == channel)
-            return true;
-    return f->node == TOPO_NONE;
-}
-
 static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles) {
-    struct ncu *n = ctx;
-    if (n->passed == NULL)
-        return NCU_OK;
-    uint64_t number = n->passed[channel]++;
-    for (uint32_t i = 0; i < n->faults; i++) {
-        const struct fault *f = &n->fault[i];
-        if (f->kind == FAULT_PARITY && fault_is_active(f, now_cycles) && concerns(n, f, channel) &&
-            fault_damages(f, channel, number, m->bytes + NET_HEADER_BYTES))
-            return NCU_EPARITY;
-    }
-    return NCU_OK;
+    return fault_plan_draw(((struct ncu *)ctx)->plan, channel, m->bytes, now_cycles);
 }
 
-struct fault_event {
-    struct ncu *ncu;
-    const struct fault *fault;
-    bool dies;
-};
-
-static void fault_due(void *arg, uint64_t now_cycles) {
-    const struct fault_event *e = arg;
-    uint32_t channel[FAULT_CHANNELS_MAX];
-    uint32_t count = fault_channels(e->ncu->topo, e->fault, channel);
-    trace_event(e->ncu->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
-                e->dies ? "dies" : "recovers");
-    for (uint32_t i = 0; i < count; i++) {
-        if (e->dies)
-            net_kill_channel(e->ncu->net, channel[i], now_cycles);
-        else
-            net_revive_channel(e->ncu->net, channel[i]);
-    }
-}
-
-static void fault_schedule(struct ncu *n, const struct fault *f, bool dies, struct fault_event *e) {
-    *e = (struct fault_event){n, f, dies};
-    eventq_add(n->events, dies ? f->from_cycles : f->until_cycles, NET_ORDER_FAULT, fault_due, e);
-}
-
-static void faults_plan(struct ncu *n) {
-    n->fault_event = allocate(2 * n->faults, sizeof *n->fault_event);
-    for (uint32_t i = 0; i < n->faults; i++) {
-        const struct fault *f = &n->fault[i];
-        if (f->kind == FAULT_PARITY && n->passed == NULL)
-            n->passed = allocate(topo_channels(n->topo), sizeof *n->passed);
-        if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
-            continue;
-        fault_schedule(n, f, true, &n->fault_event[2 * i]);
-        if (f->until_cycles != FAULT_NEVER)
-            fault_schedule(n, f, false, &n->fault_event[2 * i + 1]);
-    }
-}
-
-static const struct net_ops from_net = {.header = net_header, .done = net_done, .fault = net_fault};
+static const struct net_ops from_net = {.header = net_header, .done = ncu_net_done, .fault = net_fault};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
                     struct trace *trace, const struct fault *fault, uint32_t faults) {
-    struct ncu *n = allocate(1, sizeof *n);
+    struct ncu *n = ncu_allocate(1, sizeof *n);
     *n = (struct ncu){.topo = topo,
                       .events = queue,
                       .ops = ops,
@@ -662,10 +358,10 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                       .count = count,
                       .fault = fault,
                       .faults = faults,
-                      .node = allocate(count, sizeof(struct ncu_node)),
-                      .index_of = allocate(NODE_HOST, sizeof(uint32_t))};
+                      .node = ncu_allocate(count, sizeof(struct ncu_node)),
+                      .index_of = ncu_allocate(NODE_HOST, sizeof(uint32_t))};
     n->net = net_new(topo, queue, &from_net, n);
-    faults_plan(n);
+    n->plan = fault_plan_new(topo, queue, n->net, trace, fault, faults);
     return n;
 }
 
@@ -681,8 +377,7 @@ void ncu_free(struct ncu *n) {
         port_free(&n->node[i].port);
     }
     port_free(&n->host);
-    free(n->fault_event);
-    free(n->passed);
+    fault_plan_free(n->plan);
     free(n->node);
     free(n->index_of);
     free(n);
@@ -700,7 +395,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .node = address,
                                     .dim = n->topo->dim,
                                     .channels = topo_node_channels(n->topo, address),
-                                    .boot_number = boot_number};
+                                    .boot_number = boot_number,
+                                    .broadcasts = n->faults == 0};
     if (io == NULL)
         return;
     mailbox->drives = node->disks = io->ndrives;
@@ -713,55 +409,4 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
 
 uint32_t ncu_address(const struct ncu *n, uint32_t index) {
     return n->node[index].address;
-}
-
-/* "any" or a number, in a buffer of the caller's. */
-static const char *name_number(uint64_t number, char *text, size_t bytes) {
-    if (number == NCU_WAIT_ANY)
-        return "any";
-    snprintf(text, bytes, "%" PRIu64, number);
-    return text;
-}
-
-static bool serves_files(const struct ncu_node *node) {
-    return NODE_IS_IO(node->address) && node->wait[0] == NCU_WAIT_MESSAGE && node->wait[1] == NCU_WAIT_ANY &&
-           node->wait[2] == NCU_WAIT_ANY;
-}
-
-static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes) {
-    char from[24], type[24];
-    switch (node->wait[0]) {
-    case NCU_WAIT_PROCESS:
-        return (size_t)snprintf(text, bytes, "has no program");
-    case NCU_WAIT_MESSAGE:
-        return (size_t)snprintf(text, bytes, "waits in nread for a message of type %s from node %s",
-                                name_number(node->wait[2], type, sizeof type),
-                                name_number(node->wait[1], from, sizeof from));
-    case NCU_WAIT_REPLY:
-        return (size_t)snprintf(text, bytes, "waits for the file server on node %s",
-                                name_number(node->wait[1], from, sizeof from));
-    case NCU_WAIT_MEMORY:
-        return (size_t)snprintf(text, bytes, "waits for memory, until a message of its own has been received");
-    case NCU_WAIT_DISK:
-        return (size_t)snprintf(text, bytes, "waits for drive %s", name_number(node->wait[1], from, sizeof from));
-    default:
-        return (size_t)snprintf(text, bytes, "waits for something unknown (%" PRIu64 ")", node->wait[0]);
-    }
-}
-
-static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes) {
-    snprintf(text, bytes, "; a message of %" PRIu64 " bytes from node %u waits at channel %u for memory",
-             r->waiting->message->bytes, r->waiting->message->from, channel);
-}
-
-bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes) {
-    const struct ncu_node *node = &n->node[index];
-    bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
-    size_t used = describe_idle(node, text, bytes);
-    for (uint32_t c = 0; c < CHANNELS && used < bytes; c++)
-        if (node->receive[c].waiting != NULL) {
-            describe_header(&node->receive[c], c, text + used, bytes - used);
-            return true;
-        }
-    return tells;
 }

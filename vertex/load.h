@@ -1,5 +1,5 @@
 /*
- * Loading: a job from the front end over the spanning tree (vertex/system.h), or the built-in program of an
+ * Loading: a job from the front end by broadcast or over the spanning tree (vertex/system.h), or the built-in program of an
  * I/O node from the shared region.
  *
  * A node passes every message of a load on to its children before it acts, by sending the very buffer it

@@ -42,8 +42,9 @@ static uint32_t address_of(const struct proc *p, int64_t node)
 
 static void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 {
-    for (uint32_t i = 0; i < subcube_nodes(p); i++)
-        msg_send(m, p->base + i, tag);
+    if (p->dim > 0)
+        msg_send_others(m, p->base, p->dim, tag);
+    msg_send(m, MAILBOX->node, tag);
 }
 
 /* A send that failed after nwrite had returned is reported by the next one. */

@@ -158,13 +158,29 @@ struct message *msg_received(const struct ncu_cause *cause)
 
 /* ---- Sending ---- */
 
-void msg_send(struct message *m, uint32_t node, uint32_t tag)
+static void start_send(struct message *m, uint64_t node, uint32_t tag)
 {
-    m->node = node;
+    m->node = (uint32_t)node;
     m->tag = tag;
     m->holds++;
     sends++;
     ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
+}
+
+void msg_send(struct message *m, uint32_t node, uint32_t tag)
+{
+    start_send(m, node, tag);
+}
+
+void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag)
+{
+    if (MAILBOX->broadcasts) {
+        start_send(m, base | NCU_SEND_SUBCUBE(dim), tag);
+        return;
+    }
+    for (uint32_t i = 0; i < 1u << dim; i++)
+        if (base + i != MAILBOX->node)
+            start_send(m, base + i, tag);
 }
 
 void msg_post(struct message *m, uint32_t node, uint32_t tag)

@@ -38,6 +38,8 @@ void msg_release(struct message *m);
 
 /* Sends m->bytes of the payload; the caller keeps its hold. */
 void msg_send(struct message *m, uint32_t node, uint32_t tag);
+/* Sends to all other nodes of a subcube of dimension dim > 0 that begins at `base`: in one piece if the NCU can. */
+void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag);
 /* Sends, and gives up the caller's hold. */
 void msg_post(struct message *m, uint32_t node, uint32_t tag);
 bool msg_sends_under_way(void);

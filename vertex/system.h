@@ -11,9 +11,9 @@
  *
  * Types 0-32767 belong to programs; the rest to the system. procid is 0 on a node with one process.
  *
- * Loading. The front end sends each message of a load to logical node 0 of the subcube; every node
- * passes it on to its children before it acts: node r sends to r + 2^k for each k with 2^k > r, k < dim.
- * (A binomial spanning tree.) Messages of one load come in order.
+ * Loading. The front end sends each message of a load to logical node 0 of the subcube, which broadcasts it before it
+ * acts. On a machine with faults, without broadcasts, every node passes it on to its children before it acts: node r
+ * sends to r + 2^k for each k with 2^k > r, k < dim. (A binomial spanning tree.) Messages of one load come in order.
  *
  *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
  *   N_LOAD_DATA   struct load_data, bytes

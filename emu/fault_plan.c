@@ -1,0 +1,104 @@
+#include "emu/fault_plan.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+struct fault_event {
+    struct fault_plan *plan;
+    const struct fault *fault;
+    bool dies;
+};
+
+struct fault_plan {
+    const struct topo *topo;
+    struct net *net;
+    struct trace *trace;
+    const struct fault *fault;
+    uint32_t faults;
+    struct fault_event *event; /* [2 * faults] */
+    uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
+};
+
+static void *allocate(size_t n, size_t size)
+{
+    void *memory = calloc(n + 1, size);
+    if (!memory)
+        err(1, "faults");
+    return memory;
+}
+
+/* ---- Parity ---- */
+
+static bool concerns(const struct fault_plan *p, const struct fault *f, uint32_t channel)
+{
+    uint32_t list[FAULT_CHANNELS_MAX];
+    uint32_t count = f->node == TOPO_NONE ? 0 : fault_channels(p->topo, f, list);
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == channel)
+            return true;
+    return f->node == TOPO_NONE;
+}
+
+int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles)
+{
+    if (!p->passed)
+        return NCU_OK;
+    uint64_t number = p->passed[channel]++;
+    for (uint32_t i = 0; i < p->faults; i++) {
+        const struct fault *f = &p->fault[i];
+        if (f->kind == FAULT_PARITY && fault_is_active(f, now_cycles) && concerns(p, f, channel) &&
+            fault_damages(f, channel, number, bytes + NET_HEADER_BYTES))
+            return NCU_EPARITY;
+    }
+    return NCU_OK;
+}
+
+/* ---- Death and recovery ---- */
+
+static void fault_due(void *arg, uint64_t now_cycles)
+{
+    const struct fault_event *e = arg;
+    struct fault_plan *p = e->plan;
+    uint32_t channel[FAULT_CHANNELS_MAX];
+    uint32_t count = fault_channels(p->topo, e->fault, channel);
+    trace_event(p->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
+                e->dies ? "dies" : "recovers");
+    for (uint32_t i = 0; i < count; i++) {
+        if (e->dies)
+            net_kill_channel(p->net, channel[i], now_cycles);
+        else
+            net_revive_channel(p->net, channel[i]);
+    }
+}
+
+static void schedule(struct fault_plan *p, struct eventq *queue, const struct fault *f, bool dies, struct fault_event *e)
+{
+    *e = (struct fault_event){p, f, dies};
+    eventq_add(queue, dies ? f->from_cycles : f->until_cycles, NET_ORDER_FAULT, fault_due, e);
+}
+
+struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue, struct net *net, struct trace *trace,
+                                  const struct fault *fault, uint32_t n)
+{
+    struct fault_plan *p = allocate(1, sizeof *p);
+    *p = (struct fault_plan){.topo = topo, .net = net, .trace = trace, .fault = fault, .faults = n};
+    p->event = allocate(2 * n, sizeof *p->event);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fault *f = &fault[i];
+        if (f->kind == FAULT_PARITY && !p->passed)
+            p->passed = allocate(topo_channels(topo), sizeof *p->passed);
+        if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
+            continue;
+        schedule(p, queue, f, true, &p->event[2 * i]);
+        if (f->until_cycles != FAULT_NEVER)
+            schedule(p, queue, f, false, &p->event[2 * i + 1]);
+    }
+    return p;
+}
+
+void fault_plan_free(struct fault_plan *p)
+{
+    free(p->event);
+    free(p->passed);
+    free(p);
+}

@@ -1,0 +1,23 @@
+/*
+ * The machine's faults in force: kills and revives channels of the network in time, and draws parity errors.
+ */
+#ifndef NCUBE_FAULT_PLAN_H
+#define NCUBE_FAULT_PLAN_H
+
+#include "emu/eventq.h"
+#include "emu/fault.h"
+#include "emu/net.h"
+#include "emu/trace.h"
+
+struct fault_plan;
+
+/* Adds the events of n faults to the queue. All arguments outlive the plan; trace may be NULL. Ends the process when
+ * memory is gone. */
+struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue, struct net *net, struct trace *trace,
+                                  const struct fault *fault, uint32_t n);
+void fault_plan_free(struct fault_plan *p);
+
+/* A message of so many payload bytes takes a channel: NCU_OK or NCU_EPARITY. */
+int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles);
+
+#endif
