@@ -6,6 +6,7 @@
 #   make setup    install what is missing; build newlib if it is not cached
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
+#   make study        speed-up of channel-disjoint routings on a 10-cube, with a plot (docs/speedup.md)
 #   make clean    remove build/
 #
 # DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds

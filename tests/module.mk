@@ -32,3 +32,10 @@ bench-net:
 	$(SUBMAKE) $(B)/tests/emu/bench_net $(B)/tests/emu/test_net_reference
 	@$(B)/tests/emu/bench_net
 	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
+
+# make study: the speed-up of channel-disjoint routings (docs/speedup.md). Needs gnuplot; STUDY_DIM=10 boots 1024 nodes.
+STUDY_DIM ?= 10
+.PHONY: study
+study:
+	$(SUBMAKE) all
+	@images/study.sh $(B) $(STUDY_DIM)
