@@ -497,7 +497,8 @@ static const struct fault_key {
 
 static bool load_fault(struct loader *l, const config_setting_t *group)
 {
-    static const char *const keys[] = {"parity", "seed", "link", "node", "io_node", "drive", "from_us", "until_us", NULL};
+    static const char *const keys[] = {"parity", "seed", "link",     "node", "io_node",
+                                       "drive",  "from_us", "until_us", NULL};
     const struct fault_key *what = NULL;
     struct fault f = {0};
     uint32_t given = 0;
@@ -508,9 +509,11 @@ static bool load_fault(struct loader *l, const config_setting_t *group)
             what = what ? what : &fault_keys[i];
             given++;
         }
-    bool noisy_link = given == 2 && config_setting_get_member(group, "parity") && config_setting_get_member(group, "link");
+    bool noisy_link =
+        given == 2 && config_setting_get_member(group, "parity") && config_setting_get_member(group, "link");
     if (given != 1 && !noisy_link)
-        return setting_fail(&l->r, group, "a fault is of one link, node, io_node or drive, or parity of one or all links");
+        return setting_fail(&l->r, group,
+                            "a fault is of one link, node, io_node or drive, or parity of one or all links");
     if (config_setting_get_member(group, "seed") && !config_setting_get_member(group, "parity"))
         return setting_fail(&l->r, group, "'seed' belongs to 'parity'");
     if (!what->load(l, group, &f) || !load_fault_times(l, group, &f))

@@ -71,7 +71,8 @@ static void fault_due(void *arg, uint64_t now_cycles)
     }
 }
 
-static void schedule(struct fault_plan *p, struct eventq *queue, const struct fault *f, bool dies, struct fault_event *e)
+static void schedule(struct fault_plan *p, struct eventq *queue, const struct fault *f, bool dies,
+                     struct fault_event *e)
 {
     *e = (struct fault_event){p, f, dies};
     eventq_add(queue, dies ? f->from_cycles : f->until_cycles, NET_ORDER_FAULT, fault_due, e);

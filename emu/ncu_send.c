@@ -195,8 +195,12 @@ static void hop_done(struct transfer *t) {
 
 static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes) {
     struct transfer *t = ncu_allocate(1, sizeof *t);
-    *t = (struct transfer){
-        .ncu = n, .parent = parent, .subcube = parent->subcube, .origin = parent->origin, .bytes = bytes, .sent = parent->sent};
+    *t = (struct transfer){.ncu = n,
+                           .parent = parent,
+                           .subcube = parent->subcube,
+                           .origin = parent->origin,
+                           .bytes = bytes,
+                           .sent = parent->sent};
     t->sent.node = at ^ 1u << d;
     parent->forks++;
     int status = net_send(n->net, n->now_cycles, at, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);

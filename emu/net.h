@@ -17,12 +17,13 @@
  * those of any other, and done() has NCU_EPARITY. So nothing is held for ever.
  *
  * Order. Within one cycle: channels die and recover; channels are freed; then headers ask for channels; then headers
- * become readable (header()); then messages are done (done()). Headers that ask in the same cycle are served by the number of the channel by which
- * they came into the node they are at (0-13), the node's own messages last, those in the order of their net_send. A
- * freed channel goes at once to the header that has waited longest, before anyone who asks in that cycle. A net_send
- * asks for its first channel by an event at now_cycles, so it takes part in this order as long as that event is still
- * to come. Every event of the net has an order below NET_ORDER_END, and no two different events of one cycle share one
- * (but the sends of one node): what happens does not depend on when the events were added.
+ * become readable (header()); then messages are done (done()). Headers that ask in the same cycle are served by the
+ * number of the channel by which they came into the node they are at (0-13), the node's own messages last, those in
+ * the order of their net_send. A freed channel goes at once to the header that has waited longest, before anyone who
+ * asks in that cycle. A net_send asks for its first channel by an event at now_cycles, so it takes part in this order
+ * as long as that event is still to come. Every event of the net has an order below NET_ORDER_END, and no two different
+ * events of one cycle share one (but the sends of one node): what happens does not depend on when the events were
+ * added.
  */
 #ifndef NCUBE_NET_H
 #define NCUBE_NET_H

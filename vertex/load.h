@@ -1,9 +1,8 @@
 /*
- * Loading: a job from the front end by broadcast or over the spanning tree (vertex/system.h), or the built-in program of an
- * I/O node from the shared region.
+ * Loading: a job from the front end by broadcast or over the spanning tree (vertex/system.h), or the built-in
+ * program of an I/O node from the shared region.
  *
- * A node passes every message of a load on to its children before it acts, by sending the very buffer it
- * received. What goes wrong here is remembered and reported, once, at N_LOAD_START.
+ * A node passes every message of a load on before it acts, if it is its turn, by sending the very buffer it received. What goes wrong here is remembered and reported, once, at N_LOAD_START.
  */
 #ifndef VERTEX_LOAD_H
 #define VERTEX_LOAD_H
@@ -15,7 +14,7 @@ void load_message(struct message *m);
 /* N_KILL. Takes the message over. */
 void load_kill(struct message *m);
 
-/* A message of a load could not be passed on to that node: it is out of reach, and with it all behind it in the tree. */
+/* A message of a load could not be passed on to that node: it is out of reach, and so is all behind it in the tree. */
 void load_undeliverable(uint32_t node);
 
 /* Boot of an I/O node: the process from boot_info, if there is one. */

@@ -1,7 +1,7 @@
 /*
  * How much channel-disjoint routings gain: node 0 sends one message to each of n nodes at once, n from 1 to the
- * dimension of the subcube, first to nodes whose paths all begin with channel 0 (joint), then to nodes whose paths have no
- * channel in common (disjoint). Prints, a line each,
+ * dimension of the subcube, first to nodes whose paths all begin with channel 0 (joint), then to nodes whose paths
+ * have no channel in common (disjoint). Prints, a line each,
  *
  *     fanout kind=joint n=3 bytes=4096 us=... to=1,3,5
  *

@@ -142,7 +142,12 @@ struct traffic_result traffic_random(uint32_t dim, uint64_t messages, uint64_t m
 {
     static const struct net_ops ops = {.header = on_header, .done = on_random_done};
     struct load l = {
-        .topo = sandia_machine(dim, 0), .queue = eventq_new(), .random = seed, .unsent = messages, .most_bytes = most_bytes};
+        .topo = sandia_machine(dim, 0),
+        .queue = eventq_new(),
+        .random = seed,
+        .unsent = messages,
+        .most_bytes = most_bytes,
+    };
     l.net = net_new(&l.topo, l.queue, &ops, &l);
     l.expected = calloc(1u << dim, sizeof *l.expected);
     for (uint32_t node = 0; node < 1u << dim; node++)
