@@ -156,6 +156,13 @@ static void drop_inbox(struct proc *p)
         msg_release(m);
 }
 
+/* There is no next nwrite to return it. */
+static void tell_lost_message(const struct proc *p)
+{
+    if (p->send_status)
+        console_print("the last messages of the program did not all arrive: error %d", -p->send_status);
+}
+
 void proc_exit(struct proc *p, uint32_t how, int32_t status)
 {
     p->state = PROC_ENDING;
@@ -164,6 +171,7 @@ void proc_exit(struct proc *p, uint32_t how, int32_t status)
     file_close_all(p);
     while (msg_sends_under_way())
         sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    tell_lost_message(p);
     record_exit(p, how, status);
     sched_restart();
 }

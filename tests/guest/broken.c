@@ -97,6 +97,16 @@ static void dead_link(void)
         check_equal(nread(buf, sizeof buf, &src, &type, NULL), 5);
 }
 
+/* The link 0 - 1 is dead from the start of the case to its end. */
+static void last_message(void)
+{
+    if (own_node() == 0) {
+        wait_until_ms(250);
+        check_equal(nwrite("lost", 4, 1, TYPE, NULL), 0);
+        wait_until_ms(300);
+    }
+}
+
 /* Node 3 is dead from 200 to 400 ms. */
 static void dead_node(void)
 {
@@ -190,6 +200,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"noise", noise},           {"dead link", dead_link},   {"dead node", dead_node}, {"cut", cut},
         {"dead I/O node", dead_io_node}, {"dead drive", dead_drive}, {"works", works},
+        {"last message", last_message},
         {"works for 300 ms", works_for_300_ms}, {0}};
 
     return run_case(cases, argc, argv);
