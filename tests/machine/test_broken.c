@@ -63,3 +63,42 @@ ParameterizedTest(size_t *row, broken, machines)
     outcome_free(&o);
     folder_remove(folder);
 }
+
+Test(broken, parallel_files_are_whole_in_spite_of_noise)
+{
+    char *folder = folder_with_images(VOLUMES, 1024, 1024);
+    char *machine = machine_file(folder, 3, VOLUMES, "faults = ( { parity = 15; seed = 4; } );\n");
+    struct ncube_run r = {
+        .dim = "2", .machine = machine, .program = "guest/pio", .args = {"all nodes, one file", "2", "4096"}};
+
+    guest_must_pass(&r);
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+static char *trace_of_noise(const char *folder, const char *machine, const char *name, size_t *bytes)
+{
+    char *trace = format("%s/%s", folder, name);
+    struct ncube_run r = {.dim = "2", .machine = machine, .trace = trace, .program = PROGRAM, .args = {"noise"}};
+
+    guest_must_pass(&r);
+    free(trace);
+    return file_read(folder, name, bytes);
+}
+
+Test(broken, chance_is_the_same_in_every_run)
+{
+    char *folder = folder_new(), *machine = format("%s/noisy.conf", folder);
+    const char text[] = "dim = 2; faults = ( { parity = 40; seed = 3; } );\n";
+    size_t a_bytes, b_bytes;
+
+    file_write(folder, "noisy.conf", text, strlen(text));
+    char *a = trace_of_noise(folder, machine, "a", &a_bytes), *b = trace_of_noise(folder, machine, "b", &b_bytes);
+    cr_expect_not_null(strstr(a, " damage from="), "nothing was damaged");
+    cr_expect(a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0, "the traces differ");
+    free(a);
+    free(b);
+    free(machine);
+    folder_remove(folder);
+}
