@@ -120,7 +120,7 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles) {
 bool harts_sleep(struct harts *h, uint32_t bell) {
     struct control *c = h->control;
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell && !signals_end())
+    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell && !signals_any()) /* one may have come before `bell` */
         futex_wait(&c->doorbell, bell);
     __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
     return !signals_end() && !signals_take_child();

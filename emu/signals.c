@@ -38,6 +38,10 @@ int signals_end(void) {
     return end_signal;
 }
 
+bool signals_any(void) {
+    return end_signal != 0 || child_ended != 0;
+}
+
 bool signals_take_child(void) {
     bool ended = child_ended != 0;
     child_ended = 0;

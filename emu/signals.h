@@ -14,6 +14,9 @@ void signals_install(uint32_t *doorbell);
 /* The signal that asks this process to end, 0 if none came. */
 int signals_end(void);
 
+/* Has any of them come that nobody has taken? */
+bool signals_any(void);
+
 /* True once after one or more SIGCHLD. */
 bool signals_take_child(void);
 
