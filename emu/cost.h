@@ -18,7 +18,7 @@
     X(COST_JUMP, "jump", 3)      \
     X(COST_ATOMIC, "atomic", 8)  \
     X(COST_FP_LOAD, "fp_load", 2) \
-    X(COST_FP_STORE, "fp_store", 2) \
+    X(COST_FP_STORE, "fp_store", 4) \
     X(COST_FP_ADD, "fp_add", 4)  \
     X(COST_FP_MULTIPLY, "fp_multiply", 4) \
     X(COST_FP_FUSED, "fp_fused", 7) \
