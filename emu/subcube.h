@@ -1,0 +1,27 @@
+/*
+ * Which nodes are free: buddy allocation of subcubes. Pure.
+ *
+ * A subcube of 2^d nodes has the addresses base .. base + 2^d - 1, base a multiple of 2^d: all its nodes agree in
+ * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is cut into two
+ * buddies when half of it is wanted; two buddies that are free are one again.
+ */
+#ifndef NCUBE_SUBCUBE_H
+#define NCUBE_SUBCUBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct subcubes;
+
+/* A cube of 2^dim nodes, all free. NULL: no memory. */
+struct subcubes *subcubes_new(uint32_t dim);
+void subcubes_free(struct subcubes *s);
+
+/* Takes a free subcube of 2^dim nodes: of those that fit, one that leaves larger ones whole, then the lowest address.
+ * False if there is none. */
+bool subcubes_take(struct subcubes *s, uint32_t dim, uint32_t *base);
+
+/* Gives back what subcubes_take gave. False, and nothing changes, if that subcube is not taken. */
+bool subcubes_release(struct subcubes *s, uint32_t base, uint32_t dim);
+
+#endif
