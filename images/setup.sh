@@ -16,7 +16,7 @@ root=${SETUP_ROOT:-}
 qemu_package=qemu-system-riscv
 qemu_min=10
 packages="make gcc libc6-dev xz-utils gcc-riscv64-unknown-elf binutils-riscv64-unknown-elf newlib-source
-          libcriterion-dev libconfig-dev libelf-dev e2fsprogs libjansson-dev"
+          libcriterion-dev libconfig-dev libelf-dev libdw-dev e2fsprogs libjansson-dev"
 
 say() {
     echo "setup: $*"
