@@ -68,6 +68,7 @@ struct sched {
     uint32_t count;
     uint64_t lookahead_cycles;
     bool strict;
+    bool started;
     const struct sched_ops *ops;
     void *ctx;
     uint64_t now_cycles, limit_cycles;
@@ -372,12 +373,14 @@ static bool process_one(struct sched *s) {
     return true;
 }
 
-/* True if there was something to do. */
-static bool process_all_safe(struct sched *s) {
-    bool any = false;
-    while (!s->ops->finished(s->ctx) && process_one(s))
-        any = true;
-    return any;
+/* Notes if there was something to do. False when the run is over. */
+static bool process_all_safe(struct sched *s, bool *busy) {
+    while (!s->ops->finished(s->ctx)) {
+        if (!process_one(s))
+            return true;
+        *busy = true;
+    }
+    return false;
 }
 
 /* ---- Granting ---- */
@@ -556,16 +559,21 @@ static enum sched_end stuck_end(const struct sched *s) {
     return limited ? SCHED_LIMIT : SCHED_DEADLOCK;
 }
 
-enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
-    s->limit_cycles = limit_cycles;
+static void start(struct sched *s) {
+    s->started = true;
     for (uint32_t i = 0; i < s->count; i++)
         sched_wake(s, i, 0);
+}
+
+enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
+    s->limit_cycles = limit_cycles;
+    if (!s->started)
+        start(s);
     for (;;) {
         uint64_t next_event = eventq_next(s->events), next_request = eventq_next(s->requests);
         uint32_t bell = harts_watch(s->harts, next_event < next_request ? next_event : next_request);
         bool busy = collect_all(s);
-        busy |= process_all_safe(s);
-        if (s->ops->finished(s->ctx))
+        if (!process_all_safe(s, &busy))
             return SCHED_FINISHED;
         if (!interrupts_raise(s))
             return SCHED_STOPPED;

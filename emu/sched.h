@@ -79,8 +79,9 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx);
 void sched_free(struct sched *s);
 
-/* Runs from the first grant (all harts are stopped at SLOT_START) to an end. Nothing later than the limit takes effect;
- * EVENTQ_NEVER: no limit. */
+/* Runs from the first grant (all harts are stopped at SLOT_START) to an end; when called again, on from where it ended.
+ * After SCHED_FINISHED and SCHED_DEADLOCK events may have been added meanwhile, from sched_now on. Nothing later than the
+ * limit takes effect; EVENTQ_NEVER: no limit. */
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles);
 
 /* An idle hart goes on at now_cycles; its answer is in its mailbox. */

@@ -272,9 +272,22 @@ static bool interrupt(void *ctx, const uint32_t *harts, uint32_t n) {
     return true;
 }
 
+/* Runs until nothing is left, "deadlock", but for pauses at every so many questions (0: none). */
+static unsigned pause_every;
+
 static bool finished(void *ctx) {
+    static unsigned asked;
     (void)ctx;
-    return false; /* runs until nothing is left: "deadlock" */
+    return pause_every > 0 && ++asked % pause_every == 0;
+}
+
+/* In a pause something comes from outside, as from a front end: a message that starts now. */
+static bool disturb;
+
+static void disturb_now(struct play *p) {
+    struct message *m = malloc(sizeof *m);
+    *m = (struct message){p, (uint32_t)rand() % HARTS};
+    eventq_add(p->events, sched_now(p->sched), HARTS, arrive, m);
 }
 
 static const struct sched_ops ops = {execute, cause_waits, answer, interrupted, interrupt, finished};
@@ -304,7 +317,11 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
     cr_assert(harts_wait(&p->harts, HARTS));
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
-    cr_assert_eq(sched_run(p->sched, UINT64_MAX), SCHED_DEADLOCK);
+    enum sched_end end;
+    while ((end = sched_run(p->sched, UINT64_MAX)) == SCHED_FINISHED)
+        if (disturb)
+            disturb_now(p);
+    cr_assert_eq(end, SCHED_DEADLOCK);
     return p;
 }
 
@@ -366,4 +383,28 @@ Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt) {
     for (unsigned seed = 1; seed <= 10; seed++)
         interrupts += sched_statistics(play_once(seed, false, MESSAGE_CYCLES)->sched)->interrupts;
     cr_assert_gt(interrupts, 50, "the scripts must exercise what they are for: %lu", interrupts);
+}
+
+Test(sched, a_pause_changes_nothing) {
+    for (unsigned seed = 1; seed <= 20; seed++)
+        for (int strict = 0; strict < 2; strict++) {
+            pause_every = 0;
+            struct play *whole = play_once(seed, strict, MESSAGE_CYCLES);
+            pause_every = 2 + seed % 7;
+            struct play *paused = play_once(seed, strict, MESSAGE_CYCLES);
+            qsort(whole->log, whole->logged, sizeof *whole->log, by_time);
+            qsort(paused->log, paused->logged, sizeof *paused->log, by_time);
+            expect_equal(paused, whole, "paused against whole", seed);
+        }
+}
+
+Test(sched, what_comes_in_a_pause_takes_effect_in_order) {
+    disturb = true;
+    pause_every = 25;
+    for (unsigned seed = 1; seed <= 20; seed++)
+        for (int strict = 0; strict < 2; strict++) {
+            struct play *p = play_once(seed, strict, MESSAGE_CYCLES);
+            cr_expect(in_order(p), "seed %u, strict %d", seed, strict);
+            cr_expect(p->ended[0], "seed %u, strict %d", seed, strict);
+        }
 }
