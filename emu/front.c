@@ -1,6 +1,6 @@
 /*
- * One job at a time, on the subcube at address 0. Each message type has its handler in one table; a handler checks
- * the sender and the sizes, then changes the state, then sees whether the phase is over.
+ * Each message type has its handler in one table; a handler checks the sender and the sizes, then changes the state, then
+ * sees whether the phase is over.
  */
 #include "emu/front.h"
 
@@ -9,314 +9,279 @@
 #include <string.h>
 
 #include "emu/console.h"
-#include "emu/load.h"
+#include "emu/ionodes.h"
 #include "emu/machine.h"
-#include "emu/serve.h"
-#include "emu/streams.h"
-#include "nsdisk/errors.h"
+#include "emu/subcube.h"
 #include "nsdisk/proto.h"
-#include "vertex/abi.h"
 #include "vertex/system.h"
 
-#define FRONT_JOB 1u
-
-enum phase { PHASE_NEW, PHASE_MOUNTING, PHASE_RUNNING, PHASE_STOPPING, PHASE_FINISHED };
-
-enum drive_state { DRIVE_WAITING, DRIVE_MOUNTED, DRIVE_FAILED };
-
-enum io_state { IO_SERVING, IO_STOPPING, IO_DOWN };
-
-struct io_node {
-    enum io_state state;
-    enum drive_state drive[DRIVE_MAX];
-};
-
-struct job {
-    uint32_t id;
-    uint32_t base, dim, nodes; /* the subcube: base .. base + nodes - 1, nodes = 2^dim */
-    bool *exited;              /* by logical node */
-    uint32_t exits;
-    bool killed;               /* N_KILL was sent to all that had not exited */
-    int status;                /* highest so far */
-};
+enum phase { PHASE_NEW, PHASE_MOUNTING, PHASE_UP, PHASE_STOPPING, PHASE_FINISHED };
 
 struct front {
     struct front_options options;
     struct front_ops ops;
     void *ctx;
     enum phase phase;
-    bool failed; /* something ended as it should not: the status is 1 */
+    bool stop;   /* when the last job has ended */
+    /* for I/O nodes and lines of our own */
     struct streams streams;
+    struct lines lines;
     struct serve *serve;
-    struct elf_image image;
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;
-    struct io_node *io; /* as options.topo->io */
-    struct job job;
+    struct io_nodes io;
+    /* jobs */
+    struct subcubes *subcubes;
+    struct job *job;   /* oldest first; those that have ended have no subcube */
+    uint32_t last_id;
 };
 
 /* ---- Who is who ------------------------------------------------------------------------------- */
 
-/* Index of an I/O node in topo->io, or -1. */
-static int find_io(const struct front *f, uint32_t node)
+static bool is_io(const struct front *f, uint32_t node)
 {
-    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
-        if (f->options.topo->io[i].node == node)
-            return i;
-    return -1;
+    return io_nodes_find(&f->io, node) >= 0;
 }
 
-static bool is_in_job(const struct front *f, uint32_t node)
+/* The running job of a node, or NULL. */
+static struct job *job_of(const struct front *f, uint32_t node)
 {
-    return node >= f->job.base && node - f->job.base < f->job.nodes;
+    for (struct job *j = f->job; j; j = j->next)
+        if (!job_has_ended(j) && job_has_node(j, node))
+            return j;
+    return NULL;
+}
+
+static bool has_running_jobs(const struct front *f)
+{
+    for (const struct job *j = f->job; j; j = j->next)
+        if (!job_has_ended(j))
+            return true;
+    return false;
 }
 
 static bool is_in_machine(const struct front *f, uint32_t node)
 {
-    return NODE_IS_COMPUTE(node) ? node < 1u << f->options.topo->dim : find_io(f, node) >= 0;
-}
-
-static void send_message(struct front *f, uint32_t to, uint32_t type, const void *bytes, size_t n)
-{
-    f->ops.send(f->ctx, to, TAG(type, 0, 0), bytes, n);
+    return NODE_IS_COMPUTE(node) ? node < 1u << f->options.topo->dim : is_io(f, node);
 }
 
 /* ---- Stopping --------------------------------------------------------------------------------- */
 
 static void finish_if_stopped(struct front *f)
 {
-    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
-        if (f->io[i].state == IO_STOPPING)
-            return;
-    f->phase = PHASE_FINISHED;
+    if (f->phase == PHASE_STOPPING && io_nodes_stopping(&f->io) == 0)
+        f->phase = PHASE_FINISHED;
 }
 
-static bool has_mounted_drive(const struct front *f, uint32_t i)
-{
-    for (uint32_t d = 0; d < f->options.topo->io[i].ndrives; d++)
-        if (f->io[i].drive[d] == DRIVE_MOUNTED)
-            return true;
-    return false;
-}
-
-/* Shuts down every nsdisk that has something to write back. */
-static void stop(struct front *f)
+static void shut_down(struct front *f)
 {
     f->phase = PHASE_STOPPING;
-    for (uint32_t i = 0; i < f->options.topo->n_io; i++) {
-        if (f->io[i].state != IO_SERVING || !has_mounted_drive(f, i))
-            continue;
-        f->io[i].state = IO_STOPPING;
-        send_message(f, f->options.topo->io[i].node, N_SHUTDOWN, NULL, 0);
-    }
+    io_nodes_shut_down(&f->io);
     finish_if_stopped(f);
 }
 
 static const char *receive_shutdown(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
-    struct file_reply reply;
-    int i = find_io(f, from);
+    const char *wrong = io_nodes_receive_shutdown(&f->io, from, bytes, n);
 
-    if (n < sizeof reply)
-        return "it is too short";
-    if (i < 0 || f->io[i].state != IO_STOPPING)
-        return "nobody asked for a shutdown";
-    memcpy(&reply, bytes, sizeof reply);
-
-    f->io[i].state = IO_DOWN;
-    if (reply.status < 0) {
-        char name[CONSOLE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
-        console_name_node(from, name);
-        console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
-        console_say(&f->streams, "%s did not shut down cleanly: %s", name, why);
-        f->failed = true;
-    }
-    finish_if_stopped(f);
-    return NULL;
+    if (!wrong)
+        finish_if_stopped(f);
+    return wrong;
 }
 
-/* ---- Running ---------------------------------------------------------------------------------- */
-
-static void kill_job(struct front *f)
+static void stop_if_idle(struct front *f)
 {
-    const struct load_job kill = {.job = f->job.id, .base = f->job.base};
+    if (f->phase == PHASE_UP && f->stop && !has_running_jobs(f))
+        shut_down(f);
+}
 
-    f->failed = true;
-    if (f->job.killed)
+/* ---- Jobs --------------------------------------------------------------------------------------- */
+
+static void end_if_exited(struct front *f, struct job *j)
+{
+    if (!job_has_ended(j))
         return;
-    f->job.killed = true;
-    for (uint32_t i = 0; i < f->job.nodes; i++)
-        if (!f->job.exited[i])
-            send_message(f, f->job.base + i, N_KILL, &kill, sizeof kill);
+    subcubes_release(f->subcubes, j->base, j->options.dim);
+    if (f->ops.ended)
+        f->ops.ended(f->ctx, j->id);
+    stop_if_idle(f);
 }
 
-static void send_load(void *ctx, uint32_t type, const void *bytes, size_t n)
+static void load(struct front *f, struct job *j)
 {
-    struct front *f = ctx;
-
-    send_message(f, f->job.base, type, bytes, n);
+    if (!job_load(j, f->volume, f->volumes))
+        end_if_exited(f, j);
 }
 
-static void start_job(struct front *f)
+static void kill_job(struct front *f, struct job *j)
 {
-    const struct load_program program = {
-        .image = &f->image,
-        .job = f->job.id,
-        .base = f->job.base,
-        .dim = f->job.dim,
-        .stack_bytes = f->options.stack_bytes,
-        .argv = f->options.argv,
-        .argc = f->options.argc,
-        .volume = f->volume,
-        .volumes = f->volumes,
-    };
+    bool ended = job_has_ended(j);
 
-    f->phase = PHASE_RUNNING;
-    if (load_send_program(&program, send_load, f) == 0)
-        return;
-    console_say(&f->streams, "%s: no memory to load it", f->options.program);
-    f->failed = true;
-    stop(f);
+    job_kill(j);
+    if (!ended)
+        end_if_exited(f, j);
 }
 
-/* The first failure of a job is told; the others follow from it. */
-static void print_failed_exit(struct front *f, const struct job_exit *e, const char *text, size_t n)
+static void kill_all(struct front *f)
 {
-    char why[CONSOLE_LINE_BYTES];
-
-    if (f->job.killed)
-        return;
-    if (e->how == EXIT_LOAD) {
-        console_explain(text, n, e->status, why);
-        console_say(&f->streams, "%s can't be loaded on node %u: %s", f->options.program, e->node, why);
-    } else if (n > 0) {
-        console_print(&f->streams, "", text, n);
-    } else {
-        console_say(&f->streams, "node %u: the program %s", e->node, e->how == EXIT_FAULT ? "faulted" : "was killed");
+    for (struct job *j = f->job, *next; j; j = next) {
+        next = j->next;
+        kill_job(f, j);
     }
 }
 
-static const char *check_exit(const struct front *f, uint32_t from, const struct job_exit *e)
+static int check_dimension(const struct front *f, uint32_t dim, char *error, size_t error_bytes)
 {
-    if (f->phase != PHASE_RUNNING || e->job != f->job.id)
-        return "no such job is running";
-    if (!is_in_job(f, from))
-        return "that node is not in the job";
-    if (e->node != from - f->job.base)
-        return "it speaks for another node";
-    if (e->how > EXIT_LOAD)
-        return "there is no such way to end";
-    return f->job.exited[e->node] ? "that node has exited already" : NULL;
+    uint32_t most = f->options.topo->dim;
+    char fitting[32] = "0";
+
+    if (dim <= most)
+        return 0;
+    if (most > 0)
+        snprintf(fitting, sizeof fitting, "0 to %u", most);
+    snprintf(error, error_bytes, "dimension %u does not fit: the machine has 2^%u nodes; give -d %s", dim, most, fitting);
+    return -1;
 }
 
-/* A built-in program has ended, which nsdisk never does by itself. */
-static const char *receive_io_exit(struct front *f, int i, const struct job_exit *e, const char *text, size_t n);
-
-static const char *receive_exit(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
+static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *error, size_t error_bytes)
 {
-    struct job_exit e;
-    int io = find_io(f, from);
-
-    if (n < sizeof e)
-        return "it is too short";
-    memcpy(&e, bytes, sizeof e);
-    const char *text = (const char *)bytes + sizeof e;
-    if (io >= 0)
-        return receive_io_exit(f, io, &e, text, n - sizeof e);
-    const char *wrong = check_exit(f, from, &e);
-    if (wrong)
-        return wrong;
-
-    f->job.exited[e.node] = true;
-    f->job.exits++;
-    serve_drop_node(f->serve, from);
-    if (e.how == EXIT_NORMAL) {
-        int status = e.status & 0xff; /* as a shell sees it */
-        f->job.status = status > f->job.status ? status : f->job.status;
-    } else {
-        print_failed_exit(f, &e, text, n - sizeof e);
-        kill_job(f);
+    if (check_dimension(f, dim, error, error_bytes) < 0)
+        return -1;
+    if (f->stop || f->phase >= PHASE_STOPPING) {
+        snprintf(error, error_bytes, "the machine is going down");
+        return -1;
     }
-    if (f->job.exits == f->job.nodes)
-        stop(f);
-    return NULL;
+    if (subcubes_take(f->subcubes, dim, base))
+        return 0;
+    snprintf(error, error_bytes, "no subcube of %u nodes is free now; other programs have them", 1u << dim);
+    return -1;
+}
+
+static void add_job(struct front *f, struct job *j)
+{
+    struct job **end = &f->job;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = j;
+}
+
+int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes)
+{
+    struct job *j;
+    uint32_t base;
+
+    if (take_subcube(f, o->dim, &base, error, error_bytes) < 0)
+        return -1;
+    if (job_new(&j, f->last_id + 1, base, f->options.topo, o, &f->ops.job, f->ctx, error, error_bytes) < 0) {
+        subcubes_release(f->subcubes, base, o->dim);
+        return -1;
+    }
+    add_job(f, j);
+    *id = ++f->last_id;
+    if (f->phase == PHASE_UP)
+        load(f, j);
+    return 0;
+}
+
+struct job *front_find_job(const struct front *f, uint32_t id)
+{
+    struct job *j = f->job;
+
+    while (j && j->id != id)
+        j = j->next;
+    return j;
+}
+
+struct job *front_first_job(const struct front *f)
+{
+    return f->job;
+}
+
+void front_kill_job(struct front *f, uint32_t id)
+{
+    struct job *j = front_find_job(f, id);
+
+    if (j)
+        kill_job(f, j);
+}
+
+void front_forget_job(struct front *f, uint32_t id)
+{
+    struct job **at = &f->job;
+
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    struct job *j = *at;
+    if (!j)
+        return;
+    *at = j->next;
+    job_free(j);
+}
+
+void front_resume(struct front *f)
+{
+    streams_drain(&f->streams);
+    for (struct job *j = f->job; j; j = j->next)
+        job_resume(j);
 }
 
 /* ---- Mounting --------------------------------------------------------------------------------- */
 
-static uint32_t count_drives(const struct front *f, enum drive_state state)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
-        for (uint32_t d = 0; d < f->options.topo->io[i].ndrives; d++)
-            n += f->io[i].drive[d] == state;
-    return n;
-}
-
 static void leave_mounting(struct front *f)
 {
-    if (f->phase != PHASE_MOUNTING || count_drives(f, DRIVE_WAITING) > 0)
+    if (f->phase != PHASE_MOUNTING || io_nodes_mounting(&f->io) > 0)
         return;
-    if (f->failed)
-        stop(f);
-    else
-        start_job(f);
+    if (f->io.failed) {
+        kill_all(f);
+        shut_down(f);
+        return;
+    }
+    f->phase = PHASE_UP;
+    for (struct job *j = f->job, *next; j; j = next) {
+        next = j->next;
+        if (!job_has_ended(j))
+            load(f, j);
+    }
+    stop_if_idle(f);
 }
 
 static const char *receive_mounted(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
-    struct file_reply reply;
-    int i = find_io(f, from);
+    const char *wrong = io_nodes_receive_mounted(&f->io, from, bytes, n);
 
-    if (n < sizeof reply)
-        return "it is too short";
-    memcpy(&reply, bytes, sizeof reply);
-    if (i < 0 || reply.seq >= f->options.topo->io[i].ndrives)
-        return "there is no such drive";
-    if (f->phase != PHASE_MOUNTING || f->io[i].drive[reply.seq] != DRIVE_WAITING)
-        return "that drive has reported already";
+    if (!wrong)
+        leave_mounting(f);
+    return wrong;
+}
 
-    f->io[i].drive[reply.seq] = reply.status < 0 ? DRIVE_FAILED : DRIVE_MOUNTED;
-    if (reply.status < 0) {
-        char why[CONSOLE_LINE_BYTES];
-        console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
-        console_say(&f->streams, "volume %s can't be mounted: %s", f->options.topo->io[i].drive[reply.seq].volume, why);
-        f->failed = true;
-    }
+/* ---- Exits -------------------------------------------------------------------------------------- */
+
+static const char *receive_io_exit(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
+{
+    const char *wrong = io_nodes_receive_exit(&f->io, from, bytes, n);
+
+    if (wrong)
+        return wrong;
+    if (f->phase == PHASE_UP)
+        kill_all(f);
     leave_mounting(f);
+    finish_if_stopped(f);
     return NULL;
 }
 
-static void fail_waiting_drives(struct io_node *io)
+static const char *receive_exit(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
-    for (uint32_t d = 0; d < DRIVE_MAX; d++)
-        if (io->drive[d] == DRIVE_WAITING)
-            io->drive[d] = DRIVE_FAILED;
-}
+    struct job *j = job_of(f, from);
 
-static const char *receive_io_exit(struct front *f, int i, const struct job_exit *e, const char *text, size_t n)
-{
-    char name[CONSOLE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
-
-    if (f->io[i].state == IO_DOWN)
-        return "that node has ended already";
-    f->io[i].state = IO_DOWN;
-    f->failed = true;
-    fail_waiting_drives(&f->io[i]);
-    console_name_node(f->options.topo->io[i].node, name);
-    if (n > 0)
-        console_explain(text, n, 0, why);
-    else
-        snprintf(why, sizeof why, "status %d", e->status);
-    console_say(&f->streams, "nsdisk on %s has ended: %s", name, why);
-
-    if (f->phase == PHASE_RUNNING)
-        kill_job(f);
-    leave_mounting(f);
-    if (f->phase == PHASE_STOPPING)
-        finish_if_stopped(f);
-    return NULL;
+    if (is_io(f, from))
+        return receive_io_exit(f, from, bytes, n);
+    if (!j)
+        return "that node is not in a job";
+    const char *wrong = job_receive_exit(j, from, bytes, n);
+    if (!wrong)
+        end_if_exited(f, j);
+    return wrong;
 }
 
 /* ---- Other messages ---------------------------------------------------------------------------- */
@@ -324,22 +289,26 @@ static const char *receive_io_exit(struct front *f, int i, const struct job_exit
 static const char *receive_console(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
     char name[CONSOLE_NAME_BYTES];
+    struct job *j = job_of(f, from);
 
     console_name_node(from, name);
-    console_print(&f->streams, name, (const char *)bytes, n);
+    console_print(j ? &j->streams : &f->streams, name, (const char *)bytes, n);
     return NULL;
 }
 
 static const char *receive_request(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
+    struct job *j = job_of(f, from);
     const void *reply;
 
-    if (!is_in_job(f, from) && find_io(f, from) < 0)
-        return "that node is not in the job";
+    if (j)
+        return job_receive_request(j, from, tag, bytes, n);
+    if (!is_io(f, from))
+        return "that node is not in a job";
     size_t reply_bytes = serve_request(f->serve, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
     if (reply_bytes == 0)
         return "it is too short";
-    f->ops.send(f->ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), reply, reply_bytes);
+    f->ops.job.send(f->ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), reply, reply_bytes);
     return NULL;
 }
 
@@ -386,101 +355,44 @@ void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *byt
 
 /* ---- Nodes that are out of reach ---------------------------------------------------------------- */
 
-static void lose_io_node(struct front *f, int i)
+static void lose_io_node(struct front *f, uint32_t node)
 {
-    char name[CONSOLE_NAME_BYTES];
-
-    if (f->io[i].state == IO_DOWN)
+    if (!io_nodes_lose(&f->io, node))
         return;
-    console_name_node(f->options.topo->io[i].node, name);
-    console_say(&f->streams, "there is no way to %s: %s", name,
-                f->phase == PHASE_STOPPING ? "it was not shut down" : "its volumes can't be mounted");
-    f->io[i].state = IO_DOWN;
-    f->failed = true;
-    fail_waiting_drives(&f->io[i]);
     leave_mounting(f);
-    if (f->phase == PHASE_STOPPING)
-        finish_if_stopped(f);
+    finish_if_stopped(f);
 }
 
 void front_unreachable(struct front *f, uint32_t io_node)
 {
-    int i = find_io(f, io_node);
+    const struct topo_io_node *io = topo_io_node(f->options.topo, io_node);
 
-    if (i >= 0 && f->options.topo->io[i].ndrives > 0)
-        lose_io_node(f, i);
+    if (io && io->ndrives > 0)
+        lose_io_node(f, io_node);
 }
 
-/* It cannot be told to end, nor tell of its end. */
-static void lose_job_node(struct front *f, uint32_t node)
+static void lose_message(struct front *f, struct job *j, uint32_t to, uint32_t type)
 {
-    uint32_t logical = node - f->job.base;
-
-    if (f->job.exited[logical])
+    if (type == N_KILL)
+        job_lose_node(j, to);
+    else if (type >= N_LOAD_BEGIN && type <= N_LOAD_START)
+        job_fail_load(j, to);
+    else
         return;
-    console_say(&f->streams, "node %u: there is no way to it", logical);
-    f->job.exited[logical] = true;
-    f->job.exits++;
-    serve_drop_node(f->serve, node);
-    if (f->job.exits == f->job.nodes)
-        stop(f);
-}
-
-static void fail_load(struct front *f)
-{
-    if (!f->job.killed)
-        console_say(&f->streams, "%s can't be loaded: there is no sound way to node 0", f->options.program);
-    kill_job(f);
+    end_if_exited(f, j);
 }
 
 void front_undeliverable(struct front *f, uint32_t to, uint32_t tag)
 {
-    uint32_t type = TAG_TYPE(tag);
+    struct job *j = job_of(f, to);
 
-    if (type == N_SHUTDOWN && find_io(f, to) >= 0)
-        lose_io_node(f, find_io(f, to));
-    else if (f->phase != PHASE_RUNNING || !is_in_job(f, to))
-        return;
-    else if (type == N_KILL)
-        lose_job_node(f, to);
-    else if (type >= N_LOAD_BEGIN && type <= N_LOAD_START)
-        fail_load(f);
+    if (TAG_TYPE(tag) == N_SHUTDOWN && is_io(f, to))
+        lose_io_node(f, to);
+    else if (j && j->loaded)
+        lose_message(f, j, to, TAG_TYPE(tag));
 }
 
 /* ---- Life --------------------------------------------------------------------------------------- */
-
-static int check_dimension(const struct front_options *o, char *error, size_t error_bytes)
-{
-    if (o->dim <= o->topo->dim)
-        return 0;
-    char fitting[32] = "0";
-    if (o->topo->dim > 0)
-        snprintf(fitting, sizeof fitting, "0 to %u", o->topo->dim);
-    snprintf(error, error_bytes, "dimension %u does not fit: the machine has 2^%u nodes; give -d %s", o->dim,
-             o->topo->dim, fitting);
-    return -1;
-}
-
-/* The arguments lie on the stack: they may take a quarter of it, pointers included. */
-static int check_arguments(const struct front_options *o, char *error, size_t error_bytes)
-{
-    uint64_t need = load_arg_bytes(o->argv, o->argc) + (o->argc + 1) * sizeof(uint64_t);
-
-    if (need <= o->stack_bytes / 4)
-        return 0;
-    snprintf(error, error_bytes, "the arguments take %llu bytes; a quarter of the stack, %llu, is the most",
-             (unsigned long long)need, (unsigned long long)o->stack_bytes / 4);
-    return -1;
-}
-
-static int read_program(struct front *f, char *error, size_t error_bytes)
-{
-    const struct front_options *o = &f->options;
-
-    if (elf_image_read(&f->image, o->program, error, error_bytes) < 0)
-        return -1;
-    return load_check_program(&f->image, o->program, o->topo->ram_bytes, o->stack_bytes, error, error_bytes);
-}
 
 static void list_volumes(struct front *f)
 {
@@ -494,21 +406,22 @@ static void list_volumes(struct front *f)
     }
 }
 
-static int new_tables(struct front *f, char *error, size_t error_bytes)
+static int make_tables(struct front *f, char *error, size_t error_bytes)
 {
     const struct topo *t = f->options.topo;
 
-    f->job = (struct job){.id = FRONT_JOB, .base = 0, .dim = f->options.dim, .nodes = 1u << f->options.dim};
-    f->job.exited = calloc(f->job.nodes, sizeof *f->job.exited);
-    f->io = calloc(t->n_io + 1, sizeof *f->io);
     f->volume = calloc(t->n_io + 1, DRIVE_MAX * sizeof *f->volume);
-    if (!f->job.exited || !f->io || !f->volume ||
-        streams_init(&f->streams, f->options.in, f->options.out, f->options.err, f->ops.interrupted, f->ctx) < 0) {
+    f->subcubes = subcubes_new(t->dim);
+    if (!f->volume || !f->subcubes || io_nodes_init(&f->io, t, &f->streams, &f->ops.job, f->ctx) < 0 ||
+        streams_init(&f->streams, -1, f->options.out, f->options.err, f->ops.job.interrupted, f->ctx) < 0 ||
+        lines_init(&f->lines, &f->streams, 0, 0, false) < 0) {
         snprintf(error, error_bytes, "no memory for the front end");
         return -1;
     }
+    if (f->options.keeps_going)
+        streams_keep_going(&f->streams);
     list_volumes(f);
-    return serve_new(&f->serve, f->options.serve, &f->streams, error, error_bytes);
+    return serve_new(&f->serve, NULL, &f->lines, error, error_bytes);
 }
 
 int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx,
@@ -524,10 +437,7 @@ int front_new(struct front **front, const struct front_options *o, const struct 
     f->options = *o;
     f->ops = *ops;
     f->ctx = ctx;
-    if (f->options.stack_bytes == 0)
-        f->options.stack_bytes = USER_STACK_DEFAULT_BYTES;
-    if (check_dimension(&f->options, error, error_bytes) < 0 || read_program(f, error, error_bytes) < 0 ||
-        check_arguments(&f->options, error, error_bytes) < 0 || new_tables(f, error, error_bytes) < 0) {
+    if (make_tables(f, error, error_bytes) < 0) {
         front_free(f);
         return -1;
     }
@@ -539,12 +449,14 @@ void front_free(struct front *f)
 {
     if (!f)
         return;
+    while (f->job)
+        front_forget_job(f, f->job->id);
     serve_free(f->serve);
+    lines_free(&f->lines);
     streams_free(&f->streams);
-    elf_image_free(&f->image);
+    subcubes_free(f->subcubes);
     free(f->volume);
-    free(f->io);
-    free(f->job.exited);
+    io_nodes_free(&f->io);
     free(f);
 }
 
@@ -554,65 +466,50 @@ void front_start(struct front *f)
     leave_mounting(f);
 }
 
+bool front_is_up(const struct front *f)
+{
+    return f->phase == PHASE_UP && !f->stop;
+}
+
+void front_stop(struct front *f)
+{
+    f->stop = true;
+    stop_if_idle(f);
+}
+
 bool front_finished(const struct front *f)
 {
     return f->phase == PHASE_FINISHED;
 }
 
-int front_status(const struct front *f)
+bool front_failed(const struct front *f)
 {
-    return f->failed ? 1 : f->job.status;
+    return f->io.failed;
 }
 
 /* ---- The deadlock report -------------------------------------------------------------------------- */
 
-static void describe_mounts(const struct front *f, char *text, size_t bytes)
+static void describe_jobs(const struct front *f, char *text, size_t bytes)
 {
-    uint32_t waiting = count_drives(f, DRIVE_WAITING), v = 0;
-
-    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
-        for (uint32_t d = 0; d < f->options.topo->io[i].ndrives; d++, v++)
-            if (f->io[i].drive[d] == DRIVE_WAITING) {
-                snprintf(text, bytes, "the front end waits for %u of %u volumes to be mounted, first %s", waiting,
-                         f->volumes, f->volume[v].name);
-                return;
-            }
-}
-
-static void describe_exits(const struct front *f, char *text, size_t bytes)
-{
-    uint32_t first = 0;
-
-    while (first < f->job.nodes && f->job.exited[first])
-        first++;
-    snprintf(text, bytes, "the front end waits for %u of %u nodes to %s, first node %u", f->job.nodes - f->job.exits,
-             f->job.nodes, f->job.killed ? "confirm that they were killed" : "exit", first);
-}
-
-static void describe_shutdowns(const struct front *f, char *text, size_t bytes)
-{
-    char name[CONSOLE_NAME_BYTES] = "none";
-    uint32_t waiting = 0;
-
-    for (uint32_t i = f->options.topo->n_io; i-- > 0;)
-        if (f->io[i].state == IO_STOPPING) {
-            console_name_node(f->options.topo->io[i].node, name);
-            waiting++;
+    for (const struct job *j = f->job; j; j = j->next)
+        if (!job_has_ended(j)) {
+            job_describe_wait(j, text, bytes);
+            return;
         }
-    snprintf(text, bytes, "the front end waits for %u nsdisk to shut down, first on %s", waiting, name);
+    snprintf(text, bytes, "the front end waits for jobs");
 }
 
 void front_describe_wait(const struct front *f, char *text, size_t bytes)
 {
     switch (f->phase) {
     case PHASE_MOUNTING:
-        describe_mounts(f, text, bytes);
+        io_nodes_describe_mounts(&f->io, text, bytes);
         return;
-    case PHASE_RUNNING:
-        describe_exits(f, text, bytes);
+    case PHASE_UP:
+        describe_jobs(f, text, bytes);
         return;
     case PHASE_STOPPING:
-        describe_shutdowns(f, text, bytes);
+        io_nodes_describe_shutdowns(&f->io, text, bytes);
         return;
     default:
         snprintf(text, bytes, "the front end waits for nothing");

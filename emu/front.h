@@ -1,13 +1,15 @@
 /*
- * The front end: a message endpoint inside ncube. Loads programs, carries the standard streams, serves host files
- * from one folder, waits for exits, shuts the I/O nodes down. Knows messages, not QEMU and not time: ncube calls
- * it when a message has arrived and sends what it hands to `send`.
+ * The front end: a message endpoint inside ncube. It gives subcubes to jobs (job.h), several at a time, passes messages
+ * to the job that a node belongs to, waits for mounts and shuts the I/O nodes down. Knows messages, not QEMU and not
+ * time: ncube calls it when a message has arrived and sends what it hands to `send`.
  *
- *   new -> mounting: N_MOUNTED of every drive -> running: the load, then N_EXIT of every node
- *       -> stopping: N_SHUTDOWN to every I/O node that still serves -> finished
+ *   new -> mounting: N_MOUNTED of every drive -> up: jobs come and go
+ *       -> stopping, when front_stop was called and no job runs: N_SHUTDOWN to every I/O node that still serves
+ *       -> finished
  *
- * A failed mount skips running; a fault, a failed load or an nsdisk that ends kills the program's other nodes.
- * Messages that make no sense are refused with one line on `err` and change nothing.
+ * A job begun before all drives are mounted is loaded then. A failed mount skips "up". An nsdisk that ends kills all jobs.
+ * A node's messages count only for the job whose subcube it is in. Messages that make no sense are refused with one line
+ * on `err` and change nothing.
  */
 #ifndef NCUBE_FRONT_H
 #define NCUBE_FRONT_H
@@ -16,37 +18,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/job.h"
 #include "emu/topo.h"
 
 struct front;
 
 struct front_ops {
-    /* Sends a message from the front end; the bytes are copied before it returns. */
-    void (*send)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n);
-    /* True when ncube was told to end: a wait for a standard stream then gives up. NULL: never. */
-    bool (*interrupted)(void *ctx);
+    struct job_ops job;
+    /* May be NULL. A job has ended: its subcube is free again; it stays until front_forget_job, which must not be called
+     * from here. */
+    void (*ended)(void *ctx, uint32_t id);
 };
 
 struct front_options { /* what it points to outlives the front end */
     const struct topo *topo;
-    uint32_t dim;            /* of the subcube; -1 is settled before */
-    const char *program;     /* path of the ELF */
-    char *const *argv;       /* argv[0..argc-1], argv[0] the program's name */
-    int argc;
-    const char *serve;       /* host folder that programs may reach, NULL: none */
-    uint64_t stack_bytes;    /* 0: USER_STACK_DEFAULT_BYTES */
-    int in, out, err;        /* the standard streams' descriptors */
+    int out, err;     /* what nsdisks write, and lines of the front end's own that concern no job */
+    bool keeps_going; /* nothing waits for them (streams.h) */
 };
 
-/* Checks the program (exists, ELF, RISC-V 64, executable, fits the node's memory), its arguments, the subcube's
- * dimension and the folder to serve. SIGPIPE must be ignored by the process (signals.h).
- * Returns 0, or -1 with one clear line in error. *front is the caller's. */
+/* 0, or -1 with one clear line in error. *front is the caller's. */
 int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx,
               char *error, size_t error_bytes);
 void front_free(struct front *f);
 
-/* The machine has booted: mounts are awaited (one N_MOUNTED per drive), then the program is loaded. */
+/* The machine has booted: mounts are awaited (one N_MOUNTED per drive). */
 void front_start(struct front *f);
+/* True once every drive is mounted, until front_stop. */
+bool front_is_up(const struct front *f);
+
+/* Gives a job a subcube and loads it. SIGPIPE must be ignored by the process. 0, and its id (never 0, never used again);
+ * or -1 with one clear line in error: as job_new, no such dimension, no subcube free, the machine stops. */
+int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes);
+/* The job of that id, until front_forget_job; NULL: none. */
+struct job *front_find_job(const struct front *f, uint32_t id);
+/* Ends all nodes of a job; it has ended when they have confirmed it. */
+void front_kill_job(struct front *f, uint32_t id);
+/* Frees a job that has ended. */
+void front_forget_job(struct front *f, uint32_t id);
 
 /* A message has arrived. Bytes belong to the caller. */
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n);
@@ -57,10 +65,18 @@ void front_undeliverable(struct front *f, uint32_t to, uint32_t tag);
 /* That I/O node is dead when the machine starts: its volumes cannot be mounted. */
 void front_unreachable(struct front *f, uint32_t io_node);
 
-/* True when the program has ended on all nodes and every nsdisk has answered N_SHUTDOWN. */
+/* No job comes any more: when the last has ended the I/O nodes are shut down. */
+void front_stop(struct front *f);
+/* True when every nsdisk has answered N_SHUTDOWN. */
 bool front_finished(const struct front *f);
-/* The exit status for the shell: the highest of the nodes' statuses; 1 for a fault or a failed mount or load. */
-int front_status(const struct front *f);
+/* True if something but a job failed: a mount, an nsdisk, a shutdown. */
+bool front_failed(const struct front *f);
+
+/* Does what the standard streams of jobs are ready for now. */
+void front_resume(struct front *f);
+/* Jobs, ended ones included, from front_first_job on by job->next. */
+struct job *front_first_job(const struct front *f);
+
 /* For the deadlock report: what the front end still waits for, as one line. */
 void front_describe_wait(const struct front *f, char *text, size_t bytes);
 

@@ -270,18 +270,20 @@ static size_t round_up_8(size_t n)
     return (n + 7) & ~(size_t)7;
 }
 
-static uint8_t *new_begin(const struct load_program *p, size_t *bytes)
+static uint8_t *new_begin(const struct load_program *p, const struct load_part *part, size_t *bytes)
 {
-    size_t arg_bytes = load_arg_bytes(p->argv, p->argc);
+    size_t arg_bytes = load_arg_bytes(part->argv, part->argc);
     size_t volumes_at = sizeof(struct load_begin) + round_up_8(arg_bytes);
     const struct load_begin begin = {
         .job = p->job,
         .base = p->base,
         .dim = p->dim,
-        .argc = p->argc,
+        .part_first = part->first,
+        .part_nodes = part->nodes,
+        .argc = part->argc,
         .arg_bytes = arg_bytes,
         .volumes = p->volumes,
-        .entry = p->image->entry,
+        .entry = part->image->entry,
         .stack_bytes = p->stack_bytes,
     };
 
@@ -291,16 +293,31 @@ static uint8_t *new_begin(const struct load_program *p, size_t *bytes)
         return NULL;
     memcpy(message, &begin, sizeof begin);
     char *arg = (char *)message + sizeof begin;
-    for (int i = 0; i < p->argc; i++)
-        arg = stpcpy(arg, p->argv[i]) + 1;
+    for (int i = 0; i < part->argc; i++)
+        arg = stpcpy(arg, part->argv[i]) + 1;
     if (p->volumes)
         memcpy(message + volumes_at, p->volume, p->volumes * sizeof *p->volume);
     return message;
 }
 
-/* One segment in ascending chunks; the last one tells of the zeros that follow. `message` has room for a chunk.
- * Returns the number of messages. */
-static uint32_t send_segment(uint32_t job, const struct elf_segment *s, uint8_t *message, load_send_fn send, void *ctx)
+/* One load under way: where its messages go, and room for a chunk. */
+struct loading {
+    const struct load_program *program;
+    load_send_fn send;
+    void *ctx;
+    uint8_t *chunk;
+    uint8_t **begin; /* of every part */
+    size_t *begin_bytes;
+    struct load_job *start;
+};
+
+static void send_to(const struct loading *l, const struct load_part *part, uint32_t type, const void *bytes, size_t n)
+{
+    l->send(l->ctx, l->program->base + part->first, type, bytes, n);
+}
+
+/* One segment in ascending chunks; the last one tells of the zeros that follow. Returns the number of messages. */
+static uint32_t send_segment(const struct loading *l, const struct load_part *part, const struct elf_segment *s)
 {
     uint64_t at = 0;
     uint32_t messages = 0;
@@ -309,37 +326,74 @@ static uint32_t send_segment(uint32_t job, const struct elf_segment *s, uint8_t 
         uint64_t left = s->file_bytes - at;
         uint64_t bytes = left < LOAD_CHUNK_BYTES ? left : LOAD_CHUNK_BYTES;
         const struct load_data data = {
-            .job = job,
+            .job = l->program->job,
             .writable = (s->flags & ELF_SEGMENT_W) != 0,
             .va = s->va + at,
             .bytes = bytes,
             .zero_bytes = bytes == left ? s->mem_bytes - s->file_bytes : 0,
         };
-        memcpy(message, &data, sizeof data);
+        memcpy(l->chunk, &data, sizeof data);
         if (bytes)
-            memcpy(message + sizeof data, s->data + at, bytes);
-        send(ctx, N_LOAD_DATA, message, sizeof data + bytes);
+            memcpy(l->chunk + sizeof data, s->data + at, bytes);
+        send_to(l, part, N_LOAD_DATA, l->chunk, sizeof data + bytes);
         at += bytes;
         messages++;
     } while (at < s->file_bytes);
     return messages;
 }
 
+static bool make_room(struct loading *l)
+{
+    const struct load_program *p = l->program;
+    bool ready;
+
+    l->chunk = malloc(sizeof(struct load_data) + LOAD_CHUNK_BYTES);
+    l->begin = calloc(p->parts, sizeof *l->begin);
+    l->begin_bytes = calloc(p->parts, sizeof *l->begin_bytes);
+    l->start = calloc(p->parts, sizeof *l->start);
+    ready = l->chunk && l->begin && l->begin_bytes && l->start;
+    for (uint32_t i = 0; ready && i < p->parts; i++)
+        ready = (l->begin[i] = new_begin(p, &p->part[i], &l->begin_bytes[i])) != NULL;
+    return ready;
+}
+
+static void free_room(struct loading *l)
+{
+    for (uint32_t i = 0; l->begin && i < l->program->parts; i++)
+        free(l->begin[i]);
+    free(l->begin);
+    free(l->begin_bytes);
+    free(l->start);
+    free(l->chunk);
+}
+
+static uint32_t send_data(const struct loading *l, const struct load_part *part)
+{
+    uint32_t messages = 0;
+
+    for (uint32_t k = 0; k < part->image->segments; k++)
+        messages += send_segment(l, part, &part->image->segment[k]);
+    return messages;
+}
+
+static void send_all(const struct loading *l)
+{
+    const struct load_program *p = l->program;
+    for (uint32_t i = 0; i < p->parts; i++)
+        send_to(l, &p->part[i], N_LOAD_BEGIN, l->begin[i], l->begin_bytes[i]);
+    for (uint32_t i = 0; i < p->parts; i++)
+        l->start[i] = (struct load_job){.job = p->job, .data_messages = send_data(l, &p->part[i])};
+    for (uint32_t i = 0; i < p->parts; i++)
+        send_to(l, &p->part[i], N_LOAD_START, &l->start[i], sizeof l->start[i]);
+}
+
 int load_send_program(const struct load_program *p, load_send_fn send, void *ctx)
 {
-    struct load_job start = {.job = p->job};
-    size_t begin_bytes;
-    uint8_t *begin = new_begin(p, &begin_bytes);
-    uint8_t *chunk = malloc(sizeof(struct load_data) + LOAD_CHUNK_BYTES);
-    bool ready = begin && chunk;
+    struct loading l = {.program = p, .send = send, .ctx = ctx};
+    bool ready = make_room(&l);
 
-    if (ready) {
-        send(ctx, N_LOAD_BEGIN, begin, begin_bytes);
-        for (uint32_t i = 0; i < p->image->segments; i++)
-            start.data_messages += send_segment(p->job, &p->image->segment[i], chunk, send, ctx);
-        send(ctx, N_LOAD_START, &start, sizeof start);
-    }
-    free(chunk);
-    free(begin);
+    if (ready)
+        send_all(&l);
+    free_room(&l);
     return ready ? 0 : -N_ENOMEM;
 }

@@ -37,12 +37,18 @@ void elf_image_free(struct elf_image *image);
 int load_check_program(const struct elf_image *image, const char *path, uint64_t ram_bytes, uint64_t stack_bytes,
                        char *error, size_t error_bytes);
 
-struct load_program {
+struct load_part { /* of a subcube: the nodes that get one program */
     const struct elf_image *image;
-    uint32_t job, base, dim;
-    uint64_t stack_bytes;
     char *const *argv;
     int argc;
+    uint32_t first, nodes; /* logical */
+};
+
+struct load_program {
+    uint32_t job, base, dim;
+    uint64_t stack_bytes;
+    const struct load_part *part;
+    uint32_t parts;
     const struct load_volume *volume;
     uint32_t volumes;
 };
@@ -50,9 +56,9 @@ struct load_program {
 /* All arguments with their NULs. */
 size_t load_arg_bytes(char *const *argv, int argc);
 
-/* Hands the messages of a load to `send`, in order: N_LOAD_BEGIN, N_LOAD_DATA..., N_LOAD_START.
- * 0, or -N_ENOMEM before anything was sent. */
-typedef void (*load_send_fn)(void *ctx, uint32_t type, const void *bytes, size_t n);
+/* Hands the messages of a load to `send`, in order: N_LOAD_BEGIN of every part, then N_LOAD_DATA..., then
+ * N_LOAD_START. `to` is the first node of the part. 0, or -N_ENOMEM before anything was sent. */
+typedef void (*load_send_fn)(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n);
 int load_send_program(const struct load_program *p, load_send_fn send, void *ctx);
 
 #endif

@@ -3,142 +3,65 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/boot.h"
+#include "emu/link.h"
 #include "emu/machine.h"
+#include "emu/options.h"
 #include "emu/run.h"
 #include "emu/tool.h"
 
-enum { KEY_IMAGES = 256, KEY_SERVE, KEY_TRACE, KEY_LIMIT, KEY_SYNC, KEY_CORES, KEY_STATS, KEY_HELP };
+/* ---- Options of machines ---- */
 
-static const struct option_line {
-    int key;
-    const char *name, *value, *help;
-} option_lines[] = {
-    {'d', "dimension", "DIM", "run on a subcube of 2^DIM nodes (default 0: one node)"},
-    {'m', "machine", "FILE", "machine file (default: just the subcube, no I/O nodes)"},
-    {KEY_IMAGES, "images", "DIR", "folder of the drives' images (default: as the machine file says)"},
-    {KEY_SERVE, "serve", "DIR", "host folder that programs may reach (default: none)"},
-    {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
-    {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
-    {KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"},
-    {KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"},
-    {KEY_STATS, "stats", NULL, "print statistics of the run to standard error"},
-    {KEY_HELP, "help", NULL, "print this"},
-};
-#define OPTION_LINES (sizeof option_lines / sizeof *option_lines)
+static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
+                                                  "machine file (default: just the subcube, no I/O nodes)"},
+                                option_images = {KEY_IMAGES, "images", "DIR",
+                                                 "folder of the drives' images (default: as the machine file says)"},
+                                option_trace = {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
+                                option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
+                                option_sync = {KEY_SYNC, "sync", "MODE",
+                                               "ahead: user code runs ahead (default); strict: never; same results, slow"},
+                                option_cores = {KEY_CORES, "cores", "N",
+                                                "use at most N processors of the host (default: all allowed); same results"},
+                                option_stats = {KEY_STATS, "stats", NULL,
+                                                "print statistics of the run to standard error"},
+                                option_cube = {KEY_DIMENSION, "dimension", "DIM",
+                                               "without a machine file: 2^DIM nodes (default 0: one node)"};
 
-static void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void usage_error(const char *format, ...) {
-    va_list arguments;
-    fputs("ncube run: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputs("; see ncube run --help\n", stderr);
-    exit(RUN_USAGE);
-}
-
-static void print_run_help(void) {
-    puts("Usage: ncube run [OPTION...] PROG [ARG...]\n"
-         "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.\n");
-    for (size_t i = 0; i < OPTION_LINES; i++) {
-        const struct option_line *o = &option_lines[i];
-        char option[64];
-        snprintf(option, sizeof option, "%s%c%s --%s%s%s", o->key < 256 ? "-" : "  ", o->key < 256 ? o->key : ' ',
-                 o->key < 256 ? "," : "", o->name, o->value != NULL ? "=" : "", o->value != NULL ? o->value : "");
-        printf("  %-24s %s\n", option, o->help);
-    }
-    puts("\nExit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 124 limit of virtual\n"
-         "time; 125 deadlock; 128 + n ended by signal n.");
-    exit(0);
-}
-
-static long parse_number(const char *what, const char *text, long low, long high) {
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < low || number > high)
-        usage_error("%s '%s': give a number from %ld to %ld", what, text, low, high);
-    return number;
-}
-
-static uint64_t parse_limit(const char *text) {
-    char *end;
-    errno = 0;
-    double seconds = strtod(text, &end);
-    if (strcmp(end, "s") == 0)
-        end++;
-    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
-        usage_error("limit '%s': give seconds of virtual time, such as 10 or 0.5s", text);
-    return (uint64_t)(seconds * CLOCK_HZ);
-}
-
-static bool parse_sync(const char *text) {
+static bool parse_sync(const struct options *o, const char *text) {
     if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
-        usage_error("sync '%s': give ahead or strict", text);
+        options_refuse(o, "sync '%s': give ahead or strict", text);
     return strcmp(text, "strict") == 0;
 }
 
-static void take_option(struct run_options *o, int key, char **argv) {
+static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value) {
     switch (key) {
-    case 'd':
-        o->dim = (uint32_t)parse_number("dimension", optarg, 0, NODE_MAX_DIM);
-        break;
-    case 'm':
-        o->machine = optarg;
-        break;
+    case KEY_MACHINE:
+        m->machine = value;
+        return true;
     case KEY_IMAGES:
-        o->images = optarg;
-        break;
-    case KEY_SERVE:
-        o->serve = optarg;
-        break;
+        m->images = value;
+        return true;
     case KEY_TRACE:
-        o->trace = optarg;
-        break;
-    case KEY_LIMIT:
-        o->limit_cycles = parse_limit(optarg);
-        break;
+        m->trace = value;
+        return true;
     case KEY_SYNC:
-        o->strict = parse_sync(optarg);
-        break;
+        m->strict = parse_sync(o, value);
+        return true;
     case KEY_CORES:
-        o->processors = (uint32_t)parse_number("cores", optarg, 1, 64);
-        break;
+        m->processors = options_number(o, "cores", value, 1, 64);
+        return true;
     case KEY_STATS:
-        o->statistics = true;
-        break;
-    case KEY_HELP:
-        print_run_help();
-        break;
-    case ':':
-        usage_error("option '%s' needs a value", argv[optind - 1]);
+        return m->statistics = true;
     default:
-        usage_error("unknown option '%s'", argv[optind - 1]);
+        return false;
     }
-}
-
-static void parse_run(struct run_options *o, int argc, char **argv) {
-    struct option longs[OPTION_LINES + 1] = {0};
-    for (size_t i = 0; i < OPTION_LINES; i++)
-        longs[i] = (struct option){option_lines[i].name, option_lines[i].value != NULL, NULL, option_lines[i].key};
-    int key;
-    while ((key = getopt_long(argc, argv, "+:d:m:h", longs, NULL)) != -1) /* '+': PROG ends ncube's options */
-        take_option(o, key == 'h' ? KEY_HELP : key, argv);
-    if (optind == argc)
-        usage_error("no program given");
-    o->argv = argv + optind;
-    o->argc = argc - optind;
 }
 
 /* The folder of our own executable's parts: <here>/../lib. */
@@ -151,18 +74,155 @@ static const char *find_lib(void) {
     return lib;
 }
 
-static int command_run(int argc, char **argv) {
-    struct run_options o = {.lib = find_lib(), .limit_cycles = UINT64_MAX};
-    parse_run(&o, argc, argv);
-    return run_program(&o);
+/* ---- ncube run ---- */
+
+struct run_words {
+    struct run_options options;
+    struct job_words job;
+};
+
+static bool take_run_option(void *ctx, int key, const char *value);
+
+static const struct options run_options = {
+    .command = "ncube run",
+    .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
+    .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
+                                                &option_serve, &option_status, &option_label, &option_registers,
+                                                &option_trace, &option_limit, &option_sync, &option_cores, &option_stats,
+                                                NULL},
+    .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 124 limit of virtual\n"
+           "time; 125 deadlock; 128 + n ended by signal n.",
+    .take = take_run_option,
+};
+
+static uint64_t parse_limit(const char *text) {
+    char *end;
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (strcmp(end, "s") == 0)
+        end++;
+    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
+        options_refuse(&run_options, "limit '%s': give seconds of virtual time, such as 10 or 0.5s", text);
+    return (uint64_t)(seconds * CLOCK_HZ);
 }
+
+static bool take_run_option(void *ctx, int key, const char *value) {
+    struct run_words *w = ctx;
+    if (key == KEY_LIMIT) {
+        w->options.limit_cycles = parse_limit(value);
+        return true;
+    }
+    return options_take_job(&run_options, &w->job, key, value) ||
+           take_machine_option(&run_options, &w->options.machine, key, value);
+}
+
+static int command_run(int argc, char **argv) {
+    struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
+    options_take_programs(&run_options, &w.job, argv + options_parse(&run_options, &w, argc, argv));
+    w.options.machine.dim = w.job.job.dim;
+    w.options.job = w.job.job;
+    w.options.job.in = STDIN_FILENO;
+    w.options.job.out = STDOUT_FILENO;
+    w.options.job.err = STDERR_FILENO;
+    return run_program(&w.options);
+}
+
+/* ---- ncube boot ---- */
+
+static bool take_boot_option(void *ctx, int key, const char *value);
+
+static const struct options boot_options = {
+    .command = "ncube boot",
+    .usage = "[OPTION...] [MACHINE]",
+    .summary = "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
+    .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, &option_trace, &option_sync,
+                                                &option_cores, &option_stats, NULL},
+    .take = take_boot_option,
+};
+
+static bool take_boot_option(void *ctx, int key, const char *value) {
+    struct boot_options *o = ctx;
+    switch (key) {
+    case KEY_DIMENSION:
+        o->machine.dim = options_dimension(&boot_options, value);
+        return true;
+    case KEY_NAME:
+        o->name = value;
+        return true;
+    default:
+        return take_machine_option(&boot_options, &o->machine, key, value);
+    }
+}
+
+static int command_boot(int argc, char **argv) {
+    struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
+    int first = options_parse(&boot_options, &o, argc, argv);
+    if (argc > first + 1)
+        options_refuse(&boot_options, "one machine file is enough, '%s' is too much", argv[first + 1]);
+    o.machine.machine = argv[first];
+    if (o.machine.machine != NULL && o.machine.dim > 0)
+        options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
+    o.name = options_machine_name(&boot_options, o.name);
+    return boot_machine(&o);
+}
+
+/* ---- ncube down ---- */
+
+static bool take_down_option(void *ctx, int key, const char *value) {
+    if (key != KEY_NAME)
+        return false;
+    *(const char **)ctx = value;
+    return true;
+}
+
+static const struct options down_options = {
+    .command = "ncube down",
+    .usage = "[OPTION...]",
+    .summary = "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
+    .line = (const struct option_line *const[]){&option_name, NULL},
+    .take = take_down_option,
+};
+
+static int await_end(int fd) {
+    struct link_message m;
+    struct link_status s = {.status = RUN_FAILED};
+    int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
+    if (got <= 0)
+        fputs("ncube: the machine has ended without a word\n", stderr);
+    else if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
+        memcpy(&s, m.content, sizeof s);
+    if (got > 0)
+        link_message_free(&m);
+    return s.status;
+}
+
+static int command_down(int argc, char **argv) {
+    const char *name = NULL;
+    char error[256];
+    int first = options_parse(&down_options, &name, argc, argv);
+    if (argc > first)
+        options_refuse(&down_options, "'%s' is too much", argv[first]);
+    int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
+    if (fd < 0) {
+        fprintf(stderr, "ncube: %s\n", error);
+        return RUN_FAILED;
+    }
+    int status = await_end(fd);
+    close(fd);
+    return status;
+}
+
+/* ---- Commands ---- */
 
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"run", command_run, "boot a machine and run a program on it"},
+    {"run", command_run, "boot a machine, run a program on it, end it"},
+    {"boot", command_boot, "boot a machine and keep it up for xnc"},
+    {"down", command_down, "end a machine that is kept up"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
@@ -176,17 +236,8 @@ static int print_usage(FILE *to) {
     return to == stdout ? 0 : RUN_USAGE;
 }
 
-/* Descriptors 0 to 2 are the program's streams, whatever we open later. */
-static void hold_standard_streams(void) {
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
-        ;
-    if (fd > STDERR_FILENO)
-        close(fd);
-}
-
 int main(int argc, char **argv) {
-    hold_standard_streams();
+    options_hold_streams();
     if (argc < 2)
         return print_usage(stderr);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

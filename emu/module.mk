@@ -17,9 +17,10 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/dis
 $(eval $(call host_test,emu/test_paths,emu/paths.c emu/topo.c))
 SHELL_TESTS += tests/emu/test_tools.sh
 
-# The product: everything but the plugin is ncube; the plugin is itself and the cost table.
-NCUBE_SRCS := $(filter-out emu/plugin.c,$(wildcard emu/*.c))
-$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ljansson))
+# The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
+NCUBE_SRCS := $(filter-out emu/plugin.c emu/xnc.c,$(wildcard emu/*.c))
+$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson))
+$(eval $(call host_program,bin/xnc,emu/xnc.c emu/link.c emu/launch.c emu/options.c))
 
 PROGRAMS += $(B)/lib/plugin.so
 $(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o

@@ -61,6 +61,10 @@ void ncu_answer(struct ncu *n, uint32_t index, uint64_t value) {
     n->node[index].mailbox->ans[0] = value;
 }
 
+void ncu_advance(struct ncu *n, uint64_t now_cycles) {
+    n->now_cycles = now_cycles;
+}
+
 bool ncu_cause_waits(const struct ncu *n, uint32_t index) {
     return n->node[index].causes.count > 0;
 }

@@ -54,7 +54,10 @@ void ncu_answer(struct ncu *n, uint32_t index, uint64_t value);
 /* True if the node has causes that it has not taken. */
 bool ncu_cause_waits(const struct ncu *n, uint32_t index);
 
-/* Sends from the front end, at the time of the event being processed. The bytes are copied. */
+/* Between events: the front end is about to act at that time, which is that of the last event or request, or later. */
+void ncu_advance(struct ncu *n, uint64_t now_cycles);
+
+/* Sends from the front end, at the time of the event being processed, or of ncu_advance. The bytes are copied. */
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
 
 /* One line about what a node waits for, for the deadlock report. False if it waits for work only: no program, or a

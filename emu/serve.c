@@ -33,6 +33,7 @@ struct serve {
     ino_t root_ino;
     struct timespec began; /* on the host's clock, as files are stamped */
     struct streams *streams;
+    struct lines *lines; /* what goes to them */
     struct open_files files;
     uint8_t *reply; /* struct file_reply and room for the longest payload */
 };
@@ -311,8 +312,8 @@ static int32_t stream_write(struct serve *s, struct call *c)
 {
     if (c->request.sfid == SFID_STDIN)
         return -N_EBADF;
-    return streams_write(s->streams, c->request.sfid == SFID_STDOUT ? STREAM_OUT : STREAM_ERR, c->data,
-                         c->request.bytes);
+    return lines_write(s->lines, c->node, c->request.sfid == SFID_STDOUT ? STREAM_OUT : STREAM_ERR, c->data,
+                       c->request.bytes);
 }
 
 /* The same for a terminal, a file and a pipe: a program must not run differently because of it. */
@@ -553,7 +554,7 @@ static int open_folder(struct serve *s, const char *folder)
     return 0;
 }
 
-int serve_new(struct serve **serve, const char *folder, struct streams *streams, char *error, size_t error_bytes)
+int serve_new(struct serve **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes)
 {
     struct serve *s = calloc(1, sizeof *s);
 
@@ -565,7 +566,8 @@ int serve_new(struct serve **serve, const char *folder, struct streams *streams,
         free(s);
         return -1;
     }
-    s->streams = streams;
+    s->streams = lines->streams;
+    s->lines = lines;
     clock_gettime(CLOCK_REALTIME_COARSE, &s->began);
     if (open_folder(s, folder) < 0) {
         snprintf(error, error_bytes, "the folder to serve, %s, %s", folder, explain_folder(errno));

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/streams.h"
+#include "emu/lines.h"
 
 /* True for every message type that serve_request answers: the file protocol's, and the rest of its family, which
  * gets -N_ENOSYS. */
@@ -23,9 +23,9 @@
 
 struct serve;
 
-/* Serves a folder (NULL: none, every name is -N_EACCES). The streams outlive it. 0, and the caller frees it; or -1
+/* Serves a folder (NULL: none, every name is -N_EACCES), and the streams of `lines`, which outlive it. 0, and the caller frees it; or -1
  * with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
-int serve_new(struct serve **serve, const char *folder, struct streams *streams, char *error, size_t error_bytes);
+int serve_new(struct serve **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void serve_free(struct serve *s);
 
 /* Answers one request. Returns the reply's bytes (struct file_reply and its payload) at *reply, valid until the next

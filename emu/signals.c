@@ -1,5 +1,7 @@
+#define _GNU_SOURCE /* ppoll */
 #include "emu/signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -15,6 +17,8 @@ static void note(int signal) {
     __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
 }
 
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+
 /* As nohup leaves SIGHUP: who started us wants it so. */
 static bool is_ignored(int signal) {
     struct sigaction now;
@@ -22,7 +26,6 @@ static bool is_ignored(int signal) {
 }
 
 void signals_install(uint32_t *doorbell) {
-    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
     bell = doorbell;
     /* No SA_RESTART: a read of standard input must end. A child that is only stopped has not ended. */
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
@@ -46,4 +49,19 @@ bool signals_take_child(void) {
     bool ended = child_ended != 0;
     child_ended = 0;
     return ended;
+}
+
+int signals_poll(struct pollfd *p, nfds_t n) {
+    sigset_t held, before;
+    int ready = -1;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaddset(&held, caught[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    if (end_signal == 0 && !child_ended)
+        ready = ppoll(p, n, NULL, &before);
+    else
+        errno = EINTR;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
 }

@@ -4,6 +4,7 @@
 #ifndef NCUBE_SIGNALS_H
 #define NCUBE_SIGNALS_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,8 @@ void signals_install(uint32_t *doorbell);
 /* The signal that asks this process to end, 0 if none came. */
 int signals_end(void);
 
+/* poll without a limit of time, ended by any of these signals too, and at once if one came before: then -1 with EINTR. */
+int signals_poll(struct pollfd *p, nfds_t n);
 /* Has any of them come that nobody has taken? */
 bool signals_any(void);
 

@@ -14,27 +14,39 @@
 
 static struct {
     bool active; /* BEGIN came, START not yet */
-    uint32_t job, base, dim;
+    uint32_t job, base;
+    uint32_t root, nodes; /* of the part: address of the first node, how many */
     int error;   /* why the load has failed, 0: not */
     uint32_t data_messages; /* that have come */
 } load;
 
 /* ---- Passing on ---- */
 
-/* In hardware, node 0 to all at once; on a machine with faults, where that cannot be, over a tree of messages. */
+/* The dimension of a part that is a subcube itself, or -1. */
+static int dimension_of_part(void)
+{
+    int dim = 0;
+
+    while (1u << dim < load.nodes)
+        dim++;
+    return 1u << dim == load.nodes && load.root % load.nodes == 0 ? dim : -1;
+}
+
+/* In hardware, the first node to all at once; where that cannot be, over a tree of messages. */
 static void forward(struct message *m)
 {
     uint32_t child[NODE_MAX_DIM];
+    int dim = dimension_of_part();
 
-    if (MAILBOX->broadcasts) {
-        if (MAILBOX->node == load.base && load.dim > 0)
-            msg_send_others(m, load.base, load.dim, m->tag);
+    if (MAILBOX->broadcasts && dim >= 0) {
+        if (MAILBOX->node == load.root && dim > 0)
+            msg_send_others(m, load.root, dim, m->tag);
         return;
     }
-    uint32_t n = tree_children(MAILBOX->node - load.base, load.dim, child);
+    uint32_t n = tree_children(MAILBOX->node - load.root, load.nodes, child);
 
     for (uint32_t i = 0; i < n; i++)
-        msg_send(m, load.base + child[i], m->tag);
+        msg_send(m, load.root + child[i], m->tag);
 }
 
 /* ---- A job ---- */
@@ -44,12 +56,20 @@ static uint64_t align8(uint64_t bytes)
     return (bytes + 7) & ~7ull;
 }
 
+/* It lies in the subcube, and this node in it. */
+static bool part_is_sound(const struct load_begin *b)
+{
+    uint32_t nodes = 1u << b->dim, node = MAILBOX->node - b->base;
+
+    return b->part_nodes <= nodes && b->part_first <= nodes - b->part_nodes && node >= b->part_first &&
+           node - b->part_first < b->part_nodes;
+}
+
 static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 {
     uint64_t bytes = sizeof *b + align8(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
-    uint32_t node = MAILBOX->node;
 
-    return b->dim <= NODE_MAX_DIM && node >= b->base && node - b->base < 1u << b->dim &&
+    return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
            b->entry < USER_STACK_TOP && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
@@ -60,7 +80,7 @@ static void report_end(uint32_t how, int32_t status)
     struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
 
     load.active = false;
-    proc_report_exit(&exit, "");
+    proc_report_exit(&exit, NULL, "");
 }
 
 static const char *arguments_of(const struct load_begin *b)
@@ -95,7 +115,8 @@ static void begin(struct message *m)
     load.data_messages = 0;
     load.job = b->job;
     load.base = b->base;
-    load.dim = b->dim;
+    load.root = b->base + b->part_first;
+    load.nodes = b->part_nodes;
     forward(m);
     load.error = make_process(m);
 }

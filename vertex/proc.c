@@ -206,10 +206,20 @@ static const char *fault_name(const struct vm *vm, uint64_t scause, uint64_t add
     return scause < known && fault_names[scause] ? fault_names[scause] : "unknown trap";
 }
 
+static void record_fault(struct proc *p, uint64_t scause, uint64_t address)
+{
+    const struct trap_frame *f = p->frame;
+
+    p->fault = (struct exit_fault){.pc = f->pc, .address = address, .cause = scause, .ra = f->ra, .sp = f->sp};
+    copy_bytes(p->fault.t, f->t, sizeof f->t);
+    copy_bytes(p->fault.a, f->a, sizeof f->a);
+}
+
 void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address)
 {
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
                MAILBOX->node, fault_name(&p->vm, scause, address), pc, address);
+    record_fault(p, scause, address);
     proc_exit(p, EXIT_FAULT, 1);
 }
 
@@ -222,16 +232,17 @@ static uint32_t text_length(const char *text)
     return n;
 }
 
-void proc_report_exit(const struct job_exit *exit, const char *text)
+void proc_report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text)
 {
-    uint32_t n = text_length(text);
-    struct message *m = msg_new(sizeof *exit + n);
+    uint32_t n = text_length(text), fault_bytes = fault ? sizeof *fault : 0;
+    struct message *m = msg_new(sizeof *exit + fault_bytes + n);
 
     if (!m)
         panic("no memory to report an exit: %u pages free", page_free_count());
-    m->bytes = sizeof *exit + n;
+    m->bytes = sizeof *exit + fault_bytes + n;
     copy_bytes(m->payload, exit, sizeof *exit);
-    copy_bytes((char *)m->payload + sizeof *exit, text, n);
+    copy_bytes((char *)m->payload + sizeof *exit, fault, fault_bytes);
+    copy_bytes((char *)m->payload + sizeof *exit + fault_bytes, text, n);
     msg_post(m, NODE_HOST, TAG(N_EXIT, 0, 0));
 }
 
@@ -247,6 +258,7 @@ void proc_reap(struct proc *p)
 {
     struct job_exit exit = p->exit;
     bool builtin = p->builtin;
+    struct exit_fault fault = p->fault;
     char text[sizeof p->exit_text];
 
     copy_bytes(text, p->exit_text, sizeof text);
@@ -257,7 +269,7 @@ void proc_reap(struct proc *p)
     if (builtin)
         report_builtin(&exit, text);
     else
-        proc_report_exit(&exit, text);
+        proc_report_exit(&exit, exit.how == EXIT_FAULT ? &fault : NULL, text);
 }
 
 /* ---- Waiting ---- */

@@ -42,6 +42,7 @@ struct proc {
     bool builtin;            /* nsdisk */
     uint32_t job;
     struct job_exit exit;    /* when ENDED */
+    struct exit_fault fault; /* when it ended by one */
     char exit_text[160];
 
     /* the subcube */
@@ -89,8 +90,8 @@ _Noreturn void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t
 /* Ends a process that does not run yet. */
 void proc_abandon(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
-/* The answer to the front end, exactly once per node and job. */
-void proc_report_exit(const struct job_exit *exit, const char *text);
+/* The answer to the front end, exactly once per node and job; fault: NULL unless it was one. */
+void proc_report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);
 
 /* sched_wait for a process: -N_EINTR when it is to die. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);

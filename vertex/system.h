@@ -11,14 +11,18 @@
  *
  * Types 0-32767 belong to programs; the rest to the system. procid is 0 on a node with one process.
  *
- * Loading. The front end sends each message of a load to logical node 0 of the subcube, which broadcasts it before it
- * acts. On a machine with faults, without broadcasts, every node passes it on to its children before it acts: node r
- * sends to r + 2^k for each k with 2^k > r, k < dim. (A binomial spanning tree.) Messages of one load come in order.
+ * Loading. A program is loaded on a part of a subcube, often all of it: the logical nodes part_first ..
+ * part_first + part_nodes - 1. The front end sends each message of a load to the first of them. If the part is a
+ * subcube itself, that node broadcasts it before it acts. Else, and on a machine with faults, without broadcasts, every
+ * node passes it on to its children before it acts: the r-th node of the part to the (r + 2^k)-th for each k with 2^k > r,
+ * as far as there are any. (A binomial spanning tree.) Messages of one load come in order. All parts of a job get
+ * their N_LOAD_BEGIN before any gets its first N_LOAD_DATA, and those before any N_LOAD_START.
  *
  *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
- *   N_EXIT        node -> front end: struct job_exit, text     exactly once per node and job
+ *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
+ *                                                              exactly once per node and job
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
  *
  * I/O nodes.
@@ -63,13 +67,14 @@ struct load_begin {
     uint32_t job;
     uint32_t base;    /* node address of logical node 0; the subcube is base .. base + 2^dim - 1 */
     uint32_t dim;     /* of the subcube */
+    uint32_t part_first, part_nodes; /* logical nodes that get this program */
     uint32_t argc;
     uint32_t arg_bytes; /* all arguments with their NULs */
     uint32_t volumes;   /* struct load_volume that follow the arguments, at the next multiple of 8 */
     uint64_t entry;
     uint64_t stack_bytes;
 };
-_Static_assert(sizeof(struct load_begin) == 40, "load_begin layout");
+_Static_assert(sizeof(struct load_begin) == 48, "load_begin layout");
 
 struct load_volume {
     char name[16]; /* with NUL */
@@ -103,5 +108,12 @@ struct job_exit {
     uint32_t how;
 };
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
+
+struct exit_fault { /* as it was at the fault; the registers that a call may change */
+    uint64_t pc, address, cause; /* cause: scause */
+    uint64_t ra, sp;
+    uint64_t t[7], a[8];
+};
+_Static_assert(sizeof(struct exit_fault) == 160, "exit_fault layout");
 
 #endif

@@ -33,7 +33,11 @@ static unsigned n_sent;
 
 static struct scratch dir;
 static struct front *front;
-static struct front_options options;
+static struct front_options machine;
+static struct job_program program;
+static struct job_options options;
+static uint32_t job;
+static unsigned ends;
 static char *arguments[] = {"prog", "x"};
 static int in_end, out_end, err_end;
 static char error[400];
@@ -64,15 +68,17 @@ static void set_up(void)
     signal(SIGPIPE, SIG_IGN);
     scratch_make(&dir);
     tiny_elf_write(&dir, "prog", &e);
-    static char program[PATH_MAX];
-    strcpy(program, scratch_path(&dir, "prog"));
-    options = (struct front_options){
-        .topo = &topo, .dim = 2, .program = program, .argv = arguments, .argc = 2, .serve = dir.path};
+    static char path[PATH_MAX];
+    strcpy(path, scratch_path(&dir, "prog"));
+    program = (struct job_program){.path = path, .argv = arguments, .argc = 2};
+    options = (struct job_options){.dim = 2, .program = &program, .programs = 1, .serve = dir.path};
     make_pipe(&options.in, &in_end);
     make_pipe(&out_end, &options.out);
     make_pipe(&err_end, &options.err);
     cr_assert_eq(fcntl(err_end, F_SETFL, O_NONBLOCK), 0);
+    machine = (struct front_options){.topo = &topo, .out = options.out, .err = options.err};
     n_sent = 0;
+    ends = 0;
 }
 
 static void tear_down(void)
@@ -85,11 +91,38 @@ TestSuite(front, .init = set_up, .fini = tear_down);
 
 /* ---- Playing the machine ---- */
 
+static void note_end(void *ctx, uint32_t id)
+{
+    (void)ctx;
+    cr_expect(job_has_ended(front_find_job(front, id)));
+    ends++;
+}
+
+/* As ncube run does: it stops when its job has ended. */
+static void end_machine(void *ctx, uint32_t id)
+{
+    note_end(ctx, id);
+    front_stop(front);
+}
+
+static void make_machine(void (*ended)(void *ctx, uint32_t id))
+{
+    const struct front_ops ops = {.job = {.send = record}, .ended = ended};
+
+    front_free(front);
+    cr_assert_eq(front_new(&front, &machine, &ops, NULL, error, sizeof error), 0, "%s", error);
+}
+
 static int make_front(void)
 {
-    static const struct front_ops ops = {.send = record};
+    make_machine(end_machine);
+    return front_begin_job(front, &options, &job, error, sizeof error);
+}
 
-    return front_new(&front, &options, &ops, NULL, error, sizeof error);
+/* Of ncube run. */
+static int status(void)
+{
+    return front_failed(front) ? 1 : job_status(front_find_job(front, job));
 }
 
 static void start(void)
@@ -160,9 +193,12 @@ static void mount_all(void)
 
 static void exited(uint32_t node, int32_t status, uint32_t how, const char *text)
 {
-    const struct job_exit e = {.job = 1, .node = node, .status = status, .how = how};
+    const struct {
+        struct job_exit exit;
+        struct exit_fault fault;
+    } e = {.exit = {.job = 1, .node = node, .status = status, .how = how}, .fault = {.pc = 0x10044, .sp = 0x6ffffff0}};
 
-    arrive(node, N_EXIT, &e, sizeof e, text);
+    arrive(node, N_EXIT, &e, how == EXIT_FAULT ? sizeof e : sizeof e.exit, text);
 }
 
 static void shut_down(uint32_t node, int32_t status)
@@ -230,7 +266,7 @@ Test(front, a_program_is_loaded_after_all_mounts_and_stopped_after_all_exits)
     expect_wait("the front end waits for 2 nsdisk to shut down, first on I/O node 0 of board 3");
     shut_all_down();
     expect_wait("the front end waits for nothing");
-    cr_expect_eq(front_status(front), 3, "the highest");
+    cr_expect_eq(status(), 3, "the highest");
     cr_expect_str_empty(take_err());
 }
 
@@ -238,13 +274,13 @@ Test(front, a_machine_without_drives_needs_no_mounts)
 {
     static struct topo bare = {.dim = 0, .ram_bytes = NODE_RAM_DEFAULT_BYTES};
 
-    options.topo = &bare;
+    machine.topo = &bare;
     options.dim = 0;
     start();
     cr_expect_eq(count_sent(N_LOAD_START, 0), 1);
     exited(0, 256 + 7, EXIT_NORMAL, "");
     cr_expect(front_finished(front));
-    cr_expect_eq(front_status(front), 7, "eight bits, as a shell sees it");
+    cr_expect_eq(status(), 7, "eight bits, as a shell sees it");
 }
 
 /* ---- Failures ---- */
@@ -264,7 +300,7 @@ Test(front, a_fault_is_told_once_and_ends_the_other_nodes)
     cr_expect_eq(count_type(N_KILL), 2);
     cr_expect_str_empty(take_err());
     shut_all_down();
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 Test(front, a_load_that_fails_is_told_with_its_reason)
@@ -277,7 +313,7 @@ Test(front, a_load_that_fails_is_told_with_its_reason)
     for (uint32_t i = 0; i < 3; i++)
         exited(i, 0, EXIT_KILLED, "");
     shut_all_down();
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 Test(front, a_failed_mount_is_told_and_the_others_are_shut_down)
@@ -293,7 +329,7 @@ Test(front, a_failed_mount_is_told_and_the_others_are_shut_down)
     cr_expect_eq(count_sent(N_SHUTDOWN, IO_1), 1, "it has a volume mounted");
     shut_down(IO_1, 0);
     cr_expect(front_finished(front));
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 Test(front, a_failed_shutdown_is_told)
@@ -305,12 +341,15 @@ Test(front, a_failed_shutdown_is_told)
     cr_expect_str_eq(take_err(), "ncube: I/O node 1 of board 3 did not shut down cleanly: I/O error\n");
     shut_down(IO_0, 0);
     cr_expect(front_finished(front));
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 Test(front, an_nsdisk_that_ends_takes_the_program_with_it)
 {
-    const struct job_exit e = {.status = 9, .how = EXIT_FAULT};
+    const struct {
+        struct job_exit exit;
+        struct exit_fault fault;
+    } e = {.exit = {.status = 9, .how = EXIT_FAULT}};
 
     run_until_loaded();
     arrive(IO_0, N_EXIT, &e, sizeof e, "load from 0x0 at pc 0x10010\n");
@@ -321,7 +360,7 @@ Test(front, an_nsdisk_that_ends_takes_the_program_with_it)
     cr_expect_eq(count_sent(N_SHUTDOWN, IO_0), 0);
     shut_down(IO_1, 0);
     cr_expect(front_finished(front));
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 Test(front, an_nsdisk_that_ends_before_it_mounts_or_shuts_down_is_not_awaited)
@@ -334,7 +373,7 @@ Test(front, an_nsdisk_that_ends_before_it_mounts_or_shuts_down_is_not_awaited)
     cr_expect_eq(count_type(N_SHUTDOWN), 1);
     arrive(IO_0, N_EXIT, &e, sizeof e, "");
     cr_expect(front_finished(front));
-    cr_expect_eq(front_status(front), 1);
+    cr_expect_eq(status(), 1);
 }
 
 /* ---- What is refused before the machine starts ---- */
@@ -344,34 +383,37 @@ Test(front, options_that_do_not_fit_are_refused_in_one_line)
     static char long_argument[70000];
     static char *long_arguments[] = {"prog", long_argument};
     static struct topo one = {.dim = 0, .ram_bytes = NODE_RAM_DEFAULT_BYTES};
-    const struct front_options good = options;
+    const struct job_options good = options;
+    const struct job_program good_program = program;
 
     options.dim = 7;
     cr_expect_eq(make_front(), -1);
     cr_expect_str_eq(error, "dimension 7 does not fit: the machine has 2^3 nodes; give -d 0 to 3");
 
-    options.topo = &one;
+    machine.topo = &one;
     options.dim = 1;
     cr_expect_eq(make_front(), -1);
     cr_expect_str_eq(error, "dimension 1 does not fit: the machine has 2^0 nodes; give -d 0");
 
+    machine.topo = &topo;
     options = good;
-    options.program = "/none/prog";
+    program.path = "/none/prog";
     cr_expect_eq(make_front(), -1);
     cr_expect_not_null(strstr(error, "/none/prog: cannot be opened"), "%s", error);
 
-    options = good;
+    program = good_program;
     options.serve = "/none";
     cr_expect_eq(make_front(), -1);
     cr_expect_not_null(strstr(error, "/none"), "%s", error);
 
     options = good;
     memset(long_argument, 'a', sizeof long_argument - 1);
-    options.argv = long_arguments;
+    program.argv = long_arguments;
     cr_expect_eq(make_front(), -1);
     cr_expect_not_null(strstr(error, "the arguments take 70029 bytes"), "%s", error);
 
     options = good;
+    program = good_program;
     options.stack_bytes = 1ull << 40;
     cr_expect_eq(make_front(), -1);
     cr_expect_not_null(strstr(error, "stack"), "%s", error);
@@ -445,7 +487,7 @@ Test(front, text_from_nodes_is_shown_line_by_line_behind_their_names)
 Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_nothing)
 {
     static const struct job_exit other_job = {.job = 2}, other_node = {.job = 1, .node = 2},
-                                 strange = {.job = 1, .how = 9}, outside = {.job = 1, .node = 6};
+                                 strange = {.job = 1, .how = 9}, short_fault = {.job = 1, .how = EXIT_FAULT}, outside = {.job = 1, .node = 6};
     static const struct file_reply third = {.seq = 2}, again = {.seq = 0};
     static const struct {
         const char *name;
@@ -463,8 +505,9 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
         {"a short exit", 0, N_EXIT, &other_job, 15, "too short"},
         {"another job's exit", 0, N_EXIT, &other_job, 16, "no such job"},
         {"an exit for another", 0, N_EXIT, &other_node, 16, "another node"},
+        {"a fault without registers", 0, N_EXIT, &short_fault, 16, "too short"},
         {"a strange exit", 0, N_EXIT, &strange, 16, "no such way"},
-        {"an exit from outside", 6, N_EXIT, &outside, 16, "not in the job"},
+        {"an exit from outside", 6, N_EXIT, &outside, 16, "not in a job"},
         {"a short mount", IO_0, N_MOUNTED, &again, 7, "too short"},
         {"a second mount", IO_0, N_MOUNTED, &again, 8, "reported already"},
         {"a third drive", IO_1, N_MOUNTED, &third, 8, "no such drive"},
@@ -487,7 +530,7 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
     exited(0, 4, EXIT_NORMAL, "");
     exited(0, 200, EXIT_NORMAL, "");
     cr_expect_not_null(strstr(take_err(), "exited already"));
-    cr_expect_eq(front_status(front), 4);
+    cr_expect_eq(status(), 4);
 }
 
 Test(front, an_exit_before_the_load_is_refused)
@@ -546,7 +589,7 @@ Test(front, random_messages_do_no_harm)
             while (read(out_end, bytes, sizeof bytes) > 0)
                 ;
         }
-        front_status(front);
+        status();
         front_free(front);
         front = NULL;
     }

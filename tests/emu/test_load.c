@@ -206,10 +206,11 @@ static void take_data(struct loaded *l, const unsigned char *bytes, size_t n)
     l->chunks++;
 }
 
-static void take_message(void *ctx, uint32_t type, const void *bytes, size_t n)
+static void take_message(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
 {
     struct loaded *l = ctx;
 
+    cr_assert_eq(to, 0);
     cr_assert_eq(l->starts, 0, "nothing follows N_LOAD_START");
     if (type == N_LOAD_BEGIN) {
         l->begins++;
@@ -239,7 +240,8 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     e.segment[0].p_memsz = 20050;
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
-    const struct load_program p = {&image, 7, 0, 3, STACK_BYTES, argv, 3, volumes, 2};
+    const struct load_part all = {&image, argv, 3, 0, 8};
+    const struct load_program p = {7, 0, 3, STACK_BYTES, &all, 1, volumes, 2};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
 
@@ -249,14 +251,15 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     cr_expect_eq(l.writable_chunks, 1);
     memcpy(&begin, l.begin, sizeof begin);
     cr_expect_eq(begin.dim, 3);
+    cr_expect_eq(begin.part_nodes, 8);
     cr_expect_eq(begin.entry, 0x10100);
     cr_expect_eq(begin.stack_bytes, STACK_BYTES);
     cr_expect_eq(begin.argc, 3);
     cr_expect_eq(begin.arg_bytes, 16);
     cr_expect_eq(begin.volumes, 2);
-    cr_expect_eq(memcmp(l.begin + 40, "prog\0\0two words", 16), 0);
-    cr_expect_eq(memcmp(l.begin + 56, volumes, sizeof volumes), 0);
-    cr_expect_eq(l.begin_bytes, 56 + sizeof volumes);
+    cr_expect_eq(memcmp(l.begin + 48, "prog\0\0two words", 16), 0);
+    cr_expect_eq(memcmp(l.begin + 64, volumes, sizeof volumes), 0);
+    cr_expect_eq(l.begin_bytes, 64 + sizeof volumes);
     for (size_t i = 0; i < 20050; i++)
         cr_assert_eq(l.memory[i], i < 20000 ? i % 251 : 0, "text byte %zu", i);
     cr_expect_eq(l.memory[20050], 0xee);
@@ -276,12 +279,59 @@ Test(load, a_segment_of_zeros_only_is_one_message)
     e.segment[1].p_filesz = 0;
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
-    const struct load_program p = {&image, 7, 0, 0, STACK_BYTES, argv, 1, NULL, 0};
+    const struct load_part all = {&image, argv, 1, 0, 1};
+    const struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
     cr_expect_eq(l.chunks, 3);
     cr_expect_eq(l.memory[0x6004], 0);
     cr_expect_eq(l.memory[0x6004 + 5099], 0);
-    cr_expect_eq(l.begin_bytes, 48, "five bytes of arguments, to the next multiple of 8");
+    cr_expect_eq(l.begin_bytes, 56, "five bytes of arguments, to the next multiple of 8");
+    elf_image_free(&image);
+}
+
+/* ---- Several programs ---- */
+
+struct order {
+    uint32_t to[16], type[16], first[16], nodes[16];
+    unsigned n;
+};
+
+static void note_order(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
+{
+    struct order *o = ctx;
+    struct load_begin b = {0};
+
+    cr_assert_lt(o->n, 16);
+    o->to[o->n] = to;
+    o->type[o->n] = type;
+    if (type == N_LOAD_BEGIN) {
+        cr_assert_geq(n, sizeof b);
+        memcpy(&b, bytes, sizeof b);
+        cr_expect(b.base == 8 && b.dim == 2, "every program sees the whole subcube");
+    }
+    o->first[o->n] = b.part_first;
+    o->nodes[o->n++] = b.part_nodes;
+}
+
+Test(load, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
+{
+    static const uint32_t types[] = {N_LOAD_BEGIN, N_LOAD_BEGIN, N_LOAD_DATA,  N_LOAD_DATA, N_LOAD_DATA,
+                                     N_LOAD_DATA,  N_LOAD_DATA,  N_LOAD_DATA, N_LOAD_START, N_LOAD_START};
+    static const uint32_t to[] = {8, 9, 8, 8, 8, 9, 9, 9, 8, 9};
+    struct tiny_elf e = tiny_elf_program();
+    struct elf_image image;
+    struct order o = {.n = 0};
+    char error[300], *argv[] = {"prog"};
+
+    tiny_elf_write(&dir, "prog", &e);
+    cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
+    const struct load_part parts[] = {{&image, argv, 1, 0, 1}, {&image, argv, 1, 1, 3}};
+    const struct load_program p = {7, 8, 2, STACK_BYTES, parts, 2, NULL, 0};
+    cr_assert_eq(load_send_program(&p, note_order, &o), 0);
+    cr_assert_eq(o.n, 10);
+    for (unsigned i = 0; i < 10; i++)
+        cr_expect(o.type[i] == types[i] && o.to[i] == to[i], "message %u: type %x to %u", i, o.type[i], o.to[i]);
+    cr_expect(o.first[0] == 0 && o.nodes[0] == 1 && o.first[1] == 1 && o.nodes[1] == 3);
     elf_image_free(&image);
 }

@@ -21,6 +21,7 @@
  */
 static struct scratch dir;
 static struct streams streams;
+static struct lines lines;
 static struct serve *serve;
 static int in_end, out_end;
 
@@ -45,7 +46,7 @@ static void start_serving(const char *folder)
 {
     char error[200];
 
-    cr_assert_eq(serve_new(&serve, folder, &streams, error, sizeof error), 0, "%s", error);
+    cr_assert_eq(serve_new(&serve, folder, &lines, error, sizeof error), 0, "%s", error);
 }
 
 static void set_up(void)
@@ -59,6 +60,7 @@ static void set_up(void)
     in_end = in[1];
     out_end = out[0];
     cr_assert_eq(streams_init(&streams, in[0], out[1], out[1], NULL, NULL), 0);
+    cr_assert_eq(lines_init(&lines, &streams, 0, 1, false), 0);
     start_serving(scratch_path(&dir, "in"));
 }
 
@@ -383,7 +385,7 @@ Test(serve, a_folder_that_cannot_be_served_is_named)
 
     for (size_t i = 0; i < 2; i++) {
         const char *path = scratch_path(&dir, cases[i].folder);
-        cr_expect_eq(serve_new(&s, path, &streams, error, sizeof error), -1);
+        cr_expect_eq(serve_new(&s, path, &lines, error, sizeof error), -1);
         cr_expect_not_null(strstr(error, cases[i].expected), "%s", error);
         cr_expect_not_null(strstr(error, path), "%s", error);
     }

@@ -178,7 +178,7 @@ Test(streams_interrupted, a_wait_for_input_gives_up_and_loses_nothing)
 
 Test(streams_interrupted, a_wait_for_a_full_pipe_gives_up)
 {
-    int asked = 100;
+    int asked = 20; /* 16 writes fill the pipe */
     static char text[1 << 20];
 
     set_up_interruptible(count_down, &asked);
@@ -235,6 +235,61 @@ Test(streams, errors_of_the_host_come_back_by_their_wire_names)
     cr_expect_eq(streams_read(&s, got, 4), -N_EBADF, "an input that isn't open");
     cr_expect_eq(streams_read(&s, got, 4), -N_EBADF, "and stays so");
     s.fd[STREAM_IN] = kept;
+}
+
+/* ---- Streams that keep going ---- */
+
+Test(streams, that_keep_going_are_ready_when_a_read_would_not_wait)
+{
+    char got[10];
+
+    streams_keep_going(&s);
+    cr_expect_not(streams_ready(&s, STREAM_IN, 10));
+    cr_expect_eq(streams_read(&s, got, 10), -N_EAGAIN);
+    give_input("li");
+    cr_expect_not(streams_ready(&s, STREAM_IN, 10), "the line is not complete");
+    cr_expect(streams_ready(&s, STREAM_IN, 2));
+    give_input("ne\n");
+    cr_expect(streams_ready(&s, STREAM_IN, 10));
+    cr_expect_eq(streams_read(&s, got, 10), 5);
+    cr_expect_not(streams_ready(&s, STREAM_IN, 10));
+    end_input();
+    cr_expect(streams_ready(&s, STREAM_IN, 10));
+    cr_expect_eq(streams_read(&s, got, 10), 0);
+}
+
+Test(streams, that_keep_going_hold_back_what_a_full_pipe_does_not_take)
+{
+    static char text[300000], got[65536];
+    size_t seen = 0;
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i % 251);
+    streams_keep_going(&s);
+    cr_expect_eq(streams_write(&s, STREAM_OUT, text, sizeof text), (int64_t)sizeof text);
+    cr_expect(streams_holds_back(&s, STREAM_OUT));
+    cr_expect_not(streams_ready(&s, STREAM_OUT, 1));
+    while (seen < sizeof text) {
+        ssize_t n = read(out_end, got, sizeof got);
+        cr_assert_gt(n, 0);
+        cr_assert_eq(memcmp(got, text + seen, (size_t)n), 0, "at %zu", seen);
+        seen += (size_t)n;
+        streams_drain(&s);
+    }
+    cr_expect(streams_ready(&s, STREAM_OUT, 1));
+    cr_expect_eq(streams_write(&s, STREAM_OUT, "x", 1), 1);
+}
+
+Test(streams, that_keep_going_tell_the_error_of_held_output_with_the_next_write)
+{
+    static char text[300000];
+
+    streams_keep_going(&s);
+    cr_expect_eq(streams_write(&s, STREAM_OUT, text, sizeof text), (int64_t)sizeof text);
+    close(out_end);
+    out_end = -1;
+    cr_expect(streams_ready(&s, STREAM_OUT, 1), "nothing is held any more");
+    cr_expect_eq(streams_write(&s, STREAM_OUT, "x", 1), -N_EPIPE);
 }
 
 Test(errmap, host_errors_keep_their_names)

@@ -1,0 +1,411 @@
+/*
+ * The parts of a machine, put together: configuration, drives, cabinets, memory, scheduler, NCUs, front end.
+ */
+#define _GNU_SOURCE
+#include "emu/assemble.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/cost.h"
+#include "emu/net.h"
+#include "emu/signals.h"
+
+int machine_complain(struct machine *m, const char *format, ...) {
+    va_list arguments;
+    fflush(stdout);
+    fputs("ncube: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    m->failed = true;
+    return -1;
+}
+
+static void *allocate(size_t n, size_t bytes) {
+    void *p = calloc(n > 0 ? n : 1, bytes);
+    if (p == NULL)
+        abort();
+    return p;
+}
+
+/* ---- Where nodes are ---- */
+
+static uint32_t node_address(const struct machine *m, uint32_t index) {
+    uint32_t compute = 1u << m->config.topo.dim;
+    return index < compute ? index : m->config.topo.io[index - compute].node;
+}
+
+static uint32_t cabinet_of(const struct machine *m, uint32_t index) {
+    return index / m->config.topo.nodes_per_cabinet;
+}
+
+static uint32_t hart_of(const struct machine *m, uint32_t index) {
+    return index % m->config.topo.nodes_per_cabinet;
+}
+
+/* ---- What the scheduler, the NCUs and the front end ask for ---- */
+
+static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles) {
+    return ncu_execute(((struct machine *)ctx)->ncu, hart, op, arg, now_cycles);
+}
+
+static bool on_cause_waits(void *ctx, uint32_t hart) {
+    return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
+}
+
+static void on_answer(void *ctx, uint32_t hart, uint64_t value) {
+    ncu_answer(((struct machine *)ctx)->ncu, hart, value);
+}
+
+static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
+    const struct machine *m = ctx;
+    trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
+}
+
+/* Lets an injector hart run until it asks for more. */
+static bool run_injector(struct machine *m, const struct cabinet *c) {
+    uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
+    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* at first it is in QEMU's reset code */
+    return harts_wait_injector(&m->harts, slot, stops + 1);
+}
+
+/* Has a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
+static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n) {
+    const struct cabinet *c = &m->cabinet[cabinet];
+    struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
+    memcpy(mailbox->inject, harts, n * sizeof *harts);
+    mailbox->ans[0] = n;
+    return run_injector(m, c);
+}
+
+static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
+    struct machine *m = ctx;
+    for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
+        uint32_t batch[NCU_INJECT_MAX], count = 0;
+        for (uint32_t k = 0; k < n; k++) {
+            if (cabinet_of(m, nodes[k]) == cabinet)
+                batch[count++] = hart_of(m, nodes[k]);
+            if ((count == NCU_INJECT_MAX || k == n - 1) && count > 0) {
+                if (!inject(m, cabinet, batch, count))
+                    return false;
+                count = 0;
+            }
+        }
+    }
+    return true;
+}
+
+static bool on_finished(void *ctx) {
+    const struct machine *m = ctx;
+    return m->failed || front_finished(m->front) || (m->hooks->pause != NULL && m->hooks->pause(m->ctx));
+}
+
+static void on_wake(void *ctx, uint32_t index, uint64_t now_cycles) {
+    sched_wake(((struct machine *)ctx)->sched, index, now_cycles);
+}
+
+static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles) {
+    sched_cause(((struct machine *)ctx)->sched, index, now_cycles);
+}
+
+static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n) {
+    front_receive(((struct machine *)ctx)->front, from, tag, bytes, n);
+}
+
+static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, int status) {
+    (void)status;
+    front_undeliverable(((struct machine *)ctx)->front, to, tag);
+}
+
+static void on_fault(void *ctx, uint32_t index, const char *text) {
+    struct machine *m = ctx;
+    machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
+}
+
+static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n) {
+    ncu_host_send(((struct machine *)ctx)->ncu, to, tag, bytes, n);
+}
+
+static void on_ended(void *ctx, uint32_t id) {
+    struct machine *m = ctx;
+    m->hooks->ended(m->ctx, id);
+}
+
+static bool on_told_to_end(void *ctx) {
+    (void)ctx;
+    return signals_end() != 0;
+}
+
+static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
+static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_fault};
+static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
+
+/* ---- Reading everything that a run needs, before anything is started ---- */
+
+static int read_config(struct machine *m) {
+    const struct machine_options *o = m->options;
+    if (o->machine == NULL) {
+        config_default(&m->config, o->dim);
+        return 0;
+    }
+    if (config_load(&m->config, o->machine, o->images, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
+static int read_programs(struct machine *m) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
+    if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    snprintf(path, sizeof path, "%s/nsdisk.elf", m->options->lib);
+    if (m->config.topo.n_io > 0 && elf_image_read(&m->nsdisk, path, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
+static int open_disks(struct machine *m) {
+    m->disk = allocate(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
+            const struct topo_drive *drive = &m->config.topo.io[i].drive[d];
+            if (disk_open(&m->disk[i * DRIVE_MAX + d], drive->image, disk_model_find(drive->model), m->error,
+                          sizeof m->error) != 0)
+                return machine_complain(m, "%s", m->error);
+        }
+    return 0;
+}
+
+static int open_trace(struct machine *m) {
+    if (m->options->trace == NULL)
+        return 0;
+    m->trace = trace_open(m->options->trace);
+    return m->trace != NULL ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
+}
+
+/* ---- Starting the cabinets ---- */
+
+static int set_costs(struct machine *m) {
+    uint32_t *cycles = m->harts.control->cycles_of_class;
+    memcpy(cycles, cost_class_cycles, sizeof cost_class_cycles);
+    for (uint32_t i = 0; i < m->config.n_costs; i++) {
+        int class = cost_class_find(m->config.cost[i].name);
+        if (class < 0)
+            return machine_complain(m, "%s: unknown instruction class '%s'", m->config.cost[i].where, m->config.cost[i].name);
+        cycles[class] = m->config.cost[i].cycles;
+    }
+    return 0;
+}
+
+static int start_cabinets(struct machine *m) {
+    const struct topo *t = &m->config.topo;
+    char plugin[4096];
+    snprintf(plugin, sizeof plugin, "%s/plugin.so", m->options->lib);
+    m->cabinet = allocate(m->cabinets, sizeof *m->cabinet);
+    for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
+        uint32_t left = m->nodes - c * t->nodes_per_cabinet;
+        uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
+        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, m->error,
+                          sizeof m->error) != 0)
+            return machine_complain(m, "%s", m->error);
+        first += nodes + 1;
+    }
+    return 0;
+}
+
+int machine_explain_stop(struct machine *m) {
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
+            return machine_complain(m, "cabinet %u: %s", c, m->error);
+    m->failed = true;
+    return -1; /* a signal: who sent it knows */
+}
+
+static int start_harts(struct machine *m) {
+    const struct topo *t = &m->config.topo;
+    m->nodes = (1u << t->dim) + t->n_io;
+    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
+    uint32_t slots = m->nodes + m->cabinets;
+    if (harts_init(&m->harts, slots, m->options->processors) != 0)
+        return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
+    m->harts_ready = true;
+    signals_install(&m->harts.control->doorbell);
+    m->slot_of = allocate(m->nodes, sizeof *m->slot_of);
+    for (uint32_t i = 0; i < m->nodes; i++)
+        m->slot_of[i] = cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + hart_of(m, i);
+    if (set_costs(m) != 0 || start_cabinets(m) != 0)
+        return -1;
+    return harts_wait(&m->harts, slots) ? 0 : machine_explain_stop(m);
+}
+
+/* ---- Filling the memory ---- */
+
+static void place_kernel(const struct machine *m, const struct cabinet *c) {
+    for (uint32_t i = 0; i < m->kernel.segments; i++) {
+        const struct elf_segment *s = &m->kernel.segment[i];
+        if (s->file_bytes > 0)
+            memcpy(cabinet_shared(c, s->pa), s->data, s->file_bytes);
+    }
+}
+
+static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info) {
+    uint64_t pa = CABINET_BUILTIN_BASE;
+    info->builtin_entry = m->nsdisk.entry;
+    info->segments = m->nsdisk.segments;
+    for (uint32_t i = 0; i < m->nsdisk.segments; i++) {
+        const struct elf_segment *s = &m->nsdisk.segment[i];
+        uint64_t offset = s->va & 4095; /* of the first byte in its page */
+        info->segment[i] = (struct boot_segment){.pa = pa,
+                                                 .va = s->va - offset,
+                                                 .file_bytes = s->file_bytes + offset,
+                                                 .mem_bytes = s->mem_bytes + offset,
+                                                 .writable = (s->flags & ELF_SEGMENT_W) != 0};
+        if (s->file_bytes > 0)
+            memcpy(cabinet_shared(c, pa + offset), s->data, s->file_bytes);
+        pa += (s->file_bytes + offset + 4095) & ~4095ull;
+    }
+}
+
+static int check_images(struct machine *m) {
+    if (m->nsdisk.segments > sizeof ((struct boot_info *)0)->segment / sizeof(struct boot_segment))
+        return machine_complain(m, "nsdisk.elf has %u segments; 4 are the most", m->nsdisk.segments);
+    for (uint32_t i = 0; i < m->kernel.segments; i++) {
+        const struct elf_segment *s = &m->kernel.segment[i];
+        if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
+            return machine_complain(m, "vertex.elf: segment at %#" PRIx64 " is outside the kernel's region", s->pa);
+    }
+    return 0;
+}
+
+/* Differs between two boots of the same images, and is the same when everything else is: the mount count of the
+ * first volume, which nsdisk advances. */
+static uint64_t find_boot_number(const struct machine *m) {
+    uint8_t superblock[2 * SECTOR_BYTES];
+    if (m->config.topo.n_io == 0 || m->disk[0] == NULL || disk_transfer(m->disk[0], false, 2, 2, superblock) != 0)
+        return 1;
+    return 1u + (superblock[52] | superblock[53] << 8);
+}
+
+static void attach_nodes(struct machine *m) {
+    uint64_t boot_number = find_boot_number(m);
+    uint32_t compute = 1u << m->config.topo.dim;
+    for (uint32_t i = 0; i < m->nodes; i++) {
+        struct disk **disks = i < compute ? NULL : &m->disk[(i - compute) * DRIVE_MAX];
+        uint8_t *ram = cabinet_window(&m->cabinet[cabinet_of(m, i)], hart_of(m, i));
+        ncu_attach(m->ncu, i, node_address(m, i), ram, disks, boot_number);
+    }
+}
+
+static int fill_memory(struct machine *m) {
+    if (check_images(m) != 0)
+        return -1;
+    for (uint32_t k = 0; k < m->cabinets; k++) {
+        struct cabinet *c = &m->cabinet[k];
+        if (cabinet_clear(c) != 0)
+            return machine_complain(m, "cannot clear the memory of cabinet %u: %s", k, strerror(errno));
+        struct boot_info *info = (struct boot_info *)cabinet_shared(c, CABINET_BOOT_INFO);
+        *info = (struct boot_info){.magic = BOOT_INFO_MAGIC, .ram_bytes = c->ram_bytes, .nodes = c->nodes};
+        place_kernel(m, c);
+        place_nsdisk(m, c, info);
+    }
+    return 0;
+}
+
+/* Injectors first: they are ready before any node can be interrupted. */
+static int start_injectors(struct machine *m) {
+    for (uint32_t k = 0; k < m->cabinets; k++)
+        if (!run_injector(m, &m->cabinet[k]))
+            return machine_explain_stop(m);
+    return 0;
+}
+
+/* ---- Life ---- */
+
+int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx) {
+    *m = (struct machine){.options = o, .hooks = hooks, .ctx = ctx};
+    if (read_config(m) != 0)
+        return -1;
+    const struct front_options f = {.topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->keeps_going};
+    if (front_new(&m->front, &f, &front_calls, m, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
+static void start_models(struct machine *m) {
+    m->events = eventq_new();
+    m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace, m->config.fault,
+                     m->config.n_faults);
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES,
+                         m->options->strict, &sched_calls, m);
+    attach_nodes(m);
+    front_start(m->front);
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        if (fault_node_is_dead(m->config.fault, m->config.n_faults, m->config.topo.io[i].node, 0))
+            front_unreachable(m->front, m->config.topo.io[i].node);
+}
+
+int machine_build(struct machine *m) {
+    if (read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0)
+        return -1;
+    if (start_harts(m) != 0 || fill_memory(m) != 0 || start_injectors(m) != 0)
+        return -1;
+    start_models(m);
+    return 0;
+}
+
+enum sched_end machine_run(struct machine *m, uint64_t limit_cycles) {
+    return sched_run(m->sched, limit_cycles);
+}
+
+void machine_act_now(struct machine *m) {
+    ncu_advance(m->ncu, sched_now(m->sched));
+}
+
+bool machine_is_quiet(const struct machine *m) {
+    return eventq_next(m->events) == EVENTQ_NEVER;
+}
+
+double machine_seconds(const struct machine *m) {
+    return (double)sched_now(m->sched) / CLOCK_HZ;
+}
+
+void machine_print_statistics(const struct machine *m) {
+    const struct sched_statistics *s = sched_statistics(m->sched);
+    fprintf(stderr,
+            "virtual time %.6f s, %" PRIu64 " requests, %" PRIu64 " events, %" PRIu64 " interrupts; on this host %" PRIu64
+            " grants, %" PRIu64 " waits\n",
+            machine_seconds(m), s->requests, s->events, s->interrupts, s->grants, s->waits);
+}
+
+/* The trace first: what it could not write is an error of the run. */
+int machine_free(struct machine *m) {
+    int written = trace_close(m->trace) == 0 ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
+    for (uint32_t c = 0; m->cabinet != NULL && c < m->cabinets; c++)
+        cabinet_stop(&m->cabinet[c]);
+    free(m->cabinet);
+    if (m->sched != NULL)
+        sched_free(m->sched);
+    if (m->ncu != NULL)
+        ncu_free(m->ncu);
+    if (m->events != NULL)
+        eventq_free(m->events);
+    if (m->harts_ready)
+        harts_free(&m->harts);
+    free(m->slot_of);
+    for (uint32_t i = 0; m->disk != NULL && i < m->config.topo.n_io * DRIVE_MAX; i++)
+        if (m->disk[i] != NULL)
+            disk_close(m->disk[i]);
+    free(m->disk);
+    if (m->front != NULL)
+        front_free(m->front);
+    elf_image_free(&m->kernel);
+    elf_image_free(&m->nsdisk);
+    config_free(&m->config);
+    return written;
+}

@@ -1,0 +1,96 @@
+/*
+ * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart again. Used
+ * by run.c, for one program, and by boot.c, which keeps it up.
+ *
+ *   machine_configure --> (jobs may be begun) --> machine_build --> machine_run ... --> machine_free
+ *
+ * One thread; every error has printed its one line on standard error before it is returned as -1.
+ */
+#ifndef NCUBE_ASSEMBLE_H
+#define NCUBE_ASSEMBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/cabinet.h"
+#include "emu/config.h"
+#include "emu/disk.h"
+#include "emu/front.h"
+#include "emu/harts.h"
+#include "emu/load.h"
+#include "emu/ncu.h"
+#include "emu/sched.h"
+#include "emu/trace.h"
+
+struct machine_options { /* outlive the machine */
+    const char *machine; /* machine file, NULL: compute nodes only */
+    const char *images;  /* folder of the drives' images, NULL: as the machine file says */
+    const char *trace;   /* file for the trace, NULL: none */
+    const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */
+    uint32_t dim;        /* without a machine file: of the machine */
+    uint32_t processors; /* of the host, to use; 0: all that this process may */
+    bool strict;         /* user code does not run ahead (sched.h): slow, for comparison */
+    bool statistics;     /* print them at the end */
+    bool keeps_going;    /* nothing waits for ncube's own output (streams.h) */
+};
+
+struct machine_hooks {
+    void (*ended)(void *ctx, uint32_t id); /* a job has ended (front.h) */
+    bool (*pause)(void *ctx);              /* machine_run is to return; NULL: never. Asked often. */
+};
+
+#define MACHINE_ERROR_BYTES 4608u
+
+struct machine {
+    const struct machine_options *options;
+    const struct machine_hooks *hooks;
+    void *ctx;
+    struct machine_config config;
+    struct disk **disk; /* DRIVE_MAX for each I/O node */
+    struct elf_image kernel, nsdisk;
+    struct front *front;
+    struct trace *trace;
+    struct harts harts;
+    bool harts_ready;
+    uint32_t nodes; /* compute nodes, then I/O nodes */
+    uint32_t cabinets;
+    struct cabinet *cabinet;
+    uint32_t *slot_of; /* node's slot */
+    struct eventq *events;
+    struct ncu *ncu;
+    struct sched *sched;
+    bool failed; /* with its line printed */
+    char error[MACHINE_ERROR_BYTES];
+};
+
+/* Prints one line, "ncube: ...", notes the failure, returns -1. */
+int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Reads the machine file and makes the front end. machine_free is the caller's, whatever is returned. */
+int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx);
+
+/* Opens drives and trace, starts the cabinets, fills their memory. Signals are caught from here on. */
+int machine_build(struct machine *m);
+
+/* Runs on to an end (sched.h); SCHED_FINISHED also when the machine has failed or the hook pauses it. */
+enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
+
+/* To be called before the front end is made to act while machine_run does not run: what it sends starts now. */
+void machine_act_now(struct machine *m);
+
+/* After SCHED_DEADLOCK: the front end has not sent anything since. */
+bool machine_is_quiet(const struct machine *m);
+
+/* Virtual time. */
+double machine_seconds(const struct machine *m);
+
+/* After SCHED_STOPPED: says which cabinet was lost, nothing if it was a signal. Returns -1. */
+int machine_explain_stop(struct machine *m);
+
+void machine_print_statistics(const struct machine *m);
+
+/* Ends the cabinets; no process, shared memory or file of ours is left. -1 if the trace could not be written. */
+int machine_free(struct machine *m);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The way between a machine that is kept up (boot.c) and who uses it (xnc, ncube down): a Unix socket of messages, in
+ * the abstract namespace, so that no ending of either side leaves a file. Both sides accept only their own user, by
+ * the kernel's word (SO_PEERCRED). The name is "ncube/<uid>/<machine's name>".
+ *
+ *   client -> machine   LINK_RUN      a launch (launch.h); with it the descriptors of the standard streams
+ *                       LINK_KILL     ends the job
+ *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
+ *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, text of an error
+ *
+ * A client that closes its end, by any way, has its job killed.
+ */
+#ifndef NCUBE_LINK_H
+#define NCUBE_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LINK_NAME_MAX 64
+#define LINK_MESSAGE_MAX_BYTES (128u << 10)
+#define LINK_DESCRIPTORS 3 /* standard streams */
+
+enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS };
+
+struct link_status {
+    int32_t status; /* for the shell */
+};
+
+/* A message as received: content and descriptors belong to the caller of link_receive. */
+struct link_message {
+    uint32_t kind;
+    size_t bytes;
+    uint8_t *content; /* NULL: none */
+    int fd[LINK_DESCRIPTORS];
+    int fds;
+};
+
+bool link_name_is_sound(const char *name);
+
+/* Descriptors, closed on exec, or -1 with one clear line in error: another machine has the name, no machine has it,
+ * it is another user's. */
+int link_listen(const char *name, char *error, size_t error_bytes);
+int link_connect(const char *name, char *error, size_t error_bytes);
+
+/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 if there is none that may. */
+int link_accept(int listening);
+
+/* Sends one message; with_streams: the descriptors 0, 1 and 2 with it. 0, or -1 with errno. */
+int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bool with_streams);
+
+/* Takes one message, waiting for it if the descriptor blocks. 1; 0 at the end of the link; -1 with errno (EAGAIN, EPROTO:
+ * not a message of ours). Descriptors that come are closed on exec. */
+int link_receive(int fd, struct link_message *m);
+void link_message_free(struct link_message *m); /* closes descriptors that are not -1 */
+
+#endif
