@@ -7,7 +7,7 @@ $(foreach src,$(wildcard tests/guest/*.c),\
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
-$(call host_test,machine/$(1),tests/machine/command.c)
+$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c)
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 

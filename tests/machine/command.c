@@ -295,6 +295,11 @@ static void add_option(struct arguments *a, const char *name, const char *value)
     add(a, value);
 }
 
+static bool is_built(const char *word)
+{
+    return strncmp(word, "guest/", 6) == 0 || strncmp(word, "examples/", 9) == 0;
+}
+
 static struct arguments arguments_of(const struct ncube_run *r)
 {
     struct arguments a = {0};
@@ -310,10 +315,12 @@ static struct arguments arguments_of(const struct ncube_run *r)
     add_option(&a, "--serve", r->serve);
     add_option(&a, "--trace", r->trace);
     add_option(&a, "--limit", r->limit);
+    for (int i = 0; i < 3 && r->options[i] != NULL; i++)
+        add(&a, r->options[i]);
     if (r->program != NULL)
         add(&a, strchr("/.", r->program[0]) != NULL ? r->program : build_path(r->program));
-    for (int i = 0; i < 6 && r->args[i] != NULL; i++)
-        add(&a, r->args[i]);
+    for (int i = 0; i < 10 && r->args[i] != NULL; i++)
+        add(&a, is_built(r->args[i]) ? build_path(r->args[i]) : r->args[i]);
     return a;
 }
 

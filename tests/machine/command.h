@@ -76,7 +76,8 @@ struct ncube_run { /* NULL or 0: not given */
     const char *dim;
     const char *machine, *images, *serve, *trace, *limit;
     const char *program; /* below the build folder; one that begins with '/' or '.' is taken as it is */
-    const char *args[6];
+    const char *args[10]; /* of these, too, "guest/..." and "examples/..." lie below the build folder */
+    const char *options[3];
     const void *input;
     size_t input_bytes; /* 0: input is a string */
     const char *on_cpu; /* pinned to that processor */

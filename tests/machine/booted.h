@@ -1,0 +1,36 @@
+/*
+ * A machine that is kept up, for tests: ncube boot, xnc and ncube down under a name of the test's own.
+ */
+#ifndef NCUBE_TEST_BOOTED_H
+#define NCUBE_TEST_BOOTED_H
+
+#include "tests/machine/command.h"
+
+struct booted {
+    struct command command; /* ncube boot */
+    char name[64];
+};
+
+/* Words of a command line; those that begin with "guest/" or "examples/" are taken below the build folder. */
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Starts ncube boot with these words; does not wait. */
+struct booted booted_start(const char *const words[]);
+/* Waits until it says that it is up. */
+void booted_await(const struct booted *b);
+/* Both. */
+struct booted booted_up(const char *const words[]);
+
+struct command xnc_start(const struct booted *b, struct streams_of_test streams, const char *const words[]);
+/* Runs xnc with that input and waits for its end. */
+struct outcome xnc_run(const struct booted *b, const char *input, const char *const words[]);
+/* The same, and judges by outcome_expect. */
+void xnc_expect(const struct booted *b, const char *input, const char *const words[], int status, const char *out,
+                const char *err);
+
+/* ncube down; expects it, and the machine, to end well and to leave nothing. */
+void booted_down(struct booted *b);
+/* Waits for the machine's end, at most so long; nothing is left. */
+struct outcome booted_end(struct booted *b, int limit_ms);
+
+#endif

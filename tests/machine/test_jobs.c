@@ -1,0 +1,135 @@
+/* How ncube run makes one job of nodes: several programs, exit statuses, lines of output, reports of faults. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(jobs, .timeout = 60);
+
+#define WHO "guest/neighbours", "says who"
+
+static const struct job {
+    const char *name, *dim, *options[3], *program, *args[10];
+    int status;
+    const char *out; /* lines in any order; NULL: any */
+    const char *err;
+} jobs[] = {
+    {"two programs get halves", "2", {NULL}, "guest/neighbours", {"says who", "a", ":", WHO, "b"}, 0,
+     "a 0 of 4\na 1 of 4\nb 2 of 4\nb 3 of 4\npassed\n", ""},
+    {"three get the rest evenly", "2", {NULL}, "guest/neighbours", {"says who", "a", ":", WHO, "b", ":", WHO, "c"}, 0,
+     "a 0 of 4\na 1 of 4\nb 2 of 4\nc 3 of 4\npassed\n", ""},
+    {"one node and the others", "3", {"-n", "1"}, "guest/neighbours", {"says who", "a", ":", WHO, "b"}, 0,
+     "a 0 of 8\nb 1 of 8\nb 2 of 8\nb 3 of 8\nb 4 of 8\nb 5 of 8\nb 6 of 8\nb 7 of 8\npassed\n", ""},
+    {"the others and one", "2", {NULL}, "guest/neighbours", {"says who", "a", ":", "-n1", WHO, "b"}, 0,
+     "a 0 of 4\na 1 of 4\na 2 of 4\nb 3 of 4\npassed\n", ""},
+    {"programs talk to each other", "4", {"-n", "5"}, "guest/neighbours", {"answers", ":", "guest/neighbours", "answers"},
+     0, "passed\n", ""},
+    {"more programs than nodes", "0", {NULL}, "examples/hello", {":", "examples/hello"}, 1, "", "give a larger -d"},
+    {"nodes without a program", "2", {"-n", "1"}, "examples/hello", {":", "-n", "2", "examples/hello"}, 1, "",
+     "leave 1 of the subcube's 4 nodes"},
+    {"no second program", "1", {NULL}, "examples/hello", {":"}, 2, "", "no program given between ':'"},
+    {"a load that fails names its program", "1", {NULL}, "examples/hello", {":", "./none"}, 1, "", "./none"},
+
+    {"the highest status", "2", {NULL}, "guest/neighbours", {"ends backwards"}, 6, "", ""},
+    {"the same when asked for", "2", {"--status=highest"}, "guest/neighbours", {"ends backwards"}, 6, "", ""},
+    {"the first node's", "2", {"--status=first"}, "guest/neighbours", {"ends backwards"}, 6, "", ""},
+    {"node 0's", "2", {"--status=node0"}, "guest/neighbours", {"ends backwards"}, 3, "", ""},
+    {"a rule that there is not", "2", {"--status=last"}, "guest/neighbours", {"ends backwards"}, 2, "",
+     "give highest, first or node0"},
+
+    {"lines with labels", "1", {"--label"}, "examples/hello", {NULL}, 0,
+     "node 0: hello from node 0 of 2\nnode 1: hello from node 1 of 2\n", ""},
+    {"registers after a fault", "1", {"--registers"}, "guest/faults", {"null store", "1"}, 1, NULL, "\n  pc   0x"},
+    {"a fault's function and line", "0", {NULL}, "guest/faults", {"stack overflow", "0"}, 1, NULL,
+     ", in overflow_stack (faults.c:"},
+    {"a wild jump's caller", "0", {NULL}, "guest/faults", {"null jump", "0"}, 1, NULL, ", called from main (faults.c:"},
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The text's lines, sorted. */
+static char *sort_lines(const char *text)
+{
+    char *copy = strdup(text), *line[64], *sorted = calloc(1, strlen(text) + 2);
+    size_t n = 0;
+
+    for (char *at = strtok(copy, "\n"); at != NULL && n < 64; at = strtok(NULL, "\n"))
+        line[n++] = at;
+    qsort(line, n, sizeof *line, compare_lines);
+    for (size_t i = 0; i < n; i++)
+        strcat(strcat(sorted, line[i]), "\n");
+    free(copy);
+    return sorted;
+}
+
+ParameterizedTestParameters(jobs, end_as_expected)
+{
+    return TABLE_ROWS(jobs);
+}
+
+ParameterizedTest(size_t *row, jobs, end_as_expected)
+{
+    const struct job *j = &jobs[*row];
+    struct ncube_run r = {.dim = j->dim, .program = j->program};
+
+    memcpy(r.options, j->options, sizeof j->options);
+    memcpy(r.args, j->args, sizeof j->args);
+    struct outcome o = ncube_run(&r);
+    char *sorted = sort_lines(o.out);
+    outcome_expect(&o, j->name, j->status, NULL, j->err);
+    if (j->out != NULL)
+        cr_expect_str_eq(sorted, j->out, "%s: it printed: %s", j->name, o.out);
+    free(sorted);
+    outcome_free(&o);
+}
+
+/* Nodes write their lines in two pieces each; none is broken by another's. */
+Test(jobs, lines_in_pieces_stay_whole)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "3", .program = "guest/neighbours", .args = {"breaks its lines"}});
+    int next[8] = {0}, node, line, end;
+
+    for (char *at = strtok(o.out, "\n"); at != NULL; at = strtok(NULL, "\n")) {
+        if (strcmp(at, "passed") == 0)
+            continue;
+        cr_assert(sscanf(at, "node %d line %d%n", &node, &line, &end) == 2 && at[end] == '\0', "broken: %s", at);
+        cr_assert(node >= 0 && node < 8 && line == next[node]++, "out of order: %s", at);
+    }
+    for (node = 0; node < 8; node++)
+        cr_expect_eq(next[node], 20, "node %d: %d lines", node, next[node]);
+    outcome_free(&o);
+}
+
+/* Two programs, twice, and once without running ahead: the same trace. */
+Test(jobs, of_several_programs_are_repeatable)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    char *folder = folder_new(), *first = NULL;
+    size_t first_bytes = 0, bytes;
+
+    for (int i = 0; i < 3; i++) {
+        char *path = format("%s/trace", folder);
+        struct outcome o = ncube_run(&(struct ncube_run){.dim = "3",
+                                                         .trace = path,
+                                                         .options = {sync[i], "-n", "3"},
+                                                         .program = "guest/neighbours",
+                                                         .args = {"answers", ":", "guest/neighbours", "answers"}});
+        outcome_expect(&o, sync[i], 0, "passed\n", "");
+        outcome_free(&o);
+        char *trace = file_read(folder, "trace", &bytes);
+        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
+        if (first == NULL)
+            first = trace, first_bytes = bytes;
+        else
+            free(trace);
+        free(path);
+    }
+    free(first);
+    folder_remove(folder);
+}
