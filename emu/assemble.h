@@ -1,6 +1,6 @@
 /*
- * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart again. Used
- * by run.c, for one program, and by boot.c, which keeps it up.
+ * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart
+ * again. Used by run.c, for one program, and by boot.c, which keeps it up.
  *
  *   machine_configure --> (jobs may be begun) --> machine_build --> machine_run ... --> machine_free
  *

@@ -1,6 +1,6 @@
 /*
- * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine goes on
- * until it is told to go down. Virtual time stands still while nothing runs.
+ * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine
+ * goes on until it is told to go down. Virtual time stands still while nothing runs.
  *
  * What a client's job does relative to another's, and to input that comes at some moment, depends on the host: what is
  * done here is not repeatable, as ncube run is.

@@ -1,6 +1,6 @@
 /*
- * Each message type has its handler in one table; a handler checks the sender and the sizes, then changes the state, then
- * sees whether the phase is over.
+ * Each message type has its handler in one table; a handler checks the sender and the sizes, then changes the state,
+ * then sees whether the phase is over.
  */
 #include "emu/front.h"
 

@@ -7,9 +7,9 @@
  *       -> stopping, when front_stop was called and no job runs: N_SHUTDOWN to every I/O node that still serves
  *       -> finished
  *
- * A job begun before all drives are mounted is loaded then. A failed mount skips "up". An nsdisk that ends kills all jobs.
- * A node's messages count only for the job whose subcube it is in. Messages that make no sense are refused with one line
- * on `err` and change nothing.
+ * A job begun before all drives are mounted is loaded then. A failed mount skips "up". An nsdisk that ends kills all
+ * jobs. A node's messages count only for the job whose subcube it is in. Messages that make no sense are refused with
+ * one line on `err` and change nothing.
  */
 #ifndef NCUBE_FRONT_H
 #define NCUBE_FRONT_H
@@ -25,8 +25,8 @@ struct front;
 
 struct front_ops {
     struct job_ops job;
-    /* May be NULL. A job has ended: its subcube is free again; it stays until front_forget_job, which must not be called
-     * from here. */
+    /* May be NULL. A job has ended: its subcube is free again; it stays until front_forget_job, which must not be
+     * called from here. */
     void (*ended)(void *ctx, uint32_t id);
 };
 
@@ -46,8 +46,8 @@ void front_start(struct front *f);
 /* True once every drive is mounted, until front_stop. */
 bool front_is_up(const struct front *f);
 
-/* Gives a job a subcube and loads it. SIGPIPE must be ignored by the process. 0, and its id (never 0, never used again);
- * or -1 with one clear line in error: as job_new, no such dimension, no subcube free, the machine stops. */
+/* Gives a job a subcube and loads it. SIGPIPE must be ignored by the process. 0, and its id (never 0, never used
+ * again); or -1 with one clear line in error: as job_new, no such dimension, no subcube free, the machine stops. */
 int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes);
 /* The job of that id, until front_forget_job; NULL: none. */
 struct job *front_find_job(const struct front *f, uint32_t id);

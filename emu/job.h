@@ -93,17 +93,18 @@ struct job {
 };
 
 /* A job for the subcube at `base`, of a dimension that the machine has. Checks the programs (exist, ELF, RISC-V 64,
- * executable, fit a node's memory), their arguments, the nodes they want, and the folder. Nothing is sent. SIGPIPE must be
- * ignored by the process (signals.h). 0, and job_free is the caller's; or -1 with one clear line in error. */
+ * executable, fit a node's memory), their arguments, the nodes they want, and the folder. Nothing is sent. SIGPIPE
+ * must be ignored by the process (signals.h). 0, and job_free is the caller's; or -1 with one clear line in error. */
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,
             const struct job_ops *ops, void *ctx, char *error, size_t error_bytes);
 void job_free(struct job *j);
 
-/* How many nodes each program gets. 0, or -1 with one line: more are wanted than there are, or some would be left over. */
+/* How many nodes each program gets. 0, or -1 with one line: more are wanted than there are, or some would be left
+ * over. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share,
                     char *error, size_t error_bytes);
 
-/* Sends the load. False, with a line for the user, when there is no memory for it: no node has then heard of the job. */
+/* Sends the load. False, with a line for the user, when there is no memory for it: no node has heard of the job then. */
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes);
 
 bool job_has_node(const struct job *j, uint32_t node);

@@ -23,8 +23,8 @@ struct launch_program {
     uint32_t nodes, argc;
 };
 
-/* Packs a job; relative paths start at `folder`. The bytes, to be freed, and their number at n; NULL: they would be more
- * than LINK_MESSAGE_MAX_BYTES, or there is no memory. */
+/* Packs a job; relative paths start at `folder`. The bytes, to be freed, and their number at n; NULL: they would be
+ * more than LINK_MESSAGE_MAX_BYTES, or there is no memory. */
 uint8_t *launch_pack(const struct job_options *o, const char *folder, size_t *n);
 
 struct launch { /* unpacked; the strings lie in the content that was given */

@@ -3,7 +3,8 @@
  * to its last newline, and the rest waits until its line is complete, the node reads from the standard input, or ends.
  * So lines of different nodes never mix. On request each line begins with its node: "node 3: ".
  *
- * A program on one node without labels is passed through as it is. A line longer than LINES_MAX_BYTES goes on in pieces.
+ * A program on one node without labels is passed through as it is. A line longer than LINES_MAX_BYTES goes on in
+ * pieces.
  */
 #ifndef NCUBE_LINES_H
 #define NCUBE_LINES_H
@@ -33,8 +34,8 @@ struct lines {
 int lines_init(struct lines *l, struct streams *streams, uint32_t base, uint32_t nodes, bool label);
 void lines_free(struct lines *l);
 
-/* A node writes to STREAM_OUT or STREAM_ERR: as streams_write, but that bytes kept for later count as written, and after
- * an error nothing of the lines that met it. */
+/* A node writes to STREAM_OUT or STREAM_ERR: as streams_write, but that bytes kept for later count as written, and
+ * after an error nothing of the lines that met it. */
 int64_t lines_write(struct lines *l, uint32_t node, enum stream which, const void *bytes, size_t n);
 
 /* A node's incomplete lines go on as they are. */

@@ -44,14 +44,15 @@ bool link_name_is_sound(const char *name);
 int link_listen(const char *name, char *error, size_t error_bytes);
 int link_connect(const char *name, char *error, size_t error_bytes);
 
-/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 if there is none that may. */
+/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 if there is none that
+ * may. */
 int link_accept(int listening);
 
 /* Sends one message; with_streams: the descriptors 0, 1 and 2 with it. 0, or -1 with errno. */
 int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bool with_streams);
 
-/* Takes one message, waiting for it if the descriptor blocks. 1; 0 at the end of the link; -1 with errno (EAGAIN, EPROTO:
- * not a message of ours). Descriptors that come are closed on exec. */
+/* Takes one message, waiting for it if the descriptor blocks. 1; 0 at the end of the link; -1 with errno (EAGAIN,
+ * EPROTO: not a message of ours). Descriptors that come are closed on exec. */
 int link_receive(int fd, struct link_message *m);
 void link_message_free(struct link_message *m); /* closes descriptors that are not -1 */
 

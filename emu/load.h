@@ -26,14 +26,15 @@ struct elf_image {
     struct elf_segment *segment; /* ascending by va, disjoint */
 };
 
-/* Reads a static RISC-V 64-bit little-endian executable into memory. 0, and the caller frees the image; or -1 with one clear
- * line in error (error_bytes long) that names the file: missing, not a regular file, not ELF, another machine,
- * not a static executable, cut off, segments that overlap, nothing to load. */
+/* Reads a static RISC-V 64-bit little-endian executable into memory. 0, and the caller frees the image; or -1 with
+ * one clear line in error (error_bytes long) that names the file: missing, not a regular file, not ELF, another
+ * machine, not a static executable, cut off, segments that overlap, nothing to load. */
 int elf_image_read(struct elf_image *image, const char *path, char *error, size_t error_bytes);
 void elf_image_free(struct elf_image *image);
 
 /* Checks that an image runs as a program with that much stack on a node of ram_bytes: inside user space
- * (vertex/abi.h), entry in executable bytes, code and data in pages of their own, small enough. 0, or -1 with one line. */
+ * (vertex/abi.h), entry in executable bytes, code and data in pages of their own, small enough. 0, or -1 with one
+ * line. */
 int load_check_program(const struct elf_image *image, const char *path, uint64_t ram_bytes, uint64_t stack_bytes,
                        char *error, size_t error_bytes);
 

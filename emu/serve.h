@@ -23,8 +23,8 @@
 
 struct serve;
 
-/* Serves a folder (NULL: none, every name is -N_EACCES), and the streams of `lines`, which outlive it. 0, and the caller frees it; or -1
- * with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
+/* Serves a folder (NULL: none, every name is -N_EACCES), and the streams of `lines`, which outlive it. 0, and the
+ * caller frees it; or -1 with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
 int serve_new(struct serve **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void serve_free(struct serve *s);
 

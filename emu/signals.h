@@ -15,7 +15,8 @@ void signals_install(uint32_t *doorbell);
 /* The signal that asks this process to end, 0 if none came. */
 int signals_end(void);
 
-/* poll without a limit of time, ended by any of these signals too, and at once if one came before: then -1 with EINTR. */
+/* poll without a limit of time, ended by any of these signals too, and at once if one came before: then -1 with
+ * EINTR. */
 int signals_poll(struct pollfd *p, nfds_t n);
 /* Has any of them come that nobody has taken? */
 bool signals_any(void);

@@ -2,8 +2,8 @@
  * Which nodes are free: buddy allocation of subcubes. Pure.
  *
  * A subcube of 2^d nodes has the addresses base .. base + 2^d - 1, base a multiple of 2^d: all its nodes agree in
- * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is cut into two
- * buddies when half of it is wanted; two buddies that are free are one again.
+ * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is cut into
+ * two buddies when half of it is wanted; two buddies that are free are one again.
  */
 #ifndef NCUBE_SUBCUBE_H
 #define NCUBE_SUBCUBE_H

@@ -1,6 +1,6 @@
 /*
- * xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process, and
- * ends with the program's status. The machine does all the work; here is the command line and the wait.
+ * xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process,
+ * and ends with the program's status. The machine does all the work; here is the command line and the wait.
  */
 #define _GNU_SOURCE
 #include <errno.h>

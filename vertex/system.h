@@ -14,9 +14,9 @@
  * Loading. A program is loaded on a part of a subcube, often all of it: the logical nodes part_first ..
  * part_first + part_nodes - 1. The front end sends each message of a load to the first of them. If the part is a
  * subcube itself, that node broadcasts it before it acts. Else, and on a machine with faults, without broadcasts, every
- * node passes it on to its children before it acts: the r-th node of the part to the (r + 2^k)-th for each k with 2^k > r,
- * as far as there are any. (A binomial spanning tree.) Messages of one load come in order. All parts of a job get
- * their N_LOAD_BEGIN before any gets its first N_LOAD_DATA, and those before any N_LOAD_START.
+ * node passes it on to its children before it acts: the r-th node of the part to the (r + 2^k)-th for each k with 2^k
+ * > r, as far as there are any. (A binomial spanning tree.) Messages of one load come in order. All parts of a job
+ * get their N_LOAD_BEGIN before any gets its first N_LOAD_DATA, and those before any N_LOAD_START.
  *
  *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
  *   N_LOAD_DATA   struct load_data, bytes

@@ -1,12 +1,13 @@
 /*
- * Several programs on one machine: all nodes of a program exchange messages that carry its mark, with wildcards, and none
- * may see another's.
+ * Several programs on one machine: all nodes of a program exchange messages that carry its mark, with wildcards, and
+ * none may see another's.
  */
 #include <n_errno.h>
 
 #include "check.h"
 
-/* Node 0 waits for its turn on the standard input, so that a test can start several programs and let them run at once. */
+/* Node 0 waits for its turn on the standard input, so that a test can start several programs and let them run at
+ * once. */
 static void await_line(void)
 {
     char line[80];
