@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/cost.h"
+#include "emu/memory.h"
 #include "emu/net.h"
 #include "emu/signals.h"
 
@@ -25,13 +26,6 @@ int machine_complain(struct machine *m, const char *format, ...) {
     fputc('\n', stderr);
     m->failed = true;
     return -1;
-}
-
-static void *allocate(size_t n, size_t bytes) {
-    void *p = calloc(n > 0 ? n : 1, bytes);
-    if (p == NULL)
-        abort();
-    return p;
 }
 
 /* ---- Where nodes are ---- */
@@ -171,7 +165,7 @@ static int read_programs(struct machine *m) {
 }
 
 static int open_disks(struct machine *m) {
-    m->disk = allocate(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
+    m->disk = memory_new(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
         for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
             const struct topo_drive *drive = &m->config.topo.io[i].drive[d];
@@ -207,7 +201,7 @@ static int start_cabinets(struct machine *m) {
     const struct topo *t = &m->config.topo;
     char plugin[4096];
     snprintf(plugin, sizeof plugin, "%s/plugin.so", m->options->lib);
-    m->cabinet = allocate(m->cabinets, sizeof *m->cabinet);
+    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
     for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
         uint32_t left = m->nodes - c * t->nodes_per_cabinet;
         uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
@@ -236,7 +230,7 @@ static int start_harts(struct machine *m) {
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
     signals_install(&m->harts.control->doorbell);
-    m->slot_of = allocate(m->nodes, sizeof *m->slot_of);
+    m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     for (uint32_t i = 0; i < m->nodes; i++)
         m->slot_of[i] = cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + hart_of(m, i);
     if (set_costs(m) != 0 || start_cabinets(m) != 0)

@@ -1,7 +1,8 @@
 #include "emu/fault_plan.h"
 
-#include <err.h>
 #include <stdlib.h>
+
+#include "emu/memory.h"
 
 struct fault_event {
     struct fault_plan *plan;
@@ -18,14 +19,6 @@ struct fault_plan {
     struct fault_event *event; /* [2 * faults] */
     uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
 };
-
-static void *allocate(size_t n, size_t size)
-{
-    void *memory = calloc(n + 1, size);
-    if (!memory)
-        err(1, "faults");
-    return memory;
-}
 
 /* ---- Parity ---- */
 
@@ -81,13 +74,13 @@ static void schedule(struct fault_plan *p, struct eventq *queue, const struct fa
 struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue, struct net *net, struct trace *trace,
                                   const struct fault *fault, uint32_t n)
 {
-    struct fault_plan *p = allocate(1, sizeof *p);
+    struct fault_plan *p = memory_new(1, sizeof *p);
     *p = (struct fault_plan){.topo = topo, .net = net, .trace = trace, .fault = fault, .faults = n};
-    p->event = allocate(2 * n, sizeof *p->event);
+    p->event = memory_new(2 * n, sizeof *p->event);
     for (uint32_t i = 0; i < n; i++) {
         const struct fault *f = &fault[i];
         if (f->kind == FAULT_PARITY && !p->passed)
-            p->passed = allocate(topo_channels(topo), sizeof *p->passed);
+            p->passed = memory_new(topo_channels(topo), sizeof *p->passed);
         if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
             continue;
         schedule(p, queue, f, true, &p->event[2 * i]);

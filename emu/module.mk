@@ -3,11 +3,11 @@
 # Models and machine file: unit tests need no QEMU.
 $(eval $(call host_test,emu/test_eventq,emu/eventq.c))
 $(eval $(call host_test,emu/test_topo,emu/topo.c))
-$(eval $(call host_test,emu/test_net,emu/net.c emu/topo.c emu/eventq.c))
-$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/net.c emu/topo.c emu/eventq.c))
-$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/net.c emu/topo.c emu/eventq.c))
+$(eval $(call host_test,emu/test_net,emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
+$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
+$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
 $(eval $(call host_program,tests/emu/bench_net,\
-    tests/emu/bench_net.c tests/emu/traffic.c emu/net.c emu/topo.c emu/eventq.c))
+    tests/emu/bench_net.c tests/emu/traffic.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/fault.c emu/topo.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/disk.c emu/disk_model.c))
 $(eval $(call host_test,emu/test_config,emu/config.c emu/fault.c emu/setting.c emu/topo.c emu/disk_model.c,-lconfig))
@@ -30,4 +30,4 @@ $(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o
 include emu/front.mk
 
 $(eval $(call host_test,emu/test_cost,emu/cost.c))
-$(eval $(call host_test,emu/test_sched,emu/sched.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))
+$(eval $(call host_test,emu/test_sched,emu/sched.c emu/memory.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))

@@ -7,14 +7,8 @@
 #include <string.h>
 
 #include "emu/fault_plan.h"
+#include "emu/memory.h"
 #include "emu/ncu_state.h"
-
-void *ncu_allocate(size_t n, size_t bytes) {
-    void *p = calloc(n > 0 ? n : 1, bytes);
-    if (p == NULL)
-        abort();
-    return p;
-}
 
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
     return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
@@ -25,7 +19,7 @@ bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
 static void causes_push(struct causes *q, const struct ncu_cause *c) {
     if (q->count == q->room) {
         uint32_t room = q->room > 0 ? 2 * q->room : 8;
-        struct ncu_cause *bigger = ncu_allocate(room, sizeof *bigger);
+        struct ncu_cause *bigger = memory_new(room, sizeof *bigger);
         for (uint32_t k = 0; k < q->count; k++)
             bigger[k] = q->cause[(q->first + k) % q->room];
         free(q->cause);
@@ -271,7 +265,7 @@ static int disk_command_check(const struct ncu_node *node, uint64_t drive, uint6
 
 static void execute_disk(struct ncu_node *node, const uint64_t *arg) {
     struct ncu *n = node->ncu;
-    struct disk_command *c = ncu_allocate(1, sizeof *c);
+    struct disk_command *c = memory_new(1, sizeof *c);
     *c = (struct disk_command){.node = node,
                                .drive = (uint32_t)arg[0],
                                .write = arg[1] != 0,
@@ -353,7 +347,7 @@ static const struct net_ops from_net = {.header = net_header, .done = ncu_net_do
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
                     struct trace *trace, const struct fault *fault, uint32_t faults) {
-    struct ncu *n = ncu_allocate(1, sizeof *n);
+    struct ncu *n = memory_new(1, sizeof *n);
     *n = (struct ncu){.topo = topo,
                       .events = queue,
                       .ops = ops,
@@ -362,8 +356,8 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                       .count = count,
                       .fault = fault,
                       .faults = faults,
-                      .node = ncu_allocate(count, sizeof(struct ncu_node)),
-                      .index_of = ncu_allocate(NODE_HOST, sizeof(uint32_t))};
+                      .node = memory_new(count, sizeof(struct ncu_node)),
+                      .index_of = memory_new(NODE_HOST, sizeof(uint32_t))};
     n->net = net_new(topo, queue, &from_net, n);
     n->plan = fault_plan_new(topo, queue, n->net, trace, fault, faults);
     return n;

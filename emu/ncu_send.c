@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/memory.h"
 #include "emu/ncu_state.h"
 
 /* ---- Order after damage ---- */
@@ -105,9 +106,9 @@ static void host_start(struct ncu *n, struct transfer *t) {
 }
 
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
-    struct transfer *t = ncu_allocate(1, sizeof *t);
+    struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
-                           .copy = ncu_allocate(count, 1),
+                           .copy = memory_new(count, 1),
                            .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
     memcpy(t->copy, bytes, count);
     t->bytes = t->copy;
@@ -194,7 +195,7 @@ static void hop_done(struct transfer *t) {
 }
 
 static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes) {
-    struct transfer *t = ncu_allocate(1, sizeof *t);
+    struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
                            .parent = parent,
                            .subcube = parent->subcube,
@@ -251,7 +252,7 @@ static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t 
 
 void ncu_send(struct ncu_node *node, const uint64_t *arg) {
     struct ncu *n = node->ncu;
-    struct transfer *t = ncu_allocate(1, sizeof *t);
+    struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
                            .sender = node,
                            .bytes = node->ram + arg[1],

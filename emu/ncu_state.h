@@ -105,9 +105,6 @@ struct ncu {
     uint64_t now_cycles;
 };
 
-/* Zeroed memory; ends the process when there is none. */
-void *ncu_allocate(size_t n, size_t bytes);
-
 /* A node's memory has these bytes. */
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
 

@@ -19,6 +19,7 @@
  * The work per message depends on its hops, not on its bytes.
  */
 #include "emu/net.h"
+#include "emu/memory.h"
 
 #include <assert.h>
 #include <err.h>
@@ -59,19 +60,11 @@ struct net {
     struct net_statistics statistics;
 };
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory)
-        errx(1, "out of memory for the network");
-    return memory;
-}
-
 struct net *net_new(const struct topo *topo, struct eventq *queue, const struct net_ops *ops, void *ctx)
 {
-    struct net *n = allocate(1, sizeof *n);
+    struct net *n = memory_new(1, sizeof *n);
     *n = (struct net){.topo = topo, .queue = queue, .ops = ops, .ctx = ctx};
-    n->channel = allocate(topo_channels(topo), sizeof *n->channel);
+    n->channel = memory_new(topo_channels(topo), sizeof *n->channel);
     return n;
 }
 
@@ -79,7 +72,7 @@ struct net *net_new(const struct topo *topo, struct eventq *queue, const struct 
 
 static struct worm *worm_new(struct net *n)
 {
-    struct worm *w = allocate(1, sizeof *w);
+    struct worm *w = memory_new(1, sizeof *w);
     w->net = n;
     w->next = n->worms;
     if (w->next)

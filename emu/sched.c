@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/machine.h"
+#include "emu/memory.h"
 
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
 #define RUN_AHEAD_CYCLES 2000000u
@@ -82,16 +83,9 @@ struct sched {
     struct sched_statistics statistics;
 };
 
-static void *allocate(size_t n, size_t bytes) {
-    void *p = calloc(n > 0 ? n : 1, bytes);
-    if (p == NULL)
-        abort();
-    return p;
-}
-
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx) {
-    struct sched *s = allocate(1, sizeof *s);
+    struct sched *s = memory_new(1, sizeof *s);
     *s = (struct sched){.events = queue,
                         .requests = eventq_new(),
                         .harts = harts,
@@ -101,11 +95,11 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         .strict = strict,
                         .ops = ops,
                         .ctx = ctx,
-                        .hart = allocate(count, sizeof(struct hart)),
-                        .live = allocate(count, sizeof(uint32_t)),
-                        .hart_of = allocate(harts->count, sizeof(uint32_t)),
-                        .ready = allocate(count, sizeof(uint32_t)),
-                        .raise = allocate(count, sizeof(uint32_t))};
+                        .hart = memory_new(count, sizeof(struct hart)),
+                        .live = memory_new(count, sizeof(uint32_t)),
+                        .hart_of = memory_new(harts->count, sizeof(uint32_t)),
+                        .ready = memory_new(count, sizeof(uint32_t)),
+                        .raise = memory_new(count, sizeof(uint32_t))};
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
     for (uint32_t i = 0; i < count; i++)
