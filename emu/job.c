@@ -71,14 +71,16 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
     const struct job_program *p = &j->options.program[i];
     struct job_part *own = &j->own[i];
 
-    if (elf_image_read(&own->image, p->path, error, error_bytes) < 0 ||
-        load_check_program(&own->image, p->path, ram_bytes, j->options.stack_bytes, error, error_bytes) < 0)
+    if (elf_image_read(&own->image, p->path, error, error_bytes) < 0)
+        return -1;
+    uint64_t stack_bytes = elf_stack_bytes(&own->image, j->options.stack_bytes);
+    if (load_check_program(&own->image, p->path, ram_bytes, stack_bytes, error, error_bytes) < 0)
         return -1;
     own->fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     j->part[i].image = &own->image;
     j->part[i].argv = p->argv;
     j->part[i].argc = p->argc;
-    return check_arguments(p, j->options.stack_bytes, error, error_bytes);
+    return check_arguments(p, stack_bytes, error, error_bytes);
 }
 
 static int read_programs(struct job *j, uint64_t ram_bytes, char *error, size_t error_bytes)
@@ -133,8 +135,6 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
         return -1;
     }
     *j = (struct job){.id = id, .options = *o, .ops = ops, .ctx = ctx, .base = base, .nodes = 1u << o->dim};
-    if (j->options.stack_bytes == 0)
-        j->options.stack_bytes = USER_STACK_DEFAULT_BYTES;
     if (build(j, topo, error, error_bytes) < 0) {
         job_free(j);
         return -1;
@@ -352,7 +352,7 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
         return "no such job is running";
     if (e->node != from - j->base)
         return "it speaks for another node";
-    if (e->how > EXIT_LOAD)
+    if (e->how > EXIT_SIGNAL)
         return "there is no such way to end";
     if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
         return "it is too short";
@@ -385,6 +385,8 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
     } else {
         print_failed_exit(j, &e, text, n - sizeof e);
+        if (e.how == EXIT_SIGNAL && !j->killed)
+            j->end_status = e.status & 0xff;
         job_kill(j);
     }
     return NULL;

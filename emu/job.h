@@ -45,7 +45,7 @@ struct job_options { /* what it points to outlives the job */
     const struct job_program *program;
     uint32_t programs;
     const char *serve;    /* host folder that the programs may reach, NULL: none */
-    uint64_t stack_bytes; /* 0: USER_STACK_DEFAULT_BYTES */
+    uint64_t stack_bytes; /* 0: as the programs' notes say, or the default */
     enum job_status_rule status_rule;
     bool label;       /* lines of output begin with their node */
     bool registers;   /* a fault prints them */

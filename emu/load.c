@@ -96,6 +96,24 @@ static int read_segment(const struct complaint *c, Elf *elf, const GElf_Phdr *h,
     return 0;
 }
 
+/* The note that ncc leaves; others are nobody's business here. */
+static int read_note(const struct complaint *c, Elf *elf, const GElf_Phdr *h, struct program_note *note)
+{
+    Elf_Data *data = elf_getdata_rawchunk(elf, h->p_offset, h->p_filesz, ELF_T_NHDR);
+    size_t name_at, bytes_at, next = 0;
+    GElf_Nhdr n;
+
+    while (data && (next = gelf_getnote(data, next, &n, &name_at, &bytes_at)) > 0) {
+        const char *name = (const char *)data->d_buf + name_at;
+        if (n.n_namesz != sizeof PROGRAM_NOTE_NAME || memcmp(name, PROGRAM_NOTE_NAME, n.n_namesz) != 0)
+            continue;
+        if (n.n_type != PROGRAM_NOTE || n.n_descsz != sizeof *note)
+            return complain(c, "its note of sizes is of another version of ncc; build the program again");
+        memcpy(note, (const char *)data->d_buf + bytes_at, sizeof *note);
+    }
+    return 0;
+}
+
 static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *image)
 {
     size_t headers;
@@ -112,6 +130,8 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
             return complain(c, "program header %zu is damaged; build the program again", i);
         if (h.p_type == PT_INTERP || h.p_type == PT_DYNAMIC)
             return complain(c, "not a static executable: it wants a dynamic linker; link it with ncc");
+        if (h.p_type == PT_NOTE && read_note(c, elf, &h, &image->note) < 0)
+            return -1;
         if (h.p_type != PT_LOAD || h.p_memsz == 0)
             continue;
         if (read_segment(c, elf, &h, &image->segment[image->segments++]) < 0)
@@ -165,6 +185,25 @@ int elf_image_read(struct elf_image *image, const char *path, char *error, size_
     elf_end(elf);
     close(fd);
     return result;
+}
+
+uint32_t elf_default_dim(const char *path)
+{
+    struct elf_image image;
+    char error[256];
+
+    if (elf_image_read(&image, path, error, sizeof error) < 0)
+        return 0;
+    uint32_t dim_plus_1 = image.note.dim_plus_1;
+    elf_image_free(&image);
+    return dim_plus_1 ? dim_plus_1 - 1 : 0;
+}
+
+uint64_t elf_stack_bytes(const struct elf_image *image, uint64_t stack_bytes)
+{
+    if (stack_bytes)
+        return stack_bytes;
+    return image->note.stack_bytes ? image->note.stack_bytes : USER_STACK_DEFAULT_BYTES;
 }
 
 void elf_image_free(struct elf_image *image)
@@ -251,6 +290,8 @@ int load_check_program(const struct elf_image *image, const char *path, uint64_t
                         ram_bytes >> 10);
     if (check_user_space(&c, image, stack_bytes) < 0 || check_pages(&c, image) < 0 || check_entry(&c, image) < 0)
         return -1;
+    if (image->note.procs > PROCS_MAX)
+        return complain(&c, "wants %u processes on a node, %u are the most", image->note.procs, PROCS_MAX);
     return check_memory(&c, image, ram_bytes, stack_bytes);
 }
 
@@ -284,7 +325,10 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .arg_bytes = arg_bytes,
         .volumes = p->volumes,
         .entry = part->image->entry,
-        .stack_bytes = p->stack_bytes,
+        .stack_bytes = elf_stack_bytes(part->image, p->stack_bytes),
+        .heap_bytes = part->image->note.heap_bytes,
+        .comm_bytes = part->image->note.comm_bytes,
+        .procs = part->image->note.procs ? part->image->note.procs : 1,
     };
 
     *bytes = volumes_at + p->volumes * sizeof *p->volume;

@@ -21,6 +21,7 @@ struct elf_segment { /* one PT_LOAD with mem_bytes > 0 */
 };
 
 struct elf_image {
+    struct program_note note;    /* zeros when the file has none */
     uint64_t entry;
     uint32_t segments;           /* at least 1 */
     struct elf_segment *segment; /* ascending by va, disjoint */
@@ -30,6 +31,11 @@ struct elf_image {
  * one clear line in error (error_bytes long) that names the file: missing, not a regular file, not ELF, another
  * machine, not a static executable, cut off, segments that overlap, nothing to load. */
 int elf_image_read(struct elf_image *image, const char *path, char *error, size_t error_bytes);
+/* The dimension of the subcube that a program asks for by its note; 0 if it does not, or cannot be read: what is wrong
+ * with it is told by who loads it. */
+uint32_t elf_default_dim(const char *path);
+/* The stack that a program gets: so many bytes if that is not 0, else as its note says, else the default. */
+uint64_t elf_stack_bytes(const struct elf_image *image, uint64_t stack_bytes);
 void elf_image_free(struct elf_image *image);
 
 /* Checks that an image runs as a program with that much stack on a node of ram_bytes: inside user space
@@ -47,7 +53,7 @@ struct load_part { /* of a subcube: the nodes that get one program */
 
 struct load_program {
     uint32_t job, base, dim;
-    uint64_t stack_bytes;
+    uint64_t stack_bytes; /* 0: as each program's note says, or USER_STACK_DEFAULT_BYTES */
     const struct load_part *part;
     uint32_t parts;
     const struct load_volume *volume;

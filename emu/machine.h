@@ -156,6 +156,7 @@ enum ncu_wait {
     NCU_WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
     NCU_WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
     NCU_WAIT_DISK = 4,    /* a drive: its number */
+    NCU_WAIT_TIME = 5,    /* the clock; or a signal, if it has none set */
 };
 #define NCU_WAIT_ANY (~0ull)
 

@@ -20,7 +20,7 @@ SHELL_TESTS += tests/emu/test_tools.sh
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/plugin.c emu/xnc.c,$(wildcard emu/*.c))
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson))
-$(eval $(call host_program,bin/xnc,emu/xnc.c emu/link.c emu/launch.c emu/options.c))
+$(eval $(call host_program,bin/xnc,emu/xnc.c emu/link.c emu/launch.c emu/options.c emu/load.c,-lelf))
 
 PROGRAMS += $(B)/lib/plugin.so
 $(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o

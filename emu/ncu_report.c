@@ -35,6 +35,8 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
         return (size_t)snprintf(text, bytes, "waits for memory, until a message of its own has been received");
     case NCU_WAIT_DISK:
         return (size_t)snprintf(text, bytes, "waits for drive %s", name_number(node->wait[1], from, sizeof from));
+    case NCU_WAIT_TIME:
+        return (size_t)snprintf(text, bytes, "waits for a signal");
     default:
         return (size_t)snprintf(text, bytes, "waits for something unknown (%" PRIu64 ")", node->wait[0]);
     }

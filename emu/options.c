@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu/link.h"
+#include "emu/load.h"
 #include "emu/machine.h"
 
 #define LINES_MAX 24
@@ -101,7 +102,7 @@ int options_parse(const struct options *o, void *ctx, int argc, char **argv)
 /* ---- Jobs --------------------------------------------------------------------------------------- */
 
 const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
-                                             "run on a subcube of 2^DIM nodes (default 0: one node)"};
+                                             "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
                                          "nodes for the program (default: an equal share of the subcube)"};
 const struct option_line option_serve = {KEY_SERVE, "serve", "DIR", "host folder that programs may reach (default: none)"};
@@ -148,6 +149,7 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
     switch (key) {
     case KEY_DIMENSION:
         w->job.dim = options_dimension(o, value);
+        w->dimension_given = true;
         return true;
     case KEY_NODES:
         w->program[0].nodes = parse_nodes(o, value);
@@ -195,9 +197,11 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
         p->path = p->argv[0];
         w->job.programs = i + 1;
         if (!*argv)
-            return;
+            break;
         *argv = NULL;
     }
+    if (!w->dimension_given)
+        w->job.dim = elf_default_dim(w->program[0].path);
 }
 
 const char *options_machine_name(const struct options *o, const char *value)

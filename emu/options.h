@@ -67,6 +67,7 @@ extern const struct option_line option_dimension, option_nodes, option_serve, op
 struct job_words {
     struct job_options job; /* points to what follows and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
+    bool dimension_given; /* else the first program's note says it */
 };
 
 /* One of the options of a job. False: it is another. */

@@ -16,7 +16,8 @@ endif
 
 # ---- Headers for programs ----------------------------------------------------------------------
 
-PUBLIC_HEADERS := $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h)) \
+PUBLIC_HEADERS := \
+    $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
     $(B)/include/ncube/errors.h $(B)/include/pio.h
 
 $(B)/include/%.h: vertex/include/%.h
@@ -31,12 +32,12 @@ $(B)/include/pio.h: libpio/pio.h
 
 # ---- The user library --------------------------------------------------------------------------
 
-LIBVERTEX_SRCS := $(wildcard images/lib/*.c)
-LIBVERTEX_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS))
+LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S
+LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(NSDISK_SRCS))
 
-RV_USER_FLAGS := -fno-pic -ffunction-sections -fdata-sections -I$(B)/include -isystem $(NEWLIB)/include
+RV_USER_FLAGS := -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1 -fno-pic -ffunction-sections -fdata-sections -I$(B)/include -isystem $(NEWLIB)/include
 RV_FLAGS_images += $(RV_USER_FLAGS)
 RV_FLAGS_libpio += $(RV_USER_FLAGS)
 RV_FLAGS_nsdisk += $(RV_USER_FLAGS)

@@ -121,11 +121,11 @@ static size_t receive(struct buffer *b, int *from, int *type)
     long n;
     for (;;) {
         *from = *type = -1;
-        n = trap_nread(b->bytes, (long)b->size, from, type);
+        n = trap_read_message(b->bytes, (long)b->size, from, type);
         if (n >= 0)
             return (size_t)n;
         *from = *type = -1;
-        if (n == -N_EMSGSIZE && (n = trap_ntest(from, type)) >= 0)
+        if (n == -N_EMSGSIZE && (n = trap_test_message(from, type)) >= 0)
             buffer_grow(b, (size_t)n);
     }
 }
@@ -149,13 +149,13 @@ static void serve_until_shutdown(struct server *s)
     buffer_grow(&reply, BUFFER_FIRST_BYTES);
     for (;;) {
         size_t n = receive(&request, &from, &type);
-        uint32_t tag = TAG(type, 0, 0);
+        uint32_t tag = TAG(type, from >> 16, 0); /* a source is a node, and a procid from bit 16 up */
         if (type == N_SHUTDOWN && from == (int)NODE_HOST)
             return;
         if (!is_request(type))
             continue;
         buffer_grow(&reply, serve_reply_bytes(tag, request.bytes, n));
-        n = serve_request(s, (uint32_t)from, tag, request.bytes, n, reply.bytes, reply.size);
+        n = serve_request(s, (uint32_t)from & 0xffff, tag, request.bytes, n, reply.bytes, reply.size);
         send_reply(from, type, reply.bytes, n);
     }
 }

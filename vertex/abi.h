@@ -2,7 +2,9 @@
  * The traps of Vertex: name, number, in one list; kernel dispatch and library stubs come from it.
  *
  * `ecall` with the number in a7 and arguments in a0-a5; the result in a0: >= 0, or a negative n_error
- * (nsdisk/errors.h). Pointers are checked by the kernel. No other register changes.
+ * (nsdisk/errors.h). Pointers are checked by the kernel. Only nread, ntest and nreadp change other registers.
+ *
+ * A destination or source is a node's number with a procid in the bits from 16 up; -1 is any source.
  */
 #ifndef VERTEX_ABI_H
 #define VERTEX_ABI_H
@@ -14,8 +16,9 @@
     X(exit, 0)       /* status                               does not return                          */ \
     X(whoami, 1)     /* struct abi_whoami *                  0                                        */ \
     X(nwrite, 2)     /* buf bytes dest type                  0                                        */ \
-    X(nread, 3)      /* buf bytes int *src int *type         bytes; waits. EMSGSIZE keeps the message */ \
-    X(ntest, 4)      /* int *src int *type                   bytes, or -EAGAIN if none                */ \
+    X(nread, 3)      /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
+                     /*                                      EMSGSIZE keeps the message               */ \
+    X(ntest, 4)      /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
     X(nrange, 5)     /* low high                             0                                        */ \
     X(cycles, 6)     /*                                      virtual time in cycles                   */ \
     X(sbrk, 7)       /* increment                            old break                                */ \
@@ -44,7 +47,18 @@
     X(statfs, 30)    /* ufid struct file_statfs *            0                                        */ \
     X(disk_info, 31) /* drive struct abi_drive *             0            I/O nodes only              */ \
     X(disk_io, 32)   /* drive write? sector buf sectors      0            I/O nodes only              */ \
-    X(iochannel, 33) /* ufid channel                         0; channel -1: the nearest               */
+    X(iochannel, 33) /* ufid channel                         0; channel -1: the nearest               */ \
+    X(ngetp, 34)     /* bytes                                address of a buffer                      */ \
+    X(nwritep, 35)   /* buffer bytes dest type               0; the buffer is no longer the caller's  */ \
+    X(nreadp, 36)    /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
+    X(nrelp, 37)     /* buffer                               0                                        */ \
+    X(sleep, 38)     /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
+    X(sigentry, 39)  /* address of the dispatcher, signals   0; called with the signal for those      */ \
+    X(sigblock, 40)  /* signals                              those blocked before                     */ \
+    X(sigreturn, 41) /* struct abi_signal *                  goes on where the signal came            */ \
+    X(kill, 42)      /* node, procid << 16; signal           0                                        */ \
+    X(pread, 43)     /* ufid buf bytes offset                bytes; the file's offset stays           */ \
+    X(pwrite, 44)    /* ufid buf bytes offset                bytes; the file's offset stays           */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -65,8 +79,19 @@ struct abi_monitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
+    uint64_t landed; /* messages that the NCU wrote into the memory of this process, while it waited in nread; */
+    uint64_t copied; /* those that were copied to it */
+    uint64_t mapped; /* and those whose pages nreadp gave it */
     uint64_t resent;            /* by this node since boot: messages sent again after damage */
     uint64_t damaged;           /* messages that came here damaged */
+};
+
+/* What the dispatcher of signals gets in a1, on the process's own stack: what it goes back to by sigreturn. The
+ * dispatcher gets the signal in a0, and of a fault the address in a2; it must leave FP registers alone, too. */
+struct abi_signal {
+    uint64_t pc, ra, sp, t[7], a[8];
+    uint64_t blocked; /* signals that were blocked before */
+    uint64_t pad;
 };
 
 struct abi_drive {

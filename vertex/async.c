@@ -50,7 +50,7 @@ static void end_record(struct proc *p, struct async *a, int64_t status)
 
 static bool answers(const struct async *a, const struct message *m)
 {
-    const struct msg_pattern reply = {a->node, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
+    const struct msg_pattern reply = {a->node, 0, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
 
     return msg_matches(m, &reply);
 }
@@ -89,6 +89,11 @@ bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern)
         if (N_REPLY(a->type) == pattern->type_low && (pattern->node == MSG_ANY_NODE || pattern->node == a->node))
             return true;
     return false;
+}
+
+bool async_awaits(const struct proc *p, const struct message *m)
+{
+    return record_of(p, m) != NULL;
 }
 
 void async_taken(struct proc *p, const struct message *m)
@@ -163,15 +168,16 @@ int64_t sys_readstart(struct proc *p, const uint64_t *arg)
     return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
 }
 
-int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, struct message **m)
+int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, uint64_t offset,
+                        struct message **m)
 {
     struct file_request fields = {
-        .drive = f->drive, .flags = f->flags & N_O_APPEND, .sfid = f->sfid, .offset = f->offset, .bytes = bytes};
+        .drive = f->drive, .flags = f->flags & N_O_APPEND, .sfid = f->sfid, .offset = offset, .bytes = bytes};
     int error = request_new(p, &fields, bytes, m);
 
     if (error)
         return error;
-    error = vm_copy_in(&p->vm, (char *)(*m)->payload + (*m)->bytes, from, bytes);
+    error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, bytes);
     if (error)
         msg_release(*m);
     (*m)->bytes += bytes;
@@ -187,7 +193,7 @@ int64_t sys_writestart(struct proc *p, const uint64_t *arg)
         return -N_EBADF;
     if (!length_is_sound(arg[2]))
         return -N_EINVAL;
-    int error = async_write_request(p, f, arg[1], arg[2], &m);
+    int error = async_write_request(p, f, arg[1], arg[2], f->offset, &m);
     return error ? error : start(p, arg[0], N_FWRITE, arg[2], m);
 }
 
@@ -205,7 +211,7 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
         status = -N_EPROTO;
     if (status > 0 && a->type == N_FREAD) {
         int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO
-                                                          : vm_copy_out(&p->vm, to, reply_data(reply), status);
+                                                          : proc_copy_out(p, to, reply_data(reply), status);
         status = error ? error : status;
     }
     if (reply)

@@ -15,13 +15,16 @@
 #include "vertex/file.h"
 #include "vertex/queue.h"
 
-/* A write request with the program's data in it, at the file's offset. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
-int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, struct message **m);
+/* A write request with the program's data in it. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
+int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, uint64_t offset,
+                        struct message **m);
 
 /* The oldest arrived reply to a start under way that fits the pattern, or NULL. */
 struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern);
 /* A start under way may still get a reply that fits the pattern. */
 bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern);
+/* A message that arrived is the reply to a start under way. */
+bool async_awaits(const struct proc *p, const struct message *m);
 /* nread took a message: if it is such a reply, its start has ended. */
 void async_taken(struct proc *p, const struct message *m);
 /* Forgets the starts of a UFID, and their replies that have arrived. */

@@ -59,10 +59,53 @@ trap_return:                    /* sp = frame */
     ld sp, ASM_FRAME_SP(sp)
     sret
 
-    /* A trap in S-mode is a broken kernel. The boot stack serves for the last words. */
+    /* A trap in S-mode is a program's bad address in vm_touch_user, or a broken kernel: then the boot stack serves for
+     * the last words. */
 from_kernel:
+    csrrw sp, sscratch, sp      /* back as they were: sscratch is 0 */
+    csrr t0, sepc
+    la t1, touch_begin
+    bltu t0, t1, broken
+    la t1, touch_end
+    bltu t0, t1, touch_failed
+broken:
     la sp, boot_stack_top
     call trap_from_kernel
+
+    /* vm_touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
+     * is active. 0, or 1 if some page is not there, or not for that: part of it may have been copied. */
+    .globl vm_touch_user
+vm_touch_user:
+    li t2, ASM_STATUS_SUM
+    csrs sstatus, t2
+    or t0, a0, a1
+    andi t0, t0, 7
+    bnez t0, 2f
+    li t1, 8
+touch_begin:
+1:  bltu a2, t1, 2f
+    ld t0, 0(a1)
+    sd t0, 0(a0)
+    addi a0, a0, 8
+    addi a1, a1, 8
+    addi a2, a2, -8
+    j 1b
+2:  beqz a2, 3f
+    lbu t0, 0(a1)
+    sb t0, 0(a0)
+    addi a0, a0, 1
+    addi a1, a1, 1
+    addi a2, a2, -1
+    j 2b
+touch_end:
+3:  csrc sstatus, t2
+    li a0, 0
+    ret
+touch_failed:
+    li t2, ASM_STATUS_SUM + ASM_STATUS_SPP
+    csrc sstatus, t2
+    li a0, 1
+    ret
 
     /* trap_enter_program(frame) */
     .globl trap_enter_program
@@ -88,3 +131,67 @@ trap_enter_program:
 sched_restart:
     la sp, boot_stack_top
     j sched_main
+
+    /* sched_leave(&stack): the kernel's registers, and those of the program that C code leaves alone, stay on this
+     * stack; sched_enter(stack) comes back. */
+    .globl sched_leave
+sched_leave:
+    addi sp, sp, -ASM_SAVED_BYTES
+    sd ra, 0(sp)
+    sd gp, 8(sp)
+    sd tp, 16(sp)
+    .set at, 24
+    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    sd \r, at(sp)
+    .set at, at + 8
+    .endr
+    sd sp, 0(a0)
+    j sched_restart
+
+    .globl sched_enter
+sched_enter:
+    mv sp, a0
+    ld ra, 0(sp)
+    ld gp, 8(sp)
+    ld tp, 16(sp)
+    .set at, 24
+    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    ld \r, at(sp)
+    .set at, at + 8
+    .endr
+    addi sp, sp, ASM_SAVED_BYTES
+    ret
+
+    /* sched_save_fp(registers[33]), sched_restore_fp(registers): a program's f0-f31 and fcsr. */
+    .option push
+    .option arch, +d
+    .globl sched_save_fp
+sched_save_fp:
+    .set at, 0
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    fsd f\r, at(a0)
+    .set at, at + 8
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    fsd f\r, at(a0)
+    .set at, at + 8
+    .endr
+    frcsr t0
+    sd t0, at(a0)
+    ret
+
+    .globl sched_restore_fp
+sched_restore_fp:
+    .set at, 0
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    fld f\r, at(a0)
+    .set at, at + 8
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    fld f\r, at(a0)
+    .set at, at + 8
+    .endr
+    ld t0, at(a0)
+    fscsr t0
+    ret
+    .option pop

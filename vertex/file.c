@@ -344,28 +344,31 @@ static int64_t give_data(struct proc *p, int64_t status, const struct message *r
         return status;
     if ((uint64_t)status > asked || reply_bytes(reply) < (uint64_t)status)
         return -N_EPROTO;
-    int error = vm_copy_out(&p->vm, to, reply_data(reply), status);
+    int error = proc_copy_out(p, to, reply_data(reply), status);
     return error ? error : status;
 }
 
-static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t bytes)
+/* A file's bytes from `offset` on, in a piece that one request carries. */
+typedef int64_t piece_function(struct proc *p, struct file *f, uint64_t address, uint64_t bytes, uint64_t offset);
+
+static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t bytes, uint64_t offset)
 {
     struct message *reply;
     int error = vm_check(&p->vm, to, bytes, PTE_W);
 
     if (error)
         return error;
-    int64_t status = call_file(p, N_FREAD, f, (struct file_request){.offset = f->offset, .bytes = bytes}, &reply);
+    int64_t status = call_file(p, N_FREAD, f, (struct file_request){.offset = offset, .bytes = bytes}, &reply);
     status = give_data(p, status, reply, to, bytes);
     if (reply)
         msg_release(reply);
     return status;
 }
 
-static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes)
+static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
 {
     struct message *m;
-    int error = async_write_request(p, f, from, bytes, &m);
+    int error = async_write_request(p, f, from, bytes, offset, &m);
 
     if (error)
         return error;
@@ -373,39 +376,67 @@ static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64
     return status > (int64_t)bytes ? -N_EPROTO : status;
 }
 
-typedef int64_t piece_function(struct proc *p, struct file *f, uint64_t address, uint64_t bytes);
-
 /* Piece by piece until all is done or one comes short. After a part, an error is left for the next call. */
-static int64_t transfer(struct proc *p, const uint64_t *arg, piece_function *piece)
+static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uint64_t offset, piece_function *piece)
 {
-    struct file *f = file_get(p, arg[0]);
     uint64_t bytes = arg[2], done = 0, n;
     int64_t status = 0;
 
-    if (!f)
-        return -N_EBADF;
     if (bytes > INT64_MAX)
         return -N_EINVAL;
     do {
         n = bytes - done < FILE_IO_BYTES ? bytes - done : FILE_IO_BYTES;
         if (n > 0)
-            status = piece(p, f, arg[1] + done, n);
+            status = piece(p, f, arg[1] + done, n, offset + done);
         if (status < 0)
             return done ? (int64_t)done : status;
         done += status;
-        f->offset += status;
     } while (done < bytes && (uint64_t)status == n);
     return done;
 }
 
+/* At the file's offset, which moves. */
+static int64_t transfer_here(struct proc *p, const uint64_t *arg, piece_function *piece)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    if (!f)
+        return -N_EBADF;
+    int64_t done = transfer(p, f, arg, f->offset, piece);
+    if (done > 0)
+        f->offset += done;
+    return done;
+}
+
+static int64_t transfer_at(struct proc *p, const uint64_t *arg, piece_function *piece)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    if (!f)
+        return -N_EBADF;
+    if (f->stream)
+        return -N_ESPIPE;
+    return (int64_t)arg[3] < 0 ? -N_EINVAL : transfer(p, f, arg, arg[3], piece);
+}
+
 int64_t sys_read(struct proc *p, const uint64_t *arg)
 {
-    return transfer(p, arg, read_piece);
+    return transfer_here(p, arg, read_piece);
 }
 
 int64_t sys_write(struct proc *p, const uint64_t *arg)
 {
-    return transfer(p, arg, write_piece);
+    return transfer_here(p, arg, write_piece);
+}
+
+int64_t sys_pread(struct proc *p, const uint64_t *arg)
+{
+    return transfer_at(p, arg, read_piece);
+}
+
+int64_t sys_pwrite(struct proc *p, const uint64_t *arg)
+{
+    return transfer_at(p, arg, write_piece);
 }
 
 /* ---- Position and attributes ---- */

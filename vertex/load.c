@@ -71,7 +71,7 @@ static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
-           b->entry < USER_STACK_TOP && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
+           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
 /* The end of a load that never had a process. */
@@ -88,14 +88,23 @@ static const char *arguments_of(const struct load_begin *b)
     return (const char *)(b + 1);
 }
 
+static struct proc_sizes sizes_of(const struct load_begin *b)
+{
+    return (struct proc_sizes){b->stack_bytes, b->heap_bytes, b->comm_bytes};
+}
+
 /* The process keeps the message: its arguments and volumes are in it. */
 static int make_process(struct message *m)
 {
     const struct load_begin *b = (const struct load_begin *)m->payload;
-    struct proc *p = proc_current() ? NULL : proc_new(b->job, b->base, b->dim, b->stack_bytes);
+    const struct proc_sizes sizes = sizes_of(b);
 
+    if (proc_count() > 0)
+        return -N_EBUSY;
+    struct proc *p = proc_new(0, b->job, b->base, b->dim, &sizes);
     if (!p)
-        return proc_current() ? -N_EBUSY : -N_ENOMEM;
+        return -N_ENOMEM;
+    p->procs = b->procs;
     p->begin = m;
     m->holds++;
     p->volume = (const struct load_volume *)(arguments_of(b) + align8(b->arg_bytes));
@@ -145,7 +154,7 @@ static int place(struct proc *p, const struct load_data *d)
 static void data(struct message *m)
 {
     const struct load_data *d = (const struct load_data *)m->payload;
-    struct proc *p = proc_current();
+    struct proc *p = proc_find(0);
 
     if (m->bytes < sizeof *d || !load.active || d->job != load.job)
         return;
@@ -160,13 +169,18 @@ static int start(struct proc *p)
 {
     const struct load_begin *b = (const struct load_begin *)p->begin->payload;
 
-    return proc_start(p, b->entry, b->argc, arguments_of(b), b->arg_bytes);
+    const struct proc_sizes sizes = sizes_of(b);
+    int error = proc_start(p, b->entry, b->argc, arguments_of(b), b->arg_bytes);
+
+    for (uint32_t i = 1; i < b->procs && !error; i++)
+        error = proc_clone(p, i, &sizes);
+    return error;
 }
 
 static void finish(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
-    struct proc *p = proc_current();
+    struct proc *p = proc_find(0);
     bool mine = p && p->state == PROC_LOADING && p->job == load.job;
 
     if (m->bytes < sizeof *j || !load.active || j->job != load.job)
@@ -178,7 +192,7 @@ static void finish(struct message *m)
     if (!load.error)
         load.error = start(p);
     if (load.error && mine)
-        proc_abandon(p, EXIT_LOAD, load.error);
+        proc_kill(p, EXIT_LOAD, load.error);
     else if (load.error)
         report_end(EXIT_LOAD, load.error);
 }
@@ -201,26 +215,22 @@ void load_message(struct message *m)
     msg_release(m);
 }
 
-static void kill_process(struct proc *p)
+static void kill_all(void)
 {
-    if (p->state == PROC_LOADING || p->state == PROC_READY) {
-        load.active = false;
-        proc_abandon(p, EXIT_KILLED, 0);
-    } else if (p->state == PROC_RUNNING) {
-        p->killed = true;
-    }
+    load.active = false;
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_find(i))
+            proc_kill(proc_find(i), EXIT_KILLED, 0);
 }
 
 void load_kill(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
-    struct proc *p = proc_current();
-    bool never_begun = load.job != j->job;
 
     if (m->bytes >= sizeof *j && NODE_IS_COMPUTE(MAILBOX->node)) {
-        if (p && p->job == j->job) {
-            kill_process(p);
-        } else if (never_begun || load.active) {
+        if (proc_has_job(j->job)) {
+            kill_all();
+        } else if (load.job != j->job || load.active) {
             load.job = j->job;
             load.base = j->base;
             report_end(EXIT_KILLED, 0);
@@ -271,7 +281,8 @@ void load_builtin(void)
 
     if (info->segments == 0)
         return;
-    struct proc *p = proc_new(no_job, 0, dim, USER_STACK_DEFAULT_BYTES);
+    const struct proc_sizes sizes = {.stack_bytes = USER_STACK_DEFAULT_BYTES};
+    struct proc *p = proc_new(0, no_job, 0, dim, &sizes);
     if (!p)
         panic("no memory for the built-in program: %u pages free", page_free_count());
     p->builtin = true;

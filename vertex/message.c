@@ -1,100 +1,115 @@
 /*
- * The message calls: nwrite, nread, ntest, nrange.
+ * The message calls: nwrite, nread, ntest, nrange, and those that pass buffers without a copy: ngetp, nwritep, nreadp,
+ * nrelp.
  *
  * Logical and physical. A program numbers the nodes of its subcube from 0; Vertex adds the subcube's base. The
- * front end and, in replies to readstart and writestart, I/O nodes are named by address. The built-in program
- * sees addresses only (its base is 0) and may use every type.
+ * front end and, in replies to readstart and writestart, I/O nodes are named by address. A procid in the bits from 16 up
+ * says which process of a node is meant. The built-in program sees addresses only (its base is 0) and may use every
+ * type.
  */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
+#include "vertex/copy.h"
+#include "vertex/mail.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
+#include "vertex/sched.h"
+#include "vertex/signal.h"
 #include "vertex/syscall.h"
 
 enum { ANY = -1 };
+
+#define NODE_OF(name) ((name) & 0xffff)
+#define PROCID_OF(name) ((name) >> 16)
 
 static uint32_t subcube_nodes(const struct proc *p)
 {
     return 1u << p->dim;
 }
 
-/* ---- nwrite ---- */
-
-static bool may_send_to(const struct proc *p, int64_t dest)
+static uint32_t address_of(const struct proc *p, int32_t node)
 {
+    return NODE_IS_COMPUTE((uint32_t)node) ? p->base + node : (uint32_t)node;
+}
+
+/* ---- Sending ---- */
+
+/* The built-in program serves processes of any number. */
+static bool is_procid(const struct proc *p, int32_t procid)
+{
+    return procid >= 0 && procid < (int32_t)(p->builtin ? PROCS_MAX : p->procs);
+}
+
+static bool may_send_to(const struct proc *p, int32_t dest)
+{
+    int32_t node = NODE_OF(dest);
+
+    if (!is_procid(p, PROCID_OF(dest)))
+        return false;
     if (p->builtin)
-        return dest >= 0 && dest <= NODE_HOST;
-    return (dest >= 0 && dest < subcube_nodes(p)) || dest == NODE_HOST || dest == N_DEST_ALL;
+        return node <= (int32_t)NODE_HOST;
+    return node < (int32_t)subcube_nodes(p) || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
 }
 
-static bool may_send_type(const struct proc *p, int64_t type)
+static bool may_send_type(const struct proc *p, int32_t type)
 {
-    return type >= 0 && type <= (p->builtin ? 0xffff : (int64_t)N_TYPE_USER_MAX);
+    return type >= 0 && type <= (p->builtin ? 0xffff : (int32_t)N_TYPE_USER_MAX);
 }
 
-static uint32_t address_of(const struct proc *p, int64_t node)
+static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_t type)
 {
-    return NODE_IS_COMPUTE((uint64_t)node) ? p->base + node : node;
+    return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && may_send_type(p, type) ? 0 : -N_EINVAL;
 }
 
-static void send_to_all(struct proc *p, struct message *m, uint32_t tag)
-{
-    if (p->dim > 0)
-        msg_send_others(m, p->base, p->dim, tag);
-    msg_send(m, MAILBOX->node, tag);
-}
-
-/* A send that failed after nwrite had returned is reported by the next one. */
+/* A send that failed after nwrite had returned is reported by the next one; but a server's next reply is for another
+ * client. */
 static int earlier_failure(struct proc *p)
 {
     int status = p->send_status;
 
     p->send_status = 0;
-    return status;
+    return p->builtin ? 0 : status;
+}
+
+static void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
+{
+    uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
+
+    mail_note_sent(p, m);
+    if (NODE_OF(dest) != N_DEST_ALL) {
+        msg_send(m, address_of(p, NODE_OF(dest)), tag);
+        return;
+    }
+    if (p->dim > 0)
+        msg_send_others(m, p->base, p->dim, tag);
+    msg_send(m, MAILBOX->node, tag);
 }
 
 int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
 {
     uint64_t bytes = arg[1];
-    int64_t dest = (int32_t)arg[2], type = (int32_t)arg[3];
+    int32_t dest = arg[2], type = arg[3];
     struct message *m;
 
-    if (bytes > MSG_MAX_BYTES || !may_send_to(p, dest) || !may_send_type(p, type))
-        return -N_EINVAL;
-    int error = earlier_failure(p);
+    int error = check_send(p, bytes, dest, type);
     if (!error)
-        error = proc_new_message(p, bytes, &m);
+        error = earlier_failure(p);
+    if (!error)
+        error = proc_new_message(p, bytes, false, &m);
     if (error)
         return error;
     m->bytes = bytes;
-    error = vm_copy_in(&p->vm, m->payload, arg[0], bytes);
-    if (!error) {
-        proc_note_sent(p, m);
-        if (dest == N_DEST_ALL)
-            send_to_all(p, m, TAG(type, 0, 0));
-        else
-            msg_send(m, address_of(p, dest), TAG(type, 0, 0));
-    }
+    error = proc_copy_in(p, m->payload, arg[0], bytes);
+    if (!error)
+        send(p, m, dest, type);
     msg_release(m);
     return error;
 }
 
-/* ---- nread, ntest ---- */
-
-/* A program's int that is -1 (or absent) for "any" and is given back filled. */
-static int read_selector(struct proc *p, uint64_t pointer, int32_t *value)
-{
-    *value = ANY;
-    return pointer ? vm_copy_in(&p->vm, value, pointer, sizeof *value) : 0;
-}
-
-static int write_selector(struct proc *p, uint64_t pointer, int32_t value)
-{
-    return pointer ? vm_copy_out(&p->vm, pointer, &value, sizeof value) : 0;
-}
+/* ---- Which message ---- */
 
 static bool is_async_type(const struct proc *p, int32_t type)
 {
@@ -113,19 +128,16 @@ static bool may_read_from(const struct proc *p, int32_t src, int32_t type)
         return src >= ANY;
     if (is_async_type(p, type))
         return src >= (int32_t)NODE_IO_BASE && src <= (int32_t)NODE_HOST;
-    return src >= 0 && (uint32_t)src < subcube_nodes(p);
+    return is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p);
 }
 
-static int make_pattern(struct proc *p, uint64_t src_pointer, uint64_t type_pointer, struct msg_pattern *pattern)
+static int make_pattern(struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
 {
-    int32_t src, type;
-
-    if (read_selector(p, src_pointer, &src) != 0 || read_selector(p, type_pointer, &type) != 0)
-        return -N_EFAULT;
     if (!may_read_type(p, type) || !may_read_from(p, src, type))
         return -N_EINVAL;
     *pattern = (struct msg_pattern){
-        .node = src == ANY ? MSG_ANY_NODE : address_of(p, src),
+        .node = src == ANY ? MSG_ANY_NODE : address_of(p, NODE_OF(src)),
+        .procid = src == ANY ? MSG_ANY_NODE : (uint32_t)PROCID_OF(src),
         .type_low = type == ANY ? p->range_low : (uint32_t)type,
         .type_high = type == ANY ? p->range_high : (uint32_t)type,
     };
@@ -142,79 +154,267 @@ static struct message *find(struct proc *p, const struct msg_pattern *pattern)
     return pattern_is_async(p, pattern) ? async_find_arrived(p, pattern) : queue_find(&p->inbox, pattern);
 }
 
-static int32_t source_of(const struct proc *p, const struct message *m)
+/* The results of nread and ntest: source and type. */
+static void give_selectors(struct proc *p, uint32_t node, uint32_t tag)
 {
-    return NODE_IS_COMPUTE(m->node) ? m->node - p->base : m->node;
+    p->frame->a[1] = (NODE_IS_COMPUTE(node) ? node - p->base : node) | TAG_FROM(tag) << 16;
+    p->frame->a[2] = TAG_TYPE(tag);
 }
 
-static int write_selectors(struct proc *p, const struct message *m, const uint64_t *pointer)
-{
-    int error = write_selector(p, pointer[0], source_of(p, m));
+/* ---- nread, ntest ---- */
 
-    return error ? error : write_selector(p, pointer[1], TAG_TYPE(m->tag));
+static void remove(struct proc *p, struct message *m)
+{
+    queue_remove(&p->inbox, m);
+    mail_note_taken(p, m);
+    async_taken(p, m);
+    give_selectors(p, m->node, m->tag);
 }
 
 /* Everything that can fail comes before the message leaves the queue. */
-static int64_t take(struct proc *p, struct message *m, const uint64_t *arg)
+static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
 {
     int64_t bytes = m->bytes;
 
-    if (m->bytes > arg[1])
+    if (m->bytes > most)
         return -N_EMSGSIZE;
-    int error = vm_copy_out(&p->vm, arg[0], m->payload, m->bytes);
-    if (!error)
-        error = write_selectors(p, m, arg + 2);
+    int error = proc_copy_out(p, to, m->payload, m->bytes);
     if (error)
         return error;
-    queue_remove(&p->inbox, m);
-    proc_note_taken(p, m);
-    async_taken(p, m);
+    p->monitor.copied++;
+    remove(p, m);
     msg_release(m);
     return bytes;
 }
 
-int64_t sys_nread(struct proc *p, const uint64_t *arg)
+static int wait_for(struct proc *p, const struct msg_pattern *pattern)
 {
-    struct msg_pattern pattern;
-    struct message *m;
-    int error = make_pattern(p, arg[2], arg[3], &pattern);
+    return proc_wait(p, NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
+                     pattern->type_low == pattern->type_high ? pattern->type_low : NCU_WAIT_ANY);
+}
 
-    if (error)
-        return error;
-    if (arg[1] > INT64_MAX)
-        return -N_EINVAL;
-    while (!(m = find(p, &pattern))) {
-        if (pattern_is_async(p, &pattern) && !async_is_expected(p, &pattern))
+/* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
+static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, struct message **m)
+{
+    while (!(*m = find(p, pattern))) {
+        if (pattern_is_async(p, pattern) && !async_is_expected(p, pattern))
             return -N_EINVAL;
-        error = proc_wait(p, NCU_WAIT_MESSAGE, pattern.node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern.node,
-                          pattern.type_low == pattern.type_high ? pattern.type_low : NCU_WAIT_ANY);
+        int error = wait_for(p, pattern);
         if (error)
             return error;
+        if (signal_is_due(p) && !find(p, pattern))
+            return SYSCALL_AGAIN;
     }
-    return take(p, m, arg);
+    return 0;
+}
+
+/* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
+static int64_t await_open(struct proc *p, const struct msg_pattern *pattern, uint64_t va, uint64_t bytes)
+{
+    int64_t result = 0;
+
+    p->reader = (struct reader){.waiting = true, .pattern = *pattern, .va = va, .bytes = bytes};
+    mail_offer_waiting();
+    while (p->reader.waiting && (p->reader.landing || (!result && !queue_find(&p->inbox, pattern)))) {
+        if (p->reader.landing)
+            sched_wait(NCU_WAIT_MESSAGE, pattern->node, NCU_WAIT_ANY);
+        else
+            result = wait_for(p, pattern);
+        if (!result && signal_is_due(p))
+            result = SYSCALL_AGAIN;
+    }
+    bool come = !p->reader.waiting;
+    p->reader.waiting = false;
+    return come ? 1 : result;
+}
+
+int64_t sys_nread(struct proc *p, const uint64_t *arg)
+{
+    uint64_t to = arg[0], bytes = arg[1];
+    struct msg_pattern pattern;
+    struct message *m = NULL;
+    int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
+
+    if (result)
+        return result;
+    if (bytes > INT64_MAX)
+        return -N_EINVAL;
+    if (!pattern_is_async(p, &pattern) && !find(p, &pattern)) {
+        result = await_open(p, &pattern, to, bytes);
+        if (result > 0) {
+            give_selectors(p, p->reader.pattern.node, p->reader.tag);
+            return p->reader.bytes;
+        }
+    }
+    if (!result)
+        result = await_queued(p, &pattern, &m);
+    return result ? result : take(p, m, to, bytes);
 }
 
 int64_t sys_ntest(struct proc *p, const uint64_t *arg)
 {
     struct msg_pattern pattern;
-    int error = make_pattern(p, arg[0], arg[1], &pattern);
+    int error = make_pattern(p, arg[2], arg[3], &pattern);
 
     if (error)
         return error;
     const struct message *m = find(p, &pattern);
     if (!m)
         return -N_EAGAIN;
-    error = write_selectors(p, m, arg);
-    return error ? error : (int64_t)m->bytes;
+    give_selectors(p, m->node, m->tag);
+    return m->bytes;
 }
 
 int64_t sys_nrange(struct proc *p, const uint64_t *arg)
 {
-    int64_t low = (int32_t)arg[0], high = (int32_t)arg[1];
+    int32_t low = arg[0], high = arg[1];
 
     if (!may_send_type(p, low) || !may_send_type(p, high) || low > high)
         return -N_EINVAL;
     p->range_low = low;
     p->range_high = high;
     return 0;
+}
+
+/* ---- Buffers that the program has ---- */
+
+/* Where the link to the buffer at this address is; NULL: the program has no such buffer. */
+static struct message **find_buffer(struct proc *p, uint64_t va)
+{
+    struct message **link = &p->buffers;
+
+    while (*link && vm_buffer_address((*link)->payload) != va)
+        link = &(*link)->next;
+    return *link ? link : NULL;
+}
+
+/* Its address for the program, or -N_ENOMEM. */
+static int64_t give_buffer(struct proc *p, struct message *m)
+{
+    uint64_t va = vm_map_buffer(&p->vm, m->payload, m->capacity);
+
+    if (!va)
+        return -N_ENOMEM;
+    m->next = p->buffers;
+    p->buffers = m;
+    return va;
+}
+
+/* It is the kernel's again. */
+static struct message *take_buffer(struct proc *p, struct message **link)
+{
+    struct message *m = *link;
+
+    *link = m->next;
+    vm_unmap_buffer(&p->vm, m->payload, m->capacity);
+    return m;
+}
+
+/* Nothing that others left in the pages is shown to the program. */
+static void clear_beyond(struct message *m, uint64_t from)
+{
+    copy_zero((char *)m->payload + from, PAGE_ROUND_UP(m->capacity) - from);
+}
+
+int64_t sys_ngetp(struct proc *p, const uint64_t *arg)
+{
+    struct message *m;
+
+    if (arg[0] > MSG_MAX_BYTES)
+        return -N_EINVAL;
+    int error = proc_new_message(p, arg[0], true, &m);
+    if (error)
+        return error;
+    clear_beyond(m, 0);
+    int64_t va = give_buffer(p, m);
+    if (va < 0)
+        msg_release(m);
+    return va;
+}
+
+int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
+{
+    struct message **link = find_buffer(p, arg[0]);
+    int32_t dest = arg[2], type = arg[3];
+
+    if (!link)
+        return -N_EFAULT;
+    int error = arg[1] > (*link)->capacity ? -N_EINVAL : check_send(p, arg[1], dest, type);
+    if (!error)
+        error = earlier_failure(p);
+    if (error)
+        return error;
+    struct message *m = take_buffer(p, link);
+    m->bytes = arg[1];
+    send(p, m, dest, type);
+    msg_release(m);
+    return 0;
+}
+
+int64_t sys_nrelp(struct proc *p, const uint64_t *arg)
+{
+    struct message **link = find_buffer(p, arg[0]);
+
+    if (!link)
+        return -N_EFAULT;
+    msg_release(take_buffer(p, link));
+    return 0;
+}
+
+/* A short message has no pages of its own: it is copied to some. */
+static int buffer_for(struct proc *p, struct message *m, struct message **buffer)
+{
+    if (m->place == MSG_PAGES && m->holds == 1) {
+        *buffer = m;
+        return 0;
+    }
+    int error = proc_new_message(p, m->bytes, true, buffer);
+    if (!error)
+        copy_bytes((*buffer)->payload, m->payload, m->bytes);
+    return error;
+}
+
+/* Gives `buffer`, with the message in it, to the program; m leaves the queue. */
+static int64_t hand_over(struct proc *p, struct message *m, struct message *buffer)
+{
+    int64_t bytes = m->bytes;
+
+    if (buffer == m)
+        m->holds++;
+    uint64_t va = vm_map_buffer(&p->vm, buffer->payload, buffer->capacity);
+    if (!va) {
+        msg_release(buffer);
+        return -N_ENOMEM;
+    }
+    if (buffer == m)
+        p->monitor.mapped++;
+    else
+        p->monitor.copied++;
+    remove(p, m);
+    msg_release(m);
+    buffer->next = p->buffers;
+    p->buffers = buffer;
+    p->frame->a[3] = va;
+    return bytes;
+}
+
+int64_t sys_nreadp(struct proc *p, const uint64_t *arg)
+{
+    struct msg_pattern pattern;
+    struct message *m, *buffer;
+    uint64_t most = arg[1];
+    int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
+
+    if (!result && most > INT64_MAX)
+        result = -N_EINVAL;
+    if (!result)
+        result = await_queued(p, &pattern, &m);
+    if (!result && m->bytes > most)
+        result = -N_EMSGSIZE;
+    if (!result)
+        result = buffer_for(p, m, &buffer);
+    if (result)
+        return result;
+    clear_beyond(buffer, m->bytes);
+    return hand_over(p, m, buffer);
 }

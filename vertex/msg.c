@@ -7,27 +7,117 @@
 #include "vertex/copy.h"
 #include "vertex/kmem.h"
 #include "vertex/ncu.h"
-#include "vertex/resend.h"
 
 struct channel {
-    struct message *standard; /* the standard buffer; NULL when it was handed over and not yet replaced */
-    struct message *armed;    /* what the NCU has: the standard buffer, a bigger one, or NULL */
-    uint64_t wanted_bytes;    /* of the message that waits, if the standard buffer is too small for it */
+    struct message *standard; /* the standard buffer; NULL when it became a message for want of memory */
+    struct message *armed;    /* what the NCU has: the standard buffer, a longer one, or NULL */
+    struct ncu_cause header;  /* of a message that waits, too long for the standard buffer; kind 0: none */
 };
 
+#define SPARE_BYTES 64u /* with the header, a cell of 128 bytes (kmem.c) */
+#define SPARES 16u
+
+static struct {
+    struct message *first;
+    uint32_t count;
+} spare;
+
 static struct channel channels[NCU_CHANNELS + 1];
-static uint32_t unarmed; /* bit c: channel c waits for memory */
-static uint32_t sends;   /* under way */
+uint32_t msg_unarmed;
+static uint32_t sends;   /* under way, */
+static uint32_t sends_of[MSG_OF_KERNEL + 1]; /* by owner */
+static uint32_t count;   /* messages that exist */
 
 /* ---- Buffers ---- */
 
+static uint32_t payload_pages(uint64_t capacity)
+{
+    return PAGE_ROUND_UP(capacity) / PAGE_BYTES;
+}
+
+/* A message is blank but for its payload, which a spare has already. */
+static struct message *make_blank(struct message *m)
+{
+    m->bytes = 0;
+    m->holds = 1;
+    m->sequence = 0;
+    m->owner = MSG_OF_KERNEL;
+    m->via = MSG_VIA_NEAREST;
+    count++;
+    return m;
+}
+
+static struct message *new_header(uint64_t inline_bytes, enum message_place place)
+{
+    struct message *m = kmem_alloc(MEM_MESSAGE, sizeof *m + inline_bytes);
+
+    if (!m)
+        return NULL;
+    m->payload = (uint64_t *)(m + 1);
+    m->capacity = inline_bytes;
+    m->place = place;
+    return make_blank(m);
+}
+
+/* Short messages come and go: a few cells are kept for them. */
+static struct message *new_short(void)
+{
+    struct message *m = spare.first;
+
+    if (!m)
+        return new_header(SPARE_BYTES, MSG_INLINE);
+    spare.first = m->next;
+    spare.count--;
+    return make_blank(m);
+}
+
+static bool keep_as_spare(struct message *m)
+{
+    if (m->place != MSG_INLINE || m->capacity != SPARE_BYTES || spare.count == SPARES)
+        return false;
+    m->next = spare.first;
+    spare.first = m;
+    spare.count++;
+    return true;
+}
+
+static void free_header(struct message *m)
+{
+    count--;
+    if (!keep_as_spare(m))
+        kmem_free(MEM_MESSAGE, m, sizeof *m + (m->place == MSG_INLINE ? m->capacity : 0));
+}
+
+struct message *msg_new_pages(uint64_t capacity)
+{
+    struct message *m = new_header(0, MSG_PAGES);
+
+    if (!m)
+        return NULL;
+    m->capacity = capacity ? capacity : 1;
+    m->payload = page_alloc(MEM_MESSAGE, payload_pages(m->capacity));
+    if (m->payload)
+        return m;
+    free_header(m);
+    return NULL;
+}
+
 struct message *msg_new(uint64_t capacity)
 {
-    struct message *m = kmem_alloc(MEM_MESSAGE, sizeof *m + capacity);
+    bool small = sizeof(struct message) + capacity <= KMEM_SMALL_MAX;
+
+    if (capacity <= SPARE_BYTES)
+        return new_short();
+    return small ? new_header(capacity, MSG_INLINE) : msg_new_pages(capacity);
+}
+
+struct message *msg_new_landing(void *memory, uint64_t capacity)
+{
+    struct message *m = new_header(0, MSG_LANDED);
 
     if (m) {
-        *m = (struct message){.holds = 1, .capacity = capacity, .via = MSG_VIA_NEAREST};
-        m->payload = (uint64_t *)(m + 1);
+        m->payload = memory;
+        m->capacity = capacity;
     }
     return m;
 }
@@ -36,8 +126,11 @@ void msg_release(struct message *m)
 {
     if (m->holds == 0)
         panic("msg_release: message 0x%lx, tag 0x%x, is free", (uint64_t)m, m->tag);
-    if (--m->holds == 0)
-        kmem_free(MEM_MESSAGE, m, sizeof *m + m->capacity);
+    if (--m->holds > 0)
+        return;
+    if (m->place == MSG_PAGES)
+        page_free(MEM_MESSAGE, m->payload, payload_pages(m->capacity));
+    free_header(m);
 }
 
 /* ---- Arming ---- */
@@ -45,35 +138,32 @@ void msg_release(struct message *m)
 static void arm(uint32_t c, struct message *m)
 {
     channels[c].armed = m;
-    channels[c].wanted_bytes = 0;
-    unarmed &= ~(1u << c);
+    channels[c].header.kind = 0;
+    msg_unarmed &= ~(1u << c);
     ncu_arm(c, m->payload, m->capacity);
 }
 
-/* Arms the channel for what it waits for; without memory it stays, or becomes, unarmed. */
-static void arm_channel(uint32_t c)
+/* Without memory the channel stays, or becomes, unarmed. */
+void msg_rearm(uint32_t c)
 {
     struct channel *ch = &channels[c];
-    struct message *m;
+    struct message *m = ch->standard;
 
-    if (ch->wanted_bytes > MSG_ARMED_BYTES) {
-        m = msg_new(ch->wanted_bytes);
-    } else {
-        if (!ch->standard)
-            ch->standard = msg_new(MSG_ARMED_BYTES);
-        m = ch->standard;
-    }
+    if (ch->header.kind)
+        m = msg_new(ch->header.bytes);
+    else if (!m)
+        m = ch->standard = msg_new(MSG_ARMED_BYTES);
     if (m)
         arm(c, m);
     else
-        unarmed |= 1u << c;
+        msg_unarmed |= 1u << c;
 }
 
-void msg_arm_waiting(void)
+void msg_arm_unarmed(void)
 {
-    for (uint32_t c = 0, left = unarmed; left; c++, left >>= 1)
+    for (uint32_t c = 0, left = msg_unarmed; left; c++, left >>= 1)
         if (left & 1)
-            arm_channel(c);
+            msg_rearm(c);
 }
 
 void msg_init(void)
@@ -83,25 +173,35 @@ void msg_init(void)
 
     for (uint32_t c = 0; c <= loop_back; c++)
         if (connected & 1u << c)
-            arm_channel(c);
+            msg_rearm(c);
 }
 
 /* ---- Receiving ---- */
 
-void msg_header_waits(const struct ncu_cause *cause)
+bool msg_header_waits(const struct ncu_cause *cause)
 {
     struct channel *ch = &channels[cause->channel];
 
     if (ch->armed && ch->armed->capacity >= cause->bytes)
-        return; /* armed since the header came */
-    ch->wanted_bytes = cause->bytes;
-    arm_channel(cause->channel);
+        return false; /* armed since the header came */
+    ch->header = *cause;
+    return true;
 }
 
-/* A copy in a buffer of its size, or NULL: too big, or no memory. */
-static struct message *copy_of_small(const struct message *m)
+void msg_land(uint32_t channel, struct message *landing)
 {
-    struct message *copy = m->bytes <= MSG_SMALL_BYTES ? msg_new(m->bytes) : NULL;
+    arm(channel, landing);
+}
+
+const struct ncu_cause *msg_waiting_header(uint32_t channel)
+{
+    return msg_unarmed & 1u << channel && channels[channel].header.kind ? &channels[channel].header : NULL;
+}
+
+/* A copy in a buffer of its size, or NULL. */
+static struct message *copy_of(const struct message *m)
+{
+    struct message *copy = msg_new(m->bytes);
 
     if (copy) {
         copy_bytes(copy->payload, m->payload, m->bytes);
@@ -114,10 +214,10 @@ static struct message *copy_of_small(const struct message *m)
     return copy;
 }
 
-/* Takes the message out of the channel: a copy, so that the standard buffer stays, or the buffer itself. */
-static struct message *detach(struct channel *ch, struct message *m)
+struct message *msg_keep(uint32_t channel, struct message *m)
 {
-    struct message *copy = m == ch->standard ? copy_of_small(m) : NULL;
+    struct channel *ch = &channels[channel];
+    struct message *copy = m == ch->standard ? copy_of(m) : NULL;
 
     if (copy)
         return copy;
@@ -126,11 +226,10 @@ static struct message *detach(struct channel *ch, struct message *m)
     return m;
 }
 
-static void discard(struct channel *ch, struct message *m)
+void msg_drop(uint32_t channel, struct message *m)
 {
-    if (m != ch->standard)
+    if (m != channels[channel].standard)
         msg_release(m);
-    resend_note_damage();
 }
 
 struct message *msg_received(const struct ncu_cause *cause)
@@ -146,13 +245,6 @@ struct message *msg_received(const struct ncu_cause *cause)
     m->start_cycles = cause->start_cycles;
     m->done_cycles = cause->done_cycles;
     ch->armed = NULL;
-    if (cause->status == NCU_OK) {
-        m = detach(ch, m);
-    } else {
-        discard(ch, m);
-        m = NULL;
-    }
-    arm_channel(cause->channel);
     return m;
 }
 
@@ -164,6 +256,7 @@ static void start_send(struct message *m, uint64_t node, uint32_t tag)
     m->tag = tag;
     m->holds++;
     sends++;
+    sends_of[m->owner]++;
     ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
 }
 
@@ -201,5 +294,22 @@ struct message *msg_sent(const struct ncu_cause *cause)
     if (sends == 0 || m->holds == 0)
         panic("msg_sent: cookie 0x%lx", cause->cookie);
     sends--;
+    sends_of[m->owner]--;
     return m;
+}
+
+bool msg_owner_sends(uint32_t owner)
+{
+    return sends_of[owner] > 0;
+}
+
+uint32_t msg_count(void)
+{
+    uint32_t of_channels = 0;
+
+    for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
+        of_channels += channels[c].standard != NULL;
+        of_channels += channels[c].armed && channels[c].armed != channels[c].standard;
+    }
+    return count - of_channels;
 }

@@ -54,6 +54,12 @@ uint64_t ncu_time(void)
     return MAILBOX->ans[0];
 }
 
+void ncu_timer(uint64_t at_cycles)
+{
+    MAILBOX->arg[0] = at_cycles;
+    ncu_execute(NCU_TIMER);
+}
+
 int ncu_enter(void)
 {
     ncu_execute(NCU_ENTER);
@@ -63,6 +69,11 @@ int ncu_enter(void)
 void ncu_end(void)
 {
     ncu_execute(NCU_END);
+}
+
+void ncu_drop(void)
+{
+    ncu_execute(NCU_DROP);
 }
 
 void ncu_fault(const char *text, uint64_t bytes)

@@ -27,10 +27,12 @@ void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes);
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
 
 uint64_t ncu_time(void); /* cycles */
+void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */
 
 /* Entry of a trap from U-mode; true: interrupts were due before it and must be handled first. */
 int ncu_enter(void);
-void ncu_end(void); /* of an interrupt handler */
+void ncu_end(void);  /* of an interrupt handler */
+void ncu_drop(void); /* instead of it: the process does not go on */
 _Noreturn void ncu_fault(const char *text, uint64_t bytes);
 
 #endif

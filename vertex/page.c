@@ -14,6 +14,7 @@ static struct {
     char *low, *high; /* all memory that was ever given */
     uint32_t free;
     uint32_t promised;
+    uint32_t keep;
     uint32_t owned[MEM_OWNERS];
 } mem;
 
@@ -73,6 +74,7 @@ static void *find_and_take(enum mem_owner owner, uint32_t pages)
 void page_init(void *low, void *high)
 {
     mem = (typeof(mem)){.low = low, .high = high};
+    mem.keep = PAGE_KEEP;
     mem.free = ((char *)high - (char *)low) / PAGE_BYTES;
     insert(NULL, NULL, low, mem.free);
 }
@@ -104,7 +106,7 @@ void page_free(enum mem_owner owner, void *run, uint32_t pages)
 
 bool page_promise(uint32_t pages)
 {
-    if (mem.free - mem.promised < (uint64_t)pages + PAGE_KEEP)
+    if (mem.free - mem.promised < (uint64_t)pages + mem.keep)
         return false;
     mem.promised += pages;
     return true;
@@ -117,13 +119,60 @@ void page_release(uint32_t pages)
     mem.promised -= pages;
 }
 
-void *page_alloc_promised(void)
+/* Takes one page out of the middle of the run that has it. False: it is not free. */
+static bool take_page(char *page)
+{
+    struct run *r = mem.first, *before = NULL;
+
+    while (r && run_end(r) <= page) {
+        before = r;
+        r = r->next;
+    }
+    if (!r || (char *)r > page)
+        return false;
+    struct run *rest = r->next;
+    uint64_t low = (page - (char *)r) / PAGE_BYTES, high = r->pages - low - 1;
+    if (high > 0) {
+        rest = (struct run *)(page + PAGE_BYTES);
+        *rest = (struct run){r->next, high};
+    }
+    if (low > 0)
+        *r = (struct run){rest, low};
+    else if (before)
+        before->next = rest;
+    else
+        mem.first = rest;
+    return true;
+}
+
+void *page_take_promised(void *wished)
 {
     page_release(1);
+    if (wished && take_page(wished)) {
+        mem.free--;
+        mem.owned[MEM_PROCESS]++;
+        return wished;
+    }
     void *page = find_and_take(MEM_PROCESS, 1);
     if (!page)
-        panic("page_alloc_promised: %u free, %u promised", mem.free, mem.promised);
+        panic("page_take_promised: %u free, %u promised", mem.free, mem.promised);
     return page;
+}
+
+void page_keep(uint64_t bytes)
+{
+    mem.keep = bytes ? PAGE_ROUND_UP(bytes) / PAGE_BYTES : PAGE_KEEP;
+}
+
+void *page_longest_run(uint64_t *pages)
+{
+    struct run *longest = mem.first;
+
+    for (struct run *r = mem.first; r; r = r->next)
+        if (r->pages > longest->pages)
+            longest = r;
+    *pages = longest ? longest->pages : 0;
+    return longest;
 }
 
 uint32_t page_free_count(void)

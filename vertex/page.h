@@ -9,6 +9,9 @@
  * messages and kernel objects; PAGE_KEEP pages are never promised, so that a program cannot take the memory
  * that its own messages need.
  *
+ * A process's pages lie where their addresses suggest (vm.h) if that is free, so that what is one piece to the
+ * program is one piece to the NCU.
+ *
  *   free >= promised           always
  *   free - promised            what page_alloc may hand out
  *
@@ -22,7 +25,7 @@
 #include <stdint.h>
 
 #define PAGE_BYTES 4096u
-#define PAGE_KEEP 32u
+#define PAGE_KEEP 32u /* unless page_keep says otherwise */
 #define PAGE_ROUND_DOWN(a) ((a) & ~(uint64_t)(PAGE_BYTES - 1))
 #define PAGE_ROUND_UP(a) PAGE_ROUND_DOWN((a) + PAGE_BYTES - 1)
 
@@ -43,8 +46,14 @@ void page_free(enum mem_owner owner, void *run, uint32_t pages);
 /* Promises pages; false if memory does not suffice. page_release takes back promises that were not used. */
 bool page_promise(uint32_t pages);
 void page_release(uint32_t pages);
-/* Uses one promise up. The page is MEM_PROCESS's. */
-void *page_alloc_promised(void);
+/* Uses one promise up, with this page if it is free, else with any. */
+void *page_take_promised(void *wished);
+
+/* So many bytes are never promised from now on; 0: PAGE_KEEP pages. What is promised already stays so. */
+void page_keep(uint64_t bytes);
+
+/* The longest run of free pages, in *pages its length. */
+void *page_longest_run(uint64_t *pages);
 
 uint32_t page_free_count(void);
 uint32_t page_owned(enum mem_owner owner);

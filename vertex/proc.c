@@ -6,30 +6,81 @@
 #include "vertex/console.h"
 #include "vertex/copy.h"
 #include "vertex/csr.h"
+#include "vertex/event.h"
 #include "vertex/file.h"
 #include "vertex/kmem.h"
+#include "vertex/mail.h"
 #include "vertex/msg.h"
-#include "vertex/request.h"
 #include "vertex/sched.h"
 #include "vertex/text.h"
+#include "vertex/timer.h"
+
+#define NO_JOB UINT32_MAX
+#define COPY_PIECE_BYTES 2048u /* 0.1 ms, half of that on average for a header that has come */
 
 static struct proc *current;
-
-/* Messages that overtook the load of the process they are for. Once a job has run here, what comes without a
- * process is late, not early, and is dropped. */
-static struct msg_queue early;
+static struct proc *table[PROCS_MAX];
 static bool job_has_run;
+
+static struct { /* what the processes of the job that have ended add up to */
+    struct job_exit exit;
+    struct exit_fault fault;
+    char text[sizeof current->exit_text];
+} job = {.exit.job = NO_JOB};
 
 struct proc *proc_current(void)
 {
     return current;
 }
 
+void proc_become_current(struct proc *p)
+{
+    current = p;
+    vm_activate(p ? &p->vm : NULL);
+}
+
+struct proc *proc_find(uint32_t procid)
+{
+    return procid < PROCS_MAX ? table[procid] : NULL;
+}
+
+uint32_t proc_count(void)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        n += table[i] != NULL;
+    return n;
+}
+
+bool proc_has_job(uint32_t job_number)
+{
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (table[i] && !table[i]->builtin && table[i]->job == job_number)
+            return true;
+    return false;
+}
+
+bool proc_job_has_run(void)
+{
+    return job_has_run;
+}
+
+/* Where an interrupt falls can be seen: the next process starts there, or a handler. */
+void proc_update_exact(void)
+{
+    uint32_t caught = 0;
+
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        caught |= table[i] ? table[i]->sig_caught : 0;
+    MAILBOX->exact = caught || proc_count() > 1;
+}
+
 /* ---- Beginning ---- */
 
-static int build(struct proc *p, uint64_t stack_bytes)
+static int build(struct proc *p, const struct proc_sizes *sizes)
 {
-    uint64_t stack = PAGE_ROUND_UP(stack_bytes);
+    uint64_t stack = PAGE_ROUND_UP(sizes->stack_bytes);
 
     p->stack = page_alloc(MEM_PROCESS, PROC_STACK_PAGES);
     if (!p->stack || vm_init(&p->vm) != 0)
@@ -37,16 +88,32 @@ static int build(struct proc *p, uint64_t stack_bytes)
     p->frame = (struct trap_frame *)((char *)p->stack + PROC_STACK_PAGES * PAGE_BYTES) - 1;
     p->vm.stack_low = USER_STACK_TOP - stack;
     p->vm.break_low = p->vm.break_now = USER_TEXT_VA;
+    p->vm.heap_bytes = sizes->heap_bytes ? sizes->heap_bytes : UINT64_MAX;
     int error = vm_add_zero(&p->vm, p->vm.stack_low, USER_STACK_TOP, PTE_R | PTE_W);
     return error ? error : file_open_standard(p);
 }
 
+static void free_buffers(struct proc *p)
+{
+    while (p->buffers) {
+        struct message *m = p->buffers;
+        p->buffers = m->next;
+        msg_release(m);
+    }
+}
+
+static void check_leaks(void)
+{
+    if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
+        panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
+    if (job_has_run && !msg_sends_under_way() && msg_count() > 0)
+        panic("process: %u messages are left over", msg_count());
+}
+
 static void free_all(struct proc *p)
 {
-    struct message *m;
-
-    while ((m = queue_take_first(&p->inbox)))
-        msg_release(m);
+    mail_drop_inbox(p);
+    free_buffers(p);
     file_free_all(p);
     if (p->vm.root)
         vm_free(&p->vm);
@@ -54,32 +121,59 @@ static void free_all(struct proc *p)
         page_free(MEM_PROCESS, p->stack, PROC_STACK_PAGES);
     if (p->begin)
         msg_release(p->begin);
+    table[p->procid] = NULL;
     kmem_free(MEM_PROCESS, p, sizeof *p);
-    if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
-        panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
+    proc_update_exact();
+    if (proc_count() == 0)
+        check_leaks();
 }
 
-struct proc *proc_new(uint32_t job, uint32_t base, uint32_t dim, uint64_t stack_bytes)
+struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim,
+                      const struct proc_sizes *sizes)
 {
     struct proc *p = kmem_alloc(MEM_PROCESS, sizeof *p);
 
     if (!p)
         return NULL;
     copy_zero(p, sizeof *p);
+    page_keep(sizes->comm_bytes);
     p->state = PROC_LOADING;
-    p->job = job;
+    p->procid = procid;
+    p->job = job_number;
     p->base = base;
     p->dim = dim;
+    p->procs = 1;
     p->logical = MAILBOX->node - base;
     p->range_high = N_TYPE_USER_MAX;
-    if (build(p, stack_bytes) != 0) {
+    p->deadline_cycles = NCU_TIMER_NONE;
+    table[procid] = p;
+    proc_update_exact();
+    if (build(p, sizes) != 0) {
         free_all(p);
         return NULL;
     }
-    p->inbox = early;
-    early = (struct msg_queue){0};
-    current = p;
+    mail_give_early(p);
     return p;
+}
+
+int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
+{
+    struct proc *copy = proc_new(procid, p->job, p->base, p->dim, sizes);
+
+    if (!copy)
+        return -N_ENOMEM;
+    copy->begin = p->begin;
+    copy->begin->holds++;
+    copy->volume = p->volume;
+    copy->volumes = p->volumes;
+    copy->procs = p->procs;
+    *copy->frame = *p->frame;
+    int error = vm_copy(&copy->vm, &p->vm);
+    if (error)
+        free_all(copy);
+    else
+        copy->state = PROC_READY;
+    return error;
 }
 
 static bool is_list_of_strings(const char *text, uint32_t bytes, uint32_t count)
@@ -129,31 +223,35 @@ int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *argume
 void proc_run(struct proc *p)
 {
     p->state = PROC_RUNNING;
-    vm_activate(&p->vm);
+    proc_become_current(p);
     asm volatile("fence.i" : : : "memory");
     trap_enter_program(p->frame);
 }
 
 /* ---- Ending ---- */
 
-static void record_exit(struct proc *p, uint32_t how, int32_t status)
+void proc_set_death(struct proc *p, uint32_t how, int32_t status)
 {
-    p->exit = (struct job_exit){.job = p->job, .node = p->logical, .status = status, .how = how};
-    p->state = PROC_ENDED;
+    p->death = (struct job_exit){.job = p->job, .node = p->logical, .status = status, .how = how};
 }
 
-void proc_abandon(struct proc *p, uint32_t how, int32_t status)
+void proc_kill(struct proc *p, uint32_t how, int32_t status)
 {
-    record_exit(p, how, status);
+    if (p->killed || p->state == PROC_ENDING || p->state == PROC_ENDED)
+        return;
+    proc_set_death(p, how, status);
+    if (p->state == PROC_RUNNING) {
+        p->killed = true;
+        sched_wake(p);
+    } else {
+        p->state = PROC_ENDED;
+    }
 }
 
-/* What is queued is of no more use; its room lets senders go on, this process's own sends included. */
-static void drop_inbox(struct proc *p)
+static void await_sends(const struct proc *p)
 {
-    struct message *m;
-
-    while ((m = queue_take_first(&p->inbox)))
-        msg_release(m);
+    while (msg_owner_sends(p->procid))
+        sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
 }
 
 /* There is no next nwrite to return it. */
@@ -163,16 +261,19 @@ static void tell_lost_message(const struct proc *p)
         console_print("the last messages of the program did not all arrive: error %d", -p->send_status);
 }
 
-void proc_exit(struct proc *p, uint32_t how, int32_t status)
+/* What is queued is of no more use; its room lets senders go on, this process's own sends included. */
+void proc_exit(struct proc *p)
 {
     p->state = PROC_ENDING;
     p->killed = false;
-    drop_inbox(p);
+    timer_clear(p);
+    while (p->reader.landing)
+        sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    mail_drop_inbox(p);
     file_close_all(p);
-    while (msg_sends_under_way())
-        sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    await_sends(p);
     tell_lost_message(p);
-    record_exit(p, how, status);
+    p->state = PROC_ENDED;
     sched_restart();
 }
 
@@ -220,7 +321,8 @@ void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address)
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
                MAILBOX->node, fault_name(&p->vm, scause, address), pc, address);
     record_fault(p, scause, address);
-    proc_exit(p, EXIT_FAULT, 1);
+    proc_set_death(p, EXIT_FAULT, 1);
+    proc_exit(p);
 }
 
 static uint32_t text_length(const char *text)
@@ -254,22 +356,44 @@ static void report_builtin(const struct job_exit *exit, const char *text)
         console_print("the built-in program has ended with status %d", exit->status);
 }
 
+static bool is_worse(const struct job_exit *a, const struct job_exit *b)
+{
+    static const uint8_t rank[] = {
+        [EXIT_NORMAL] = 0, [EXIT_KILLED] = 1, [EXIT_SIGNAL] = 2, [EXIT_FAULT] = 3, [EXIT_LOAD] = 4};
+
+    return rank[a->how] != rank[b->how] ? rank[a->how] > rank[b->how] : a->status > b->status;
+}
+
+/* The worst end counts, then the highest status. A fault ends the job's other processes here, as the front end ends
+ * them elsewhere. */
+static void add_to_job(const struct proc *p)
+{
+    if (job.exit.job != p->job || is_worse(&p->death, &job.exit)) {
+        job.exit = p->death;
+        job.fault = p->fault;
+        copy_bytes(job.text, p->exit_text, sizeof job.text);
+    }
+    for (uint32_t i = 0; p->death.how != EXIT_NORMAL && i < PROCS_MAX; i++)
+        if (table[i])
+            proc_kill(table[i], EXIT_KILLED, 0);
+}
+
 void proc_reap(struct proc *p)
 {
-    struct job_exit exit = p->exit;
     bool builtin = p->builtin;
-    struct exit_fault fault = p->fault;
-    char text[sizeof p->exit_text];
 
-    copy_bytes(text, p->exit_text, sizeof text);
-    vm_activate(NULL);
-    current = NULL;
+    proc_become_current(NULL);
     job_has_run = true;
+    add_to_job(p);
     free_all(p);
+    if (proc_count() > 0)
+        return;
     if (builtin)
-        report_builtin(&exit, text);
+        report_builtin(&job.exit, job.text);
     else
-        proc_report_exit(&exit, exit.how == EXIT_FAULT ? &fault : NULL, text);
+        proc_report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
+    job.exit.job = NO_JOB;
+    page_keep(0);
 }
 
 /* ---- Waiting ---- */
@@ -281,9 +405,35 @@ int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type)
     return p->killed ? -N_EINTR : 0;
 }
 
-int proc_new_message(struct proc *p, uint64_t capacity, struct message **m)
+int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes)
 {
-    while (!(*m = msg_new(capacity))) {
+    int error = 0;
+
+    for (uint64_t at = 0, n; at < bytes && !error; at += n) {
+        n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
+        error = vm_copy_in(&p->vm, (char *)to + at, from + at, n);
+        if (at + n < bytes)
+            event_fetch();
+    }
+    return error;
+}
+
+int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
+{
+    int error = 0;
+
+    for (uint64_t at = 0, n; at < bytes && !error; at += n) {
+        n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
+        error = vm_copy_out(&p->vm, to + at, (const char *)from + at, n);
+        if (at + n < bytes)
+            event_fetch();
+    }
+    return error;
+}
+
+int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m)
+{
+    while (!(*m = pages ? msg_new_pages(capacity) : msg_new(capacity))) {
         if (!msg_sends_under_way())
             return -N_ENOMEM;
         int error = proc_wait(p, NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
@@ -293,59 +443,9 @@ int proc_new_message(struct proc *p, uint64_t capacity, struct message **m)
     return 0;
 }
 
-/* ---- Messages in and out ---- */
-
-static bool wanted(const struct proc *p, const struct message *m)
+void proc_wake_for_memory(void)
 {
-    return p->state != PROC_ENDING && p->state != PROC_ENDED ? true : TAG_TYPE(m->tag) == N_REPLY(N_FEXIT);
-}
-
-void proc_deliver(struct message *m)
-{
-    if (current && wanted(current, m))
-        queue_add(&current->inbox, m);
-    else if (!current && NODE_IS_IO(MAILBOX->node))
-        request_refuse(m);
-    else if (!current && !job_has_run)
-        queue_add(&early, m);
-    else
-        msg_release(m);
-}
-
-void proc_note_sent(struct proc *p, const struct message *m)
-{
-    p->last_sent = m;
-    p->monitor.sent_start_cycles = 0;
-    p->monitor.sent_done_cycles = 0;
-    p->monitor.sent_bytes = m->bytes + 8;
-}
-
-void proc_note_taken(struct proc *p, const struct message *m)
-{
-    p->monitor.recv_start_cycles = m->start_cycles;
-    p->monitor.recv_done_cycles = m->done_cycles;
-    p->monitor.recv_bytes = m->bytes + 8;
-}
-
-static int32_t error_of_status(int32_t status)
-{
-    return status == NCU_EDEST || status == NCU_ELINK ? -N_EHOSTUNREACH : -N_EIO;
-}
-
-void proc_sent(const struct message *m, const struct ncu_cause *cause)
-{
-    struct proc *p = current;
-
-    if (!p)
-        return;
-    if (p->last_sent == m) {
-        p->monitor.sent_start_cycles = cause->start_cycles;
-        p->monitor.sent_done_cycles = cause->done_cycles;
-    }
-    if (cause->status == NCU_OK)
-        return;
-    if (request_is(m))
-        request_failed(p, m, error_of_status(cause->status));
-    else
-        p->send_status = error_of_status(cause->status);
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (table[i] && table[i]->waiting && table[i]->wait.why == NCU_WAIT_MEMORY)
+            sched_wake(table[i]);
 }

@@ -8,8 +8,10 @@
  *                                               |  proc_reap: memory back, N_EXIT
  *                                             (none)
  *
- * A node has at most one; `proc_current` is the only way to it, and everything a process owns hangs from struct proc.
- * On an I/O node it is the built-in program, nsdisk, which sees raw node addresses, all message types
+ * A node has up to PROCS_MAX, all of one job: copies of one program, told apart by their procid, each with its own
+ * address space, kernel stack, inbox and files. Everything a process owns hangs from its struct proc. Only one runs at
+ * a time (sched.h): proc_current. The node's last process to end brings the answer to the front end.
+ * On an I/O node there is the built-in program, nsdisk, which sees raw node addresses, all message types
  * and the drives.
  */
 #ifndef VERTEX_PROC_H
@@ -28,6 +30,7 @@
 
 #define PROC_STACK_PAGES 2u /* kernel stack */
 #define PROC_FILES_MAX 256u
+#define PROC_FP_REGISTERS 33u /* f0-f31, fcsr */
 #define PROC_VIA_MAX 16u /* I/O nodes with a chosen channel */
 
 enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDED };
@@ -35,32 +38,62 @@ enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDE
 struct file;
 struct async;
 
+/* nread in progress. When it has been served, `waiting` is false again and what it got is in the fields. */
+struct reader {
+    bool waiting;
+    bool landing;               /* the NCU writes into the process's memory */
+    struct msg_pattern pattern; /* wanted; then, in .node, the sender */
+    uint64_t va, bytes;         /* the buffer; then the message's length */
+    uint32_t tag;               /* the message's */
+};
+
+struct proc_wait { /* of sched_wait */
+    enum ncu_wait why;
+    uint64_t node, type;
+};
+
 struct proc {
     /* life */
     enum proc_state state;
-    bool killed;             /* N_KILL came; the next return to user mode, or wait, ends it */
+    bool killed;             /* the next return to user mode, or wait, ends it, as `death` says */
     bool builtin;            /* nsdisk */
+    uint32_t procid;
     uint32_t job;
-    struct job_exit exit;    /* when ENDED */
+    struct job_exit death;   /* when killed or ENDED */
     struct exit_fault fault; /* when it ended by one */
     char exit_text[160];
 
     /* the subcube */
     uint32_t base;           /* address of logical node 0 */
     uint32_t dim;
+    uint32_t procs;          /* of this job on each node */
     uint32_t logical;        /* own number; of the built-in program: own address */
 
     /* memory and registers */
     struct vm vm;
     void *stack;             /* kernel stack, PROC_STACK_PAGES */
     struct trap_frame *frame; /* at its top */
+    uint64_t saved_stack;    /* sched.c, while another runs */
+    uint64_t fp[PROC_FP_REGISTERS];
+
+    /* waiting: sched.c, timer.c */
+    bool waiting;
+    struct proc_wait wait;
+    uint64_t deadline_cycles; /* NCU_TIMER_NONE: none */
+    bool timed_out;          /* the deadline has passed */
 
     /* messages */
     struct msg_queue inbox;
+    struct reader reader;
+    struct message *buffers;         /* that the program has: ngetp, nreadp */
     uint32_t range_low, range_high;  /* nrange */
     const struct message *last_sent; /* of which `monitor` tells when it is done */
     int32_t send_status;             /* of a send that failed; for the next nwrite */
     struct abi_monitor monitor;
+
+    /* signals: signal.c; bit s is signal s */
+    uint32_t sig_pending, sig_caught, sig_blocked;
+    uint64_t sig_entry;              /* of the program's dispatcher */
 
     /* files: file.c, async.c */
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
@@ -68,43 +101,60 @@ struct proc {
         uint32_t node, channel;
     } via[PROC_VIA_MAX];               /* iochannel; node 0: free */
     struct async *async;               /* readstarts and writestarts under way, newest first */
+    uint32_t awaited;                  /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
     struct message *begin;             /* N_LOAD_BEGIN, held: the volumes are in it */
     const struct load_volume *volume;
     uint32_t volumes;
 };
 
-struct proc *proc_current(void); /* NULL: none */
+struct proc *proc_current(void); /* the one that runs, or was the last to; NULL: none */
+void proc_become_current(struct proc *p);
+struct proc *proc_find(uint32_t procid); /* NULL: none */
+uint32_t proc_count(void);
+bool proc_has_job(uint32_t job); /* a process of it is here; the built-in program is of none */
+bool proc_job_has_run(void); /* since boot */
+
+struct proc_sizes {
+    uint64_t stack_bytes;
+    uint64_t heap_bytes; /* most; 0: what there is */
+    uint64_t comm_bytes; /* kept free for messages; 0: the default */
+};
 
 /* A process in state LOADING, its standard files open, its stack promised. NULL: no memory. */
-struct proc *proc_new(uint32_t job, uint32_t base, uint32_t dim, uint64_t stack_bytes);
+struct proc *proc_new(uint32_t procid, uint32_t job, uint32_t base, uint32_t dim, const struct proc_sizes *sizes);
 /* It will run from `entry` with these arguments (strings with their NULs, one after the other).
  * N_E2BIG, N_EPROTO (the text is not argc strings). */
 int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *arguments, uint32_t bytes);
+/* Another process of the same job, a copy of p, which is READY. N_ENOMEM. */
+int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes);
 _Noreturn void proc_run(struct proc *p);
 
-/* Ends the process that runs: closes its files, lets its sends end, and leaves the rest to proc_reap. */
-_Noreturn void proc_exit(struct proc *p, uint32_t how, int32_t status);
+/* Ends the process that runs, as `death` says: closes its files, lets its sends end, and leaves the rest to
+ * proc_reap. */
+_Noreturn void proc_exit(struct proc *p);
+void proc_set_death(struct proc *p, uint32_t how, int32_t status);
 /* Ends it because of what it did. */
 _Noreturn void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address);
-/* Ends a process that does not run yet. */
-void proc_abandon(struct proc *p, uint32_t how, int32_t status);
+/* Ends a process, soon; it may be any on this node. Without effect on one that is about to end. */
+void proc_kill(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
 /* The answer to the front end, exactly once per node and job; fault: NULL unless it was one. */
 void proc_report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);
 
 /* sched_wait for a process: -N_EINTR when it is to die. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);
-/* A message of that capacity, waiting for memory as long as sends are to give some back.
- * -N_ENOMEM, -N_EINTR. */
-int proc_new_message(struct proc *p, uint64_t capacity, struct message **m);
+/* vm_copy_in and vm_copy_out for the process that runs, in pieces between which what is due is handled: a header that
+ * waits holds channels on its whole path. -N_EFAULT. */
+int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes);
+int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes);
 
-/* A message arrived that is not for the kernel. Takes it over. */
-void proc_deliver(struct message *m);
-/* A send is done; m is still the caller's. */
-void proc_sent(const struct message *m, const struct ncu_cause *cause);
-/* The process sends m, or takes m, for `monitor` to tell. */
-void proc_note_sent(struct proc *p, const struct message *m);
-void proc_note_taken(struct proc *p, const struct message *m);
+/* A message of that capacity (in pages of its own: `pages`), waiting for memory as long as sends are to give some back.
+ * -N_ENOMEM, -N_EINTR. */
+int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m);
+void proc_wake_for_memory(void);
+
+/* Whether user code may run ahead has changed. */
+void proc_update_exact(void);
 
 #endif

@@ -49,7 +49,7 @@ bool msg_matches(const struct message *m, const struct msg_pattern *p)
 {
     uint32_t type = TAG_TYPE(m->tag);
 
-    if (p->node != MSG_ANY_NODE && p->node != m->node)
+    if (p->node != MSG_ANY_NODE && (p->node != m->node || p->procid != TAG_FROM(m->tag)))
         return false;
     if (type < p->type_low || type > p->type_high)
         return false;

@@ -3,14 +3,17 @@
 #include <stddef.h>
 
 #include "nsdisk/errors.h"
+#include "vertex/async.h"
 #include "vertex/copy.h"
+#include "vertex/mail.h"
 #include "vertex/msg.h"
+#include "vertex/timer.h"
 
 static uint32_t last_sequence;
 
 int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m)
 {
-    int error = proc_new_message(p, sizeof *fields + extra, m);
+    int error = proc_new_message(p, sizeof *fields + extra, false, m);
 
     if (!error) {
         (*m)->bytes = 0;
@@ -71,24 +74,50 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
 
     head->seq = m->sequence = ++last_sequence;
     m->via = via_of(p, node);
-    proc_note_sent(p, m);
-    msg_post(m, node, TAG(type, 0, 0));
+    mail_note_sent(p, m);
+    msg_post(m, node, TAG(type, p->procid, 0));
     return last_sequence;
+}
+
+/* The front end answers at once, or when its user has typed: it has no limit. */
+static uint64_t limit_of(uint32_t node)
+{
+    return node == NODE_HOST ? NCU_TIMER_NONE : ncu_time() + REQUEST_LIMIT_CYCLES;
+}
+
+static int await(struct proc *p, const struct msg_pattern *reply, struct message **m)
+{
+    int error = 0;
+
+    if ((*m = queue_find(&p->inbox, reply)))
+        return 0;
+    p->awaited = reply->sequence;
+    timer_set(p, limit_of(reply->node));
+    while (!error && !(*m = queue_find(&p->inbox, reply)))
+        error = p->timed_out ? -N_ETIMEDOUT : proc_wait(p, NCU_WAIT_REPLY, reply->node, reply->type_low);
+    timer_clear(p);
+    p->awaited = 0;
+    return error;
+}
+
+bool request_is_awaited(const struct proc *p, const struct message *m)
+{
+    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
+
+    return (sequence != 0 && sequence == p->awaited) || async_awaits(p, m);
 }
 
 int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
 {
-    struct msg_pattern pattern = {node, N_REPLY(type), N_REPLY(type), true, sequence};
+    struct msg_pattern pattern = {node, 0, N_REPLY(type), N_REPLY(type), true, sequence};
     struct message *m;
 
     *reply = NULL;
-    while (!(m = queue_find(&p->inbox, &pattern))) {
-        int error = proc_wait(p, NCU_WAIT_REPLY, node, N_REPLY(type));
-        if (error)
-            return error;
-    }
+    int error = await(p, &pattern, &m);
+    if (error)
+        return error;
     queue_remove(&p->inbox, m);
-    proc_note_taken(p, m);
+    mail_note_taken(p, m);
     if (m->bytes < sizeof(struct file_reply)) {
         msg_release(m);
         return -N_EPROTO;

@@ -7,6 +7,8 @@
 #include "nsdisk/errors.h"
 #include "vertex/proc.h"
 #include "vertex/resend.h"
+#include "vertex/signal.h"
+#include "vertex/timer.h"
 #include "vertex/trap.h"
 
 typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
@@ -20,17 +22,22 @@ void syscall_handle(struct proc *p, struct trap_frame *frame)
     uint64_t number = frame->a[7];
 
     frame->pc += 4;
-    frame->a[0] = number < TRAPS ? table[number](p, frame->a) : -N_ENOSYS;
+    int64_t result = number < TRAPS ? table[number](p, frame->a) : -N_ENOSYS;
+    if (result == SYSCALL_AGAIN)
+        frame->pc -= 4;
+    else
+        frame->a[0] = result;
 }
 
 int64_t sys_exit(struct proc *p, const uint64_t *arg)
 {
-    proc_exit(p, EXIT_NORMAL, (int32_t)arg[0]);
+    proc_set_death(p, EXIT_NORMAL, (int32_t)arg[0]);
+    proc_exit(p);
 }
 
 int64_t sys_whoami(struct proc *p, const uint64_t *arg)
 {
-    struct abi_whoami who = {.node = p->logical, .proc = 0, .host = NODE_HOST, .dim = p->dim};
+    struct abi_whoami who = {.node = p->logical, .proc = p->procid, .host = NODE_HOST, .dim = p->dim};
 
     return vm_copy_out(&p->vm, arg[0], &who, sizeof who);
 }
@@ -51,4 +58,18 @@ int64_t sys_monitor(struct proc *p, const uint64_t *arg)
     p->monitor.resent = resend_count();
     p->monitor.damaged = resend_damaged();
     return vm_copy_out(&p->vm, arg[0], &p->monitor, sizeof p->monitor);
+}
+
+int64_t sys_sleep(struct proc *p, const uint64_t *arg)
+{
+    int64_t result = 0;
+
+    timer_set(p, arg[0]);
+    while (!p->timed_out && result == 0) {
+        result = proc_wait(p, NCU_WAIT_TIME, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        if (result == 0 && !p->timed_out && signal_is_due(p))
+            result = -N_EINTR;
+    }
+    timer_clear(p);
+    return result;
 }

@@ -16,6 +16,10 @@ struct trap_frame;
 TRAP_LIST(SYSCALL_DECLARE)
 #undef SYSCALL_DECLARE
 
+/* Instead of a result: the process is to make the same call again, after the handler of a signal that interrupted it. No
+ * n_error. */
+#define SYSCALL_AGAIN INT64_MIN
+
 void syscall_handle(struct proc *p, struct trap_frame *frame);
 
 #endif

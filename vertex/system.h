@@ -9,7 +9,7 @@
  *   | to procid  | from procid|  type                  |
  *   +------------+------------+------------------------+
  *
- * Types 0-32767 belong to programs; the rest to the system. procid is 0 on a node with one process.
+ * Types 0-32767 belong to programs; the rest to the system. procid tells the processes of a node apart, 0 .. procs-1.
  *
  * Loading. A program is loaded on a part of a subcube, often all of it: the logical nodes part_first ..
  * part_first + part_nodes - 1. The front end sends each message of a load to the first of them. If the part is a
@@ -22,8 +22,10 @@
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
- *                                                              exactly once per node and job
+ *                                                              exactly once per node and job, when its last
+ *                                                              process has ended
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
+ *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, `from` is then NODE_HOST
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
@@ -53,6 +55,7 @@ enum system_type {
     N_MOUNTED = 0x8006,
     N_SHUTDOWN = 0x8007,
     N_CONSOLE = 0x8008,
+    N_SIGNAL = 0x8009,
 };
 
 struct load_job {
@@ -73,8 +76,26 @@ struct load_begin {
     uint32_t volumes;   /* struct load_volume that follow the arguments, at the next multiple of 8 */
     uint64_t entry;
     uint64_t stack_bytes;
+    uint64_t heap_bytes; /* most; 0: as far as memory goes */
+    uint64_t comm_bytes; /* of memory that heap and stack leave to messages; 0: the default */
+    uint32_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
+    uint32_t pad;
 };
-_Static_assert(sizeof(struct load_begin) == 48, "load_begin layout");
+_Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
+
+#define PROCS_MAX 8u /* processes on a node */
+
+/* What ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN leave in the executable: an ELF note "ncube" of type
+ * PROGRAM_NOTE. The front end's user may say otherwise. */
+#define PROGRAM_NOTE_NAME "ncube"
+#define PROGRAM_NOTE 1
+
+struct program_note { /* 0: not said */
+    uint64_t stack_bytes, heap_bytes, comm_bytes;
+    uint32_t procs;
+    uint32_t dim_plus_1;
+};
+_Static_assert(sizeof(struct program_note) == 32, "program_note layout");
 
 struct load_volume {
     char name[16]; /* with NUL */
@@ -99,6 +120,7 @@ enum {
     EXIT_FAULT = 1,  /* the program did what the machine forbids; text says node, pc, cause, address */
     EXIT_KILLED = 2, /* by N_KILL */
     EXIT_LOAD = 3,   /* could not be loaded; status is a negative n_error */
+    EXIT_SIGNAL = 4, /* by a signal that it does not handle; status is 128 + signal, text says from whom */
 };
 
 struct job_exit {
@@ -115,5 +137,13 @@ struct exit_fault { /* as it was at the fault; the registers that a call may cha
     uint64_t t[7], a[8];
 };
 _Static_assert(sizeof(struct exit_fault) == 160, "exit_fault layout");
+
+struct signal_message {
+    uint32_t job;
+    uint32_t signal; /* newlib's number */
+    uint32_t procid; /* of the process that it is for */
+    uint32_t from;   /* who sent it: logical node, procid << 16; or NODE_HOST */
+};
+_Static_assert(sizeof(struct signal_message) == 16, "signal_message layout");
 
 #endif

@@ -9,9 +9,12 @@
 #include "vertex/msg.h"
 #include "vertex/ncu.h"
 #include "vertex/proc.h"
+#include "vertex/sched.h"
+#include "vertex/signal.h"
 #include "vertex/syscall.h"
 #include "vertex/vm.h"
 
+_Static_assert(SSTATUS_SPP == ASM_STATUS_SPP, "entry.S");
 _Static_assert(NCU_LEAVE == ASM_NCU_LEAVE, "entry.S");
 _Static_assert(offsetof(struct trap_frame, pc) == ASM_FRAME_PC, "entry.S");
 _Static_assert(offsetof(struct trap_frame, ra) == ASM_FRAME_RA, "entry.S");
@@ -52,24 +55,36 @@ static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t 
 
     if (scause == SCAUSE_ECALL_U)
         syscall_handle(p, frame);
-    else if (!right || vm_fault(&p->vm, address, right) != 0)
+    else if ((!right || vm_fault(&p->vm, address, right) != 0) && !signal_fault(p, scause, address))
         proc_fault(p, scause, frame->pc, address);
 }
 
-/* The request line is cleared before the causes are fetched: one that comes later raises it again. */
-static void handle_due(void)
+/* Handles what is due, for a process that goes on, or is killed by it: then whatever it did ahead never was. The
+ * request line is cleared before the causes are fetched: one that comes later raises it again.
+ * One copy of this code for all who call it: what lies between CAUSES and END costs the same wherever the process was
+ * stopped (emu/sched.h). */
+static __attribute__((noinline)) void handle_due(struct proc *p)
 {
     csr_clear(sip, INTERRUPT_SSI);
     event_fetch();
     msg_arm_waiting();
-    ncu_end();
+    if (p->killed)
+        ncu_drop();
+    else
+        ncu_end();
 }
 
 /* What fell due while the program ran is handled before the trap is. */
-static void enter(void)
+static void enter(struct proc *p)
 {
-    while (ncu_enter())
-        handle_due();
+    while (!p->killed && ncu_enter())
+        handle_due(p);
+}
+
+/* After an interrupt: what the process does next in the kernel is a trap of its own. */
+static bool must_stay(const struct proc *p)
+{
+    return sched_must_yield() || signal_is_due(p);
 }
 
 void trap_from_program(struct trap_frame *frame)
@@ -78,17 +93,21 @@ void trap_from_program(struct trap_frame *frame)
     uint64_t scause = csr_read(scause), address = csr_read(stval);
 
     if (scause == SCAUSE_SSI) {
-        handle_due();
-        if (p->killed)
-            enter();
+        handle_due(p);
+        if (!p->killed && must_stay(p))
+            enter(p);
     } else {
-        enter();
+        enter(p);
         if (!p->killed)
             handle_exception(p, frame, scause, address);
         msg_arm_waiting();
     }
+    if (!p->killed && sched_must_yield())
+        sched_yield();
+    if (!p->killed && signal_is_due(p))
+        signal_deliver(p);
     if (p->killed)
-        proc_exit(p, EXIT_KILLED, 0);
+        proc_exit(p);
 }
 
 void trap_from_kernel(void)

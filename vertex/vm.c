@@ -14,7 +14,10 @@
 #define PTE_USER (PTE_U | PTE_A | PTE_D)
 #define ROOT_USER_ENTRIES VM_INDEX(USER_END, 2)
 
+#define TOUCH_MOST_BYTES 128u /* longer copies are cheaper page by page */
+
 uint64_t addr_window;
+static const pte_t *active_root; /* of satp; NULL: Vertex's own */
 
 __attribute__((aligned(PAGE_BYTES))) pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES],
     vm_kernel_leaf[VM_TABLE_ENTRIES];
@@ -64,7 +67,12 @@ static void fence(void)
 
 int vm_init(struct vm *vm)
 {
+    uint64_t pages;
+    char *run = page_longest_run(&pages);
+
     *vm = (struct vm){.root = table_new()};
+    vm->home = run + pages / VM_HOME_SKIP * PAGE_BYTES;
+    vm->home_top = run + pages * PAGE_BYTES;
     if (!vm->root)
         return -N_ENOMEM;
     for (unsigned i = ROOT_USER_ENTRIES; i < VM_TABLE_ENTRIES; i++)
@@ -74,6 +82,7 @@ int vm_init(struct vm *vm)
 
 void vm_activate(const struct vm *vm)
 {
+    active_root = vm ? vm->root : NULL;
     csr_write(satp, SATP_SV39 | addr_to_machine(vm ? vm->root : vm_kernel_root) / PAGE_BYTES);
     fence();
 }
@@ -90,10 +99,16 @@ static void *entry_page(pte_t entry)
     return addr_from_machine(PTE_TO_MACHINE(entry));
 }
 
-/* A promised page becomes one of zeros. */
-static void entry_fill(pte_t *entry)
+static void *home_of(const struct vm *vm, uint64_t va)
 {
-    void *page = page_alloc_promised();
+    return PAGE_ROUND_DOWN(va) < vm->stack_low ? vm->home + (PAGE_ROUND_DOWN(va) - USER_TEXT_VA)
+                                               : vm->home_top - (USER_STACK_TOP - PAGE_ROUND_DOWN(va));
+}
+
+/* A promised page becomes one of zeros. */
+static void entry_fill(const struct vm *vm, uint64_t va, pte_t *entry)
+{
+    void *page = page_take_promised(home_of(vm, va));
 
     copy_zero(page, PAGE_BYTES);
     entry_set_page(entry, page, *entry & PTE_RIGHTS);
@@ -118,7 +133,7 @@ static void *resolve(struct vm *vm, uint64_t va, pte_t right)
     if (!entry || !(*entry & right))
         return NULL;
     if (!(*entry & PTE_V))
-        entry_fill(entry);
+        entry_fill(vm, va, entry);
     return (char *)entry_page(*entry) + va % PAGE_BYTES;
 }
 
@@ -131,7 +146,7 @@ int vm_fault(struct vm *vm, uint64_t va, pte_t right)
     if (*entry & PTE_V)
         fence();
     else
-        entry_fill(entry);
+        entry_fill(vm, va, entry);
     return 0;
 }
 
@@ -207,11 +222,11 @@ static void *page_for_load(struct vm *vm, uint64_t va, uint64_t from, uint64_t t
         *entry |= rights;
     } else if (*entry & PTE_DEMAND) {
         *entry |= rights;
-        entry_fill(entry);
+        entry_fill(vm, va, entry);
     } else {
         if (!page_promise(1))
             return NULL;
-        char *page = page_alloc_promised();
+        char *page = page_take_promised(home_of(vm, va));
         copy_zero(page, from);
         copy_zero(page + to, PAGE_BYTES - to);
         entry_set_page(entry, page, rights);
@@ -246,6 +261,90 @@ int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
     return 0;
 }
 
+/* ---- Copies of a whole space ---- */
+
+static int copy_page(struct vm *vm, uint64_t va, pte_t from)
+{
+    pte_t *entry = walk(vm, va, true);
+
+    if (!entry)
+        return -N_ENOMEM;
+    if (from & PTE_SHARED) {
+        *entry = from;
+        return 0;
+    }
+    if (!*entry && !page_promise(1))
+        return -N_ENOMEM;
+    if (from & PTE_V) {
+        void *page = page_take_promised(home_of(vm, va));
+        copy_bytes(page, entry_page(from), PAGE_BYTES);
+        entry_set_page(entry, page, from & PTE_RIGHTS);
+    } else {
+        *entry = from;
+    }
+    return 0;
+}
+
+static int copy_leaf(struct vm *vm, uint64_t va, const pte_t *leaf)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES && !error; i++, va += PAGE_BYTES)
+        if (leaf[i])
+            error = copy_page(vm, va, leaf[i]);
+    return error;
+}
+
+int vm_copy(struct vm *vm, const struct vm *from)
+{
+    int error = 0;
+
+    for (uint64_t va = 0; va < USER_END && !error; va += VM_MIDDLE_BYTES) {
+        const pte_t *middle = from->root[VM_INDEX(va, 2)] ? table_of(from->root[VM_INDEX(va, 2)]) : NULL;
+        if (middle && middle[VM_INDEX(va, 1)])
+            error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
+    }
+    vm->break_low = from->break_low;
+    vm->break_now = from->break_now;
+    return error;
+}
+
+/* ---- Message buffers ---- */
+
+uint64_t vm_buffer_address(const void *pages)
+{
+    return USER_BUFFER_VA + addr_to_node(pages);
+}
+
+void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes)
+{
+    uint64_t va = vm_buffer_address(pages);
+
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, false);
+        if (entry)
+            *entry = 0;
+    }
+    fence();
+}
+
+uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes)
+{
+    uint64_t va = vm_buffer_address(pages);
+
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, true);
+        if (!entry) {
+            vm_unmap_buffer(vm, pages, bytes);
+            return 0;
+        }
+        entry_set_page(entry, (char *)pages + at, PTE_R | PTE_W | PTE_SHARED);
+    }
+    return va;
+}
+
+/* ---- The heap ---- */
+
 /* What the heap gives up in the page that it keeps: zeros, should it come back. */
 static void clear_tail(struct vm *vm, uint64_t low, uint64_t old)
 {
@@ -262,7 +361,8 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
 
     if (increment < 0 && (wanted < vm->break_low || wanted > old))
         return -N_EINVAL;
-    if (increment > 0 && (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES))
+    if (increment > 0 && (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES ||
+                          wanted - vm->break_low > vm->heap_bytes))
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
@@ -310,7 +410,16 @@ static uint64_t left_in_page(uint64_t va, uint64_t bytes)
     return left < bytes ? left : bytes;
 }
 
-int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+/* entry.S */
+uint64_t vm_touch_user(void *to, const void *from, uint64_t bytes);
+
+/* May a copy go by the page table that is active, without a look into it? */
+static bool is_short_here(const struct vm *vm, uint64_t va, uint64_t bytes)
+{
+    return bytes <= TOUCH_MOST_BYTES && vm->root == active_root && va < USER_END - TOUCH_MOST_BYTES;
+}
+
+static __attribute__((noinline)) int copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
 {
     char *t = to;
 
@@ -325,7 +434,14 @@ int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
     return 0;
 }
 
-int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+{
+    if (is_short_here(vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes) == 0)
+        return 0;
+    return copy_in_by_pages(vm, to, from, bytes);
+}
+
+static __attribute__((noinline)) int copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
 {
     const char *f = from;
 
@@ -338,6 +454,13 @@ int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
         to += n, f += n, bytes -= n;
     }
     return 0;
+}
+
+int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+{
+    if (is_short_here(vm, to, bytes) && vm_touch_user((void *)to, from, bytes) == 0)
+        return 0;
+    return copy_out_by_pages(vm, to, from, bytes);
 }
 
 int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)

@@ -8,6 +8,7 @@
  *                +----------------+
  *                | guard, stack   |  R, W
  *   0x7000_0000  +----------------+
+ *   0x7800_0000  | message buffers|  R, W    mapped by ngetp and nreadp
  *   0x8000_0000  | Vertex's text  |  supervisor: one 1 GB entry of the root, the same in every root
  *   0xc0000000   | the window     |  supervisor
  *                +----------------+
@@ -52,8 +53,21 @@ typedef uint64_t pte_t;
 /* The root and tables that start.c builds. Every space's root has their entries for Vertex. */
 extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES], vm_kernel_leaf[VM_TABLE_ENTRIES];
 
+/* Homes. So that a program's buffers lie in one piece, the page for address va is, if it is free,
+ *
+ *     home + (va - USER_TEXT_VA)             text, data, heap: upwards in the longest run of free memory
+ *     home_top - (USER_STACK_TOP - va)       stack: downwards from that run's end
+ *
+ * The run's first VM_HOME_SKIP-th is left to the kernel, which takes the lowest free pages first.
+ */
+#define VM_HOME_SKIP 8u
+
+#define USER_BUFFER_VA 0x78000000ull /* message buffers given to the program: USER_BUFFER_VA + node address */
+
 struct vm {
     pte_t *root;
+    char *home, *home_top;
+    uint64_t heap_bytes; /* most */
     uint64_t break_low; /* where the heap starts */
     uint64_t break_now;
     uint64_t stack_low;
@@ -72,6 +86,13 @@ int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
 int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
 /* Pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
+/* All of `from`, shared pages excepted, copied into an empty space of the same layout. N_ENOMEM. */
+int vm_copy(struct vm *vm, const struct vm *from);
+/* Pages of a message buffer, which stay the message's; both take page aligned addresses. Returns where they are.
+ * 0: no memory for tables. */
+uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes);
+uint64_t vm_buffer_address(const void *pages); /* of a mapped one */
+void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes);
 /* The heap's end moves by increment; what is new is zero. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's start). */
 int64_t vm_move_break(struct vm *vm, int64_t increment);
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "images/lib/result.h"
@@ -70,6 +71,16 @@ int _read(int fd, void *buf, size_t n)
 int _write(int fd, const void *buf, size_t n)
 {
     return (int)result_to_errno(trap_write(fd, buf, io_count(n)));
+}
+
+ssize_t pread(int fd, void *buf, size_t n, off_t offset)
+{
+    return result_to_errno(trap_pread(fd, buf, io_count(n), offset));
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
+{
+    return result_to_errno(trap_pwrite(fd, buf, io_count(n), offset));
 }
 
 off_t _lseek(int fd, off_t offset, int whence)
@@ -148,6 +159,34 @@ int ftruncate(int fd, off_t size)
 int fsync(int fd)
 {
     return (int)result_to_errno(trap_fsync(fd));
+}
+
+/* Files have no data without metadata here. */
+int fdatasync(int fd)
+{
+    return fsync(fd);
+}
+
+int fstatfs(int fd, struct statfs *st)
+{
+    struct file_statfs from;
+    long result = trap_statfs(fd, &from);
+
+    if (result >= 0)
+        *st = (struct statfs){from.block_bytes, from.blocks, from.blocks_free, from.inodes, from.inodes_free};
+    return (int)result_to_errno(result);
+}
+
+int statfs(const char *path, struct statfs *st)
+{
+    int fd = open(path, O_RDONLY);
+    int result = fd < 0 ? -1 : fstatfs(fd, st);
+    int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return result;
 }
 
 int mkdir(const char *path, mode_t mode)

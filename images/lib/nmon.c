@@ -18,6 +18,9 @@ MONITOR_AGREES(recv_start_cycles);
 MONITOR_AGREES(recv_done_cycles);
 MONITOR_AGREES(sent_bytes);
 MONITOR_AGREES(recv_bytes);
+MONITOR_AGREES(landed);
+MONITOR_AGREES(copied);
+MONITOR_AGREES(mapped);
 MONITOR_AGREES(resent);
 MONITOR_AGREES(damaged);
 

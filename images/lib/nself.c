@@ -39,7 +39,7 @@ int npid(void)
     struct abi_whoami self = {0};
 
     trap_whoami(&self);
-    return self.proc << 16 | self.node;
+    return N_PROCESS(self.node, self.proc);
 }
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
@@ -52,7 +52,7 @@ int nread(void *buf, int n, int *src, int *type, int *flag)
     int any_src = N_ANY;
     int any_type = N_ANY;
 
-    return finish(flag, trap_nread(buf, n, src ? src : &any_src, type ? type : &any_type));
+    return finish(flag, trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type));
 }
 
 int ntest(int *src, int *type)
@@ -60,12 +60,57 @@ int ntest(int *src, int *type)
     int any_src = N_ANY;
     int any_type = N_ANY;
 
-    return (int)trap_ntest(src ? src : &any_src, type ? type : &any_type);
+    return (int)trap_test_message(src ? src : &any_src, type ? type : &any_type);
 }
 
 int nrange(int low, int high)
 {
     return (int)trap_nrange(low, high);
+}
+
+char *ngetp(int n)
+{
+    long buf = n < 0 ? -N_EINVAL : trap_ngetp(n);
+
+    return buf < 0 ? NULL : (char *)buf;
+}
+
+int nwritep(char *buf, int n, int dest, int type, int *flag)
+{
+    return finish(flag, trap_nwritep(buf, n, dest, type));
+}
+
+int nreadp(char **buf, int n, int *src, int *type, int *flag)
+{
+    int any_src = N_ANY;
+    int any_type = N_ANY;
+
+    return finish(flag, trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type));
+}
+
+int nrelp(char *buf)
+{
+    return (int)trap_nrelp(buf);
+}
+
+static int global;
+
+static int set_global(int mode)
+{
+    int before = global;
+
+    global = mode;
+    return before;
+}
+
+int nglobal(void)
+{
+    return set_global(1);
+}
+
+int nlocal(void)
+{
+    return set_global(0);
 }
 
 /* Both sides of one dimension tell each other that they are here. */
@@ -84,13 +129,13 @@ static int sync_dimension(int partner, int type)
  */
 int nsync(int type)
 {
-    int node, dim;
+    int node, proc, dim;
     int result = 0;
 
     if (type < 0 || type > N_TYPE_MAX)
         return -N_EINVAL;
-    whoami(&node, NULL, NULL, &dim);
+    whoami(&node, &proc, NULL, &dim);
     for (int k = 0; k < dim && result >= 0; k++)
-        result = sync_dimension(node ^ 1 << k, type);
+        result = sync_dimension(N_PROCESS(node ^ 1 << k, proc), type);
     return result < 0 ? result : 0;
 }

@@ -16,16 +16,26 @@
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
-long trap_nread(void *buf, long bytes, int *src, int *type);
-long trap_ntest(int *src, int *type);
+long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: wanted, then had */
+long trap_test_message(int *src, int *type);                        /* ntest */
+long trap_read_buffer(void **buf, long bytes, int *src, int *type); /* nreadp */
+long trap_ngetp(long bytes);
+long trap_nwritep(void *buf, long bytes, long dest, long type);
+long trap_nrelp(void *buf);
 long trap_nrange(long low, long high);
 long trap_cycles(void);
 long trap_sbrk(long increment);
+long trap_sleep(uint64_t until_cycles);
+long trap_sigentry(void (*dispatcher)(void), uint32_t signals);
+long trap_sigblock(uint32_t signals);
+long trap_kill(long process, long signal);
 
 long trap_open(const char *path, long flags, long mode);
 long trap_close(long ufid);
 long trap_read(long ufid, void *buf, long bytes);
 long trap_write(long ufid, const void *buf, long bytes);
+long trap_pread(long ufid, void *buf, long bytes, long offset);
+long trap_pwrite(long ufid, const void *buf, long bytes, long offset);
 long trap_lseek(long ufid, long offset, long whence);
 long trap_fstat(long ufid, struct file_stat *stat);
 long trap_stat(const char *path, struct file_stat *stat);

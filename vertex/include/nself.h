@@ -3,6 +3,8 @@
  *
  * Nodes are logical: 0 .. 2^dim - 1. A message has a type, 0 .. N_TYPE_MAX, and any length from 0 that memory allows.
  * Messages of one source and type come in the order in which they were sent; none is dropped.
+ * Where a node has several processes (ncc -Nprocs), each has its own space and inbox; a destination or source names one
+ * by N_PROCESS(node, procid), which for process 0 is the node's number.
  * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
  */
 #ifndef _NSELF_H
@@ -14,7 +16,7 @@
  * Any of them may be NULL. */
 void whoami(int *node, int *proc, int *host, int *dim);
 
-/* Names this process within the program: the node, and the process on it in bits 16 and up. */
+/* Names this process within the program: N_PROCESS(node, procid). */
 int npid(void);
 
 /*
@@ -38,10 +40,34 @@ int ntest(int *src, int *type);
 int nrange(int low, int high);
 
 /*
+ * Messages without a copy. A buffer belongs to the program from ngetp or nreadp until nwritep or nrelp; then its memory
+ * is not the program's any more, and a touch is a fault.
+ */
+
+/* A buffer of n bytes, all zero. NULL when there is no memory, or n is negative. */
+char *ngetp(int n);
+
+/* As nwrite, of the first n bytes of a buffer, which is given away. On an error it is still the program's.
+ * Errors: EFAULT buf is no such buffer; EINVAL; EHOSTUNREACH; EIO. */
+int nwritep(char *buf, int n, int dest, int type, int *flag);
+
+/* As nread, but *buf is where the message is, in a buffer that is the program's from then on. n is the most that is wanted. */
+int nreadp(char **buf, int n, int *src, int *type, int *flag);
+
+/* Gives a buffer back. Returns 0. Errors: EFAULT. */
+int nrelp(char *buf);
+
+/*
  * A barrier: returns when every node of the subcube has called it with this type. Uses messages of this type
  * and no bytes; a program must not use the type for others at the same time.
+ * Where nodes have several processes, it is among those of the same procid.
  * Returns 0. Errors: as nwrite and nread.
  */
 int nsync(int type);
+
+/* Global and local mode of input and output. What the mode does comes with nDEVICES; until then it is only remembered.
+ * Both return the mode before: 1 global, 0 local, as at the start. */
+int nglobal(void);
+int nlocal(void);
 
 #endif

@@ -1,0 +1,42 @@
+/*
+ * Messages and processes: who gets what arrives, and what becomes of what was sent.
+ *
+ * A message for a process goes the shortest way there is:
+ *
+ *   1. Header first (longer than MSG_ARMED_BYTES), and the process waits in nread for just this message with a buffer
+ *      that is long enough, aligned to 8 and in one piece of physical memory: the NCU writes into that buffer.
+ *   2. It is in a standard buffer, and the process waits for it: copied to the process from there, once.
+ *   3. Else it is queued, and copied when it is read; nreadp hands its pages over without a copy.
+ *
+ * While a message lands in a process's memory (reader.landing), the process stays in nread, whatever else comes.
+ */
+#ifndef VERTEX_MAIL_H
+#define VERTEX_MAIL_H
+
+#include <stdbool.h>
+
+#include "vertex/proc.h"
+
+/* A message that arrived on a channel, not for the kernel. */
+void mail_arrived(uint32_t channel, struct message *m);
+/* The header of one waits: the memory in which it is to land, or NULL: a buffer of the kernel's. */
+struct message *mail_landing(const struct ncu_cause *cause);
+/* It has landed, or was damaged on its way. Takes it over. */
+void mail_landed(struct message *m, bool damaged);
+
+/* Headers that wait for memory are tried again, now that the process reads. */
+void mail_offer_waiting(void);
+
+/* A send is done; m is still the caller's. */
+void mail_sent(const struct message *m, const struct ncu_cause *cause);
+
+/* The process sends m, or takes m: for `monitor` to tell. */
+void mail_note_sent(struct proc *p, struct message *m);
+void mail_note_taken(struct proc *p, const struct message *m);
+
+/* What is queued for the process is freed. */
+void mail_drop_inbox(struct proc *p);
+/* What came before there was a process: the first one's. */
+void mail_give_early(struct proc *p);
+
+#endif
