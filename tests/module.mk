@@ -2,8 +2,11 @@
 # and judge status and output, in tests/machine/.
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
+GUEST_FLAGS_processes := -Nprocs 3
+GUEST_FLAGS_calls := -I.
 $(foreach src,$(wildcard tests/guest/*.c),\
-    $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
+    $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
+        $(GUEST_FLAGS_$(basename $(notdir $(src)))) $(if $(LIBPIO),-lpio))))
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
@@ -39,3 +42,13 @@ STUDY_DIM ?= 10
 study:
 	$(SUBMAKE) all
 	@images/study.sh $(B) $(STUDY_DIM)
+
+# make torture: 100,000 messages on 32 nodes; make fuzz-calls: 1,000,000 calls of the kernel on 8
+SEED ?= 1
+.PHONY: torture fuzz-calls
+torture:
+	$(SUBMAKE) all
+	@$(B)/bin/ncube run -d 5 $(B)/guest/torture 625 $(SEED)
+fuzz-calls:
+	$(SUBMAKE) all
+	@$(B)/bin/ncube run -d 3 $(B)/guest/calls 125000 $(SEED) 2>&1 | grep -v 'is refused: the front end reads no'

@@ -240,6 +240,7 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     e.segment[0].p_memsz = 20050;
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
+    image.note = (struct program_note){.heap_bytes = 1 << 20, .comm_bytes = 64 << 10, .procs = 2};
     const struct load_part all = {&image, argv, 3, 0, 8};
     const struct load_program p = {7, 0, 3, STACK_BYTES, &all, 1, volumes, 2};
     memset(l.memory, 0xee, sizeof l.memory);
@@ -254,12 +255,15 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     cr_expect_eq(begin.part_nodes, 8);
     cr_expect_eq(begin.entry, 0x10100);
     cr_expect_eq(begin.stack_bytes, STACK_BYTES);
+    cr_expect_eq(begin.heap_bytes, 1 << 20);
+    cr_expect_eq(begin.comm_bytes, 64 << 10);
+    cr_expect_eq(begin.procs, 2);
     cr_expect_eq(begin.argc, 3);
     cr_expect_eq(begin.arg_bytes, 16);
     cr_expect_eq(begin.volumes, 2);
-    cr_expect_eq(memcmp(l.begin + 48, "prog\0\0two words", 16), 0);
-    cr_expect_eq(memcmp(l.begin + 64, volumes, sizeof volumes), 0);
-    cr_expect_eq(l.begin_bytes, 64 + sizeof volumes);
+    cr_expect_eq(memcmp(l.begin + 72, "prog\0\0two words", 16), 0);
+    cr_expect_eq(memcmp(l.begin + 88, volumes, sizeof volumes), 0);
+    cr_expect_eq(l.begin_bytes, 88 + sizeof volumes);
     for (size_t i = 0; i < 20050; i++)
         cr_assert_eq(l.memory[i], i < 20000 ? i % 251 : 0, "text byte %zu", i);
     cr_expect_eq(l.memory[20050], 0xee);
@@ -286,7 +290,7 @@ Test(load, a_segment_of_zeros_only_is_one_message)
     cr_expect_eq(l.chunks, 3);
     cr_expect_eq(l.memory[0x6004], 0);
     cr_expect_eq(l.memory[0x6004 + 5099], 0);
-    cr_expect_eq(l.begin_bytes, 56, "five bytes of arguments, to the next multiple of 8");
+    cr_expect_eq(l.begin_bytes, 80, "five bytes of arguments, to the next multiple of 8");
     elf_image_free(&image);
 }
 

@@ -102,7 +102,7 @@ static inline int run_case(const struct test_case *cases, int argc, char **argv)
     for (const struct test_case *c = cases; argc > 1 && c->name; c++)
         if (strcmp(c->name, argv[1]) == 0) {
             c->run();
-            if (own_node() == 0)
+            if (npid() == 0)
                 printf("passed\n");
             return 0;
         }

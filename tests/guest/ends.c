@@ -173,7 +173,7 @@ static long trap(long number)
 
 static void unknown_traps(void)
 {
-    static const long numbers[] = {-1, 34, 35, 1000, 1l << 32, 1l << 63, 0x8021};
+    static const long numbers[] = {-1, 45, 46, 1000, 1l << 32, 1l << 63, 0x8021};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         check(trap(numbers[i]) == -N_ENOSYS, "trap %ld", numbers[i]);

@@ -34,7 +34,9 @@ cat >calls.c <<END
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysn.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -50,7 +52,9 @@ void *used[] = {
     USE(opendir), USE(readdir), USE(closedir), USE(rewinddir), USE(telldir), USE(seekdir), USE(dirfd),
     USE(gettimeofday), USE(time), USE(times), USE(clock), USE(sbrk), USE(_exit), USE(kill), USE(signal),
     USE(raise), USE(abort), USE(getpid), USE(fsync), USE(malloc), USE(printf), USE(scanf), USE(fopen),
-    USE(sin),
+    USE(sin), USE(ngetp), USE(nwritep), USE(nreadp), USE(nrelp), USE(nglobal), USE(nlocal), USE(pread), USE(pwrite),
+    USE(sleep), USE(usleep), USE(nanosleep), USE(clock_gettime), USE(pause), USE(sigaction), USE(sigprocmask),
+    USE(statfs), USE(fstatfs), USE(getopt), USE(qsort),
 };
 int main(int argc, char **argv) { return used[argc] == argv; }
 END
@@ -95,6 +99,19 @@ fails() { # NAME PATTERN COMMAND...: exit status not 0, and the message matches
         check "$name" grep -q -e "$pattern" out
     fi
 }
+
+note() { # the description of the note: sizes of stack, heap and message memory; processes, dimension + 1
+    $readelf -nW "$1" | sed -n 's/.*description data: //p' | tr -d ' '
+}
+
+check "-Nstack and so on" $ncc -Nstack 64K -Nheap=2M -Ncomm 4096 -Nprocs 3 -d5 -o sized hello.c
+same "are in a note" "$(printf '%s' 0000010000000000 0000200000000000 0010000000000000 03000000 06000000)" \
+    "$(note sized)"
+same "which is zero without them" "$(printf '0%.0s' $(seq 64))" "$(note hello)"
+fails "a size that is none" "^ncc: -Nheap lots: give a size" $ncc -Nheap lots hello.c
+fails "no size" "^ncc: -Ncomm : give a size" $ncc hello.c -Ncomm
+fails "too many processes" "^ncc: -Nprocs 9: a node has 1 to 8" $ncc -Nprocs 9 hello.c
+fails "an unknown -N" "^ncc: -Nfoo: unknown" $ncc -Nfoo 1 hello.c
 
 fails "a wrong program is refused" "broken.c:1:" $ncc -o broken broken.c
 check "and leaves nothing" eval '[ ! -e broken ]'

@@ -73,7 +73,7 @@ Test(page, promised_pages_are_kept_from_others_and_always_come)
     cr_expect_null(page_alloc(MEM_MESSAGE, PAGE_KEEP + 1));
     cr_assert_not_null(page_alloc(MEM_MESSAGE, PAGE_KEEP));
     for (unsigned i = 0; i < PAGES - PAGE_KEEP; i++)
-        cr_assert_not_null(page_alloc_promised(), "promised page %u", i);
+        cr_assert_not_null(page_take_promised(NULL), "promised page %u", i);
     cr_expect_eq(page_free_count(), 0);
 }
 
@@ -82,6 +82,33 @@ Test(page, released_promises_can_be_used)
     page_promise(10);
     page_release(10);
     cr_expect_not_null(page_alloc(MEM_MESSAGE, PAGES));
+}
+
+Test(page, a_promise_takes_the_page_that_is_wished_if_it_is_free)
+{
+    char *base = page_alloc(MEM_MESSAGE, 1);
+    static const uint32_t wishes[] = {20, 21, 22, 1, 2, 23};
+
+    cr_assert(page_promise(10));
+    for (unsigned i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        char *wish = base + wishes[i] * PAGE_BYTES;
+        cr_expect_eq(page_take_promised(wish), wish, "page %u", wishes[i]);
+    }
+    cr_expect_eq(page_take_promised(base + 21 * PAGE_BYTES), base + 3 * PAGE_BYTES, "taken: the lowest that is free");
+    cr_expect_eq(page_take_promised((char *)base - 100 * PAGE_BYTES), base + 4 * PAGE_BYTES, "no memory there");
+    cr_expect_eq(page_take_promised((char *)base + 100000 * PAGE_BYTES), base + 5 * PAGE_BYTES, "no memory there");
+    cr_expect_eq(page_free_count(), PAGES - 10);
+    cr_expect_eq(page_alloc(MEM_MESSAGE, 14), base + 6 * PAGE_BYTES, "up to the first wish");
+}
+
+Test(page, memory_can_be_kept_from_promises)
+{
+    page_keep(100 * PAGE_BYTES);
+    cr_expect_not(page_promise(PAGES - 99));
+    cr_expect(page_promise(PAGES - 100));
+    page_release(PAGES - 100);
+    page_keep(0);
+    cr_expect(page_promise(PAGES - PAGE_KEEP));
 }
 
 Test(page, owners_are_counted_apart)

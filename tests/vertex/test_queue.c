@@ -32,18 +32,19 @@ static const struct {
     struct msg_pattern pattern;
     int found; /* index, -1: none */
 } cases[] = {
-    {"anything a program sees", {MSG_ANY_NODE, 0, 0x7fff, false, 0}, 0},
-    {"the oldest of a type", {MSG_ANY_NODE, 10, 10, false, 0}, 0},
-    {"type and source", {2, 10, 10, false, 0}, 1},
-    {"source, any type", {2, 0, 0x7fff, false, 0}, 1},
-    {"a narrowed range", {MSG_ANY_NODE, 11, 20, false, 0}, 2},
-    {"a range does not see the system's types", {0x4030, 0, 0x7fff, false, 0}, -1},
-    {"no such source", {3, 0, 0x7fff, false, 0}, -1},
-    {"no such type", {MSG_ANY_NODE, 12, 12, false, 0}, -1},
-    {"the oldest reply", {MSG_ANY_NODE, 0x80a3, 0x80a3, false, 0}, 3},
-    {"the reply to one request", {0x4030, 0x80a3, 0x80a3, true, 6}, 4},
-    {"a reply of another server", {0x4031, 0x80a3, 0x80a3, true, 6}, -1},
-    {"no such request", {0x4030, 0x80a3, 0x80a3, true, 8}, -1},
+    {"anything a program sees", {MSG_ANY_NODE, 0, 0, 0x7fff, false, 0}, 0},
+    {"the oldest of a type", {MSG_ANY_NODE, 0, 10, 10, false, 0}, 0},
+    {"type and source", {2, 3, 10, 10, false, 0}, 1},
+    {"source, any type", {2, 3, 0, 0x7fff, false, 0}, 1},
+    {"another process of the source", {2, 1, 0, 0x7fff, false, 0}, -1},
+    {"a narrowed range", {MSG_ANY_NODE, 0, 11, 20, false, 0}, 2},
+    {"a range does not see the system's types", {0x4030, 3, 0, 0x7fff, false, 0}, -1},
+    {"no such source", {3, 3, 0, 0x7fff, false, 0}, -1},
+    {"no such type", {MSG_ANY_NODE, 0, 12, 12, false, 0}, -1},
+    {"the oldest reply", {MSG_ANY_NODE, 0, 0x80a3, 0x80a3, false, 0}, 3},
+    {"the reply to one request", {0x4030, 3, 0x80a3, 0x80a3, true, 6}, 4},
+    {"a reply of another server", {0x4031, 3, 0x80a3, 0x80a3, true, 6}, -1},
+    {"no such request", {0x4030, 3, 0x80a3, 0x80a3, true, 8}, -1},
 };
 
 Test(queue, the_oldest_message_that_fits_is_found)
@@ -56,7 +57,7 @@ Test(queue, the_oldest_message_that_fits_is_found)
 
 Test(queue, a_message_without_room_for_a_sequence_number_answers_nothing)
 {
-    struct msg_pattern reply = {0x4030, 0x80a3, 0x80a3, true, 7};
+    struct msg_pattern reply = {0x4030, 3, 0x80a3, 0x80a3, true, 7};
 
     message[3].bytes = 3;
     cr_expect_null(queue_find(&queue, &reply));

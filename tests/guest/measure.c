@@ -1,0 +1,132 @@
+/* What the kernel costs, in cycles of 50 ns. A second argument prints the figures. */
+#include <n_errno.h>
+#include <nmon.h>
+#include <ntime.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { TYPE = 9, BLOCK_BYTES = 16384, BLOCKS = 24, MOST_US = 140 };
+
+static char block[BLOCK_BYTES] __attribute__((aligned(64)));
+static int show;
+
+static long now_cycles(void)
+{
+    return (long)(amicclk() * NMON_CYCLES_PER_US + 0.5);
+}
+
+/* What a look at the clock itself takes. */
+static long look_cycles(void)
+{
+    long first = now_cycles();
+
+    return now_cycles() - first;
+}
+
+static void say(const char *what, double value, const char *unit)
+{
+    if (show)
+        printf("%-58s %10.2f %s\n", what, value, unit);
+}
+
+static void send_long(int dest, long value)
+{
+    check_equal(nwrite(&value, sizeof value, dest, TYPE + 1, NULL), 0);
+}
+
+static long receive_long(int src)
+{
+    long value;
+    int type = TYPE + 1;
+
+    check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
+    return value;
+}
+
+/* From the call of nwrite to the return of nread, when the reader waits. The second time, all pages are there. */
+static void eight_bytes(void)
+{
+    struct nmonitor m;
+    long value = 0;
+    int src = 0, type = TYPE;
+
+    for (int round = 0; round < 3; round++) {
+        long look = look_cycles();
+        check_equal(nsync(1), 0);
+        if (own_node() == 0) {
+            usleep(1000);
+            long call = now_cycles();
+            check_equal(nwrite(&value, sizeof value, 1, TYPE, NULL), 0);
+            long back = now_cycles();
+            nmonitor(&m);
+            send_long(1, call);
+            send_long(1, back);
+        } else if (own_node() == 1) {
+            check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
+            long read = now_cycles();
+            nmonitor(&m);
+            long call = receive_long(0), back = receive_long(0), all = read - call - look;
+            if (round == 2) {
+                say("nwrite, to SEND", (double)(m.recv_start_cycles - call) - look / 2, "cycles");
+                say("on the wire, 1 hop and 16 bytes", m.recv_done_cycles - m.recv_start_cycles, "cycles");
+                say("from the last byte to the return of nread", (double)(read - (long)m.recv_done_cycles) - look / 2,
+                    "cycles");
+                say("nwrite to nread, 8 bytes between neighbours", all, "cycles");
+                say("", all / 20.0, "us");
+                say("an nwrite of 8 bytes altogether", back - call - look, "cycles");
+                check(all < MOST_US * NMON_CYCLES_PER_US, "%ld cycles are more than %d us", all, MOST_US);
+            }
+        }
+    }
+}
+
+/* A stream of blocks to a neighbour: payload bytes per second of the whole. */
+static double stream_rate(int from_nodes, int to)
+{
+    int node = own_node(), type = TYPE, src;
+    double start_us;
+
+    check_equal(nsync(2), 0);
+    check_equal(nsync(2), 0);
+    start_us = amicclk();
+    for (int i = 0; node != to && (from_nodes >> node & 1) && i < BLOCKS; i++)
+        check_equal(nwrite(block, BLOCK_BYTES, to, TYPE, NULL), 0);
+    for (int i = 0, n = BLOCKS * __builtin_popcount(from_nodes); node == to && i < n; i++) {
+        src = N_ANY, type = TYPE;
+        check_equal(nread(block, BLOCK_BYTES, &src, &type, NULL), BLOCK_BYTES);
+    }
+    return (double)BLOCKS * BLOCK_BYTES * __builtin_popcount(from_nodes) / (amicclk() - start_us);
+}
+
+static void streams(void)
+{
+    stream_rate(2, 0); /* all pages are there after this one */
+    double one = stream_rate(2, 0), wire = 20.0 / 9;
+
+    if (own_node() == 0) {
+        say("16 KB blocks from one neighbour", one, "MB/s");
+        say("of the channel's 2.22 MB/s", 100 * one / wire, "%");
+        check(one >= 0.95 * wire, "%.3f MB/s", one);
+    }
+    if (node_count() < 16)
+        return;
+    double four = stream_rate(1 << 1 | 1 << 2 | 1 << 4 | 1 << 8, 0);
+    if (own_node() == 0) {
+        say("from four neighbours at once", four, "MB/s");
+        say("of four channels", 100 * four / (4 * wire), "%");
+        check(four >= 0.9 * 4 * wire, "%.3f MB/s", four);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"eight bytes", eight_bytes},
+    {"streams", streams},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    show = argc > 2;
+    return run_case(cases, argc, argv);
+}

@@ -1,0 +1,137 @@
+/* What Vertex does beside plain messages and files: buffers that pass without a copy, several processes on a node, signals,
+ * the clock; each judged by what the program finds and by how it ends. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(vertex, .timeout = 90);
+
+static const struct self_test {
+    const char *dim, *program, *name;
+} self_tests[] = {
+    {"0", "guest/buffers", "every way"},
+    {"2", "guest/buffers", "every way"},
+    {"1", "guest/buffers", "lands where nread waits"},
+    {"3", "guest/buffers", "others come meanwhile"},
+    {"1", "guest/buffers", "too short"},
+    {"0", "guest/buffers", "errors"},
+    {"0", "guest/buffers", "all memory"},
+    {"2", "guest/buffers", "to everybody"},
+    {"1", "guest/processes", "own memory"},
+    {"0", "guest/processes", "by name"},
+    {"2", "guest/processes", "by name"},
+    {"1", "guest/processes", "long messages"},
+    {"0", "guest/processes", "equal shares"},
+    {"0", "guest/processes", "the blocked cost nothing"},
+    {"2", "guest/signals", "between nodes"},
+    {"1", "guest/signals", "registers survive"},
+    {"2", "guest/signals", "arrivals"},
+    {"0", "guest/signals", "faults"},
+    {"1", "guest/signals", "blocked"},
+    {"1", "guest/signals", "errors"},
+    {"0", "guest/signals", "sleeps are exact"},
+    {"1", "guest/measure", "eight bytes"},
+    {"4", "guest/measure", "streams"},
+};
+
+ParameterizedTestParameters(vertex, keeps_its_promises)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, vertex, keeps_its_promises)
+{
+    const struct self_test *t = &self_tests[*row];
+
+    guest_must_pass(&(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name}});
+}
+
+static const struct end {
+    const char *dim, *program, *name;
+    int status;
+    const char *err;
+} ends[] = {
+    {"1", "guest/buffers", "gone after nwritep", 1, "store to an address that is not writable"},
+    {"1", "guest/processes", "statuses", 7, ""},
+    {"1", "guest/processes", "one faults", 1, "node 1 (address 0x1): store to an address that is not writable"},
+    {"1", "guest/signals", "ended by another", 143, "node 0 (address 0x0): ended by signal 15 from node 1"},
+    {"2", "guest/signals", "ends all", 130, "ended by signal 2 from node 3"},
+};
+
+ParameterizedTestParameters(vertex, ends_programs_as_it_should)
+{
+    return TABLE_ROWS(ends);
+}
+
+ParameterizedTest(size_t *row, vertex, ends_programs_as_it_should)
+{
+    const struct end *e = &ends[*row];
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}});
+
+    outcome_expect(&o, e->name, e->status, "", e->err);
+    outcome_free(&o);
+}
+
+/* ---- Short versions of `make torture` and `make fuzz-calls` ---- */
+
+Test(vertex, delivers_a_thousand_random_messages_on_thirty_two_nodes)
+{
+    guest_must_pass(&(struct ncube_run){.dim = "5", .program = "guest/torture", .args = {"6", "1"}});
+}
+
+Test(vertex, answers_random_calls)
+{
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "2", .program = "guest/calls", .args = {"4000", "1"}});
+
+    outcome_expect(&o, "random calls", 0, "passed\n", "refused");
+    outcome_free(&o);
+}
+
+/* ---- Where an interrupt falls can be seen: yet nothing depends on how far nodes run ahead ---- */
+
+static const struct self_test visible[] = {
+    {"1", "guest/processes", "by name"},         {"1", "guest/processes", "equal shares"},
+    {"1", "guest/processes", "one faults"},      {"2", "guest/signals", "between nodes"},
+    {"1", "guest/signals", "registers survive"}, {"2", "guest/signals", "arrivals"},
+    {"1", "guest/signals", "ended by another"},
+};
+
+ParameterizedTestParameters(vertex, interrupts_come_at_the_same_time_in_strict_mode)
+{
+    return TABLE_ROWS(visible);
+}
+
+static char *trace_of(const struct self_test *t, const char *sync, const char *folder, size_t *bytes)
+{
+    char *ncube = build_path("bin/ncube"), *program = build_path(t->program), *trace = format("%s/trace", folder);
+    char *argv[] = {ncube, "run", "--sync", (char *)sync, "--trace", trace, "-d", (char *)t->dim, program,
+                    (char *)t->name, NULL};
+    struct outcome o = command_run(argv, "");
+    char *content = file_read(folder, "trace", bytes);
+
+    outcome_free(&o);
+    free(trace);
+    free(program);
+    free(ncube);
+    return content;
+}
+
+ParameterizedTest(size_t *row, vertex, interrupts_come_at_the_same_time_in_strict_mode)
+{
+    char *folder = folder_new();
+    size_t ahead_bytes, strict_bytes;
+    char *ahead = trace_of(&visible[*row], "ahead", folder, &ahead_bytes);
+    char *strict = trace_of(&visible[*row], "strict", folder, &strict_bytes);
+
+    cr_expect_gt(count_lines(ahead), 40, "%s", visible[*row].name);
+    cr_expect(ahead_bytes == strict_bytes && memcmp(ahead, strict, ahead_bytes) == 0, "%s: the traces differ",
+              visible[*row].name);
+    free(strict);
+    free(ahead);
+    folder_remove(folder);
+}
