@@ -83,6 +83,16 @@ Test(vertex, delivers_a_thousand_random_messages_on_thirty_two_nodes)
     guest_must_pass(&(struct ncube_run){.dim = "5", .program = "guest/torture", .args = {"6", "1"}});
 }
 
+Test(vertex, delivers_them_in_spite_of_noise)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 5, 0, "faults = ( { parity = 1; seed = 3; } );");
+
+    guest_must_pass(
+        &(struct ncube_run){.dim = "5", .machine = machine, .program = "guest/torture", .args = {"4", "2"}});
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(vertex, answers_random_calls)
 {
     struct outcome o =
