@@ -198,10 +198,10 @@ const struct ncu_cause *msg_waiting_header(uint32_t channel)
     return msg_unarmed & 1u << channel && channels[channel].header.kind ? &channels[channel].header : NULL;
 }
 
-/* A copy in a buffer of its size, or NULL. */
-static struct message *copy_of(const struct message *m)
+/* A copy in a buffer of its size, or NULL: too long to be worth it, or no memory. */
+static struct message *copy_of_small(const struct message *m)
 {
-    struct message *copy = msg_new(m->bytes);
+    struct message *copy = m->bytes <= MSG_SMALL_BYTES ? msg_new(m->bytes) : NULL;
 
     if (copy) {
         copy_bytes(copy->payload, m->payload, m->bytes);
@@ -217,7 +217,7 @@ static struct message *copy_of(const struct message *m)
 struct message *msg_keep(uint32_t channel, struct message *m)
 {
     struct channel *ch = &channels[channel];
-    struct message *copy = m == ch->standard ? copy_of(m) : NULL;
+    struct message *copy = m == ch->standard ? copy_of_small(m) : NULL;
 
     if (copy)
         return copy;

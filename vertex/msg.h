@@ -5,7 +5,8 @@
  * buffer of MSG_ARMED_BYTES, armed whenever the channel is free. A longer message waits in the network with its
  * header readable until the kernel has seen it:
  *
- *     armed --RECV_DONE--> the message is in the standard buffer: copied out from there, and armed again
+ *     armed --RECV_DONE--> the message is in the standard buffer: a small one is copied out, a longer one takes the
+ *                          buffer along and a new one is armed
  *           --RECV_HEADER (longer)--> armed with what the caller gives: memory of the process that waits for
  *                                     just this message, or else a buffer of its size
  *
@@ -26,7 +27,8 @@
 #include "emu/machine.h"
 #include "vertex/queue.h"
 
-#define MSG_ARMED_BYTES 1280u /* 1 KB of data with a file_request, and a cell of kmem.c with the header */
+#define MSG_ARMED_BYTES (16384u - 8u) /* a message of 16 KB on the wire, where the header is 8 bytes of it */
+#define MSG_SMALL_BYTES 1024u           /* as much is copied out of a standard buffer; more takes the buffer along */
 #define MSG_MAX_BYTES (64u << 20) /* no node has more memory */
 
 void msg_init(void); /* arms all channels */
