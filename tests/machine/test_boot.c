@@ -77,6 +77,14 @@ static size_t count_descriptors(pid_t pid)
 }
 
 /* Vertex panics when a job leaves a page behind; here it is what ncube holds. */
+/* The machine lets go of a client a moment after the client has ended: waits at most 5 s for that. */
+static bool descriptors_come_down_to(pid_t pid, size_t most)
+{
+    for (int tries = 0; tries < 500 && count_descriptors(pid) > most; tries++)
+        poll(NULL, 0, 10);
+    return count_descriptors(pid) <= most;
+}
+
 Test(boot, fifty_programs_in_a_row_leave_nothing_in_the_machine)
 {
     struct booted b = booted_up(WORDS("-d", "2"));
@@ -97,7 +105,7 @@ Test(boot, fifty_programs_in_a_row_leave_nothing_in_the_machine)
         if (i == 2)
             before = count_descriptors(b.command.pid);
     }
-    cr_expect_eq(count_descriptors(b.command.pid), before);
+    cr_expect(descriptors_come_down_to(b.command.pid, before), "%zu, not %zu", count_descriptors(b.command.pid), before);
     booted_down(&b);
 }
 
