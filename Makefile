@@ -7,8 +7,10 @@
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make study        speed-up of channel-disjoint routings on a 10-cube, with a plot (docs/speedup.md)
+#   make bench    the figures of docs/performance.md, on this host
+#   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes
+#   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make clean    remove build/
-#   make torture  100,000 messages on 32 nodes     make fuzz-calls   1,000,000 calls with random arguments
 #
 # DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds
 # elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
