@@ -91,8 +91,7 @@ bool resend_takes(const struct ncu_cause *cause)
         r->waits = true;
     else if (r)
         forget(r);
-    if (cause->status == NCU_EPARITY)
-        tell_left(cause->node, cause->channel);
+    tell_left(cause->node, cause->channel); /* whatever has become of it: what waits for the last of them must know */
     return again;
 }
 

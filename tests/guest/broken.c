@@ -145,6 +145,25 @@ static void cut(void)
     }
 }
 
+/* The link 1 - 3 dies under a long message from 0 to 3, at 200 ms, and recovers at 300 ms. The message is damaged, the one
+ * behind it finds no way, and so does the first when it is sent again: what comes after all that must not be held up. */
+static void followed(void)
+{
+    static char buf[200000];
+    int src = 0, type = TYPE;
+
+    if (own_node() == 0) {
+        wait_until_ms(150);
+        check_equal(nwrite(buf, sizeof buf, 3, TYPE, NULL), 0);
+        check_equal(nwrite("x", 1, 3, TYPE, NULL), 0);
+        wait_until_ms(400);
+        check_equal(nwrite("told", 4, 3, TYPE, NULL), -N_EHOSTUNREACH);
+        check_equal(nwrite("back", 4, 3, TYPE, NULL), 0);
+    }
+    if (own_node() == 3)
+        check_equal(nread(buf, sizeof buf, &src, &type, NULL), 4);
+}
+
 /* ---- I/O ---- */
 
 static int new_file(const char *path)
@@ -215,7 +234,7 @@ static void answer_is_lost(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"noise", noise},           {"dead link", dead_link},   {"dead node", dead_node}, {"cut", cut},
+        {"noise", noise},           {"dead link", dead_link},   {"dead node", dead_node}, {"cut", cut}, {"followed", followed},
         {"dead I/O node", dead_io_node}, {"dead drive", dead_drive}, {"works", works},
         {"last message", last_message}, {"answer is lost", answer_is_lost},
         {"works for 300 ms", works_for_300_ms}, {0}};

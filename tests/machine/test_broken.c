@@ -21,6 +21,7 @@ static const struct broken_case {
     {"dead link", "3", "dead link", "{ link = [1, 1]; from_us = 200000; until_us = 400000; }", 0, ""},
     {"last message", "1", "last message", "{ link = [0, 0]; from_us = 200000; until_us = 280000; }", 0,
      "did not all arrive: error 118"},
+    {"followed", "2", "followed", "{ link = [1, 1]; from_us = 200000; until_us = 300000; }", 0, ""},
     {"dead node", "2", "dead node", "{ node = 3; from_us = 200000; until_us = 400000; }", 0, ""},
     {"dead node outside", "2", "works", "{ node = 5; }", 0, ""},
     {"dead node inside", "2", "works", "{ node = 3; }", 1, "can't be loaded on node 1: no way to that node"},
