@@ -236,18 +236,26 @@ static int print_usage(FILE *to) {
     return to == stdout ? 0 : RUN_USAGE;
 }
 
+/* What was printed must have arrived. */
+static int end_output(int status) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "ncube: standard output: %s\n", strerror(errno));
+    return status != 0 ? status : RUN_FAILED;
+}
+
 int main(int argc, char **argv) {
     options_hold_streams();
     if (argc < 2)
         return print_usage(stderr);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return print_usage(stdout);
+        return end_output(print_usage(stdout));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
             char name[64];
             snprintf(name, sizeof name, "ncube %s", commands[i].name);
             argv[1] = name;
-            return commands[i].run(argc - 1, argv + 1);
+            return end_output(commands[i].run(argc - 1, argv + 1));
         }
     fprintf(stderr, "ncube: unknown command '%s'; try ncube --help\n", argv[1]);
     return RUN_USAGE;

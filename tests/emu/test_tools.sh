@@ -23,6 +23,14 @@ boards = ( { number = 3; io_nodes = ( $(for i in 0 1 2 3 4 5 6 7; do
 done) ); } );
 END
 
+# ---- Output that does not arrive
+
+to_full_device() {
+    "$ncube" topo table1.conf >/dev/full
+}
+status "a full device" 1 to_full_device
+same "a full device: what it says" "ncube: standard output: No space left on device" "$(cat err)"
+
 # ---- topo: Table 1 of [P0]
 
 status "topo" 0 "$ncube" topo table1.conf
