@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 struct test_case {
     const char *name;
@@ -93,6 +94,29 @@ static inline size_t find_wrong_byte(const void *buf, size_t n, uint32_t seed)
             return i;
     }
     return n;
+}
+
+/* Writes n bytes of a pattern to an open file, by write or pio_write. */
+static inline void write_pattern_by(ssize_t (*writer)(int, const void *, size_t), int fd, size_t n, uint32_t seed)
+{
+    char *buf = malloc(n + 1);
+
+    check(buf != NULL, "no memory");
+    fill_pattern(buf, n, seed);
+    check_equal(writer(fd, buf, n), n);
+    free(buf);
+}
+
+/* Reads n bytes, by read or pio_read, which must be those of the pattern. */
+static inline void expect_pattern_by(ssize_t (*reader)(int, void *, size_t), int fd, size_t n, uint32_t seed)
+{
+    char *buf = malloc(n + 1);
+
+    check(buf != NULL, "no memory");
+    check_equal(reader(fd, buf, n), n);
+    check(find_wrong_byte(buf, n, seed) == n, "pattern %u: wrong at %zu of %zu", (unsigned)seed,
+          find_wrong_byte(buf, n, seed), n);
+    free(buf);
 }
 
 static inline int run_case(const struct test_case *cases, int argc, char **argv)

@@ -48,23 +48,12 @@ static int open_file(const char *name, int flags)
 
 static void write_pattern(int fd, size_t n, uint32_t seed)
 {
-    char *buf = malloc(n + 1);
-
-    check(buf != NULL, "no memory");
-    fill_pattern(buf, n, seed);
-    check_equal(write(fd, buf, n), n);
-    free(buf);
+    write_pattern_by(write, fd, n, seed);
 }
 
 static void expect_pattern(int fd, size_t n, uint32_t seed)
 {
-    char *buf = malloc(n + 1);
-
-    check(buf != NULL, "no memory");
-    check_equal(read(fd, buf, n), n);
-    check(find_wrong_byte(buf, n, seed) == n, "pattern %u: wrong at %zu of %zu", (unsigned)seed,
-          find_wrong_byte(buf, n, seed), n);
-    free(buf);
+    expect_pattern_by(read, fd, n, seed);
 }
 
 static void make_file(const char *name, size_t n, uint32_t seed)

@@ -40,23 +40,12 @@ static int open_pio(const char *name, int flags)
 
 static void write_pattern(int pfd, size_t n, uint32_t seed)
 {
-    char *buf = malloc(n + 1);
-
-    check(buf != NULL, "no memory");
-    fill_pattern(buf, n, seed);
-    check_equal(pio_write(pfd, buf, n), n);
-    free(buf);
+    write_pattern_by(pio_write, pfd, n, seed);
 }
 
 static void expect_pattern(int pfd, size_t n, uint32_t seed)
 {
-    char *buf = malloc(n + 1);
-
-    check(buf != NULL, "no memory");
-    check_equal(pio_read(pfd, buf, n), n);
-    check(find_wrong_byte(buf, n, seed) == n, "pattern %u: wrong at %zu of %zu", (unsigned)seed,
-          find_wrong_byte(buf, n, seed), n);
-    free(buf);
+    expect_pattern_by(pio_read, pfd, n, seed);
 }
 
 static off_t size_of(int pfd)
