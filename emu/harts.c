@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu/futex.h"
+#include "emu/memory.h"
 #include "emu/signals.h"
 
 /* All of this is a matter of speed only: refused, everything works as well. */
@@ -55,15 +56,15 @@ static void place(struct harts *h, uint32_t index, bool spread) {
 
 int harts_init(struct harts *h, uint32_t count, uint32_t processors) {
     size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
-    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = calloc(count, 1)};
-    if (h->fd < 0 || h->place == NULL)
-        return -1;
+    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
     find_processors(h, processors);
     void *p = MAP_FAILED;
-    if (ftruncate(h->fd, (off_t)bytes) == 0)
+    if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
     if (p == MAP_FAILED) {
-        close(h->fd);
+        free(h->place);
+        if (h->fd >= 0)
+            close(h->fd);
         return -1;
     }
     h->control = p;

@@ -29,6 +29,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+_Static_assert(COST_CLASS_COUNT <= SLOT_COST_CLASSES, "the cost table of the control segment");
+
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 
@@ -168,22 +170,14 @@ static void ncu_leave(unsigned hart) {
 
 static void ncu_execute(unsigned hart, void *userdata) {
     uint32_t op = (uint32_t)(uintptr_t)userdata;
-    switch (op) {
-    case NCU_TIME:
+    if (op == NCU_TIME)
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
-        break;
-    case NCU_LEAVE:
+    else if (op == NCU_LEAVE)
         ncu_leave(hart);
-        break;
-    case NCU_SEND:
-    case NCU_ARM:
-    case NCU_TIMER:
-    case NCU_DISK:
+    else if (slot_op_is_posted(op))
         ncu_post(hart, op);
-        break;
-    default:
+    else
         hart_stop(hart, SLOT_OP, op);
-    }
 }
 
 /* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */

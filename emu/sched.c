@@ -78,7 +78,7 @@ struct sched {
     uint32_t n_live;
     uint32_t *ready; /* indices of runnable harts */
     uint32_t n_ready;
-    uint32_t n_long; /* live harts that run long */
+    uint32_t n_long; /* harts with long_runs > 0, idle ones too */
     uint32_t *raise;   /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
@@ -295,10 +295,6 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) 
 
 /* ---- Processing events and requests in order ---- */
 
-static bool op_is_posted(uint32_t op) {
-    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK;
-}
-
 static void request_due(void *arg, uint64_t now_cycles) {
     struct request *r = arg;
     struct hart *h = r->hart;
@@ -313,7 +309,7 @@ static void request_due(void *arg, uint64_t now_cycles) {
         handling_end(s, h, now_cycles);
     } else if (r->op == NCU_DROP) {
         handling_drop(s, h, now_cycles);
-    } else if (op_is_posted(r->op)) {
+    } else if (slot_op_is_posted(r->op)) {
         s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
     } else {
         if (h->announce)
@@ -428,8 +424,7 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
 }
 
 static bool hart_may_run(const struct hart *h, uint64_t end) {
-    return h->unprocessed == 0 &&
-           (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
+    return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
 }
 
 /* A hart that runs long beside others is worth a processor of its own. */

@@ -20,6 +20,7 @@
 #ifndef NCUBE_SLOTS_H
 #define NCUBE_SLOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emu/machine.h"
@@ -30,6 +31,13 @@ enum slot_stop {
     SLOT_OP,        /* at an NCU instruction that needs an answer; its time is `cycles` */
     SLOT_POSTS,     /* the list of posts is full; nothing else */
 };
+
+/* Posted by the plugin, without an answer: the hart goes on at once. ncube, too, takes the same for posts. */
+static inline bool slot_op_is_posted(uint32_t op) {
+    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK;
+}
+
+#define SLOT_COST_CLASSES 32u
 
 struct slot_post {
     uint64_t cycles; /* time of the NCU instruction */
@@ -64,7 +72,7 @@ struct control {
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
     _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, 0: none; the last to stop */
     _Alignas(128) uint64_t wanted;      /* a running hart that passes this time rings */
-    _Alignas(128) uint32_t cycles_of_class[32];    /* the cost table, by enum cost_class; fixed before the cabinets start */
+    _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class; fixed before the cabinets start */
     struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 
