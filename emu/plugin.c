@@ -44,6 +44,8 @@ struct counter {
     _Alignas(128) uint64_t cycles;
     uint64_t mark;  /* cycles from the grant to the next mark */
     uint64_t apart; /* from the mark before */
+    bool settle;    /* END has set the clock: it is `settled_cycles` again at LEAVE or ENTER, whatever the way there costs */
+    uint64_t settled_cycles;
 };
 
 static struct {
@@ -79,6 +81,11 @@ static void counter_set(struct counter *c, uint64_t elapsed, uint64_t mark) {
 
 static uint64_t hart_cycles(unsigned hart) {
     return slot_of(hart)->base_cycles + counter_elapsed(counter_of(hart));
+}
+
+/* The marks stay where they are, at their distance from the grant. */
+static void hart_set_cycles(unsigned hart, uint64_t cycles) {
+    counter_set(counter_of(hart), cycles - slot_of(hart)->base_cycles, counter_of(hart)->mark);
 }
 
 static void doorbell_ring(struct control *c) {
@@ -125,59 +132,108 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     counter_set(c, 0, s->budget_cycles < FIRST_MARK_CYCLES ? s->budget_cycles : FIRST_MARK_CYCLES);
 }
 
-/* User code stops at its next block, whatever is left of the budget; the clock stays. */
-static void hart_end_budget(unsigned hart) {
+/* User code stops after so many cycles more, if the budget is not less. */
+static void hart_limit_budget(unsigned hart, uint64_t cycles) {
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
-    uint64_t elapsed = counter_elapsed(c);
-    if (elapsed >= s->budget_cycles)
-        return;
-    s->budget_cycles = elapsed;
-    counter_set(c, elapsed, elapsed);
+    uint64_t elapsed = counter_elapsed(c), end = elapsed + cycles;
+    if (end < s->budget_cycles)
+        s->budget_cycles = end;
+    if (end < c->mark)
+        counter_set(c, elapsed, end);
 }
 
 /* ---- NCU instructions ---- */
 
-/* User code does not run on past a post without ncube's word: ncube learns of posts when the hart stops, and until then
- * nothing later can be processed. */
 static void ncu_post(unsigned hart, uint32_t op) {
     struct slot *s = slot_of(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
-    hart_end_budget(hart);
     struct slot_post *p = &s->post[s->posts++];
     p->cycles = hart_cycles(hart);
     p->op = op;
     memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
 }
 
+/* The clock of what END has let go on. */
+static void hart_settle(unsigned hart) {
+    struct counter *c = counter_of(hart);
+    if (c->settle)
+        hart_set_cycles(hart, c->settled_cycles);
+    c->settle = false;
+}
+
+/* A trap that comes before the interrupt that was raised: its causes are handled first. */
+static void ncu_enter(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    hart_settle(hart);
+    if (s->handling)
+        s->shift_cycles += hart_cycles(hart) - s->base_cycles;
+    else
+        hart_stop(hart, SLOT_OP, NCU_ENTER);
+}
+
+static void ncu_causes(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    if (!s->handling)
+        hart_stop(hart, SLOT_OP, NCU_CAUSES);
+    else
+        hart_set_cycles(hart, s->causes_cycles);
+    s->handling = 0;
+}
+
+static void ncu_end(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    ncu_post(hart, NCU_END);
+    s->user_since = hart_cycles(hart);
+    c->settle = true;
+    c->settled_cycles = s->user_since + s->shift_cycles;
+    hart_set_cycles(hart, c->settled_cycles);
+}
+
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on. The budget was granted when nobody knew that it must be exact. */
+ * which user code goes on. The budget was granted when nobody knew that it must be exact, or that there would be posts:
+ * of these ncube learns when the hart stops, and until then it can process nothing later. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
-    if (s->settle) {
-        s->settle = 0;
-        counter_set(counter_of(hart), 0, counter_of(hart)->mark);
-    } else {
+    if (counter_of(hart)->settle)
+        hart_settle(hart);
+    else
         s->user_since = hart_cycles(hart);
-    }
     s->exact = mailbox_of(hart)->exact;
-    if (s->exact)
-        hart_end_budget(hart);
     if (s->posts == 0)
         publish_progress(plugin.control, s, hart_cycles(hart));
+    if (s->exact)
+        hart_limit_budget(hart, 0);
+    else if (s->posts > 0)
+        hart_limit_budget(hart, plugin.control->run_on_cycles);
 }
 
 static void ncu_execute(unsigned hart, void *userdata) {
     uint32_t op = (uint32_t)(uintptr_t)userdata;
-    if (op == NCU_TIME)
+    switch (op) {
+    case NCU_TIME:
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
-    else if (op == NCU_LEAVE)
+        break;
+    case NCU_ENTER:
+        ncu_enter(hart);
+        break;
+    case NCU_CAUSES:
+        ncu_causes(hart);
+        break;
+    case NCU_END:
+        ncu_end(hart);
+        break;
+    case NCU_LEAVE:
         ncu_leave(hart);
-    else if (slot_op_is_posted(op))
-        ncu_post(hart, op);
-    else
-        hart_stop(hart, SLOT_OP, op);
+        break;
+    default:
+        if (slot_op_is_posted(op))
+            ncu_post(hart, op);
+        else
+            hart_stop(hart, SLOT_OP, op);
+    }
 }
 
 /* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */
@@ -218,7 +274,8 @@ static void mark_reached(unsigned hart, void *userdata) {
         hart_stop(hart, SLOT_BUDGET, 0);
         return;
     }
-    publish_progress(plugin.control, s, s->base_cycles + elapsed);
+    if (s->posts == 0)
+        publish_progress(plugin.control, s, s->base_cycles + elapsed);
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);

@@ -9,6 +9,9 @@
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
 #define RUN_AHEAD_CYCLES 2000000u
 
+/* User code goes on so far after a post before its hart stops, so that the next trap often tells of the post as well. */
+#define RUN_ON_CYCLES 2000u
+
 /* A grant that used so much was a long one, worth a processor of its own if there are several: some 50 microseconds of
  * the host's time. */
 #define LONG_RUN_CYCLES 100000u
@@ -29,7 +32,7 @@ struct request {
 
 enum handling { /* of causes, in an interrupt or before a trap */
     HANDLING_NONE,
-    HANDLING_BEGUN, /* CAUSES is still to come */
+    HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
     HANDLING_CAUSES, /* END is still to come */
 };
 
@@ -51,12 +54,10 @@ struct hart {
     uint64_t enter;
     /* While causes are handled: */
     enum handling handling;
-    bool announce;        /* its CAUSES is the first of this handling */
     bool raise;           /* SSWI is to be written before the next grant */
-    bool from_trap;       /* told by ENTER; when handled, ENTER comes again */
-    bool settle;          /* on the way back to user code after END */
+    bool hand_over;       /* the plugin is to be told of it at the next grant */
     uint64_t start;       /* of the handling */
-    uint64_t interrupted; /* clock of the user code or ENTER that was held up; grows by the cost */
+    uint64_t interrupted; /* clock of the user code or ENTER that is held up */
     struct request request[NCU_POSTED + 1];
 };
 
@@ -100,6 +101,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         .hart_of = memory_new(harts->count, sizeof(uint32_t)),
                         .ready = memory_new(count, sizeof(uint32_t)),
                         .raise = memory_new(count, sizeof(uint32_t))};
+    harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
     for (uint32_t i = 0; i < count; i++)
@@ -232,30 +234,41 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
     hart_resume(s, h, now_cycles);
 }
 
+/* ---- Requests ---- */
+
+static void request_due(void *arg, uint64_t now_cycles);
+
+static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
+                            const uint64_t *arg) {
+    struct request *r = &h->request[k];
+    *r = (struct request){.op = op, .hart = h};
+    for (int i = 0; arg != NULL && i < 6; i++)
+        r->arg[i] = arg[i];
+    h->unprocessed++;
+    return eventq_add(s->requests, cycles, h->index, request_due, r);
+}
+
 /* ---- Handling causes ---- */
 
 static bool handling_may_begin(const struct hart *h) {
     return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
 }
 
-/* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. */
+/* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. Its CAUSES needs no more of it. */
 static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
     h->handling = HANDLING_BEGUN;
     h->start = start;
     h->interrupted = h->clock;
-    h->from_trap = h->at_trap;
-    h->raise = h->in_user;
-    h->clock = start;
     s->statistics.interrupts++;
     if (h->in_user) {
-        live_note(s, h, start);
-        return;
+        h->raise = true;
+        live_remove(s, h, HART_WAITING);
+    } else {
+        h->at_trap = false;
+        eventq_cancel(s->requests, h->enter);
+        h->unprocessed--;
     }
-    h->at_trap = false;
-    eventq_cancel(s->requests, h->enter);
-    h->unprocessed--;
-    s->ops->answer(s->ctx, h->index, 1);
-    hart_resume(s, h, start);
+    request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
 }
 
 /* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
@@ -274,26 +287,27 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
     }
 }
 
-/* At END: what was interrupted goes on, later by the cost. Until the hart has stopped again nothing later than now
- * may be processed: it is not yet where a cause can be handled. */
+/* At END: what was held up goes on, later by the cost (the plugin has set its clock), unless something else is due. */
 static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
     h->handling = HANDLING_NONE;
-    h->interrupted += now_cycles - h->start;
-    h->user_since = now_cycles;
-    harts_slot(s->harts, s->slot_of[h->index])->user_since = now_cycles;
-    h->settle = !h->from_trap;
-    hart_resume(s, h, now_cycles);
-    h->clock = h->interrupted;
+    if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
+        handling_begin(s, h, now_cycles);
 }
 
 /* At DROP: what was interrupted is no more. */
 static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) {
     h->handling = HANDLING_NONE;
-    h->from_trap = h->settle = false;
     hart_resume(s, h, now_cycles);
 }
 
 /* ---- Processing events and requests in order ---- */
+
+/* The first CAUSES of a handling takes effect. */
+static void handling_take_causes(struct sched *s, struct hart *h) {
+    s->ops->interrupted(s->ctx, h->index, h->start);
+    h->handling = HANDLING_CAUSES;
+    h->hand_over = true;
+}
 
 static void request_due(void *arg, uint64_t now_cycles) {
     struct request *r = arg;
@@ -312,23 +326,12 @@ static void request_due(void *arg, uint64_t now_cycles) {
     } else if (slot_op_is_posted(r->op)) {
         s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
     } else {
-        if (h->announce)
-            s->ops->interrupted(s->ctx, h->index, h->start);
-        h->announce = false;
+        if (h->handling == HANDLING_BEGUN)
+            handling_take_causes(s, h);
         h->state = HART_IDLE;
         if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
             sched_wake(s, h->index, now_cycles);
     }
-}
-
-static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
-                            const uint64_t *arg) {
-    struct request *r = &h->request[k];
-    *r = (struct request){.op = op, .hart = h};
-    for (int i = 0; i < 6; i++)
-        r->arg[i] = arg[i];
-    h->unprocessed++;
-    return eventq_add(s->requests, cycles, h->index, request_due, r);
 }
 
 /* May an event be processed, or the first request? No live hart may come before it. */
@@ -427,11 +430,20 @@ static bool hart_may_run(const struct hart *h, uint64_t end) {
     return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
 }
 
+/* Tells the plugin what it is to do at the CAUSES and the END that come. */
+static void hand_over(struct sched *s, struct hart *h) {
+    struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    slot->handling = 1;
+    slot->causes_cycles = h->clock;
+    slot->shift_cycles = h->interrupted - h->start;
+    h->hand_over = false;
+}
+
 /* A hart that runs long beside others is worth a processor of its own. */
 static void hart_grant(struct sched *s, struct hart *h, uint64_t end, bool beside_others) {
     uint32_t slot = s->slot_of[h->index];
-    harts_slot(s->harts, slot)->settle = h->settle;
-    h->settle = false;
+    if (h->hand_over)
+        hand_over(s, h);
     h->granted_clock = h->clock;
     ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
@@ -468,38 +480,11 @@ static bool grant_all(struct sched *s) {
 /* ---- Collecting ---- */
 
 static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op) {
-    static const uint64_t none[6];
     live_remove(s, h, HART_WAITING);
-    h->clock = cycles;
     h->at_trap = op == NCU_ENTER;
-    uint64_t id = request_add(s, h, NCU_POSTED, cycles, op, none);
+    uint64_t id = request_add(s, h, NCU_POSTED, cycles, op, NULL);
     if (h->at_trap)
         h->enter = id;
-}
-
-/* The time of an instruction by the clock that counts. */
-static uint64_t settled_time(struct hart *h, uint64_t cycles, uint32_t op) {
-    if (h->handling == HANDLING_BEGUN && op == NCU_CAUSES) {
-        h->handling = HANDLING_CAUSES;
-        h->announce = true;
-        return h->start + NCU_INTERRUPT_CYCLES;
-    }
-    if (h->handling == HANDLING_NONE && op == NCU_ENTER && h->from_trap) {
-        h->from_trap = false;
-        return h->interrupted; /* the same trap, again */
-    }
-    return cycles;
-}
-
-/* Interrupted in front of a block of user code that ends in a trap: the trap comes first, and ENTER tells it. */
-static bool trap_overtakes_interrupt(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op) {
-    if (h->handling != HANDLING_BEGUN || op != NCU_ENTER)
-        return false;
-    h->from_trap = true;
-    h->interrupted += cycles - h->start;
-    h->in_user = false;
-    s->ops->answer(s->ctx, h->index, 1);
-    return true;
 }
 
 static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
@@ -519,17 +504,13 @@ static void hart_collect(struct sched *s, struct hart *h) {
     remember_run(s, h, slot->cycles - h->granted_clock);
     for (uint32_t k = 0; k < slot->posts; k++)
         request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
-    if (slot->why == SLOT_OP && trap_overtakes_interrupt(s, h, slot->cycles, slot->op)) {
-        live_note(s, h, h->start);
-        return;
-    }
-    assert(h->handling != HANDLING_BEGUN || slot->why == SLOT_OP); /* an interrupt is taken at once */
+    assert(!slot->handling); /* an interrupt is taken at once */
     h->user_since = slot->user_since;
     h->in_user = slot->why == SLOT_BUDGET;
     h->clock = slot->cycles;
     live_note(s, h, slot->cycles);
     if (slot->why == SLOT_OP)
-        wait_for_turn(s, h, settled_time(h, slot->cycles, slot->op), slot->op);
+        wait_for_turn(s, h, slot->cycles, slot->op);
     if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
         handling_begin(s, h, later_of(due, h->user_since));
 }

@@ -6,7 +6,7 @@
  *
  *      ncube                                         plugin, in the hart's thread
  *      ----------------------------------------      -----------------------------------------
- *      base_cycles, budget_cycles
+ *      base_cycles, budget_cycles, handling
  *      go += 1, wake if asleep             ------>   runs; now and then:
  *                                                    progress; rings if that is past `wanted`
  *      stop_soon, when the hart is needed  ------>   stops at its next look
@@ -34,7 +34,7 @@ enum slot_stop {
 
 /* Posted by the plugin, without an answer: the hart goes on at once. ncube, too, takes the same for posts. */
 static inline bool slot_op_is_posted(uint32_t op) {
-    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK;
+    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_END;
 }
 
 #define SLOT_COST_CLASSES 32u
@@ -52,7 +52,9 @@ struct slot {
     uint64_t base_cycles;      /* clock of the hart at the grant */
     uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
-    uint32_t settle;           /* at LEAVE the clock is base_cycles: the way back from an interrupt is not charged */
+    uint32_t handling;         /* the hart is to handle causes, which are in its mailbox; the plugin clears it at CAUSES, */
+    uint64_t causes_cycles;    /* whose time is this */
+    uint64_t shift_cycles;     /* at END the clock goes on by so much: the handler's start was so long before what it held up */
 
     _Alignas(128) uint64_t progress; /* the running hart's next request comes no sooner; only grows */
     uint32_t stops;        /* how often the hart has stopped */
@@ -72,6 +74,7 @@ struct control {
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
     _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, 0: none; the last to stop */
     _Alignas(128) uint64_t wanted;      /* a running hart that passes this time rings */
+    uint64_t run_on_cycles;             /* so far user code goes on after a post, before the hart stops; fixed before the first grant */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class; fixed before the cabinets start */
     struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

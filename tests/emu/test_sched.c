@@ -52,6 +52,8 @@ struct player {
     struct play *play;
     uint32_t hart;
     uint64_t clock;
+    bool settle;    /* END has set the clock, to */
+    uint64_t settled;
     uint64_t taken; /* causes, in all */
     pthread_t thread;
 };
@@ -110,13 +112,44 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op) {
     a->clock = s->base_cycles;
 }
 
-static void post(struct player *a, uint32_t to) {
+static void post_op(struct player *a, uint32_t op, uint32_t to) {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     if (s->posts == NCU_POSTED)
         stop(a, SLOT_POSTS, 0);
-    if (s->budget_cycles > a->clock - s->base_cycles)
-        s->budget_cycles = a->clock - s->base_cycles;
-    s->post[s->posts++] = (struct slot_post){.cycles = a->clock, .op = NCU_SEND, .arg = {to}};
+    s->post[s->posts++] = (struct slot_post){.cycles = a->clock, .op = op, .arg = {to}};
+}
+
+static void post(struct player *a, uint32_t to) {
+    post_op(a, NCU_SEND, to);
+}
+
+static void limit_budget(struct player *a, uint64_t cycles) {
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+    if (a->clock - s->base_cycles + cycles < s->budget_cycles)
+        s->budget_cycles = a->clock - s->base_cycles + cycles;
+}
+
+static void settle(struct player *a) {
+    if (a->settle)
+        a->clock = a->settled;
+    a->settle = false;
+}
+
+static void take_due(struct player *a) {
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+    if (s->handling)
+        a->clock = s->causes_cycles;
+    else
+        stop(a, SLOT_OP, NCU_CAUSES);
+    s->handling = 0;
+}
+
+static void end(struct player *a) {
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+    post_op(a, NCU_END, 0);
+    s->user_since = a->clock;
+    a->clock = a->settled = a->clock + s->shift_cycles;
+    a->settle = true;
 }
 
 _Noreturn static void play_end(struct player *a, uint32_t op) {
@@ -130,7 +163,7 @@ _Noreturn static void play_end(struct player *a, uint32_t op) {
 /* The kernel's work on what was due; now and then it sends something itself. */
 static void handle_due(struct player *a) {
     a->play->interrupt[a->hart] = false;
-    stop(a, SLOT_OP, NCU_CAUSES);
+    take_due(a);
     uint64_t taken = a->play->answer[a->hart];
     a->clock += 20 + 5 * taken;
     a->taken += taken;
@@ -138,28 +171,34 @@ static void handle_due(struct player *a) {
         post(a, (a->hart + 1) % HARTS);
     if (is_mortal(a->hart) && a->taken >= KILLED_BY)
         play_end(a, NCU_DROP);
-    stop(a, SLOT_OP, NCU_END);
+    end(a);
 }
 
 static void leave(struct player *a) {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += EXIT_CYCLES;
-    if (s->settle)
-        a->clock = s->base_cycles;
+    if (a->settle)
+        settle(a);
     else
         s->user_since = a->clock;
-    s->settle = 0;
     s->exact = is_exact(a->hart);
-    if (s->exact && s->budget_cycles > a->clock - s->base_cycles)
-        s->budget_cycles = a->clock - s->base_cycles;
     if (s->posts == 0)
         tell_progress(a);
+    if (s->exact)
+        limit_budget(a, 0);
+    else if (s->posts > 0)
+        limit_budget(a, a->play->harts.control->run_on_cycles);
 }
 
 static void enter(struct player *a) {
     for (;;) {
+        struct slot *s = harts_slot(&a->play->harts, a->hart);
         a->clock += ENTRY_CYCLES;
-        stop(a, SLOT_OP, NCU_ENTER);
+        settle(a);
+        if (s->handling)
+            s->shift_cycles += a->clock - s->base_cycles;
+        else
+            stop(a, SLOT_OP, NCU_ENTER);
         if (a->play->answer[a->hart] == 0)
             return;
         handle_due(a);
@@ -171,7 +210,7 @@ static void user_block(struct player *a, const struct step *step) {
     a->clock += step->user_cycles;
     if (a->clock - s->base_cycles >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST))
         stop(a, SLOT_BUDGET, 0);
-    else
+    else if (s->posts == 0)
         tell_progress(a);
     if (step->trap == TRAP_NONE && a->play->interrupt[a->hart]) { /* taken at the block's end */
         a->clock += ENTRY_CYCLES;
