@@ -99,6 +99,10 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
  *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
+ *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot: without
+ *                                                      an error it is no cause, and waits for SENT. On a machine
+ *                                                      with faults always 1
+ *  SENT                                                as CAUSES, for the SEND_DONE that wait
  *  ENTER                                               first thing in a trap from U-mode that is not the
  *                                                      interrupt: ans0 = 1: handle what was due before (CAUSES
  *                                                      ... END), then ENTER again; 0: go on with the trap
@@ -112,7 +116,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
  *
- * SEND, ARM, TIMER, DISK are posted: the instruction completes at once, the effect has its time stamp.
+ * SEND, ARM, TIMER, DISK, REAP and END are posted: the instruction completes at once, the effect has its time stamp.
  * At most NCU_POSTED posts between two other operations go without the hart being stopped.
  */
 /* Order after damage. When a message from one node to another was damaged, everything that follows it on that way
@@ -146,6 +150,8 @@ enum ncu_op {
     NCU_INJECT,
     NCU_LEAVE,
     NCU_DROP,
+    NCU_REAP,
+    NCU_SENT,
     NCU_OPS
 };
 
@@ -161,7 +167,7 @@ enum ncu_wait {
 #define NCU_WAIT_ANY (~0ull)
 
 #define NCU_TIMER_NONE (~0ull)
-#define NCU_VIA_NEAREST (~0ull)
+#define NCU_VIA_NEAREST 0xffffffffull
 #define SECTOR_BYTES 512u
 #define DRIVE_MAX 7u           /* per I/O node's controller [P0 section 3] */
 #define VOLUME_NAME_BYTES 16u  /* with the final NUL */

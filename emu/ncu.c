@@ -28,26 +28,33 @@ static void causes_push(struct causes *q, const struct ncu_cause *c) {
     q->cause[(q->first + q->count++) % q->room] = *c;
 }
 
-static void causes_deliver(struct ncu_node *node) {
-    struct causes *q = &node->causes;
+static struct ncu_cause causes_pop(struct causes *q) {
+    uint32_t first = q->first;
+    q->first = (first + 1) % q->room;
+    q->count--;
+    return q->cause[first];
+}
+
+static void causes_deliver(struct ncu_node *node, struct causes *q) {
     uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
-    for (uint32_t k = 0; k < n; k++) {
-        node->mailbox->cause[k] = q->cause[q->first];
-        q->first = (q->first + 1) % q->room;
-    }
-    q->count -= n;
+    for (uint32_t k = 0; k < n; k++)
+        node->mailbox->cause[k] = causes_pop(q);
     node->mailbox->ans[0] = n;
 }
 
 void ncu_cause(struct ncu_node *node, const struct ncu_cause *c) {
     struct ncu *n = node->ncu;
+    if (c->kind == CAUSE_SEND_DONE && c->status == NCU_OK && !node->reap) {
+        causes_push(&node->sent, c);
+        return;
+    }
     causes_push(&node->causes, c);
     if (!node->idle) {
         n->ops->cause(n->ctx, node->index, n->now_cycles);
         return;
     }
     node->idle = false;
-    causes_deliver(node);
+    causes_deliver(node, &node->causes);
     n->ops->wake(n->ctx, node->index, n->now_cycles);
 }
 
@@ -289,11 +296,19 @@ static void execute_disk(struct ncu_node *node, const uint64_t *arg) {
 
 /* ---- Instructions ---- */
 
+static void execute_reap(struct ncu_node *node, bool wanted) {
+    node->reap = wanted || node->ncu->faults > 0;
+    while (node->reap && node->sent.count > 0) {
+        struct ncu_cause c = causes_pop(&node->sent);
+        ncu_cause(node, &c);
+    }
+}
+
 static bool execute_idle(struct ncu_node *node) {
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
     if (!node->idle)
-        causes_deliver(node);
+        causes_deliver(node, &node->causes);
     return !node->idle;
 }
 
@@ -323,10 +338,16 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
     case NCU_DISK:
         execute_disk(node, arg);
         return true;
+    case NCU_REAP:
+        execute_reap(node, arg[0] != 0);
+        return true;
     case NCU_IDLE:
         return execute_idle(node);
     case NCU_CAUSES:
-        causes_deliver(node);
+        causes_deliver(node, &node->causes);
+        return true;
+    case NCU_SENT:
+        causes_deliver(node, &node->sent);
         return true;
     case NCU_FAULT:
         execute_fault(node);
@@ -372,6 +393,7 @@ void ncu_free(struct ncu *n) {
     net_free(n->net);
     for (uint32_t i = 0; i < n->count; i++) {
         free(n->node[i].causes.cause);
+        free(n->node[i].sent.cause);
         port_free(&n->node[i].port);
     }
     port_free(&n->host);
@@ -386,7 +408,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     const struct topo_io_node *io = topo_io_node(n->topo, address);
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(ram + NCU_MAILBOX_PA);
     struct ncu_node *node = &n->node[index];
-    *node = (struct ncu_node){.ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox};
+    *node = (struct ncu_node){.ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
     n->index_of[address] = index;
     *mailbox = (struct ncu_mailbox){.magic = NCU_MAGIC,
                                     .ram_bytes = n->topo->ram_bytes,

@@ -65,8 +65,10 @@ struct ncu_node {
     uint8_t *ram;
     struct ncu_mailbox *mailbox;
     bool idle;
+    bool reap; /* SEND_DONE is a cause like any other */
     uint64_t wait[3]; /* IDLE's arguments, while idle */
     struct causes causes;
+    struct causes sent; /* SEND_DONE that are no causes, until REAP or SENT */
     struct receive receive[CHANNELS];
     uint64_t timer; /* event, 0: none */
     struct disk *disk[DRIVE_MAX];

@@ -34,7 +34,8 @@ enum slot_stop {
 
 /* Posted by the plugin, without an answer: the hart goes on at once. ncube, too, takes the same for posts. */
 static inline bool slot_op_is_posted(uint32_t op) {
-    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_END;
+    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK ||
+           op == NCU_REAP || op == NCU_END;
 }
 
 #define SLOT_COST_CLASSES 32u

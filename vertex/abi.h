@@ -2,7 +2,8 @@
  * The traps of Vertex: name, number, in one list; kernel dispatch and library stubs come from it.
  *
  * `ecall` with the number in a7 and arguments in a0-a5; the result in a0: >= 0, or a negative n_error
- * (nsdisk/errors.h). Pointers are checked by the kernel. Only nread, ntest and nreadp change other registers.
+ * (nsdisk/errors.h). nread, ntest and nreadp have results in a1-a3, too. Other registers are changed as by a function
+ * call. Pointers are checked by the kernel.
  *
  * A destination or source is a node's number with a procid in the bits from 16 up; -1 is any source.
  */

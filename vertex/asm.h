@@ -10,7 +10,11 @@
 #define ASM_WINDOWS 0x84000000
 #define ASM_WINDOW_VA 0xc0000000
 #define ASM_BOOT_STACK_BYTES 8192
+#define ASM_MAILBOX_PAGE 0xc0001
+#define ASM_MAILBOX_ANSWER 64
+#define ASM_NCU_ENTER 8
 #define ASM_NCU_LEAVE 12
+#define ASM_CAUSE_ECALL 8 /* scause */
 
 /* Offsets in struct trap_frame. */
 #define ASM_FRAME_PC 0

@@ -3,8 +3,25 @@
  *
  * sscratch is the address of the process's trap frame while the program runs, 0 while the kernel runs. The
  * frame is the top of the process's kernel stack, so one register gives both.
+ *
+ * A system call is a function call for the program: it changes registers as one does, and few are kept.
  */
 #include "vertex/asm.h"
+
+/* What fell due while the program ran is handled before the trap is. Then ENTER comes again, this very one: what follows it
+ * must cost the same whether something was due or not, because a hart that is stopped at once meets what is due before the
+ * trap (emu/sched.h). */
+    .macro enter_trap
+1:  slti x0, x0, ASM_NCU_ENTER
+    li t0, ASM_MAILBOX_PAGE
+    slli t0, t0, 12
+    ld t0, ASM_MAILBOX_ANSWER(t0)
+    beqz t0, 2f
+    call trap_due
+    beqz a0, 1b
+    j trap_killed
+2:
+    .endm
 
     .section .text
     .balign 512                 /* the way back must not cross a page: that would end its block */
@@ -12,8 +29,42 @@
 trap_entry:
     csrrw sp, sscratch, sp
     beqz sp, from_kernel
-    sd ra, ASM_FRAME_RA(sp)
     sd t0, ASM_FRAME_T + 0(sp)
+    csrr t0, scause
+    addi t0, t0, -ASM_CAUSE_ECALL
+    bnez t0, no_call
+    sd ra, ASM_FRAME_RA(sp)
+    sd a0, ASM_FRAME_A + 0(sp)
+    sd a1, ASM_FRAME_A + 8(sp)
+    sd a2, ASM_FRAME_A + 16(sp)
+    sd a3, ASM_FRAME_A + 24(sp)
+    sd a4, ASM_FRAME_A + 32(sp)
+    sd a5, ASM_FRAME_A + 40(sp)
+    sd a7, ASM_FRAME_A + 56(sp)
+    csrrw t0, sscratch, zero
+    sd t0, ASM_FRAME_SP(sp)
+    csrr t0, sepc
+    addi t0, t0, 4
+    sd t0, ASM_FRAME_PC(sp)
+    enter_trap
+    mv a0, sp
+    call trap_call
+    bnez a0, trap_return
+
+    ld t0, ASM_FRAME_PC(sp)     /* as after a function call: the rest is the program's no more */
+    csrw sepc, t0
+    csrw sscratch, sp
+    slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
+    ld ra, ASM_FRAME_RA(sp)
+    ld a0, ASM_FRAME_A + 0(sp)
+    ld a1, ASM_FRAME_A + 8(sp)
+    ld a2, ASM_FRAME_A + 16(sp)
+    ld a3, ASM_FRAME_A + 24(sp)
+    ld sp, ASM_FRAME_SP(sp)
+    sret
+
+no_call:
+    sd ra, ASM_FRAME_RA(sp)
     sd t1, ASM_FRAME_T + 8(sp)
     sd t2, ASM_FRAME_T + 16(sp)
     sd t3, ASM_FRAME_T + 24(sp)
@@ -32,14 +83,22 @@ trap_entry:
     sd t0, ASM_FRAME_SP(sp)
     csrr t0, sepc
     sd t0, ASM_FRAME_PC(sp)
+    csrr t0, scause
+    bltz t0, interrupt
+    enter_trap
     mv a0, sp
-    call trap_from_program
+    call trap_exception
+    j trap_return
+
+interrupt:
+    mv a0, sp
+    call trap_interrupt
 
 trap_return:                    /* sp = frame */
     ld t0, ASM_FRAME_PC(sp)
     csrw sepc, t0
     csrw sscratch, sp
-    slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
+    slti x0, x0, ASM_NCU_LEAVE
     ld ra, ASM_FRAME_RA(sp)
     ld t0, ASM_FRAME_T + 0(sp)
     ld t1, ASM_FRAME_T + 8(sp)
@@ -59,7 +118,7 @@ trap_return:                    /* sp = frame */
     ld sp, ASM_FRAME_SP(sp)
     sret
 
-    /* A trap in S-mode is a program's bad address in vm_touch_user, or a broken kernel: then the boot stack serves for
+    /* A trap in S-mode is a program's bad address in touch_user, or a broken kernel: then the boot stack serves for
      * the last words. */
 from_kernel:
     csrrw sp, sscratch, sp      /* back as they were: sscratch is 0 */
@@ -72,25 +131,38 @@ broken:
     la sp, boot_stack_top
     call trap_from_kernel
 
-    /* vm_touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
-     * is active. 0, or 1 if some page is not there, or not for that: part of it may have been copied. */
-    .globl vm_touch_user
-vm_touch_user:
+    /* touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
+     * is active, and changes no registers but a0-a2 and t0-t2. 0, or 1 if some page is not there, or not for that: part of it may have been copied. */
+    .globl touch_user
+touch_user:
     li t2, ASM_STATUS_SUM
     csrs sstatus, t2
     or t0, a0, a1
-    andi t0, t0, 7
+    or t1, t0, a2
+    andi t1, t1, 7
+    bnez t1, 4f
+    beqz a2, 3f
+    add a2, a2, a1
+touch_begin:
+1:  ld t0, 0(a1)                /* words only */
+    sd t0, 0(a0)
+    addi a0, a0, 8
+    addi a1, a1, 8
+    bltu a1, a2, 1b
+    csrc sstatus, t2
+    li a0, 0
+    ret
+4:  andi t0, t0, 7
     bnez t0, 2f
     li t1, 8
-touch_begin:
-1:  bltu a2, t1, 2f
+5:  bltu a2, t1, 2f             /* words, */
     ld t0, 0(a1)
     sd t0, 0(a0)
     addi a0, a0, 8
     addi a1, a1, 8
     addi a2, a2, -8
-    j 1b
-2:  beqz a2, 3f
+    j 5b
+2:  beqz a2, 3f                 /* and bytes */
     lbu t0, 0(a1)
     sb t0, 0(a0)
     addi a0, a0, 1

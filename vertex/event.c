@@ -1,5 +1,6 @@
 #include "vertex/event.h"
 
+#include "vertex/attr.h"
 #include "vertex/console.h"
 #include "vertex/disk.h"
 #include "vertex/load.h"
@@ -12,7 +13,7 @@
 
 static bool is_load(const struct message *m)
 {
-    return TAG_TYPE(m->tag) >= N_LOAD_BEGIN && TAG_TYPE(m->tag) <= N_LOAD_START;
+    return N_IS_LOAD(TAG_TYPE(m->tag));
 }
 
 /* Messages for the kernel itself go to load.c and signal.c, all others to processes. */
@@ -31,7 +32,7 @@ static void deliver(uint32_t channel, struct message *m)
 }
 
 /* Its sender knows, and sends it again. */
-static void handle_damage(uint32_t channel, struct message *m)
+static RARE void handle_damage(uint32_t channel, struct message *m)
 {
     resend_note_damage();
     if (m->place == MSG_LANDED)
@@ -42,6 +43,8 @@ static void handle_damage(uint32_t channel, struct message *m)
 
 static void handle_arrival(const struct ncu_cause *cause)
 {
+    if (mail_take_long(cause))
+        return;
     struct message *m = msg_received(cause);
 
     if (cause->status != NCU_OK)
@@ -53,7 +56,7 @@ static void handle_arrival(const struct ncu_cause *cause)
     msg_rearm(cause->channel);
 }
 
-static void handle_header(const struct ncu_cause *cause)
+static RARE void handle_header(const struct ncu_cause *cause)
 {
     if (!msg_header_waits(cause))
         return;
@@ -64,25 +67,29 @@ static void handle_header(const struct ncu_cause *cause)
         msg_rearm(cause->channel);
 }
 
-static void handle(const struct ncu_cause *cause)
+static RARE void handle_failed_send(const struct ncu_cause *cause, const struct message *m)
 {
-    struct message *m;
+    mail_send_failed(m, cause);
+    if (is_load(m))
+        load_undeliverable(cause->node);
+}
 
+static __attribute__((noinline)) void handle_sent(const struct ncu_cause *cause)
+{
+    if (resend_takes(cause))
+        return;
+    struct message *m = msg_sent(cause);
+    mail_sent(m, cause);
+    if (cause->status != NCU_OK)
+        handle_failed_send(cause, m);
+    msg_release(m);
+}
+
+static RARE void handle_other(const struct ncu_cause *cause)
+{
     switch (cause->kind) {
     case CAUSE_RECV_HEADER:
         handle_header(cause);
-        break;
-    case CAUSE_RECV_DONE:
-        handle_arrival(cause);
-        break;
-    case CAUSE_SEND_DONE:
-        if (resend_takes(cause))
-            break;
-        m = msg_sent(cause);
-        mail_sent(m, cause);
-        if (cause->status != NCU_OK && is_load(m))
-            load_undeliverable(cause->node);
-        msg_release(m);
         break;
     case CAUSE_TIMER:
         timer_due(cause->done_cycles);
@@ -95,43 +102,58 @@ static void handle(const struct ncu_cause *cause)
     }
 }
 
-static void handle_all(uint64_t n)
+static void handle_each(uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++)
-        handle(&MAILBOX->cause[i]);
+    for (const struct ncu_cause *cause = MAILBOX->cause, *end = cause + n; cause < end; cause++)
+        if (cause->kind == CAUSE_RECV_DONE)
+            handle_arrival(cause);
+        else if (cause->kind == CAUSE_SEND_DONE)
+            handle_sent(cause);
+        else
+            handle_other(cause);
 }
 
-/* Handling a cause may send, and what was sent may have failed at once: only when there is no cause left are all
- * failures known. */
-static void settle_resends(void)
+/* There may be more. Handling a cause may send, and what was sent may have failed at once: only when there is no cause left
+ * are all failures known. */
+static RARE void handle_more(uint64_t n)
 {
-    uint64_t n = 1;
-
-    while (resend_is_due() && n > 0) {
+    while (n == NCU_CAUSES_MAX || (resend_is_due() && n > 0)) {
         n = ncu_causes();
-        handle_all(n);
+        handle_each(n);
     }
     resend_flush();
 }
 
+static RARE void handle_any(uint64_t n)
+{
+    handle_each(n);
+    if (n == NCU_CAUSES_MAX || resend_is_due())
+        handle_more(n);
+}
+
+/* Mostly it is one message, for which the process waits. */
+static __attribute__((noinline)) void handle_all(uint64_t n)
+{
+    if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !mail_take(&MAILBOX->cause[0]))
+        handle_any(n);
+}
+
 void event_fetch(void)
+{
+    handle_all(ncu_causes());
+}
+
+void event_reap(void)
 {
     uint64_t n;
 
     do {
-        n = ncu_causes();
-        handle_all(n);
+        n = ncu_sent();
+        handle_each(n);
     } while (n == NCU_CAUSES_MAX);
-    settle_resends();
 }
 
 void event_wait(enum ncu_wait why, uint64_t node, uint64_t type)
 {
-    uint64_t n = ncu_idle(why, node, type);
-
-    handle_all(n);
-    if (n == NCU_CAUSES_MAX)
-        event_fetch();
-    else
-        settle_resends();
+    handle_all(ncu_idle(why, node, type));
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "nsdisk/errors.h"
+#include "vertex/attr.h"
 #include "vertex/copy.h"
 #include "vertex/msg.h"
 #include "vertex/request.h"
@@ -15,42 +16,92 @@ static struct msg_queue early;
 
 /* ---- To the process that waits ---- */
 
-static bool reader_wants(const struct reader *r, const struct message *m)
+/* The process that waits in nread for the message that has come, or whose header has; or NULL. */
+static struct proc *find_reader(const struct ncu_cause *cause)
 {
-    return r->waiting && !r->landing && m->bytes <= r->bytes && msg_matches(m, &r->pattern);
+    struct proc *p = proc_find(TAG_TO(cause->tag));
+
+    if (!p || !p->reader.waiting || p->reader.landing || cause->bytes > p->reader.bytes ||
+        N_IS_FOR_KERNEL(TAG_TYPE(cause->tag)) || !pattern_fits(&p->reader.pattern, cause->node, cause->tag))
+        return NULL;
+    return p;
 }
 
-static void reader_done(struct proc *p, const struct message *m)
+/* Types for the kernel fit only what the built-in program waits for. */
+int64_t mail_short_bytes(const struct proc *p)
 {
-    mail_note_taken(p, m);
-    p->reader.waiting = p->reader.landing = false;
-    p->reader.bytes = m->bytes;
-    p->reader.pattern.node = m->node;
-    p->reader.tag = m->tag;
+    uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
+
+    return !p->builtin && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
+}
+
+void mail_close(struct proc *p)
+{
+    p->reader.waiting = false;
+    p->reader.short_bytes = -1;
+}
+
+static void note_taken(struct proc *p, uint64_t start_cycles, uint64_t done_cycles, uint64_t bytes)
+{
+    p->monitor.recv_start_cycles = start_cycles;
+    p->monitor.recv_done_cycles = done_cycles;
+    p->monitor.recv_bytes = bytes + 8;
+}
+
+static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t bytes)
+{
+    mail_close(p);
+    p->reader.bytes = bytes;
+    p->reader.pattern.node = node;
+    p->reader.tag = tag;
     sched_wake(p);
 }
 
-/* From the standard buffer straight to the process, if it waits for it. A long message is queued: the channel is armed
- * again before it is copied. */
-static bool take_now(struct proc *p, const struct message *m)
+static inline __attribute__((always_inline)) void take_done(struct proc *p, const struct ncu_cause *cause, const struct message *standard)
 {
-    if (m->bytes > MSG_ARMED_BYTES || !reader_wants(&p->reader, m) || vm_copy_out(&p->vm, p->reader.va, m->payload, m->bytes) != 0)
-        return false;
+    msg_arm_standard(cause->channel, standard);
     p->monitor.copied++;
-    reader_done(p, m);
+    note_taken(p, cause->start_cycles, cause->done_cycles, cause->bytes);
+    reader_done(p, cause->node, cause->tag, cause->bytes);
+}
+
+bool mail_take(const struct ncu_cause *cause)
+{
+    struct proc *p = proc_current();
+    const struct message *m = msg_in_standard(cause->channel);
+
+    if (!p || (int64_t)cause->bytes > p->reader.short_bytes || TAG_TO(cause->tag) != p->procid || !m ||
+        cause->status != NCU_OK || !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
+        !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
+        return false;
+    take_done(p, cause, m);
+    return true;
+}
+
+bool mail_take_long(const struct ncu_cause *cause)
+{
+    struct proc *p = find_reader(cause);
+    const struct message *m = msg_in_standard(cause->channel);
+
+    if (!p || !m || cause->status != NCU_OK ||
+        vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
+        return false;
+    take_done(p, cause, m);
     return true;
 }
 
 struct message *mail_landing(const struct ncu_cause *cause)
 {
-    struct message head = {.bytes = cause->bytes, .tag = cause->tag, .node = cause->node};
-    struct proc *p = proc_find(TAG_TO(head.tag));
+    struct proc *p = find_reader(cause);
 
-    if (!p || cause->bytes > MSG_MAX_BYTES || !reader_wants(&p->reader, &head))
+    if (!p || cause->bytes > MSG_MAX_BYTES)
         return NULL;
-    void *memory = vm_contiguous(&p->vm, p->reader.va, head.bytes, PTE_W);
-    struct message *m = memory ? msg_new_landing(memory, head.bytes) : NULL;
-    p->reader.landing = m != NULL;
+    void *memory = vm_contiguous(&p->vm, p->reader.va, cause->bytes, PTE_W);
+    struct message *m = memory ? msg_new_landing(memory, cause->bytes) : NULL;
+    if (m) {
+        p->reader.landing = true;
+        p->reader.short_bytes = -1;
+    }
     return m;
 }
 
@@ -60,14 +111,16 @@ void mail_landed(struct message *m, bool damaged)
 
     p->monitor.landed += !damaged;
     p->reader.landing = false;
-    if (damaged)
+    if (damaged) {
         sched_wake(p);
-    else
-        reader_done(p, m);
+    } else {
+        mail_note_taken(p, m);
+        reader_done(p, m->node, m->tag, m->bytes);
+    }
     msg_release(m);
 }
 
-void mail_offer_waiting(void)
+RARE void mail_offer_waiting(void)
 {
     for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
         const struct ncu_cause *header = msg_waiting_header(c);
@@ -87,8 +140,11 @@ static bool is_wanted(const struct proc *p, const struct message *m)
     return p->state != PROC_ENDING && p->state != PROC_ENDED;
 }
 
-static void deliver(struct proc *p, struct message *m)
+void mail_arrived(uint32_t channel, struct message *m)
 {
+    struct proc *p = proc_find(TAG_TO(m->tag));
+
+    m = msg_keep(channel, m);
     if (p && is_wanted(p, m)) {
         queue_add(&p->inbox, m);
         signal_arrival(p, m);
@@ -100,16 +156,6 @@ static void deliver(struct proc *p, struct message *m)
     } else {
         msg_release(m);
     }
-}
-
-void mail_arrived(uint32_t channel, struct message *m)
-{
-    struct proc *p = proc_find(TAG_TO(m->tag));
-
-    if (p && take_now(p, m))
-        msg_drop(channel, m);
-    else
-        deliver(p, msg_keep(channel, m));
 }
 
 void mail_drop_inbox(struct proc *p)
@@ -132,20 +178,18 @@ void mail_give_early(struct proc *p)
 
 /* ---- Sent and taken ---- */
 
-void mail_note_sent(struct proc *p, struct message *m)
-{
-    m->owner = p->procid;
-    p->last_sent = m;
-    p->monitor.sent_start_cycles = 0;
-    p->monitor.sent_done_cycles = 0;
-    p->monitor.sent_bytes = m->bytes + 8;
-}
-
 void mail_note_taken(struct proc *p, const struct message *m)
 {
-    p->monitor.recv_start_cycles = m->start_cycles;
-    p->monitor.recv_done_cycles = m->done_cycles;
-    p->monitor.recv_bytes = m->bytes + 8;
+    note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
+}
+
+void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor)
+{
+    *monitor = p->monitor;
+    if (!p->last_sent)
+        return;
+    monitor->sent_start_cycles = monitor->sent_done_cycles = 0;
+    monitor->sent_bytes = p->last_sent->bytes + 8;
 }
 
 static int32_t error_of_status(int32_t status)
@@ -155,16 +199,24 @@ static int32_t error_of_status(int32_t status)
 
 void mail_sent(const struct message *m, const struct ncu_cause *cause)
 {
-    struct proc *p = m->owner == MSG_OF_KERNEL ? NULL : proc_find(m->owner);
+    struct proc *p = proc_find(m->owner);
 
-    proc_wake_for_memory();
-    if (!p)
-        return;
-    if (p->last_sent == m) {
+    if (msg_sends_are_needed())
+        proc_wake_for_memory();
+    if (p && p->last_sent == m) {
         p->monitor.sent_start_cycles = cause->start_cycles;
         p->monitor.sent_done_cycles = cause->done_cycles;
+        p->monitor.sent_bytes = cause->bytes + 8;
+        if (m->holds == 1)
+            p->last_sent = NULL;
     }
-    if (cause->status == NCU_OK)
+}
+
+void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
+{
+    struct proc *p = proc_find(m->owner);
+
+    if (!p)
         return;
     if (request_is(m))
         request_failed(p, m, error_of_status(cause->status));

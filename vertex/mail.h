@@ -17,7 +17,15 @@
 
 #include "vertex/proc.h"
 
-/* A message that arrived on a channel, not for the kernel. */
+/* A message has arrived. True if it was in the standard buffer and a process waits for it: it has been copied to it from
+ * there, and the channel is armed again. */
+bool mail_take(const struct ncu_cause *cause);      /* a short one, for the process that ran last, is all that is tried */
+bool mail_take_long(const struct ncu_cause *cause); /* any */
+/* Messages of how many bytes mail_take may copy, as p->reader is. */
+int64_t mail_short_bytes(const struct proc *p);
+/* p->reader waits no longer. */
+void mail_close(struct proc *p);
+/* One of which that is not true, and that is not for the kernel. */
 void mail_arrived(uint32_t channel, struct message *m);
 /* The header of one waits: the memory in which it is to land, or NULL: a buffer of the kernel's. */
 struct message *mail_landing(const struct ncu_cause *cause);
@@ -27,12 +35,21 @@ void mail_landed(struct message *m, bool damaged);
 /* Headers that wait for memory are tried again, now that the process reads. */
 void mail_offer_waiting(void);
 
-/* A send is done; m is still the caller's. */
+/* A send is done; m is still the caller's. Then, if it has failed: whoever sent it is told. */
 void mail_sent(const struct message *m, const struct ncu_cause *cause);
+void mail_send_failed(const struct message *m, const struct ncu_cause *cause);
 
 /* The process sends m, or takes m: for `monitor` to tell. */
-void mail_note_sent(struct proc *p, struct message *m);
+static inline void mail_note_sent(struct proc *p, struct message *m)
+{
+    m->owner = p->procid;
+    p->last_sent = m;
+}
+
 void mail_note_taken(struct proc *p, const struct message *m);
+
+/* As p->monitor, and what p->last_sent adds. */
+void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor);
 
 /* What is queued for the process is freed. */
 void mail_drop_inbox(struct proc *p);

@@ -12,7 +12,9 @@
 
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
+#include "vertex/attr.h"
 #include "vertex/copy.h"
+#include "vertex/event.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
@@ -43,7 +45,7 @@ static bool is_procid(const struct proc *p, int32_t procid)
     return procid >= 0 && procid < (int32_t)(p->builtin ? PROCS_MAX : p->procs);
 }
 
-static bool may_send_to(const struct proc *p, int32_t dest)
+static RARE bool may_send_beyond(const struct proc *p, int32_t dest)
 {
     int32_t node = NODE_OF(dest);
 
@@ -54,9 +56,15 @@ static bool may_send_to(const struct proc *p, int32_t dest)
     return node < (int32_t)subcube_nodes(p) || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
 }
 
+/* First process 0 of a node of the subcube, then the others. */
+static bool may_send_to(const struct proc *p, int32_t dest)
+{
+    return (uint32_t)dest >> p->dim == 0 || may_send_beyond(p, dest);
+}
+
 static bool may_send_type(const struct proc *p, int32_t type)
 {
-    return type >= 0 && type <= (p->builtin ? 0xffff : (int32_t)N_TYPE_USER_MAX);
+    return (uint32_t)type <= N_TYPE_USER_MAX || (p->builtin && (uint32_t)type <= 0xffff);
 }
 
 static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_t type)
@@ -74,21 +82,28 @@ static int earlier_failure(struct proc *p)
     return p->builtin ? 0 : status;
 }
 
-static void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
+static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
+{
+    if (p->dim > 0)
+        msg_send_others(m, p->base, p->dim, tag);
+    msg_post(m, MAILBOX->node, tag);
+}
+
+/* Takes the message over. */
+static inline __attribute__((always_inline)) void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
 
     mail_note_sent(p, m);
-    if (NODE_OF(dest) != N_DEST_ALL) {
-        msg_send(m, address_of(p, NODE_OF(dest)), tag);
-        return;
-    }
-    if (p->dim > 0)
-        msg_send_others(m, p->base, p->dim, tag);
-    msg_send(m, MAILBOX->node, tag);
+    if (NODE_OF(dest) == N_DEST_ALL)
+        send_to_all(p, m, tag);
+    else
+        msg_post(m, address_of(p, NODE_OF(dest)), tag);
+    if (msg_reap_is_due(p->procid))
+        event_reap();
 }
 
-int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
+static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
 {
     uint64_t bytes = arg[1];
     int32_t dest = arg[2], type = arg[3];
@@ -103,10 +118,33 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
         return error;
     m->bytes = bytes;
     error = proc_copy_in(p, m->payload, arg[0], bytes);
-    if (!error)
+    if (error)
+        msg_release(m);
+    else
         send(p, m, dest, type);
-    msg_release(m);
     return error;
+}
+
+static RARE int64_t reap(void)
+{
+    event_reap();
+    return 0;
+}
+
+/* The way of most messages, which are short and go to process 0 of a node of the subcube; write_any does the rest. */
+int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
+    struct message *m = msg_spares.first;
+
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->send_status ||
+        !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
+        return write_any(p, arg);
+    msg_take_spare(m);
+    m->bytes = bytes;
+    mail_note_sent(p, m);
+    msg_post(m, p->base + dest, TAG(type, p->procid, 0));
+    return msg_reap_is_due(p->procid) ? reap() : 0;
 }
 
 /* ---- Which message ---- */
@@ -187,10 +225,10 @@ static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t mos
     return bytes;
 }
 
-static int wait_for(struct proc *p, const struct msg_pattern *pattern)
+static void wait_for(const struct msg_pattern *pattern)
 {
-    return proc_wait(p, NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
-                     pattern->type_low == pattern->type_high ? pattern->type_low : NCU_WAIT_ANY);
+    sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
+               pattern->type_low == pattern->type_high ? pattern->type_low : NCU_WAIT_ANY);
 }
 
 /* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
@@ -199,56 +237,71 @@ static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, s
     while (!(*m = find(p, pattern))) {
         if (pattern_is_async(p, pattern) && !async_is_expected(p, pattern))
             return -N_EINVAL;
-        int error = wait_for(p, pattern);
-        if (error)
-            return error;
+        wait_for(pattern);
+        if (p->killed)
+            return -N_EINTR;
         if (signal_is_due(p) && !find(p, pattern))
             return SYSCALL_AGAIN;
     }
     return 0;
 }
 
+/* Something has happened, but the message has not come. True if the wait is over: *result says why. */
+static RARE bool gives_up(struct proc *p, int64_t *result)
+{
+    if (p->killed)
+        *result = -N_EINTR;
+    else if (signal_is_due(p))
+        *result = SYSCALL_AGAIN;
+    return !p->reader.landing && (*result || queue_find(&p->inbox, &p->reader.pattern));
+}
+
 /* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
-static int64_t await_open(struct proc *p, const struct msg_pattern *pattern, uint64_t va, uint64_t bytes)
+static inline __attribute__((always_inline)) int64_t await_open(struct proc *p)
 {
     int64_t result = 0;
 
-    p->reader = (struct reader){.waiting = true, .pattern = *pattern, .va = va, .bytes = bytes};
-    mail_offer_waiting();
-    while (p->reader.waiting && (p->reader.landing || (!result && !queue_find(&p->inbox, pattern)))) {
-        if (p->reader.landing)
-            sched_wait(NCU_WAIT_MESSAGE, pattern->node, NCU_WAIT_ANY);
-        else
-            result = wait_for(p, pattern);
-        if (!result && signal_is_due(p))
-            result = SYSCALL_AGAIN;
-    }
-    bool come = !p->reader.waiting;
-    p->reader.waiting = false;
-    return come ? 1 : result;
+    p->reader.waiting = true;
+    p->reader.short_bytes = mail_short_bytes(p);
+    if (msg_unarmed)
+        mail_offer_waiting();
+    do {
+        wait_for(&p->reader.pattern);
+        if (!p->reader.waiting)
+            return 1;
+    } while (!gives_up(p, &result));
+    mail_close(p);
+    return result;
+}
+
+/* From the queue, once it is there. */
+static RARE int64_t read_queued(struct proc *p)
+{
+    struct msg_pattern pattern = p->reader.pattern;
+    struct message *m;
+    int64_t error = await_queued(p, &pattern, &m);
+
+    return error ? error : take(p, m, p->reader.va, p->reader.bytes);
 }
 
 int64_t sys_nread(struct proc *p, const uint64_t *arg)
 {
-    uint64_t to = arg[0], bytes = arg[1];
-    struct msg_pattern pattern;
-    struct message *m = NULL;
-    int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
+    struct reader *r = &p->reader;
 
+    r->va = arg[0];
+    r->bytes = arg[1];
+    int64_t result = make_pattern(p, arg[2], arg[3], &r->pattern);
     if (result)
         return result;
-    if (bytes > INT64_MAX)
+    if (r->bytes > INT64_MAX)
         return -N_EINVAL;
-    if (!pattern_is_async(p, &pattern) && !find(p, &pattern)) {
-        result = await_open(p, &pattern, to, bytes);
-        if (result > 0) {
-            give_selectors(p, p->reader.pattern.node, p->reader.tag);
-            return p->reader.bytes;
-        }
-    }
-    if (!result)
-        result = await_queued(p, &pattern, &m);
-    return result ? result : take(p, m, to, bytes);
+    if (pattern_is_async(p, &r->pattern) || (p->inbox.first && find(p, &r->pattern)))
+        return read_queued(p);
+    result = await_open(p);
+    if (result <= 0)
+        return result ? result : read_queued(p);
+    give_selectors(p, r->pattern.node, r->tag);
+    return r->bytes;
 }
 
 int64_t sys_ntest(struct proc *p, const uint64_t *arg)
@@ -347,7 +400,6 @@ int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
     struct message *m = take_buffer(p, link);
     m->bytes = arg[1];
     send(p, m, dest, type);
-    msg_release(m);
     return 0;
 }
 

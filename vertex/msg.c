@@ -3,48 +3,31 @@
 #include <stddef.h>
 
 #include "vertex/addr.h"
+#include "vertex/attr.h"
 #include "vertex/console.h"
 #include "vertex/copy.h"
 #include "vertex/kmem.h"
 #include "vertex/ncu.h"
+#include "vertex/trap.h"
 
-struct channel {
-    struct message *standard; /* the standard buffer; NULL when it became a message for want of memory */
-    struct message *armed;    /* what the NCU has: the standard buffer, a longer one, or NULL */
-    struct ncu_cause header;  /* of a message that waits, too long for the standard buffer; kind 0: none */
-};
-
-#define SPARE_BYTES 64u /* with the header, a cell of 128 bytes (kmem.c) */
 #define SPARES 16u
 
-static struct {
-    struct message *first;
-    uint32_t count;
-} spare;
-
-static struct channel channels[NCU_CHANNELS + 1];
+struct msg_spares msg_spares;
+/* By channel: */
+static struct message *standard[NCU_CHANNELS + 1]; /* the standard buffer; NULL when it became a message for want of memory */
+static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
+static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the standard buffer; kind 0: none */
 uint32_t msg_unarmed;
-static uint32_t sends;   /* under way, */
-static uint32_t sends_of[MSG_OF_KERNEL + 1]; /* by owner */
-static uint32_t count;   /* messages that exist */
+static uint32_t needed;  /* the memory of sends is waited for: so often */
+static bool reaping;     /* the NCU has been told so */
+uint32_t msg_sends[MSG_OF_KERNEL + 1];
+static uint32_t count;   /* messages that exist, spares too */
 
 /* ---- Buffers ---- */
 
 static uint32_t payload_pages(uint64_t capacity)
 {
     return PAGE_ROUND_UP(capacity) / PAGE_BYTES;
-}
-
-/* A message is blank but for its payload, which a spare has already. */
-static struct message *make_blank(struct message *m)
-{
-    m->bytes = 0;
-    m->holds = 1;
-    m->sequence = 0;
-    m->owner = MSG_OF_KERNEL;
-    m->via = MSG_VIA_NEAREST;
-    count++;
-    return m;
 }
 
 static struct message *new_header(uint64_t inline_bytes, enum message_place place)
@@ -56,36 +39,26 @@ static struct message *new_header(uint64_t inline_bytes, enum message_place plac
     m->payload = (uint64_t *)(m + 1);
     m->capacity = inline_bytes;
     m->place = place;
-    return make_blank(m);
-}
-
-/* Short messages come and go: a few cells are kept for them. */
-static struct message *new_short(void)
-{
-    struct message *m = spare.first;
-
-    if (!m)
-        return new_header(SPARE_BYTES, MSG_INLINE);
-    spare.first = m->next;
-    spare.count--;
-    return make_blank(m);
+    count++;
+    return msg_make_blank(m);
 }
 
 static bool keep_as_spare(struct message *m)
 {
-    if (m->place != MSG_INLINE || m->capacity != SPARE_BYTES || spare.count == SPARES)
+    if (m->place != MSG_INLINE || m->capacity != MSG_SPARE_BYTES || msg_spares.count == SPARES)
         return false;
-    m->next = spare.first;
-    spare.first = m;
-    spare.count++;
+    m->next = msg_spares.first;
+    msg_spares.first = m;
+    msg_spares.count++;
     return true;
 }
 
 static void free_header(struct message *m)
 {
+    if (keep_as_spare(m))
+        return;
     count--;
-    if (!keep_as_spare(m))
-        kmem_free(MEM_MESSAGE, m, sizeof *m + (m->place == MSG_INLINE ? m->capacity : 0));
+    kmem_free(MEM_MESSAGE, m, sizeof *m + (m->place == MSG_INLINE ? m->capacity : 0));
 }
 
 struct message *msg_new_pages(uint64_t capacity)
@@ -102,12 +75,12 @@ struct message *msg_new_pages(uint64_t capacity)
     return NULL;
 }
 
-struct message *msg_new(uint64_t capacity)
+RARE struct message *msg_new_sized(uint64_t capacity)
 {
     bool small = sizeof(struct message) + capacity <= KMEM_SMALL_MAX;
 
-    if (capacity <= SPARE_BYTES)
-        return new_short();
+    if (capacity <= MSG_SPARE_BYTES)
+        return new_header(MSG_SPARE_BYTES, MSG_INLINE);
     return small ? new_header(capacity, MSG_INLINE) : msg_new_pages(capacity);
 }
 
@@ -122,44 +95,80 @@ struct message *msg_new_landing(void *memory, uint64_t capacity)
     return m;
 }
 
-void msg_release(struct message *m)
+void msg_free(struct message *m)
 {
     if (m->holds == 0)
-        panic("msg_release: message 0x%lx, tag 0x%x, is free", (uint64_t)m, m->tag);
-    if (--m->holds > 0)
-        return;
+        panic("msg_free: message 0x%lx, tag 0x%x, is free", (uint64_t)m, m->tag);
+    m->holds = 0;
     if (m->place == MSG_PAGES)
         page_free(MEM_MESSAGE, m->payload, payload_pages(m->capacity));
     free_header(m);
 }
 
+/* ---- Reaping ---- */
+
+static RARE void update_reaping(void)
+{
+    bool wanted = msg_unarmed || needed;
+
+    if (wanted != reaping)
+        ncu_reap(wanted);
+    reaping = wanted;
+}
+
+void msg_need_sends(void)
+{
+    needed++;
+    update_reaping();
+}
+
+void msg_need_sends_no_more(void)
+{
+    needed--;
+    update_reaping();
+}
+
+bool msg_sends_are_needed(void)
+{
+    return needed > 0;
+}
+
 /* ---- Arming ---- */
+
+static RARE void note_armed(uint32_t c)
+{
+    msg_unarmed &= ~(1u << c);
+    update_reaping();
+}
 
 static void arm(uint32_t c, struct message *m)
 {
-    channels[c].armed = m;
-    channels[c].header.kind = 0;
-    msg_unarmed &= ~(1u << c);
+    armed[c] = m;
+    header[c].kind = 0;
+    if (msg_unarmed)
+        note_armed(c);
     ncu_arm(c, m->payload, m->capacity);
 }
 
 /* Without memory the channel stays, or becomes, unarmed. */
 void msg_rearm(uint32_t c)
 {
-    struct channel *ch = &channels[c];
-    struct message *m = ch->standard;
+    struct message *m = standard[c];
 
-    if (ch->header.kind)
-        m = msg_new(ch->header.bytes);
+    if (header[c].kind)
+        m = msg_new(header[c].bytes);
     else if (!m)
-        m = ch->standard = msg_new(MSG_ARMED_BYTES);
+        m = standard[c] = msg_new(MSG_ARMED_BYTES);
     if (m)
         arm(c, m);
-    else
+    else {
         msg_unarmed |= 1u << c;
+        trap_attention = true;
+        update_reaping();
+    }
 }
 
-void msg_arm_unarmed(void)
+RARE void msg_arm_unarmed(void)
 {
     for (uint32_t c = 0, left = msg_unarmed; left; c++, left >>= 1)
         if (left & 1)
@@ -178,13 +187,20 @@ void msg_init(void)
 
 /* ---- Receiving ---- */
 
+const struct message *msg_in_standard(uint32_t channel)
+{
+    const struct message *m = armed[channel];
+
+    return m == standard[channel] ? m : NULL;
+}
+
 bool msg_header_waits(const struct ncu_cause *cause)
 {
-    struct channel *ch = &channels[cause->channel];
+    const struct message *m = armed[cause->channel];
 
-    if (ch->armed && ch->armed->capacity >= cause->bytes)
+    if (m && m->capacity >= cause->bytes)
         return false; /* armed since the header came */
-    ch->header = *cause;
+    header[cause->channel] = *cause;
     return true;
 }
 
@@ -195,7 +211,7 @@ void msg_land(uint32_t channel, struct message *landing)
 
 const struct ncu_cause *msg_waiting_header(uint32_t channel)
 {
-    return msg_unarmed & 1u << channel && channels[channel].header.kind ? &channels[channel].header : NULL;
+    return msg_unarmed & 1u << channel && header[channel].kind ? &header[channel] : NULL;
 }
 
 /* A copy in a buffer of its size, or NULL: too long to be worth it, or no memory. */
@@ -216,26 +232,24 @@ static struct message *copy_of_small(const struct message *m)
 
 struct message *msg_keep(uint32_t channel, struct message *m)
 {
-    struct channel *ch = &channels[channel];
-    struct message *copy = m == ch->standard ? copy_of_small(m) : NULL;
+    struct message *copy = m == standard[channel] ? copy_of_small(m) : NULL;
 
     if (copy)
         return copy;
-    if (m == ch->standard)
-        ch->standard = NULL;
+    if (m == standard[channel])
+        standard[channel] = NULL;
     return m;
 }
 
 void msg_drop(uint32_t channel, struct message *m)
 {
-    if (m != channels[channel].standard)
+    if (m != standard[channel])
         msg_release(m);
 }
 
 struct message *msg_received(const struct ncu_cause *cause)
 {
-    struct channel *ch = &channels[cause->channel];
-    struct message *m = ch->armed;
+    struct message *m = armed[cause->channel];
 
     if (!m || addr_to_node(m->payload) != cause->addr || cause->bytes > m->capacity)
         panic("msg_received: channel %u, %lu bytes at 0x%lx", cause->channel, cause->bytes, cause->addr);
@@ -244,63 +258,46 @@ struct message *msg_received(const struct ncu_cause *cause)
     m->node = cause->node;
     m->start_cycles = cause->start_cycles;
     m->done_cycles = cause->done_cycles;
-    ch->armed = NULL;
+    armed[cause->channel] = NULL;
     return m;
 }
 
 /* ---- Sending ---- */
 
-static void start_send(struct message *m, uint64_t node, uint32_t tag)
-{
-    m->node = (uint32_t)node;
-    m->tag = tag;
-    m->holds++;
-    sends++;
-    sends_of[m->owner]++;
-    ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
-}
-
 void msg_send(struct message *m, uint32_t node, uint32_t tag)
 {
-    start_send(m, node, tag);
+    m->holds++;
+    msg_start(m, node, tag);
 }
 
 void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag)
 {
     if (MAILBOX->broadcasts) {
-        start_send(m, base | NCU_SEND_SUBCUBE(dim), tag);
+        m->holds++;
+        msg_start(m, base | NCU_SEND_SUBCUBE(dim), tag);
         return;
     }
     for (uint32_t i = 0; i < 1u << dim; i++)
         if (base + i != MAILBOX->node)
-            start_send(m, base + i, tag);
-}
-
-void msg_post(struct message *m, uint32_t node, uint32_t tag)
-{
-    msg_send(m, node, tag);
-    msg_release(m);
+            msg_send(m, base + i, tag);
 }
 
 bool msg_sends_under_way(void)
 {
-    return sends > 0;
+    uint32_t n = 0;
+
+    for (uint32_t owner = 0; owner <= MSG_OF_KERNEL; owner++)
+        n += msg_sends[owner];
+    return n > 0;
 }
 
 struct message *msg_sent(const struct ncu_cause *cause)
 {
     struct message *m = (struct message *)cause->cookie;
 
-    if (sends == 0 || m->holds == 0)
+    if (m->holds == 0 || msg_sends[m->owner]-- == 0)
         panic("msg_sent: cookie 0x%lx", cause->cookie);
-    sends--;
-    sends_of[m->owner]--;
     return m;
-}
-
-bool msg_owner_sends(uint32_t owner)
-{
-    return sends_of[owner] > 0;
 }
 
 uint32_t msg_count(void)
@@ -308,8 +305,8 @@ uint32_t msg_count(void)
     uint32_t of_channels = 0;
 
     for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
-        of_channels += channels[c].standard != NULL;
-        of_channels += channels[c].armed && channels[c].armed != channels[c].standard;
+        of_channels += standard[c] != NULL;
+        of_channels += armed[c] && armed[c] != standard[c];
     }
-    return count - of_channels;
+    return count - msg_spares.count - of_channels;
 }

@@ -25,10 +25,12 @@
 #include <stdint.h>
 
 #include "emu/machine.h"
+#include "vertex/ncu.h"
 #include "vertex/queue.h"
 
 #define MSG_ARMED_BYTES (16384u - 8u) /* a message of 16 KB on the wire, where the header is 8 bytes of it */
 #define MSG_SMALL_BYTES 1024u           /* as much is copied out of a standard buffer; more takes the buffer along */
+#define MSG_REAP_SENDS 8u
 #define MSG_MAX_BYTES (64u << 20) /* no node has more memory */
 
 void msg_init(void); /* arms all channels */
@@ -42,22 +44,92 @@ static inline void msg_arm_waiting(void)
         msg_arm_unarmed();
 }
 
+/* Short messages come and go: a few are kept for them. */
+#define MSG_SPARE_BYTES 64u /* with the header, a cell of 128 bytes (kmem.c) */
+extern struct msg_spares {
+    struct message *first;
+    uint32_t count;
+} msg_spares;
+
+struct message *msg_new_sized(uint64_t capacity);
+
+/* A new message is blank but for its payload and `bytes`. */
+static inline struct message *msg_make_blank(struct message *m)
+{
+    m->holds = 1;
+    m->sequence = 0;
+    m->via = MSG_VIA_NEAREST;
+    m->owner = MSG_OF_KERNEL;
+    return m;
+}
+
+/* m is the first spare. */
+static inline struct message *msg_take_spare(struct message *m)
+{
+    msg_spares.first = m->next;
+    msg_spares.count--;
+    return msg_make_blank(m);
+}
+
 /* A message with room for `capacity` bytes, held once; NULL if there is no memory. */
-struct message *msg_new(uint64_t capacity);
+static inline struct message *msg_new(uint64_t capacity)
+{
+    struct message *m = msg_spares.first;
+
+    if (capacity > MSG_SPARE_BYTES || !m)
+        return msg_new_sized(capacity);
+    return msg_take_spare(m);
+}
+
 /* The same, its payload in pages of its own, of at least one byte. */
 struct message *msg_new_pages(uint64_t capacity);
 /* A message whose payload is not its own: memory of a process, which outlasts it. */
 struct message *msg_new_landing(void *memory, uint64_t capacity);
-void msg_release(struct message *m);
+void msg_free(struct message *m); /* the last hold is given up */
+
+static inline void msg_release(struct message *m)
+{
+    if (m->holds > 1)
+        m->holds--;
+    else
+        msg_free(m);
+}
+
+extern uint32_t msg_sends[MSG_OF_KERNEL + 1]; /* under way, by owner */
+
+/* The NCU gets a hold that the caller has. */
+static inline void msg_start(struct message *m, uint64_t node, uint64_t tag)
+{
+    m->node = (uint32_t)node;
+    m->tag = (uint32_t)tag;
+    msg_sends[m->owner]++;
+    ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
+}
 
 /* Sends m->bytes of the payload; the caller keeps its hold. */
 void msg_send(struct message *m, uint32_t node, uint32_t tag);
 /* Sends to all other nodes of a subcube of dimension dim > 0 that begins at `base`: in one piece if the NCU can. */
 void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag);
 /* Sends, and gives up the caller's hold. */
-void msg_post(struct message *m, uint32_t node, uint32_t tag);
+static inline void msg_post(struct message *m, uint64_t node, uint64_t tag)
+{
+    msg_start(m, node, tag);
+}
+
 bool msg_sends_under_way(void);
-bool msg_owner_sends(uint32_t owner);
+static inline uint32_t msg_owner_sends(uint32_t owner) /* so many */
+{
+    return msg_sends[owner];
+}
+
+
+/* RECV_DONE, before msg_received: the standard buffer, if it is in there, else NULL. Once the payload has been copied the
+ * channel may be armed with the same again, as if nothing had come. */
+const struct message *msg_in_standard(uint32_t channel);
+static inline void msg_arm_standard(uint32_t channel, const struct message *standard)
+{
+    ncu_arm(channel, standard->payload, standard->capacity);
+}
 
 /* RECV_DONE. The message lies where it was received; msg_keep makes it the caller's own, or msg_drop ends it, and then
  * the channel is armed again by msg_rearm. */
@@ -71,6 +143,17 @@ bool msg_header_waits(const struct ncu_cause *cause);
 void msg_land(uint32_t channel, struct message *landing); /* takes the message over */
 /* The header that waits at a channel without a buffer, or NULL. */
 const struct ncu_cause *msg_waiting_header(uint32_t channel);
+
+/* A send that ends is no cause: its memory is taken back now and then (event_reap), or at once while it is needed: as long as
+ * a channel is unarmed, and between these two. */
+void msg_need_sends(void);
+void msg_need_sends_no_more(void);
+bool msg_sends_are_needed(void);
+/* To be asked after a send: true after every few. */
+static inline bool msg_reap_is_due(uint32_t owner)
+{
+    return msg_owner_sends(owner) % MSG_REAP_SENDS == 0;
+}
 
 /* SEND_DONE. The message still has the send's hold, which the caller releases. */
 struct message *msg_sent(const struct ncu_cause *cause);

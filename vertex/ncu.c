@@ -18,25 +18,6 @@ uint64_t ncu_causes(void)
     return MAILBOX->ans[0];
 }
 
-void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie, uint32_t via)
-{
-    MAILBOX->arg[0] = node;
-    MAILBOX->arg[1] = addr_to_node(buffer);
-    MAILBOX->arg[2] = bytes;
-    MAILBOX->arg[3] = tag;
-    MAILBOX->arg[4] = cookie;
-    MAILBOX->arg[5] = via == MSG_VIA_NEAREST ? NCU_VIA_NEAREST : via;
-    ncu_execute(NCU_SEND);
-}
-
-void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes)
-{
-    MAILBOX->arg[0] = channel;
-    MAILBOX->arg[1] = addr_to_node(buffer);
-    MAILBOX->arg[2] = bytes;
-    ncu_execute(NCU_ARM);
-}
-
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie)
 {
     MAILBOX->arg[0] = drive;
@@ -46,6 +27,18 @@ void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void
     MAILBOX->arg[4] = addr_to_node(buffer);
     MAILBOX->arg[5] = cookie;
     ncu_execute(NCU_DISK);
+}
+
+void ncu_reap(int wanted)
+{
+    MAILBOX->arg[0] = wanted;
+    ncu_execute(NCU_REAP);
+}
+
+uint64_t ncu_sent(void)
+{
+    ncu_execute(NCU_SENT);
+    return MAILBOX->ans[0];
 }
 
 uint64_t ncu_time(void)

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "emu/machine.h"
+#include "vertex/addr.h"
+#include "vertex/queue.h"
 
 #define MAILBOX ((struct ncu_mailbox *)(VERTEX_WINDOW_VA + NCU_MAILBOX_PA))
 
@@ -22,9 +24,31 @@ uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
 uint64_t ncu_causes(void);
 
 /* The cause SEND_DONE with this cookie gives the buffer back. `via`: the I/O node's channel, or MSG_VIA_NEAREST. */
-void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint32_t tag, uint64_t cookie, uint32_t via);
-void ncu_arm(uint32_t channel, void *buffer, uint64_t bytes);
+static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint64_t tag, uint64_t cookie, uint32_t via)
+{
+    MAILBOX->arg[0] = node;
+    MAILBOX->arg[1] = addr_to_node(buffer);
+    MAILBOX->arg[2] = bytes;
+    MAILBOX->arg[3] = tag;
+    MAILBOX->arg[4] = cookie;
+    MAILBOX->arg[5] = via;
+    ncu_execute(NCU_SEND);
+}
+
+static inline void ncu_arm(uint32_t channel, const void *buffer, uint64_t bytes)
+{
+    MAILBOX->arg[0] = channel;
+    MAILBOX->arg[1] = addr_to_node(buffer);
+    MAILBOX->arg[2] = bytes;
+    ncu_execute(NCU_ARM);
+}
+
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
+
+/* Whether the end of a send is a cause like any other. */
+void ncu_reap(int wanted);
+/* As ncu_causes: the ends of sends that are not. */
+uint64_t ncu_sent(void);
 
 uint64_t ncu_time(void); /* cycles */
 void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "nsdisk/errors.h"
+#include "vertex/attr.h"
 #include "vertex/console.h"
 #include "vertex/copy.h"
 #include "vertex/csr.h"
@@ -18,45 +19,27 @@
 #define NO_JOB UINT32_MAX
 #define COPY_PIECE_BYTES 2048u /* 0.1 ms, half of that on average for a header that has come */
 
-static struct proc *current;
-static struct proc *table[PROCS_MAX];
+struct proc *proc_running;
+struct proc *proc_table[PROCS_MAX];
+uint32_t proc_number;
 static bool job_has_run;
 
 static struct { /* what the processes of the job that have ended add up to */
     struct job_exit exit;
     struct exit_fault fault;
-    char text[sizeof current->exit_text];
+    char text[sizeof proc_running->exit_text];
 } job = {.exit.job = NO_JOB};
-
-struct proc *proc_current(void)
-{
-    return current;
-}
 
 void proc_become_current(struct proc *p)
 {
-    current = p;
+    proc_running = p;
     vm_activate(p ? &p->vm : NULL);
-}
-
-struct proc *proc_find(uint32_t procid)
-{
-    return procid < PROCS_MAX ? table[procid] : NULL;
-}
-
-uint32_t proc_count(void)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < PROCS_MAX; i++)
-        n += table[i] != NULL;
-    return n;
 }
 
 bool proc_has_job(uint32_t job_number)
 {
     for (uint32_t i = 0; i < PROCS_MAX; i++)
-        if (table[i] && !table[i]->builtin && table[i]->job == job_number)
+        if (proc_table[i] && !proc_table[i]->builtin && proc_table[i]->job == job_number)
             return true;
     return false;
 }
@@ -72,7 +55,7 @@ void proc_update_exact(void)
     uint32_t caught = 0;
 
     for (uint32_t i = 0; i < PROCS_MAX; i++)
-        caught |= table[i] ? table[i]->sig_caught : 0;
+        caught |= proc_table[i] ? proc_table[i]->sig_caught : 0;
     MAILBOX->exact = caught || proc_count() > 1;
 }
 
@@ -106,6 +89,7 @@ static void check_leaks(void)
 {
     if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
         panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
+    event_reap();
     if (job_has_run && !msg_sends_under_way() && msg_count() > 0)
         panic("process: %u messages are left over", msg_count());
 }
@@ -121,7 +105,8 @@ static void free_all(struct proc *p)
         page_free(MEM_PROCESS, p->stack, PROC_STACK_PAGES);
     if (p->begin)
         msg_release(p->begin);
-    table[p->procid] = NULL;
+    proc_table[p->procid] = NULL;
+    proc_number--;
     kmem_free(MEM_PROCESS, p, sizeof *p);
     proc_update_exact();
     if (proc_count() == 0)
@@ -145,8 +130,10 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
     p->procs = 1;
     p->logical = MAILBOX->node - base;
     p->range_high = N_TYPE_USER_MAX;
+    p->reader.short_bytes = -1;
     p->deadline_cycles = NCU_TIMER_NONE;
-    table[procid] = p;
+    proc_table[procid] = p;
+    proc_number++;
     proc_update_exact();
     if (build(p, sizes) != 0) {
         free_all(p);
@@ -225,6 +212,7 @@ void proc_run(struct proc *p)
     p->state = PROC_RUNNING;
     proc_become_current(p);
     asm volatile("fence.i" : : : "memory");
+    event_reap(); /* the load's buffers, if it was passed on */
     trap_enter_program(p->frame);
 }
 
@@ -242,6 +230,7 @@ void proc_kill(struct proc *p, uint32_t how, int32_t status)
     proc_set_death(p, how, status);
     if (p->state == PROC_RUNNING) {
         p->killed = true;
+        trap_attention = true;
         sched_wake(p);
     } else {
         p->state = PROC_ENDED;
@@ -251,7 +240,7 @@ void proc_kill(struct proc *p, uint32_t how, int32_t status)
 static void await_sends(const struct proc *p)
 {
     while (msg_owner_sends(p->procid))
-        sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        sched_wait_for_sends();
 }
 
 /* There is no next nwrite to return it. */
@@ -374,8 +363,8 @@ static void add_to_job(const struct proc *p)
         copy_bytes(job.text, p->exit_text, sizeof job.text);
     }
     for (uint32_t i = 0; p->death.how != EXIT_NORMAL && i < PROCS_MAX; i++)
-        if (table[i])
-            proc_kill(table[i], EXIT_KILLED, 0);
+        if (proc_table[i])
+            proc_kill(proc_table[i], EXIT_KILLED, 0);
 }
 
 void proc_reap(struct proc *p)
@@ -405,7 +394,7 @@ int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type)
     return p->killed ? -N_EINTR : 0;
 }
 
-int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes)
+RARE int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes)
 {
     int error = 0;
 
@@ -418,7 +407,7 @@ int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes)
     return error;
 }
 
-int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
+RARE int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
 {
     int error = 0;
 
@@ -431,14 +420,14 @@ int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
     return error;
 }
 
-int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m)
+RARE int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m)
 {
     while (!(*m = pages ? msg_new_pages(capacity) : msg_new(capacity))) {
         if (!msg_sends_under_way())
             return -N_ENOMEM;
-        int error = proc_wait(p, NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
-        if (error)
-            return error;
+        sched_wait_for_sends();
+        if (p->killed)
+            return -N_EINTR;
     }
     return 0;
 }
@@ -446,6 +435,6 @@ int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct messa
 void proc_wake_for_memory(void)
 {
     for (uint32_t i = 0; i < PROCS_MAX; i++)
-        if (table[i] && table[i]->waiting && table[i]->wait.why == NCU_WAIT_MEMORY)
-            sched_wake(table[i]);
+        if (proc_table[i] && proc_table[i]->waiting && proc_table[i]->wait.why == NCU_WAIT_MEMORY)
+            sched_wake(proc_table[i]);
 }

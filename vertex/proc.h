@@ -22,6 +22,7 @@
 
 #include "nsdisk/proto.h"
 #include "vertex/abi.h"
+#include "vertex/msg.h"
 #include "vertex/ncu.h"
 #include "vertex/queue.h"
 #include "vertex/system.h"
@@ -42,6 +43,7 @@ struct async;
 struct reader {
     bool waiting;
     bool landing;               /* the NCU writes into the process's memory */
+    int64_t short_bytes;        /* mail_take may copy a message of so many; -1: none */
     struct msg_pattern pattern; /* wanted; then, in .node, the sender */
     uint64_t va, bytes;         /* the buffer; then the message's length */
     uint32_t tag;               /* the message's */
@@ -87,7 +89,7 @@ struct proc {
     struct reader reader;
     struct message *buffers;         /* that the program has: ngetp, nreadp */
     uint32_t range_low, range_high;  /* nrange */
-    const struct message *last_sent; /* of which `monitor` tells when it is done */
+    const struct message *last_sent; /* of which `monitor` will tell when it is done; NULL: it does */
     int32_t send_status;             /* of a send that failed; for the next nwrite */
     struct abi_monitor monitor;
 
@@ -108,10 +110,26 @@ struct proc {
     uint32_t volumes;
 };
 
-struct proc *proc_current(void); /* the one that runs, or was the last to; NULL: none */
+extern struct proc *proc_running;
+extern struct proc *proc_table[PROCS_MAX];
+extern uint32_t proc_number;
+
+static inline struct proc *proc_current(void) /* the one that runs, or was the last to; NULL: none */
+{
+    return proc_running;
+}
+
+static inline struct proc *proc_find(uint32_t procid) /* NULL: none */
+{
+    return procid < PROCS_MAX ? proc_table[procid] : NULL;
+}
+
+static inline uint32_t proc_count(void)
+{
+    return proc_number;
+}
+
 void proc_become_current(struct proc *p);
-struct proc *proc_find(uint32_t procid); /* NULL: none */
-uint32_t proc_count(void);
 bool proc_has_job(uint32_t job); /* a process of it is here; the built-in program is of none */
 bool proc_job_has_run(void); /* since boot */
 
@@ -146,12 +164,33 @@ void proc_report_exit(const struct job_exit *exit, const struct exit_fault *faul
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);
 /* vm_copy_in and vm_copy_out for the process that runs, in pieces between which what is due is handled: a header that
  * waits holds channels on its whole path. -N_EFAULT. */
-int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes);
-int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes);
+int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes);
+int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes);
+
+static inline int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes)
+{
+    if (vm_is_short_here(&p->vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes))
+        return 0;
+    return proc_copy_in_pieces(p, to, from, bytes);
+}
+
+static inline int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
+{
+    if (vm_is_short_here(&p->vm, to, bytes) && vm_touch_user((void *)to, from, bytes))
+        return 0;
+    return proc_copy_out_pieces(p, to, from, bytes);
+}
 
 /* A message of that capacity (in pages of its own: `pages`), waiting for memory as long as sends are to give some back.
  * -N_ENOMEM, -N_EINTR. */
-int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m);
+int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m);
+
+static inline int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m)
+{
+    *m = pages ? msg_new_pages(capacity) : msg_new(capacity);
+    return *m ? 0 : proc_new_message_late(p, capacity, pages, m);
+}
+
 void proc_wake_for_memory(void);
 
 /* Whether user code may run ahead has changed. */

@@ -47,13 +47,7 @@ static bool sequence_is(const struct message *m, uint32_t sequence)
 
 bool msg_matches(const struct message *m, const struct msg_pattern *p)
 {
-    uint32_t type = TAG_TYPE(m->tag);
-
-    if (p->node != MSG_ANY_NODE && (p->node != m->node || p->procid != TAG_FROM(m->tag)))
-        return false;
-    if (type < p->type_low || type > p->type_high)
-        return false;
-    return !p->by_sequence || sequence_is(m, p->sequence);
+    return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || sequence_is(m, p->sequence));
 }
 
 struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p)

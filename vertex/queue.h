@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vertex/system.h"
+
 enum message_place {
     MSG_INLINE, /* the payload follows the header */
     MSG_PAGES,  /* the payload has pages of its own, so that a program can be given them */
@@ -14,7 +16,7 @@ enum message_place {
 };
 
 #define MSG_OF_KERNEL 8u /* owner of what Vertex itself sends; processes have lower numbers */
-#define MSG_VIA_NEAREST (~0u)
+#define MSG_VIA_NEAREST ((uint32_t)NCU_VIA_NEAREST)
 
 struct message {
     struct message *next;  /* in its queue, or among the buffers that a process has */
@@ -51,6 +53,15 @@ struct msg_pattern {
 void queue_add(struct msg_queue *q, struct message *m);
 void queue_remove(struct msg_queue *q, struct message *m); /* m is in the queue */
 struct message *queue_take_first(struct msg_queue *q);      /* NULL if empty */
+
+/* Does a message of that sender and tag fit, whatever its sequence? */
+static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint32_t tag)
+{
+    uint32_t type = TAG_TYPE(tag);
+
+    return type >= p->type_low && type <= p->type_high &&
+           (p->node == MSG_ANY_NODE || (p->node == node && p->procid == TAG_FROM(tag)));
+}
 
 bool msg_matches(const struct message *m, const struct msg_pattern *p);
 /* The oldest message that matches, which stays in the queue, or NULL. */

@@ -5,8 +5,10 @@
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
 #include "vertex/copy.h"
+#include "vertex/event.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
+#include "vertex/sched.h"
 #include "vertex/timer.h"
 
 static uint32_t last_sequence;
@@ -55,9 +57,9 @@ static uint32_t via_of(struct proc *p, uint32_t node)
 int request_choose_channel(struct proc *p, uint32_t node, int32_t channel)
 {
     while (msg_sends_under_way()) {
-        int error = proc_wait(p, NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
-        if (error)
-            return error;
+        sched_wait_for_sends();
+        if (p->killed)
+            return -N_EINTR;
     }
     struct proc_via *v = find_via(p, node);
     if (!v)
@@ -76,6 +78,8 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
     m->via = via_of(p, node);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(type, p->procid, 0));
+    if (msg_reap_is_due(p->procid))
+        event_reap();
     return last_sequence;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "vertex/attr.h"
 #include "vertex/event.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
@@ -50,22 +51,34 @@ _Noreturn static void resume(struct proc *p)
 {
     begin_slice(p);
     proc_become_current(p);
+    trap_attention = true;
     sched_restore_fp(p->fp);
     sched_enter(p->saved_stack);
 }
 
-void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type)
+static RARE void wait_beside_others(enum ncu_wait why, uint64_t node, uint64_t type)
 {
     struct proc *p = proc_current();
 
-    msg_arm_waiting();
-    if (proc_count() <= 1) {
-        event_wait(why, node, type);
-        return;
-    }
     p->waiting = true;
     p->wait = (struct proc_wait){why, node, type};
     leave(p);
+}
+
+void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    msg_arm_waiting();
+    if (proc_count() > 1)
+        wait_beside_others(why, node, type);
+    else
+        event_wait(why, node, type);
+}
+
+void sched_wait_for_sends(void)
+{
+    msg_need_sends();
+    sched_wait(NCU_WAIT_MEMORY, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    msg_need_sends_no_more();
 }
 
 void sched_wake(struct proc *p)

@@ -29,6 +29,8 @@ _Noreturn void sched_restart(void);
 /* Waits until something happened that may concern the process that runs; the caller then looks again. The arguments
  * are for the report of a deadlock. */
 void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type);
+/* The same for a send to end. */
+void sched_wait_for_sends(void);
 /* Something happened that may concern p. */
 void sched_wake(struct proc *p);
 

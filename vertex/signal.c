@@ -31,6 +31,7 @@ static void end_by(struct proc *p, uint32_t signal, uint32_t from)
 static void post(struct proc *p, uint32_t signal)
 {
     p->sig_pending |= BIT(signal);
+    trap_attention = true;
     sched_wake(p);
 }
 
@@ -142,6 +143,7 @@ int64_t sys_sigblock(struct proc *p, const uint64_t *arg)
     uint32_t before = p->sig_blocked;
 
     p->sig_blocked = arg[0] & ~(BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP));
+    trap_attention = true;
     return before;
 }
 
@@ -153,7 +155,8 @@ int64_t sys_sigreturn(struct proc *p, const uint64_t *arg)
         return -N_EFAULT;
     copy_bytes(p->frame, &back, sizeof *p->frame);
     p->sig_blocked = back.blocked;
-    return p->frame->a[0];
+    trap_attention = true;
+    return SYSCALL_FRAME;
 }
 
 static bool is_in_job(const struct proc *p, int32_t dest)

@@ -8,13 +8,13 @@
 void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 
-void *memcpy(void *to, const void *from, size_t bytes)
+__attribute__((used)) void *memcpy(void *to, const void *from, size_t bytes)
 {
     copy_bytes(to, from, bytes);
     return to;
 }
 
-void *memset(void *to, int value, size_t bytes)
+__attribute__((used)) void *memset(void *to, int value, size_t bytes)
 {
     if (value == 0)
         copy_zero(to, bytes);

@@ -5,6 +5,8 @@
 #include "vertex/syscall.h"
 
 #include "nsdisk/errors.h"
+#include "vertex/event.h"
+#include "vertex/mail.h"
 #include "vertex/proc.h"
 #include "vertex/resend.h"
 #include "vertex/signal.h"
@@ -17,16 +19,18 @@ typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
 static syscall_function *const table[TRAPS] = {TRAP_LIST(SYSCALL_ENTRY)};
 #undef SYSCALL_ENTRY
 
-void syscall_handle(struct proc *p, struct trap_frame *frame)
+bool syscall_handle(struct proc *p, struct trap_frame *frame)
 {
     uint64_t number = frame->a[7];
-
-    frame->pc += 4;
     int64_t result = number < TRAPS ? table[number](p, frame->a) : -N_ENOSYS;
+
+    if (result > SYSCALL_FRAME) {
+        frame->a[0] = result;
+        return false;
+    }
     if (result == SYSCALL_AGAIN)
         frame->pc -= 4;
-    else
-        frame->a[0] = result;
+    return true;
 }
 
 int64_t sys_exit(struct proc *p, const uint64_t *arg)
@@ -50,14 +54,19 @@ int64_t sys_cycles(struct proc *p, const uint64_t *arg)
 
 int64_t sys_sbrk(struct proc *p, const uint64_t *arg)
 {
+    event_reap();
     return vm_move_break(&p->vm, (int64_t)arg[0]);
 }
 
 int64_t sys_monitor(struct proc *p, const uint64_t *arg)
 {
-    p->monitor.resent = resend_count();
-    p->monitor.damaged = resend_damaged();
-    return vm_copy_out(&p->vm, arg[0], &p->monitor, sizeof p->monitor);
+    struct abi_monitor monitor;
+
+    event_reap();
+    mail_get_monitor(p, &monitor);
+    monitor.resent = resend_count();
+    monitor.damaged = resend_damaged();
+    return vm_copy_out(&p->vm, arg[0], &monitor, sizeof monitor);
 }
 
 int64_t sys_sleep(struct proc *p, const uint64_t *arg)

@@ -5,6 +5,7 @@
 #ifndef VERTEX_SYSCALL_H
 #define VERTEX_SYSCALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vertex/abi.h"
@@ -16,10 +17,11 @@ struct trap_frame;
 TRAP_LIST(SYSCALL_DECLARE)
 #undef SYSCALL_DECLARE
 
-/* Instead of a result: the process is to make the same call again, after the handler of a signal that interrupted it. No
- * n_error. */
-#define SYSCALL_AGAIN INT64_MIN
+/* Instead of a result; no n_error is so low. */
+#define SYSCALL_AGAIN (-2048) /* make the same call again, after the handler of a signal that interrupted it */
+#define SYSCALL_FRAME (-2047) /* the program goes on with what is in the frame */
 
-void syscall_handle(struct proc *p, struct trap_frame *frame);
+/* True if the program is to get all registers from the frame. */
+bool syscall_handle(struct proc *p, struct trap_frame *frame);
 
 #endif

@@ -58,6 +58,10 @@ enum system_type {
     N_SIGNAL = 0x8009,
 };
 
+/* Messages for Vertex itself; all others are for processes. */
+#define N_IS_LOAD(type) ((type) >= N_LOAD_BEGIN && (type) <= N_LOAD_START)
+#define N_IS_FOR_KERNEL(type) ((type) > N_TYPE_USER_MAX && (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL))
+
 struct load_job {
     uint32_t job;
     uint32_t base;          /* N_KILL: address of logical node 0 */

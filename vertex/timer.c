@@ -1,6 +1,7 @@
 #include "vertex/timer.h"
 
 #include "vertex/sched.h"
+#include "vertex/trap.h"
 
 static uint64_t armed = NCU_TIMER_NONE; /* what the NCU has */
 static uint64_t slice_end = NCU_TIMER_NONE;
@@ -63,7 +64,7 @@ void timer_due(uint64_t now_cycles)
     }
     if (slice_end <= now_cycles) {
         slice_end = NCU_TIMER_NONE;
-        timer_slice_over = true;
+        timer_slice_over = trap_attention = true;
     }
     update();
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "vertex/asm.h"
+#include "vertex/attr.h"
 #include "vertex/console.h"
 #include "vertex/csr.h"
 #include "vertex/event.h"
@@ -15,6 +16,10 @@
 #include "vertex/vm.h"
 
 _Static_assert(SSTATUS_SPP == ASM_STATUS_SPP, "entry.S");
+_Static_assert(SCAUSE_ECALL_U == ASM_CAUSE_ECALL, "entry.S");
+_Static_assert(NCU_ENTER == ASM_NCU_ENTER, "entry.S");
+_Static_assert(VERTEX_WINDOW_VA + NCU_MAILBOX_PA == (uint64_t)ASM_MAILBOX_PAGE << 12, "entry.S");
+_Static_assert(offsetof(struct ncu_mailbox, ans) == ASM_MAILBOX_ANSWER, "entry.S");
 _Static_assert(NCU_LEAVE == ASM_NCU_LEAVE, "entry.S");
 _Static_assert(offsetof(struct trap_frame, pc) == ASM_FRAME_PC, "entry.S");
 _Static_assert(offsetof(struct trap_frame, ra) == ASM_FRAME_RA, "entry.S");
@@ -24,7 +29,13 @@ _Static_assert(offsetof(struct trap_frame, a) == ASM_FRAME_A, "entry.S");
 _Static_assert(sizeof(struct trap_frame) == ASM_FRAME_BYTES && ASM_FRAME_BYTES % 16 == 0, "entry.S");
 
 extern void trap_entry(void);
-void trap_from_program(struct trap_frame *frame);
+/* Called by entry.S. */
+bool trap_due(void);
+_Noreturn void trap_killed(void);
+/* A system call. True if the program is to get all registers from the frame, not only those of a result. */
+bool trap_call(struct trap_frame *frame);
+void trap_exception(struct trap_frame *frame);
+void trap_interrupt(void);
 _Noreturn void trap_from_kernel(void);
 
 void trap_init(void)
@@ -53,9 +64,7 @@ static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t 
 {
     pte_t right = faulting_right(scause);
 
-    if (scause == SCAUSE_ECALL_U)
-        syscall_handle(p, frame);
-    else if ((!right || vm_fault(&p->vm, address, right) != 0) && !signal_fault(p, scause, address))
+    if ((!right || vm_fault(&p->vm, address, right) != 0) && !signal_fault(p, scause, address))
         proc_fault(p, scause, frame->pc, address);
 }
 
@@ -63,7 +72,7 @@ static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t 
  * request line is cleared before the causes are fetched: one that comes later raises it again.
  * One copy of this code for all who call it: what lies between CAUSES and END costs the same wherever the process was
  * stopped (emu/sched.h). */
-static __attribute__((noinline)) void handle_due(struct proc *p)
+static __attribute__((noipa)) void handle_due(struct proc *p)
 {
     csr_clear(sip, INTERRUPT_SSI);
     event_fetch();
@@ -74,12 +83,22 @@ static __attribute__((noinline)) void handle_due(struct proc *p)
         ncu_end();
 }
 
-/* What fell due while the program ran is handled before the trap is. */
-static void enter(struct proc *p)
+/* Before a trap. True if that has killed the process. */
+bool trap_due(void)
 {
-    while (!p->killed && ncu_enter())
-        handle_due(p);
+    struct proc *p = proc_current();
+
+    handle_due(p);
+    return p->killed;
 }
+
+void trap_killed(void)
+{
+    msg_arm_waiting();
+    proc_exit(proc_current());
+}
+
+bool trap_attention;
 
 /* After an interrupt: what the process does next in the kernel is a trap of its own. */
 static bool must_stay(const struct proc *p)
@@ -87,27 +106,46 @@ static bool must_stay(const struct proc *p)
     return sched_must_yield() || signal_is_due(p);
 }
 
-void trap_from_program(struct trap_frame *frame)
+static RARE void attend(struct proc *p)
 {
-    struct proc *p = proc_current();
-    uint64_t scause = csr_read(scause), address = csr_read(stval);
-
-    if (scause == SCAUSE_SSI) {
-        handle_due(p);
-        if (!p->killed && must_stay(p))
-            enter(p);
-    } else {
-        enter(p);
-        if (!p->killed)
-            handle_exception(p, frame, scause, address);
-        msg_arm_waiting();
-    }
+    msg_arm_waiting();
     if (!p->killed && sched_must_yield())
         sched_yield();
     if (!p->killed && signal_is_due(p))
         signal_deliver(p);
     if (p->killed)
         proc_exit(p);
+    trap_attention = msg_unarmed || timer_slice_over || signal_is_due(p);
+}
+
+bool trap_call(struct trap_frame *frame)
+{
+    bool all = syscall_handle(proc_current(), frame);
+
+    if (!trap_attention)
+        return all;
+    attend(proc_current());
+    return true;
+}
+
+void trap_exception(struct trap_frame *frame)
+{
+    struct proc *p = proc_current();
+
+    handle_exception(p, frame, csr_read(scause), csr_read(stval));
+    if (trap_attention)
+        attend(p);
+}
+
+void trap_interrupt(void)
+{
+    struct proc *p = proc_current();
+
+    handle_due(p);
+    while (!p->killed && must_stay(p) && ncu_enter())
+        handle_due(p);
+    if (p->killed || must_stay(p))
+        attend(p);
 }
 
 void trap_from_kernel(void)

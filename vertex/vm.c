@@ -5,19 +5,18 @@
 #include "nsdisk/errors.h"
 #include "vertex/abi.h"
 #include "vertex/addr.h"
+#include "vertex/attr.h"
 #include "vertex/copy.h"
 #include "vertex/csr.h"
 #include "vertex/kmem.h"
 
-#define USER_END 0x80000000ull
 #define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
 #define PTE_USER (PTE_U | PTE_A | PTE_D)
-#define ROOT_USER_ENTRIES VM_INDEX(USER_END, 2)
+#define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
 
-#define TOUCH_MOST_BYTES 128u /* longer copies are cheaper page by page */
 
 uint64_t addr_window;
-static const pte_t *active_root; /* of satp; NULL: Vertex's own */
+const pte_t *vm_active_root; /* of satp */
 
 __attribute__((aligned(PAGE_BYTES))) pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES],
     vm_kernel_leaf[VM_TABLE_ENTRIES];
@@ -53,7 +52,7 @@ static pte_t *table_below(pte_t *entry, bool create)
 /* The last-level entry of a user address; NULL if there is no table, or no memory for one. */
 static pte_t *walk(const struct vm *vm, uint64_t va, bool create)
 {
-    if (va >= USER_END)
+    if (va >= VM_USER_END)
         return NULL;
     pte_t *middle = table_below(&vm->root[VM_INDEX(va, 2)], create);
     pte_t *leaf = middle ? table_below(&middle[VM_INDEX(va, 1)], create) : NULL;
@@ -82,7 +81,7 @@ int vm_init(struct vm *vm)
 
 void vm_activate(const struct vm *vm)
 {
-    active_root = vm ? vm->root : NULL;
+    vm_active_root = vm ? vm->root : NULL;
     csr_write(satp, SATP_SV39 | addr_to_machine(vm ? vm->root : vm_kernel_root) / PAGE_BYTES);
     fence();
 }
@@ -299,7 +298,7 @@ int vm_copy(struct vm *vm, const struct vm *from)
 {
     int error = 0;
 
-    for (uint64_t va = 0; va < USER_END && !error; va += VM_MIDDLE_BYTES) {
+    for (uint64_t va = 0; va < VM_USER_END && !error; va += VM_MIDDLE_BYTES) {
         const pte_t *middle = from->root[VM_INDEX(va, 2)] ? table_of(from->root[VM_INDEX(va, 2)]) : NULL;
         if (middle && middle[VM_INDEX(va, 1)])
             error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
@@ -410,16 +409,7 @@ static uint64_t left_in_page(uint64_t va, uint64_t bytes)
     return left < bytes ? left : bytes;
 }
 
-/* entry.S */
-uint64_t vm_touch_user(void *to, const void *from, uint64_t bytes);
-
-/* May a copy go by the page table that is active, without a look into it? */
-static bool is_short_here(const struct vm *vm, uint64_t va, uint64_t bytes)
-{
-    return bytes <= TOUCH_MOST_BYTES && vm->root == active_root && va < USER_END - TOUCH_MOST_BYTES;
-}
-
-static __attribute__((noinline)) int copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+RARE int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
 {
     char *t = to;
 
@@ -434,14 +424,7 @@ static __attribute__((noinline)) int copy_in_by_pages(struct vm *vm, void *to, u
     return 0;
 }
 
-int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
-{
-    if (is_short_here(vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes) == 0)
-        return 0;
-    return copy_in_by_pages(vm, to, from, bytes);
-}
-
-static __attribute__((noinline)) int copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+RARE int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
 {
     const char *f = from;
 
@@ -454,13 +437,6 @@ static __attribute__((noinline)) int copy_out_by_pages(struct vm *vm, uint64_t t
         to += n, f += n, bytes -= n;
     }
     return 0;
-}
-
-int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
-{
-    if (is_short_here(vm, to, bytes) && vm_touch_user((void *)to, from, bytes) == 0)
-        return 0;
-    return copy_out_by_pages(vm, to, from, bytes);
 }
 
 int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)

@@ -25,12 +25,16 @@
 #ifndef VERTEX_VM_H
 #define VERTEX_VM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "vertex/page.h"
 
 typedef uint64_t pte_t;
+
+#define VM_USER_END 0x80000000ull
+#define VM_SHORT_BYTES 128u
 
 #define PTE_V 0x001ull
 #define PTE_R 0x002ull
@@ -99,9 +103,50 @@ int64_t vm_move_break(struct vm *vm, int64_t increment);
 /* A page fault at va for `right` (PTE_R, PTE_W or PTE_X): 0 if the access works now, else N_EFAULT. */
 int vm_fault(struct vm *vm, uint64_t va, pte_t right);
 
+/* The page table that is active; NULL: Vertex's own. */
+extern const pte_t *vm_active_root;
+
+/* A copy by the page table that is active, `to` or `from` being a program's; false if some page is not there, or not for that:
+ * part of it may have been copied. touch_user (entry.S) leaves other registers alone. */
+static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
+{
+    register uint64_t a0 asm("a0") = (uint64_t)to;
+    register uint64_t a1 asm("a1") = (uint64_t)from;
+    register uint64_t a2 asm("a2") = bytes;
+
+    asm volatile("call touch_user" : "+r"(a0), "+r"(a1), "+r"(a2) : : "ra", "t0", "t1", "t2", "memory");
+    return a0 == 0;
+}
+
+int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
+int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);
+
+/* May a copy go by vm_touch_user, if the page table is active? Longer ones are cheaper page by page. */
+static inline bool vm_is_short(uint64_t va, uint64_t bytes)
+{
+    return bytes <= VM_SHORT_BYTES && va < VM_USER_END - VM_SHORT_BYTES;
+}
+
+static inline bool vm_is_short_here(const struct vm *vm, uint64_t va, uint64_t bytes)
+{
+    return vm_is_short(va, bytes) && vm->root == vm_active_root;
+}
+
 /* Between kernel memory and a program's, whatever pointer the program gave: N_EFAULT. */
-int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
-int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);
+static inline int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+{
+    if (vm_is_short_here(vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes))
+        return 0;
+    return vm_copy_in_by_pages(vm, to, from, bytes);
+}
+
+static inline int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+{
+    if (vm_is_short_here(vm, to, bytes) && vm_touch_user((void *)to, from, bytes))
+        return 0;
+    return vm_copy_out_by_pages(vm, to, from, bytes);
+}
+
 /* A string with its NUL in at most `size` bytes: its length, N_EFAULT, or N_ENAMETOOLONG. */
 int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size);
 /* 0 if a copy of that kind would succeed. */

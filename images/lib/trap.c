@@ -23,7 +23,10 @@ TRAP_LIST(TRAP_FUNCTION)
     register long a2 __asm__("a2") = *src;                                                          \
     register long a3 __asm__("a3") = *type;                                                         \
     register long a7 __asm__("a7") = TRAP_##name;                                                   \
-    __asm__ volatile("ecall" : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3) : "r"(a7) : "memory");        \
+    __asm__ volatile("ecall"                                                                        \
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)                             \
+                     :                                                                              \
+                     : "memory", "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");       \
     if (a0 >= 0) {                                                                                  \
         *src = (int)a1;                                                                             \
         *type = (int)a2;                                                                            \

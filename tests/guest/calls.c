@@ -28,7 +28,10 @@ static long trap(long number, const long *arg, long *result)
     register long a4 __asm__("a4") = arg[4];
     register long a7 __asm__("a7") = number;
 
-    __asm__ volatile("ecall" : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3) : "r"(a4), "r"(a7) : "memory");
+    __asm__ volatile("ecall"
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a7)
+                     :
+                     : "memory", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
     *result = a3;
     return a0;
 }

@@ -46,6 +46,7 @@ static void between_nodes(void)
     if (node != 0) {
         for (int phase = 0; phase < 3; phase++) {
             receive_byte(0, TYPE);
+            usleep(1000); /* by then node 0 spins, sleeps, or waits in nread */
             check_equal(kill(pid_of(0), SIGUSR1), 0);
             send_byte(0, TYPE + 1);
         }
