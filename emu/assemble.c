@@ -122,6 +122,15 @@ static void on_fault(void *ctx, uint32_t index, const char *text) {
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
 }
 
+/* In the cabinet's text pool, or where it is. */
+static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes) {
+    const struct machine *m = ctx;
+    uint32_t cabinet = cabinet_of(m, index), hart = hart_of(m, index);
+    const uint8_t *text = cabinet_window(&m->cabinet[cabinet], hart) + addr;
+    int64_t offset = text_pool_share(m->text, cabinet, text, bytes);
+    return offset >= 0 ? CABINET_TEXT_BASE + (uint64_t)offset : CABINET_WINDOW(hart, m->config.topo.ram_bytes) + addr;
+}
+
 static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n) {
     ncu_host_send(((struct machine *)ctx)->ncu, to, tag, bytes, n);
 }
@@ -137,7 +146,7 @@ static bool on_told_to_end(void *ctx) {
 }
 
 static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
-static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_fault};
+static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_fault, on_text};
 static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
 
 /* ---- Reading everything that a run needs, before anything is started ---- */
@@ -248,13 +257,18 @@ static void place_kernel(const struct machine *m, const struct cabinet *c) {
     }
 }
 
+/* What a segment takes of the shared region: from the start of its first page, in whole pages. */
+static uint64_t builtin_bytes(const struct elf_segment *s) {
+    return (s->va % NODE_PAGE_BYTES + s->file_bytes + NODE_PAGE_BYTES - 1) & ~(uint64_t)(NODE_PAGE_BYTES - 1);
+}
+
 static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info) {
     uint64_t pa = CABINET_BUILTIN_BASE;
     info->builtin_entry = m->nsdisk.entry;
     info->segments = m->nsdisk.segments;
     for (uint32_t i = 0; i < m->nsdisk.segments; i++) {
         const struct elf_segment *s = &m->nsdisk.segment[i];
-        uint64_t offset = s->va & 4095; /* of the first byte in its page */
+        uint64_t offset = s->va % NODE_PAGE_BYTES; /* of the first byte in its page */
         info->segment[i] = (struct boot_segment){.pa = pa,
                                                  .va = s->va - offset,
                                                  .file_bytes = s->file_bytes + offset,
@@ -262,13 +276,23 @@ static void place_nsdisk(const struct machine *m, const struct cabinet *c, struc
                                                  .writable = (s->flags & ELF_SEGMENT_W) != 0};
         if (s->file_bytes > 0)
             memcpy(cabinet_shared(c, pa + offset), s->data, s->file_bytes);
-        pa += (s->file_bytes + offset + 4095) & ~4095ull;
+        pa += builtin_bytes(s);
     }
 }
 
-static int check_images(struct machine *m) {
+static int check_nsdisk(struct machine *m) {
+    uint64_t bytes = 0;
     if (m->nsdisk.segments > sizeof ((struct boot_info *)0)->segment / sizeof(struct boot_segment))
         return machine_complain(m, "nsdisk.elf has %u segments; 4 are the most", m->nsdisk.segments);
+    for (uint32_t i = 0; i < m->nsdisk.segments; i++)
+        bytes += builtin_bytes(&m->nsdisk.segment[i]);
+    if (bytes > CABINET_TEXT_BASE - CABINET_BUILTIN_BASE)
+        return machine_complain(m, "nsdisk.elf takes %" PRIu64 " bytes; %" PRIu64 " are the most", bytes,
+                                (uint64_t)(CABINET_TEXT_BASE - CABINET_BUILTIN_BASE));
+    return 0;
+}
+
+static int check_kernel(struct machine *m) {
     for (uint32_t i = 0; i < m->kernel.segments; i++) {
         const struct elf_segment *s = &m->kernel.segment[i];
         if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
@@ -297,7 +321,7 @@ static void attach_nodes(struct machine *m) {
 }
 
 static int fill_memory(struct machine *m) {
-    if (check_images(m) != 0)
+    if (check_nsdisk(m) != 0 || check_kernel(m) != 0)
         return -1;
     for (uint32_t k = 0; k < m->cabinets; k++) {
         struct cabinet *c = &m->cabinet[k];
@@ -309,6 +333,12 @@ static int fill_memory(struct machine *m) {
         place_nsdisk(m, c, info);
     }
     return 0;
+}
+
+static void make_text_pool(struct machine *m) {
+    m->text = text_pool_new(m->cabinets, (uint64_t)m->config.topo.shared_text_kb << 10);
+    for (uint32_t k = 0; k < m->cabinets; k++)
+        text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
 }
 
 /* Injectors first: they are ready before any node can be interrupted. */
@@ -332,6 +362,7 @@ int machine_configure(struct machine *m, const struct machine_options *o, const 
 }
 
 static void start_models(struct machine *m) {
+    make_text_pool(m);
     m->events = eventq_new();
     m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace, m->config.fault,
                      m->config.n_faults);
@@ -383,6 +414,8 @@ int machine_free(struct machine *m) {
     for (uint32_t c = 0; m->cabinet != NULL && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);
+    if (m->text != NULL)
+        text_pool_free(m->text);
     if (m->sched != NULL)
         sched_free(m->sched);
     if (m->ncu != NULL)

@@ -21,6 +21,7 @@
 #include "emu/load.h"
 #include "emu/ncu.h"
 #include "emu/sched.h"
+#include "emu/text_pool.h"
 #include "emu/trace.h"
 
 struct machine_options { /* outlive the machine */
@@ -56,6 +57,7 @@ struct machine {
     uint32_t nodes; /* compute nodes, then I/O nodes */
     uint32_t cabinets;
     struct cabinet *cabinet;
+    struct text_pool *text;
     uint32_t *slot_of; /* node's slot */
     struct eventq *events;
     struct ncu *ncu;

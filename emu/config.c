@@ -320,11 +320,13 @@ static bool load_boards(struct loader *l, const config_setting_t *root)
 
 static bool load_size(struct loader *l, const config_setting_t *root)
 {
-    int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES;
+    int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
+            text_kb = CABINET_TEXT_MAX_BYTES >> 10;
     if (!setting_require(&l->r, root, "dim", "the dimension of the hypercube, 0 to 13") ||
         !setting_integer(&l->r, root, "dim", 0, NODE_MAX_DIM, &dim) ||
         !setting_integer(&l->r, root, "ram_mb", NODE_RAM_MIN_BYTES >> 20, NODE_RAM_MAX_BYTES >> 20, &ram_mb) ||
-        !setting_integer(&l->r, root, "nodes_per_cabinet", 1, CABINET_MAX_NODES, &per_cabinet))
+        !setting_integer(&l->r, root, "nodes_per_cabinet", 1, CABINET_MAX_NODES, &per_cabinet) ||
+        !setting_integer(&l->r, root, "shared_text_kb", 0, CABINET_TEXT_MAX_BYTES >> 10, &text_kb))
         return false;
     if (ram_mb & (ram_mb - 1))
         return setting_fail(&l->r, config_setting_get_member(root, "ram_mb"),
@@ -333,6 +335,7 @@ static bool load_size(struct loader *l, const config_setting_t *root)
     t->dim = (uint32_t)dim;
     t->ram_bytes = (uint64_t)ram_mb << 20;
     t->nodes_per_cabinet = (uint32_t)per_cabinet;
+    t->shared_text_kb = (uint32_t)text_kb;
     return true;
 }
 
@@ -537,8 +540,8 @@ static bool load_faults(struct loader *l, const config_setting_t *root)
 
 static bool load_machine(struct loader *l, const config_setting_t *root, const char *image_folder)
 {
-    static const char *const keys[] = {"dim",       "ram_mb", "nodes_per_cabinet", "boards",
-                                       "front_end", "images", "cycles",            "faults", NULL};
+    static const char *const keys[] = {"dim",       "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards",
+                                       "front_end", "images", "cycles",            "faults",         NULL};
     const char *images = NULL;
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
         !setting_string(&l->r, root, "images", &images))
@@ -569,7 +572,10 @@ void config_default(struct machine_config *config, uint32_t dim)
 {
     assert(dim <= NODE_MAX_DIM);
     *config = (struct machine_config){
-        .topo = {.dim = dim, .ram_bytes = NODE_RAM_DEFAULT_BYTES, .nodes_per_cabinet = CABINET_MAX_NODES},
+        .topo = {.dim = dim,
+                 .ram_bytes = NODE_RAM_DEFAULT_BYTES,
+                 .nodes_per_cabinet = CABINET_MAX_NODES,
+                 .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10},
     };
 }
 

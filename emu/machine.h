@@ -10,6 +10,7 @@
  *                | Vertex text and rodata,        |
  *                | initial image of its data      |
  *   0x8200_0000  | built-in program (nsdisk)      |
+ *   0x8240_0000  | text of programs: the text pool|
  *   0x83ff_f000  | struct boot_info               |
  *   0x8400_0000  +--------------------------------+  window of hart 0: ram_bytes, node-physical 0
  *                |                                |
@@ -18,6 +19,9 @@
  *                +--------------------------------+  window of hart n (injector), then slack for QEMU's FDT
  *
  * Every address that Vertex hands to the NCU is node-physical: an offset into its own window.
+ *
+ * Code in the shared region is translated by QEMU once for all harts of the cabinet. QEMU does not see ncube's stores: what
+ * may have been executed there is never written again.
  */
 #ifndef NCUBE_MACHINE_H
 #define NCUBE_MACHINE_H
@@ -50,13 +54,18 @@
 #define CABINET_RAM_BASE 0x80000000ull
 #define CABINET_SHARED_BYTES 0x04000000ull
 #define CABINET_BUILTIN_BASE 0x82000000ull
+#define CABINET_TEXT_BASE 0x82400000ull
 #define CABINET_BOOT_INFO 0x83fff000ull
+#define CABINET_TEXT_MAX_BYTES 0x01b00000ull
 #define CABINET_WINDOW(i, ram_bytes) (CABINET_RAM_BASE + CABINET_SHARED_BYTES + (i) * (ram_bytes))
 #define CABINET_MAX_NODES 256u
 
+#define NODE_PAGE_BYTES 4096u
 #define NODE_RAM_MIN_BYTES (1ull << 20)
 #define NODE_RAM_MAX_BYTES (64ull << 20)
 #define NODE_RAM_DEFAULT_BYTES (16ull << 20)
+
+_Static_assert(CABINET_TEXT_BASE + CABINET_TEXT_MAX_BYTES <= CABINET_BOOT_INFO, "the text pool");
 
 /* Virtual addresses of Vertex: text where it lies, the window within the reach of medany code. */
 #define VERTEX_TEXT_VA CABINET_RAM_BASE
@@ -112,6 +121,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  LEAVE                                               in the straight run of instructions to sret: user code
  *                                                      goes on; the clock after an interrupt is settled.
  *                                                      mailbox.exact: it stops in time for what comes next
+ *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
+ *                                                      the same bytes: in the text pool, or where they are
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
@@ -152,6 +163,7 @@ enum ncu_op {
     NCU_DROP,
     NCU_REAP,
     NCU_SENT,
+    NCU_TEXT,
     NCU_OPS
 };
 

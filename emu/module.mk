@@ -30,4 +30,5 @@ $(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o
 include emu/front.mk
 
 $(eval $(call host_test,emu/test_cost,emu/cost.c))
+$(eval $(call host_test,emu/test_text_pool,emu/text_pool.c emu/memory.c))
 $(eval $(call host_test,emu/test_sched,emu/sched.c emu/memory.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))

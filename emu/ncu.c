@@ -322,6 +322,17 @@ static void execute_fault(struct ncu_node *node) {
     n->ops->fault(n->ctx, node->index, text);
 }
 
+static bool execute_text(struct ncu_node *node) {
+    struct ncu *n = node->ncu;
+    uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
+    if ((addr | bytes) % NODE_PAGE_BYTES != 0 || !ncu_memory_has(n, addr, bytes)) {
+        n->ops->fault(n->ctx, node->index, "TEXT of what are no pages of its memory");
+        return false;
+    }
+    node->mailbox->ans[0] = n->ops->text(n->ctx, node->index, addr, bytes);
+    return true;
+}
+
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles) {
     struct ncu_node *node = &n->node[index];
     n->now_cycles = now_cycles;
@@ -349,6 +360,8 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
     case NCU_SENT:
         causes_deliver(node, &node->sent);
         return true;
+    case NCU_TEXT:
+        return execute_text(node);
     case NCU_FAULT:
         execute_fault(node);
         return false;

@@ -32,6 +32,8 @@ struct ncu_ops {
     /* A message of the front end has not arrived, and will not: status NCU_E... */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, int status);
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
+    /* QEMU-physical address at which the node may execute what these pages of its memory hold. */
+    uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
 };
 
 /* A machine of `count` nodes. topo, queue, ops, faults and trace (may be NULL) outlive it. */

@@ -174,6 +174,8 @@ static int start(struct proc *p)
 
     for (uint32_t i = 1; i < b->procs && !error; i++)
         error = proc_clone(p, i, &sizes);
+    for (uint32_t i = 0; i < b->procs && !error; i++)
+        vm_move_text(&proc_find(i)->vm);
     return error;
 }
 

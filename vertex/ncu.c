@@ -41,6 +41,14 @@ uint64_t ncu_sent(void)
     return MAILBOX->ans[0];
 }
 
+uint64_t ncu_text(const void *pages, uint64_t bytes)
+{
+    MAILBOX->arg[0] = addr_to_node(pages);
+    MAILBOX->arg[1] = bytes;
+    ncu_execute(NCU_TEXT);
+    return MAILBOX->ans[0];
+}
+
 uint64_t ncu_time(void)
 {
     ncu_execute(NCU_TIME);

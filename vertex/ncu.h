@@ -49,6 +49,8 @@ void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void
 void ncu_reap(int wanted);
 /* As ncu_causes: the ends of sends that are not. */
 uint64_t ncu_sent(void);
+/* Pages that hold a program's text now: the machine address at which a hart is to execute them. */
+uint64_t ncu_text(const void *pages, uint64_t bytes);
 
 uint64_t ncu_time(void); /* cycles */
 void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */

@@ -9,9 +9,11 @@
 #include "vertex/copy.h"
 #include "vertex/csr.h"
 #include "vertex/kmem.h"
+#include "vertex/ncu.h"
 
 #define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
 #define PTE_USER (PTE_U | PTE_A | PTE_D)
+#define PTE_NEXT_PAGE PTE_FROM_MACHINE(PAGE_BYTES) /* what the entry for the page behind has more */
 #define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
 
 
@@ -237,6 +239,8 @@ int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rig
 {
     const char *source = bytes;
 
+    if (rights & PTE_X && va + n > vm->text_high)
+        vm->text_high = va + n;
     while (n > 0) {
         uint64_t from = va % PAGE_BYTES;
         uint64_t piece = PAGE_BYTES - from < n ? PAGE_BYTES - from : n;
@@ -247,6 +251,63 @@ int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rig
         va += piece, source += piece, n -= piece;
     }
     return 0;
+}
+
+/* ---- Text that is executed elsewhere ---- */
+
+/* Text of which every page is at home lies in one piece: how many of n entries, from va on, are of such text. */
+static uint64_t count_text_at_home(const struct vm *vm, uint64_t va, const pte_t *entry, uint64_t n)
+{
+    pte_t first = PTE_FROM_MACHINE(addr_to_machine(home_of(vm, va))) | PTE_R | PTE_X | PTE_USER | PTE_V;
+    uint64_t i = 0;
+
+    while (i < n && entry[i] == first + i * PTE_NEXT_PAGE)
+        i++;
+    return i;
+}
+
+static void entries_move(pte_t *entry, uint64_t n, uint64_t machine)
+{
+    pte_t first = PTE_FROM_MACHINE(machine) | PTE_R | PTE_X | PTE_USER | PTE_V | PTE_MOVED;
+
+    for (uint64_t i = 0; i < n; i++)
+        entry[i] = first + i * PTE_NEXT_PAGE;
+}
+
+static void move_entries_of_text(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n)
+{
+    for (uint64_t i = 0, run; i < n; i += run ? run : 1) {
+        uint64_t at = va + i * PAGE_BYTES;
+        run = count_text_at_home(vm, at, entry + i, n - i);
+        if (run)
+            entries_move(entry + i, run, ncu_text(home_of(vm, at), run * PAGE_BYTES));
+    }
+}
+
+static void drop_moved_entries(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (entry[i] & PTE_V && entry[i] & PTE_MOVED) {
+            page_free(MEM_PROCESS, home_of(vm, va + i * PAGE_BYTES), 1);
+            entry[i] = 0;
+        }
+}
+
+static void for_each_table_of_text(struct vm *vm, void (*act)(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n))
+{
+    uint64_t high = PAGE_ROUND_UP(vm->text_high);
+
+    for (uint64_t va = USER_TEXT_VA, n; va < high; va += n * PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        n = entries_in_table(va, high);
+        if (entry)
+            act(vm, va, entry, n);
+    }
+}
+
+void vm_move_text(struct vm *vm)
+{
+    for_each_table_of_text(vm, move_entries_of_text);
 }
 
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
@@ -303,6 +364,7 @@ int vm_copy(struct vm *vm, const struct vm *from)
         if (middle && middle[VM_INDEX(va, 1)])
             error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
     }
+    vm->text_high = from->text_high;
     vm->break_low = from->break_low;
     vm->break_now = from->break_now;
     return error;
@@ -393,6 +455,7 @@ static void free_middle(pte_t *middle)
 
 void vm_free(struct vm *vm)
 {
+    for_each_table_of_text(vm, drop_moved_entries);
     for (unsigned i = 0; i < ROOT_USER_ENTRIES; i++)
         if (vm->root[i])
             free_middle(table_of(vm->root[i]));

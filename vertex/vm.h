@@ -17,6 +17,7 @@
  *   0                      nothing there
  *   PTE_DEMAND | rights    not valid: a page of zeros is promised (page.h) and comes at the first access
  *   PTE_V | rights         a page that belongs to the space, or, with PTE_SHARED, to the built-in program
+ *   PTE_V | PTE_MOVED, R X text: the page of the space lies at home; the same bytes are executed where the entry says
  * Tables for promised pages are there from the start, so that a first access cannot fail.
  *
  * No sfence.vma when an entry becomes valid: a hart that still holds the old one faults again, and vm_fault fences
@@ -46,6 +47,7 @@ typedef uint64_t pte_t;
 #define PTE_D 0x080ull
 #define PTE_SHARED 0x100ull /* for software: the page is not this space's to free */
 #define PTE_DEMAND 0x200ull /* for software: with PTE_V clear, a promised page */
+#define PTE_MOVED 0x200ull  /* for software: with PTE_V set, the page of the space is not the one that is mapped */
 
 #define PTE_FROM_MACHINE(pa) ((uint64_t)(pa) >> 12 << 10)
 #define PTE_TO_MACHINE(pte) ((pte) >> 10 << 12)
@@ -75,6 +77,7 @@ struct vm {
     uint64_t break_low; /* where the heap starts */
     uint64_t break_now;
     uint64_t stack_low;
+    uint64_t text_high; /* no text lies above */
 };
 
 /* Functions that return int give 0 or a negative n_error. */
@@ -88,6 +91,9 @@ int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
 /* Bytes of a program, copied by stores (DMA never writes what is executed). Rights add up in a page that two
  * parts share. N_ENOMEM. */
 int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
+/* When all of the text is there, and before the space is active: it is to be executed where the NCU says (NCU_TEXT). The
+ * pages that were loaded stay the space's, as if they were used. Costs the same wherever that is. */
+void vm_move_text(struct vm *vm);
 /* Pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
 /* All of `from`, shared pages excepted, copied into an empty space of the same layout. N_ENOMEM. */
