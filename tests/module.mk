@@ -8,6 +8,9 @@ $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
         $(GUEST_FLAGS_$(basename $(notdir $(src)))) $(if $(LIBPIO),-lpio))))
 
+# Two programs that differ in a few instructions only
+$(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
+
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
 $(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c)

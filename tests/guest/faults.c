@@ -44,6 +44,20 @@ static void overflow_stack(uint64_t depth)
     frame[1] = frame[0];
 }
 
+/* Where a program can write code: li a0, 42; ret. */
+enum place { DATA, HEAP, STACK, BUFFER };
+
+static uint64_t write_code(enum place place, void *stack)
+{
+    static const uint32_t code[] = {0x02a00513, 0x00008067};
+    void *to = place == DATA ? data : place == HEAP ? malloc(64) : place == STACK ? stack : ngetp(64);
+
+    memcpy(to, code, sizeof code);
+    __asm__ volatile("fence.i" : : : "memory");
+    return (uint64_t)to;
+}
+
+#define WRITTEN 2 /* the argument is an enum place, and becomes the address of code there */
 #define NO_ADDRESS 1 /* not said: the test does not look at it */
 #define KERNEL_TEXT 0x80000000ul
 #define KERNEL_DATA 0xc0002000ul
@@ -73,6 +87,10 @@ static const struct fault {
     {"store to a constant", fault_store, (uint64_t)constant, (uint64_t)constant},
     {"store to text", fault_store, (uint64_t)fault_load, (uint64_t)fault_load},
     {"jump to data", fault_jump, (uint64_t)data, (uint64_t)data},
+    {"jump to code in data", fault_jump, DATA, WRITTEN},
+    {"jump to code in the heap", fault_jump, HEAP, WRITTEN},
+    {"jump to code on the stack", fault_jump, STACK, WRITTEN},
+    {"jump to code in a message buffer", fault_jump, BUFFER, WRITTEN},
     {"illegal instruction", fault_zero_word, 0, NO_ADDRESS},
     {"another illegal instruction", fault_all_ones, 0, NO_ADDRESS},
     {"read of a kernel register", fault_csr_kernel, 0, NO_ADDRESS},
@@ -98,13 +116,13 @@ static const struct fault *find_fault(const char *name)
     exit(2);
 }
 
-static void announce(const struct fault *f)
+static void announce(const struct fault *f, uint64_t argument)
 {
     if (f->run == overflow_stack)
         return;
-    printf("pc 0x%" PRIx64, f->run == fault_jump ? f->argument : (uint64_t)f->run);
+    printf("pc 0x%" PRIx64, f->run == fault_jump ? argument : (uint64_t)f->run);
     if (f->address != NO_ADDRESS)
-        printf(", address 0x%" PRIx64, f->address);
+        printf(", address 0x%" PRIx64, f->address == WRITTEN ? argument : f->address);
     printf("\n");
     fflush(stdout);
 }
@@ -114,11 +132,13 @@ int main(int argc, char **argv)
     check(argc == 3, "usage: faults NAME NODE");
     const struct fault *f = find_fault(argv[1]);
     int faulty = atoi(argv[2]);
+    char frame[64];
 
     check_equal(nsync(1), 0);
     if (own_node() == faulty) {
-        announce(f);
-        f->run(f->argument);
+        uint64_t argument = f->address == WRITTEN ? write_code(f->argument, frame) : f->argument;
+        announce(f, argument);
+        f->run(argument);
         printf("went on\n");
         return 0;
     }

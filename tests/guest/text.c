@@ -1,0 +1,86 @@
+/*
+ * A program's own text. The build makes two of it, guest/text and guest/text_other, that are alike but for what
+ * their functions return: equal addresses, other instructions.
+ */
+#include <errno.h>
+#include <nself.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#ifndef VARIANT
+#define VARIANT 1
+#endif
+
+/* Each on a page of its own, compiled as if nothing were known of it. */
+#define FUNCTION(n) \
+    __attribute__((noinline, noipa, aligned(4096))) static int function_##n(int x) { return x * 10 + VARIANT; }
+FUNCTION(0)
+FUNCTION(1)
+FUNCTION(2)
+FUNCTION(3)
+
+static int (*const function[])(int) = {function_0, function_1, function_2, function_3};
+
+static int call_all(void)
+{
+    int digits = 0;
+
+    for (int round = 0; round < 100; round++) {
+        digits = 0;
+        for (size_t i = 0; i < sizeof function / sizeof *function; i++)
+            digits = function[i](digits);
+    }
+    return digits;
+}
+
+static void say_which(void)
+{
+    printf("node %d: %d at %p\n", own_node(), call_all(), (void *)function_0);
+}
+
+/* No call writes into text, whatever it is given. */
+static void cannot_be_written(void)
+{
+    char *text = (char *)function_0;
+    uint32_t before;
+
+    memcpy(&before, text, sizeof before);
+    errno = 0;
+    check_equal(read(0, text, 1), -1);
+    check_equal(errno, EFAULT);
+    check_equal(nwrite("1234", 4, own_node(), 1, NULL), 0);
+    check(nread(text, 4, NULL, NULL, NULL) < 0, "nread wrote into text");
+    check(memcmp(&before, text, sizeof before) == 0, "the text has changed");
+    check_equal(call_all(), VARIANT * 1111);
+}
+
+static void may_fence(void)
+{
+    __asm__ volatile("fence.i" : : : "memory");
+    check_equal(call_all(), VARIANT * 1111);
+}
+
+/* What a program can have beside its text, and what it reads there. */
+static void takes_all_memory(void)
+{
+    uint64_t pages = 0;
+
+    for (char *page; (page = sbrk(4096)) != (char *)-1; pages++)
+        for (int i = 0; i < 4096; i += 8)
+            check_equal(*(uint64_t *)(page + i), 0);
+    printf("node %d: %lu pages\n", own_node(), (unsigned long)pages);
+}
+
+static const struct test_case cases[] = {
+    {"says which", say_which},
+    {"cannot be written", cannot_be_written},
+    {"may fence", may_fence},
+    {"takes all memory", takes_all_memory},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(cases, argc, argv);
+}

@@ -1,0 +1,156 @@
+/*
+ * Programs execute what was loaded last, wherever their text lies: in the pool that a cabinet's nodes share, or in their
+ * own memory, at addresses where another program ran before. And nothing can tell where it is.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/booted.h"
+
+TestSuite(text, .timeout = 60);
+
+/* Machines of four nodes. */
+static const struct pool {
+    const char *name, *more;
+} pools[] = {
+    {"all text in the pool", ""},
+    {"no pool", "shared_text_kb = 0;"},
+    {"a pool for one program", "shared_text_kb = 100;"},
+    {"cabinets with all text in their pools", "nodes_per_cabinet = 3;"},
+    {"cabinets without pools", "shared_text_kb = 0; nodes_per_cabinet = 3;"},
+    {"cabinets with pools for one program", "shared_text_kb = 100; nodes_per_cabinet = 3;"},
+};
+#define POOLS (sizeof pools / sizeof *pools)
+
+/* The address that "node 0: 1111 at 0x..." ends with. */
+static char *address_in(const char *out)
+{
+    const char *at = strstr(out, "0x");
+
+    cr_assert_not_null(at, "no address in: %s", out);
+    return format("%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static char *expect_variant(const struct booted *b, const char *name, const char *program, const char *digits)
+{
+    struct outcome o = xnc_run(b, "", WORDS("-d2", program, "says which"));
+    char *wanted = format(": %s at ", digits);
+
+    outcome_expect(&o, name, 0, NULL, "");
+    size_t seen = 0;
+    for (const char *at = o.out; (at = strstr(at, wanted)) != NULL; at++)
+        seen++;
+    cr_expect_eq(seen, 4, "%s: %zu of 4 nodes executed %s: %s", name, seen, program, o.out);
+    char *address = address_in(o.out);
+    free(wanted);
+    outcome_free(&o);
+    return address;
+}
+
+ParameterizedTestParameters(text, is_that_of_the_program_loaded_last)
+{
+    return TABLE_ROWS(pools);
+}
+
+/* The memory of a node is as it was at boot when a job has ended: the next program's pages are the last one's. */
+ParameterizedTest(size_t *row, text, is_that_of_the_program_loaded_last)
+{
+    const struct pool *p = &pools[*row];
+    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, p->more);
+    struct booted b = booted_up(WORDS(machine));
+
+    for (int i = 0; i < 3; i++) {
+        char *one = expect_variant(&b, p->name, "guest/text", "1111");
+        char *other = expect_variant(&b, p->name, "guest/text_other", "2222");
+        cr_expect_str_eq(one, other, "%s: at other addresses, this tests nothing", p->name);
+        free(one);
+        free(other);
+        xnc_expect(&b, "", WORDS("-d1", "guest/processes", "own memory"), 0, "passed\n", "");
+    }
+    booted_down(&b);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* ---- Nothing can tell ---- */
+
+static const struct run {
+    const char *name, *options[3], *program, *args[10];
+} runs[] = {
+    {"one program", {NULL}, "guest/text", {"says which"}},
+    {"two at once", {"-n", "1"}, "guest/text", {"says which", ":", "guest/text_other", "says which"}},
+    {"one that takes all memory", {NULL}, "guest/text", {"takes all memory"}},
+    {"several processes", {NULL}, "guest/processes", {"own memory"}},
+};
+
+struct seen {
+    char *out, *trace;
+    size_t trace_bytes;
+};
+
+static struct seen observe(const struct run *r, const struct pool *p)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, p->more), *trace = format("%s/trace", folder);
+    struct ncube_run command = {.machine = machine, .dim = "2", .trace = trace, .program = r->program};
+
+    memcpy(command.options, r->options, sizeof r->options);
+    memcpy(command.args, r->args, sizeof r->args);
+    struct outcome o = ncube_run(&command);
+    outcome_expect(&o, r->name, 0, NULL, "");
+    struct seen s = {.out = strdup(o.out)};
+    s.trace = file_read(folder, "trace", &s.trace_bytes);
+    outcome_free(&o);
+    free(trace);
+    free(machine);
+    folder_remove(folder);
+    return s;
+}
+
+static void seen_free(struct seen *s)
+{
+    free(s->out);
+    free(s->trace);
+}
+
+ParameterizedTestParameters(text, is_nowhere_that_a_program_or_a_trace_could_tell)
+{
+    return TABLE_ROWS(runs);
+}
+
+ParameterizedTest(size_t *row, text, is_nowhere_that_a_program_or_a_trace_could_tell)
+{
+    const struct run *r = &runs[*row];
+    struct seen first = observe(r, &pools[0]);
+
+    cr_expect_gt(first.trace_bytes, 1000, "%s: the trace is too short to tell", r->name);
+    for (size_t i = 1; i < POOLS; i++) {
+        struct seen other = observe(r, &pools[i]);
+        cr_expect_str_eq(other.out, first.out, "%s, %s", r->name, pools[i].name);
+        cr_expect(other.trace_bytes == first.trace_bytes && memcmp(other.trace, first.trace, first.trace_bytes) == 0,
+                  "%s, %s: another trace", r->name, pools[i].name);
+        seen_free(&other);
+    }
+    seen_free(&first);
+}
+
+/* ---- What a program can do to its text ---- */
+
+static const struct run own[] = {
+    {"cannot be written by calls", {NULL}, "guest/text", {"cannot be written"}},
+    {"fence.i does no harm", {NULL}, "guest/text", {"may fence"}},
+};
+
+ParameterizedTestParameters(text, of_a_program_stays_as_it_was_loaded)
+{
+    return TABLE_ROWS(own);
+}
+
+ParameterizedTest(size_t *row, text, of_a_program_stays_as_it_was_loaded)
+{
+    struct ncube_run r = {.dim = "1", .program = own[*row].program, .input = "x"};
+
+    memcpy(r.args, own[*row].args, sizeof r.args);
+    guest_must_pass(&r);
+}
