@@ -17,6 +17,10 @@
 #define LONG_RUN_CYCLES 100000u
 #define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
 
+/* Of the other harts, which share a processor, so many run at once. More would gain nothing, and lose much where many
+ * come to code that QEMU has not translated yet: one translates, preempted now and then, and the others spin. */
+#define SHORT_RUNS_MOST 4u
+
 enum hart_state {
     HART_RUNNABLE, /* may be granted */
     HART_RUNNING,  /* has been granted and has not been found stopped */
@@ -47,6 +51,7 @@ struct hart {
     uint64_t clock;       /* at the next grant */
     uint64_t granted_clock; /* at the last */
     uint32_t long_runs;   /* > 0: one of the last grants was a long one */
+    bool runs_short;      /* counts in sched.n_short */
     uint64_t due;         /* of the first cause that came while it was running, or EVENTQ_NEVER */
     uint64_t user_since;  /* when the user code that runs or is stopped went on */
     bool in_user;         /* stopped in front of a block of user code, whose end is `clock` */
@@ -80,6 +85,7 @@ struct sched {
     uint32_t *ready; /* indices of runnable harts */
     uint32_t n_ready;
     uint32_t n_long; /* harts with long_runs > 0, idle ones too */
+    uint32_t n_short; /* running harts that were not spread */
     uint32_t *raise;   /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
@@ -439,15 +445,16 @@ static void hand_over(struct sched *s, struct hart *h) {
     h->hand_over = false;
 }
 
-/* A hart that runs long beside others is worth a processor of its own. */
-static void hart_grant(struct sched *s, struct hart *h, uint64_t end, bool beside_others) {
+static void hart_grant(struct sched *s, struct hart *h, uint64_t end, bool spread) {
     uint32_t slot = s->slot_of[h->index];
     if (h->hand_over)
         hand_over(s, h);
     h->granted_clock = h->clock;
+    h->runs_short = !spread;
+    s->n_short += h->runs_short;
     ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
-    harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, beside_others && h->long_runs > 0);
+    harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
     if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
         cause_while_running(s, h, h->cycles); /* it came while the hart could not be interrupted */
 }
@@ -465,14 +472,23 @@ static bool interrupts_raise(struct sched *s) {
     return n == 0 || s->ops->interrupt(s->ctx, s->raise, n);
 }
 
+/* A hart that runs long beside others is worth a processor of its own. */
+static bool hart_is_spread(const struct sched *s, const struct hart *h) {
+    return s->n_long > 1 && h->long_runs > 0;
+}
+
+/* All that may run, as far as there is room. */
 static bool grant_all(struct sched *s) {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
         struct hart *h = &s->hart[s->ready[k]];
+        bool spread = hart_is_spread(s, h);
+        if (!spread && s->n_short >= SHORT_RUNS_MOST)
+            continue;
         uint64_t end = horizon(s, &b, h);
         if (hart_may_run(h, end))
-            hart_grant(s, h, end, s->n_long > 1);
+            hart_grant(s, h, end, spread);
     }
     return s->statistics.grants != before;
 }
@@ -500,6 +516,8 @@ static void hart_collect(struct sched *s, struct hart *h) {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
     ready_add(s, h);
+    s->n_short -= h->runs_short;
+    h->runs_short = false;
     h->due = EVENTQ_NEVER;
     remember_run(s, h, slot->cycles - h->granted_clock);
     for (uint32_t k = 0; k < slot->posts; k++)

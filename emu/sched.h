@@ -27,7 +27,8 @@
  * through SSWI; one that waits at ENTER is told in the answer. Both cost the same: CAUSES takes effect
  * NCU_INTERRUPT_CYCLES after the start, and the cost ends with END, wherever the handler was entered from.
  *
- * Harts run at the same time as this goes on. A running hart tells now and then how far its clock is, and nothing later
+ * Harts run at the same time as this goes on: those that run long, spread over the host's processors, all at once; of the
+ * others, which share ncube's, a few. A running hart tells now and then how far its clock is, and nothing later
  * is processed. It stops in front of user code when it has posted a request, since ncube learns of that only then.
  *
  * Where user code can see an interrupt (another process may get the hart, a handler of its own may run), it must be in
