@@ -67,6 +67,9 @@ say "hello, sandia.conf with 8 I/O nodes" \
 say "hello, 32 nodes of sandia.conf" \
     "$(best "$ncube" run -d 5 -m images/sandia.conf --images "$work" "$build/examples/hello")" s
 
+say "hello, 256 nodes" "$(best "$ncube" run -d 8 "$build/examples/hello")" s
+say "hello, 1024 nodes" "$(best "$ncube" run -d 10 "$build/examples/hello")" s
+
 turns=100000000
 machine=$(best "$ncube" run "$work/compute" $turns 1)
 raw=$(plain 1 $turns)
