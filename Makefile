@@ -6,9 +6,9 @@
 #   make setup    install what is missing; build newlib if it is not cached
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
-#   make study        speed-up of channel-disjoint routings on a 10-cube, with a plot (docs/speedup.md)
+#   make study        speed-up of channel-disjoint routings on a 10-cube: writes docs/speedup.md and its plot
 #   make bench    the figures of docs/performance.md, on this host
-#   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes
+#   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make clean    remove build/
 #

@@ -112,9 +112,9 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
     front_receive(((struct machine *)ctx)->front, from, tag, bytes, n);
 }
 
-static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, int status) {
+static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status) {
     (void)status;
-    front_undeliverable(((struct machine *)ctx)->front, to, tag);
+    front_undeliverable(((struct machine *)ctx)->front, to, tag, bytes, n);
 }
 
 static void on_fault(void *ctx, uint32_t index, const char *text) {
@@ -394,6 +394,15 @@ void machine_act_now(struct machine *m) {
 
 bool machine_is_quiet(const struct machine *m) {
     return eventq_next(m->events) == EVENTQ_NEVER;
+}
+
+const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j) {
+    for (uint32_t i = 0; i < m->config.n_faults; i++) {
+        const struct fault *f = &m->config.fault[i];
+        if (f->kind == FAULT_NODE && fault_is_active(f, sched_now(m->sched)) && job_awaits_node(j, f->node))
+            return f;
+    }
+    return NULL;
 }
 
 double machine_seconds(const struct machine *m) {

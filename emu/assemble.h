@@ -85,6 +85,8 @@ void machine_act_now(struct machine *m);
 bool machine_is_quiet(const struct machine *m);
 
 /* Virtual time. */
+/* A node of the job that is dead and has not exited: its fault, or NULL. */
+const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);
 double machine_seconds(const struct machine *m);
 
 /* After SCHED_STOPPED: says which cabinet was lost, nothing if it was a signal. Returns -1. */

@@ -20,6 +20,7 @@
 #include "emu/console.h"
 #include "emu/launch.h"
 #include "emu/link.h"
+#include "emu/plural.h"
 #include "emu/run.h"
 #include "emu/signals.h"
 
@@ -264,6 +265,11 @@ static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause}
 
 /* ---- When nothing can happen by itself -------------------------------------------------------------- */
 
+static void say_fault(void *ctx, const char *line)
+{
+    console_say(&((struct job *)ctx)->streams, "%s", line);
+}
+
 static void report_deadlock(struct boot *b, struct job *j)
 {
     struct machine *m = &b->machine;
@@ -274,21 +280,19 @@ static void report_deadlock(struct boot *b, struct job *j)
     for (uint32_t i = 0; i < m->nodes; i++)
         if (job_has_node(j, ncu_address(m->ncu, i)) && ncu_describe_wait(m->ncu, i, text, sizeof text))
             console_say(&j->streams, "node %u %s", ncu_address(m->ncu, i) - j->base, text);
-    j->end_status = RUN_DEADLOCK;
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, j);
+    j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 
-/* Jobs that wait for nothing from outside wait for ever: they are ended. False: the machine itself is stuck. */
-static bool end_deadlocks(struct boot *b)
+/* Jobs that wait for nothing from outside wait for ever: they are ended. */
+static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = j->next) {
         if (job_has_ended(j) || job_holds_requests(j))
             continue;
-        if (j->killed)
-            return false;
         report_deadlock(b, j);
         front_kill_job(b->machine.front, j->id);
     }
-    return true;
 }
 
 static bool has_running_jobs(const struct boot *b)
@@ -311,10 +315,15 @@ static int report_stuck(struct boot *b)
 /* Virtual time stands still. 0: there is something to do again; else the status with which to end. */
 static int stand_still(struct boot *b)
 {
+    machine_act_now(&b->machine);
+    if (front_give_up(b->machine.front))
+        return 0;
     if (!front_is_up(b->machine.front))
         return report_stuck(b);
-    if (has_running_jobs(b))
-        return end_deadlocks(b) ? 0 : report_stuck(b);
+    if (has_running_jobs(b)) {
+        end_deadlocks(b);
+        return 0;
+    }
     poll_gather(b);
     if (signals_poll(b->poll, b->polls) >= 0)
         return 0;
@@ -334,7 +343,8 @@ static void announce(struct boot *b)
         return;
     for (uint32_t i = 0; i < t->n_io; i++)
         volumes += t->io[i].ndrives;
-    printf("ncube: the machine '%s' is up: %u nodes, %u volumes\n", b->options->name, 1u << t->dim, volumes);
+    printf("ncube: the machine '%s' is up: %u node%s, %u volume%s\n", b->options->name, 1u << t->dim,
+           plural(1u << t->dim), volumes, plural(volumes));
     fflush(stdout);
     b->announced = true;
 }

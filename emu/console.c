@@ -14,6 +14,8 @@ void console_name_node(uint32_t node, char *name)
     else if (NODE_IS_IO(node))
         snprintf(name, CONSOLE_NAME_BYTES, "I/O node %u of board %u", (node - NODE_IO_BASE) % 16,
                  (node - NODE_IO_BASE) / 16);
+    else if (node == NODE_HOST)
+        snprintf(name, CONSOLE_NAME_BYTES, "the front end");
     else
         snprintf(name, CONSOLE_NAME_BYTES, "node 0x%x", node);
 }

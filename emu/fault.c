@@ -1,5 +1,7 @@
 #include "emu/fault.h"
 
+#include <stdio.h>
+
 /* ---- Channels ---- */
 
 /* Both directions of a node's link, if it has that channel. */
@@ -49,6 +51,38 @@ bool fault_drive_is_dead(const struct fault *fault, uint32_t n, uint32_t node, u
             fault_is_active(&fault[i], now_cycles))
             return true;
     return false;
+}
+
+/* ---- In words ---- */
+
+static void name_broken(const struct fault *f, const struct topo *t, char *name, size_t bytes)
+{
+    uint32_t board = (f->node - NODE_IO_BASE) / 16, index = (f->node - NODE_IO_BASE) % 16;
+    if (f->kind == FAULT_DRIVE)
+        snprintf(name, bytes, "the drive of volume %s", topo_io_node(t, f->node)->drive[f->drive].volume);
+    else if (f->kind == FAULT_LINK)
+        snprintf(name, bytes, "the link at channel %u of node %u", f->channel, f->node);
+    else if (NODE_IS_IO(f->node))
+        snprintf(name, bytes, "I/O node %u of board %u", index, board);
+    else
+        snprintf(name, bytes, "node %u", f->node);
+}
+
+static double seconds(uint64_t cycles)
+{
+    return (double)cycles / CLOCK_HZ;
+}
+
+void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cycles, char *text, size_t bytes)
+{
+    char name[64];
+    name_broken(f, t, name, sizeof name);
+    if (!fault_is_active(f, now_cycles))
+        snprintf(text, bytes, "%s was dead from %.6f s to %.6f s", name, seconds(f->from_cycles), seconds(f->until_cycles));
+    else if (f->from_cycles > 0)
+        snprintf(text, bytes, "%s has been dead since %.6f s", name, seconds(f->from_cycles));
+    else
+        snprintf(text, bytes, "%s has been dead from the start", name);
 }
 
 /* ---- Parity ---- */

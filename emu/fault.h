@@ -11,6 +11,7 @@
 #define NCUBE_FAULT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "emu/topo.h"
@@ -41,6 +42,10 @@ bool fault_is_active(const struct fault *f, uint64_t now_cycles);
 /* Whether that drive of an I/O node, or the node itself, is dead. */
 bool fault_drive_is_dead(const struct fault *fault, uint32_t n, uint32_t node, uint32_t drive, uint64_t now_cycles);
 bool fault_node_is_dead(const struct fault *fault, uint32_t n, uint32_t node, uint64_t now_cycles);
+
+/* In words, for a fault of kind NODE, LINK or DRIVE that has begun: "node 3 has been dead since 0.200000 s", "... was
+ * dead from ... to ...". */
+void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cycles, char *text, size_t bytes);
 
 /* Is message number `count` (from 0) of a channel, of so many bytes on the wire, damaged by a fault of kind PARITY that
  * is active and concerns the channel? */

@@ -18,6 +18,7 @@ struct fault_plan {
     uint32_t faults;
     struct fault_event *event; /* [2 * faults] */
     uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
+    uint64_t *damaged; /* of these */
 };
 
 /* ---- Parity ---- */
@@ -40,10 +41,22 @@ int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint
     for (uint32_t i = 0; i < p->faults; i++) {
         const struct fault *f = &p->fault[i];
         if (f->kind == FAULT_PARITY && fault_is_active(f, now_cycles) && concerns(p, f, channel) &&
-            fault_damages(f, channel, number, bytes + NET_HEADER_BYTES))
+            fault_damages(f, channel, number, bytes + NET_HEADER_BYTES)) {
+            p->damaged[channel]++;
             return NCU_EPARITY;
+        }
     }
     return NCU_OK;
+}
+
+bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise)
+{
+    uint32_t channels = p->passed ? topo_channels(p->topo) : 0;
+    *noise = (struct fault_noise){0};
+    for (uint32_t c = 0; c < channels; c++)
+        if (p->damaged[c] > noise->damaged)
+            *noise = (struct fault_noise){c, p->damaged[c], p->passed[c]};
+    return noise->damaged > 0;
 }
 
 /* ---- Death and recovery ---- */
@@ -79,8 +92,10 @@ struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue,
     p->event = memory_new(2 * n, sizeof *p->event);
     for (uint32_t i = 0; i < n; i++) {
         const struct fault *f = &fault[i];
-        if (f->kind == FAULT_PARITY && !p->passed)
+        if (f->kind == FAULT_PARITY && !p->passed) {
             p->passed = memory_new(topo_channels(topo), sizeof *p->passed);
+            p->damaged = memory_new(topo_channels(topo), sizeof *p->damaged);
+        }
         if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
             continue;
         schedule(p, queue, f, true, &p->event[2 * i]);
@@ -94,5 +109,6 @@ void fault_plan_free(struct fault_plan *p)
 {
     free(p->event);
     free(p->passed);
+    free(p->damaged);
     free(p);
 }

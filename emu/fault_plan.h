@@ -20,4 +20,11 @@ void fault_plan_free(struct fault_plan *p);
 /* A message of so many payload bytes takes a channel: NCU_OK or NCU_EPARITY. */
 int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles);
 
+/* The directed channel that has damaged most messages so far. False: none has. */
+struct fault_noise {
+    uint32_t channel;
+    uint64_t damaged, passed;
+};
+bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise);
+
 #endif

@@ -11,6 +11,7 @@
 #include "emu/console.h"
 #include "emu/ionodes.h"
 #include "emu/machine.h"
+#include "emu/plural.h"
 #include "emu/subcube.h"
 #include "nsdisk/proto.h"
 #include "vertex/system.h"
@@ -153,7 +154,8 @@ static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *err
     }
     if (subcubes_take(f->subcubes, dim, base))
         return 0;
-    snprintf(error, error_bytes, "no subcube of %u nodes is free now; other programs have them", 1u << dim);
+    snprintf(error, error_bytes, "no subcube of %u node%s is free now; other programs have them", 1u << dim,
+             plural(1u << dim));
     return -1;
 }
 
@@ -365,10 +367,56 @@ static void lose_io_node(struct front *f, uint32_t node)
 
 void front_unreachable(struct front *f, uint32_t io_node)
 {
-    const struct topo_io_node *io = topo_io_node(f->options.topo, io_node);
+    if (is_io(f, io_node))
+        io_nodes_miss(&f->io, io_node);
+    leave_mounting(f);
+}
 
-    if (io && io->ndrives > 0)
-        lose_io_node(f, io_node);
+static bool give_up_mounts(struct front *f)
+{
+    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
+        io_nodes_miss(&f->io, f->options.topo->io[i].node);
+    leave_mounting(f);
+    return true;
+}
+
+static bool give_up_killed_jobs(struct front *f)
+{
+    bool any = false;
+
+    for (struct job *j = f->job, *next; j; j = next) {
+        next = j->next;
+        if (!j->killed || job_has_ended(j))
+            continue;
+        any = true;
+        for (uint32_t node = j->base; node < j->base + j->nodes; node++)
+            job_lose_node(j, node);
+        end_if_exited(f, j);
+    }
+    return any;
+}
+
+static bool give_up_shutdowns(struct front *f)
+{
+    for (uint32_t i = 0; i < f->options.topo->n_io; i++)
+        if (io_nodes_is_stopping(&f->io, i))
+            io_nodes_lose(&f->io, f->options.topo->io[i].node);
+    finish_if_stopped(f);
+    return true;
+}
+
+bool front_give_up(struct front *f)
+{
+    switch (f->phase) {
+    case PHASE_MOUNTING:
+        return give_up_mounts(f);
+    case PHASE_UP:
+        return give_up_killed_jobs(f);
+    case PHASE_STOPPING:
+        return give_up_shutdowns(f);
+    default:
+        return false;
+    }
 }
 
 static void lose_message(struct front *f, struct job *j, uint32_t to, uint32_t type)
@@ -382,11 +430,21 @@ static void lose_message(struct front *f, struct job *j, uint32_t to, uint32_t t
     end_if_exited(f, j);
 }
 
-void front_undeliverable(struct front *f, uint32_t to, uint32_t tag)
+static void tell_lost_reply(struct front *f, uint32_t to, uint32_t tag, const void *bytes)
+{
+    struct lost_notice notice = {.tag = tag, .count = 1};
+
+    memcpy(&notice.sequence, bytes, sizeof notice.sequence);
+    f->ops.job.send(f->ctx, to, TAG(N_LOST, 0, TAG_TO(tag)), &notice, sizeof notice);
+}
+
+void front_undeliverable(struct front *f, uint32_t to, uint32_t tag, const void *bytes, size_t n)
 {
     struct job *j = job_of(f, to);
 
-    if (TAG_TYPE(tag) == N_SHUTDOWN && is_io(f, to))
+    if (N_IS_FILE_REPLY(TAG_TYPE(tag)) && n >= sizeof(struct file_reply))
+        tell_lost_reply(f, to, tag, bytes);
+    else if (TAG_TYPE(tag) == N_SHUTDOWN && is_io(f, to))
         lose_io_node(f, to);
     else if (j && j->loaded)
         lose_message(f, j, to, TAG_TYPE(tag));

@@ -7,7 +7,8 @@
  *       -> stopping, when front_stop was called and no job runs: N_SHUTDOWN to every I/O node that still serves
  *       -> finished
  *
- * A job begun before all drives are mounted is loaded then. A failed mount skips "up". An nsdisk that ends kills all
+ * A job begun before all drives are mounted is loaded then. A volume that is missing, because its drive or I/O node is
+ * dead, is told to the user and done without; one that is there and can't be mounted skips "up". An nsdisk that ends kills all
  * jobs. A node's messages count only for the job whose subcube it is in. Messages that make no sense are refused with
  * one line on `err` and change nothing.
  */
@@ -59,11 +60,16 @@ void front_forget_job(struct front *f, uint32_t id);
 /* A message has arrived. Bytes belong to the caller. */
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n);
 
-/* A message that it sent has not arrived: there is no way to that node. Nodes that cannot be told to end count as
- * ended; a load that cannot begin, and an nsdisk that cannot be told to write back, are failures. */
-void front_undeliverable(struct front *f, uint32_t to, uint32_t tag);
-/* That I/O node is dead when the machine starts: its volumes cannot be mounted. */
+/* A message that it sent has not arrived: there is no sound way to that node. Nodes that cannot be told to end count as
+ * ended; a load that cannot begin, and an nsdisk that cannot be told to write back, are failures. Who waits for a reply
+ * is told that it is lost. */
+void front_undeliverable(struct front *f, uint32_t to, uint32_t tag, const void *bytes, size_t n);
+/* That I/O node is dead when the machine starts: its volumes are missing. */
 void front_unreachable(struct front *f, uint32_t io_node);
+/* Nothing more can happen: what will not be heard of is given up. While mounts are awaited the volumes not heard of are
+ * missing, and the machine comes up without them; nodes of a job that was killed, and nsdisks that are to stop, count as
+ * out of reach. False: it waits for none of these. */
+bool front_give_up(struct front *f);
 
 /* No job comes any more: when the last has ended the I/O nodes are shut down. */
 void front_stop(struct front *f);

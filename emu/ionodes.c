@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "emu/console.h"
+#include "emu/plural.h"
 #include "nsdisk/errors.h"
 #include "nsdisk/proto.h"
 #include "vertex/system.h"
 
-enum drive_state { DRIVE_WAITING, DRIVE_MOUNTED, DRIVE_FAILED };
+enum drive_state { DRIVE_WAITING, DRIVE_MISSING, DRIVE_MOUNTED, DRIVE_FAILED };
 
 enum io_state { IO_SERVING, IO_STOPPING, IO_DOWN };
 
@@ -60,6 +61,12 @@ uint32_t io_nodes_mounting(const struct io_nodes *s)
     return n;
 }
 
+/* Nothing that the user could put right in the image. */
+static bool drive_is_dead(int32_t status)
+{
+    return status == -N_ENODEV;
+}
+
 const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n)
 {
     struct file_reply reply;
@@ -71,16 +78,31 @@ const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const ui
     memcpy(&reply, bytes, sizeof reply);
     if (i < 0 || reply.seq >= s->topo->io[i].ndrives)
         return "there is no such drive";
-    if (s->node[i].drive[reply.seq] != DRIVE_WAITING)
+    if (s->node[i].drive[reply.seq] > DRIVE_MISSING)
         return "that drive has reported already";
 
     s->node[i].drive[reply.seq] = reply.status < 0 ? DRIVE_FAILED : DRIVE_MOUNTED;
-    if (reply.status < 0) {
-        console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
-        console_say(s->streams, "volume %s can't be mounted: %s", s->topo->io[i].drive[reply.seq].volume, why);
-        s->failed = true;
-    }
+    if (reply.status == 0)
+        return NULL;
+    console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
+    console_say(s->streams, "volume %s %s: %s", s->topo->io[i].drive[reply.seq].volume,
+                drive_is_dead(reply.status) ? "is missing" : "can't be mounted", why);
+    s->failed = s->failed || !drive_is_dead(reply.status);
     return NULL;
+}
+
+void io_nodes_miss(struct io_nodes *s, uint32_t node)
+{
+    int i = io_nodes_find(s, node);
+    char name[CONSOLE_NAME_BYTES];
+
+    console_name_node(node, name);
+    for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
+        if (s->node[i].drive[d] != DRIVE_WAITING)
+            continue;
+        s->node[i].drive[d] = DRIVE_MISSING;
+        console_say(s->streams, "volume %s is missing: nothing is heard of %s", s->topo->io[i].drive[d].volume, name);
+    }
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------- */
@@ -100,7 +122,7 @@ static void explain_exit(const uint8_t *bytes, size_t n, char *why)
 static void fail_waiting_drives(struct io_node *node)
 {
     for (uint32_t d = 0; d < DRIVE_MAX; d++)
-        if (node->drive[d] == DRIVE_WAITING)
+        if (node->drive[d] <= DRIVE_MISSING)
             node->drive[d] = DRIVE_FAILED;
 }
 
@@ -124,28 +146,35 @@ const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8
 
 bool io_nodes_lose(struct io_nodes *s, uint32_t node)
 {
-    struct io_node *io = &s->node[io_nodes_find(s, node)];
+    int i = io_nodes_find(s, node);
+    struct io_node *io = &s->node[i];
     char name[CONSOLE_NAME_BYTES];
 
     if (io->state == IO_DOWN)
         return false;
-    console_name_node(node, name);
-    console_say(s->streams, "there is no way to %s: %s", name,
-                io->state == IO_STOPPING ? "it was not shut down" : "its volumes can't be mounted");
     io->state = IO_DOWN;
+    if (count_drives(s, i, DRIVE_MOUNTED) == 0)
+        return true;
+    console_name_node(node, name);
+    console_say(s->streams, "there is no way to %s: it was not shut down", name);
     s->failed = true;
-    fail_waiting_drives(io);
     return true;
 }
 
 void io_nodes_shut_down(struct io_nodes *s)
 {
     for (uint32_t i = 0; i < s->topo->n_io; i++) {
-        if (s->node[i].state != IO_SERVING || count_drives(s, i, DRIVE_MOUNTED) == 0)
+        bool has_volumes = count_drives(s, i, DRIVE_MOUNTED) + count_drives(s, i, DRIVE_MISSING) > 0;
+        if (s->node[i].state != IO_SERVING || !has_volumes)
             continue;
         s->node[i].state = IO_STOPPING;
         s->ops->send(s->ctx, s->topo->io[i].node, TAG(N_SHUTDOWN, 0, 0), NULL, 0);
     }
+}
+
+bool io_nodes_is_stopping(const struct io_nodes *s, uint32_t index)
+{
+    return s->node[index].state == IO_STOPPING;
 }
 
 uint32_t io_nodes_stopping(const struct io_nodes *s)
@@ -153,7 +182,7 @@ uint32_t io_nodes_stopping(const struct io_nodes *s)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < s->topo->n_io; i++)
-        n += s->node[i].state == IO_STOPPING;
+        n += io_nodes_is_stopping(s, i);
     return n;
 }
 
@@ -199,8 +228,8 @@ void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes
     uint32_t drives;
     const char *first = find_waiting(s, &drives);
 
-    snprintf(text, bytes, "the front end waits for %u of %u volumes to be mounted, first %s", io_nodes_mounting(s), drives,
-             first);
+    snprintf(text, bytes, "the front end waits for %u of %u volume%s to be mounted, first %s", io_nodes_mounting(s), drives,
+             plural(drives), first);
 }
 
 void io_nodes_describe_shutdowns(const struct io_nodes *s, char *text, size_t bytes)

@@ -21,7 +21,7 @@ struct io_nodes {
     const struct job_ops *ops;
     void *ctx;
     struct io_node *node; /* as topo->io */
-    bool failed;          /* a mount, an nsdisk or a shutdown did */
+    bool failed;          /* a mount, an nsdisk or a shutdown did; not: a volume is missing */
 };
 
 /* What it points to outlives it. 0, or -N_ENOMEM. */
@@ -38,8 +38,10 @@ const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const u
 /* A built-in program has ended, which nsdisk never does by itself. */
 const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n);
 
-/* There is no way to it: its volumes can't be mounted or, once it has been told to stop, it was not shut down. False if
- * it is down already. */
+/* Nothing is heard of it: its volumes that have not reported are missing. They may yet come, and be shut down. */
+void io_nodes_miss(struct io_nodes *s, uint32_t node);
+/* There is no way to it when it has been told to stop: it was not shut down, unless it was missing anyway. False if it
+ * is down already. */
 bool io_nodes_lose(struct io_nodes *s, uint32_t node);
 
 /* How many drives have not said yet whether they are mounted. */
@@ -47,6 +49,7 @@ uint32_t io_nodes_mounting(const struct io_nodes *s);
 /* Shuts down every nsdisk that has something to write back; io_nodes_stopping: how many have not confirmed it. */
 void io_nodes_shut_down(struct io_nodes *s);
 uint32_t io_nodes_stopping(const struct io_nodes *s);
+bool io_nodes_is_stopping(const struct io_nodes *s, uint32_t index);
 
 /* For the deadlock report, one line each. */
 void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes);

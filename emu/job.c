@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emu/console.h"
+#include "emu/plural.h"
 #include "emu/where.h"
 #include "nsdisk/errors.h"
 #include "nsdisk/proto.h"
@@ -41,8 +42,8 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
         return -1;
     }
     if (sharing == 0 && wanted < nodes) {
-        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u nodes without one; give one no -n",
-                 nodes - wanted, nodes);
+        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s without one; give one no -n",
+                 nodes - wanted, nodes, plural(nodes));
         return -1;
     }
     for (uint32_t i = 0; i < programs; i++) {
@@ -114,7 +115,7 @@ static bool make_tables(struct job *j)
 static int build(struct job *j, const struct topo *topo, char *error, size_t error_bytes)
 {
     if (!make_tables(j)) {
-        snprintf(error, error_bytes, "no memory for a job of %u nodes", j->nodes);
+        snprintf(error, error_bytes, "no memory for a job of %u node%s", j->nodes, plural(j->nodes));
         return -1;
     }
     if (j->options.keeps_going)
@@ -171,6 +172,11 @@ void job_free(struct job *j)
 bool job_has_node(const struct job *j, uint32_t node)
 {
     return node >= j->base && node - j->base < j->nodes;
+}
+
+bool job_awaits_node(const struct job *j, uint32_t node)
+{
+    return j->loaded && job_has_node(j, node) && !j->exited[node - j->base];
 }
 
 static void send_load(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
@@ -328,7 +334,11 @@ static void print_failed_load(struct job *j, const struct job_exit *e, const cha
 
     part_of(j, e->node, &path);
     console_explain(text, n, e->status, why);
-    console_say(&j->streams, "%s can't be loaded on node %u: %s", path, e->node, why);
+    j->lost = n > 0;
+    if (j->lost)
+        console_say(&j->streams, "%s can't be loaded: %s", path, why);
+    else
+        console_say(&j->streams, "%s can't be loaded on node %u: %s", path, e->node, why);
 }
 
 /* The first failure of a job is told; the others follow from it. */
@@ -336,6 +346,7 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
 {
     if (j->killed)
         return;
+    j->told = true;
     if (e->how == EXIT_LOAD)
         print_failed_load(j, e, text, n);
     else if (e->how == EXIT_FAULT)
@@ -400,7 +411,9 @@ void job_lose_node(struct job *j, uint32_t node)
 
     if (j->exited[logical])
         return;
-    console_say(&j->streams, "node %u: there is no way to it", logical);
+    if (!j->told)
+        console_say(&j->streams, "node %u: there is no way to it", logical);
+    j->told = true;
     note_exit(j, node);
 }
 
@@ -409,8 +422,10 @@ void job_fail_load(struct job *j, uint32_t node)
     const char *path;
 
     part_of(j, node - j->base, &path);
+    j->lost = true;
     if (!j->killed)
         console_say(&j->streams, "%s can't be loaded: there is no sound way to node %u", path, node - j->base);
+    j->told = true;
     job_kill(j);
 }
 
@@ -545,6 +560,6 @@ void job_describe_wait(const struct job *j, char *text, size_t bytes)
 
     while (first < j->nodes && j->exited[first])
         first++;
-    snprintf(text, bytes, "the front end waits for %u of %u nodes to %s, first node %u", j->nodes - j->exits, j->nodes,
+    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u", j->nodes - j->exits, j->nodes, plural(j->nodes),
              j->killed ? "confirm that they were killed" : "exit", first);
 }

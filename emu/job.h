@@ -86,6 +86,8 @@ struct job {
     bool loaded;
     bool killed;     /* N_KILL was sent to all that had not exited */
     bool failed;     /* something ended as it should not: the status is 1 */
+    bool told;       /* the user has been told why */
+    bool lost;       /* messages of its load did not arrive */
     bool *exited;    /* by logical node */
     uint32_t exits;
     int status;      /* so far, by the rule */
@@ -108,6 +110,8 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes);
 
 bool job_has_node(const struct job *j, uint32_t node);
+/* A node of the job that has not exited. */
+bool job_awaits_node(const struct job *j, uint32_t node);
 /* Ends all nodes. */
 void job_kill(struct job *j);
 /* True when every node has exited, or none was loaded and the job was killed. */

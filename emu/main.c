@@ -91,8 +91,8 @@ static const struct options run_options = {
                                                 &option_serve, &option_status, &option_label, &option_registers,
                                                 &option_trace, &option_limit, &option_sync, &option_cores, &option_stats,
                                                 NULL},
-    .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 124 limit of virtual\n"
-           "time; 125 deadlock; 128 + n ended by signal n.",
+    .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
+           "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .take = take_run_option,
 };
 

@@ -23,14 +23,14 @@
 struct ncu;
 
 /* A message of the front end that was damaged is sent again so many times. */
-#define NCU_HOST_RESENDS 8u
+#define NCU_HOST_RESENDS 32u
 
 struct ncu_ops {
     void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles);  /* an idle node has been answered */
     void (*cause)(void *ctx, uint32_t index, uint64_t now_cycles); /* a cause waits for a node that is not idle */
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
     /* A message of the front end has not arrived, and will not: status NCU_E... */
-    void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, int status);
+    void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
     /* QEMU-physical address at which the node may execute what these pages of its memory hold. */
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
@@ -65,6 +65,11 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
 /* One line about what a node waits for, for the deadlock report. False if it waits for work only: no program, or a
  * file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
+
+/* Which channel is the noisiest, if there is noise: a line. And what is broken in the machine, or was: a line each, and
+ * that of the noise. For what they explain: a deadlock, a load that failed. */
+void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx);
+void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx);
 
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
 

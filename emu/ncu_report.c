@@ -1,10 +1,13 @@
 /*
- * What a node waits for, in words.
+ * What a node waits for, and what is broken, in words.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "emu/console.h"
+#include "emu/fault_plan.h"
 #include "emu/ncu_state.h"
+#include "emu/plural.h"
 
 /* "any" or a number, in a buffer of the caller's. */
 static const char *name_number(uint64_t number, char *text, size_t bytes) {
@@ -43,8 +46,8 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
 }
 
 static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes) {
-    snprintf(text, bytes, "; a message of %" PRIu64 " bytes from node %u waits at channel %u for memory",
-             r->waiting->message->bytes, r->waiting->message->from, channel);
+    snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory",
+             r->waiting->message->bytes, plural(r->waiting->message->bytes), r->waiting->message->from, channel);
 }
 
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes) {
@@ -57,4 +60,39 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
             return true;
         }
     return tells;
+}
+
+/* ---- What is broken ---- */
+
+static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes) {
+    char name[CONSOLE_NAME_BYTES];
+    char end_name[CONSOLE_NAME_BYTES];
+    uint32_t node, end, channel;
+    topo_channel_start(n->topo, noise->channel, &node, &channel);
+    topo_channel_end(n->topo, noise->channel, &end, &channel);
+    console_name_node(node, name);
+    console_name_node(end, end_name);
+    snprintf(text, bytes, "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
+             end_name, noise->damaged, noise->passed, plural(noise->passed));
+}
+
+void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx) {
+    struct fault_noise noise;
+    char text[160];
+    if (!fault_plan_noisiest(n->plan, &noise))
+        return;
+    describe_noise(n, &noise, text, sizeof text);
+    say(ctx, text);
+}
+
+void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx) {
+    char text[160];
+    for (uint32_t i = 0; i < n->faults; i++) {
+        const struct fault *f = &n->fault[i];
+        if (f->kind == FAULT_PARITY || f->from_cycles > now_cycles)
+            continue;
+        fault_describe(f, n->topo, now_cycles, text, sizeof text);
+        say(ctx, text);
+    }
+    ncu_describe_noise(n, say, ctx);
 }

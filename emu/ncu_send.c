@@ -81,7 +81,7 @@ static void host_sent(struct ncu *n, struct transfer *t) {
         host_keep(n, t);
     } else {
         if (t->sent.status != NCU_OK)
-            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->sent.status);
+            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->bytes, t->sent.bytes, t->sent.status);
         transfer_free(t);
     }
     if (left == 0 && nodeset_has(&n->host.stopped, to))

@@ -11,6 +11,7 @@
 
 #include "emu/net.h"
 #include "emu/paths.h"
+#include "emu/plural.h"
 #include "emu/tool.h"
 
 static const char help[] =
@@ -41,10 +42,10 @@ static void print_path(const struct routes *r, const struct path *p)
         printf(" -> %s", tool_node_name(node, name));
     }
     uint64_t cycles = path_cycles(p, r->bytes);
-    printf("   %u hop%s", p->hops, p->hops == 1 ? "" : "s");
+    printf("   %u hop%s", p->hops, plural(p->hops));
     if (NODE_IS_COMPUTE(p->from))
         printf(", P = %d", p->first_dimension);
-    printf(", %" PRIu64 " cycles, %.2f us\n", cycles, (double)cycles / CYCLES_PER_US);
+    printf(", %" PRIu64 " cycle%s, %.2f us\n", cycles, plural(cycles), (double)cycles / CYCLES_PER_US);
 }
 
 static void print_shared(const struct routes *r)

@@ -18,6 +18,11 @@ static void on_ended(void *ctx, uint32_t id) {
 
 static const struct machine_hooks hooks = {.ended = on_ended};
 
+static void say_fault(void *ctx, const char *line) {
+    (void)ctx;
+    fprintf(stderr, "  %s\n", line);
+}
+
 static void report_deadlock(struct machine *m) {
     char text[256];
     machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
@@ -27,18 +32,38 @@ static void report_deadlock(struct machine *m) {
     for (uint32_t i = 0; i < m->nodes; i++)
         if (ncu_describe_wait(m->ncu, i, text, sizeof text))
             fprintf(stderr, "  node %u %s\n", ncu_address(m->ncu, i), text);
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, NULL);
+}
+
+/* A node that died takes its program with it. */
+static int end_stuck(struct run *r) {
+    struct machine *m = &r->machine;
+    const struct fault *dead = machine_find_dead_node(m, front_find_job(m->front, r->job));
+    char text[128];
+    if (dead == NULL) {
+        report_deadlock(m);
+        return RUN_DEADLOCK;
+    }
+    fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
+    machine_complain(m, "%s: the program can't go on or end there", text);
+    return RUN_DEAD;
+}
+
+static int end_finished(struct run *r) {
+    struct machine *m = &r->machine;
+    const struct job *j = front_find_job(m->front, r->job);
+    if (j->lost)
+        ncu_describe_noise(m->ncu, say_fault, NULL);
+    return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
 }
 
 static int end_status(struct run *r, enum sched_end end) {
     struct machine *m = &r->machine;
     switch (end) {
     case SCHED_FINISHED:
-        if (m->failed || front_failed(m->front))
-            return RUN_FAILED;
-        return job_status(front_find_job(m->front, r->job));
+        return end_finished(r);
     case SCHED_DEADLOCK:
-        report_deadlock(m);
-        return RUN_DEADLOCK;
+        return end_stuck(r);
     case SCHED_LIMIT:
         machine_complain(m, "the limit of %.6f s of virtual time is reached", (double)r->options->limit_cycles / CLOCK_HZ);
         return RUN_LIMIT;
@@ -46,6 +71,17 @@ static int end_status(struct run *r, enum sched_end end) {
         machine_explain_stop(m);
         return RUN_FAILED;
     }
+}
+
+/* What is not heard of is done without. */
+static enum sched_end run_machine(struct run *r) {
+    struct machine *m = &r->machine;
+    enum sched_end end;
+    do {
+        end = machine_run(m, r->options->limit_cycles);
+        machine_act_now(m);
+    } while (end == SCHED_DEADLOCK && front_give_up(m->front));
+    return end;
 }
 
 static int begin(struct run *r) {
@@ -61,7 +97,7 @@ int run_program(const struct run_options *o) {
     struct run r = {.options = o};
     int status = RUN_FAILED;
     if (begin(&r) == 0) {
-        status = end_status(&r, machine_run(&r.machine, o->limit_cycles));
+        status = end_status(&r, run_machine(&r));
         if (o->machine.statistics)
             machine_print_statistics(&r.machine);
     }

@@ -19,6 +19,7 @@ struct run_options {
 enum {
     RUN_FAILED = 1,     /* and: the program did what the machine forbids */
     RUN_USAGE = 2,
+    RUN_DEAD = 123,     /* nothing can happen any more, and a node of the program is dead */
     RUN_LIMIT = 124,    /* the limit of virtual time was reached */
     RUN_DEADLOCK = 125, /* nothing can happen any more and the program has not ended */
     RUN_SIGNAL = 128,   /* plus the signal's number */

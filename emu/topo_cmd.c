@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/plural.h"
 #include "emu/tool.h"
 
 enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON, FORMAT_HELP };
@@ -79,8 +80,8 @@ static void print_volumes(const struct topo *t)
 
 static int print_text(const struct topo *t)
 {
-    printf("%u-cube: %u compute nodes of %u MB, %u I/O nodes; the front end at node %u\n", t->dim, 1u << t->dim,
-           (unsigned)(t->ram_bytes >> 20), t->n_io, t->host_si);
+    printf("%u-cube: %u compute node%s of %u MB, %u I/O node%s; the front end at node %u\n", t->dim, 1u << t->dim,
+           plural(1u << t->dim), (unsigned)(t->ram_bytes >> 20), t->n_io, plural(t->n_io), t->host_si);
     for (uint32_t first = 0, end; first < t->n_io; first = end) {
         end = end_of_board(t, first);
         print_board(t, first, end);

@@ -124,7 +124,7 @@ static int super_read(struct ext2 *fs, struct super *s)
     int error = fs->dev.read(fs->dev.ctx, SUPER_OFFSET / BLOCKDEV_SECTOR_BYTES, s->bytes,
                              SUPER_BYTES / BLOCKDEV_SECTOR_BYTES);
     if (error < 0)
-        return refuse(s, -N_EIO, "the drive failed to read the superblock");
+        return refuse(s, -N_ENODEV, "the drive failed to read the superblock");
     return 0;
 }
 

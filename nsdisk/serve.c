@@ -18,6 +18,7 @@ struct server {
     uint32_t node;
     struct ext2_env env;
     struct ext2 *volume[SERVE_DRIVES];
+    bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
 };
 
@@ -367,8 +368,11 @@ static int decode_target(struct server *s, struct call *c, uint32_t parts)
         drive = c->file->drive;
     }
     if (parts & (PART_FILE | PART_DRIVE)) {
-        c->fs = drive < SERVE_DRIVES ? s->volume[drive] : NULL;
-        return c->fs == NULL ? -N_ENODEV : 0;
+        if (drive >= SERVE_DRIVES)
+            return -N_ENODEV;
+        c->fs = s->volume[drive];
+        if (c->fs == NULL)
+            return s->dead[drive] ? -N_EIO : -N_ENODEV;
     }
     return 0;
 }
@@ -426,7 +430,9 @@ struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
                  size_t cache_bytes, char *error, size_t error_bytes)
 {
-    return ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
+    int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
+    s->dead[drive] = status == -N_ENODEV;
+    return status;
 }
 
 int server_shutdown(struct server *s)

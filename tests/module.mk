@@ -39,19 +39,27 @@ bench-net:
 	@$(B)/tests/emu/bench_net
 	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
 
-# make study: the speed-up of channel-disjoint routings (docs/speedup.md). Needs gnuplot; STUDY_DIM=10 boots 1024 nodes.
+# make study: the speed-up of channel-disjoint routings. Writes the table and the plot of docs/speedup.md. Needs gnuplot;
+# boots 1024 nodes. STUDY_DIM=5: a smaller cube, and the page stays as it is.
 STUDY_DIM ?= 10
 .PHONY: study
 study:
 	$(SUBMAKE) all
-	@images/study.sh $(B) $(STUDY_DIM)
+	@images/study.sh $(B) $(STUDY_DIM) $(if $(filter 10,$(STUDY_DIM)),docs)
 
-# make torture: 100,000 messages on 32 nodes; make fuzz-calls: 1,000,000 calls of the kernel on 8
+# make torture: 100,000 messages on 32 nodes; the same with parity errors, and with more of them and shorter messages
+# (docs/network.md says why). make fuzz-calls: 1,000,000 calls of the kernel on 8
 SEED ?= 1
+TORTURE_ROUNDS ?= 625
 .PHONY: torture fuzz-calls
 torture:
 	$(SUBMAKE) all
-	@$(B)/bin/ncube run -d 5 $(B)/guest/torture 625 $(SEED)
+	@mkdir -p $(B)/torture
+	@for rate in 1 5; do \
+	    echo "dim = 5; faults = ( { parity = $$rate; seed = $(SEED); } );" >$(B)/torture/noise$$rate.conf; done
+	$(B)/bin/ncube run -d 5 $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED)
+	$(B)/bin/ncube run -d 5 -m $(B)/torture/noise1.conf $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED)
+	$(B)/bin/ncube run -d 5 -m $(B)/torture/noise5.conf $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED) 5 14
 fuzz-calls:
 	$(SUBMAKE) all
 	@$(B)/bin/ncube run -d 3 $(B)/guest/calls 125000 $(SEED) 2>&1 | \

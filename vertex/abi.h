@@ -85,6 +85,7 @@ struct abi_monitor {
     uint64_t mapped; /* and those whose pages nreadp gave it */
     uint64_t resent;            /* by this node since boot: messages sent again after damage */
     uint64_t damaged;           /* messages that came here damaged */
+    uint64_t missed; /* messages to this process that were given up; nread and ntest tell of them, too */
 };
 
 /* What the dispatcher of signals gets in a1, on the process's own stack: what it goes back to by sigreturn. The

@@ -4,8 +4,10 @@
 #include "vertex/console.h"
 #include "vertex/disk.h"
 #include "vertex/load.h"
+#include "vertex/lost.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
+#include "vertex/report.h"
 #include "vertex/resend.h"
 #include "vertex/signal.h"
 #include "vertex/system.h"
@@ -16,19 +18,27 @@ static bool is_load(const struct message *m)
     return N_IS_LOAD(TAG_TYPE(m->tag));
 }
 
-/* Messages for the kernel itself go to load.c and signal.c, all others to processes. */
+/* Messages for the kernel itself go to load.c, signal.c and lost.c, all others to processes. */
 static void deliver(uint32_t channel, struct message *m)
 {
-    uint32_t type = TAG_TYPE(m->tag);
-
-    if (is_load(m))
+    switch (TAG_TYPE(m->tag)) {
+    case N_LOAD_BEGIN:
+    case N_LOAD_DATA:
+    case N_LOAD_START:
         load_message(msg_keep(channel, m));
-    else if (type == N_KILL)
+        break;
+    case N_KILL:
         load_kill(msg_keep(channel, m));
-    else if (type == N_SIGNAL)
+        break;
+    case N_SIGNAL:
         signal_message(msg_keep(channel, m));
-    else
+        break;
+    case N_LOST:
+        lost_arrived(msg_keep(channel, m));
+        break;
+    default:
         mail_arrived(channel, m);
+    }
 }
 
 /* Its sender knows, and sends it again. */
@@ -67,11 +77,13 @@ static RARE void handle_header(const struct ncu_cause *cause)
         msg_rearm(cause->channel);
 }
 
-static RARE void handle_failed_send(const struct ncu_cause *cause, const struct message *m)
+static RARE void handle_failed_send(const struct ncu_cause *cause, struct message *m)
 {
     mail_send_failed(m, cause);
     if (is_load(m))
         load_undeliverable(cause->node);
+    else if (TAG_TYPE(m->tag) == N_EXIT)
+        report_failed(m);
 }
 
 static __attribute__((noinline)) void handle_sent(const struct ncu_cause *cause)

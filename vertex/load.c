@@ -6,10 +6,13 @@
 #include "emu/machine.h"
 #include "nsdisk/errors.h"
 #include "vertex/console.h"
+#include "vertex/copy.h"
 #include "vertex/msg.h"
 #include "vertex/ncu.h"
 #include "vertex/proc.h"
+#include "vertex/report.h"
 #include "vertex/system.h"
+#include "vertex/text.h"
 #include "vertex/tree.h"
 
 static struct {
@@ -18,6 +21,8 @@ static struct {
     uint32_t root, nodes; /* of the part: address of the first node, how many */
     int error;   /* why the load has failed, 0: not */
     uint32_t data_messages; /* that have come */
+    bool told;   /* that a node could not be loaded */
+    char text[64]; /* of the error, for the user; "": none */
 } load;
 
 /* ---- Passing on ---- */
@@ -80,7 +85,7 @@ static void report_end(uint32_t how, int32_t status)
     struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
 
     load.active = false;
-    proc_report_exit(&exit, NULL, "");
+    report_exit(&exit, NULL, how == EXIT_LOAD ? load.text : "");
 }
 
 static const char *arguments_of(const struct load_begin *b)
@@ -122,6 +127,8 @@ static void begin(struct message *m)
     }
     load.active = true;
     load.data_messages = 0;
+    load.told = false;
+    load.text[0] = '\0';
     load.job = b->job;
     load.base = b->base;
     load.root = b->base + b->part_first;
@@ -179,6 +186,12 @@ static int start(struct proc *p)
     return error;
 }
 
+static void fail_process(struct proc *p)
+{
+    copy_bytes(p->exit_text, load.text, sizeof load.text);
+    proc_kill(p, EXIT_LOAD, load.error);
+}
+
 static void finish(struct message *m)
 {
     const struct load_job *j = (const struct load_job *)m->payload;
@@ -194,7 +207,7 @@ static void finish(struct message *m)
     if (!load.error)
         load.error = start(p);
     if (load.error && mine)
-        proc_kill(p, EXIT_LOAD, load.error);
+        fail_process(p);
     else if (load.error)
         report_end(EXIT_LOAD, load.error);
 }
@@ -241,13 +254,22 @@ void load_kill(struct message *m)
     msg_release(m);
 }
 
-/* The first failure before START fails the load here, and thereby the job. */
+/* The first failure fails the load here, and thereby the job; if the program has started already, it ends. */
 void load_undeliverable(uint32_t node)
 {
+    if (load.told)
+        return;
+    load.told = true;
+    load.error = -N_EHOSTUNREACH;
+    text_print(load.text, sizeof load.text, "node %u finds no sound way to node %u", MAILBOX->node - load.base,
+               node - load.base);
     if (load.active)
-        load.error = load.error ? load.error : -N_EHOSTUNREACH;
-    else
-        console_print("node %u can't be loaded: there is no sound way to it", node);
+        return;
+    if (!proc_has_job(load.job))
+        console_print("%s", load.text);
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_find(i))
+            fail_process(proc_find(i));
 }
 
 /* ---- The built-in program ---- */

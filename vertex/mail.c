@@ -5,6 +5,7 @@
 #include "nsdisk/errors.h"
 #include "vertex/attr.h"
 #include "vertex/copy.h"
+#include "vertex/lost.h"
 #include "vertex/msg.h"
 #include "vertex/request.h"
 #include "vertex/sched.h"
@@ -140,11 +141,8 @@ static bool is_wanted(const struct proc *p, const struct message *m)
     return p->state != PROC_ENDING && p->state != PROC_ENDED;
 }
 
-void mail_arrived(uint32_t channel, struct message *m)
+static void deliver(struct proc *p, struct message *m)
 {
-    struct proc *p = proc_find(TAG_TO(m->tag));
-
-    m = msg_keep(channel, m);
     if (p && is_wanted(p, m)) {
         queue_add(&p->inbox, m);
         signal_arrival(p, m);
@@ -156,6 +154,16 @@ void mail_arrived(uint32_t channel, struct message *m)
     } else {
         msg_release(m);
     }
+}
+
+void mail_arrived(uint32_t channel, struct message *m)
+{
+    deliver(proc_find(TAG_TO(m->tag)), msg_keep(channel, m));
+}
+
+void mail_deliver(struct message *m)
+{
+    deliver(proc_find(TAG_TO(m->tag)), m);
 }
 
 void mail_drop_inbox(struct proc *p)
@@ -192,7 +200,7 @@ void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor)
     monitor->sent_bytes = p->last_sent->bytes + 8;
 }
 
-static int32_t error_of_status(int32_t status)
+int32_t mail_error_of_status(int32_t status)
 {
     return status == NCU_EDEST || status == NCU_ELINK ? -N_EHOSTUNREACH : -N_EIO;
 }
@@ -219,7 +227,7 @@ void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
     if (!p)
         return;
     if (request_is(m))
-        request_failed(p, m, error_of_status(cause->status));
+        request_failed(p, m, mail_error_of_status(cause->status));
     else
-        p->send_status = error_of_status(cause->status);
+        lost_note(p, m, cause);
 }

@@ -35,6 +35,12 @@ void mail_landed(struct message *m, bool damaged);
 /* Headers that wait for memory are tried again, now that the process reads. */
 void mail_offer_waiting(void);
 
+/* To its process, if it wants it. Takes the message over. */
+void mail_deliver(struct message *m);
+
+/* What a program is told of a send with this status (NCU_E...). */
+int32_t mail_error_of_status(int32_t status);
+
 /* A send is done; m is still the caller's. Then, if it has failed: whoever sent it is told. */
 void mail_sent(const struct message *m, const struct ncu_cause *cause);
 void mail_send_failed(const struct message *m, const struct ncu_cause *cause);

@@ -15,6 +15,7 @@
 #include "vertex/attr.h"
 #include "vertex/copy.h"
 #include "vertex/event.h"
+#include "vertex/lost.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
@@ -72,14 +73,12 @@ static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_
     return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && may_send_type(p, type) ? 0 : -N_EINVAL;
 }
 
-/* A send that failed after nwrite had returned is reported by the next one; but a server's next reply is for another
- * client. */
-static int earlier_failure(struct proc *p)
+/* A send that failed after nwrite had returned is told by the next one to the same node. */
+static int earlier_failure(struct proc *p, int32_t dest)
 {
-    int status = p->send_status;
-
-    p->send_status = 0;
-    return p->builtin ? 0 : status;
+    if (!p->has_lost)
+        return 0;
+    return lost_tell(p, NODE_OF(dest) == N_DEST_ALL ? LOST_TO_ANY : address_of(p, NODE_OF(dest)));
 }
 
 static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
@@ -111,7 +110,7 @@ static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
 
     int error = check_send(p, bytes, dest, type);
     if (!error)
-        error = earlier_failure(p);
+        error = earlier_failure(p, dest);
     if (!error)
         error = proc_new_message(p, bytes, false, &m);
     if (error)
@@ -137,7 +136,7 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
-    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->send_status ||
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->has_lost ||
         !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
         return write_any(p, arg);
     msg_take_spare(m);
@@ -209,13 +208,24 @@ static void remove(struct proc *p, struct message *m)
     give_selectors(p, m->node, m->tag);
 }
 
+/* A message with more bytes than are wanted stays, one that is lost does not. */
+static int64_t refuse(struct proc *p, struct message *m)
+{
+    if (!lost_is(m))
+        return -N_EMSGSIZE;
+    queue_remove(&p->inbox, m);
+    give_selectors(p, m->node, m->tag);
+    msg_release(m);
+    return -N_EIO;
+}
+
 /* Everything that can fail comes before the message leaves the queue. */
 static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
 {
     int64_t bytes = m->bytes;
 
     if (m->bytes > most)
-        return -N_EMSGSIZE;
+        return refuse(p, m);
     int error = proc_copy_out(p, to, m->payload, m->bytes);
     if (error)
         return error;
@@ -293,7 +303,7 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
     int64_t result = make_pattern(p, arg[2], arg[3], &r->pattern);
     if (result)
         return result;
-    if (r->bytes > INT64_MAX)
+    if (r->bytes >= LOST_BYTES)
         return -N_EINVAL;
     if (pattern_is_async(p, &r->pattern) || (p->inbox.first && find(p, &r->pattern)))
         return read_queued(p);
@@ -315,7 +325,7 @@ int64_t sys_ntest(struct proc *p, const uint64_t *arg)
     if (!m)
         return -N_EAGAIN;
     give_selectors(p, m->node, m->tag);
-    return m->bytes;
+    return lost_is(m) ? -N_EIO : (int64_t)m->bytes;
 }
 
 int64_t sys_nrange(struct proc *p, const uint64_t *arg)
@@ -394,7 +404,7 @@ int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
         return -N_EFAULT;
     int error = arg[1] > (*link)->capacity ? -N_EINVAL : check_send(p, arg[1], dest, type);
     if (!error)
-        error = earlier_failure(p);
+        error = earlier_failure(p, dest);
     if (error)
         return error;
     struct message *m = take_buffer(p, link);
@@ -457,12 +467,12 @@ int64_t sys_nreadp(struct proc *p, const uint64_t *arg)
     uint64_t most = arg[1];
     int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
 
-    if (!result && most > INT64_MAX)
+    if (!result && most >= LOST_BYTES)
         result = -N_EINVAL;
     if (!result)
         result = await_queued(p, &pattern, &m);
     if (!result && m->bytes > most)
-        result = -N_EMSGSIZE;
+        result = refuse(p, m);
     if (!result)
         result = buffer_for(p, m, &buffer);
     if (result)

@@ -1,7 +1,7 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
 VERTEX_C := start.c main.c console.c text.c copy.c string.c page.c kmem.c vm.c ncu.c event.c queue.c msg.c resend.c \
-            trap.c sched.c timer.c signal.c mail.c proc.c tree.c load.c syscall.c message.c path.c request.c file.c \
+            trap.c sched.c timer.c signal.c mail.c lost.c report.c proc.c tree.c load.c syscall.c message.c path.c request.c file.c \
             async.c disk.c
 VERTEX_S := boot.S entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))

@@ -10,8 +10,10 @@
 #include "vertex/event.h"
 #include "vertex/file.h"
 #include "vertex/kmem.h"
+#include "vertex/lost.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
+#include "vertex/report.h"
 #include "vertex/sched.h"
 #include "vertex/text.h"
 #include "vertex/timer.h"
@@ -90,7 +92,7 @@ static void check_leaks(void)
     if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
         panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
     event_reap();
-    if (job_has_run && !msg_sends_under_way() && msg_count() > 0)
+    if (job_has_run && !msg_sends_under_way() && !report_is_kept() && msg_count() > 0)
         panic("process: %u messages are left over", msg_count());
 }
 
@@ -243,13 +245,6 @@ static void await_sends(const struct proc *p)
         sched_wait_for_sends();
 }
 
-/* There is no next nwrite to return it. */
-static void tell_lost_message(const struct proc *p)
-{
-    if (p->send_status)
-        console_print("the last messages of the program did not all arrive: error %d", -p->send_status);
-}
-
 /* What is queued is of no more use; its room lets senders go on, this process's own sends included. */
 void proc_exit(struct proc *p)
 {
@@ -261,7 +256,9 @@ void proc_exit(struct proc *p)
     mail_drop_inbox(p);
     file_close_all(p);
     await_sends(p);
-    tell_lost_message(p);
+    lost_pay(p);
+    await_sends(p);
+    lost_end(p);
     p->state = PROC_ENDED;
     sched_restart();
 }
@@ -314,29 +311,6 @@ void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address)
     proc_exit(p);
 }
 
-static uint32_t text_length(const char *text)
-{
-    uint32_t n = 0;
-
-    while (text[n])
-        n++;
-    return n;
-}
-
-void proc_report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text)
-{
-    uint32_t n = text_length(text), fault_bytes = fault ? sizeof *fault : 0;
-    struct message *m = msg_new(sizeof *exit + fault_bytes + n);
-
-    if (!m)
-        panic("no memory to report an exit: %u pages free", page_free_count());
-    m->bytes = sizeof *exit + fault_bytes + n;
-    copy_bytes(m->payload, exit, sizeof *exit);
-    copy_bytes((char *)m->payload + sizeof *exit, fault, fault_bytes);
-    copy_bytes((char *)m->payload + sizeof *exit + fault_bytes, text, n);
-    msg_post(m, NODE_HOST, TAG(N_EXIT, 0, 0));
-}
-
 static void report_builtin(const struct job_exit *exit, const char *text)
 {
     if (exit->how == EXIT_FAULT)
@@ -380,7 +354,7 @@ void proc_reap(struct proc *p)
     if (builtin)
         report_builtin(&job.exit, job.text);
     else
-        proc_report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
+        report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
     job.exit.job = NO_JOB;
     page_keep(0);
 }

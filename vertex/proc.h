@@ -38,6 +38,7 @@ enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDE
 
 struct file;
 struct async;
+struct lost;
 
 /* nread in progress. When it has been served, `waiting` is false again and what it got is in the fields. */
 struct reader {
@@ -90,7 +91,9 @@ struct proc {
     struct message *buffers;         /* that the program has: ngetp, nreadp */
     uint32_t range_low, range_high;  /* nrange */
     const struct message *last_sent; /* of which `monitor` will tell when it is done; NULL: it does */
-    int32_t send_status;             /* of a send that failed; for the next nwrite */
+    struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
+    int32_t lost_status;             /* of one for which there was no memory to note it there; 0: none */
+    bool has_lost;                   /* either; the next nwrite looks at them */
     struct abi_monitor monitor;
 
     /* signals: signal.c; bit s is signal s */
@@ -157,8 +160,6 @@ _Noreturn void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t
 /* Ends a process, soon; it may be any on this node. Without effect on one that is about to end. */
 void proc_kill(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
-/* The answer to the front end, exactly once per node and job; fault: NULL unless it was one. */
-void proc_report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);
 
 /* sched_wait for a process: -N_EINTR when it is to die. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);

@@ -5,6 +5,7 @@
 #include "vertex/kmem.h"
 #include "vertex/ncu.h"
 #include "vertex/queue.h"
+#include "vertex/system.h"
 
 struct record { /* of a message to one destination that has failed at least once */
     struct record *next; /* ordered by start_cycles */
@@ -57,16 +58,18 @@ static void forget(struct record *r)
 static struct record *remember(const struct ncu_cause *cause)
 {
     struct record *r = kmem_alloc(MEM_MESSAGE, sizeof *r), **link = &records;
+    struct message *m = (struct message *)cause->cookie;
+    uint64_t start_cycles = TAG_TYPE(cause->tag) == N_LOST ? m->start_cycles : cause->start_cycles;
 
     if (!r)
         return NULL;
-    while (*link && (*link)->start_cycles < cause->start_cycles)
+    while (*link && (*link)->start_cycles < start_cycles)
         link = &(*link)->next;
     *r = (struct record){.next = *link,
-                         .m = (struct message *)cause->cookie,
+                         .m = m,
                          .node = cause->node,
                          .tag = cause->tag,
-                         .start_cycles = cause->start_cycles};
+                         .start_cycles = start_cycles};
     *link = r;
     return r;
 }
@@ -78,9 +81,19 @@ static void tell_left(uint32_t node, uint32_t left)
             r->left = left;
 }
 
+/* It fails for good: its place is the notice's (lost.h). */
+static void give_up(struct record *r, const struct ncu_cause *cause)
+{
+    ((struct message *)cause->cookie)->start_cycles = r ? r->start_cycles : cause->start_cycles;
+    if (r)
+        forget(r);
+}
+
 /* Without memory for a record it fails at once. */
 bool resend_takes(const struct ncu_cause *cause)
 {
+    if (!records && cause->status == NCU_OK)
+        return false; /* on a sound network always */
     struct record *r = records ? find(cause) : NULL;
     bool again = cause->status == NCU_EPARITY;
 
@@ -89,6 +102,8 @@ bool resend_takes(const struct ncu_cause *cause)
     again = again && r && r->tries < RESEND_MAX;
     if (again)
         r->waits = true;
+    else if (cause->status != NCU_OK)
+        give_up(r, cause);
     else if (r)
         forget(r);
     tell_left(cause->node, cause->channel); /* whatever has become of it: what waits for the last of them must know */

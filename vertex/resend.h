@@ -9,7 +9,7 @@
  *     failed:              A  B  C (0 left) ^
  *
  * Until it has succeeded or is given up, a message keeps its hold and its SEND_DONE is not passed on, so that nobody
- * else knows. What is given up fails with NCU_EPARITY, and the receiver's NCU has told its node of each damage.
+ * else knows. What is given up fails with NCU_EPARITY; its place is then taken by a notice to the receiver (vertex/lost.h).
  */
 #ifndef VERTEX_RESEND_H
 #define VERTEX_RESEND_H
@@ -19,7 +19,7 @@
 
 #include "emu/machine.h"
 
-#define RESEND_MAX 8u
+#define RESEND_MAX 32u
 
 /* True if the send is not done after all: it will be sent again. */
 bool resend_takes(const struct ncu_cause *cause);

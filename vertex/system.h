@@ -26,6 +26,8 @@
  *                                                              process has ended
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
  *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, `from` is then NODE_HOST
+ *   N_LOST        node -> node: struct lost_notice             messages that do not come any more (vertex/lost.h);
+ *                                                              or front end -> node, of a file reply
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
@@ -56,11 +58,14 @@ enum system_type {
     N_SHUTDOWN = 0x8007,
     N_CONSOLE = 0x8008,
     N_SIGNAL = 0x8009,
+    N_LOST = 0x800a,
 };
 
 /* Messages for Vertex itself; all others are for processes. */
 #define N_IS_LOAD(type) ((type) >= N_LOAD_BEGIN && (type) <= N_LOAD_START)
-#define N_IS_FOR_KERNEL(type) ((type) > N_TYPE_USER_MAX && (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL))
+#define N_IS_FOR_KERNEL(type) \
+    ((type) > N_TYPE_USER_MAX && \
+     (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL || (type) == N_LOST))
 
 struct load_job {
     uint32_t job;
@@ -149,5 +154,13 @@ struct signal_message {
     uint32_t from;   /* who sent it: logical node, procid << 16; or NODE_HOST */
 };
 _Static_assert(sizeof(struct signal_message) == 16, "signal_message layout");
+
+struct lost_notice {
+    uint32_t tag;      /* of the messages, all with one source and one destination */
+    uint32_t count;
+    uint32_t sequence; /* of a file reply */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct lost_notice) == 16, "lost_notice layout");
 
 #endif

@@ -1,15 +1,16 @@
 #include "vertex/timer.h"
 
+#include "vertex/report.h"
 #include "vertex/sched.h"
 #include "vertex/trap.h"
 
 static uint64_t armed = NCU_TIMER_NONE; /* what the NCU has */
-static uint64_t slice_end = NCU_TIMER_NONE;
+static uint64_t slice_end = NCU_TIMER_NONE, report_at = NCU_TIMER_NONE;
 bool timer_slice_over;
 
 static uint64_t earliest(void)
 {
-    uint64_t at = slice_end;
+    uint64_t at = slice_end < report_at ? slice_end : report_at;
 
     for (uint32_t i = 0; i < PROCS_MAX; i++) {
         const struct proc *p = proc_find(i);
@@ -47,6 +48,12 @@ void timer_set_slice(uint64_t at_cycles)
     update();
 }
 
+void timer_set_report(uint64_t at_cycles)
+{
+    report_at = at_cycles;
+    update();
+}
+
 static void expire(struct proc *p)
 {
     p->deadline_cycles = NCU_TIMER_NONE;
@@ -65,6 +72,10 @@ void timer_due(uint64_t now_cycles)
     if (slice_end <= now_cycles) {
         slice_end = NCU_TIMER_NONE;
         timer_slice_over = trap_attention = true;
+    }
+    if (report_at <= now_cycles) {
+        report_at = NCU_TIMER_NONE;
+        report_again();
     }
     update();
 }

@@ -1,6 +1,6 @@
 /*
- * The node's timer, shared: each process may have a deadline, and the scheduler the end of a time slice. The NCU's
- * one timer is set to the earliest.
+ * The node's timer, shared: each process may have a deadline, the scheduler the end of a time slice, and report.c a
+ * report to send again. The NCU's one timer is set to the earliest.
  */
 #ifndef VERTEX_TIMER_H
 #define VERTEX_TIMER_H
@@ -15,6 +15,9 @@ void timer_clear(struct proc *p);
 void timer_set_slice(uint64_t at_cycles);
 
 extern bool timer_slice_over; /* it has ended */
+
+/* report_again is called then. */
+void timer_set_report(uint64_t at_cycles);
 
 /* CAUSE_TIMER. */
 void timer_due(uint64_t now_cycles);

@@ -23,6 +23,7 @@ MONITOR_AGREES(copied);
 MONITOR_AGREES(mapped);
 MONITOR_AGREES(resent);
 MONITOR_AGREES(damaged);
+MONITOR_AGREES(missed);
 
 int nmonitor(struct nmonitor *monitor)
 {

@@ -4,6 +4,8 @@
  */
 #include "images/lib/trap.h"
 
+#include "nsdisk/errors.h"
+
 #define TRAP_FUNCTION(name, number)                        \
     __asm__(".section .text.trap_" #name ", \"ax\"\n"      \
             ".globl trap_" #name "\n"                      \
@@ -27,9 +29,11 @@ TRAP_LIST(TRAP_FUNCTION)
                      : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)                             \
                      :                                                                              \
                      : "memory", "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");       \
-    if (a0 >= 0) {                                                                                  \
+    if (a0 >= 0 || a0 == -N_EIO) { /* EIO: of the message that is lost */                           \
         *src = (int)a1;                                                                             \
         *type = (int)a2;                                                                            \
+    }                                                                                               \
+    if (a0 >= 0) {                                                                                  \
         store_buf;                                                                                  \
     }                                                                                               \
     return a0

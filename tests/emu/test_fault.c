@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "tests/emu/machines.h"
 
@@ -39,6 +40,30 @@ Test(fault, lasts_from_its_first_cycle_to_before_its_last)
     cr_expect(fault_drive_is_dead(f, 2, NODE_IO(0, 1), 2, 0));
     cr_expect_not(fault_drive_is_dead(f, 2, NODE_IO(0, 1), 1, 0));
     cr_expect_not(fault_drive_is_dead(f, 2, NODE_IO(0, 2), 2, 0));
+}
+
+Test(fault, is_named_with_its_times)
+{
+    struct topo t = sandia_machine(5, 8);
+    static const struct {
+        struct fault f;
+        const char *text;
+    } c[] = {
+        {{.kind = FAULT_NODE, .node = 4, .until_cycles = FAULT_NEVER}, "node 4 has been dead from the start"},
+        {{.kind = FAULT_NODE, .node = NODE_IO(3, 2), .from_cycles = 20000, .until_cycles = FAULT_NEVER},
+         "I/O node 2 of board 3 has been dead since 0.001000 s"},
+        {{.kind = FAULT_LINK, .node = 5, .channel = 1, .from_cycles = 20000, .until_cycles = 40000},
+         "the link at channel 1 of node 5 was dead from 0.001000 s to 0.002000 s"},
+        {{.kind = FAULT_DRIVE, .node = NODE_IO(3, 2), .until_cycles = FAULT_NEVER},
+         "the drive of volume df02 has been dead from the start"},
+    };
+    char text[128];
+    strcpy(t.io[2].drive[0].volume, "df02");
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        fault_describe(&c[i].f, &t, 50000, text, sizeof text);
+        cr_expect_str_eq(text, c[i].text);
+    }
+    topo_free(&t);
 }
 
 static uint32_t count_damaged(const struct fault *f, uint32_t channel, uint64_t bytes)

@@ -323,10 +323,64 @@ Test(front, a_failed_mount_is_told_and_the_others_are_shut_down)
     cr_expect_str_eq(take_err(), "ncube: volume df00 can't be mounted: block 3 is no group descriptor\n");
     cr_expect_eq(n_sent, 0, "the other mounts are awaited");
     mounted(IO_1, 0, 0, "");
-    mounted(IO_1, 1, -N_ENODEV, "");
-    cr_expect_str_eq(take_err(), "ncube: volume df02 can't be mounted: no such drive\n");
+    mounted(IO_1, 1, -N_ENOMEM, "");
+    cr_expect_str_eq(take_err(), "ncube: volume df02 can't be mounted: out of memory\n");
     cr_expect_eq(n_sent, 1);
     cr_expect_eq(count_sent(N_SHUTDOWN, IO_1), 1, "it has a volume mounted");
+    shut_down(IO_1, 0);
+    cr_expect(front_finished(front));
+    cr_expect_eq(status(), 1);
+}
+
+/* IO_0 has df00, IO_1 has df01 and df02. */
+Test(front, a_missing_volume_is_told_and_done_without)
+{
+    start();
+    mounted(IO_1, 0, -N_ENODEV, "the drive failed to read");
+    cr_expect_str_eq(take_err(), "ncube: volume df01 is missing: the drive failed to read\n");
+    mounted(IO_1, 1, 0, "");
+    front_unreachable(front, IO_0);
+    cr_expect_str_eq(take_err(), "ncube: volume df00 is missing: nothing is heard of I/O node 0 of board 3\n");
+    cr_expect(front_is_up(front));
+    for (uint32_t i = 0; i < 4; i++)
+        exited(i, 0, EXIT_NORMAL, "");
+    cr_expect_eq(count_type(N_SHUTDOWN), 2, "IO_0 may be there again");
+    front_undeliverable(front, IO_0, TAG(N_SHUTDOWN, 0, 0), NULL, 0);
+    shut_down(IO_1, 0);
+    cr_expect_str_eq(take_err(), "");
+    cr_expect(front_finished(front));
+    cr_expect_eq(status(), 0);
+}
+
+Test(front, mounts_that_never_come_are_given_up)
+{
+    start();
+    mounted(IO_0, 0, 0, "");
+    cr_expect(front_give_up(front));
+    cr_expect_str_eq(take_err(), "ncube: volume df01 is missing: nothing is heard of I/O node 1 of board 3\n"
+                                 "ncube: volume df02 is missing: nothing is heard of I/O node 1 of board 3\n");
+    cr_expect(front_is_up(front));
+    cr_expect_not(front_give_up(front), "none is awaited");
+    mounted(IO_1, 0, 0, "");
+    cr_expect_str_eq(take_err(), "", "it may come late");
+    for (uint32_t i = 0; i < 4; i++)
+        exited(i, 0, EXIT_NORMAL, "");
+    shut_down(IO_0, 0);
+    cr_expect(front_give_up(front));
+    cr_expect_str_eq(take_err(), "ncube: there is no way to I/O node 1 of board 3: it was not shut down\n");
+    cr_expect(front_finished(front));
+    cr_expect_eq(status(), 1);
+}
+
+Test(front, nodes_that_do_not_confirm_their_end_are_given_up)
+{
+    run_until_loaded();
+    cr_expect_not(front_give_up(front), "they run");
+    exited(3, -N_ENOMEM, EXIT_LOAD, "");
+    take_err();
+    cr_expect(front_give_up(front));
+    cr_expect_str_eq(take_err(), "", "why was told");
+    shut_down(IO_0, 0);
     shut_down(IO_1, 0);
     cr_expect(front_finished(front));
     cr_expect_eq(status(), 1);

@@ -36,6 +36,13 @@ same "a full device: what it says" "ncube: standard output: No space left on dev
 status "topo" 0 "$ncube" topo table1.conf
 same "Table 1, first and last channel" "3 7 11 15 19 23 27 31 451 455 459 463 467 471 475 479" \
     "$(sed -n 's/^channel [07]//p' out | xargs)"
+check "counts" grep -qx '9-cube: 512 compute nodes of 16 MB, 8 I/O nodes; the front end at node 0' out
+echo "dim = 1; boards = ( { number = 0; io_nodes = ( { index = 0; si = [1]; } ); } );" >two.conf
+status "topo of a small machine" 0 "$ncube" topo two.conf
+same "one is one" "1-cube: 2 compute nodes of 16 MB, 1 I/O node; the front end at node 0" "$(head -1 out)"
+echo "dim = 0;" >single.conf
+status "topo of one node" 0 "$ncube" topo single.conf
+same "none are none" "0-cube: 1 compute node of 16 MB, 0 I/O nodes; the front end at node 0" "$(head -1 out)"
 status "topo --dot" 0 "$ncube" topo --dot table1.conf
 same "links of the cube" $((9 * 256)) "$(grep -cE '^  "[0-9]+" -- "[0-9]+"' out)"
 same "links of the boards" 64 "$(grep -cE '^  "3\.[0-9]" -- "[0-9]+"' out)"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <n_errno.h>
+#include <nio.h>
 #include <nmon.h>
 #include <ntime.h>
 #include <unistd.h>
@@ -62,6 +63,114 @@ static void noise(void)
     check(me != 0 || sum > 0, "no message was sent again");
 }
 
+/* What is lost is told in its place, to who reads it: source and type as of the message. */
+static void expect_lost(int from, int type)
+{
+    char buf[8];
+    int src = N_ANY, any = N_ANY;
+
+    check_equal(nread(buf, sizeof buf, &src, &any, NULL), -N_EIO);
+    check(src == from && any == type, "a message of type %d from %d is lost, not of %d from %d", any, src, type, from);
+}
+
+static void expect_text(int from, int type, const char *text)
+{
+    char buf[16];
+    int n = nread(buf, sizeof buf, &from, &type, NULL);
+
+    check(n == (int)strlen(text) && memcmp(buf, text, (size_t)n) == 0, "not '%s' but %d bytes", text, n);
+}
+
+static void expect_missed(long expected)
+{
+    struct nmonitor m;
+
+    check_equal(nmonitor(&m), 0);
+    check_equal(m.missed, expected);
+}
+
+/* ---- Messages that are given up ---- */
+
+/* From 200 ms on the link 0 - 1 is so noisy that a long message never gets through, and a short one soon. */
+static void given_up(void)
+{
+    static char buf[10000];
+    int src = 0, type = TYPE, other = TYPE + 1;
+
+    if (own_node() == 0) {
+        wait_until_ms(250);
+        for (int t = TYPE; t <= TYPE + 2; t++) {
+            check_equal(nwrite(buf, sizeof buf, 1, t, NULL), 0);
+            check_equal(nwrite("next", 4, 1, t, NULL), 0);
+            wait_until_ms(250 + 200 * (t - TYPE + 1));
+            check_equal(nwrite("", 0, 1, t, NULL), -N_EIO); /* once */
+        }
+        check_equal(nwrite("last", 4, 1, TYPE, NULL), 0);
+        return;
+    }
+    char *got = NULL;
+    check_equal(nread(buf, sizeof buf, &src, &other, NULL), -N_EIO); /* while it waits, and past what is queued */
+    expect_lost(0, TYPE);
+    expect_text(0, TYPE, "next");
+    expect_text(0, TYPE + 1, "next");
+    while (ntest(&src, NULL) == -N_EAGAIN)
+        ;
+    src = type = N_ANY;
+    check_equal(ntest(&src, &type), -N_EIO); /* it stays, */
+    check(src == 0 && type == TYPE + 2, "type %d from %d", type, src);
+    check_equal(nreadp(&got, 0, &src, &type, NULL), -N_EIO); /* until it is read */
+    expect_text(0, TYPE + 2, "next");
+    expect_missed(3);
+    expect_text(0, TYPE, "last");
+}
+
+/* Nothing gets over the link 0 - 1 from 200 to 700 ms, so that not even the notice does: it comes when it can. */
+static void owed(void)
+{
+    long sent = 0;
+
+    if (own_node() == 0) {
+        wait_until_ms(210);
+        while (sent < 10) /* now and then one is refused, since some before it have failed */
+            sent += nwrite("lost", 4, 1, TYPE + sent % 2, NULL) == 0;
+        wait_until_ms(750);
+        check_equal(nwrite("", 0, 1, TYPE, NULL), -N_EIO);
+        check_equal(nwrite("back", 4, 1, TYPE, NULL), 0);
+        return;
+    }
+    for (int type = TYPE + 1; type >= TYPE; type--) { /* once for all of a type */
+        int src = 0;
+        check_equal(nread(NULL, 0, &src, &type, NULL), -N_EIO);
+    }
+    expect_text(0, TYPE, "back");
+    expect_missed(10);
+}
+
+/* The link 0 - 1, by which 0 reaches 1 and 3, is dead from 200 to 400 ms. Each failure is told where it belongs, and
+ * what goes elsewhere goes. */
+static void told_by_destination(void)
+{
+    if (own_node() == 0) {
+        wait_until_ms(250);
+        for (int k = 0; k < 4; k++) {
+            for (int to = 1; to <= 3; to += 2)
+                check_equal(nwrite("lost", 4, to, TYPE, NULL), k % 2 ? -N_EHOSTUNREACH : 0);
+            wait_until_ms(255 + 5 * k);
+        }
+        check_equal(nwrite("fine", 4, 2, TYPE, NULL), 0);
+        check_equal(nwrite("lost", 4, 3, TYPE, NULL), 0);
+        wait_until_ms(450);
+        check_equal(nwrite("fine", 4, 1, TYPE, NULL), 0);
+        check_equal(nwrite("none", 4, N_DEST_ALL, TYPE, NULL), -N_EHOSTUNREACH);
+        check_equal(nwrite("all", 3, N_DEST_ALL, TYPE, NULL), 0);
+    }
+    if (own_node() == 1 || own_node() == 3)
+        expect_lost(0, TYPE);
+    if (own_node() == 1 || own_node() == 2)
+        expect_text(0, TYPE, "fine");
+    expect_text(0, TYPE, "all");
+}
+
 /* ---- Links and nodes that die ---- */
 
 /* Sends to a node that it cannot reach; the time until it knew, in cycles. */
@@ -73,7 +182,7 @@ static long cycles_to_failure(int to)
     do
         check_equal(nmonitor(&m), 0);
     while (m.sent_done_cycles == 0);
-    check_equal(nwrite("", 0, own_node(), TYPE + 1, NULL), -N_EHOSTUNREACH);
+    check_equal(nwrite("", 0, to, TYPE, NULL), -N_EHOSTUNREACH);
     return (long)(m.sent_done_cycles - m.sent_start_cycles);
 }
 
@@ -91,29 +200,28 @@ static void dead_link(void)
         check_equal(nwrite("back", 4, 7, TYPE, NULL), 0);
     }
     if (own_node() == 7) {
-        check_equal(nread(buf, sizeof buf, &src, &type, NULL), 4);
-        check(memcmp(buf, "back", 4) == 0, "a message was kept");
+        expect_lost(0, TYPE);
+        expect_text(0, TYPE, "back");
     }
     if (own_node() == 2)
         check_equal(nread(buf, sizeof buf, &src, &type, NULL), 5);
 }
 
-/* The link 0 - 1 is dead from the start of the case to its end. */
+/* The link 0 - 1 is dead from the start of the case until short of its end: then who waits is told. */
 static void last_message(void)
 {
     if (own_node() == 0) {
         wait_until_ms(250);
         check_equal(nwrite("lost", 4, 1, TYPE, NULL), 0);
         wait_until_ms(300);
+    } else {
+        expect_lost(0, TYPE);
     }
 }
 
 /* Node 3 is dead from 200 to 400 ms. */
 static void dead_node(void)
 {
-    int src = 0, type = TYPE;
-    char buf[8];
-
     if (own_node() == 0) {
         wait_until_ms(250);
         check_equal(cycles_to_failure(3), 72 + 90);
@@ -123,7 +231,8 @@ static void dead_node(void)
     if (own_node() == 3) {
         wait_until_ms(250);
         check_equal(cycles_to_failure(2), 72);
-        check_equal(nread(buf, sizeof buf, &src, &type, NULL), 4);
+        expect_lost(0, TYPE);
+        expect_text(0, TYPE, "back");
     }
     if (own_node() != 3)
         wait_until_ms(500);
@@ -150,7 +259,6 @@ static void cut(void)
 static void followed(void)
 {
     static char buf[200000];
-    int src = 0, type = TYPE;
 
     if (own_node() == 0) {
         wait_until_ms(150);
@@ -160,8 +268,11 @@ static void followed(void)
         check_equal(nwrite("told", 4, 3, TYPE, NULL), -N_EHOSTUNREACH);
         check_equal(nwrite("back", 4, 3, TYPE, NULL), 0);
     }
-    if (own_node() == 3)
-        check_equal(nread(buf, sizeof buf, &src, &type, NULL), 4);
+    if (own_node() == 3) {
+        expect_lost(0, TYPE);
+        expect_text(0, TYPE, "back");
+        expect_missed(2);
+    }
 }
 
 /* ---- I/O ---- */
@@ -206,6 +317,38 @@ static void dead_drive(void)
     dead_server(EIO);
 }
 
+/* df01 is missing, df00 is there. */
+static void expect_missing(int error)
+{
+    errno = 0;
+    check(open("//df01/f", O_CREAT | O_RDWR, 0644) == -1 && errno == error, "open: errno %d", errno);
+    expect_write(new_file("//df00/f"), 4, 0);
+}
+
+static void missing_volume(void)
+{
+    expect_missing(EHOSTUNREACH);
+}
+
+static void missing_drive(void)
+{
+    expect_missing(EIO);
+}
+
+/* df01's I/O node is dead until 500 ms: what it gets then is whole on the disk. */
+static void late_volume(void)
+{
+    expect_missing(EHOSTUNREACH);
+    wait_until_ms(600);
+    expect_write(new_file("//df01/f"), 4, 0);
+}
+
+/* Nothing gets to the front end from 200 ms on. */
+static void noise_to_the_front_end(void)
+{
+    wait_until_ms(250);
+}
+
 static void works(void)
 {
 }
@@ -231,13 +374,42 @@ static void answer_is_lost(void)
     check(pwrite(fd, block, sizeof block, 0) == sizeof block && close(fd) == 0, "afterwards: errno %d", errno);
 }
 
+/* From 500 ms on the server's link lets short messages through and no block: what is read is lost on its way. */
+static void lose_reply(const char *path)
+{
+    static char block[8192];
+    int fd = new_file(path);
+
+    check(write(fd, block, sizeof block) == sizeof block && lseek(fd, 0, SEEK_SET) == 0, "write: errno %d", errno);
+    wait_until_ms(500);
+    errno = 0;
+    check(read(fd, block, sizeof block) == -1 && errno == EIO, "read: errno %d", errno);
+    check_equal(readstart(fd, sizeof block), 0);
+    check_equal(readend(fd, block), -N_EIO);
+    check(amicclk() < 2e6, "it took until %.3f s", amicclk() / 1e6);
+}
+
+static void reply_is_given_up(void)
+{
+    lose_reply("//df00/file");
+}
+
+static void front_ends_reply_is_given_up(void)
+{
+    lose_reply("file");
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"noise", noise},           {"dead link", dead_link},   {"dead node", dead_node}, {"cut", cut}, {"followed", followed},
         {"dead I/O node", dead_io_node}, {"dead drive", dead_drive}, {"works", works},
         {"last message", last_message}, {"answer is lost", answer_is_lost},
-        {"works for 300 ms", works_for_300_ms}, {0}};
+        {"works for 300 ms", works_for_300_ms},
+        {"missing volume", missing_volume}, {"missing drive", missing_drive}, {"late volume", late_volume},
+        {"noise to the front end", noise_to_the_front_end}, {"given up", given_up}, {"owed", owed}, {"told by destination", told_by_destination},
+        {"reply is given up", reply_is_given_up},
+        {"front end's reply is given up", front_ends_reply_is_given_up}, {0}};
 
     return run_case(cases, argc, argv);
 }

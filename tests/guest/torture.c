@@ -1,7 +1,7 @@
 /*
  * Messages of random length, destination and type, sent and read in every way, checked byte by byte.
  *
- *   torture ROUNDS SEED [COUNT]     COUNT messages of each node in each round
+ *   torture ROUNDS SEED [COUNT [BITS]]     COUNT messages of each node in each round, of up to 2^BITS bytes
  *
  * Every node draws for itself what it sends, and for every other node what that one sends: so it knows how many
  * messages come and what must be in them. Those of one source and type come in the order in which they were sent.
@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-enum { NODES_MAX = 64, COUNT_MAX = 16, BYTES_MAX = 256 << 10, TYPES = 5, TYPE_BARRIER = 1000 };
+enum { NODES_MAX = 64, COUNT_MAX = 16, BITS_MAX = 18, BYTES_MAX = 1 << BITS_MAX, TYPES = 5, TYPE_BARRIER = 1000 };
 
 struct plan {
     int dest, type, bytes;
@@ -21,11 +21,12 @@ struct plan {
 static struct plan plan[NODES_MAX][COUNT_MAX];
 static char space[BYTES_MAX + 8] __attribute__((aligned(8)));
 static uint64_t own_choice; /* how things are done, not what */
+static int bits = BITS_MAX;
 
 /* Short ones are the most frequent; every power of two has its share. */
 static int draw_length(uint64_t *state)
 {
-    uint32_t most = 1u << draw(state) % 19;
+    uint32_t most = 1u << draw(state) % (bits + 1u);
 
     return (int)(draw(state) % (most + 1));
 }
@@ -146,7 +147,9 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 10, count = argc > 3 ? atoi(argv[3]) : 5, nodes = node_count();
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
+    bits = argc > 4 ? atoi(argv[4]) : BITS_MAX;
     check(nodes <= NODES_MAX && count > 0 && count <= COUNT_MAX, "%d nodes, %d messages", nodes, count);
+    check(bits >= 0 && bits <= BITS_MAX, "2^%d bytes", bits);
     check_equal(nrange(0, TYPES - 1), 0);
     own_choice = seed * 7919 + (uint64_t)own_node();
     for (int round = 0; round < rounds; round++) {

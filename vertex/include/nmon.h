@@ -21,6 +21,7 @@ struct nmonitor {
     uint64_t mapped; /* and those whose pages nreadp gave it */
     uint64_t resent;            /* by this node since boot: messages sent again after damage */
     uint64_t damaged;           /* messages that came here damaged */
+    uint64_t missed; /* messages to this process that were given up; nread and ntest tell of them, too */
 };
 
 /* Returns 0, or a negative error of <n_errno.h>: EFAULT. */

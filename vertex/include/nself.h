@@ -2,7 +2,9 @@
  * Messages between the nodes of a program.
  *
  * Nodes are logical: 0 .. 2^dim - 1. A message has a type, 0 .. N_TYPE_MAX, and any length from 0 that memory allows.
- * Messages of one source and type come in the order in which they were sent; none is dropped.
+ * Messages of one source and type come in the order in which they were sent; none is dropped. One that a broken network
+ * does not bring is told to both ends: to its sender by the next nwrite to that node, to its receiver by the nread that
+ * would have taken it.
  * Where a node has several processes (ncc -Nprocs), each has its own space and inbox; a destination or source names one
  * by N_PROCESS(node, procid), which for process 0 is the node's number.
  * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
@@ -22,18 +24,20 @@ int npid(void);
 /*
  * Sends n bytes to the node dest, or to all with N_DEST_ALL. The buffer may be used again at once.
  * flag may be NULL; else it gets what the call returns.
- * Returns 0. Errors: EINVAL dest, type or n; EFAULT; EHOSTDOWN; EHOSTUNREACH.
+ * Returns 0. Errors: EINVAL dest, type or n; EFAULT; ENOMEM. EHOSTUNREACH (no way), EIO (damaged too often): earlier
+ * messages to this node did not arrive; this one was not sent, and the next will be. N_DEST_ALL is told of any node.
  */
 int nwrite(const void *buf, int n, int dest, int type, int *flag);
 
 /*
  * Waits for a message from *src of type *type, where N_ANY stands for any that nrange lets through, and takes it;
  * *src and *type are then the message's own. NULL is as N_ANY.
- * Returns its length. Errors: EMSGSIZE when it has more than n bytes, and it then stays; EINVAL; EFAULT.
+ * Returns its length. Errors: EMSGSIZE when it has more than n bytes, and it then stays; EIO when the message from
+ * *src of *type, both set, is lost, and so are perhaps more of that type after it; EINVAL; EFAULT.
  */
 int nread(void *buf, int n, int *src, int *type, int *flag);
 
-/* As nread, but neither waits nor takes. Returns the length. Errors: EAGAIN when there is none; EINVAL; EFAULT. */
+/* As nread, but neither waits nor takes. Returns the length. Errors: EAGAIN when there is none; EIO; EINVAL; EFAULT. */
 int ntest(int *src, int *type);
 
 /* Sets the types that N_ANY sees, low .. high; at start 0 .. N_TYPE_MAX. Returns 0. Errors: EINVAL. */
