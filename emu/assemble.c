@@ -62,6 +62,39 @@ static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
     trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
 }
 
+/* ---- The heartbeat ---- */
+
+static uint64_t time_reached(const struct machine *m, const struct sched_view *v) {
+    uint64_t first = v->first_cycles < v->next_cycles ? v->first_cycles : v->next_cycles;
+    return first == EVENTQ_NEVER || first < sched_now(m->sched) ? sched_now(m->sched) : first;
+}
+
+static int describe_first(const struct machine *m, const struct sched_view *v, char *text, size_t bytes) {
+    if (v->running == 0)
+        return snprintf(text, bytes, "no node runs");
+    return snprintf(text, bytes, "%u of %u nodes run, all wait for node %u at %.6f s", v->running, m->nodes,
+                    ncu_address(m->ncu, v->first), (double)v->first_cycles / CLOCK_HZ);
+}
+
+static void describe_next(const struct sched_view *v, char *text, size_t bytes) {
+    if (v->next_cycles == EVENTQ_NEVER)
+        snprintf(text, bytes, ", no event is due");
+    else
+        snprintf(text, bytes, ", next event at %.6f s", (double)v->next_cycles / CLOCK_HZ);
+}
+
+/* Prints the heartbeat's line if it is due. `streams`: ncube waits for one of the program's. */
+static void beat(struct machine *m, bool streams) {
+    char text[256];
+    if (!signals_take_beat())
+        return;
+    const struct sched_view v = sched_view(m->sched);
+    int n = streams ? snprintf(text, sizeof text, "waits for the program's standard input or output, ") : 0;
+    n += describe_first(m, &v, text + n, sizeof text - (size_t)n);
+    describe_next(&v, text + n, sizeof text - (size_t)n);
+    heartbeat_print(&m->heartbeat, time_reached(m, &v), text);
+}
+
 /* Lets an injector hart run until it asks for more. */
 static bool run_injector(struct machine *m, const struct cabinet *c) {
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
@@ -96,7 +129,8 @@ static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
 }
 
 static bool on_finished(void *ctx) {
-    const struct machine *m = ctx;
+    struct machine *m = ctx;
+    beat(m, false);
     return m->failed || front_finished(m->front) || (m->hooks->pause != NULL && m->hooks->pause(m->ctx));
 }
 
@@ -141,7 +175,7 @@ static void on_ended(void *ctx, uint32_t id) {
 }
 
 static bool on_told_to_end(void *ctx) {
-    (void)ctx;
+    beat(ctx, true);
     return signals_end() != 0;
 }
 
@@ -192,6 +226,14 @@ static int open_trace(struct machine *m) {
     return m->trace != NULL ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
 }
 
+static int open_statistics(struct machine *m) {
+    const char *path = m->options->statistics_file;
+    if (path == NULL)
+        return 0;
+    m->statistics = fopen(path, "we");
+    return m->statistics != NULL ? 0 : machine_complain(m, "%s: %s", path, strerror(errno));
+}
+
 /* ---- Starting the cabinets ---- */
 
 static int set_costs(struct machine *m) {
@@ -214,8 +256,8 @@ static int start_cabinets(struct machine *m) {
     for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
         uint32_t left = m->nodes - c * t->nodes_per_cabinet;
         uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
-        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, m->error,
-                          sizeof m->error) != 0)
+        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, m->options->statistics,
+                          m->error, sizeof m->error) != 0)
             return machine_complain(m, "%s", m->error);
         first += nodes + 1;
     }
@@ -376,11 +418,13 @@ static void start_models(struct machine *m) {
 }
 
 int machine_build(struct machine *m) {
-    if (read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0)
+    clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
+    if (read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0 || open_statistics(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || start_injectors(m) != 0)
         return -1;
     start_models(m);
+    heartbeat_begin(&m->heartbeat, m->options->heartbeat_s);
     return 0;
 }
 
@@ -409,22 +453,49 @@ double machine_seconds(const struct machine *m) {
     return (double)sched_now(m->sched) / CLOCK_HZ;
 }
 
-void machine_print_statistics(const struct machine *m) {
-    const struct sched_statistics *s = sched_statistics(m->sched);
-    fprintf(stderr,
-            "virtual time %.6f s, %" PRIu64 " requests, %" PRIu64 " events, %" PRIu64 " interrupts; on this host %" PRIu64
-            " grants, %" PRIu64 " waits\n",
-            machine_seconds(m), s->requests, s->events, s->interrupts, s->grants, s->waits);
+static double seconds_between(const struct timespec *a, const struct timespec *b) {
+    return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
+}
+
+static int write_statistics(struct machine *m, const struct stats_source *source) {
+    int written = stats_write(m->statistics, source), closed = fclose(m->statistics);
+    m->statistics = NULL;
+    if (written != 0 || closed != 0)
+        return machine_complain(m, "%s: %s", m->options->statistics_file, strerror(errno));
+    return 0;
+}
+
+int machine_tell_statistics(struct machine *m) {
+    struct timespec now;
+    if (!m->options->statistics || m->sched == NULL)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct stats_source source = {.topo = &m->config.topo,
+                                        .sched = m->sched,
+                                        .ncu = m->ncu,
+                                        .nodes = m->nodes,
+                                        .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),
+                                        .run_seconds = seconds_between(&m->heartbeat.begun, &now),
+                                        .cabinets = m->cabinets,
+                                        .processors = m->harts.processors};
+    if (m->statistics != NULL)
+        return write_statistics(m, &source);
+    stats_print(stderr, &source);
+    return 0;
 }
 
 /* The trace first: what it could not write is an error of the run. */
 int machine_free(struct machine *m) {
+    heartbeat_end();
+    signals_release();
     int written = trace_close(m->trace) == 0 ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
     for (uint32_t c = 0; m->cabinet != NULL && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);
     if (m->text != NULL)
         text_pool_free(m->text);
+    if (m->statistics != NULL)
+        fclose(m->statistics); /* the machine has not run */
     if (m->sched != NULL)
         sched_free(m->sched);
     if (m->ncu != NULL)

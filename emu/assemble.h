@@ -12,16 +12,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "emu/cabinet.h"
 #include "emu/config.h"
 #include "emu/disk.h"
 #include "emu/front.h"
 #include "emu/harts.h"
+#include "emu/heartbeat.h"
 #include "emu/load.h"
 #include "emu/ncu.h"
 #include "emu/sched.h"
 #include "emu/text_pool.h"
+#include "emu/stats.h"
 #include "emu/trace.h"
 
 struct machine_options { /* outlive the machine */
@@ -32,7 +36,9 @@ struct machine_options { /* outlive the machine */
     uint32_t dim;        /* without a machine file: of the machine */
     uint32_t processors; /* of the host, to use; 0: all that this process may */
     bool strict;         /* user code does not run ahead (sched.h): slow, for comparison */
-    bool statistics;     /* print them at the end */
+    bool statistics;     /* print them at the end, */
+    const char *statistics_file; /* or write them to this file, if it is not NULL */
+    double heartbeat_s;  /* say so often, by the host's clock, how far the machine is; 0: never */
     bool keeps_going;    /* nothing waits for ncube's own output (streams.h) */
 };
 
@@ -52,6 +58,9 @@ struct machine {
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
+    FILE *statistics; /* the file for them, opened */
+    struct timespec build_begun; /* by the host's clock */
+    struct heartbeat heartbeat;
     struct harts harts;
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */
@@ -72,7 +81,7 @@ int machine_complain(struct machine *m, const char *format, ...) __attribute__((
 /* Reads the machine file and makes the front end. machine_free is the caller's, whatever is returned. */
 int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx);
 
-/* Opens drives and trace, starts the cabinets, fills their memory. Signals are caught from here on. */
+/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory. Signals are caught from here on. */
 int machine_build(struct machine *m);
 
 /* Runs on to an end (sched.h); SCHED_FINISHED also when the machine has failed or the hook pauses it. */
@@ -92,7 +101,8 @@ double machine_seconds(const struct machine *m);
 /* After SCHED_STOPPED: says which cabinet was lost, nothing if it was a signal. Returns -1. */
 int machine_explain_stop(struct machine *m);
 
-void machine_print_statistics(const struct machine *m);
+/* At the end: prints or writes the statistics that were asked for. 0, or -1 if they could not be written. */
+int machine_tell_statistics(struct machine *m);
 
 /* Ends the cabinets; no process, shared memory or file of ours is left. -1 if the trace could not be written. */
 int machine_free(struct machine *m);

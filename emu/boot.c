@@ -408,8 +408,8 @@ int boot_machine(const struct boot_options *o)
 
     if (signals_end() != 0)
         status = RUN_SIGNAL + signals_end();
-    if (b.machine.sched && o->machine.statistics)
-        machine_print_statistics(&b.machine);
+    if (machine_tell_statistics(&b.machine) != 0 && status == 0)
+        status = RUN_FAILED;
     if (b.listening >= 0)
         close(b.listening);
     if (b.machine.front)

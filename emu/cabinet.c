@@ -51,8 +51,8 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
              c->ram_fd);
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
-    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu", plugin, control_fd,
-             c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes);
+    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d", plugin,
+             control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
            "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none", "-monitor",
            "none", "-plugin", plugin_options, (char *)NULL);
@@ -61,14 +61,15 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
 }
 
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, char *error, size_t error_bytes) {
+                  const char *plugin, bool statistics, char *error, size_t error_bytes) {
     size_t bytes = CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
     *c = (struct cabinet){.ram_fd = -1,
                           .log_fd = -1,
                           .bytes = bytes,
                           .nodes = nodes,
                           .first_slot = first_slot,
-                          .ram_bytes = ram_bytes};
+                          .ram_bytes = ram_bytes,
+                          .statistics = statistics};
     pid_t parent = getpid();
     if (make_ram(c) == 0) {
         c->pid = fork();

@@ -4,6 +4,7 @@
 #ifndef NCUBE_CABINET_H
 #define NCUBE_CABINET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,12 +18,13 @@ struct cabinet {
     uint32_t nodes;     /* node harts; hart `nodes` is the injector */
     uint32_t first_slot;
     uint64_t ram_bytes; /* per node */
+    bool statistics;    /* the plugin counts for them */
 };
 
 /* Makes the RAM and starts QEMU on it. It dies with this process, however this process ends, and keeps no file by
- * name. `plugin` is the path of plugin.so. Returns 0, or -1 with one clear line in error. */
+ * name. `plugin` is the path of plugin.so; with `statistics` it counts instructions, and is slower. Returns 0, or -1 with one clear line in error. */
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, char *error, size_t error_bytes);
+                  const char *plugin, bool statistics, char *error, size_t error_bytes);
 
 /* Forgets everything in RAM, such as what QEMU's own reset wrote. Only while all harts are stopped. */
 int cabinet_clear(struct cabinet *c);

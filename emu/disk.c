@@ -59,6 +59,7 @@ struct disk {
     uint64_t track; /* under the heads */
     struct buffer buffer;
     uint64_t done_cycles; /* of the last command */
+    struct disk_statistics statistics;
 };
 
 /* ---- Geometry and movement ---------------------------------------------------------------- */
@@ -73,6 +74,11 @@ static uint64_t track_of(const struct disk *d, uint64_t sector)
     return sector / d->model->sectors_per_track;
 }
 
+static uint64_t cylinder_of(const struct disk *d, uint64_t track)
+{
+    return track / d->model->heads;
+}
+
 /* Angle, in cycles, at which a slot begins. Slots beyond the last go on into the next revolution. */
 static uint64_t slot_angle(const struct disk *d, uint64_t slot)
 {
@@ -82,7 +88,7 @@ static uint64_t slot_angle(const struct disk *d, uint64_t slot)
 static uint64_t slot_of(const struct disk *d, uint64_t sector)
 {
     uint64_t track = track_of(d, sector), spt = d->model->sectors_per_track;
-    uint64_t cylinders_before = track / d->model->heads;
+    uint64_t cylinders_before = cylinder_of(d, track);
     uint64_t skew = (track - cylinders_before) * d->track_skew + cylinders_before * d->cylinder_skew;
     return (sector % spt + skew) % spt;
 }
@@ -114,7 +120,7 @@ static uint64_t seek_cycles(const struct disk_model *m, uint64_t distance)
 
 static uint64_t move_cycles(const struct disk *d, uint64_t from_track, uint64_t to_track)
 {
-    uint64_t from = from_track / d->model->heads, to = to_track / d->model->heads;
+    uint64_t from = cylinder_of(d, from_track), to = cylinder_of(d, to_track);
     if (from != to)
         return seek_cycles(d->model, from > to ? from - to : to - from);
     return from_track == to_track ? 0 : d->head_switch_cycles;
@@ -192,15 +198,27 @@ static uint64_t read_limit(const struct disk *d, uint64_t sector, uint64_t end)
 
 /* ---- Commands ----------------------------------------------------------------------------- */
 
+/* For a command the heads go to a sector. */
+static void note_movement(struct disk *d, uint64_t sector)
+{
+    d->statistics.seeks += cylinder_of(d, d->track) != cylinder_of(d, track_of(d, sector));
+}
+
 static uint64_t service_read(struct disk *d, uint64_t now_cycles, uint64_t sector, uint64_t count)
 {
     struct buffer *b = &d->buffer;
     uint64_t end = sector + count, arrived_cycles = now_cycles;
     buffer_settle(d, now_cycles);
+    d->statistics.reads++;
+    d->statistics.sectors_read += count;
     if (!buffer_serves(d, sector))
         *b = (struct buffer){.first = sector, .next = sector, .limit = sector};
-    if (b->next == b->limit)
-        b->next_cycles = now_cycles; /* the drive was not reading: it starts now */
+    bool reading = b->next < b->limit;
+    d->statistics.buffer_hits += reading || sector < b->next;
+    if (!reading && b->next < end)
+        note_movement(d, b->next);
+    if (!reading)
+        b->next_cycles = now_cycles; /* it starts now */
     if (b->limit < read_limit(d, sector, end))
         b->limit = read_limit(d, sector, end);
     if (b->next < end) {
@@ -215,6 +233,9 @@ static uint64_t service_write(struct disk *d, uint64_t now_cycles, uint64_t sect
 {
     struct buffer *b = &d->buffer;
     buffer_settle(d, now_cycles);
+    d->statistics.writes++;
+    d->statistics.sectors_written += count;
+    note_movement(d, sector);
     b->limit = b->next; /* read-ahead ends */
     if (sector < b->limit && b->first < sector + count)
         buffer_empty(d);
@@ -240,6 +261,11 @@ uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t 
     else
         d->done_cycles = service_read(d, ready_cycles, sector, sectors);
     return d->done_cycles;
+}
+
+struct disk_statistics disk_statistics(const struct disk *d)
+{
+    return d->statistics;
 }
 
 /* ---- The image ---------------------------------------------------------------------------- */

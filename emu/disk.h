@@ -40,6 +40,15 @@ uint64_t disk_sectors(const struct disk *d);
  * by the controller: it costs its overhead and moves nothing. */
 uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t sector, uint32_t sectors);
 
+/* Of the commands so far that were for sectors of this drive. */
+struct disk_statistics {
+    uint64_t reads, writes;
+    uint64_t sectors_read, sectors_written;
+    uint64_t seeks;       /* commands for which the heads went to another cylinder first */
+    uint64_t buffer_hits; /* reads that found their first sector in the buffer, or on its way there */
+};
+struct disk_statistics disk_statistics(const struct disk *d);
+
 /* Moves the bytes; NCU_OK, NCU_EDRIVE (no such sectors) or NCU_EMEDIA (the host cannot read or write the image).
  * Called when the command is done. */
 int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);

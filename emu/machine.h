@@ -242,9 +242,9 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
     uint32_t pad0;
     char pad[0x178 - 0x080 - 0x20 - 16 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
-    /* 0x178 written by Vertex, read at LEAVE: not 0 when user code can see where an interrupt falls */
+    /* 0x178 written by Vertex. Read at LEAVE: not 0 when user code can see where an interrupt falls */
     uint32_t exact;
-    uint32_t pad2;
+    uint32_t copies; /* of messages, in all; written by Vertex, read at IDLE; may wrap */
     /* 0x180 */
     uint32_t inject[NCU_INJECT_MAX]; /* injector only */
     /* 0x200 */

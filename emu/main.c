@@ -29,8 +29,10 @@ static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE"
                                                "ahead: user code runs ahead (default); strict: never; same results, slow"},
                                 option_cores = {KEY_CORES, "cores", "N",
                                                 "use at most N processors of the host (default: all allowed); same results"},
-                                option_stats = {KEY_STATS, "stats", NULL,
-                                                "print statistics of the run to standard error"},
+                                option_stats = {KEY_STATS, "stats", "[FILE]",
+                                                "print statistics at the end to standard error, or write them to FILE as JSON"},
+                                option_heartbeat = {KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
+                                                    "say every so many seconds of the host (default 1) how far the machine is"},
                                 option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
@@ -38,6 +40,17 @@ static bool parse_sync(const struct options *o, const char *text) {
     if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
         options_refuse(o, "sync '%s': give ahead or strict", text);
     return strcmp(text, "strict") == 0;
+}
+
+static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit) {
+    char *end;
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (strcmp(end, "s") == 0)
+        end++;
+    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
+        options_refuse(o, "%s '%s': give %s, such as 10 or 0.5s", what, text, unit);
+    return seconds;
 }
 
 static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value) {
@@ -58,7 +71,13 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->processors = options_number(o, "cores", value, 1, 64);
         return true;
     case KEY_STATS:
+        if (value != NULL && value[0] == '\0')
+            options_refuse(o, "stats: give a file's name after '='");
+        m->statistics_file = value;
         return m->statistics = true;
+    case KEY_HEARTBEAT:
+        m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
+        return true;
     default:
         return false;
     }
@@ -90,27 +109,17 @@ static const struct options run_options = {
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
                                                 &option_serve, &option_status, &option_label, &option_registers,
                                                 &option_trace, &option_limit, &option_sync, &option_cores, &option_stats,
-                                                NULL},
+                                                 &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .take = take_run_option,
 };
 
-static uint64_t parse_limit(const char *text) {
-    char *end;
-    errno = 0;
-    double seconds = strtod(text, &end);
-    if (strcmp(end, "s") == 0)
-        end++;
-    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
-        options_refuse(&run_options, "limit '%s': give seconds of virtual time, such as 10 or 0.5s", text);
-    return (uint64_t)(seconds * CLOCK_HZ);
-}
-
 static bool take_run_option(void *ctx, int key, const char *value) {
     struct run_words *w = ctx;
     if (key == KEY_LIMIT) {
-        w->options.limit_cycles = parse_limit(value);
+        w->options.limit_cycles =
+            (uint64_t)(parse_seconds(&run_options, "limit", value, "seconds of virtual time") * CLOCK_HZ);
         return true;
     }
     return options_take_job(&run_options, &w->job, key, value) ||
@@ -137,7 +146,7 @@ static const struct options boot_options = {
     .usage = "[OPTION...] [MACHINE]",
     .summary = "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
     .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, &option_trace, &option_sync,
-                                                &option_cores, &option_stats, NULL},
+                                                &option_cores, &option_stats, &option_heartbeat, NULL},
     .take = take_boot_option,
 };
 

@@ -17,6 +17,13 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/dis
 $(eval $(call host_test,emu/test_paths,emu/paths.c emu/topo.c))
 SHELL_TESTS += tests/emu/test_tools.sh
 
+# What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
+SHELL_TESTS += tests/emu/test_instrumentation.sh
+.PHONY: instrumentation
+instrumentation:
+	$(SUBMAKE) all
+	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
+
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/plugin.c emu/xnc.c,$(wildcard emu/*.c))
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson))
@@ -31,4 +38,4 @@ include emu/front.mk
 
 $(eval $(call host_test,emu/test_cost,emu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/text_pool.c emu/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/sched.c emu/memory.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))
+$(eval $(call host_test,emu/test_sched,emu/sched.c emu/account.c emu/memory.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))

@@ -76,6 +76,42 @@ struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address) {
     return &n->node[n->index_of[address]];
 }
 
+/* ---- Counting ---- */
+
+static struct ncu_node_statistics *statistics_at(struct ncu *n, uint32_t address) {
+    return address == NODE_HOST ? &n->host_statistics : &ncu_node_at(n, address)->statistics;
+}
+
+void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes) {
+    s->sent++;
+    s->sent_bytes += bytes;
+}
+
+void ncu_count_ended(struct ncu_node_statistics *s, int status) {
+    s->damaged += status == NCU_EPARITY;
+    s->failed += status != NCU_OK && status != NCU_EPARITY;
+}
+
+static void count_received(struct ncu *n, uint32_t address, uint64_t bytes) {
+    struct ncu_node_statistics *s = statistics_at(n, address);
+    s->received++;
+    s->received_bytes += bytes;
+}
+
+struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index) {
+    return n->node[index].statistics;
+}
+
+struct ncu_node_statistics ncu_host_statistics(const struct ncu *n) {
+    return n->host_statistics;
+}
+
+const struct net *ncu_net(const struct ncu *n) {
+    return n->net;
+}
+
+/* ---- What arrives ---- */
+
 static uint32_t channel_of(const struct net_message *m) {
     if (m->from != m->to)
         return m->in_channel;
@@ -141,6 +177,7 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles) {
     if (r->waiting == NULL && receive_take(r, t))
         return true;
     receive_wait(r, t);
+    node->statistics.held++;
     if (r->waiting == t && r->landing == NULL)
         announce_header(node, t);
     return false;
@@ -166,6 +203,7 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
         return;
     trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
                 m->bytes);
+    count_received(n, m->to, m->bytes);
     n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
 }
 
@@ -175,6 +213,8 @@ static void receive_end(struct ncu_node *node, const struct ncu_cause *c) {
     r->landing = NULL;
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
                 c->status == NCU_OK ? "arrival" : "damage", c->node, c->tag, c->bytes);
+    if (c->status == NCU_OK)
+        count_received(node->ncu, node->address, c->bytes);
     ncu_cause(node, c);
     receive_retry(node, r, false);
 }
@@ -208,7 +248,7 @@ void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
         deliver_to_node(n, t, m);
 }
 
-/* ---- Arming, time, drives ---- */
+/* ---- Arming, time ---- */
 
 static void execute_arm(struct ncu_node *node, const uint64_t *arg) {
     if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
@@ -238,62 +278,6 @@ static void execute_timer(struct ncu_node *node, uint64_t at_cycles) {
     node->timer = eventq_add(n->events, at, NODE_ORDER + 1 + node->index, timer_due, node);
 }
 
-static void disk_command_end(struct disk_command *c) {
-    struct ncu_node *node = c->node;
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "disk-done status=%d", c->done.status);
-    c->done.done_cycles = node->ncu->now_cycles;
-    node->disk_commands--;
-    ncu_cause(node, &c->done);
-    free(c);
-}
-
-static bool drive_is_dead(const struct disk_command *c) {
-    const struct ncu *n = c->node->ncu;
-    return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
-}
-
-static void disk_command_due(void *arg, uint64_t now_cycles) {
-    struct disk_command *c = arg;
-    c->node->ncu->now_cycles = now_cycles;
-    if (drive_is_dead(c))
-        c->done.status = NCU_EMEDIA;
-    else
-        c->done.status = disk_transfer(c->disk, c->write, c->sector, c->sectors, c->node->ram + c->addr);
-    disk_command_end(c);
-}
-
-static int disk_command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors,
-                              uint64_t addr) {
-    if (drive >= node->disks || sector > disk_sectors(node->disk[drive]) ||
-        sectors > disk_sectors(node->disk[drive]) - sector || sectors == 0 || sectors > UINT32_MAX)
-        return NCU_EDRIVE;
-    return ncu_memory_has(node->ncu, addr, sectors * SECTOR_BYTES) ? NCU_OK : NCU_EADDR;
-}
-
-static void execute_disk(struct ncu_node *node, const uint64_t *arg) {
-    struct ncu *n = node->ncu;
-    struct disk_command *c = memory_new(1, sizeof *c);
-    *c = (struct disk_command){.node = node,
-                               .drive = (uint32_t)arg[0],
-                               .write = arg[1] != 0,
-                               .sector = arg[2],
-                               .sectors = (uint32_t)arg[3],
-                               .addr = arg[4],
-                               .done = {.kind = CAUSE_DISK_DONE, .cookie = arg[5], .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "disk drive=%" PRIu64 " %s sector=%" PRIu64 " sectors=%" PRIu64,
-                arg[0], arg[1] ? "write" : "read", arg[2], arg[3]);
-    node->disk_commands++;
-    c->done.status = disk_command_check(node, arg[0], arg[2], arg[3], arg[4]);
-    if (c->done.status != NCU_OK) {
-        disk_command_end(c);
-        return;
-    }
-    c->disk = node->disk[arg[0]];
-    uint64_t start = node->disks_free_cycles > n->now_cycles ? node->disks_free_cycles : n->now_cycles;
-    node->disks_free_cycles = disk_service(c->disk, start, c->write, c->sector, c->sectors);
-    eventq_add(n->events, node->disks_free_cycles, NODE_ORDER + 1 + node->index, disk_command_due, c);
-}
-
 /* ---- Instructions ---- */
 
 static void execute_reap(struct ncu_node *node, bool wanted) {
@@ -305,6 +289,7 @@ static void execute_reap(struct ncu_node *node, bool wanted) {
 }
 
 static bool execute_idle(struct ncu_node *node) {
+    node->statistics.copies = node->mailbox->copies;
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
     if (!node->idle)
@@ -347,7 +332,7 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
         execute_timer(node, arg[0]);
         return true;
     case NCU_DISK:
-        execute_disk(node, arg);
+        ncu_disk(node, arg);
         return true;
     case NCU_REAP:
         execute_reap(node, arg[0] != 0);
@@ -432,9 +417,9 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .broadcasts = n->faults == 0};
     if (io == NULL)
         return;
-    mailbox->drives = node->disks = io->ndrives;
+    mailbox->drives = node->drives = io->ndrives;
     for (uint32_t d = 0; d < io->ndrives; d++) {
-        node->disk[d] = disks[d];
+        node->drive[d].disk = disks[d];
         mailbox->drive_sectors[d] = disk_sectors(disks[d]);
         memcpy(mailbox->drive_volume[d], io->drive[d].volume, VOLUME_NAME_BYTES);
     }

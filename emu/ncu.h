@@ -17,6 +17,7 @@
 #include "emu/disk.h"
 #include "emu/eventq.h"
 #include "emu/fault.h"
+#include "emu/net.h"
 #include "emu/topo.h"
 #include "emu/trace.h"
 
@@ -72,5 +73,32 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx);
 
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
+
+/* ---- What has been counted ---- */
+
+/* Of a node's messages, those with itself, the front end and I/O nodes included. Bytes are payload. */
+struct ncu_node_statistics {
+    uint64_t sent, sent_bytes;         /* SENDs; one to a subcube is one */
+    uint64_t received, received_bytes; /* that arrived sound */
+    uint64_t held;    /* that had come, header first, and waited in the network for a receive */
+    uint64_t damaged; /* SENDs that ended with a parity error, or after one: Vertex sends them again */
+    uint64_t failed;  /* SENDs that ended with another error */
+    uint64_t copies;  /* of messages in the node's memory, as Vertex had counted them when the node was last idle */
+};
+struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index);
+/* Those of the front end; no copies. */
+struct ncu_node_statistics ncu_host_statistics(const struct ncu *n);
+
+/* Of a drive, up to now, which is not before the last event. */
+struct ncu_drive_statistics {
+    struct disk_statistics commands;
+    uint64_t busy_cycles;  /* for which the controller did a command on it */
+    uint64_t queue_cycles; /* sum over time of the commands that wait or are being done */
+    uint32_t queue_max;
+};
+struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
+                                                 uint64_t now_cycles);
+
+const struct net *ncu_net(const struct ncu *n);
 
 #endif

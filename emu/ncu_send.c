@@ -77,6 +77,7 @@ static void host_keep(struct ncu *n, struct transfer *t) {
 
 static void host_sent(struct ncu *n, struct transfer *t) {
     uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
+    ncu_count_ended(&n->host_statistics, t->sent.status);
     if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
         host_keep(n, t);
     } else {
@@ -97,6 +98,7 @@ static void host_start(struct ncu *n, struct transfer *t) {
     t->accepted_cycles = 0;
     trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
                 (uint32_t)t->sent.tag, t->sent.bytes);
+    ncu_count_sent(&n->host_statistics, t->sent.bytes);
     t->sent.status = net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes,
                               t->sent.tag, 0, t);
     if (t->sent.status == NCU_OK)
@@ -131,6 +133,7 @@ static void send_done(void *arg, uint64_t now_cycles) {
         return;
     }
     t->sent.channel = port_note_done(&t->sender->port, t);
+    ncu_count_ended(&t->sender->statistics, t->sent.status);
     if (t->sent.status != NCU_OK)
         trace_event(t->ncu->trace, now_cycles, t->sender->address, "failed to=%u status=%d", t->sent.node,
                     t->sent.status);
@@ -265,6 +268,7 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg) {
                                     .start_cycles = n->now_cycles}};
     trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64, t->sent.node,
                 arg[3], arg[2]);
+    ncu_count_sent(&node->statistics, arg[2]);
     if (NCU_SUBCUBE_OF(arg[0]) > 0) {
         broadcast(node, t, NCU_SUBCUBE_OF(arg[0]));
         return;

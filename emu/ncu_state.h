@@ -1,6 +1,6 @@
 /*
- * What the NCUs' parts share, and nobody else: ncu.c (instructions, receiving, time, drives), ncu_send.c (sending,
- * broadcasts, the front end's messages), ncu_report.c (what a node waits for).
+ * What the NCUs' parts share, and nobody else: ncu.c (instructions, receiving, time), ncu_send.c (sending,
+ * broadcasts, the front end's messages), ncu_disk.c (drives), ncu_report.c (what a node waits for).
  */
 #ifndef NCUBE_NCU_STATE_H
 #define NCUBE_NCU_STATE_H
@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "emu/ncu.h"
-#include "emu/net.h"
 #include "emu/nodeset.h"
 
 #define CHANNELS (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
@@ -59,6 +58,13 @@ struct causes { /* a queue in an array that grows */
     uint32_t first, count, room;
 };
 
+struct drive { /* an I/O node's */
+    struct disk *disk;
+    uint32_t queued;           /* commands that wait or are being done */
+    uint64_t queue_since;      /* when that number last changed */
+    struct ncu_drive_statistics statistics; /* without what is going on */
+};
+
 struct ncu_node {
     struct ncu *ncu;
     uint32_t index, address;
@@ -71,17 +77,19 @@ struct ncu_node {
     struct causes sent; /* SEND_DONE that are no causes, until REAP or SENT */
     struct receive receive[CHANNELS];
     uint64_t timer; /* event, 0: none */
-    struct disk *disk[DRIVE_MAX];
-    uint32_t disks;
+    struct drive drive[DRIVE_MAX];
+    uint32_t drives;
     struct port port;
+    struct ncu_node_statistics statistics;
     uint64_t disks_free_cycles; /* the controller does one command at a time [P0 section 3] */
-    uint32_t disk_commands; /* under way */
+    struct disk_command *commands; /* under way, in order */
 };
 
 struct disk_command {
+    struct disk_command *next;
     struct ncu_node *node;
-    struct disk *disk;
-    uint32_t drive;
+    uint32_t drive; /* of the node's, if the command is under way */
+    uint64_t service_cycles; /* when the controller begins with it */
     bool write;
     uint64_t sector, addr;
     uint32_t sectors;
@@ -99,6 +107,7 @@ struct ncu {
     struct ncu_node *node;
     uint32_t *index_of; /* by address */
     struct port host;
+    struct ncu_node_statistics host_statistics;
     uint64_t host_sends;
     struct transfer *host_failed; /* to be sent again, oldest first */
     const struct fault *fault;
@@ -118,6 +127,10 @@ void ncu_cause(struct ncu_node *node, const struct ncu_cause *c);
 /* Either end of a node, or of the front end. */
 struct port *ncu_port_at(struct ncu *n, uint32_t address);
 
+/* Counts a message that a node, or the front end, sends; and how it has ended. */
+void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes);
+void ncu_count_ended(struct ncu_node_statistics *s, int status);
+
 /* The last byte of a message is there, or never will be: what its receiver sees of it. */
 void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m);
 /* A hop of a broadcast has landed and has been passed on: its receiver gets it. */
@@ -127,6 +140,8 @@ void ncu_receive_hop(struct ncu *n, struct transfer *t);
 void ncu_send(struct ncu_node *node, const uint64_t *arg);
 /* A hop of a broadcast has been taken by a receive: it is passed on from there. */
 void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
+/* DISK takes effect. */
+void ncu_disk(struct ncu_node *node, const uint64_t *arg);
 /* The network has done with a message (net_ops.done). */
 void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles);
 

@@ -36,6 +36,7 @@ struct worm {
     struct worm *previous, *next; /* among all worms of the net */
     uint64_t event;            /* the one event of this worm, 0: none */
     uint64_t accepted_cycles;
+    uint64_t waits_since; /* while WAITING */
     enum worm_state state;
     uint32_t at, at_channel; /* where the header is: node, and the channel it came in by */
     uint32_t taken, freed;   /* channels of the route */
@@ -46,6 +47,8 @@ struct channel {
     uint32_t dead; /* how many faults lie on it */
     struct worm *owner;
     struct worm *first_waiting, *last_waiting;
+    uint64_t taken_cycles; /* by its owner */
+    struct net_channel_statistics statistics; /* without what is going on */
 };
 
 struct net {
@@ -148,6 +151,8 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
     struct channel *c = &w->net->channel[index];
     assert(!c->owner);
     c->owner = w;
+    c->taken_cycles = now_cycles;
+    c->statistics.messages++;
     w->taken++;
     w->state = CROSSING;
     if (w->net->ops->fault && w->m.status == NCU_OK)
@@ -156,10 +161,11 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
     schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_ASK, w->at, w->at_channel);
 }
 
-static void wait_for_channel(struct worm *w)
+static void wait_for_channel(struct worm *w, uint64_t now_cycles)
 {
     struct channel *c = &w->net->channel[w->route[w->taken]];
     w->state = WAITING;
+    w->waits_since = now_cycles;
     w->next_waiting = NULL;
     if (c->first_waiting)
         c->last_waiting->next_waiting = w;
@@ -195,7 +201,7 @@ static void ask_for_channel(struct worm *w, uint64_t now_cycles)
     if (c->dead)
         turn_back(w, now_cycles);
     else if (c->owner)
-        wait_for_channel(w);
+        wait_for_channel(w, now_cycles);
     else
         take_channel(w, now_cycles);
 }
@@ -205,11 +211,13 @@ static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
     struct channel *c = &w->net->channel[w->route[k]];
     assert(c->owner == w && k >= w->freed && k < w->taken);
     c->owner = NULL;
+    c->statistics.busy_cycles += now_cycles - c->taken_cycles;
     struct worm *heir = c->first_waiting;
     if (!heir)
         return;
     assert(heir->state == WAITING);
     c->first_waiting = heir->next_waiting;
+    c->statistics.blocked_cycles += now_cycles - heir->waits_since;
     take_channel(heir, now_cycles);
 }
 
@@ -231,6 +239,7 @@ void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
     c->first_waiting = c->last_waiting = NULL;
     for (struct worm *next; w; w = next) {
         next = w->next_waiting;
+        c->statistics.blocked_cycles += now_cycles - w->waits_since;
         turn_back(w, now_cycles);
     }
 }
@@ -380,6 +389,18 @@ void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles)
 struct net_statistics net_statistics(const struct net *n)
 {
     return n->statistics;
+}
+
+struct net_channel_statistics net_channel_statistics(const struct net *n, uint32_t channel, uint64_t now_cycles)
+{
+    assert(channel < topo_channels(n->topo));
+    const struct channel *c = &n->channel[channel];
+    struct net_channel_statistics s = c->statistics;
+    if (c->owner)
+        s.busy_cycles += now_cycles - c->taken_cycles;
+    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+        s.blocked_cycles += now_cycles - w->waits_since;
+    return s;
 }
 
 static uint32_t check_worm(const struct worm *w)

@@ -95,6 +95,14 @@ struct net_statistics {
 };
 struct net_statistics net_statistics(const struct net *n);
 
+/* Of one directed channel, up to now, which is not before the last event. */
+struct net_channel_statistics {
+    uint64_t messages;       /* that have taken it */
+    uint64_t busy_cycles;    /* for which a message had it */
+    uint64_t blocked_cycles; /* for which headers waited for it; several at a time count each */
+};
+struct net_channel_statistics net_channel_statistics(const struct net *n, uint32_t channel, uint64_t now_cycles);
+
 /* Asserts what always holds: a channel has one owner, who knows of it; channels that are held belong to messages under
  * way; bytes in are bytes out. Looks at every channel and message: tests call it, and a debug build (make DEBUG=1)
  * after every event. */

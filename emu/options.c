@@ -30,13 +30,22 @@ void options_refuse(const struct options *o, const char *format, ...)
 
 /* ---- Help --------------------------------------------------------------------------------------- */
 
+static bool value_is_optional(const struct option_line *l)
+{
+    return l->value && l->value[0] == '[';
+}
+
 static void print_line(const struct option_line *l)
 {
     char option[64];
     bool is_short = l->key < 256;
 
-    snprintf(option, sizeof option, "%s%c%s --%s%s%s", is_short ? "-" : " ", is_short ? l->key : ' ',
-             is_short ? "," : " ", l->name, l->value ? "=" : "", l->value ? l->value : "");
+    int n = snprintf(option, sizeof option, "%s%c%s --%s", is_short ? "-" : " ", is_short ? l->key : ' ',
+                     is_short ? "," : " ", l->name);
+    if (value_is_optional(l))
+        snprintf(option + n, sizeof option - n, "[=%s", l->value + 1);
+    else if (l->value)
+        snprintf(option + n, sizeof option - n, "=%s", l->value);
     printf("  %-24s %s\n", option, l->help);
 }
 
@@ -70,7 +79,8 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
     shorts = stpcpy(shorts, "+:h"); /* '+': the first other word ends the options */
     for (; o->line[n]; n++) {
         const struct option_line *l = o->line[n];
-        longs[n] = (struct option){l->name, l->value != NULL, NULL, l->key};
+        int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
+        longs[n] = (struct option){l->name, argument, NULL, l->key};
         if (l->key < 256) {
             *shorts++ = (char)l->key;
             if (l->value)

@@ -17,7 +17,7 @@ enum { OPTIONS_USAGE_STATUS = 2 };
 struct option_line {
     int key;           /* a letter, or 256 and above: no short form */
     const char *name;
-    const char *value; /* what it is called in the help, NULL: none */
+    const char *value; /* what it is called in the help, NULL: none; "[NAME]": may be left out, then take() gets NULL */
     const char *help;
 };
 
@@ -33,6 +33,7 @@ enum option_key {
     KEY_SYNC,
     KEY_CORES,
     KEY_STATS,
+    KEY_HEARTBEAT,
     KEY_STATUS,
     KEY_LABEL,
     KEY_REGISTERS,

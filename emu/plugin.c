@@ -11,7 +11,10 @@
  * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary,
  * which is the same one in every run.
  *
- * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node).
+ * Statistics, if asked for, cost one more inline addition per block: instructions in user code, cycles in kernel code.
+ *
+ * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
+ * statistics=0 or 1.
  */
 #define _GNU_SOURCE
 #include "emu/cost.h"
@@ -44,6 +47,8 @@ struct counter {
     _Alignas(128) uint64_t cycles;
     uint64_t mark;  /* cycles from the grant to the next mark */
     uint64_t apart; /* from the mark before */
+    uint64_t instructions;  /* of user code */
+    uint64_t kernel_cycles; /* since the last user code */
     bool settle;    /* END has set the clock: it is `settled_cycles` again at LEAVE or ENTER, whatever the way there costs */
     uint64_t settled_cycles;
 };
@@ -53,8 +58,9 @@ static struct {
     uint8_t *ram; /* the whole RAM of the cabinet */
     uint64_t ram_bytes;
     uint64_t first;
+    uint64_t statistics; /* not 0: count what is for statistics only */
     struct qemu_plugin_scoreboard *counters;
-    qemu_plugin_u64 cycles;
+    qemu_plugin_u64 cycles, instructions, kernel_cycles;
 } plugin;
 
 static struct slot *slot_of(unsigned hart) {
@@ -121,6 +127,7 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
     s->why = why;
     s->op = op;
+    s->instructions = counter_of(hart)->instructions;
     __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
     if (op != NCU_INJECT)
         list_stopped(plugin.control, s);
@@ -163,9 +170,16 @@ static void hart_settle(unsigned hart) {
     c->settle = false;
 }
 
+/* The first ENTER after user code tells the way in; where END has set the clock, the way costs nothing. */
+static void note_way_in(struct slot *s, const struct counter *c) {
+    if (!c->settle && s->entry_cycles == 0)
+        s->entry_cycles = c->kernel_cycles;
+}
+
 /* A trap that comes before the interrupt that was raised: its causes are handled first. */
 static void ncu_enter(unsigned hart) {
     struct slot *s = slot_of(hart);
+    note_way_in(s, counter_of(hart));
     hart_settle(hart);
     if (s->handling)
         s->shift_cycles += hart_cycles(hart) - s->base_cycles;
@@ -197,6 +211,10 @@ static void ncu_end(unsigned hart) {
  * of these ncube learns when the hart stops, and until then it can process nothing later. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
+    s->entry_cycles = 0;
+    counter_of(hart)->kernel_cycles = 0;
+    if (s->user_since == 0)
+        counter_of(hart)->instructions = 0; /* the reset vector's */
     if (counter_of(hart)->settle)
         hart_settle(hart);
     else
@@ -281,11 +299,16 @@ static void mark_reached(unsigned hart, void *userdata) {
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
 }
 
+static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by) {
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
+}
+
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
     uint64_t cycles = 0;
-    for (size_t i = 0, n = qemu_plugin_tb_n_insns(tb); i < n; i++) {
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         uint32_t bits = 0;
         qemu_plugin_insn_data(insn, &bits, sizeof bits);
@@ -294,7 +317,9 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         if (op != 0)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)op);
     }
-    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, plugin.cycles, cycles);
+    add_inline(tb, plugin.cycles, cycles);
+    if (plugin.statistics)
+        add_inline(tb, kernel ? plugin.kernel_cycles : plugin.instructions, kernel ? cycles : n);
     if (!kernel)
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
                                                   plugin.cycles, COUNTER_LIMIT, NULL);
@@ -335,8 +360,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
     for (int i = 0; i < argc; i++)
         if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
-            !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes)) {
-            fprintf(stderr, "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES\n",
+            !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
+            !option_read(argv[i], "statistics", &plugin.statistics)) {
+            fprintf(stderr,
+                    "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES statistics=0|1\n",
                     argv[i]);
             return -1;
         }
@@ -350,6 +377,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         return -1;
     plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
     plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};
+    plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
+    plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     qemu_plugin_register_vcpu_init_cb(id, hart_created);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     return 0;

@@ -98,8 +98,8 @@ int run_program(const struct run_options *o) {
     int status = RUN_FAILED;
     if (begin(&r) == 0) {
         status = end_status(&r, run_machine(&r));
-        if (o->machine.statistics)
-            machine_print_statistics(&r.machine);
+        if (machine_tell_statistics(&r.machine) != 0 && status == 0)
+            status = RUN_FAILED;
     }
     if (signals_end() != 0)
         status = RUN_SIGNAL + signals_end();

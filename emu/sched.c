@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "emu/account.h"
 #include "emu/machine.h"
 #include "emu/memory.h"
 
@@ -50,6 +51,7 @@ struct hart {
     uint64_t cycles;      /* t(i): no request of this hart comes before */
     uint64_t clock;       /* at the next grant */
     uint64_t granted_clock; /* at the last */
+    uint64_t window;      /* W at the last */
     uint32_t long_runs;   /* > 0: one of the last grants was a long one */
     bool runs_short;      /* counts in sched.n_short */
     uint64_t due;         /* of the first cause that came while it was running, or EVENTQ_NEVER */
@@ -62,7 +64,9 @@ struct hart {
     bool raise;           /* SSWI is to be written before the next grant */
     bool hand_over;       /* the plugin is to be told of it at the next grant */
     uint64_t start;       /* of the handling */
+    uint64_t held_since;  /* when the user code that is held up had gone on */
     uint64_t interrupted; /* clock of the user code or ENTER that is held up */
+    struct account account;
     struct request request[NCU_POSTED + 1];
 };
 
@@ -110,8 +114,10 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
     harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         s->hart[i] = (struct hart){.sched = s, .state = HART_IDLE, .index = i, .due = EVENTQ_NEVER};
+        account_init(&s->hart[i].account);
+    }
     return s;
 }
 
@@ -237,6 +243,7 @@ static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles) {
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
     struct hart *h = &s->hart[hart];
     assert(h->state == HART_IDLE);
+    account_wake(&h->account, now_cycles);
     hart_resume(s, h, now_cycles);
 }
 
@@ -264,8 +271,8 @@ static bool handling_may_begin(const struct hart *h) {
 static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
     h->handling = HANDLING_BEGUN;
     h->start = start;
+    h->held_since = h->user_since;
     h->interrupted = h->clock;
-    s->statistics.interrupts++;
     if (h->in_user) {
         h->raise = true;
         live_remove(s, h, HART_WAITING);
@@ -295,6 +302,7 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
 
 /* At END: what was held up goes on, later by the cost (the plugin has set its clock), unless something else is due. */
 static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    account_handled(&h->account, h->held_since, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
         handling_begin(s, h, now_cycles);
@@ -302,14 +310,26 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
 
 /* At DROP: what was interrupted is no more. */
 static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    account_dropped(&h->account, h->held_since, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     hart_resume(s, h, now_cycles);
 }
 
 /* ---- Processing events and requests in order ---- */
 
+/* ENTER: the trap goes on. */
+static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
+    h->at_trap = false;
+    s->ops->answer(s->ctx, h->index, 0);
+    hart_resume(s, h, now_cycles);
+}
+
 /* The first CAUSES of a handling takes effect. */
 static void handling_take_causes(struct sched *s, struct hart *h) {
+    h->account.interrupts++;
+    s->statistics.interrupts++;
     s->ops->interrupted(s->ctx, h->index, h->start);
     h->handling = HANDLING_CAUSES;
     h->hand_over = true;
@@ -322,9 +342,7 @@ static void request_due(void *arg, uint64_t now_cycles) {
     h->unprocessed--;
     s->statistics.requests++;
     if (r->op == NCU_ENTER) {
-        h->at_trap = false;
-        s->ops->answer(s->ctx, h->index, 0);
-        hart_resume(s, h, now_cycles);
+        trap_begin(s, h, now_cycles);
     } else if (r->op == NCU_END) {
         handling_end(s, h, now_cycles);
     } else if (r->op == NCU_DROP) {
@@ -335,6 +353,7 @@ static void request_due(void *arg, uint64_t now_cycles) {
         if (h->handling == HANDLING_BEGUN)
             handling_take_causes(s, h);
         h->state = HART_IDLE;
+        account_idle(&h->account, now_cycles);
         if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
             sched_wake(s, h->index, now_cycles);
     }
@@ -445,13 +464,14 @@ static void hand_over(struct sched *s, struct hart *h) {
     h->hand_over = false;
 }
 
-static void hart_grant(struct sched *s, struct hart *h, uint64_t end, bool spread) {
+static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread) {
     uint32_t slot = s->slot_of[h->index];
     if (h->hand_over)
         hand_over(s, h);
     h->granted_clock = h->clock;
     h->runs_short = !spread;
     s->n_short += h->runs_short;
+    h->window = later_of(window, h->clock);
     ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
@@ -488,8 +508,9 @@ static bool grant_all(struct sched *s) {
             continue;
         uint64_t end = horizon(s, &b, h);
         if (hart_may_run(h, end))
-            hart_grant(s, h, end, spread);
+            hart_grant(s, h, window_end(s, &b, h), end, spread);
     }
+    s->statistics.windows += s->statistics.grants != before;
     return s->statistics.grants != before;
 }
 
@@ -512,6 +533,13 @@ static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
     s->n_long += (h->long_runs > 0) - (before > 0);
 }
 
+static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles) {
+    if (cycles <= h->window)
+        return;
+    s->statistics.ahead++;
+    s->statistics.ahead_cycles += cycles - h->window;
+}
+
 static void hart_collect(struct sched *s, struct hart *h) {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
@@ -520,6 +548,7 @@ static void hart_collect(struct sched *s, struct hart *h) {
     h->runs_short = false;
     h->due = EVENTQ_NEVER;
     remember_run(s, h, slot->cycles - h->granted_clock);
+    count_ahead(s, h, slot->cycles);
     for (uint32_t k = 0; k < slot->posts; k++)
         request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
     assert(!slot->handling); /* an interrupt is taken at once */
@@ -541,9 +570,11 @@ static bool collect_all(struct sched *s) {
 }
 
 /* Nothing more happens: because of the limit, or because nothing is left that could. */
-static enum sched_end stuck_end(const struct sched *s) {
+static enum sched_end stuck_end(struct sched *s) {
     bool limited = s->n_live > 0 || eventq_next(s->events) != EVENTQ_NEVER || eventq_next(s->requests) != EVENTQ_NEVER;
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
+    if (limited)
+        s->now_cycles = s->limit_cycles;
     return limited ? SCHED_LIMIT : SCHED_DEADLOCK;
 }
 
@@ -574,4 +605,37 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
         if (!harts_sleep(s->harts, bell))
             return SCHED_STOPPED;
     }
+}
+
+/* ---- For those who look ---- */
+
+/* A running hart that left the kernel before now has told how far it is, or now were not reached: so what its slot says
+ * is of the last LEAVE, or of one before the kernel was entered. */
+struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart) {
+    const struct hart *h = &s->hart[hart];
+    uint64_t left = __atomic_load_n(&harts_slot(s->harts, s->slot_of[hart])->user_since, __ATOMIC_SEQ_CST);
+    struct account_totals t = h->handling == HANDLING_NONE
+                                  ? account_totals(&h->account, s->now_cycles, left, EVENTQ_NEVER)
+                                  : account_totals(&h->account, s->now_cycles, h->held_since, h->start);
+    return (struct sched_hart_statistics){.user_cycles = t.user_cycles,
+                                          .kernel_cycles = t.kernel_cycles,
+                                          .idle_cycles = t.idle_cycles,
+                                          .instructions = h->account.instructions,
+                                          .traps = h->account.traps,
+                                          .interrupts = h->account.interrupts};
+}
+
+struct sched_view sched_view(struct sched *s) {
+    const struct hart *first = live_first(s);
+    struct sched_view v = {.running = s->n_live, .first = UINT32_MAX, .first_cycles = EVENTQ_NEVER};
+    for (uint32_t i = 0; i < s->count; i++)
+        v.idle += s->hart[i].state == HART_IDLE;
+    if (first != NULL) {
+        v.first = first->index;
+        v.first_cycles = first->cycles;
+    }
+    v.next_cycles = eventq_next(s->events);
+    if (eventq_next(s->requests) < v.next_cycles)
+        v.next_cycles = eventq_next(s->requests);
+    return v;
 }

@@ -96,8 +96,29 @@ uint64_t sched_now(const struct sched *s);
 
 struct sched_statistics {
     uint64_t requests, events, interrupts;
-    uint64_t grants, waits; /* these depend on the host's timing */
+    /* These depend on the host's timing: */
+    uint64_t grants, waits;
+    uint64_t windows; /* rounds in which something was granted */
+    uint64_t ahead;   /* grants in which a hart got past W */
+    uint64_t ahead_cycles; /* by how much, in all */
 };
 const struct sched_statistics *sched_statistics(const struct sched *s);
+
+/* Of one hart, up to sched_now; the same in every run. */
+struct sched_hart_statistics {
+    uint64_t user_cycles, kernel_cycles, idle_cycles; /* in all: sched_now */
+    uint64_t instructions; /* of user code, if the plugin counts them: up to the last trap that has taken effect */
+    uint64_t traps, interrupts;
+};
+struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart);
+
+/* What is being waited for, for those who watch. */
+struct sched_view {
+    uint32_t running, idle; /* harts */
+    uint32_t first;         /* the hart that nothing later than first_cycles can pass, if running > 0 */
+    uint64_t first_cycles;
+    uint64_t next_cycles;   /* first event or request that has not been processed, or EVENTQ_NEVER */
+};
+struct sched_view sched_view(struct sched *s);
 
 #endif

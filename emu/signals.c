@@ -7,14 +7,18 @@
 
 static volatile sig_atomic_t end_signal;
 static volatile sig_atomic_t child_ended;
+static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
 static void note(int signal) {
     if (signal == SIGCHLD)
         child_ended = 1;
+    else if (signal == SIGALRM || signal == SIGUSR1)
+        beat = 1;
     else
         end_signal = signal;
-    __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
+    if (bell != NULL)
+        __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
 }
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
@@ -33,8 +37,15 @@ void signals_install(uint32_t *doorbell) {
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         if (!is_ignored(caught[i]))
             sigaction(caught[i], &action, NULL);
+    action.sa_flags = SA_RESTART; /* who only wants to look changes nothing */
+    sigaction(SIGALRM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
+}
+
+void signals_release(void) {
+    bell = NULL;
 }
 
 int signals_end(void) {
@@ -49,6 +60,12 @@ bool signals_take_child(void) {
     bool ended = child_ended != 0;
     child_ended = 0;
     return ended;
+}
+
+bool signals_take_beat(void) {
+    bool due = beat != 0;
+    beat = 0;
+    return due;
 }
 
 int signals_poll(struct pollfd *p, nfds_t n) {

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP (ends) and SIGCHLD; ignores SIGPIPE and SIGXFSZ. What is ignored already
- * stays so. A handler adds one to *doorbell. */
+/* Catches SIGINT, SIGTERM, SIGHUP (ends), SIGCHLD, and SIGALRM and SIGUSR1 (heartbeats); ignores SIGPIPE and SIGXFSZ.
+ * Of the ends, what is ignored already stays so. A handler adds one to *doorbell, until signals_release. */
 void signals_install(uint32_t *doorbell);
+void signals_release(void);
 
 /* The signal that asks this process to end, 0 if none came. */
 int signals_end(void);
@@ -23,5 +24,8 @@ bool signals_any(void);
 
 /* True once after one or more SIGCHLD. */
 bool signals_take_child(void);
+
+/* True once after one or more SIGALRM or SIGUSR1. */
+bool signals_take_beat(void);
 
 #endif

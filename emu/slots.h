@@ -66,6 +66,8 @@ struct slot {
     uint32_t exact;      /* it must not run ahead (mailbox.exact at the last LEAVE) */
     uint32_t why;
     uint32_t op;
+    uint64_t instructions; /* of user code, since the start; 0 if the plugin is not asked to count */
+    uint64_t entry_cycles; /* at ENTER: of kernel code since the user code; likewise */
     uint32_t posts;
     struct slot_post post[NCU_POSTED];
 };

@@ -10,10 +10,11 @@ $(foreach src,$(wildcard tests/guest/*.c),\
 
 # Two programs that differ in a few instructions only
 $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
+MACHINE_TEST_LIBS_test_stats := -ljansson
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
-$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c)
+$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c,$(MACHINE_TEST_LIBS_$(1)))
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 

@@ -61,6 +61,7 @@ static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t by
 static inline __attribute__((always_inline)) void take_done(struct proc *p, const struct ncu_cause *cause, const struct message *standard)
 {
     msg_arm_standard(cause->channel, standard);
+    msg_note_copy();
     p->monitor.copied++;
     note_taken(p, cause->start_cycles, cause->done_cycles, cause->bytes);
     reader_done(p, cause->node, cause->tag, cause->bytes);

@@ -117,10 +117,12 @@ static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
         return error;
     m->bytes = bytes;
     error = proc_copy_in(p, m->payload, arg[0], bytes);
-    if (error)
+    if (error) {
         msg_release(m);
-    else
+    } else {
+        msg_note_copy();
         send(p, m, dest, type);
+    }
     return error;
 }
 
@@ -141,6 +143,7 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
         return write_any(p, arg);
     msg_take_spare(m);
     m->bytes = bytes;
+    msg_note_copy();
     mail_note_sent(p, m);
     msg_post(m, p->base + dest, TAG(type, p->procid, 0));
     return msg_reap_is_due(p->procid) ? reap() : 0;
@@ -230,6 +233,7 @@ static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t mos
     if (error)
         return error;
     p->monitor.copied++;
+    msg_note_copy();
     remove(p, m);
     msg_release(m);
     return bytes;
@@ -448,10 +452,12 @@ static int64_t hand_over(struct proc *p, struct message *m, struct message *buff
         msg_release(buffer);
         return -N_ENOMEM;
     }
-    if (buffer == m)
+    if (buffer == m) {
         p->monitor.mapped++;
-    else
+    } else {
         p->monitor.copied++;
+        msg_note_copy();
+    }
     remove(p, m);
     msg_release(m);
     buffer->next = p->buffers;

@@ -221,6 +221,7 @@ static struct message *copy_of_small(const struct message *m)
 
     if (copy) {
         copy_bytes(copy->payload, m->payload, m->bytes);
+        msg_note_copy();
         copy->bytes = m->bytes;
         copy->tag = m->tag;
         copy->node = m->node;

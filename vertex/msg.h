@@ -106,6 +106,12 @@ static inline void msg_start(struct message *m, uint64_t node, uint64_t tag)
     ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
 }
 
+/* The payload of a message has been copied: counted for the machine's statistics. */
+static inline void msg_note_copy(void)
+{
+    MAILBOX->copies++;
+}
+
 /* Sends m->bytes of the payload; the caller keeps its hold. */
 void msg_send(struct message *m, uint32_t node, uint32_t tag);
 /* Sends to all other nodes of a subcube of dimension dim > 0 that begins at `base`: in one piece if the NCU can. */

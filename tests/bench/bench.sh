@@ -76,6 +76,8 @@ raw=$(plain 1 $turns)
 say "one node computes" "$(rate $turns "$machine")" "million instructions/s"
 say "    plain QEMU" "$(rate $turns "$raw")" "million instructions/s"
 say "    ratio" "$(ratio "$raw" "$machine")" ""
+counted=$(best "$ncube" run --stats="$work/stats" "$work/compute" $turns 1)
+say "    with --stats, against without" "$(ratio "$machine" "$counted")" ""
 
 rounds=400
 each=7150 # turns: 10 ms of virtual time

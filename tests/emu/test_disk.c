@@ -183,6 +183,22 @@ Test(disk, a_write_ends_read_ahead)
     check_series(&round_model, c);
 }
 
+Test(disk, commands_are_counted_with_what_they_moved)
+{
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+    disk_service(d, 0, false, 0, 1);             /* there already */
+    disk_service(d, 230000, true, 50, 3);        /* another cylinder */
+    disk_service(d, 1000000, true, 79, 1);       /* the same one, another track */
+    disk_service(d, 2000000, false, 3, 2);       /* back */
+    disk_service(d, 3000000, false, 5, 4);       /* read ahead */
+    disk_service(d, 4000000, true, UINT64_MAX, 1); /* refused */
+    const struct disk_statistics s = disk_statistics(d);
+    cr_expect(s.reads == 3 && s.writes == 2, "%lu reads, %lu writes", s.reads, s.writes);
+    cr_expect(s.sectors_read == 7 && s.sectors_written == 4, "%lu, %lu sectors", s.sectors_read, s.sectors_written);
+    cr_expect(s.seeks == 2 && s.buffer_hits == 1, "%lu seeks, %lu hits", s.seeks, s.buffer_hits);
+    close_disk(d);
+}
+
 Test(disk, sectors_that_do_not_exist_are_refused)
 {
     static const struct {

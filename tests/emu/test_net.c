@@ -98,6 +98,48 @@ static int holder(const struct lab *lab, uint32_t node, uint32_t d)
     return m ? (int)m->cookie : -1;
 }
 
+struct load {
+    uint64_t messages, busy_cycles, blocked_cycles;
+};
+
+static void expect_load(const struct lab *lab, uint32_t channel, uint64_t now_cycles, struct load expected,
+                        const char *name)
+{
+    const struct net_channel_statistics s = net_channel_statistics(lab->net, channel, now_cycles);
+    cr_expect(s.messages == expected.messages && s.busy_cycles == expected.busy_cycles &&
+                  s.blocked_cycles == expected.blocked_cycles,
+              "%s: %lu messages, busy %lu, blocked %lu", name, s.messages, s.busy_cycles, s.blocked_cycles);
+}
+
+Test(net, channels_count_how_long_they_are_held_and_waited_for)
+{
+    struct lab lab;
+    lab_open(&lab, 2, 0);
+    send(&lab, 1000, 0, 1, 100, 0); /* has channel 0 of node 0 for 117 + 900 cycles */
+    send(&lab, 1010, 0, 1, 0, 1);   /* waits for it, then has it for 117 */
+    send(&lab, 1010, 0, 2, 0, 2);   /* goes another way */
+    run_until(&lab, 1100);
+    expect_load(&lab, 0, 1100, (struct load){1, 100, 90}, "under way");
+    run_all(&lab);
+    expect_load(&lab, 0, 5000, (struct load){2, 1017 + 117, 1007}, "both");
+    expect_load(&lab, 1, 5000, (struct load){1, 117, 0}, "the other way");
+    expect_load(&lab, 2, 5000, (struct load){0, 0, 0}, "unused");
+    lab_close(&lab);
+}
+
+Test(net, a_header_that_turns_back_has_been_blocked_until_then)
+{
+    struct lab lab;
+    lab_open(&lab, 1, 0);
+    send(&lab, 0, 0, 1, 100, 0);
+    send(&lab, 0, 0, 1, 0, 1);
+    run_until(&lab, 200);
+    net_kill_channel(lab.net, 0, 300);
+    run_all(&lab);
+    expect_load(&lab, 0, 5000, (struct load){1, 1017, 300}, "a dead channel");
+    lab_close(&lab);
+}
+
 Test(net, an_idle_network_takes_45_cycles_per_hop_and_9_per_byte)
 {
     static const struct {

@@ -55,6 +55,7 @@ struct player {
     bool settle;    /* END has set the clock, to */
     uint64_t settled;
     uint64_t taken; /* causes, in all */
+    uint64_t instructions; /* of user code: one takes one cycle */
     pthread_t thread;
 };
 
@@ -103,6 +104,7 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op) {
     s->cycles = a->clock;
     s->why = why;
     s->op = op;
+    s->instructions = a->instructions;
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
     list_stopped(c, a->hart);
     ring(c);
@@ -177,6 +179,7 @@ static void handle_due(struct player *a) {
 static void leave(struct player *a) {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += EXIT_CYCLES;
+    s->entry_cycles = 0;
     if (a->settle)
         settle(a);
     else
@@ -194,6 +197,8 @@ static void enter(struct player *a) {
     for (;;) {
         struct slot *s = harts_slot(&a->play->harts, a->hart);
         a->clock += ENTRY_CYCLES;
+        if (!a->settle && s->entry_cycles == 0)
+            s->entry_cycles = ENTRY_CYCLES;
         settle(a);
         if (s->handling)
             s->shift_cycles += a->clock - s->base_cycles;
@@ -208,6 +213,7 @@ static void enter(struct player *a) {
 static void user_block(struct player *a, const struct step *step) {
     const struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += step->user_cycles;
+    a->instructions += step->user_cycles;
     if (a->clock - s->base_cycles >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST))
         stop(a, SLOT_BUDGET, 0);
     else if (s->posts == 0)
@@ -341,6 +347,9 @@ static void write_scripts(struct play *p, unsigned seed) {
                                             .to = (uint32_t)rand() % HARTS};
 }
 
+/* Of virtual time, to which scripts are played. */
+static uint64_t limit_cycles = UINT64_MAX;
+
 static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cycles) {
     struct play *p = calloc(1, sizeof *p);
     struct player player[HARTS];
@@ -357,10 +366,10 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
     enum sched_end end;
-    while ((end = sched_run(p->sched, UINT64_MAX)) == SCHED_FINISHED)
+    while ((end = sched_run(p->sched, limit_cycles)) == SCHED_FINISHED)
         if (disturb)
             disturb_now(p);
-    cr_assert_eq(end, SCHED_DEADLOCK);
+    cr_assert_eq(end, limit_cycles == UINT64_MAX ? SCHED_DEADLOCK : SCHED_LIMIT);
     return p;
 }
 
@@ -395,6 +404,28 @@ static void expect_equal(struct play *p, const struct play *reference, const cha
     }
 }
 
+/* Nothing is left to happen: every hart is in the kernel, idle for ever. */
+static void expect_exact_accounts(const struct play *p, const char *what, unsigned seed) {
+    for (uint32_t h = 0; h < HARTS; h++) {
+        const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h);
+        cr_assert_eq(a.user_cycles + a.kernel_cycles + a.idle_cycles, sched_now(p->sched), "%s, seed %u, hart %u", what,
+                     seed, h);
+        if (!is_mortal(h))
+            cr_assert_eq(a.user_cycles, a.instructions, "%s, seed %u, hart %u: %lu cycles of user code, but %lu", what,
+                         seed, h, a.instructions, a.user_cycles);
+    }
+}
+
+static void expect_equal_accounts(const struct play *p, const struct play *reference, const char *what, unsigned seed) {
+    for (uint32_t h = 0; h < HARTS; h++) {
+        const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h),
+                                           b = sched_hart_statistics(reference->sched, h);
+        cr_assert(memcmp(&a, &b, sizeof a) == 0,
+                  "%s, seed %u, hart %u: user %lu, kernel %lu, idle %lu, not %lu, %lu, %lu", what, seed, h, a.user_cycles,
+                  a.kernel_cycles, a.idle_cycles, b.user_cycles, b.kernel_cycles, b.idle_cycles);
+    }
+}
+
 Test(sched, effects_are_in_order_of_time) {
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play *p = play_once(seed, false, MESSAGE_CYCLES);
@@ -415,6 +446,25 @@ Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run) {
             expect_equal(strict, ahead, "strict against ahead", seed);
         }
     }
+}
+
+Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_harts_run) {
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
+        expect_exact_accounts(ahead, "ahead", seed);
+        expect_exact_accounts(strict, "strict", seed);
+        expect_equal_accounts(strict, ahead, "strict against ahead", seed);
+    }
+}
+
+/* Harts are stopped wherever they are then; what lies behind the limit is not counted. */
+Test(sched, accounts_are_exact_at_a_limit_too) {
+    for (unsigned seed = 1; seed <= 20; seed++)
+        for (limit_cycles = 500; limit_cycles <= 8000; limit_cycles += 1500) {
+            struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
+            cr_assert_eq(sched_now(ahead->sched), limit_cycles);
+            expect_equal_accounts(strict, ahead, "strict against ahead", seed);
+        }
 }
 
 Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt) {

@@ -57,6 +57,10 @@ static const struct line {
     {"a served folder that is missing", {"run", "--serve", "/no/such/folder", HELLO}, FAILED, {"/no/such/folder"}},
     {"a served folder that is a file", {"run", "--serve", HELLO, HELLO}, FAILED, {"hello", "folder"}},
     {"a trace that cannot be written", {"run", "--trace", "/no/such/trace", HELLO}, FAILED, {"/no/such/trace"}},
+    {"statistics that cannot be written", {"run", "--stats=/no/such/file", HELLO}, FAILED, {"/no/such/file"}},
+    {"statistics in a file without a name", {"run", "--stats=", HELLO}, USAGE, {"stats", "name"}},
+    {"a heartbeat that is none", {"run", "--heartbeat=often", HELLO}, USAGE, {"'often'", "seconds"}},
+    {"a heartbeat that never comes", {"run", "--heartbeat=0", HELLO}, USAGE, {"'0'", "seconds"}},
     {"too little virtual time", {"run", "--limit", "0.001", HELLO}, LIMIT, {"limit", "0.001"}},
     {"a program that never ends, and a limit", {"run", "--limit", "0.1", "@guest/ends", "spins"}, LIMIT, {"limit", "0.1"}},
 };
