@@ -176,7 +176,7 @@ static void on_ended(void *ctx, uint32_t id) {
 
 static bool on_told_to_end(void *ctx) {
     beat(ctx, true);
-    return signals_end() != 0;
+    return signals_asked() != 0;
 }
 
 static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};

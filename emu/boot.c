@@ -4,6 +4,7 @@
  *
  * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> told the status, freed.
  *                     | LINK_DOWN: told when the machine is down
+ *                     | no subcube is free, and it waits: its job runs when its turn has come
  * One that closes its link has its job killed, and is freed when that has ended.
  */
 #define _GNU_SOURCE
@@ -32,6 +33,7 @@ struct client {
     int fd;                    /* -1: it has gone */
     uint32_t job;              /* 0: none */
     bool wants_down;
+    uint64_t turn;             /* in which it waits for a subcube, 0: does not */
     struct link_message message; /* with the launch's strings and the streams */
     struct launch launch;
 };
@@ -44,6 +46,7 @@ struct boot {
     bool ended;             /* a job has, since the last look */
     struct timespec looked;
     struct client *client;
+    uint64_t last_turn;
     struct pollfd *poll;
     size_t polls, room;
 };
@@ -68,6 +71,7 @@ static void client_hang_up(struct client *c)
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
+    c->turn = 0;
 }
 
 static void client_free(struct client *c)
@@ -80,32 +84,85 @@ static void client_free(struct client *c)
 
 /* ---- What clients want ---------------------------------------------------------------------------- */
 
-static void begin_job(struct boot *b, struct client *c, struct link_message *message)
+static void refuse(struct client *c, int status, const char *text)
 {
+    tell_status(c, status, text);
+    client_hang_up(c);
+}
+
+/* The client that waits the longest, or NULL. */
+static struct client *first_in_turn(const struct boot *b)
+{
+    struct client *first = NULL;
+
+    for (struct client *c = b->client; c; c = c->next)
+        if (c->turn && (!first || c->turn < first->turn))
+            first = c;
+    return first;
+}
+
+/* FRONT_BUSY also when others wait: what they need might never be free together if later ones got in between. */
+static int try_job(struct boot *b, struct client *c)
+{
+    const struct client *first = first_in_turn(b);
     char *error = b->machine.error;
 
+    if (!first || first == c)
+        return front_begin_job(b->machine.front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
+    snprintf(error, MACHINE_ERROR_BYTES, "other programs wait for a subcube already; xnc --wait waits, too");
+    return FRONT_BUSY;
+}
+
+/* What is wrong with the program is told at once, not when its turn comes. */
+static void take_turn(struct boot *b, struct client *c)
+{
+    if (front_check_job(b->machine.front, &c->launch.job, b->machine.error, MACHINE_ERROR_BYTES) < 0)
+        refuse(c, RUN_FAILED, b->machine.error);
+    else
+        c->turn = ++b->last_turn;
+}
+
+static void serve_turns(struct boot *b)
+{
+    struct client *c;
+
+    while ((c = first_in_turn(b))) {
+        int begun = try_job(b, c);
+        if (begun == FRONT_BUSY)
+            return;
+        c->turn = 0;
+        if (begun < 0)
+            refuse(c, RUN_FAILED, b->machine.error);
+    }
+}
+
+static void begin_job(struct boot *b, struct client *c, struct link_message *message)
+{
     if (c->job || c->message.content || message->fds != LINK_DESCRIPTORS) {
         link_message_free(message);
         return;
     }
     c->message = *message;
     if (launch_unpack(&c->launch, c->message.content, c->message.bytes) < 0) {
-        tell_status(c, RUN_USAGE, "the machine does not understand this xnc; are they of one version?");
-        client_hang_up(c);
+        refuse(c, RUN_USAGE, "the machine does not understand this xnc; are they of one version?");
         return;
     }
     c->launch.job.keeps_going = true;
     c->launch.job.in = c->message.fd[0];
     c->launch.job.out = c->message.fd[1];
     c->launch.job.err = c->message.fd[2];
-    if (front_begin_job(b->machine.front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES) < 0) {
-        tell_status(c, RUN_FAILED, error);
-        client_hang_up(c);
-    }
+    int begun = try_job(b, c);
+    if (begun == FRONT_BUSY && c->launch.job.waits)
+        take_turn(b, c);
+    else if (begun != 0)
+        refuse(c, RUN_FAILED, b->machine.error);
 }
 
 static void go_down(struct boot *b)
 {
+    for (struct client *c = b->client; c; c = c->next)
+        if (c->turn)
+            refuse(c, RUN_FAILED, "the machine goes down");
     for (struct job *j = front_first_job(b->machine.front); j; j = j->next)
         if (!job_has_ended(j)) {
             console_say(&j->streams, "the machine goes down");
@@ -121,6 +178,8 @@ static void client_act(struct boot *b, struct client *c, struct link_message *me
         begin_job(b, c, message);
         return;
     case LINK_KILL:
+        if (c->turn)
+            client_hang_up(c);
         front_kill_job(b->machine.front, c->job);
         break;
     case LINK_DOWN:
@@ -235,11 +294,14 @@ static void poll_gather(struct boot *b)
 static void look(struct boot *b)
 {
     machine_act_now(&b->machine);
+    if (signals_take_request())
+        go_down(b);
     accept_clients(b);
     for (struct client *c = b->client; c; c = c->next)
         client_listen(b, c);
     front_resume(b->machine.front);
     finish_clients(b);
+    serve_turns(b);
     b->ended = false;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &b->looked);
 }
@@ -252,7 +314,7 @@ static bool on_pause(void *ctx)
 
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     int64_t ms = (now.tv_sec - b->looked.tv_sec) * 1000 + (now.tv_nsec - b->looked.tv_nsec) / 1000000;
-    return b->ended || ms >= LOOK_MS || (!b->announced && front_is_up(b->machine.front));
+    return b->ended || signals_request() || ms >= LOOK_MS || (!b->announced && front_is_up(b->machine.front));
 }
 
 static void on_ended(void *ctx, uint32_t id)
@@ -353,6 +415,7 @@ static int keep_up(struct boot *b)
 {
     struct machine *m = &b->machine;
 
+    signals_be_orderly();
     for (;;) {
         enum sched_end end = machine_run(m, UINT64_MAX);
         if (signals_end() != 0)
@@ -406,8 +469,8 @@ int boot_machine(const struct boot_options *o)
     struct boot b = {.options = o, .listening = -1};
     int status = begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
 
-    if (signals_end() != 0)
-        status = RUN_SIGNAL + signals_end();
+    if (signals_asked() != 0)
+        status = RUN_SIGNAL + signals_asked();
     if (machine_tell_statistics(&b.machine) != 0 && status == 0)
         status = RUN_FAILED;
     if (b.listening >= 0)

@@ -10,6 +10,7 @@
 
 #include "emu/console.h"
 #include "emu/ionodes.h"
+#include "emu/lives.h"
 #include "emu/machine.h"
 #include "emu/plural.h"
 #include "emu/subcube.h"
@@ -144,19 +145,25 @@ static int check_dimension(const struct front *f, uint32_t dim, char *error, siz
     return -1;
 }
 
-static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *error, size_t error_bytes)
+static int check_begin(const struct front *f, uint32_t dim, char *error, size_t error_bytes)
 {
     if (check_dimension(f, dim, error, error_bytes) < 0)
         return -1;
-    if (f->stop || f->phase >= PHASE_STOPPING) {
-        snprintf(error, error_bytes, "the machine is going down");
+    if (!f->stop && f->phase < PHASE_STOPPING)
+        return 0;
+    snprintf(error, error_bytes, "the machine is going down");
+    return -1;
+}
+
+static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *error, size_t error_bytes)
+{
+    if (check_begin(f, dim, error, error_bytes) < 0)
         return -1;
-    }
     if (subcubes_take(f->subcubes, dim, base))
         return 0;
     snprintf(error, error_bytes, "no subcube of %u node%s is free now; other programs have them", 1u << dim,
              plural(1u << dim));
-    return -1;
+    return FRONT_BUSY;
 }
 
 static void add_job(struct front *f, struct job *j)
@@ -172,9 +179,10 @@ int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, 
 {
     struct job *j;
     uint32_t base;
+    int taken = take_subcube(f, o->dim, &base, error, error_bytes);
 
-    if (take_subcube(f, o->dim, &base, error, error_bytes) < 0)
-        return -1;
+    if (taken != 0)
+        return taken;
     if (job_new(&j, f->last_id + 1, base, f->options.topo, o, &f->ops.job, f->ctx, error, error_bytes) < 0) {
         subcubes_release(f->subcubes, base, o->dim);
         return -1;
@@ -183,6 +191,18 @@ int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, 
     *id = ++f->last_id;
     if (f->phase == PHASE_UP)
         load(f, j);
+    return 0;
+}
+
+int front_check_job(struct front *f, const struct job_options *o, char *error, size_t error_bytes)
+{
+    const uint32_t no_id = 0, any_base = 0;
+    struct job *j;
+
+    if (check_begin(f, o->dim, error, error_bytes) < 0 ||
+        job_new(&j, no_id, any_base, f->options.topo, o, &f->ops.job, f->ctx, error, error_bytes) < 0)
+        return -1;
+    job_free(j);
     return 0;
 }
 
@@ -286,6 +306,13 @@ static const char *receive_exit(struct front *f, uint32_t from, const uint8_t *b
     return wrong;
 }
 
+static const char *receive_started(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
+{
+    struct job *j = job_of(f, from);
+
+    return j ? lives_receive_started(j, from, bytes, n) : "that node is not in a job";
+}
+
 /* ---- Other messages ---------------------------------------------------------------------------- */
 
 static const char *receive_console(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
@@ -320,6 +347,7 @@ static const struct handler {
     const char *(*receive)(struct front *f, uint32_t from, const uint8_t *bytes, size_t n);
 } handlers[] = {
     {N_EXIT, receive_exit},
+    {N_STARTED, receive_started},
     {N_MOUNTED, receive_mounted},
     {N_REPLY(N_SHUTDOWN), receive_shutdown},
     {N_CONSOLE, receive_console},

@@ -48,8 +48,12 @@ void front_start(struct front *f);
 bool front_is_up(const struct front *f);
 
 /* Gives a job a subcube and loads it. SIGPIPE must be ignored by the process. 0, and its id (never 0, never used
- * again); or -1 with one clear line in error: as job_new, no such dimension, no subcube free, the machine stops. */
+ * again); or -1 with one clear line in error: as job_new, no such dimension, the machine stops; or, also with a line,
+ * FRONT_BUSY: no subcube is free now. */
+enum { FRONT_BUSY = 1 };
 int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes);
+/* Could it begin if all nodes were free? 0, or -1 with one clear line in error. Changes nothing. */
+int front_check_job(struct front *f, const struct job_options *o, char *error, size_t error_bytes);
 /* The job of that id, until front_forget_job; NULL: none. */
 struct job *front_find_job(const struct front *f, uint32_t id);
 /* Ends all nodes of a job; it has ended when they have confirmed it. */

@@ -1,7 +1,8 @@
 #include "emu/heartbeat.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <sys/time.h>
 
 #include "emu/machine.h"
 
@@ -11,12 +12,19 @@ static double seconds_since(const struct timespec *then, const struct timespec *
     return (double)(now->tv_sec - then->tv_sec) + (double)(now->tv_nsec - then->tv_nsec) * 1e-9;
 }
 
+static timer_t timer;
+static bool timer_exists;
+
+/* Without a timer there is no heartbeat but by SIGUSR1. */
 static void set_timer(double interval_s) {
     long us = (long)(interval_s * 1e6);
-    if (us > 0 && us < LEAST_US)
+    if (us < LEAST_US)
         us = LEAST_US;
-    struct timeval interval = {us / 1000000, us % 1000000};
-    setitimer(ITIMER_REAL, &(struct itimerval){interval, interval}, NULL);
+    struct sigevent by_signal = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct timespec interval = {us / 1000000, us % 1000000 * 1000};
+    timer_exists = timer_create(CLOCK_MONOTONIC, &by_signal, &timer) == 0;
+    if (timer_exists)
+        timer_settime(timer, 0, &(struct itimerspec){interval, interval}, NULL);
 }
 
 void heartbeat_begin(struct heartbeat *h, double interval_s) {
@@ -28,7 +36,9 @@ void heartbeat_begin(struct heartbeat *h, double interval_s) {
 }
 
 void heartbeat_end(void) {
-    set_timer(0);
+    if (timer_exists)
+        timer_delete(timer);
+    timer_exists = false;
 }
 
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for) {

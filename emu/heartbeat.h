@@ -13,7 +13,7 @@ struct heartbeat {
     uint64_t last_cycles;        /* virtual time then */
 };
 
-/* Starts the timer (SIGALRM, see signals.h); 0 s: lines come by SIGUSR1 only. heartbeat_end stops it. */
+/* Starts the timer (SIGUSR1, see signals.h); 0 s: lines come by SIGUSR1 only. heartbeat_end stops it. */
 void heartbeat_begin(struct heartbeat *h, double interval_s);
 void heartbeat_end(void);
 

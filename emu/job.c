@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emu/console.h"
+#include "emu/lives.h"
 #include "emu/plural.h"
 #include "emu/where.h"
 #include "nsdisk/errors.h"
@@ -67,6 +68,15 @@ static int check_arguments(const struct job_program *p, uint64_t stack_bytes, ch
     return -1;
 }
 
+/* What the user says counts more than what ncc was told. */
+static void override_sizes(struct program_note *note, const struct job_options *o)
+{
+    if (o->heap_bytes)
+        note->heap_bytes = o->heap_bytes;
+    if (o->comm_bytes)
+        note->comm_bytes = o->comm_bytes;
+}
+
 static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *error, size_t error_bytes)
 {
     const struct job_program *p = &j->options.program[i];
@@ -74,6 +84,7 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
 
     if (elf_image_read(&own->image, p->path, error, error_bytes) < 0)
         return -1;
+    override_sizes(&own->image.note, &j->options);
     uint64_t stack_bytes = elf_stack_bytes(&own->image, j->options.stack_bytes);
     if (load_check_program(&own->image, p->path, ram_bytes, stack_bytes, error, error_bytes) < 0)
         return -1;
@@ -105,9 +116,10 @@ static bool make_tables(struct job *j)
     j->part = calloc(j->options.programs, sizeof *j->part);
     j->own = calloc(j->options.programs, sizeof *j->own);
     j->exited = calloc(j->nodes, sizeof *j->exited);
+    j->lives = lives_new(j->nodes);
     for (uint32_t i = 0; j->own && i < j->options.programs; i++)
         j->own[i].fd = -1;
-    return j->part && j->own && j->exited &&
+    return j->part && j->own && j->exited && j->lives &&
            streams_init(&j->streams, j->options.in, j->options.out, j->options.err, j->ops->interrupted, j->ctx) == 0 &&
            lines_init(&j->lines, &j->streams, j->base, j->nodes, j->options.label) == 0;
 }
@@ -153,6 +165,7 @@ void job_free(struct job *j)
     if (!j)
         return;
     drop_held(j, ANY, ANY);
+    lives_free(j->lives);
     serve_free(j->serve);
     lines_free(&j->lines);
     streams_free(&j->streams);
@@ -209,15 +222,17 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes)
 
 void job_kill(struct job *j)
 {
-    const struct load_job kill = {.job = j->id, .base = j->base};
+    struct load_job kill = {.job = j->id, .base = j->base};
 
     j->failed = true;
     if (j->killed)
         return;
     j->killed = true;
     for (uint32_t i = 0; j->loaded && i < j->nodes; i++)
-        if (!j->exited[i])
+        if (!j->exited[i]) {
+            kill.life = lives_of(j->lives, i);
             j->ops->send(j->ctx, j->base + i, TAG(N_KILL, 0, 0), &kill, sizeof kill);
+        }
 }
 
 bool job_has_ended(const struct job *j)
@@ -232,11 +247,23 @@ int job_status(const struct job *j)
     return j->failed ? 1 : j->status;
 }
 
+void job_revive(struct job *j, uint32_t first, uint32_t nodes)
+{
+    for (uint32_t i = first; i < first + nodes; i++) {
+        j->exits -= j->exited[i];
+        j->exited[i] = false;
+    }
+}
+
 /* ---- Exits ---------------------------------------------------------------------------------------- */
 
 static const struct job_part *part_of(const struct job *j, uint32_t logical, const char **path)
 {
+    const struct job_part *loaded = lives_program(j->lives, logical, path);
     uint32_t i = 0;
+
+    if (loaded)
+        return loaded;
 
     while (logical - j->part[i].first >= j->part[i].nodes)
         i++;
@@ -248,7 +275,7 @@ static void note_status(struct job *j, uint32_t logical, int status)
 {
     switch (j->options.status_rule) {
     case JOB_STATUS_FIRST:
-        if (j->exits == 1)
+        if (!j->status_known)
             j->status = status;
         break;
     case JOB_STATUS_NODE0:
@@ -259,6 +286,7 @@ static void note_status(struct job *j, uint32_t logical, int status)
         if (status > j->status)
             j->status = status;
     }
+    j->status_known = true;
 }
 
 /* ", in main (hello.c:12)": where it faulted; or where it was called from, if it went astray. */
@@ -271,7 +299,7 @@ static void describe_place(const struct job_part *part, const struct exit_fault 
         return;
     if (where_describe(part->fd, f->pc, where))
         snprintf(text, bytes, ", in %s", where);
-    else if (where_describe(part->fd, f->ra - 1, where))
+    else if (where_describe(part->fd, f->x[0] - 1, where))
         snprintf(text, bytes, ", called from %s", where);
 }
 
@@ -280,36 +308,33 @@ static void print_line(struct job *j, const char *text)
     console_print(&j->streams, "", text, strlen(text));
 }
 
-static size_t print_register(char *line, size_t bytes, const char *name, int number, uint64_t value)
+#define REGISTERS_IN_ROW 4
+
+/* x1 to x31 */
+static const char *const register_names[] = {"ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0",  "s1",  "a0", "a1",
+                                             "a2", "a3", "a4", "a5", "a6", "a7", "s2", "s3",  "s4",  "s5", "s6",
+                                             "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+
+_Static_assert(sizeof register_names / sizeof *register_names == sizeof((struct exit_fault){0}.x) / sizeof(uint64_t),
+               "every register has its name");
+
+static size_t print_register(char *line, size_t bytes, const char *name, uint64_t value)
 {
-    char label[8];
-
-    snprintf(label, sizeof label, number < 0 ? "%s" : "%s%d", name, number);
-    return (size_t)snprintf(line, bytes, "  %-4s 0x%016" PRIx64, label, value);
-}
-
-static void print_row(struct job *j, const char *name, int first, const uint64_t *value, int n)
-{
-    char line[128];
-    size_t used = 0;
-
-    for (int i = 0; i < n; i++)
-        used += print_register(line + used, sizeof line - used, name, first + i, value[i]);
-    print_line(j, line);
+    return (size_t)snprintf(line, bytes, "  %-4s 0x%016" PRIx64, name, value);
 }
 
 static void print_registers(struct job *j, const struct exit_fault *f)
 {
     char line[128];
-    size_t used = print_register(line, sizeof line, "pc", -1, f->pc);
+    size_t used = print_register(line, sizeof line, "pc", f->pc);
 
-    used += print_register(line + used, sizeof line - used, "ra", -1, f->ra);
-    print_register(line + used, sizeof line - used, "sp", -1, f->sp);
-    print_line(j, line);
-    print_row(j, "t", 0, f->t, 4);
-    print_row(j, "t", 4, f->t + 4, 3);
-    print_row(j, "a", 0, f->a, 4);
-    print_row(j, "a", 4, f->a + 4, 4);
+    for (size_t i = 0; i < sizeof f->x / sizeof *f->x; i++) {
+        used += print_register(line + used, sizeof line - used, register_names[i], f->x[i]);
+        if (i % REGISTERS_IN_ROW == REGISTERS_IN_ROW - 2) {
+            print_line(j, line);
+            used = 0;
+        }
+    }
 }
 
 static void print_fault(struct job *j, const struct job_exit *e, const char *text, size_t n)
@@ -377,6 +402,7 @@ static void note_exit(struct job *j, uint32_t node)
     drop_held(j, node, ANY);
     lines_flush(&j->lines, node);
     serve_drop_node(j->serve, node);
+    lives_drop_client(j, node, LIVES_ANY);
 }
 
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n)
@@ -394,6 +420,9 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     note_exit(j, from);
     if (e.how == EXIT_NORMAL) {
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
+        lives_end(j, e.node, e.status & 0xff);
+    } else if (e.how == EXIT_LOAD && lives_fail(j, e.node, e.status)) {
+        lives_end(j, e.node, 0);
     } else {
         print_failed_exit(j, &e, text, n - sizeof e);
         if (e.how == EXIT_SIGNAL && !j->killed)
@@ -508,6 +537,8 @@ const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, cons
     enum stream stream;
     size_t wanted_bytes;
 
+    if (LIVES_IS_REQUEST(TAG_TYPE(tag)))
+        return lives_request(j, from, tag, bytes, n);
     if (TAG_TYPE(tag) == N_FEXIT)
         drop_held(j, from, TAG_FROM(tag));
     if (!is_for_stream(TAG_TYPE(tag), bytes, n, &stream, &wanted_bytes))

@@ -45,10 +45,11 @@ struct job_options { /* what it points to outlives the job */
     const struct job_program *program;
     uint32_t programs;
     const char *serve;    /* host folder that the programs may reach, NULL: none */
-    uint64_t stack_bytes; /* 0: as the programs' notes say, or the default */
+    uint64_t stack_bytes, heap_bytes, comm_bytes; /* 0: as the programs' notes say, or the default */
     enum job_status_rule status_rule;
     bool label;       /* lines of output begin with their node */
     bool registers;   /* a fault prints them */
+    bool waits;       /* for a free subcube (boot.c) */
     bool keeps_going; /* nothing waits for the standard streams (streams.h) */
     int in, out, err; /* the standard streams' descriptors */
 };
@@ -61,6 +62,7 @@ struct job_ops {
 };
 
 struct held_request;
+struct lives;
 
 struct job_part { /* what one program of the job needs */
     struct elf_image image;
@@ -82,6 +84,7 @@ struct job {
     struct lines lines;
     struct serve *serve;
     struct held_request *held; /* oldest first */
+    struct lives *lives;       /* programs that the program loads */
     /* life */
     bool loaded;
     bool killed;     /* N_KILL was sent to all that had not exited */
@@ -90,6 +93,7 @@ struct job {
     bool lost;       /* messages of its load did not arrive */
     bool *exited;    /* by logical node */
     uint32_t exits;
+    bool status_known; /* some node has exited */
     int status;      /* so far, by the rule */
     int end_status;  /* instead of it, if not 0 */
 };
@@ -118,6 +122,9 @@ void job_kill(struct job *j);
 bool job_has_ended(const struct job *j);
 /* For the shell: by the rule; 1 for a fault or a failed load. */
 int job_status(const struct job *j);
+
+/* A program is to be loaded on nodes that have exited (lives.h): they run again. */
+void job_revive(struct job *j, uint32_t first, uint32_t nodes);
 
 /* Messages from a node of the job. Return NULL, or why they refuse it; they have then changed nothing. */
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);

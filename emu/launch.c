@@ -24,11 +24,15 @@ static void put_path(FILE *f, const char *path, const char *folder)
 
 static void put_job(FILE *f, const struct job_options *o, const char *folder)
 {
-    const struct launch_head head = {.dim = o->dim,
+    const struct launch_head head = {.stack_bytes = o->stack_bytes,
+                                     .heap_bytes = o->heap_bytes,
+                                     .comm_bytes = o->comm_bytes,
+                                     .dim = o->dim,
                                      .programs = o->programs,
                                      .status_rule = o->status_rule,
                                      .label = o->label,
-                                     .registers = o->registers};
+                                     .registers = o->registers,
+                                     .waits = o->waits};
 
     fwrite(&head, sizeof head, 1, f);
     for (uint32_t i = 0; i < o->programs; i++) {
@@ -97,12 +101,16 @@ static bool take_head(struct reader *r, struct launch *l)
     if (!take_bytes(r, &h, sizeof h) || h.dim > NODE_MAX_DIM || h.programs == 0 || h.programs > JOB_PROGRAMS_MAX ||
         h.status_rule > JOB_STATUS_NODE0)
         return false;
-    l->job = (struct job_options){.dim = h.dim,
+    l->job = (struct job_options){.stack_bytes = h.stack_bytes,
+                                  .heap_bytes = h.heap_bytes,
+                                  .comm_bytes = h.comm_bytes,
+                                  .dim = h.dim,
                                   .program = l->program,
                                   .programs = h.programs,
                                   .status_rule = h.status_rule,
                                   .label = h.label,
-                                  .registers = h.registers};
+                                  .registers = h.registers,
+                                  .waits = h.waits};
     return true;
 }
 

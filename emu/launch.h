@@ -15,8 +15,9 @@
 #include "emu/job.h"
 
 struct launch_head {
+    uint64_t stack_bytes, heap_bytes, comm_bytes;
     uint32_t dim, programs, status_rule;
-    uint8_t label, registers, pad[2];
+    uint8_t label, registers, waits, pad;
 };
 
 struct launch_program {

@@ -108,6 +108,7 @@ static const struct options run_options = {
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
                                                 &option_serve, &option_status, &option_label, &option_registers,
+                                                &option_stack, &option_heap, &option_comm,
                                                 &option_trace, &option_limit, &option_sync, &option_cores, &option_stats,
                                                  &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"

@@ -120,6 +120,10 @@ const struct option_line option_status = {KEY_STATUS, "status", "RULE",
                                           "exit status of the nodes': highest (default), first or node0"};
 const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};
 const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
+const struct option_line option_stack = {KEY_STACK, "stack", "SIZE", "of the stack: bytes, or with K or M (default: ncc -Nstack)"};
+const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE", "most of the heap (default: ncc -Nheap, or what there is)"};
+const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
+                                        "memory that heap and stack leave to messages (default: ncc -Ncomm, or 128K)"};
 const struct option_line option_name = {KEY_NAME, "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)"};
 
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
@@ -136,6 +140,20 @@ uint32_t options_number(const struct options *o, const char *what, const char *v
 uint32_t options_dimension(const struct options *o, const char *value)
 {
     return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
+}
+
+static uint64_t parse_size(const struct options *o, const char *what, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long number = strtoul(value, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' ||
+        number > NODE_RAM_MAX_BYTES >> shift)
+        options_refuse(o, "%s '%s': give a size up to %lluM, such as 65536, 64K or 1M", what, value,
+                       NODE_RAM_MAX_BYTES >> 20);
+    return (uint64_t)number << shift;
 }
 
 static uint32_t parse_nodes(const struct options *o, const char *value)
@@ -169,6 +187,15 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
         return true;
     case KEY_STATUS:
         w->job.status_rule = parse_status(o, value);
+        return true;
+    case KEY_STACK:
+        w->job.stack_bytes = parse_size(o, "stack", value);
+        return true;
+    case KEY_HEAP:
+        w->job.heap_bytes = parse_size(o, "heap", value);
+        return true;
+    case KEY_COMM:
+        w->job.comm_bytes = parse_size(o, "comm", value);
         return true;
     case KEY_LABEL:
         return w->job.label = true;

@@ -38,6 +38,10 @@ enum option_key {
     KEY_LABEL,
     KEY_REGISTERS,
     KEY_NAME,
+    KEY_WAIT,
+    KEY_STACK,
+    KEY_HEAP,
+    KEY_COMM,
 };
 
 struct options { /* of one command */
@@ -63,7 +67,7 @@ uint32_t options_dimension(const struct options *o, const char *value);
 /* ---- Jobs ---- */
 
 extern const struct option_line option_dimension, option_nodes, option_serve, option_status, option_label,
-    option_registers, option_name;
+    option_registers, option_name, option_stack, option_heap, option_comm;
 
 struct job_words {
     struct job_options job; /* points to what follows and into argv */

@@ -16,7 +16,12 @@ static void on_ended(void *ctx, uint32_t id) {
     front_stop(r->machine.front);
 }
 
-static const struct machine_hooks hooks = {.ended = on_ended};
+static bool on_pause(void *ctx) {
+    (void)ctx;
+    return signals_request();
+}
+
+static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
 
 static void say_fault(void *ctx, const char *line) {
     (void)ctx;
@@ -73,14 +78,29 @@ static int end_status(struct run *r, enum sched_end end) {
     }
 }
 
-/* What is not heard of is done without. */
-static enum sched_end run_machine(struct run *r) {
-    struct machine *m = &r->machine;
+/* A signal: the program is killed, the I/O nodes write back what they have. */
+static void stop(struct run *r) {
+    machine_act_now(&r->machine);
+    front_kill_job(r->machine.front, r->job);
+    front_stop(r->machine.front);
+}
+
+/* True if the machine has something to do still: to end in order, or without what is not heard of. */
+static bool goes_on(struct run *r, enum sched_end end) {
+    if (end == SCHED_FINISHED && signals_take_request()) {
+        stop(r);
+        return true;
+    }
+    machine_act_now(&r->machine);
+    return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
+}
+
+static enum sched_end run_to_end(struct run *r) {
     enum sched_end end;
-    do {
-        end = machine_run(m, r->options->limit_cycles);
-        machine_act_now(m);
-    } while (end == SCHED_DEADLOCK && front_give_up(m->front));
+    signals_be_orderly();
+    do
+        end = machine_run(&r->machine, r->options->limit_cycles);
+    while (goes_on(r, end));
     return end;
 }
 
@@ -97,12 +117,12 @@ int run_program(const struct run_options *o) {
     struct run r = {.options = o};
     int status = RUN_FAILED;
     if (begin(&r) == 0) {
-        status = end_status(&r, run_machine(&r));
+        status = end_status(&r, run_to_end(&r));
         if (machine_tell_statistics(&r.machine) != 0 && status == 0)
             status = RUN_FAILED;
     }
-    if (signals_end() != 0)
-        status = RUN_SIGNAL + signals_end();
+    if (signals_asked() != 0)
+        status = RUN_SIGNAL + signals_asked();
     if (machine_free(&r.machine) != 0 && status == 0)
         status = RUN_FAILED;
     return status;

@@ -588,6 +588,13 @@ void serve_free(struct serve *s)
     free(s);
 }
 
+int serve_open_program(struct serve *s, const char *name)
+{
+    int fd = beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+
+    return fd < 0 ? -1 : fd;
+}
+
 void serve_drop_node(struct serve *s, uint32_t node)
 {
     open_files_drop_node(&s->files, node);

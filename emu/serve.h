@@ -33,6 +33,9 @@ void serve_free(struct serve *s);
 size_t serve_request(struct serve *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
                      const void **reply);
 
+/* A served file, for where.h: a descriptor, or -1. */
+int serve_open_program(struct serve *s, const char *name);
+
 /* Closes every file of every process of a node. */
 void serve_drop_node(struct serve *s, uint32_t node);
 

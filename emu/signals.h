@@ -8,13 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP (ends), SIGCHLD, and SIGALRM and SIGUSR1 (heartbeats); ignores SIGPIPE and SIGXFSZ.
- * Of the ends, what is ignored already stays so. A handler adds one to *doorbell, until signals_release. */
+/* Catches SIGINT, SIGTERM, SIGHUP (ends), SIGALRM (signals_be_orderly), SIGCHLD and SIGUSR1 (heartbeats); ignores SIGPIPE
+ * and SIGXFSZ. Of the ends, what is ignored already stays so. A handler adds one to *doorbell, until signals_release. */
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 
+/* From now on the first signal only asks for an orderly end. A second one, or a second later, ends at once. */
+void signals_be_orderly(void);
+
 /* The signal that asks this process to end, 0 if none came. */
+int signals_asked(void);
+/* The same, when it is to end at once. */
 int signals_end(void);
+/* An orderly end has been asked for, and nobody has taken it yet; signals_take_request is true once. */
+bool signals_request(void);
+bool signals_take_request(void);
 
 /* poll without a limit of time, ended by any of these signals too, and at once if one came before: then -1 with
  * EINTR. */
@@ -25,7 +33,7 @@ bool signals_any(void);
 /* True once after one or more SIGCHLD. */
 bool signals_take_child(void);
 
-/* True once after one or more SIGALRM or SIGUSR1. */
+/* True once after one or more SIGUSR1. */
 bool signals_take_beat(void);
 
 #endif

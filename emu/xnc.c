@@ -25,8 +25,11 @@ struct command_line {
     const char *name;
 };
 
+static const struct option_line option_wait = {KEY_WAIT, "wait", NULL,
+                                               "wait until a subcube is free, in the order of asking"};
 static const struct option_line *const lines[] = {&option_dimension, &option_nodes,     &option_serve, &option_status,
-                                                  &option_label,     &option_registers, &option_name,  NULL};
+                                                  &option_label,     &option_registers, &option_stack, &option_heap,
+                                                  &option_comm,      &option_wait,      &option_name,  NULL};
 
 static bool take_option(void *ctx, int key, const char *value);
 
@@ -44,10 +47,15 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct command_line *c = ctx;
 
-    if (key != KEY_NAME)
+    switch (key) {
+    case KEY_NAME:
+        c->name = value;
+        return true;
+    case KEY_WAIT:
+        return c->words.job.waits = true;
+    default:
         return options_take_job(&options, &c->words, key, value);
-    c->name = value;
-    return true;
+    }
 }
 
 static int complain(const char *text)

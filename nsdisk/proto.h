@@ -62,7 +62,8 @@ enum file_op { FILE_OPS(FILE_OP_ENUM) };
 /* N_FOPEN's number is the original's [P0 section 3]. */
 
 #define N_REPLY(type) ((type) | 0x80u)
-#define N_IS_FILE_REPLY(type) ((type) >= N_REPLY(N_FOPEN) && (type) <= N_REPLY(N_FSTATFS))
+#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the family, also what it does not use */
+#define N_IS_FILE_REPLY(type) ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
 
 #define FILE_IO_MAX_BYTES (1u << 20)  /* data in one read or write message */
 #define FILE_NAME_MAX_BYTES 1024u     /* a whole path */

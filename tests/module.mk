@@ -4,6 +4,9 @@
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
 GUEST_FLAGS_calls := -I.
+GUEST_FLAGS_rexec := -I.
+GUEST_FLAGS_ends := -I.
+GUEST_FLAGS_library := -lm
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
         $(GUEST_FLAGS_$(basename $(notdir $(src)))) $(if $(LIBPIO),-lpio))))

@@ -59,7 +59,9 @@
     X(sigreturn, 41) /* struct abi_signal *                  goes on where the signal came            */ \
     X(kill, 42)      /* node, procid << 16; signal           0                                        */ \
     X(pread, 43)     /* ufid buf bytes offset                bytes; the file's offset stays           */ \
-    X(pwrite, 44)    /* ufid buf bytes offset                bytes; the file's offset stays           */
+    X(pwrite, 44)    /* ufid buf bytes offset                bytes; the file's offset stays           */ \
+    X(rexec, 45)     /* node nodes struct abi_program *      0; of the own node alone: does not return */ \
+    X(rwait, 46)     /* node                                 status of its program, when it has ended */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -94,6 +96,25 @@ struct abi_signal {
     uint64_t pc, ra, sp, t[7], a[8];
     uint64_t blocked; /* signals that were blocked before */
     uint64_t pad;
+};
+
+#define ABI_SEGMENTS_MAX 16u
+#define ABI_ARGUMENTS_MAX_BYTES (64u << 10)
+
+struct abi_segment {
+    uint64_t va, data;              /* data: where its bytes are in the caller's memory */
+    uint64_t file_bytes, mem_bytes; /* what file_bytes leave of mem_bytes is zero */
+    uint64_t writable;
+};
+
+struct abi_program { /* for rexec */
+    uint64_t entry;
+    uint64_t segment;   /* address of struct abi_segment[segments], ascending */
+    uint64_t arguments; /* address of argc strings with their NULs, one after the other */
+    uint64_t name;      /* address of a string, for messages to the user */
+    uint32_t segments, argc, arg_bytes;
+    uint32_t procs;     /* processes on each node */
+    uint64_t stack_bytes, heap_bytes, comm_bytes; /* as in struct load_begin */
 };
 
 struct abi_drive {

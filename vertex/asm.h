@@ -24,6 +24,8 @@
 #define ASM_FRAME_A 80 /* a0-a7 */
 #define ASM_FRAME_BYTES 144
 
+#define ASM_FAULT_BYTES 256 /* x1-x31, a multiple of 16 */
+
 #define ASM_STATUS_SPP 0x100 /* sstatus: where the trap came from */
 #define ASM_STATUS_SUM 0x40000 /* sstatus: S-mode may touch pages of U-mode */
 

@@ -19,6 +19,7 @@
 #define MSTATUS_MPP_MASK (3ull << 11)
 #define MSTATUS_MPP_S (1ull << 11)
 #define STATUS_FS_DIRTY (3ull << 13) /* FP registers usable; in mstatus and sstatus */
+#define SSTATUS_SPIE (1ull << 5)     /* whether S-mode takes interrupts after sret */
 #define SSTATUS_SPP (1ull << 8)      /* where sret goes: 0 = U-mode */
 #define INTERRUPT_SSI (1ull << 1)    /* supervisor software interrupt, in sie, sip, mideleg */
 

@@ -118,6 +118,25 @@ trap_return:                    /* sp = frame */
     ld sp, ASM_FRAME_SP(sp)
     sret
 
+    /* A fault that ends the process (trap.c): S-mode, with all registers as they were at the fault. */
+    .globl trap_fault
+trap_fault:
+    csrrw sp, sscratch, sp      /* sp = frame, sscratch = the program's sp */
+    addi sp, sp, -ASM_FAULT_BYTES
+    sd x1, 0(sp)
+    .set at, 16
+    .irp r, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    sd x\r, at(sp)
+    .set at, at + 8
+    .endr
+    csrrw t0, sscratch, zero
+    sd t0, 8(sp)
+    li t0, ASM_STATUS_SPP
+    csrc sstatus, t0
+    enter_trap
+    mv a0, sp
+    call trap_with_registers
+
     /* A trap in S-mode is a program's bad address in touch_user, or a broken kernel: then the boot stack serves for
      * the last words. */
 from_kernel:

@@ -17,7 +17,7 @@
 
 static struct {
     bool active; /* BEGIN came, START not yet */
-    uint32_t job, base;
+    uint32_t job, life, base;
     uint32_t root, nodes; /* of the part: address of the first node, how many */
     int error;   /* why the load has failed, 0: not */
     uint32_t data_messages; /* that have come */
@@ -125,11 +125,14 @@ static void begin(struct message *m)
         console_print("malformed N_LOAD_BEGIN of %u bytes ignored", m->bytes);
         return;
     }
+    if (load.job == b->job && load.life == b->life)
+        return; /* N_KILL was faster, and its end is reported */
     load.active = true;
     load.data_messages = 0;
     load.told = false;
     load.text[0] = '\0';
     load.job = b->job;
+    load.life = b->life;
     load.base = b->base;
     load.root = b->base + b->part_first;
     load.nodes = b->part_nodes;
@@ -137,12 +140,16 @@ static void begin(struct message *m)
     load.error = make_process(m);
 }
 
+bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes)
+{
+    uint64_t high = stack_low - VM_GUARD_BYTES;
+
+    return va >= USER_TEXT_VA && va <= high && bytes <= high - va && zero_bytes <= high - va - bytes;
+}
+
 static bool data_is_sound(const struct proc *p, const struct message *m, const struct load_data *d)
 {
-    uint64_t high = p->vm.stack_low - VM_GUARD_BYTES;
-
-    return m->bytes == sizeof *d + d->bytes && d->va >= USER_TEXT_VA && d->va <= high &&
-           d->bytes <= high - d->va && d->zero_bytes <= high - d->va - d->bytes;
+    return m->bytes == sizeof *d + d->bytes && load_place_is_sound(p->vm.stack_low, d->va, d->bytes, d->zero_bytes);
 }
 
 static int place(struct proc *p, const struct load_data *d)
@@ -186,6 +193,15 @@ static int start(struct proc *p)
     return error;
 }
 
+/* Who loaded it waits for that; a job's first programs nobody waits for. */
+static void report_start(void)
+{
+    const struct job_exit started = {.job = load.job, .node = MAILBOX->node - load.base, .status = load.life};
+
+    if (load.life > 0)
+        report_started(&started);
+}
+
 static void fail_process(struct proc *p)
 {
     copy_bytes(p->exit_text, load.text, sizeof load.text);
@@ -206,9 +222,11 @@ static void finish(struct message *m)
         load.error = -N_EIO;
     if (!load.error)
         load.error = start(p);
-    if (load.error && mine)
+    if (!load.error)
+        report_start();
+    else if (mine)
         fail_process(p);
-    else if (load.error)
+    else
         report_end(EXIT_LOAD, load.error);
 }
 
@@ -230,6 +248,14 @@ void load_message(struct message *m)
     msg_release(m);
 }
 
+void load_own(struct msg_queue *messages)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(messages)))
+        load_message(m);
+}
+
 static void kill_all(void)
 {
     load.active = false;
@@ -245,8 +271,9 @@ void load_kill(struct message *m)
     if (m->bytes >= sizeof *j && NODE_IS_COMPUTE(MAILBOX->node)) {
         if (proc_has_job(j->job)) {
             kill_all();
-        } else if (load.job != j->job || load.active) {
+        } else if (load.job != j->job || load.life != j->life || load.active) {
             load.job = j->job;
+            load.life = j->life;
             load.base = j->base;
             report_end(EXIT_KILLED, 0);
         }

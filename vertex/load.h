@@ -7,10 +7,17 @@
 #ifndef VERTEX_LOAD_H
 #define VERTEX_LOAD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "vertex/queue.h"
 
 /* N_LOAD_BEGIN, N_LOAD_DATA or N_LOAD_START. Takes the message over. */
 void load_message(struct message *m);
+/* All messages of a load that a process on this node has made for it (rexec.c). Takes them over. */
+void load_own(struct msg_queue *messages);
+/* A segment of a program with a stack down to stack_low may lie there. */
+bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes);
 /* N_KILL. Takes the message over. */
 void load_kill(struct message *m);
 

@@ -139,7 +139,7 @@ static bool is_wanted(const struct proc *p, const struct message *m)
 {
     if (!p->builtin && N_IS_FILE_REPLY(TAG_TYPE(m->tag)))
         return request_is_awaited(p, m);
-    return p->state != PROC_ENDING && p->state != PROC_ENDED;
+    return p->successor.first || (p->state != PROC_ENDING && p->state != PROC_ENDED);
 }
 
 static void deliver(struct proc *p, struct message *m)
@@ -172,6 +172,25 @@ void mail_drop_inbox(struct proc *p)
     struct message *m;
 
     while ((m = queue_take_first(&p->inbox)))
+        msg_release(m);
+}
+
+void mail_leave_inbox(struct proc *p)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(&p->inbox)))
+        if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX)
+            queue_add(&early, m);
+        else
+            msg_release(m);
+}
+
+void mail_drop_early(void)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(&early)))
         msg_release(m);
 }
 

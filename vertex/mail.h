@@ -57,9 +57,12 @@ void mail_note_taken(struct proc *p, const struct message *m);
 /* As p->monitor, and what p->last_sent adds. */
 void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor);
 
-/* What is queued for the process is freed. */
+/* What is queued for the process is freed, */
 void mail_drop_inbox(struct proc *p);
-/* What came before there was a process: the first one's. */
+/* or, but for replies to it, left to the next process. */
+void mail_leave_inbox(struct proc *p);
+/* What came before there was a process: the first one's, */
 void mail_give_early(struct proc *p);
+void mail_drop_early(void); /* or nobody's */
 
 #endif

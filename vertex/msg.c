@@ -17,6 +17,7 @@ struct msg_spares msg_spares;
 static struct message *standard[NCU_CHANNELS + 1]; /* the standard buffer; NULL when it became a message for want of memory */
 static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
 static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the standard buffer; kind 0: none */
+static uint32_t armed_bytes; /* of standard buffers, but for the loop-back channel's */
 uint32_t msg_unarmed;
 static uint32_t needed;  /* the memory of sends is waited for: so often */
 static bool reaping;     /* the NCU has been told so */
@@ -150,6 +151,17 @@ static void arm(uint32_t c, struct message *m)
     ncu_arm(c, m->payload, m->capacity);
 }
 
+static uint32_t loop_back(void)
+{
+    return NODE_IS_IO(MAILBOX->node) ? NCU_SI_CHANNELS : NCU_CHANNELS;
+}
+
+/* What a node sends to itself does not hold up the network: its longer messages may wait for a buffer of their size. */
+static uint32_t standard_bytes(uint32_t c)
+{
+    return c == loop_back() ? MSG_SMALL_BYTES : armed_bytes;
+}
+
 /* Without memory the channel stays, or becomes, unarmed. */
 void msg_rearm(uint32_t c)
 {
@@ -158,7 +170,7 @@ void msg_rearm(uint32_t c)
     if (header[c].kind)
         m = msg_new(header[c].bytes);
     else if (!m)
-        m = standard[c] = msg_new(MSG_ARMED_BYTES);
+        m = standard[c] = msg_new(standard_bytes(c));
     if (m)
         arm(c, m);
     else {
@@ -175,12 +187,21 @@ RARE void msg_arm_unarmed(void)
             msg_rearm(c);
 }
 
+static uint32_t count_channels(void)
+{
+    uint32_t n = 0;
+
+    for (uint32_t c = 0; c < NCU_CHANNELS; c++)
+        n += MAILBOX->channels >> c & 1;
+    return n;
+}
+
 void msg_init(void)
 {
-    uint32_t loop_back = NODE_IS_IO(MAILBOX->node) ? NCU_SI_CHANNELS : NCU_CHANNELS;
-    uint32_t connected = MAILBOX->channels | 1u << loop_back;
+    uint32_t connected = MAILBOX->channels | 1u << loop_back();
 
-    for (uint32_t c = 0; c <= loop_back; c++)
+    armed_bytes = msg_standard_bytes(count_channels());
+    for (uint32_t c = 0; c <= loop_back(); c++)
         if (connected & 1u << c)
             msg_rearm(c);
 }

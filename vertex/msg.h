@@ -1,8 +1,9 @@
 /*
  * Messages between this node and the NCU's channels: buffers, sending, receiving.
  *
- * Receiving. Every connected channel, and the loop-back channel by which a node sends to itself, has a standard
- * buffer of MSG_ARMED_BYTES, armed whenever the channel is free. A longer message waits in the network with its
+ * Receiving. Every connected channel has a standard buffer of MSG_ARMED_BYTES, or less in machines of more than 11
+ * dimensions (msg_standard_bytes), and the loop-back channel by which a node sends to itself one of MSG_SMALL_BYTES;
+ * it is armed whenever the channel is free. A longer message waits in the network with its
  * header readable until the kernel has seen it:
  *
  *     armed --RECV_DONE--> the message is in the standard buffer: a small one is copied out, a longer one takes the
@@ -26,12 +27,23 @@
 
 #include "emu/machine.h"
 #include "vertex/ncu.h"
+#include "vertex/page.h"
 #include "vertex/queue.h"
 
 #define MSG_ARMED_BYTES (16384u - 8u) /* a message of 16 KB on the wire, where the header is 8 bytes of it */
 #define MSG_SMALL_BYTES 1024u           /* as much is copied out of a standard buffer; more takes the buffer along */
 #define MSG_REAP_SENDS 8u
 #define MSG_MAX_BYTES (64u << 20) /* no node has more memory */
+
+#define MSG_BUFFERS_BYTES (192u << 10) /* standard buffers of a node together: Vertex takes less than 256 KB */
+
+/* The standard buffer where a node has so many channels to others: whole pages, with the header's 8 bytes. */
+static inline uint32_t msg_standard_bytes(uint32_t channels)
+{
+    uint32_t share = MSG_BUFFERS_BYTES / (channels ? channels : 1) / PAGE_BYTES * PAGE_BYTES - 8;
+
+    return share < MSG_ARMED_BYTES ? share : MSG_ARMED_BYTES;
+}
 
 void msg_init(void); /* arms all channels */
 

@@ -10,6 +10,7 @@
 #include "vertex/event.h"
 #include "vertex/file.h"
 #include "vertex/kmem.h"
+#include "vertex/load.h"
 #include "vertex/lost.h"
 #include "vertex/mail.h"
 #include "vertex/msg.h"
@@ -87,10 +88,14 @@ static void free_buffers(struct proc *p)
     }
 }
 
-static void check_leaks(void)
+static void check_memory(void)
 {
     if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
         panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
+}
+
+static void check_messages(void)
+{
     event_reap();
     if (job_has_run && !msg_sends_under_way() && !report_is_kept() && msg_count() > 0)
         panic("process: %u messages are left over", msg_count());
@@ -111,8 +116,6 @@ static void free_all(struct proc *p)
     proc_number--;
     kmem_free(MEM_PROCESS, p, sizeof *p);
     proc_update_exact();
-    if (proc_count() == 0)
-        check_leaks();
 }
 
 struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim,
@@ -165,7 +168,7 @@ int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
     return error;
 }
 
-static bool is_list_of_strings(const char *text, uint32_t bytes, uint32_t count)
+bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count)
 {
     for (uint32_t i = 0; i < bytes; i++)
         count -= text[i] == '\0';
@@ -194,7 +197,7 @@ int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *argume
     uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
     uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
 
-    if (!is_list_of_strings(arguments, bytes, argc))
+    if (!proc_arguments_are_sound(arguments, bytes, argc))
         return -N_EPROTO;
     if (argv < p->vm.stack_low + (USER_STACK_TOP - p->vm.stack_low) / 2)
         return -N_E2BIG;
@@ -245,7 +248,8 @@ static void await_sends(const struct proc *p)
         sched_wait_for_sends();
 }
 
-/* What is queued is of no more use; its room lets senders go on, this process's own sends included. */
+/* What is queued is of no more use, unless a successor reads it; its room lets senders go on, this process's own sends
+ * included. */
 void proc_exit(struct proc *p)
 {
     p->state = PROC_ENDING;
@@ -253,7 +257,8 @@ void proc_exit(struct proc *p)
     timer_clear(p);
     while (p->reader.landing)
         sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
-    mail_drop_inbox(p);
+    if (!p->successor.first)
+        mail_drop_inbox(p);
     file_close_all(p);
     await_sends(p);
     lost_pay(p);
@@ -293,20 +298,13 @@ static const char *fault_name(const struct vm *vm, uint64_t scause, uint64_t add
     return scause < known && fault_names[scause] ? fault_names[scause] : "unknown trap";
 }
 
-static void record_fault(struct proc *p, uint64_t scause, uint64_t address)
+void proc_fault(struct proc *p, const uint64_t *x)
 {
-    const struct trap_frame *f = p->frame;
+    const struct exit_fault *f = &p->fault;
 
-    p->fault = (struct exit_fault){.pc = f->pc, .address = address, .cause = scause, .ra = f->ra, .sp = f->sp};
-    copy_bytes(p->fault.t, f->t, sizeof f->t);
-    copy_bytes(p->fault.a, f->a, sizeof f->a);
-}
-
-void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address)
-{
+    copy_bytes(p->fault.x, x, sizeof p->fault.x);
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
-               MAILBOX->node, fault_name(&p->vm, scause, address), pc, address);
-    record_fault(p, scause, address);
+               MAILBOX->node, fault_name(&p->vm, f->cause, f->address), f->pc, f->address);
     proc_set_death(p, EXIT_FAULT, 1);
     proc_exit(p);
 }
@@ -341,16 +339,42 @@ static void add_to_job(const struct proc *p)
             proc_kill(proc_table[i], EXIT_KILLED, 0);
 }
 
+void proc_become(struct proc *p, struct msg_queue *load)
+{
+    p->successor = *load;
+    proc_set_death(p, EXIT_NORMAL, 0);
+    proc_exit(p);
+}
+
+/* A load that fails tells the front end; nobody will read the messages then. */
+static void replace(struct proc *p)
+{
+    struct msg_queue load = p->successor;
+
+    mail_leave_inbox(p);
+    free_all(p);
+    check_memory();
+    load_own(&load);
+    if (proc_count() == 0)
+        mail_drop_early();
+}
+
 void proc_reap(struct proc *p)
 {
     bool builtin = p->builtin;
 
     proc_become_current(NULL);
     job_has_run = true;
+    if (p->successor.first) {
+        replace(p);
+        return;
+    }
     add_to_job(p);
     free_all(p);
     if (proc_count() > 0)
         return;
+    check_memory();
+    check_messages();
     if (builtin)
         report_builtin(&job.exit, job.text);
     else

@@ -65,6 +65,7 @@ struct proc {
     struct job_exit death;   /* when killed or ENDED */
     struct exit_fault fault; /* when it ended by one */
     char exit_text[160];
+    struct msg_queue successor; /* messages that load the program which takes its place; empty: none */
 
     /* the subcube */
     uint32_t base;           /* address of logical node 0 */
@@ -155,11 +156,16 @@ _Noreturn void proc_run(struct proc *p);
  * proc_reap. */
 _Noreturn void proc_exit(struct proc *p);
 void proc_set_death(struct proc *p, uint32_t how, int32_t status);
-/* Ends it because of what it did. */
-_Noreturn void proc_fault(struct proc *p, uint64_t scause, uint64_t pc, uint64_t address);
+/* Ends it because of what it did: p->fault says what, x are x1-x31. */
+_Noreturn void proc_fault(struct proc *p, const uint64_t *x);
 /* Ends a process, soon; it may be any on this node. Without effect on one that is about to end. */
 void proc_kill(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
+/* Ends the process that runs; the program that these messages load then has its place, and its unread messages. Takes
+ * them over. It is the only one on its node. */
+_Noreturn void proc_become(struct proc *p, struct msg_queue *load);
+/* The text is so many strings with their NULs, one after the other. */
+bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count);
 
 /* sched_wait for a process: -N_EINTR when it is to die. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);

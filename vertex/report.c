@@ -24,7 +24,7 @@ static uint32_t text_length(const char *text)
     return n;
 }
 
-void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text)
+static void report(uint32_t type, const struct job_exit *exit, const struct exit_fault *fault, const char *text)
 {
     uint32_t n = text_length(text), fault_bytes = fault ? sizeof *fault : 0;
     struct message *m = msg_new(sizeof *exit + fault_bytes + n);
@@ -35,8 +35,18 @@ void report_exit(const struct job_exit *exit, const struct exit_fault *fault, co
     copy_bytes(m->payload, exit, sizeof *exit);
     copy_bytes((char *)m->payload + sizeof *exit, fault, fault_bytes);
     copy_bytes((char *)m->payload + sizeof *exit + fault_bytes, text, n);
+    msg_post(m, NODE_HOST, TAG(type, 0, 0));
+}
+
+void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text)
+{
     wait_cycles = FIRST_WAIT_CYCLES;
-    msg_post(m, NODE_HOST, TAG(N_EXIT, 0, 0));
+    report(N_EXIT, exit, fault, text);
+}
+
+void report_started(const struct job_exit *started)
+{
+    report(N_STARTED, started, NULL, "");
 }
 
 void report_failed(struct message *m)

@@ -14,6 +14,8 @@
 
 /* fault: NULL unless it was one. */
 void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);
+/* N_STARTED to the front end: a program of a life above 0 will run. */
+void report_started(const struct job_exit *started);
 
 /* The report has failed. */
 void report_failed(struct message *m);

@@ -153,14 +153,9 @@ uint64_t reply_bytes(const struct message *reply)
     return reply->bytes - sizeof(struct file_reply);
 }
 
-static bool is_request_type(uint32_t type)
-{
-    return type >= N_FOPEN && type <= N_FSTATFS;
-}
-
 bool request_is(const struct message *m)
 {
-    return m->sequence != 0 && is_request_type(TAG_TYPE(m->tag));
+    return m->sequence != 0 && N_IS_FILE_REQUEST(TAG_TYPE(m->tag));
 }
 
 void request_failed(struct proc *p, const struct message *request, int32_t status)
@@ -181,7 +176,7 @@ void request_refuse(struct message *m)
     uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
     struct message *reply = NULL;
 
-    if (is_request_type(type) || type == N_SHUTDOWN)
+    if (N_IS_FILE_REQUEST(type) || type == N_SHUTDOWN)
         reply = msg_new(sizeof(struct file_reply));
     if (reply) {
         *(struct file_reply *)reply->payload = (struct file_reply){sequence, -N_EHOSTDOWN};

@@ -22,12 +22,22 @@
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
- *                                                              exactly once per node and job, when its last
+ *                                                              exactly once per node and life, when its last
  *                                                              process has ended
+ *   N_STARTED     node -> front end: struct job_exit (status is the life): a program of a life above 0 will run
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
  *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, `from` is then NODE_HOST
  *   N_LOST        node -> node: struct lost_notice             messages that do not come any more (vertex/lost.h);
  *                                                              or front end -> node, of a file reply
+ *
+ * A program may load another one on nodes whose program has ended, or in its own place (rexec.c). The front end says which
+ * nodes those are, and gives each such load a number, its `life`, unique in the job; what a job begins with is life 0.
+ * The process's own node then sends the messages of the load, as the front end does. These are requests, with struct
+ * file_request and struct file_reply (nsdisk/proto.h):
+ *
+ *   N_RCLAIM      sfid first node, offset how many, name of the program    status: the life. N_EBUSY, N_EINVAL
+ *   N_RBEGUN      sfid life                  status, when all its nodes have answered: 0, or why one could not be loaded
+ *   N_RWAIT       sfid node                  status, when it has ended: that of its program
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
@@ -59,6 +69,10 @@ enum system_type {
     N_CONSOLE = 0x8008,
     N_SIGNAL = 0x8009,
     N_LOST = 0x800a,
+    N_STARTED = 0x800b,
+    N_RCLAIM = 0x803c,
+    N_RBEGUN = 0x803d,
+    N_RWAIT = 0x803e,
 };
 
 /* Messages for Vertex itself; all others are for processes. */
@@ -71,7 +85,7 @@ struct load_job {
     uint32_t job;
     uint32_t base;          /* N_KILL: address of logical node 0 */
     uint32_t data_messages; /* N_LOAD_START: so many N_LOAD_DATA belong to the load */
-    uint32_t pad;
+    uint32_t life;          /* N_KILL */
 };
 _Static_assert(sizeof(struct load_job) == 16, "load_job layout");
 
@@ -88,7 +102,7 @@ struct load_begin {
     uint64_t heap_bytes; /* most; 0: as far as memory goes */
     uint64_t comm_bytes; /* of memory that heap and stack leave to messages; 0: the default */
     uint32_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
-    uint32_t pad;
+    uint32_t life;
 };
 _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
 
@@ -140,12 +154,11 @@ struct job_exit {
 };
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 
-struct exit_fault { /* as it was at the fault; the registers that a call may change */
+struct exit_fault { /* as it was at the fault */
     uint64_t pc, address, cause; /* cause: scause */
-    uint64_t ra, sp;
-    uint64_t t[7], a[8];
+    uint64_t x[31];              /* x1-x31: x[0] is ra, x[1] is sp */
 };
-_Static_assert(sizeof(struct exit_fault) == 160, "exit_fault layout");
+_Static_assert(sizeof(struct exit_fault) == 272, "exit_fault layout");
 
 struct signal_message {
     uint32_t job;

@@ -26,9 +26,11 @@ _Static_assert(offsetof(struct trap_frame, ra) == ASM_FRAME_RA, "entry.S");
 _Static_assert(offsetof(struct trap_frame, sp) == ASM_FRAME_SP, "entry.S");
 _Static_assert(offsetof(struct trap_frame, t) == ASM_FRAME_T, "entry.S");
 _Static_assert(offsetof(struct trap_frame, a) == ASM_FRAME_A, "entry.S");
+_Static_assert(sizeof((struct exit_fault){0}.x) <= ASM_FAULT_BYTES && ASM_FAULT_BYTES % 16 == 0, "entry.S");
 _Static_assert(sizeof(struct trap_frame) == ASM_FRAME_BYTES && ASM_FRAME_BYTES % 16 == 0, "entry.S");
 
 extern void trap_entry(void);
+extern void trap_fault(void);
 /* Called by entry.S. */
 bool trap_due(void);
 _Noreturn void trap_killed(void);
@@ -36,6 +38,7 @@ _Noreturn void trap_killed(void);
 bool trap_call(struct trap_frame *frame);
 void trap_exception(struct trap_frame *frame);
 void trap_interrupt(void);
+_Noreturn void trap_with_registers(const uint64_t *x);
 _Noreturn void trap_from_kernel(void);
 
 void trap_init(void)
@@ -60,12 +63,22 @@ static pte_t faulting_right(uint64_t scause)
     }
 }
 
-static void handle_exception(struct proc *p, struct trap_frame *frame, uint64_t scause, uint64_t address)
+/* False: it ends the process. */
+static bool handle_exception(struct proc *p, uint64_t scause, uint64_t address)
 {
     pte_t right = faulting_right(scause);
 
-    if ((!right || vm_fault(&p->vm, address, right) != 0) && !signal_fault(p, scause, address))
-        proc_fault(p, scause, frame->pc, address);
+    return (right && vm_fault(&p->vm, address, right) == 0) || signal_fault(p, scause, address);
+}
+
+/* The callee-saved registers are somewhere on the stack under C code, and in the hart again when this trap has
+ * returned. So it returns, to trap_fault in S-mode, which finds all of them. */
+static void end_by_fault(struct proc *p, struct trap_frame *frame, uint64_t scause, uint64_t address)
+{
+    p->fault = (struct exit_fault){.pc = frame->pc, .address = address, .cause = scause};
+    frame->pc = (uint64_t)trap_fault;
+    csr_clear(sstatus, SSTATUS_SPIE);
+    csr_set(sstatus, SSTATUS_SPP);
 }
 
 /* Handles what is due, for a process that goes on, or is killed by it: then whatever it did ahead never was. The
@@ -131,9 +144,11 @@ bool trap_call(struct trap_frame *frame)
 void trap_exception(struct trap_frame *frame)
 {
     struct proc *p = proc_current();
+    uint64_t scause = csr_read(scause), address = csr_read(stval);
 
-    handle_exception(p, frame, csr_read(scause), csr_read(stval));
-    if (trap_attention)
+    if (!handle_exception(p, scause, address))
+        end_by_fault(p, frame, scause, address);
+    else if (trap_attention)
         attend(p);
 }
 
@@ -146,6 +161,11 @@ void trap_interrupt(void)
         handle_due(p);
     if (p->killed || must_stay(p))
         attend(p);
+}
+
+void trap_with_registers(const uint64_t *x)
+{
+    proc_fault(proc_current(), x);
 }
 
 void trap_from_kernel(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "images/lib/failure.h"
 #include "images/lib/result.h"
 #include "images/lib/trap.h"
 
@@ -79,7 +80,7 @@ static const struct file_dirent *record_at_next(const DIR *dir)
 
 static int fill_buffer(DIR *dir)
 {
-    long bytes = trap_readdir(dir->fd, dir->buffer, sizeof dir->buffer);
+    long bytes = failure_of_fd("readdir", dir->fd, trap_readdir(dir->fd, dir->buffer, sizeof dir->buffer));
 
     if (bytes <= 0)
         return (int)result_to_errno(bytes);

@@ -10,6 +10,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "images/lib/failure.h"
 #include "images/lib/result.h"
 #include "images/lib/trap.h"
 
@@ -42,7 +43,10 @@ int _open(const char *path, int flags, ...)
         mode = va_arg(args, mode_t);
         va_end(args);
     }
-    return (int)result_to_errno(trap_open(path, flags, mode));
+    long fd = failure_of_path("open", path, trap_open(path, flags, mode));
+    if (fd >= 0)
+        failure_name(fd, path);
+    return (int)result_to_errno(fd);
 }
 
 int creat(const char *path, mode_t mode)
@@ -52,7 +56,10 @@ int creat(const char *path, mode_t mode)
 
 int _close(int fd)
 {
-    return (int)result_to_errno(trap_close(fd));
+    long result = failure_of_fd("close", fd, trap_close(fd));
+
+    failure_forget(fd);
+    return (int)result_to_errno(result);
 }
 
 /* newlib's type of these two is int: a count that does not fit is cut, as POSIX lets a call do less. */
@@ -65,27 +72,27 @@ static long io_count(size_t n)
 
 int _read(int fd, void *buf, size_t n)
 {
-    return (int)result_to_errno(trap_read(fd, buf, io_count(n)));
+    return (int)result_to_errno(failure_of_fd("read", fd, trap_read(fd, buf, io_count(n))));
 }
 
 int _write(int fd, const void *buf, size_t n)
 {
-    return (int)result_to_errno(trap_write(fd, buf, io_count(n)));
+    return (int)result_to_errno(failure_of_fd("write", fd, trap_write(fd, buf, io_count(n))));
 }
 
 ssize_t pread(int fd, void *buf, size_t n, off_t offset)
 {
-    return result_to_errno(trap_pread(fd, buf, io_count(n), offset));
+    return result_to_errno(failure_of_fd("pread", fd, trap_pread(fd, buf, io_count(n), offset)));
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-    return result_to_errno(trap_pwrite(fd, buf, io_count(n), offset));
+    return result_to_errno(failure_of_fd("pwrite", fd, trap_pwrite(fd, buf, io_count(n), offset)));
 }
 
 off_t _lseek(int fd, off_t offset, int whence)
 {
-    return result_to_errno(trap_lseek(fd, offset, whence));
+    return result_to_errno(failure_of_fd("lseek", fd, trap_lseek(fd, offset, whence)));
 }
 
 static void stat_unpack(struct stat *st, const struct file_stat *from)
@@ -108,7 +115,7 @@ static void stat_unpack(struct stat *st, const struct file_stat *from)
 int _fstat(int fd, struct stat *st)
 {
     struct file_stat from;
-    long result = trap_fstat(fd, &from);
+    long result = failure_of_fd("fstat", fd, trap_fstat(fd, &from));
 
     if (result >= 0)
         stat_unpack(st, &from);
@@ -118,7 +125,7 @@ int _fstat(int fd, struct stat *st)
 int _stat(const char *path, struct stat *st)
 {
     struct file_stat from;
-    long result = trap_stat(path, &from);
+    long result = failure_of_path("stat", path, trap_stat(path, &from));
 
     if (result >= 0)
         stat_unpack(st, &from);
@@ -138,27 +145,27 @@ int _isatty(int fd)
 
 int _link(const char *path, const char *new_path)
 {
-    return (int)result_to_errno(trap_link(path, new_path));
+    return (int)result_to_errno(failure_of_path("link", path, trap_link(path, new_path)));
 }
 
 int _unlink(const char *path)
 {
-    return (int)result_to_errno(trap_unlink(path));
+    return (int)result_to_errno(failure_of_path("unlink", path, trap_unlink(path)));
 }
 
 int _rename(const char *from, const char *to)
 {
-    return (int)result_to_errno(trap_rename(from, to));
+    return (int)result_to_errno(failure_of_path("rename", from, trap_rename(from, to)));
 }
 
 int ftruncate(int fd, off_t size)
 {
-    return (int)result_to_errno(trap_ftruncate(fd, size));
+    return (int)result_to_errno(failure_of_fd("ftruncate", fd, trap_ftruncate(fd, size)));
 }
 
 int fsync(int fd)
 {
-    return (int)result_to_errno(trap_fsync(fd));
+    return (int)result_to_errno(failure_of_fd("fsync", fd, trap_fsync(fd)));
 }
 
 /* Files have no data without metadata here. */
@@ -170,7 +177,7 @@ int fdatasync(int fd)
 int fstatfs(int fd, struct statfs *st)
 {
     struct file_statfs from;
-    long result = trap_statfs(fd, &from);
+    long result = failure_of_fd("fstatfs", fd, trap_statfs(fd, &from));
 
     if (result >= 0)
         *st = (struct statfs){from.block_bytes, from.blocks, from.blocks_free, from.inodes, from.inodes_free};
@@ -191,15 +198,15 @@ int statfs(const char *path, struct statfs *st)
 
 int mkdir(const char *path, mode_t mode)
 {
-    return (int)result_to_errno(trap_mkdir(path, mode));
+    return (int)result_to_errno(failure_of_path("mkdir", path, trap_mkdir(path, mode)));
 }
 
 int rmdir(const char *path)
 {
-    return (int)result_to_errno(trap_rmdir(path));
+    return (int)result_to_errno(failure_of_path("rmdir", path, trap_rmdir(path)));
 }
 
 int access(const char *path, int mode)
 {
-    return (int)result_to_errno(trap_access(path, mode));
+    return (int)result_to_errno(failure_of_path("access", path, trap_access(path, mode)));
 }

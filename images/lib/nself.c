@@ -17,12 +17,6 @@ static void store(int *where, int value)
         *where = value;
 }
 
-static int finish(int *flag, long result)
-{
-    store(flag, result < 0 ? (int)result : 0);
-    return (int)result;
-}
-
 void whoami(int *node, int *proc, int *host, int *dim)
 {
     struct abi_whoami self = {0};
@@ -44,7 +38,8 @@ int npid(void)
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
 {
-    return finish(flag, trap_nwrite(buf, n, dest, type));
+    (void)flag;
+    return (int)trap_nwrite(buf, n, dest, type);
 }
 
 int nread(void *buf, int n, int *src, int *type, int *flag)
@@ -52,7 +47,8 @@ int nread(void *buf, int n, int *src, int *type, int *flag)
     int any_src = N_ANY;
     int any_type = N_ANY;
 
-    return finish(flag, trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type));
+    (void)flag;
+    return (int)trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type);
 }
 
 int ntest(int *src, int *type)
@@ -77,7 +73,8 @@ char *ngetp(int n)
 
 int nwritep(char *buf, int n, int dest, int type, int *flag)
 {
-    return finish(flag, trap_nwritep(buf, n, dest, type));
+    (void)flag;
+    return (int)trap_nwritep(buf, n, dest, type);
 }
 
 int nreadp(char **buf, int n, int *src, int *type, int *flag)
@@ -85,7 +82,8 @@ int nreadp(char **buf, int n, int *src, int *type, int *flag)
     int any_src = N_ANY;
     int any_type = N_ANY;
 
-    return finish(flag, trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type));
+    (void)flag;
+    return (int)trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type);
 }
 
 int nrelp(char *buf)

@@ -58,6 +58,9 @@ long trap_ionode(long ufid);
 long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct abi_monitor *monitor);
 
+long trap_rexec(long node, long nodes, const struct abi_program *program);
+long trap_rwait(long node);
+
 long trap_disk_info(long drive, struct abi_drive *info);
 long trap_disk_io(long drive, long write, uint64_t sector, void *buf, long sectors);
 

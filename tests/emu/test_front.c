@@ -196,7 +196,7 @@ static void exited(uint32_t node, int32_t status, uint32_t how, const char *text
     const struct {
         struct job_exit exit;
         struct exit_fault fault;
-    } e = {.exit = {.job = 1, .node = node, .status = status, .how = how}, .fault = {.pc = 0x10044, .sp = 0x6ffffff0}};
+    } e = {.exit = {.job = 1, .node = node, .status = status, .how = how}, .fault = {.pc = 0x10044, .x[1] = 0x6ffffff0}};
 
     arrive(node, N_EXIT, &e, how == EXIT_FAULT ? sizeof e : sizeof e.exit, text);
 }

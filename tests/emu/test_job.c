@@ -318,7 +318,7 @@ Test(job, a_fault_prints_registers_on_request)
         struct job_exit exit;
         struct exit_fault fault;
         char text[16];
-    } m = {{.job = 1, .how = EXIT_FAULT}, {.pc = 0x10044, .ra = 0x10050, .sp = 0x6ffffff0, .a = {[7] = 0xabc}}, "it faulted"};
+    } m = {{.job = 1, .how = EXIT_FAULT}, {.pc = 0x10044, .x = {[0] = 0x10050, [16] = 0xabc, [26] = 0xdef}}, "it faulted"};
     struct user u;
     uint32_t id;
     struct job_options o = options_for(&u, 0, &program, 1);
@@ -329,7 +329,8 @@ Test(job, a_fault_prints_registers_on_request)
     front_receive(front, 0, TAG(N_EXIT, 0, 0), &m, sizeof m.exit + sizeof m.fault + 10);
     const char *told = text_at(u.err);
     cr_expect_eq(strncmp(told, "it faulted\n  pc   0x0000000000010044  ra   0x0000000000010050", 59), 0, "%s", told);
-    cr_expect_not_null(strstr(told, "  a7   0x0000000000000abc\n"), "%s", told);
+    cr_expect_not_null(strstr(told, "  a7   0x0000000000000abc  s2   0x0000000000000000"), "%s", told);
+    cr_expect_not_null(strstr(told, "  s10  0x0000000000000000  s11  0x0000000000000def\n"), "%s", told);
 }
 
 /* ---- Streams that are not ready ---- */

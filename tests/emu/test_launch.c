@@ -14,7 +14,7 @@ static const struct job_options options = {.dim = 3,
                                            .programs = 2,
                                            .serve = "data",
                                            .status_rule = JOB_STATUS_NODE0,
-                                           .label = true};
+                                           .label = true, .waits = true, .stack_bytes = 1, .heap_bytes = 2, .comm_bytes = 3};
 
 Test(launch, comes_out_as_it_went_in_with_absolute_paths)
 {
@@ -25,10 +25,11 @@ Test(launch, comes_out_as_it_went_in_with_absolute_paths)
     cr_assert_not_null(bytes);
     cr_assert_eq(launch_unpack(&l, bytes, n), 0);
     cr_expect_eq(l.job.dim, 3);
+    cr_expect(l.job.stack_bytes == 1 && l.job.heap_bytes == 2 && l.job.comm_bytes == 3);
     cr_expect_eq(l.job.programs, 2);
     cr_expect_str_eq(l.job.serve, "/home/u/data");
     cr_expect_eq(l.job.status_rule, JOB_STATUS_NODE0);
-    cr_expect(l.job.label && !l.job.registers && !l.job.keeps_going);
+    cr_expect(l.job.label && l.job.waits && !l.job.registers && !l.job.keeps_going);
     cr_expect_str_eq(l.program[0].path, "/home/u/a");
     cr_expect_eq(l.program[0].nodes, 5);
     cr_expect_eq(l.program[0].argc, 3);

@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "vertex/abi.h"
+#include "vertex/system.h"
 
 enum { SCRATCH_BYTES = 64 << 10, GUARD_WORDS = 4096, EVERY_DRAIN = 32, TYPE_BARRIER = N_TYPE_MAX, LONG_BYTES = 8192 };
 
@@ -78,6 +79,10 @@ static int is_pointer_argument(long number, int i)
         return i == 1;
     case TRAP_disk_io:
         return i == 3;
+    case TRAP_rexec:
+        return i == 2;
+    case TRAP_rwait:
+        return 0;
     default:
         return i == 0;
     }
@@ -95,6 +100,34 @@ static void avoid_barrier(long *type)
 {
     if ((int)*type == TYPE_BARRIER)
         *type = 1;
+}
+
+/* A program for rexec that is nearly sound, so that all of its checks are reached. Not one for the own node alone. */
+static void draw_program(long *arg)
+{
+    static struct abi_segment segment[ABI_SEGMENTS_MAX];
+    static struct abi_program p;
+
+    for (size_t i = 0; i < ABI_SEGMENTS_MAX; i++)
+        segment[i] = (struct abi_segment){0x10000 + i * 0x10000 * (draw(&state) % 8), (uint64_t)draw_pointer(),
+                                          draw(&state) % LONG_BYTES, draw(&state) % (2 * LONG_BYTES), 1};
+    p = (struct abi_program){.entry = 0x10000,
+                             .segment = draw(&state) % 4 ? (uint64_t)segment : (uint64_t)draw_pointer(),
+                             .arguments = (uint64_t)draw_pointer(),
+                             .name = (uint64_t)draw_pointer(),
+                             .segments = draw(&state) % (ABI_SEGMENTS_MAX + 2),
+                             .argc = draw(&state) % 3,
+                             .arg_bytes = draw(&state) % 16,
+                             .procs = 1 + draw(&state) % PROCS_MAX,
+                             .stack_bytes = 4096u << draw(&state) % 20};
+    if (draw(&state) % 4)
+        arg[2] = (long)&p;
+    if (draw(&state) % 2) {
+        arg[0] = 0;
+        arg[1] = node_count();
+    }
+    if (arg[0] == own_node() && arg[1] == 1)
+        arg[1] = 0;
 }
 
 /* False: not with these arguments. */
@@ -140,6 +173,11 @@ static int tame(long number, long *arg)
     case TRAP_kill:
         arg[1] = draw(&state) % 2 ? 0 : 99;
         return 1;
+    case TRAP_rexec:
+        draw_program(arg);
+        return 1;
+    case TRAP_rwait: /* of a node that goes on */
+        return arg[0] < 0 || arg[0] >= node_count() || arg[0] == own_node();
     case TRAP_mkdir: /* the front end's folder stays as it is */
     case TRAP_open:
         arg[1] = 0;

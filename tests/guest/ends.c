@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "vertex/abi.h"
 
 /* ---- Ends ---- */
 
@@ -176,11 +177,11 @@ static long trap(long number)
 
 static void unknown_traps(void)
 {
-    static const long numbers[] = {-1, 45, 46, 1000, 1l << 32, 1l << 63, 0x8021};
+    static const long numbers[] = {-1, TRAPS, TRAPS + 1, 1000, 1l << 32, 1l << 63, 0x8021};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         check(trap(numbers[i]) == -N_ENOSYS, "trap %ld", numbers[i]);
-    check(trap(31) < 0 && trap(32) < 0, "a compute node has drives");
+    check(trap(TRAP_disk_info) < 0 && trap(TRAP_disk_io) < 0, "a compute node has drives");
 }
 
 /* Every register gets its own number before a trap. After it those must have it that a function call leaves alone, ra, and

@@ -31,6 +31,14 @@ FAULT(wfi, "wfi");
 FAULT(sfence, "sfence.vma");
 FAULT(breakpoint, "ebreak");
 
+/* Register i gets the value 0xc0de00 + i, and then there is a fault. */
+void fault_with_registers(uint64_t unused);
+void fault_registers(uint64_t unused);
+__asm__(".text\n.balign 4\n.globl fault_with_registers\n.globl fault_registers\nfault_with_registers:\n"
+        ".irp r, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16\n li x\\r, 0xc0de00 + \\r\n.endr\n"
+        ".irp r, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n li x\\r, 0xc0de00 + \\r\n.endr\n"
+        "fault_registers: .4byte 0\n");
+
 static const char constant[] = "constant";
 static char data[64];
 
@@ -105,6 +113,7 @@ static const struct fault {
     {"sfence", fault_sfence, 0, NO_ADDRESS},
     {"breakpoint", fault_breakpoint, 0, NO_ADDRESS},
     {"stack overflow", overflow_stack, 0, NO_ADDRESS},
+    {"with registers", fault_registers, 0, NO_ADDRESS},
 };
 
 static const struct fault *find_fault(const char *name)
@@ -138,7 +147,7 @@ int main(int argc, char **argv)
     if (own_node() == faulty) {
         uint64_t argument = f->address == WRITTEN ? write_code(f->argument, frame) : f->argument;
         announce(f, argument);
-        f->run(argument);
+        (f->run == fault_registers ? fault_with_registers : f->run)(argument);
         printf("went on\n");
         return 0;
     }

@@ -394,6 +394,26 @@ static void holes(void)
 
 /* ---- Several nodes ---- */
 
+/* What 32 bits cannot say. */
+static void beyond_4_gb(void)
+{
+    const off_t far = 5ll << 30;
+    int fd = open_file("far", O_RDWR | O_CREAT | O_TRUNC);
+    char c = 0;
+
+    check_equal(lseek(fd, far, SEEK_SET), far);
+    check_equal(write(fd, "x", 1), 1);
+    check_equal(size_of("far"), far + 1);
+    check_equal(lseek(fd, -1, SEEK_END), far);
+    check(read(fd, &c, 1) == 1 && c == 'x', "read %d", c);
+    check_equal(pread(fd, &c, 1, far - 1), 1);
+    check_equal(c, 0);
+    check_works(ftruncate(fd, far / 2));
+    check_equal(size_of("far"), far / 2);
+    check_works(close(fd));
+    check_works(unlink(name_of("far")));
+}
+
 static void own_files(void)
 {
     char name[32];
@@ -562,9 +582,19 @@ static void refused_everywhere(int error)
     check(opendir(name_of("")) == NULL && errno == error, "opendir: errno %d", errno);
 }
 
+static void check_told(const char *expected)
+{
+    check(strcmp(nfailed(), expected) == 0, "nfailed says \"%s\", not \"%s\"", nfailed(), expected);
+}
+
 static void permission_denied(void)
 {
+    char told[1400];
+
     refused_everywhere(EACCES);
+    check_fails(open(name_of("file"), O_RDONLY), EACCES);
+    snprintf(told, sizeof told, "open %s: front end: permission denied", name_of("file"));
+    check_told(told);
 }
 
 static void no_such_volume(void)
@@ -572,6 +602,13 @@ static void no_such_volume(void)
     refused_everywhere(ENOENT);
     open(name_of("file"), O_RDONLY);
     perror(name_of("file"));
+    check_told("open //nosuch/file: there is no volume nosuch in this machine");
+    check_fails(rename(name_of("file"), name_of("other")), ENOENT);
+    check_told("rename //nosuch/file: there is no volume nosuch in this machine");
+    check_fails(read(77, NULL, 1), EBADF);
+    check_told("read descriptor 77: bad file descriptor");
+    check_fails(open((const char *)8, O_RDONLY), EFAULT);
+    check_told("open: bad address");
 }
 
 static void other_volume(void)
@@ -586,7 +623,7 @@ static void other_volume(void)
 static size_t fill(const char *name)
 {
     enum { PIECE = 10000 };
-    static char buf[PIECE];
+    static char buf[PIECE], told[1400];
     int fd = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
     size_t total = 0;
     ssize_t n = PIECE;
@@ -598,6 +635,8 @@ static size_t fill(const char *name)
         total += n > 0 ? n : 0;
     }
     check_fails(write(fd, buf, PIECE), ENOSPC);
+    snprintf(told, sizeof told, "write %s: volume df00 on I/O node 0 of board 3: no space left on volume", name_of(name));
+    check_told(told);
     check_works(close(fd));
     check_equal(size_of(name), total);
     fd = open_file(name, O_RDONLY);
@@ -614,6 +653,7 @@ static void a_full_volume(void)
 
     check(total > 100000, "only %zu bytes fit", total);
     check_fails(mkdir(name_of("folder"), 0755), ENOSPC);
+    check_told("mkdir //df00/folder: volume df00: no space left on volume");
     expect_file("before", 5000, 77);
     check_works(unlink(name_of("full")));
     make_file("after", 100000, 78);
@@ -636,6 +676,7 @@ static const struct test_case cases[] = {
     {"all descriptors", all_descriptors},
     {"a big file", a_big_file},
     {"holes", holes},
+    {"beyond 4 GB", beyond_4_gb},
     {"own files", own_files},
     {"one file", one_file},
     {"appended records", appended_records},

@@ -93,7 +93,7 @@ static void null_stands_for_any(void)
     for (int i = 0; i < node_count(); i++) {
         check_equal(nread(&value, sizeof value, NULL, NULL, &flag), sizeof value);
         check_equal(value, 17);
-        check_equal(flag, 0);
+        check_equal(flag, 99);
     }
 }
 
@@ -257,7 +257,7 @@ static void too_small_a_buffer(void)
     if (own_node() != 0)
         return;
     check_equal(nread(buf, 9, &src, &type, &flag), -N_EMSGSIZE);
-    check_equal(flag, -N_EMSGSIZE);
+    check_equal(flag, 0);
     check_equal(buf[0], 0);
     src = type = N_ANY;
     check_equal(nread(buf, 0, &src, &type, NULL), -N_EMSGSIZE);
@@ -293,7 +293,8 @@ static void send_errors(void)
     for (size_t i = 0; i < sizeof bad_type / sizeof *bad_type; i++)
         check(nwrite(&value, 4, 0, bad_type[i], NULL) == -N_EINVAL, "type %d", bad_type[i]);
     check_equal(nwrite(&value, -1, 0, 1, &flag), -N_EINVAL);
-    check_equal(flag, -N_EINVAL);
+    check_equal(flag, 7);
+    check_equal(nwrite(&value, -1, 0, 1, (int *)8), -N_EINVAL);
     check_equal(nwrite(&value, (int)0x80000000, 0, 1, NULL), -N_EINVAL);
     for (size_t i = 0; i < BAD_BUFFERS; i++)
         check(nwrite(bad_buffers[i], 100, 0, 1, NULL) == -N_EFAULT, "buffer %p", bad_buffers[i]);

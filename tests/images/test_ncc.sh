@@ -6,6 +6,7 @@ set -u
 build=$(readlink -f "$1")
 ncc=$build/bin/ncc
 readelf=riscv64-unknown-elf-readelf
+old=$(dirname "$(readlink -f "$0")")/old
 cd "$scratch" || exit 1
 
 cat >hello.c <<END
@@ -31,6 +32,7 @@ cat >calls.c <<END
 #include <nmon.h>
 #include <nself.h>
 #include <ntime.h>
+#include <rexec.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,8 @@ void *used[] = {
     USE(raise), USE(abort), USE(getpid), USE(fsync), USE(malloc), USE(printf), USE(scanf), USE(fopen),
     USE(sin), USE(ngetp), USE(nwritep), USE(nreadp), USE(nrelp), USE(nglobal), USE(nlocal), USE(pread), USE(pwrite),
     USE(sleep), USE(usleep), USE(nanosleep), USE(clock_gettime), USE(pause), USE(sigaction), USE(sigprocmask),
-    USE(statfs), USE(fstatfs), USE(getopt), USE(qsort),
+    USE(statfs), USE(fstatfs), USE(getopt), USE(qsort), USE(nfailed), USE(iochannel),
+    USE(rexecv), USE(rexecl), USE(rwait), USE(execv), USE(execl), USE(execve),
 };
 int main(int argc, char **argv) { return used[argc] == argv; }
 END
@@ -67,6 +70,18 @@ field() { # FILE PATTERN: the lines of the program headers
 }
 
 check "compiles and links" $ncc -o hello hello.c
+# Programs as they were written then: no prototypes, types left out. Warnings are gcc's to give.
+for program in cg md; do
+    check "compiles $program of before ANSI C" $ncc -w -O -o $program "$old/$program.c" "$old/layer.c" -lm
+done
+old_says() { # PROGRAM DIM TEXT
+    [ "$("$build/bin/ncube" run -d "$2" "./$1")" = "$3" ]
+}
+for dim in 0 3; do
+    check "a sparse solver of then converges on 2^$dim nodes" old_says cg $dim "converged, |x| 1481.682147, in time"
+    check "molecules of then keep their energy on 2^$dim nodes" old_says md $dim "energy kept"
+done
+
 check "to an executable for RISC-V" eval 'field hello Machine: | grep -q RISC-V'
 same "entered where programs begin" " Entry point address: 0x10000" "$(field hello "Entry point")"
 same "text is not writable, data not executable" "R E,RW," \

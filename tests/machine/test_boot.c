@@ -246,6 +246,93 @@ Test(boot, a_machine_that_is_full_says_so_and_has_room_again_later)
     booted_down(&b);
 }
 
+/* Two nodes of four are taken. */
+struct queue {
+    struct booted b;
+    int input;
+    struct command holder;
+};
+
+static struct queue queue_new(void)
+{
+    struct queue q = {.b = booted_up(WORDS("-d", "2"))};
+
+    q.holder = start_on_pipe(&q.b, WORDS("-d1", "guest/streams", "copies lines"), &q.input);
+    pause_ms(300);
+    return q;
+}
+
+static struct command queue_up(const struct queue *q, int out, const char *dim)
+{
+    struct command c = xnc_start(&q->b, (struct streams_of_test){-1, out}, WORDS("--wait", dim, "examples/hello"));
+
+    cr_expect_not(command_ends_within(&c, 200), "%s: it does not wait", dim);
+    return c;
+}
+
+static void queue_let_go(struct queue *q)
+{
+    close(q->input);
+    expect_end(&q->holder, "the one that has nodes", 0, "passed\n", "");
+}
+
+Test(boot, programs_that_wait_for_a_subcube_get_it_in_the_order_of_asking)
+{
+    struct queue q = queue_new();
+    struct pipe p = make_pipe();
+    struct command all = queue_up(&q, p.in, "-d2"), one = queue_up(&q, p.in, "-d0");
+    char text[256] = "";
+
+    close(p.in);
+    xnc_expect(&q.b, "", WORDS("-d0", "examples/hello"), 1, "", "other programs wait for a subcube already");
+    queue_let_go(&q);
+    expect_end(&all, "all nodes", 0, NULL, "");
+    expect_end(&one, "one node", 0, NULL, "");
+    for (ssize_t n, at = 0; (n = read(p.out, text + at, sizeof text - 1 - (size_t)at)) > 0;)
+        at += n;
+    cr_expect_eq(count_lines(text), 5, "%s", text);
+    cr_expect_str_eq(strstr(text, "of 1"), "of 1\n", "the one node was before the four: %s", text);
+    close(p.out);
+    booted_down(&q.b);
+}
+
+Test(boot, a_user_that_goes_away_gives_up_the_turn)
+{
+    static const int signals[] = {SIGKILL, SIGINT, SIGTERM};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct queue q = queue_new();
+        struct command gone = queue_up(&q, -1, "-d2"), one = queue_up(&q, -1, "-d0");
+        kill(gone.pid, signals[i]);
+        expect_end(&gone, "the one that went", 128 + signals[i], "", "");
+        expect_end(&one, "the next one", 0, "hello from node 0 of 1\n", "");
+        queue_let_go(&q);
+        booted_down(&q.b);
+    }
+}
+
+Test(boot, what_cannot_run_does_not_wait)
+{
+    struct queue q = queue_new();
+
+    xnc_expect(&q.b, "", WORDS("--wait", "-d2", "./none"), 1, "", "/none: cannot be opened");
+    xnc_expect(&q.b, "", WORDS("--wait", "-d3", "examples/hello"), 1, "", "dimension 3 does not fit");
+    queue_let_go(&q);
+    xnc_expect(&q.b, "", WORDS("--wait", "-d1", "examples/hello"), 0, NULL, "");
+    booted_down(&q.b);
+}
+
+Test(boot, going_down_sends_home_who_waits)
+{
+    struct queue q = queue_new();
+    struct command all = queue_up(&q, -1, "-d2");
+
+    booted_down(&q.b);
+    expect_end(&all, "the one that waits", 1, "", "the machine goes down");
+    expect_end(&q.holder, "the one that has nodes", 1, NULL, "the machine goes down");
+    close(q.input);
+}
+
 /* A deadlock is seen when nothing else runs: the one that waits for the user is none. */
 Test(boot, a_deadlock_of_one_program_leaves_another_that_waits_for_input)
 {
@@ -359,7 +446,7 @@ ParameterizedTest(size_t *row, boot, a_machine_that_ends_by_force_ends_its_users
     struct outcome o = booted_end(&b, END_MS);
     cr_expect_eq(o.status, e->status, "%s: status %d: %s", e->name, o.status, o.err);
     outcome_free(&o);
-    expect_users_end(c, input, "the machine has gone down");
+    expect_users_end(c, input, "the machine ");
 }
 
 Test(boot, an_idle_machine_ends_at_a_signal_and_one_that_boots_too)
@@ -480,6 +567,37 @@ Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
 }
 
 /* The user goes away in the middle of it: what is open is closed for the program, and the volume is clean. */
+/* The program writes all the time. A second signal does not wait for the volumes. */
+static void end_by_signals(const char *machine, int signals, unsigned after_ms)
+{
+    struct booted b = booted_up(WORDS(machine));
+    const struct streams_of_test in_memory = {-1, -1};
+    struct command c = xnc_start(&b, in_memory, WORDS("guest/files", "syncs", "//df00/"));
+
+    command_await_lines(&c, 2);
+    pause_ms(after_ms);
+    for (int i = 0; i < signals; i++)
+        kill(b.command.pid, SIGTERM);
+    struct outcome o = booted_end(&b, END_MS);
+    cr_expect_eq(o.status, 143, "%d signals: status %d: %s", signals, o.status, o.err);
+    outcome_free(&o);
+    o = command_wait(&c);
+    cr_expect_eq(o.status, 1, "%d signals: xnc ends with %d", signals, o.status);
+    outcome_free(&o);
+}
+
+Test(boot, a_machine_that_ends_by_a_signal_leaves_volumes_clean)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        char *folder = folder_with_images(1, 8192, 4096), *machine = machine_file(folder, 1, 1, "");
+        end_by_signals(machine, 1, 20 * i);
+        images_check(folder, 1);
+        end_by_signals(machine, 2, 20 * i);
+        free(machine);
+        folder_remove(folder);
+    }
+}
+
 Test(boot, a_program_that_is_killed_leaves_volumes_that_go_down_clean)
 {
     char *folder = folder_with_images(1, 8192, 4096), *machine = machine_file(folder, 2, 1, "");

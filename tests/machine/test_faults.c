@@ -80,6 +80,32 @@ ParameterizedTest(size_t *row, faults, end_the_program_and_say_where)
     outcome_free(&o);
 }
 
+/* x1 to x31, each with a value of its own, as they were. */
+static void expect_registers(const char *option, const char *node)
+{
+    static const char *const names[] = {"ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",
+                                        "a2", "a3", "a4", "a5", "a6", "a7", "s2", "s3", "s4", "s5",  "s6",
+                                        "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "1",
+                                                     .options = {"--registers", option},
+                                                     .program = "guest/faults",
+                                                     .args = {"with registers", node}});
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char *wanted = format("  %-4s 0x%016x", names[i], 0xc0de00 + i + 1);
+        cr_expect(strstr(o.err, wanted) != NULL, "no '%s' in: %s", wanted, o.err);
+        free(wanted);
+    }
+    cr_expect_eq(count_lines(o.err), 9, "%s", o.err);
+    outcome_free(&o);
+}
+
+Test(faults, print_every_register_on_request)
+{
+    expect_registers(NULL, "0");
+    expect_registers("--sync=strict", "1");
+}
+
 Test(faults, on_any_node_of_eight_end_all)
 {
     static const char *const nodes[] = {"0", "5", "7"};

@@ -20,6 +20,7 @@ static const struct file_case {
     {"0", "describes"},         {"0", "serves stdio"},              {"0", "renames and links"},
     {"0", "lists"},             {"0", "makes and removes folders"}, {"0", "many files"},
     {"0", "all descriptors"},   {"0", "a big file"},                {"0", "holes"},
+    {"0", "beyond 4 GB"},
     {"0", "starts and ends"},   {"3", "own files"},                 {"2", "one file"},
     {"3", "appended records"},
 };

@@ -39,6 +39,12 @@ static const struct job {
     {"a rule that there is not", "2", {"--status=last"}, "guest/neighbours", {"ends backwards"}, 2, "",
      "give highest, first or node0"},
 
+    {"a heap as the user says", "0", {"--heap=16K"}, "guest/ends", {"memory ends"}, 1, "", "only 0 blocks of 128 KB"},
+    {"a heap that suffices", "0", {"--heap=4M", "--stack=64K", "--comm=1M"}, "guest/library", {"argument"}, 0, NULL, ""},
+    {"a stack that no node has", "0", {"--stack=32M"}, "examples/hello", {NULL}, 1, "", "a stack of 32768 KB does not fit"},
+    {"a size that is none", "0", {"--comm=1G"}, "examples/hello", {NULL}, 2, "", "give a size up to 64M"},
+    {"no size at all", "0", {"--heap=0"}, "examples/hello", {NULL}, 2, "", "give a size"},
+
     {"lines with labels", "1", {"--label"}, "examples/hello", {NULL}, 0,
      "node 0: hello from node 0 of 2\nnode 1: hello from node 1 of 2\n", ""},
     {"registers after a fault", "1", {"--registers"}, "guest/faults", {"null store", "1"}, 1, NULL, "\n  pc   0x"},

@@ -36,6 +36,7 @@ static const struct volume_case {
     {"0", "a big file", 4096, 2048},
     {"0", "holes", 1024, 1024},
     {"0", "holes", 4096, 4096},
+    {"0", "beyond 4 GB", 4096, 4096},
     {"0", "starts and ends", 1024, 1024},
     {"3", "own files", 4096, 1024},
     {"2", "one file", 2048, 1024},
@@ -248,4 +249,21 @@ Test(volumes, that_are_damaged_are_refused_in_one_line)
     outcome_free(&o);
     free(machine);
     folder_remove(folder);
+}
+
+/* ---- Signals ---- */
+
+Test(volumes, are_clean_after_a_signal_at_any_moment)
+{
+    static const struct {
+        int signal_number, after_files, after_ms;
+    } moments[] = {{SIGTERM, 0, 300}, {SIGINT, 1, 0}, {SIGTERM, 5, 7}, {SIGHUP, 12, 30}};
+
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        char *folder = folder_with_images(1, 8192, 1024), *machine = machine_file(folder, 1, 1, "");
+        cut_power(machine, moments[i].signal_number, moments[i].after_files, moments[i].after_ms);
+        images_check(folder, 1);
+        free(machine);
+        folder_remove(folder);
+    }
 }

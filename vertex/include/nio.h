@@ -32,4 +32,16 @@ int ionode(int fd);
  * Returns 0. Errors: EBADF; EINVAL fd is the front end's, or no such channel; ENFILE chosen for 16 I/O nodes already. */
 int iochannel(int fd, int channel);
 
+/*
+ * What failed last: the call of this header or of POSIX, the file, its server, and why, as one line without a new line:
+ *
+ *     open //df07/out: there is no volume df07 in this machine
+ *     write //df00/out: volume df00 on I/O node 3 of board 1: no space left on volume
+ *     open data.txt: front end: permission denied
+ *
+ * "" when nothing has failed. Stays until the next call of nfailed. Calls that succeed change nothing, so ask at once.
+ * errno is not touched. Files of libpio are named by pio_failed_path.
+ */
+const char *nfailed(void);
+
 #endif

@@ -23,7 +23,7 @@ int npid(void);
 
 /*
  * Sends n bytes to the node dest, or to all with N_DEST_ALL. The buffer may be used again at once.
- * flag may be NULL; else it gets what the call returns.
+ * flag is there for the programs of the time, and is not looked at.
  * Returns 0. Errors: EINVAL dest, type or n; EFAULT; ENOMEM. EHOSTUNREACH (no way), EIO (damaged too often): earlier
  * messages to this node did not arrive; this one was not sent, and the next will be. N_DEST_ALL is told of any node.
  */

@@ -1,0 +1,58 @@
+#include "images/lib/failure.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "nsdisk/errors.h"
+
+#define NAMED 64 /* descriptors whose names are kept; no memory is allocated, so that handlers of signals may open files */
+
+static struct failure last = {.fd = -1};
+static char names[NAMED][FAILURE_NAME_BYTES]; /* of open descriptors; "": a standard stream */
+
+static bool is_named(long fd)
+{
+    return fd >= 0 && fd < NAMED;
+}
+
+static void note(const char *call, const char *path, long fd, long result)
+{
+    last.call = call;
+    last.fd = (int)fd;
+    last.error = (int)-result;
+    last.path[0] = '\0';
+    if (path)
+        strncpy(last.path, path, sizeof last.path - 1);
+}
+
+/* A path that is no string is not looked at. */
+long failure_of_path(const char *call, const char *path, long result)
+{
+    if (result < 0)
+        note(call, result == -N_EFAULT ? NULL : path, -1, result);
+    return result;
+}
+
+long failure_of_fd(const char *call, long fd, long result)
+{
+    if (result < 0)
+        note(call, is_named(fd) ? names[fd] : NULL, fd, result);
+    return result;
+}
+
+void failure_name(long fd, const char *path)
+{
+    if (is_named(fd))
+        strncpy(names[fd], path, sizeof names[fd] - 1);
+}
+
+void failure_forget(long fd)
+{
+    if (is_named(fd))
+        memset(names[fd], 0, sizeof names[fd]);
+}
+
+const struct failure *failure_last(void)
+{
+    return &last;
+}

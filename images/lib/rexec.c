@@ -1,0 +1,252 @@
+/*
+ * <rexec.h>: reads a program's file and gives the kernel what is in it.
+ */
+#include <rexec.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/lib/result.h"
+#include "images/lib/trap.h"
+#include "vertex/system.h"
+
+/* ---- The file (ELF, 64 bit, little-endian) ---- */
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, program_at, section_at;
+    uint32_t flags;
+    uint16_t bytes, program_bytes, programs, section_bytes, sections, names;
+};
+_Static_assert(sizeof(struct elf_header) == 64, "elf_header layout");
+
+struct elf_program {
+    uint32_t type, flags;
+    uint64_t at, va, pa, file_bytes, mem_bytes, align;
+};
+_Static_assert(sizeof(struct elf_program) == 56, "elf_program layout");
+
+struct elf_note {
+    uint32_t name_bytes, bytes, type;
+};
+
+enum { ELF_EXEC = 2, ELF_RISCV = 243, ELF_LOAD = 1, ELF_NOTE = 4, ELF_WRITABLE = 2 };
+
+struct image {
+    char *bytes;
+    size_t size;
+    struct abi_segment segment[ABI_SEGMENTS_MAX];
+    struct abi_program program;
+};
+
+static bool is_inside(const struct image *i, uint64_t at, uint64_t bytes)
+{
+    return at <= i->size && bytes <= i->size - at;
+}
+
+static bool is_executable(const struct image *i, const struct elf_header *h)
+{
+    static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1};
+
+    return memcmp(h->ident, ident, sizeof ident) == 0 && h->type == ELF_EXEC && h->machine == ELF_RISCV &&
+           h->program_bytes == sizeof(struct elf_program) &&
+           is_inside(i, h->program_at, (uint64_t)h->programs * sizeof(struct elf_program));
+}
+
+static int add_segment(struct image *i, const struct elf_program *p)
+{
+    uint32_t n = i->program.segments;
+
+    if (p->mem_bytes == 0)
+        return 0;
+    if (n == ABI_SEGMENTS_MAX || !is_inside(i, p->at, p->file_bytes))
+        return -ENOEXEC;
+    i->segment[n] = (struct abi_segment){.va = p->va,
+                                         .data = (uint64_t)i->bytes + p->at,
+                                         .file_bytes = p->file_bytes,
+                                         .mem_bytes = p->mem_bytes,
+                                         .writable = (p->flags & ELF_WRITABLE) != 0};
+    i->program.segments++;
+    return 0;
+}
+
+/* What ncc was told about sizes. The note of sizes is the only one in its segment. */
+static int take_note(struct image *i, const struct elf_program *p)
+{
+    static const struct elf_note expected = {sizeof PROGRAM_NOTE_NAME, sizeof(struct program_note), PROGRAM_NOTE};
+    const size_t name_bytes = (sizeof PROGRAM_NOTE_NAME + 3) & ~3ul;
+    struct program_note note;
+
+    if (!is_inside(i, p->at, p->file_bytes) || p->file_bytes < sizeof expected + name_bytes + sizeof note)
+        return -ENOEXEC;
+    if (memcmp(i->bytes + p->at, &expected, sizeof expected) != 0)
+        return 0;
+    memcpy(&note, i->bytes + p->at + sizeof expected + name_bytes, sizeof note);
+    if (note.stack_bytes)
+        i->program.stack_bytes = note.stack_bytes;
+    i->program.heap_bytes = note.heap_bytes;
+    i->program.comm_bytes = note.comm_bytes;
+    i->program.procs = note.procs ? note.procs : 1;
+    return 0;
+}
+
+static int parse(struct image *i)
+{
+    struct elf_header h;
+    struct elf_program p;
+    int error = 0;
+
+    if (i->size < sizeof h)
+        return -ENOEXEC;
+    memcpy(&h, i->bytes, sizeof h);
+    if (!is_executable(i, &h))
+        return -ENOEXEC;
+    i->program = (struct abi_program){.entry = h.entry, .procs = 1, .stack_bytes = USER_STACK_DEFAULT_BYTES};
+    for (unsigned k = 0; k < h.programs && !error; k++) {
+        memcpy(&p, i->bytes + h.program_at + k * sizeof p, sizeof p);
+        if (p.type == ELF_LOAD)
+            error = add_segment(i, &p);
+        else if (p.type == ELF_NOTE)
+            error = take_note(i, &p);
+    }
+    return error;
+}
+
+/* ---- Reading it ---- */
+
+static int check_file(int fd, size_t *size)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode) || !(st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+        return -EACCES;
+    *size = (size_t)st.st_size;
+    return 0;
+}
+
+static int read_all(int fd, struct image *i)
+{
+    int error = check_file(fd, &i->size);
+
+    if (error)
+        return error;
+    i->bytes = malloc(i->size + 1);
+    if (!i->bytes)
+        return -ENOMEM;
+    ssize_t got = read(fd, i->bytes, i->size);
+    if (got < 0)
+        return -errno;
+    return (size_t)got == i->size ? 0 : -EIO;
+}
+
+static int read_image(struct image *i, const char *path)
+{
+    int fd = open(path, O_RDONLY);
+
+    if (fd < 0)
+        return -errno;
+    int error = read_all(fd, i);
+    close(fd);
+    return error ? error : parse(i);
+}
+
+/* ---- Arguments ---- */
+
+/* One after the other; NULL: no memory. */
+static char *join(char *const argv[], struct abi_program *p)
+{
+    size_t bytes = 0;
+
+    for (p->argc = 0; argv[p->argc]; p->argc++)
+        bytes += strlen(argv[p->argc]) + 1;
+    char *text = malloc(bytes + 1), *at = text;
+    for (uint32_t k = 0; text && k < p->argc; k++)
+        at = stpcpy(at, argv[k]) + 1;
+    p->arguments = (uint64_t)text;
+    p->arg_bytes = bytes <= UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    return text;
+}
+
+static int load(struct image *i, int first, int nodes, const char *path, char *const argv[])
+{
+    char *text = join(argv, &i->program);
+
+    if (!text)
+        return -ENOMEM;
+    i->program.segment = (uint64_t)i->segment;
+    i->program.name = (uint64_t)path;
+    int result = (int)trap_rexec(first, nodes, &i->program);
+    free(text);
+    return result;
+}
+
+/* ---- Calls ---- */
+
+int rexecv(int first, int nodes, const char *path, char *const argv[])
+{
+    struct image i = {.bytes = NULL};
+
+    if (!argv || !argv[0])
+        return -EINVAL;
+    int before = errno, result = read_image(&i, path);
+    if (result == 0)
+        result = load(&i, first, nodes, path, argv);
+    free(i.bytes);
+    errno = before;
+    return result;
+}
+
+int rwait(int node)
+{
+    return (int)trap_rwait(node);
+}
+
+int execv(const char *path, char *const argv[])
+{
+    return (int)result_to_errno(rexecv(N_NODE_OF(npid()), 1, path, argv));
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+    (void)envp;
+    return execv(path, argv);
+}
+
+/* An argument list on the stack, as a list of words in `argv`. */
+#define LIST(argv, arg0)                                    \
+    va_list list_args;                                      \
+    size_t list_n = (arg0) != NULL;                         \
+    va_start(list_args, arg0);                              \
+    while (list_n && va_arg(list_args, char *))             \
+        list_n++;                                           \
+    va_end(list_args);                                      \
+    char *argv[list_n + 1];                                 \
+    argv[0] = (char *)arg0;                                 \
+    va_start(list_args, arg0);                              \
+    for (size_t list_k = 1; list_k <= list_n; list_k++)     \
+        argv[list_k] = va_arg(list_args, char *);           \
+    va_end(list_args)
+
+int rexecl(int first, int nodes, const char *path, const char *arg0, ...)
+{
+    LIST(argv, arg0);
+    return rexecv(first, nodes, path, argv);
+}
+
+int execl(const char *path, const char *arg0, ...)
+{
+    LIST(argv, arg0);
+    return execv(path, argv);
+}

@@ -1,0 +1,128 @@
+/* Programs that load programs: tests/guest/rexec.c, which is also what it loads. */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/booted.h"
+
+TestSuite(rexec, .timeout = 60);
+
+#define PROGRAM "guest/rexec"
+
+/* A folder to serve, with the program in it. */
+static char *folder_with_program(void)
+{
+    char *folder = folder_new(), *program = build_path(PROGRAM), *copy = format("%s/rexec", folder);
+
+    command_must_succeed((char *[]){"cp", program, copy, NULL});
+    free(copy);
+    free(program);
+    return folder;
+}
+
+static const struct loading {
+    const char *dim, *name;
+    int status;
+    const char *out, *err;
+} loadings[] = {
+    {"1", "loads others", 0, "passed\n", ""},
+    {"2", "loads others", 0, "passed\n", ""},
+    {"4", "loads others", 0, "passed\n", ""},
+    {"2", "one by one, again and again", 0, "passed\n", ""},
+    {"2", "statuses", 13, "passed\n", ""},
+    {"2", "arguments", 95, "passed\n", ""},
+    {"0", "takes its place", 0, "passed\n", ""},
+    {"3", "takes its place", 0, "passed\n", ""},
+    {"1", "is refused in its place", 0, "passed\n", ""},
+    {"2", "errors", 0, "passed\n", ""},
+    {"2", "two want one", 0, "passed\n", ""},
+    {"2", "a fault", 1, "", "in child_faults (rexec.c:"},
+};
+
+ParameterizedTestParameters(rexec, goes_as_it_should)
+{
+    return TABLE_ROWS(loadings);
+}
+
+ParameterizedTest(size_t *row, rexec, goes_as_it_should)
+{
+    const struct loading *l = &loadings[*row];
+    char *folder = folder_with_program();
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = l->dim, .serve = folder, .program = PROGRAM, .args = {l->name}});
+
+    outcome_expect(&o, l->name, l->status, l->out, l->err);
+    outcome_free(&o);
+    folder_remove(folder);
+}
+
+Test(rexec, loads_from_a_volume)
+{
+    char *images = folder_with_images(1, 2048, 1024), *machine = machine_file(images, 2, 1, "");
+    char *folder = folder_with_program();
+
+    guest_must_pass(&(struct ncube_run){
+        .machine = machine, .dim = "2", .serve = folder, .program = PROGRAM, .args = {"from a volume", "//df00/rexec"}});
+    images_check(images, 1);
+    folder_remove(folder);
+    free(machine);
+    folder_remove(images);
+}
+
+Test(rexec, makes_a_farm_of_workers)
+{
+    char *folder = build_path("examples");
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "3", .serve = folder, .program = "examples/manager", .args = {"worker", "20"}});
+
+    outcome_expect(&o, "manager", 0, "sum 2490\n", "");
+    outcome_free(&o);
+    free(folder);
+}
+
+Test(rexec, is_repeatable)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    char *folder = folder_with_program(), *first = NULL;
+    size_t first_bytes = 0, bytes;
+
+    for (int i = 0; i < 3; i++) {
+        char *path = format("%s/trace", folder);
+        guest_must_pass(&(struct ncube_run){.dim = "2",
+                                            .trace = path,
+                                            .serve = folder,
+                                            .options = {sync[i]},
+                                            .program = PROGRAM,
+                                            .args = {"loads others"}});
+        char *trace = file_read(folder, "trace", &bytes);
+        cr_expect(!first || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
+        if (!first)
+            first = trace, first_bytes = bytes;
+        else
+            free(trace);
+        free(path);
+    }
+    free(first);
+    folder_remove(folder);
+}
+
+/* Whatever the load has come to: the subcube is free, and nothing is left of it (Vertex panics if pages are). */
+Test(rexec, gives_its_nodes_back_when_its_user_goes_away)
+{
+    char *folder = folder_with_program();
+    struct booted b = booted_up(WORDS("-d", "2"));
+
+    for (int i = 0; i < 8; i++) {
+        struct command c = xnc_start(&b, (struct streams_of_test){-1, -1},
+                                     WORDS("-d2", "--serve", folder, PROGRAM, "for ever"));
+        poll(NULL, 0, 150 + 17 * i);
+        kill(c.pid, i % 2 ? SIGKILL : SIGTERM);
+        struct outcome o = command_wait(&c);
+        outcome_free(&o);
+        xnc_expect(&b, "", WORDS("--wait", "-d2", "guest/neighbours", "answers"), 0, "passed\n", "");
+    }
+    booted_down(&b);
+    folder_remove(folder);
+}
