@@ -15,6 +15,7 @@
 
 #include "emu/disk.h"
 #include "emu/setting.h"
+#include "emu/software.h"
 
 #define BOARD_MAX ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
 #define BOARD_IO_NODES 16u
@@ -112,13 +113,20 @@ static bool check_drive_is_new(struct loader *l, const config_setting_t *at, con
     return true;
 }
 
+/* To a list for an error. */
+static void append_name(char *list, size_t bytes, const char *name)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, bytes - n, "%s%s", n ? ", " : "", name);
+}
+
 static bool check_model(struct loader *l, const config_setting_t *at, const char *model)
 {
     char known[256] = "";
     if (disk_model_find(model))
         return true;
     for (const char *const *name = disk_model_names; *name; name++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", *name);
+        append_name(known, sizeof known, *name);
     return setting_fail(&l->r, at, "unknown drive model '%s'; known: %s", model, known);
 }
 
@@ -390,6 +398,22 @@ static bool load_costs(struct loader *l, const config_setting_t *root)
     return true;
 }
 
+static bool load_timing(struct loader *l, const config_setting_t *root)
+{
+    const char *name = NULL;
+    char known[256] = "";
+    if (!setting_string(&l->r, root, "timing", &name))
+        return false;
+    const struct software_preset *preset = name ? software_preset_find(name) : NULL;
+    if (preset)
+        l->config->software = preset->cost;
+    if (preset || !name)
+        return true;
+    for (const struct software_preset *p = software_presets; p->name; p++)
+        append_name(known, sizeof known, p->name);
+    return setting_fail(&l->r, config_setting_get_member(root, "timing"), "unknown preset '%s'; known: %s", name, known);
+}
+
 /* ---- Faults ------------------------------------------------------------------------------- */
 
 #define FAULT_MAX_US 1000000000000ll /* eleven days of virtual time */
@@ -541,14 +565,14 @@ static bool load_faults(struct loader *l, const config_setting_t *root)
 static bool load_machine(struct loader *l, const config_setting_t *root, const char *image_folder)
 {
     static const char *const keys[] = {"dim",       "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards",
-                                       "front_end", "images", "cycles",            "faults",         NULL};
+                                       "front_end", "images", "cycles",            "timing",         "faults", NULL};
     const char *images = NULL;
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
         !setting_string(&l->r, root, "images", &images))
         return false;
     l->image_folder = image_folder_of(l, images, image_folder);
     return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) &&
-           load_faults(l, root);
+           load_timing(l, root) && load_faults(l, root);
 }
 
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "emu/fault.h"
+#include "emu/machine.h"
 #include "emu/topo.h"
 
 struct config_cost { /* an entry of `cycles = { ... }`: another cost for a class of instructions */
@@ -21,6 +22,7 @@ struct machine_config {
     char *path; /* of the machine file; NULL: config_default */
     uint32_t n_costs;
     struct config_cost *cost;
+    struct software_cost software; /* `timing` */
     uint32_t n_faults;
     struct fault *fault;
 };

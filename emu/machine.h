@@ -111,6 +111,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot: without
  *                                                      an error it is no cause, and waits for SENT. On a machine
  *                                                      with faults always 1
+ *  CHARGE      cycles                                  the clock goes on by so much at once
  *  SENT                                                as CAUSES, for the SEND_DONE that wait
  *  ENTER                                               first thing in a trap from U-mode that is not the
  *                                                      interrupt: ans0 = 1: handle what was due before (CAUSES
@@ -163,6 +164,7 @@ enum ncu_op {
     NCU_DROP,
     NCU_REAP,
     NCU_SENT,
+    NCU_CHARGE,
     NCU_TEXT,
     NCU_OPS
 };
@@ -225,6 +227,13 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 #define NCU_POSTED 16u
 #define NCU_MAGIC 0x32554e434555424eull
 
+/* What Vertex charges for a message beside its own instructions; all 0: nothing. For each byte of the payload, too, on
+ * either side. */
+struct software_cost {
+    uint32_t send_cycles, receive_cycles;
+    uint32_t kb_cycles; /* for 1024 bytes */
+};
+
 struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     /* 0x000 arguments and answers of NCU instructions */
     uint64_t arg[NCU_ARGS];
@@ -240,8 +249,8 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     char drive_volume[DRIVE_MAX][VOLUME_NAME_BYTES]; /* volume names, NUL-terminated */
     uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
-    uint32_t pad0;
-    char pad[0x178 - 0x080 - 0x20 - 16 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    struct software_cost software;
+    char pad[0x178 - 0x080 - 0x20 - 24 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
     /* 0x178 written by Vertex. Read at LEAVE: not 0 when user code can see where an interrupt falls */
     uint32_t exact;
     uint32_t copies; /* of messages, in all; written by Vertex, read at IDLE; may wrap */

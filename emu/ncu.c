@@ -401,6 +401,10 @@ void ncu_free(struct ncu *n) {
     free(n);
 }
 
+void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost) {
+    n->software = *cost;
+}
+
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
                 uint64_t boot_number) {
     const struct topo_io_node *io = topo_io_node(n->topo, address);
@@ -414,7 +418,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .dim = n->topo->dim,
                                     .channels = topo_node_channels(n->topo, address),
                                     .boot_number = boot_number,
-                                    .broadcasts = n->faults == 0};
+                                    .broadcasts = n->faults == 0,
+                                    .software = n->software};
     if (io == NULL)
         return;
     mailbox->drives = node->drives = io->ndrives;

@@ -47,6 +47,9 @@ void ncu_free(struct ncu *n);
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
                 uint64_t boot_number);
 
+/* What Vertex is to charge for messages on the nodes attached from now on. Without it: nothing. */
+void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost);
+
 /* An NCU instruction of node `index` takes effect. Of those that need an answer: true if it is answered, false if
  * the node is idle until wake(). */
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles);

@@ -113,6 +113,7 @@ struct ncu {
     const struct fault *fault;
     uint32_t faults;
     struct fault_plan *plan;
+    struct software_cost software;
     uint64_t now_cycles;
 };
 

@@ -234,6 +234,9 @@ static void ncu_execute(unsigned hart, void *userdata) {
     case NCU_TIME:
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
         break;
+    case NCU_CHARGE:
+        hart_set_cycles(hart, hart_cycles(hart) + mailbox_of(hart)->arg[0]);
+        break;
     case NCU_ENTER:
         ncu_enter(hart);
         break;

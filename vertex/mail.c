@@ -4,6 +4,7 @@
 
 #include "nsdisk/errors.h"
 #include "vertex/attr.h"
+#include "vertex/charge.h"
 #include "vertex/copy.h"
 #include "vertex/lost.h"
 #include "vertex/msg.h"
@@ -33,7 +34,7 @@ int64_t mail_short_bytes(const struct proc *p)
 {
     uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
 
-    return !p->builtin && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
+    return !p->builtin && !charge_is_due() && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
 }
 
 void mail_close(struct proc *p)
@@ -86,8 +87,9 @@ bool mail_take_long(const struct ncu_cause *cause)
     const struct message *m = msg_in_standard(cause->channel);
 
     if (!p || !m || cause->status != NCU_OK ||
-        vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
+        vm_copy_out(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
         return false;
+    charge_receive(cause->bytes);
     take_done(p, cause, m);
     return true;
 }
@@ -117,6 +119,7 @@ void mail_landed(struct message *m, bool damaged)
         sched_wake(p);
     } else {
         mail_note_taken(p, m);
+        charge_receive(m->bytes);
         reader_done(p, m->node, m->tag, m->bytes);
     }
     msg_release(m);

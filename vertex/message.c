@@ -13,6 +13,7 @@
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
 #include "vertex/attr.h"
+#include "vertex/charge.h"
 #include "vertex/copy.h"
 #include "vertex/event.h"
 #include "vertex/lost.h"
@@ -93,6 +94,7 @@ static inline __attribute__((always_inline)) void send(struct proc *p, struct me
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
 
+    charge_send(m->bytes);
     mail_note_sent(p, m);
     if (NODE_OF(dest) == N_DEST_ALL)
         send_to_all(p, m, tag);
@@ -138,7 +140,7 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
-    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->has_lost ||
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->long_way ||
         !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
         return write_any(p, arg);
     msg_take_spare(m);
@@ -207,6 +209,7 @@ static void remove(struct proc *p, struct message *m)
 {
     queue_remove(&p->inbox, m);
     mail_note_taken(p, m);
+    charge_receive(m->bytes);
     async_taken(p, m);
     give_selectors(p, m->node, m->tag);
 }

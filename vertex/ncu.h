@@ -52,6 +52,12 @@ uint64_t ncu_sent(void);
 /* Pages that hold a program's text now: the machine address at which a hart is to execute them. */
 uint64_t ncu_text(const void *pages, uint64_t bytes);
 
+static inline void ncu_charge(uint64_t cycles)
+{
+    MAILBOX->arg[0] = cycles;
+    ncu_execute(NCU_CHARGE);
+}
+
 uint64_t ncu_time(void); /* cycles */
 void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */
 

@@ -4,6 +4,7 @@
 
 #include "nsdisk/errors.h"
 #include "vertex/attr.h"
+#include "vertex/charge.h"
 #include "vertex/console.h"
 #include "vertex/copy.h"
 #include "vertex/csr.h"
@@ -136,6 +137,7 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
     p->logical = MAILBOX->node - base;
     p->range_high = N_TYPE_USER_MAX;
     p->reader.short_bytes = -1;
+    p->long_way = charge_is_due();
     p->deadline_cycles = NCU_TIMER_NONE;
     proc_table[procid] = p;
     proc_number++;

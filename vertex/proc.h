@@ -95,6 +95,7 @@ struct proc {
     struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
     int32_t lost_status;             /* of one for which there was no memory to note it there; 0: none */
     bool has_lost;                   /* either; the next nwrite looks at them */
+    bool long_way;                   /* it has, or messages have a charge: none goes the short way of sys_nwrite */
     struct abi_monitor monitor;
 
     /* signals: signal.c; bit s is signal s */

@@ -4,6 +4,7 @@
 
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
+#include "vertex/charge.h"
 #include "vertex/copy.h"
 #include "vertex/event.h"
 #include "vertex/mail.h"
@@ -76,6 +77,7 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
 
     head->seq = m->sequence = ++last_sequence;
     m->via = via_of(p, node);
+    charge_send(m->bytes);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(type, p->procid, 0));
     if (msg_reap_is_due(p->procid))
@@ -122,6 +124,7 @@ int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t seq
         return error;
     queue_remove(&p->inbox, m);
     mail_note_taken(p, m);
+    charge_receive(m->bytes);
     if (m->bytes < sizeof(struct file_reply)) {
         msg_release(m);
         return -N_EPROTO;

@@ -171,7 +171,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n",
          "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, shared_text_kb, boards, front_end, images, "
-         "cycles, faults"},
+         "cycles, timing, faults"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives"},
@@ -232,6 +232,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: index = 16 is out of range; it must be an integer from 0 to 15"},
         {"dim = 5;\nfront_end = { si = 32; };\n",
          "m.conf:2: si = 32 is out of range; it must be an integer from 0 to 31"},
+        {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: unknown preset '1992'; known: wang-leiss"},
         {"dim = 5;\ncycles = { integer = 0; };\n",
          "m.conf:2: integer = 0 is out of range; it must be an integer from 1 to 100000"},
         /* wiring */
