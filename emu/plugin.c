@@ -8,8 +8,9 @@
  * budget is executed. At the marks before, it only tells how far it is. Kernel code (anything fetched from the shared
  * region) has no marks: it can see the outside through NCU instructions only, and those stop it when they need an answer.
  *
- * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary,
- * which is the same one in every run.
+ * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary. Where that
+ * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would by one thing:
+ * QEMU drops a reservation (lr) at every trap, and the sc that follows fails. So a hart is not stopped between the two.
  *
  * Statistics, if asked for, cost one more inline addition per block: instructions in user code, cycles in kernel code.
  *
@@ -42,6 +43,12 @@ EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
 #define LAST_MARK_CYCLES 100000u
 
+/* So long after an lr a hart runs on to its sc whatever is due: RISC-V promises success within 16 instructions, none of
+ * them slower than a division. An lr whose sc does not come, as in a comparison that fails, holds up nothing longer; a
+ * loop of such, a lock that is waited for, no longer than the second. */
+#define RESERVATION_CYCLES 1000u
+#define RESERVATIONS_CYCLES 20000u
+
 /* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
 struct counter {
     _Alignas(128) uint64_t cycles;
@@ -51,6 +58,10 @@ struct counter {
     uint64_t kernel_cycles; /* since the last user code */
     bool settle;    /* END has set the clock: it is `settled_cycles` again at LEAVE or ENTER, whatever the way there costs */
     uint64_t settled_cycles;
+    /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo 2^64. */
+    bool reserved;
+    uint64_t reserved_at;    /* its lr */
+    uint64_t reserved_since; /* the first of the lr before it that followed each other soon, without an sc */
 };
 
 static struct {
@@ -120,6 +131,14 @@ static void slot_await_go(struct slot *s, uint32_t last) {
     __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
 }
 
+/* The grant's cycles count from 0 again. */
+static void counter_begin(struct counter *c, uint64_t budget_cycles) {
+    c->reserved_at -= counter_elapsed(c);
+    c->reserved_since -= counter_elapsed(c);
+    c->apart = FIRST_MARK_CYCLES;
+    counter_set(c, 0, budget_cycles < FIRST_MARK_CYCLES ? budget_cycles : FIRST_MARK_CYCLES);
+}
+
 /* Hands the hart to ncube and returns when it is granted again. */
 static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     struct slot *s = slot_of(hart);
@@ -134,9 +153,7 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
     doorbell_ring(plugin.control);
     slot_await_go(s, last);
     s->posts = 0;
-    struct counter *c = counter_of(hart);
-    c->apart = FIRST_MARK_CYCLES;
-    counter_set(c, 0, s->budget_cycles < FIRST_MARK_CYCLES ? s->budget_cycles : FIRST_MARK_CYCLES);
+    counter_begin(counter_of(hart), s->budget_cycles);
 }
 
 /* User code stops after so many cycles more, if the budget is not less. */
@@ -207,7 +224,7 @@ static void ncu_end(unsigned hart) {
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on. The budget was granted when nobody knew that it must be exact, or that there would be posts:
+ * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or that there would be posts:
  * of these ncube learns when the hart stops, and until then it can process nothing later. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
@@ -219,6 +236,7 @@ static void ncu_leave(unsigned hart) {
         hart_settle(hart);
     else
         s->user_since = hart_cycles(hart);
+    counter_of(hart)->reserved = false;
     s->exact = mailbox_of(hart)->exact;
     if (s->posts == 0)
         publish_progress(plugin.control, s, hart_cycles(hart));
@@ -281,6 +299,26 @@ static void hart_created_stop(unsigned hart) {
     hart_stop(hart, SLOT_START, 0);
 }
 
+/* ---- Reservations ---- */
+
+static bool reservation_is_young(const struct counter *c) {
+    uint64_t elapsed = counter_elapsed(c);
+    return c->reserved && elapsed - c->reserved_at < RESERVATION_CYCLES &&
+           elapsed - c->reserved_since < RESERVATIONS_CYCLES;
+}
+
+/* In front of a block of user code that contains an lr or sc, after its cycles have been added. */
+static void reservation_note(unsigned hart, void *holds_one) {
+    struct counter *c = counter_of(hart);
+    uint64_t elapsed = counter_elapsed(c);
+    if (!c->reserved || elapsed - c->reserved_at >= RESERVATION_CYCLES)
+        c->reserved_since = elapsed;
+    c->reserved = holds_one != NULL;
+    c->reserved_at = elapsed;
+}
+
+/* ---- Marks ---- */
+
 /* In front of a block of user code whose end is at or past the mark. */
 static void mark_reached(unsigned hart, void *userdata) {
     (void)userdata;
@@ -290,6 +328,8 @@ static void mark_reached(unsigned hart, void *userdata) {
         hart_created_stop(hart);
         return;
     }
+    if (reservation_is_young(c))
+        return; /* the counter stays beyond the mark: the next block asks again */
     uint64_t elapsed = counter_elapsed(c);
     if (elapsed >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST)) {
         hart_stop(hart, SLOT_BUDGET, 0);
@@ -306,9 +346,18 @@ static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint6
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
 }
 
+/* The last lr or sc of a block. */
+static enum reservation { RESERVATION_NONE, RESERVATION_HELD, RESERVATION_ENDED } reservation_after(
+    enum reservation before, uint32_t insn) {
+    if ((insn & 0x7f) != 0x2f)
+        return before;
+    return insn >> 27 == 2 ? RESERVATION_HELD : insn >> 27 == 3 ? RESERVATION_ENDED : before;
+}
+
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
+    enum reservation reservation = RESERVATION_NONE;
     uint64_t cycles = 0;
     size_t n = qemu_plugin_tb_n_insns(tb);
     for (size_t i = 0; i < n; i++) {
@@ -316,6 +365,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         uint32_t bits = 0;
         qemu_plugin_insn_data(insn, &bits, sizeof bits);
         cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
+        reservation = reservation_after(reservation, bits);
         uint32_t op = kernel ? ncu_op_of(bits) : 0;
         if (op != 0)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)op);
@@ -323,6 +373,9 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     add_inline(tb, plugin.cycles, cycles);
     if (plugin.statistics)
         add_inline(tb, kernel ? plugin.kernel_cycles : plugin.instructions, kernel ? cycles : n);
+    if (!kernel && reservation != RESERVATION_NONE)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
+                                             reservation == RESERVATION_HELD ? &plugin : NULL);
     if (!kernel)
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
                                                   plugin.cycles, COUNTER_LIMIT, NULL);
