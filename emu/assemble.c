@@ -15,6 +15,7 @@
 #include "emu/memory.h"
 #include "emu/net.h"
 #include "emu/signals.h"
+#include "vertex/system.h"
 
 int machine_complain(struct machine *m, const char *format, ...) {
     va_list arguments;
@@ -142,8 +143,19 @@ static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles) {
     sched_cause(((struct machine *)ctx)->sched, index, now_cycles);
 }
 
+static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n) {
+    struct job_exit e;
+    if (n < sizeof e)
+        return;
+    memcpy(&e, bytes, sizeof e);
+    trace_event(m->trace, sched_now(m->sched), from, "exit status=%d how=%u", e.status, e.how);
+}
+
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n) {
-    front_receive(((struct machine *)ctx)->front, from, tag, bytes, n);
+    struct machine *m = ctx;
+    if (TAG_TYPE(tag) == N_EXIT)
+        trace_exit(m, from, bytes, n);
+    front_receive(m->front, from, tag, bytes, n);
 }
 
 static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status) {

@@ -35,10 +35,19 @@ static struct ncu_cause causes_pop(struct causes *q) {
     return q->cause[first];
 }
 
+/* The node's kernel learns of a message only now. */
+static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c) {
+    if (c->kind == CAUSE_RECV_DONE)
+        trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
+                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64, c->node, c->tag, c->bytes);
+}
+
 static void causes_deliver(struct ncu_node *node, struct causes *q) {
     uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < n; k++) {
         node->mailbox->cause[k] = causes_pop(q);
+        trace_receive(node, &node->mailbox->cause[k]);
+    }
     node->mailbox->ans[0] = n;
 }
 

@@ -224,8 +224,8 @@ static void ncu_end(unsigned hart) {
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or that there would be posts:
- * of these ncube learns when the hart stops, and until then it can process nothing later. */
+ * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or that
+ * there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
     s->entry_cycles = 0;
