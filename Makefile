@@ -8,6 +8,7 @@
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make study        speed-up of channel-disjoint routings on a 10-cube: writes docs/speedup.md and its plot
 #   make bench    the figures of docs/performance.md, on this host
+#   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server

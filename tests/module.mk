@@ -13,11 +13,14 @@ $(foreach src,$(wildcard tests/guest/*.c),\
 
 # Two programs that differ in a few instructions only
 $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
+# exact, with two processes on each node
+$(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
+
 MACHINE_TEST_LIBS_test_stats := -ljansson
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
-$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c,$(MACHINE_TEST_LIBS_$(1)))
+$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c tests/machine/observe.c,$(MACHINE_TEST_LIBS_$(1)))
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 
@@ -29,6 +32,14 @@ SOAK ?= 200
 soak:
 	$(SUBMAKE) $(B)/tests/machine/test_ends
 	@SOAK=$(SOAK) $(B)/tests/machine/test_ends --filter 'ends/leave_nothing_after_many_starts'
+
+# make exact: SEEDS random programs of each kind, from FIRST on, run ahead and in the slow reference mode
+SEEDS ?= 20
+FIRST ?= 1
+.PHONY: exact
+exact:
+	$(SUBMAKE) all $(B)/tests/machine/test_exact
+	@SEEDS=$(SEEDS) FIRST=$(FIRST) $(B)/tests/machine/test_exact
 
 # Figures of docs/performance.md, on this host
 .PHONY: bench

@@ -161,12 +161,13 @@ static char *read_all(int fd, size_t *bytes)
     close(fd);
     return text;
 }
-struct outcome command_wait(struct command *c)
+
+struct outcome command_wait_within(struct command *c, int limit_ms)
 {
     struct outcome o = {0};
     size_t err_bytes;
     int status;
-    bool ended = command_ends_within(c, LIMIT_MS);
+    bool ended = command_ends_within(c, limit_ms);
 
     if (!ended)
         kill(c->pid, SIGTERM);
@@ -178,6 +179,11 @@ struct outcome command_wait(struct command *c)
     o.err = read_all(c->err_fd, &err_bytes);
     cr_assert(ended, "it does not end; so far:\n%s%s", o.out, o.err);
     return o;
+}
+
+struct outcome command_wait(struct command *c)
+{
+    return command_wait_within(c, LIMIT_MS);
 }
 
 struct outcome command_run(char *const argv[], const char *input)

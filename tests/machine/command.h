@@ -48,6 +48,8 @@ struct command command_start_on(char *const argv[], struct streams_of_test strea
 
 /* Waits for its end. After a minute it is killed and the test fails. */
 struct outcome command_wait(struct command *c);
+/* The same with another limit. */
+struct outcome command_wait_within(struct command *c, int limit_ms);
 
 /* Waits at most so long; true when it has ended, which command_wait then reports. */
 bool command_ends_within(const struct command *c, int limit_ms);

@@ -1,0 +1,132 @@
+#define _GNU_SOURCE
+#include "tests/machine/observe.h"
+
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT_MS 600000
+#define PROCESSES_MAX 16
+#define LOOPS_MAX 16
+
+/* ---- Disturbances ---- */
+
+void disturb_by_load(const struct command *c)
+{
+    pid_t busy[LOOPS_MAX];
+    long loops = sysconf(_SC_NPROCESSORS_ONLN) + 1;
+
+    loops = loops < LOOPS_MAX ? loops : LOOPS_MAX;
+    for (long i = 0; i < loops; i++)
+        if ((busy[i] = fork()) == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                ;
+        }
+    command_ends_within(c, LIMIT_MS);
+    for (long i = 0; i < loops; i++) {
+        kill(busy[i], SIGKILL);
+        waitpid(busy[i], NULL, 0);
+    }
+}
+
+void disturb_by_stops(const struct command *c)
+{
+    unsigned state = 1;
+    pid_t pid[PROCESSES_MAX];
+
+    while (!command_ends_within(c, 0)) {
+        size_t n = command_processes(c, pid, PROCESSES_MAX);
+        state = state * 1664525u + 1013904223u;
+        pid_t stopped = n > 0 ? pid[(state >> 8) % n] : c->pid;
+        kill(stopped, SIGSTOP);
+        poll(NULL, 0, (int)(state >> 16) % 15);
+        kill(stopped, SIGCONT);
+        poll(NULL, 0, (int)(state >> 20) % 10);
+    }
+}
+
+/* ---- Observing ---- */
+
+struct observed observe_end(struct command *c, const char *folder, const char *trace)
+{
+    struct outcome o = command_wait_within(c, LIMIT_MS);
+
+    cr_assert_eq(o.status, 0, "status %d: %s", o.status, o.err);
+    struct observed seen = {.out = o.out, .out_bytes = o.out_bytes};
+    seen.trace = file_read(folder, trace, &seen.trace_bytes);
+    free(o.err);
+    return seen;
+}
+
+struct observed observe(struct ncube_run r, disturb_fn disturb)
+{
+    char *folder = folder_new(), *trace = format("%s/trace", folder);
+
+    r.trace = trace;
+    struct command c = ncube_start(&r);
+    if (disturb != NULL)
+        disturb(&c);
+    struct observed seen = observe_end(&c, folder, "trace");
+    free(trace);
+    folder_remove(folder);
+    return seen;
+}
+
+void observed_free(struct observed *o)
+{
+    free(o->out);
+    free(o->trace);
+}
+
+/* ---- Comparing ---- */
+
+static uint64_t hash_on(uint64_t hash, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+uint64_t observed_hash(const struct observed *o)
+{
+    uint64_t hash = hash_on(0xcbf29ce484222325ull, o->out, o->out_bytes);
+
+    return hash_on(hash, o->trace, o->trace_bytes);
+}
+
+/* The line in which two texts part. */
+static char *first_difference(const char *what, const char *a, const char *b)
+{
+    size_t at = 0, line = 0, number = 1;
+
+    for (; a[at] == b[at] && a[at] != '\0'; at++)
+        if (a[at] == '\n') {
+            line = at + 1;
+            number++;
+        }
+    return format("%s, line %zu: '%.*s', not '%.*s'", what, number, (int)strcspn(b + line, "\n"), b + line,
+                  (int)strcspn(a + line, "\n"), a + line);
+}
+
+char *observed_difference(const struct observed *a, const struct observed *b)
+{
+    if (a->trace_bytes != b->trace_bytes || memcmp(a->trace, b->trace, a->trace_bytes) != 0)
+        return first_difference("trace", a->trace, b->trace);
+    if (a->out_bytes != b->out_bytes || memcmp(a->out, b->out, a->out_bytes) != 0)
+        return first_difference("output", a->out, b->out);
+    return NULL;
+}
+
+void observed_expect_same(const struct observed *a, const struct observed *b, const char *how)
+{
+    char *difference = observed_difference(a, b);
+
+    cr_expect_null(difference, "%s: %s", how, difference);
+    free(difference);
+}

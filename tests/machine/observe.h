@@ -1,0 +1,37 @@
+/*
+ * Runs of ncube of which everything that must repeat is kept, also while the host is made to disturb them.
+ */
+#ifndef NCUBE_TEST_OBSERVE_H
+#define NCUBE_TEST_OBSERVE_H
+
+#include <stdint.h>
+
+#include "tests/machine/command.h"
+
+struct observed {
+    char *out, *trace; /* NUL-terminated */
+    size_t out_bytes, trace_bytes;
+};
+
+/* What happens to a run while it runs, until it has ended; NULL: nothing. */
+typedef void (*disturb_fn)(const struct command *c);
+
+/* More busy loops than the host has processors. */
+void disturb_by_load(const struct command *c);
+/* Stops one of the run's processes at a time, ncube itself included, and lets it go on. */
+void disturb_by_stops(const struct command *c);
+
+/* Runs it, with a trace, within ten minutes; it must end with status 0. The caller frees what it returns. */
+struct observed observe(struct ncube_run r, disturb_fn disturb);
+/* What a run has left behind, of which `trace` is the trace in that folder. */
+struct observed observe_end(struct command *c, const char *folder, const char *trace);
+void observed_free(struct observed *o);
+
+/* Of output and trace (FNV-1a). */
+uint64_t observed_hash(const struct observed *o);
+/* NULL when both are equal, byte by byte; else the first lines in which output or trace part. The caller frees it. */
+char *observed_difference(const struct observed *a, const struct observed *b);
+/* Fails the test unless they are equal. */
+void observed_expect_same(const struct observed *a, const struct observed *b, const char *how);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * Exactness: random programs (tests/guest/exact.c) have the same trace and output, to the byte, however far user code
+ * runs ahead, on however many processors and cabinets. The reference is --sync=strict, which stops user code at every
+ * bound of conservative simulation. What the programs write to their volumes must be the same, too.
+ *
+ * SEEDS=n tries n seeds, from FIRST on, instead of one; a failure names the program and its seed.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/observe.h"
+
+TestSuite(exact, .timeout = 36000);
+
+#define VOLUMES 2
+#define IMAGE_KILOBYTES 1024
+
+/* ---- Random programs ---- */
+
+static const struct subject {
+    const char *program, *mix;
+    int least_dim; /* every other seed has a dimension more */
+    int volumes;
+} subjects[] = {
+    {"guest/exact", "compute", 2, 0},  {"guest/exact", "poll", 2, 0},  {"guest/exact", "receive", 2, 0},
+    {"guest/exact", "signals", 2, 0},  {"guest/exact", "files", 2, 2}, {"guest/exact", "all", 2, 2},
+    {"guest/exact2", "compute", 1, 0}, {"guest/exact2", "all", 1, 1},
+};
+
+static const struct way {
+    const char *name, *machine, *options[3];
+} ways[] = {
+    {"strict", "", {"--sync=strict"}}, /* the reference */
+    {"ahead", "", {NULL}},
+    {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}},
+    {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}},
+};
+
+/* One way's run, and what is on its volumes at the end. */
+struct result {
+    struct observed seen;
+    char *image[VOLUMES];
+    size_t image_bytes[VOLUMES];
+};
+
+static void copy_images(const char *from, const char *to)
+{
+    for (int k = 0; k < VOLUMES; k++) {
+        char *image = format("%s/df%02d.img", from, k);
+        command_must_succeed((char *[]){"cp", image, (char *)to, NULL});
+        free(image);
+    }
+}
+
+static void read_images(struct result *r, const char *folder)
+{
+    for (int k = 0; k < VOLUMES; k++) {
+        char *name = format("df%02d.img", k);
+        r->image[k] = file_read(folder, name, &r->image_bytes[k]);
+        free(name);
+    }
+}
+
+static struct result run(const struct subject *s, unsigned seed, const struct way *way, const char *images)
+{
+    int dim = s->least_dim + (int)((seed + 1) % 2);
+    char *folder = folder_new(), *machine = machine_file(folder, dim, s->volumes, way->machine);
+    char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
+    char *volumes_text = format("%d", s->volumes);
+    struct ncube_run r = {
+        .dim = dim_text, .machine = machine, .program = s->program, .args = {s->mix, seed_text, volumes_text}};
+    struct result result;
+
+    memcpy(r.options, way->options, sizeof r.options);
+    copy_images(images, folder);
+    result.seen = observe(r, NULL);
+    read_images(&result, folder);
+    free(dim_text);
+    free(seed_text);
+    free(volumes_text);
+    free(machine);
+    folder_remove(folder);
+    return result;
+}
+
+static void result_free(struct result *r)
+{
+    observed_free(&r->seen);
+    for (int k = 0; k < VOLUMES; k++)
+        free(r->image[k]);
+}
+
+static void expect_same(const struct result *a, const struct result *b, const char *how)
+{
+    observed_expect_same(&a->seen, &b->seen, how);
+    for (int k = 0; k < VOLUMES; k++)
+        cr_expect(a->image_bytes[k] == b->image_bytes[k] && memcmp(a->image[k], b->image[k], a->image_bytes[k]) == 0,
+                  "%s: volume df%02d is not the same", how, k);
+}
+
+static void expect_all_ways_equal(const struct subject *s, unsigned seed, const char *images)
+{
+    struct result reference = run(s, seed, &ways[0], images);
+
+    for (size_t w = 1; w < sizeof ways / sizeof *ways; w++) {
+        struct result other = run(s, seed, &ways[w], images);
+        char *how = format("%s %s, seed %u, %s", s->program, s->mix, seed, ways[w].name);
+        expect_same(&reference, &other, how);
+        free(how);
+        result_free(&other);
+    }
+    result_free(&reference);
+}
+
+static unsigned number_from(const char *variable, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text != NULL ? (unsigned)atoi(text) : otherwise;
+}
+
+ParameterizedTestParameters(exact, is_every_random_program)
+{
+    return TABLE_ROWS(subjects);
+}
+
+ParameterizedTest(size_t *row, exact, is_every_random_program)
+{
+    unsigned first = number_from("FIRST", 1), seeds = number_from("SEEDS", 1);
+    char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
+
+    for (unsigned seed = first; seed < first + seeds; seed++)
+        expect_all_ways_equal(&subjects[*row], seed, images);
+    folder_remove(images);
+}
+
+Test(exact, programs_of_other_seeds_differ)
+{
+    char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
+    struct result one = run(&subjects[0], 1, &ways[1], images), other = run(&subjects[0], 3, &ways[1], images);
+    char *difference = observed_difference(&one.seen, &other.seen);
+
+    cr_expect_not_null(difference);
+    free(difference);
+    result_free(&one);
+    result_free(&other);
+    folder_remove(images);
+}
+
+/* ---- The trace is complete ---- */
+
+/* How many lines of the trace have this word as the event and this one, NULL: any, among the details. */
+static size_t count_events(const char *trace, const char *event, const char *detail)
+{
+    char *text = strdup(trace), *rest = text;
+    size_t n = 0;
+
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';) {
+        char name[16] = "", *details = line + strlen(line);
+        int at = 0;
+        cr_assert_eq(sscanf(line, "%*u %*u %15s%n", name, &at), 1, "a line of the trace: %s", line);
+        details = line + at;
+        n += strcmp(name, event) == 0 && (detail == NULL || strstr(details, detail) != NULL);
+    }
+    free(text);
+    return n;
+}
+
+/* Interrupts are counted by the scheduler, too. */
+static size_t interrupts_of_statistics(const char *text)
+{
+    const char *word = strstr(text, " interrupts;");
+    size_t n = 0;
+
+    cr_assert_not_null(word, "no interrupts in: %s", text);
+    while (word > text && word[-1] != ' ')
+        word--;
+    cr_assert_eq(sscanf(word, "%zu", &n), 1);
+    return n;
+}
+
+Test(exact, the_trace_has_every_send_arrival_receive_interrupt_and_exit)
+{
+    char *folder = folder_new(), *path = format("%s/trace", folder);
+    struct ncube_run r = {
+        .dim = "3", .program = "guest/clockwork", .trace = path, .options = {"--stats"}};
+    struct outcome o = ncube_run(&r);
+    size_t bytes;
+    char *trace = file_read(folder, "trace", &bytes);
+    const char *data = "tag=0x1 "; /* twelve messages of each of eight nodes, all of type 1 */
+
+    cr_expect_eq(o.status, 0, "%s", o.err);
+    cr_expect_eq(count_events(trace, "send", data), 96);
+    cr_expect_eq(count_events(trace, "arrival", data), 96);
+    cr_expect_eq(count_events(trace, "receive", data), 96);
+    cr_expect_eq(count_events(trace, "exit", NULL), 8);
+    cr_expect_gt(count_events(trace, "interrupt", NULL), 50);
+    cr_expect_eq(count_events(trace, "interrupt", NULL), interrupts_of_statistics(o.err));
+    free(trace);
+    free(path);
+    outcome_free(&o);
+    folder_remove(folder);
+}
