@@ -9,6 +9,7 @@
 #   make study        speed-up of channel-disjoint routings on a 10-cube: writes docs/speedup.md and its plot
 #   make bench    the figures of docs/performance.md, on this host
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
+#   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server

@@ -7,6 +7,7 @@ GUEST_FLAGS_calls := -I.
 GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_library := -lm
+GUEST_FLAGS_clocks := -Wl,-e,look_at_entry
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
         $(GUEST_FLAGS_$(basename $(notdir $(src)))) $(if $(LIBPIO),-lpio))))
@@ -40,6 +41,14 @@ FIRST ?= 1
 exact:
 	$(SUBMAKE) all $(B)/tests/machine/test_exact
 	@SEEDS=$(SEEDS) FIRST=$(FIRST) $(B)/tests/machine/test_exact
+
+# make repeat: RUNS runs each of 8, 64 and 512 nodes (at most NODES), disturbed in every way: one hash of each size
+RUNS ?= 10
+NODES ?= 512
+.PHONY: repeat
+repeat:
+	$(SUBMAKE) all $(B)/tests/machine/test_repeat
+	@RUNS=$(RUNS) NODES=$(NODES) $(B)/tests/machine/test_repeat -j1
 
 # Figures of docs/performance.md, on this host
 .PHONY: bench
