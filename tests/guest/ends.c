@@ -83,6 +83,33 @@ static void spins(void)
         ;
 }
 
+/* Node 0 never looks at what the others send. */
+static void spins_among_messages(void)
+{
+    for (int i = 0; own_node() == 0; i++)
+        ;
+    for (;;) {
+        check_equal(nwrite("x", 1, 0, 1, NULL), 0);
+        usleep(300);
+    }
+}
+
+static void spins_with_a_handler(void)
+{
+    signal(SIGMSGS, handle);
+    spins_among_messages();
+}
+
+/* With a reservation that no sc ends. */
+static void spins_in_reservation(void)
+{
+    long word = 0;
+
+    if (own_node() == 0)
+        __asm__ volatile("1: lr.d t0, (%0)\n j 1b" : : "r"(&word) : "t0", "memory");
+    spins_among_messages();
+}
+
 static void talks(void)
 {
     int node = own_node(), value = 0;
@@ -250,6 +277,9 @@ static const struct test_case cases[] = {
     {"skips exit handlers", skips_exit_handlers},
     {"handles own signals", handles_own_signals},
     {"spins", spins},
+    {"spins among messages", spins_among_messages},
+    {"spins with a handler", spins_with_a_handler},
+    {"spins in a reservation", spins_in_reservation},
     {"talks", talks},
     {"prints", prints},
     {"memory ends", memory_ends},

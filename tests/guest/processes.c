@@ -142,6 +142,12 @@ static void one_faults(void)
     nread(&type, 4, NULL, &type, NULL);
 }
 
+static void spins(void)
+{
+    for (;;)
+        ;
+}
+
 static const struct test_case cases[] = {
     {"own memory", own_memory},
     {"by name", by_name},
@@ -150,6 +156,7 @@ static const struct test_case cases[] = {
     {"the blocked cost nothing", the_blocked_cost_nothing},
     {"statuses", statuses},
     {"one faults", one_faults},
+    {"spins", spins},
     {NULL, NULL},
 };
 

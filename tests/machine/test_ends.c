@@ -142,6 +142,57 @@ ParameterizedTest(size_t *row, ends, leave_no_process_when_ncube_is_killed)
     }
 }
 
+/* ---- Loops without end in user code ---- */
+
+static const struct loop {
+    const char *dim, *program, *name, *options[2];
+} loops[] = {
+    {"0", "guest/ends", "spins", {NULL}},
+    {"2", "guest/ends", "spins among messages", {NULL}},
+    {"2", "guest/ends", "spins among messages", {"--sync=strict"}},
+    {"2", "guest/ends", "spins with a handler", {NULL}},
+    {"1", "guest/ends", "spins in a reservation", {NULL}},
+    {"1", "guest/processes", "spins", {NULL}},
+};
+
+static struct ncube_run run_of_loop(const struct loop *l)
+{
+    return (struct ncube_run){
+        .dim = l->dim, .program = l->program, .args = {l->name}, .options = {l->options[0], l->options[1]}};
+}
+
+ParameterizedTestParameters(ends, of_endless_loops_come_by_a_limit_of_virtual_time)
+{
+    return TABLE_ROWS(loops);
+}
+
+ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_limit_of_virtual_time)
+{
+    struct ncube_run r = run_of_loop(&loops[*row]);
+
+    r.limit = "0.3";
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, loops[*row].name, 124, NULL, "limit");
+    outcome_free(&o);
+}
+
+ParameterizedTestParameters(ends, of_endless_loops_come_by_a_signal)
+{
+    return TABLE_ROWS(loops);
+}
+
+ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
+{
+    struct ncube_run r = run_of_loop(&loops[*row]);
+    struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
+
+    pause_ms(MOMENT_MAX_MS);
+    kill(run.command.pid, SIGINT);
+    struct outcome o = end(&run, loops[*row].name);
+    cr_expect_eq(o.status, 128 + SIGINT, "%s: status %d: %s", loops[*row].name, o.status, o.err);
+    outcome_free(&o);
+}
+
 /* ---- Signals to QEMU ---- */
 
 static void lose_qemu(const struct victim *v, int signal_number, unsigned after_ms)
