@@ -46,16 +46,19 @@ struct play {
     uint64_t answer[HARTS];
     struct entry log[HARTS * STEPS * 4];
     uint32_t logged;
+    struct player *player;
 };
 
 struct player {
     struct play *play;
     uint32_t hart;
+    bool endless; /* instead of its script: a loop that never traps */
     uint64_t clock;
     bool settle;    /* END has set the clock, to */
     uint64_t settled;
     uint64_t taken; /* causes, in all */
     uint64_t instructions; /* of user code: one takes one cycle */
+    uint64_t longest; /* budget */
     pthread_t thread;
 };
 
@@ -112,6 +115,8 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op) {
         futex_wait(&s->go, last);
     s->posts = 0;
     a->clock = s->base_cycles;
+    if (s->budget_cycles > a->longest)
+        a->longest = s->budget_cycles;
 }
 
 static void post_op(struct player *a, uint32_t op, uint32_t to) {
@@ -243,6 +248,8 @@ static void *play_hart(void *arg) {
     struct player *a = arg;
     stop(a, SLOT_START, 0);
     leave(a);
+    while (a->endless)
+        user_block(a, &(struct step){.trap = TRAP_NONE, .user_cycles = 1000});
     for (int i = 0; i < STEPS; i++) {
         const struct step *step = &a->play->script[a->hart][i];
         user_block(a, step);
@@ -347,24 +354,30 @@ static void write_scripts(struct play *p, unsigned seed) {
                                             .to = (uint32_t)rand() % HARTS};
 }
 
-/* Of virtual time, to which scripts are played. */
-static uint64_t limit_cycles = UINT64_MAX;
-
-static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cycles) {
+/* The first harts are `endless`. */
+static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cycles, uint32_t endless) {
     struct play *p = calloc(1, sizeof *p);
-    struct player player[HARTS];
-    uint32_t slots[HARTS];
+    static uint32_t slots[HARTS];
+    p->player = calloc(HARTS, sizeof *p->player);
     cr_assert_eq(harts_init(&p->harts, HARTS, 1), 0);
     signals_install(&p->harts.control->doorbell);
     write_scripts(p, seed);
     for (uint32_t h = 0; h < HARTS; h++) {
         slots[h] = h;
-        player[h] = (struct player){.play = p, .hart = h};
-        pthread_create(&player[h].thread, NULL, play_hart, &player[h]);
+        p->player[h] = (struct player){.play = p, .hart = h, .endless = h < endless};
+        pthread_create(&p->player[h].thread, NULL, play_hart, &p->player[h]);
     }
     cr_assert(harts_wait(&p->harts, HARTS));
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
+    return p;
+}
+
+/* Of virtual time, to which scripts are played. */
+static uint64_t limit_cycles = UINT64_MAX;
+
+static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cycles) {
+    struct play *p = play_begin(seed, strict, lookahead_cycles, 0);
     enum sched_end end;
     while ((end = sched_run(p->sched, limit_cycles)) == SCHED_FINISHED)
         if (disturb)
@@ -496,4 +509,18 @@ Test(sched, what_comes_in_a_pause_takes_effect_in_order) {
             cr_expect(in_order(p), "seed %u, strict %d", seed, strict);
             cr_expect(p->ended[0], "seed %u, strict %d", seed, strict);
         }
+}
+
+/* A tenth of a second of virtual time: RUN_AHEAD_CYCLES. */
+#define MOST_AHEAD 2000000u
+
+Test(sched, a_loop_without_end_comes_back_and_the_others_go_on) {
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        struct play *p = play_begin(seed, seed % 2, MESSAGE_CYCLES, 1);
+        cr_assert_eq(sched_run(p->sched, 3 * MOST_AHEAD), SCHED_LIMIT, "seed %u", seed);
+        cr_expect_leq(p->player[0].longest, MOST_AHEAD, "seed %u: %lu", seed, p->player[0].longest);
+        cr_expect(in_order(p), "seed %u", seed);
+        cr_expect_gt(p->player[1].clock, 1000, "seed %u", seed);
+        cr_assert_eq(sched_run(p->sched, 5 * MOST_AHEAD), SCHED_LIMIT, "seed %u, again", seed);
+    }
 }
