@@ -1,6 +1,6 @@
 /*
  * Nothing that a program can read comes from QEMU's own clocks, from the host, or from who was on the node before. What
- * a kernel could read is closed one level deeper; docs/timing.md lists every source.
+ * a kernel could read is closed one level deeper; docs/exactness.md lists every source.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
