@@ -40,14 +40,14 @@ void disturb_by_stops(const struct command *c)
     unsigned state = 1;
     pid_t pid[PROCESSES_MAX];
 
-    while (!command_ends_within(c, 0)) {
+    for (unsigned gap_ms = 100; !command_ends_within(c, 0); gap_ms++) {
         size_t n = command_processes(c, pid, PROCESSES_MAX);
         state = state * 1664525u + 1013904223u;
         pid_t stopped = n > 0 ? pid[(state >> 8) % n] : c->pid;
         kill(stopped, SIGSTOP);
-        poll(NULL, 0, (int)(state >> 16) % 15);
+        poll(NULL, 0, (int)((state >> 16) % 15));
         kill(stopped, SIGCONT);
-        poll(NULL, 0, (int)(state >> 20) % 10);
+        poll(NULL, 0, (int)((state >> 20) % (gap_ms / 10)));
     }
 }
 

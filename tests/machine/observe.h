@@ -18,7 +18,8 @@ typedef void (*disturb_fn)(const struct command *c);
 
 /* More busy loops than the host has processors. */
 void disturb_by_load(const struct command *c);
-/* Stops one of the run's processes at a time, ncube itself included, and lets it go on. */
+/* Stops one of the run's processes at a time, ncube itself included, and lets it go on: often at first, then ever less, so
+ * that the run ends on a busy host, too. */
 void disturb_by_stops(const struct command *c);
 
 /* Runs it, with a trace, within ten minutes; it must end with status 0. The caller frees what it returns. */
