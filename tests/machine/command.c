@@ -323,6 +323,8 @@ static struct arguments arguments_of(const struct ncube_run *r)
     add_option(&a, "--serve", r->serve);
     add_option(&a, "--trace", r->trace);
     add_option(&a, "--limit", r->limit);
+    if (r->stats != NULL)
+        add(&a, format("--stats=%s", r->stats));
     for (int i = 0; i < 3 && r->options[i] != NULL; i++)
         add(&a, r->options[i]);
     if (r->program != NULL)

@@ -64,15 +64,29 @@ struct observed observe_end(struct command *c, const char *folder, const char *t
     return seen;
 }
 
+/* The host's object is the last. */
+static char *read_stats(const char *folder)
+{
+    size_t bytes;
+    char *text = file_read(folder, "stats", &bytes), *host = strstr(text, "\n \"host\": {");
+
+    cr_assert_not_null(host, "statistics without a host: %s", text);
+    *host = '\0';
+    return text;
+}
+
 struct observed observe(struct ncube_run r, disturb_fn disturb)
 {
-    char *folder = folder_new(), *trace = format("%s/trace", folder);
+    char *folder = folder_new(), *trace = format("%s/trace", folder), *stats = format("%s/stats", folder);
 
     r.trace = trace;
+    r.stats = stats;
     struct command c = ncube_start(&r);
     if (disturb != NULL)
         disturb(&c);
     struct observed seen = observe_end(&c, folder, "trace");
+    seen.stats = read_stats(folder);
+    free(stats);
     free(trace);
     folder_remove(folder);
     return seen;
@@ -82,6 +96,7 @@ void observed_free(struct observed *o)
 {
     free(o->out);
     free(o->trace);
+    free(o->stats);
 }
 
 /* ---- Comparing ---- */
@@ -97,7 +112,8 @@ uint64_t observed_hash(const struct observed *o)
 {
     uint64_t hash = hash_on(0xcbf29ce484222325ull, o->out, o->out_bytes);
 
-    return hash_on(hash, o->trace, o->trace_bytes);
+    hash = hash_on(hash, o->trace, o->trace_bytes);
+    return o->stats != NULL ? hash_on(hash, o->stats, strlen(o->stats)) : hash;
 }
 
 /* The line in which two texts part. */
@@ -120,6 +136,8 @@ char *observed_difference(const struct observed *a, const struct observed *b)
         return first_difference("trace", a->trace, b->trace);
     if (a->out_bytes != b->out_bytes || memcmp(a->out, b->out, a->out_bytes) != 0)
         return first_difference("output", a->out, b->out);
+    if (a->stats != NULL && b->stats != NULL && strcmp(a->stats, b->stats) != 0)
+        return first_difference("statistics", a->stats, b->stats);
     return NULL;
 }
 

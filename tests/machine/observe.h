@@ -11,6 +11,7 @@
 struct observed {
     char *out, *trace; /* NUL-terminated */
     size_t out_bytes, trace_bytes;
+    char *stats; /* JSON without what is said of the host; NULL: not asked for */
 };
 
 /* What happens to a run while it runs, until it has ended; NULL: nothing. */
@@ -22,15 +23,15 @@ void disturb_by_load(const struct command *c);
  * that the run ends on a busy host, too. */
 void disturb_by_stops(const struct command *c);
 
-/* Runs it, with a trace, within ten minutes; it must end with status 0. The caller frees what it returns. */
+/* Runs it, with a trace and statistics, within ten minutes; it must end with status 0. The caller frees what it returns. */
 struct observed observe(struct ncube_run r, disturb_fn disturb);
 /* What a run has left behind, of which `trace` is the trace in that folder. */
 struct observed observe_end(struct command *c, const char *folder, const char *trace);
 void observed_free(struct observed *o);
 
-/* Of output and trace (FNV-1a). */
+/* Of output, trace and statistics (FNV-1a). */
 uint64_t observed_hash(const struct observed *o);
-/* NULL when both are equal, byte by byte; else the first lines in which output or trace part. The caller frees it. */
+/* NULL when both are equal, byte by byte; else the first lines in which they part. The caller frees it. */
 char *observed_difference(const struct observed *a, const struct observed *b);
 /* Fails the test unless they are equal. */
 void observed_expect_same(const struct observed *a, const struct observed *b, const char *how);
