@@ -56,10 +56,15 @@ _Noreturn static void resume(struct proc *p)
     sched_enter(p->saved_stack);
 }
 
-static RARE void wait_beside_others(enum ncu_wait why, uint64_t node, uint64_t type)
+static RARE void wait_and_arm(enum ncu_wait why, uint64_t node, uint64_t type)
 {
     struct proc *p = proc_current();
 
+    msg_arm_waiting();
+    if (proc_count() <= 1) {
+        event_wait(why, node, type);
+        return;
+    }
     p->waiting = true;
     p->wait = (struct proc_wait){why, node, type};
     leave(p);
@@ -67,9 +72,8 @@ static RARE void wait_beside_others(enum ncu_wait why, uint64_t node, uint64_t t
 
 void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type)
 {
-    msg_arm_waiting();
-    if (proc_count() > 1)
-        wait_beside_others(why, node, type);
+    if (msg_unarmed || proc_count() > 1)
+        wait_and_arm(why, node, type);
     else
         event_wait(why, node, type);
 }

@@ -69,8 +69,9 @@ static struct way send_eight_bytes(void)
             send_long(1, call);
             send_long(1, back);
         } else if (own_node() == 1) {
-            check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
+            int bytes = nread(&value, sizeof value, &src, &type, NULL);
             long read = now_cycles();
+            check_equal(bytes, sizeof value);
             nmonitor(&m);
             long call = receive_long(0), back = receive_long(0), all = read - call - look;
             if (round == 2) {
