@@ -4,24 +4,29 @@
 
 /* ---- Channels ---- */
 
+/* Is this directed channel one of the two at a node's channel `number`? */
+static bool is_of_link(const struct topo *t, uint32_t channel, uint32_t node, uint32_t number)
+{
+    uint32_t start, start_channel, end, end_channel;
+    topo_channel_start(t, channel, &start, &start_channel);
+    topo_channel_end(t, channel, &end, &end_channel);
+    return (start == node && start_channel == number) || (end == node && end_channel == number);
+}
+
 /* Both directions of a node's link, if it has that channel. */
 static uint32_t link_channels(const struct topo *t, uint32_t node, uint32_t number, uint32_t *channel)
 {
     uint32_t n = 0;
-    for (uint32_t c = 0; c < topo_channels(t); c++) {
-        uint32_t start, start_channel, end, end_channel;
-        topo_channel_start(t, c, &start, &start_channel);
-        topo_channel_end(t, c, &end, &end_channel);
-        if ((start == node && start_channel == number) || (end == node && end_channel == number))
+    for (uint32_t c = 0; c < topo_channels(t); c++)
+        if (is_of_link(t, c, node, number))
             channel[n++] = c;
-    }
     return n;
 }
 
 uint32_t fault_channels(const struct topo *t, const struct fault *f, uint32_t channel[FAULT_CHANNELS_MAX])
 {
     uint32_t n = 0;
-    if (f->kind == FAULT_LINK || f->kind == FAULT_PARITY)
+    if (f->kind == FAULT_LINK)
         return link_channels(t, f->node, f->channel, channel);
     for (uint32_t number = 0; number < NCU_CHANNELS; number++)
         if (topo_node_channels(t, f->node) >> number & 1)
@@ -86,6 +91,11 @@ void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cy
 }
 
 /* ---- Parity ---- */
+
+bool fault_is_noise_of(const struct fault *f, const struct topo *t, uint32_t channel)
+{
+    return f->kind == FAULT_PARITY && (f->node == TOPO_NONE || is_of_link(t, channel, f->node, f->channel));
+}
 
 #define ONE (1ull << 32) /* probabilities are fractions of it */
 

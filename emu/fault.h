@@ -34,7 +34,7 @@ struct fault {
 /* Most directed channels that one fault concerns: both directions of each of a node's channels. */
 #define FAULT_CHANNELS_MAX (2 * NCU_CHANNELS)
 
-/* The directed channels that a fault of kind NODE, LINK or PARITY on a link concerns; returns their number. */
+/* The directed channels that a fault of kind NODE or LINK concerns; returns their number. */
 uint32_t fault_channels(const struct topo *t, const struct fault *f, uint32_t channel[FAULT_CHANNELS_MAX]);
 
 bool fault_is_active(const struct fault *f, uint64_t now_cycles);
@@ -46,6 +46,9 @@ bool fault_node_is_dead(const struct fault *fault, uint32_t n, uint32_t node, ui
 /* In words, for a fault of kind NODE, LINK or DRIVE that has begun: "node 3 has been dead since 0.200000 s", "... was
  * dead from ... to ...". */
 void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cycles, char *text, size_t bytes);
+
+/* Whether a fault is of kind PARITY and concerns this directed channel. Costs the same on every machine. */
+bool fault_is_noise_of(const struct fault *f, const struct topo *t, uint32_t channel);
 
 /* Is message number `count` (from 0) of a channel, of so many bytes on the wire, damaged by a fault of kind PARITY that
  * is active and concerns the channel? */

@@ -23,16 +23,6 @@ struct fault_plan {
 
 /* ---- Parity ---- */
 
-static bool concerns(const struct fault_plan *p, const struct fault *f, uint32_t channel)
-{
-    uint32_t list[FAULT_CHANNELS_MAX];
-    uint32_t count = f->node == TOPO_NONE ? 0 : fault_channels(p->topo, f, list);
-    for (uint32_t i = 0; i < count; i++)
-        if (list[i] == channel)
-            return true;
-    return f->node == TOPO_NONE;
-}
-
 int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles)
 {
     if (!p->passed)
@@ -40,7 +30,7 @@ int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint
     uint64_t number = p->passed[channel]++;
     for (uint32_t i = 0; i < p->faults; i++) {
         const struct fault *f = &p->fault[i];
-        if (f->kind == FAULT_PARITY && fault_is_active(f, now_cycles) && concerns(p, f, channel) &&
+        if (fault_is_noise_of(f, p->topo, channel) && fault_is_active(f, now_cycles) &&
             fault_damages(f, channel, number, bytes + NET_HEADER_BYTES)) {
             p->damaged[channel]++;
             return NCU_EPARITY;

@@ -28,6 +28,22 @@ Test(fault, of_a_node_are_all_its_channels)
     topo_free(&t);
 }
 
+Test(fault, noise_is_of_one_link_or_of_all)
+{
+    struct topo t = sandia_machine(5, 8);
+    struct fault of_link = {.kind = FAULT_PARITY, .node = 7, .channel = NCU_IO_CHANNEL}, all = of_link;
+    struct fault dead = {.kind = FAULT_LINK, .node = 7, .channel = NCU_IO_CHANNEL};
+    uint32_t channel[FAULT_CHANNELS_MAX];
+    all.node = TOPO_NONE;
+    cr_assert_eq(fault_channels(&t, &dead, channel), 2);
+    for (uint32_t c = 0; c < topo_channels(&t); c++) {
+        cr_expect_eq(fault_is_noise_of(&of_link, &t, c), c == channel[0] || c == channel[1], "channel %u", c);
+        cr_expect(fault_is_noise_of(&all, &t, c), "channel %u", c);
+        cr_expect_not(fault_is_noise_of(&dead, &t, c), "channel %u", c);
+    }
+    topo_free(&t);
+}
+
 Test(fault, lasts_from_its_first_cycle_to_before_its_last)
 {
     struct fault f[] = {{.kind = FAULT_NODE, .node = 4, .from_cycles = 100, .until_cycles = 200},
