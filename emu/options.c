@@ -95,16 +95,16 @@ int options_parse(const struct options *o, void *ctx, int argc, char **argv)
 {
     struct option longs[LINES_MAX + 2] = {0};
     char shorts[2 * LINES_MAX + 4];
-    int key;
+    int key, word;
 
     make_tables(o, longs, shorts);
-    while ((key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+    while (word = optind, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (key == KEY_HELP)
             print_help(o);
         if (key == ':')
-            options_refuse(o, "option '%s' needs a value", argv[optind - 1]);
+            options_refuse(o, "option '%s' needs a value", argv[word]);
         if (key == '?' || !o->take(ctx, key, optarg))
-            options_refuse(o, "unknown option '%s'", argv[optind - 1]);
+            options_refuse(o, "unknown option '%s'", argv[word]);
     }
     return optind;
 }

@@ -145,17 +145,16 @@ struct arguments {
 static int parse_options(struct arguments *a, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"top", 1, NULL, 't'}, {"json", 0, NULL, 'j'}, {"help", 0, NULL, 'h'}, {0}};
+        {"top", 1, NULL, TOOL_TOP}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
     int key;
     opterr = 0;
     *a = (struct arguments){.top = UINT32_MAX};
-    while ((key = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-        if (key == 't' && !tool_parse_number(optarg, 1, UINT32_MAX, &a->top))
+    while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (key == TOOL_TOP && !tool_parse_number(optarg, 1, UINT32_MAX, &a->top))
             return tool_usage_error(argv[0], "top '%s': give a number from 1", optarg);
         if (key == '?' || key == ':')
-            return tool_usage_error(argv[0], key == '?' ? "unknown option '%s'" : "option '%s' needs a value",
-                                    argv[optind - 1]);
-        a->json |= key == 'j';
+            return tool_option_error(argv, key);
+        a->json |= key == TOOL_JSON;
         a->help |= key == 'h';
     }
     return a->help || argc > optind ? 0 : tool_usage_error(argv[0], "give a machine file");

@@ -122,22 +122,30 @@ struct arguments {
 static int parse_options(struct arguments *a, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"bytes", 1, NULL, 'b'}, {"via", 1, NULL, 'v'}, {"json", 0, NULL, 'j'}, {"help", 0, NULL, 'h'}, {0}};
+        {"bytes", 1, NULL, TOOL_BYTES}, {"via", 1, NULL, TOOL_VIA}, {"json", 0, NULL, TOOL_JSON},
+        {"help", 0, NULL, 'h'}, {0}};
     int key;
     opterr = 0;
     *a = (struct arguments){.bytes = 8192, .via = NCU_VIA_NEAREST};
-    while ((key = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-        if (key == 'b' && !tool_parse_number(optarg, 0, UINT32_MAX, &a->bytes))
+    while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (key == TOOL_BYTES && !tool_parse_number(optarg, 0, UINT32_MAX, &a->bytes))
             return tool_usage_error(argv[0], "bytes '%s': give a number from 0 to %u", optarg, UINT32_MAX);
-        if (key == 'v' && !tool_parse_number(optarg, 0, NCU_SI_CHANNELS - 1, &a->via))
+        if (key == TOOL_VIA && !tool_parse_number(optarg, 0, NCU_SI_CHANNELS - 1, &a->via))
             return tool_usage_error(argv[0], "via '%s': give a channel from 0 to %u", optarg, NCU_SI_CHANNELS - 1);
         if (key == '?' || key == ':')
-            return tool_usage_error(argv[0], key == '?' ? "unknown option '%s'" : "option '%s' needs a value",
-                                    argv[optind - 1]);
-        a->json |= key == 'j';
+            return tool_option_error(argv, key);
+        a->json |= key == TOOL_JSON;
         a->help |= key == 'h';
     }
     return a->help || argc - optind >= 3 ? 0 : tool_usage_error(argv[0], "give a machine file and two nodes or more");
+}
+
+static bool has_io_node(const struct routes *r)
+{
+    bool has = NODE_IS_IO(r->from);
+    for (uint32_t i = 0; i < r->n; i++)
+        has |= NODE_IS_IO(r->path[i].to);
+    return has;
 }
 
 /* Finds the paths from text[0] to all that follow. 0, or the exit status. */
@@ -154,6 +162,8 @@ static int find_paths(struct routes *r, const char *command, char **text, uint64
             return tool_usage_error(command, "no way leads from %s to %s%s", text[0], text[i + 1],
                                     via == NCU_VIA_NEAREST ? "" : " by that channel");
     }
+    if (via != NCU_VIA_NEAREST && !has_io_node(r))
+        return tool_usage_error(command, "via is a channel of an I/O node, and none is named here");
     return 0;
 }
 

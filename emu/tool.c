@@ -1,6 +1,7 @@
 #include "emu/tool.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,15 @@ int tool_usage_error(const char *command, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "; see %s --help\n", command);
     return 2;
+}
+
+int tool_option_error(char **argv, int key)
+{
+    if (key == ':')
+        return tool_usage_error(argv[0], "option '%s' needs a value", argv[optind - 1]);
+    if (optopt > 0 && optopt < TOOL_OPTION) /* a letter, which need not be the last of its word */
+        return tool_usage_error(argv[0], "unknown option '-%c'", optopt);
+    return tool_usage_error(argv[0], "unknown option '%s'", argv[optind - 1]);
 }
 
 bool tool_load(const char *command, const char *path, struct machine_config *config)

@@ -31,6 +31,12 @@ bool tool_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *
 /* One line "COMMAND: text; see COMMAND --help" on standard error, and the exit status 2. `command` is argv[0]. */
 int tool_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of the commands' long options, so that getopt's `optopt` tells them from a letter. */
+enum tool_option { TOOL_OPTION = 256, TOOL_JSON, TOOL_DOT, TOOL_BYTES, TOOL_VIA, TOOL_TOP };
+
+/* After getopt_long has returned '?' or ':': a usage error about that option. */
+int tool_option_error(char **argv, int key);
+
 /* Reads the machine file; if it is bad, says so and returns false. The caller frees it with config_free. */
 bool tool_load(const char *command, const char *path, struct machine_config *config);
 

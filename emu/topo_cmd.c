@@ -9,8 +9,6 @@
 #include "emu/plural.h"
 #include "emu/tool.h"
 
-enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON, FORMAT_HELP };
-
 static const char help[] =
     "Usage: ncube topo [--dot | --json] MACHINE\n"
     "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board the SI\n"
@@ -144,23 +142,23 @@ static int print_json(const struct topo *t)
 int topo_command(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"dot", 0, NULL, FORMAT_DOT}, {"json", 0, NULL, FORMAT_JSON}, {"help", 0, NULL, FORMAT_HELP}, {0}};
-    static int (*const print[])(const struct topo *t) = {print_text, print_dot, print_json};
-    int key, format = FORMAT_TEXT;
+        {"dot", 0, NULL, TOOL_DOT}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
+    int (*print)(const struct topo *t) = print_text;
+    int key;
     opterr = 0;
     while ((key = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (key == '?')
-            return tool_usage_error(argv[0], "unknown option '%s'", argv[optind - 1]);
-        format = key == 'h' ? FORMAT_HELP : key;
-        if (format == FORMAT_HELP)
+            return tool_option_error(argv, key);
+        if (key == 'h')
             return puts(help) == EOF;
+        print = key == TOOL_DOT ? print_dot : print_json;
     }
     if (argc - optind != 1)
         return tool_usage_error(argv[0], "give one machine file");
     struct machine_config config;
     if (!tool_load(argv[0], argv[optind], &config))
         return 1;
-    int status = print[format](&config.topo);
+    int status = print(&config.topo);
     config_free(&config);
     return status;
 }

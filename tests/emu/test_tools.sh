@@ -67,11 +67,15 @@ for bad in 512 -1 3.9 //df99 x "" 3.; do
     check "node '$bad' is named" grep -qF "'$bad'" err
 done
 status "no destination" 2 "$ncube" route table1.conf 0
+status "an option at the end" 0 "$ncube" route table1.conf 0 1 --bytes=0
+check "it is taken" grep -q '117 cycles' out
 status "bad size" 2 "$ncube" route --bytes=1k table1.conf 0 1
 status "into an I/O node by a channel" 0 "$ncube" route --via=7 table1.conf 0 3.0
 check "by node 451" grep -q '^0 .* -> 451 -> 3\.0 ' out
 status "channel not wired" 2 "$ncube" route --via=1 "$images/sandia.conf" 3.0 1
 check "it says so" grep -q 'no way leads from 3.0 to 1 by that channel' err
+status "a channel without an I/O node" 2 "$ncube" route --via=1 table1.conf 0 1
+check "there is none" grep -q 'via is a channel of an I/O node' err
 status "missing machine file" 1 "$ncube" route none.conf 0 1
 check "the file is named" grep -q none.conf err
 
@@ -90,5 +94,15 @@ check "it is named" grep -qF "'df99'" err
 echo "dim = 2;" >bare.conf
 status "no volumes" 2 "$ncube" place bare.conf
 status "place --top=0" 2 "$ncube" place --top=0 "$images/sandia.conf"
+
+# ---- Options that there are not
+
+for command in topo route place; do
+    for bad in -x:-x -xy:-x --all:--all; do
+        status "$command ${bad%:*}" 2 "$ncube" "$command" "${bad%:*}" table1.conf
+        same "$command ${bad%:*}: what it says" \
+            "ncube $command: unknown option '${bad#*:}'; see ncube $command --help" "$(cat err)"
+    done
+done
 
 finish
