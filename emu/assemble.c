@@ -163,6 +163,10 @@ static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes
     front_undeliverable(((struct machine *)ctx)->front, to, tag, bytes, n);
 }
 
+static void on_recovered(void *ctx) {
+    front_recovered(((struct machine *)ctx)->front);
+}
+
 static void on_fault(void *ctx, uint32_t index, const char *text) {
     struct machine *m = ctx;
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
@@ -192,7 +196,8 @@ static bool on_told_to_end(void *ctx) {
 }
 
 static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
-static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_fault, on_text};
+static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_recovered,
+                                        on_fault, on_text};
 static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
 
 /* ---- Reading everything that a run needs, before anything is started ---- */

@@ -19,6 +19,8 @@ struct fault_plan {
     struct fault_event *event; /* [2 * faults] */
     uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
     uint64_t *damaged; /* of these */
+    void (*recovered)(void *ctx, uint64_t now_cycles); /* or NULL */
+    void *ctx;
 };
 
 /* ---- Parity ---- */
@@ -51,10 +53,8 @@ bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise)
 
 /* ---- Death and recovery ---- */
 
-static void fault_due(void *arg, uint64_t now_cycles)
+static void change_channels(struct fault_plan *p, const struct fault_event *e, uint64_t now_cycles)
 {
-    const struct fault_event *e = arg;
-    struct fault_plan *p = e->plan;
     uint32_t channel[FAULT_CHANNELS_MAX];
     uint32_t count = fault_channels(p->topo, e->fault, channel);
     trace_event(p->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
@@ -65,6 +65,16 @@ static void fault_due(void *arg, uint64_t now_cycles)
         else
             net_revive_channel(p->net, channel[i]);
     }
+}
+
+static void fault_due(void *arg, uint64_t now_cycles)
+{
+    const struct fault_event *e = arg;
+    struct fault_plan *p = e->plan;
+    if (e->fault->kind != FAULT_PARITY)
+        change_channels(p, e, now_cycles);
+    if (!e->dies && p->recovered)
+        p->recovered(p->ctx, now_cycles);
 }
 
 static void schedule(struct fault_plan *p, struct eventq *queue, const struct fault *f, bool dies,
@@ -86,13 +96,20 @@ struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue,
             p->passed = memory_new(topo_channels(topo), sizeof *p->passed);
             p->damaged = memory_new(topo_channels(topo), sizeof *p->damaged);
         }
-        if (f->kind != FAULT_NODE && f->kind != FAULT_LINK)
+        if (f->kind == FAULT_DRIVE)
             continue;
-        schedule(p, queue, f, true, &p->event[2 * i]);
+        if (f->kind != FAULT_PARITY)
+            schedule(p, queue, f, true, &p->event[2 * i]);
         if (f->until_cycles != FAULT_NEVER)
             schedule(p, queue, f, false, &p->event[2 * i + 1]);
     }
     return p;
+}
+
+void fault_plan_tell(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx)
+{
+    p->recovered = recovered;
+    p->ctx = ctx;
 }
 
 void fault_plan_free(struct fault_plan *p)

@@ -17,6 +17,9 @@ struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue,
                                   const struct fault *fault, uint32_t n);
 void fault_plan_free(struct fault_plan *p);
 
+/* Whom to call when a link or a node has recovered, or noise has ended. */
+void fault_plan_tell(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx);
+
 /* A message of so many payload bytes takes a channel: NCU_OK or NCU_EPARITY. */
 int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles);
 

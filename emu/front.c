@@ -12,6 +12,7 @@
 #include "emu/ionodes.h"
 #include "emu/lives.h"
 #include "emu/machine.h"
+#include "emu/owed.h"
 #include "emu/plural.h"
 #include "emu/subcube.h"
 #include "nsdisk/proto.h"
@@ -32,6 +33,7 @@ struct front {
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;
     struct io_nodes io;
+    struct owed owed;
     /* jobs */
     struct subcubes *subcubes;
     struct job *job;   /* oldest first; those that have ended have no subcube */
@@ -466,12 +468,31 @@ static void tell_lost_reply(struct front *f, uint32_t to, uint32_t tag, const vo
     f->ops.job.send(f->ctx, to, TAG(N_LOST, 0, TAG_TO(tag)), &notice, sizeof notice);
 }
 
+static void send_owed(struct front *f, const struct owed_notice *n)
+{
+    if (is_io(f, n->to) || job_of(f, n->to))
+        f->ops.job.send(f->ctx, n->to, n->tag, &n->notice, sizeof n->notice);
+}
+
+void front_recovered(struct front *f)
+{
+    struct owed all = f->owed;
+
+    f->owed = (struct owed){0};
+    for (struct owed_notice *n; (n = owed_take(&all));) {
+        send_owed(f, n);
+        free(n);
+    }
+}
+
 void front_undeliverable(struct front *f, uint32_t to, uint32_t tag, const void *bytes, size_t n)
 {
     struct job *j = job_of(f, to);
 
     if (N_IS_FILE_REPLY(TAG_TYPE(tag)) && n >= sizeof(struct file_reply))
         tell_lost_reply(f, to, tag, bytes);
+    else if (TAG_TYPE(tag) == N_LOST && n >= sizeof(struct lost_notice))
+        owed_keep(&f->owed, to, tag, bytes);
     else if (TAG_TYPE(tag) == N_SHUTDOWN && is_io(f, to))
         lose_io_node(f, to);
     else if (j && j->loaded)
@@ -543,6 +564,7 @@ void front_free(struct front *f)
     subcubes_free(f->subcubes);
     free(f->volume);
     io_nodes_free(&f->io);
+    owed_free(&f->owed);
     free(f);
 }
 

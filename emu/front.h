@@ -66,8 +66,10 @@ void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *byt
 
 /* A message that it sent has not arrived: there is no sound way to that node. Nodes that cannot be told to end count as
  * ended; a load that cannot begin, and an nsdisk that cannot be told to write back, are failures. Who waits for a reply
- * is told that it is lost. */
+ * is told that it is lost, as soon as there is a way (front_recovered). */
 void front_undeliverable(struct front *f, uint32_t to, uint32_t tag, const void *bytes, size_t n);
+/* Something that was broken has recovered. */
+void front_recovered(struct front *f);
 /* That I/O node is dead when the machine starts: its volumes are missing. */
 void front_unreachable(struct front *f, uint32_t io_node);
 /* Nothing more can happen: what will not be heard of is given up. While mounts are awaited the volumes not heard of are

@@ -371,6 +371,12 @@ static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, u
     return fault_plan_draw(((struct ncu *)ctx)->plan, channel, m->bytes, now_cycles);
 }
 
+static void on_recovery(void *ctx, uint64_t now_cycles) {
+    struct ncu *n = ctx;
+    n->now_cycles = now_cycles;
+    n->ops->recovered(n->ctx);
+}
+
 static const struct net_ops from_net = {.header = net_header, .done = ncu_net_done, .fault = net_fault};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
@@ -388,6 +394,7 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                       .index_of = memory_new(NODE_HOST, sizeof(uint32_t))};
     n->net = net_new(topo, queue, &from_net, n);
     n->plan = fault_plan_new(topo, queue, n->net, trace, fault, faults);
+    fault_plan_tell(n->plan, on_recovery, n);
     return n;
 }
 

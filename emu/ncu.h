@@ -32,6 +32,7 @@ struct ncu_ops {
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
     /* A message of the front end has not arrived, and will not: status NCU_E... */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
+    void (*recovered)(void *ctx); /* a link or a node has, or its noise has ended: the front end may send now */
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
     /* QEMU-physical address at which the node may execute what these pages of its memory hold. */
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);

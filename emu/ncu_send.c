@@ -32,6 +32,13 @@ static uint32_t port_note_done(struct port *port, const struct transfer *t) {
     return left;
 }
 
+static bool port_is_sending(const struct port *port, uint32_t to) {
+    const struct transfer *t = port->sent;
+    while (t != NULL && t->sent.node != to)
+        t = t->next_sent;
+    return t != NULL;
+}
+
 /* Whether a message may start: not to where a RESTART is due, unless it is one. */
 static bool port_lets_out(struct port *port, const struct transfer *t) {
     if (t->restart)
@@ -115,6 +122,8 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
     memcpy(t->copy, bytes, count);
     t->bytes = t->copy;
     host_start(n, t);
+    if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the one before was given up */
+        host_restart(n, to);
 }
 
 /* ---- The nodes' messages ---- */

@@ -352,6 +352,29 @@ Test(front, a_missing_volume_is_told_and_done_without)
     cr_expect_eq(status(), 0);
 }
 
+Test(front, a_notice_without_a_way_is_sent_when_something_recovers)
+{
+    struct file_reply reply = {.seq = 7};
+    struct lost_notice notice = {.sequence = 7, .count = 1};
+    uint32_t tag = TAG(N_REPLY(N_FWRITE), 0, 0), lost = TAG(N_LOST, 0, 0);
+    start();
+    mount_all();
+    front_recovered(front);
+    cr_expect_eq(count_type(N_LOST), 0, "nothing is owed");
+    front_undeliverable(front, 1, tag, &reply, sizeof reply);
+    cr_expect_eq(count_sent(N_LOST, 1), 1);
+    front_undeliverable(front, 1, lost, &notice, sizeof notice);
+    cr_expect_eq(count_sent(N_LOST, 1), 1, "not before there is a way");
+    front_recovered(front);
+    front_recovered(front);
+    cr_expect_eq(count_sent(N_LOST, 1), 2, "once");
+    front_undeliverable(front, 1, lost, &notice, sizeof notice);
+    for (uint32_t i = 0; i < 4; i++)
+        exited(i, 0, EXIT_NORMAL, "");
+    front_recovered(front);
+    cr_expect_eq(count_sent(N_LOST, 1), 2, "its job has ended");
+}
+
 Test(front, mounts_that_never_come_are_given_up)
 {
     start();
