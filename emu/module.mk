@@ -38,4 +38,6 @@ include emu/front.mk
 
 $(eval $(call host_test,emu/test_cost,emu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/text_pool.c emu/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/sched.c emu/account.c emu/memory.c emu/harts.c emu/eventq.c emu/signals.c,-lpthread))
+$(eval $(call host_test,emu/test_clocks,emu/clocks.c emu/memory.c))
+$(eval $(call host_test,emu/test_sched,emu/sched.c emu/clocks.c emu/account.c emu/memory.c emu/harts.c emu/eventq.c \
+    emu/signals.c,-lpthread))

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "emu/account.h"
+#include "emu/clocks.h"
 #include "emu/machine.h"
 #include "emu/memory.h"
 
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
 #define RUN_AHEAD_CYCLES 2000000u
 
-/* User code goes on so far after a post before its hart stops, so that the next trap often tells of the post as well. */
+/* User code goes on so far after a post before its hart stops: the next trap often comes sooner, and tells of the post
+ * as well. */
 #define RUN_ON_CYCLES 2000u
 
 /* A grant that used so much was a long one, worth a processor of its own if there are several: some 50 microseconds of
@@ -45,13 +47,11 @@ struct hart {
     struct sched *sched;
     uint32_t index;
     enum hart_state state;
-    uint32_t live_at;     /* position in sched.live, while runnable or running */
     uint32_t ready_at;    /* position in sched.ready, while runnable */
     uint32_t unprocessed; /* requests in the queue */
-    uint64_t cycles;      /* t(i): no request of this hart comes before */
     uint64_t clock;       /* at the next grant */
-    uint64_t granted_clock; /* at the last */
-    uint64_t window;      /* W at the last */
+    uint64_t granted_clock; /* at the last grant */
+    uint64_t window;      /* W at the last grant */
     uint32_t long_runs;   /* > 0: one of the last grants was a long one */
     bool runs_short;      /* counts in sched.n_short */
     uint64_t due;         /* of the first cause that came while it was running, or EVENTQ_NEVER */
@@ -84,13 +84,12 @@ struct sched {
     void *ctx;
     uint64_t now_cycles, limit_cycles;
     struct hart *hart;
-    uint32_t *live; /* heap: indices of runnable and running harts */
-    uint32_t n_live;
-    uint32_t *ready; /* indices of runnable harts */
+    struct clocks clocks; /* t(i): of the live, which are runnable or running */
+    uint32_t *ready;      /* indices of runnable harts */
     uint32_t n_ready;
-    uint32_t n_long; /* harts with long_runs > 0, idle ones too */
-    uint32_t n_short; /* running harts that were not spread */
-    uint32_t *raise;   /* scratch: harts to interrupt */
+    uint32_t n_long;      /* harts with long_runs > 0, idle ones too */
+    uint32_t n_short;     /* running harts that were not spread */
+    uint32_t *raise;      /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
 
@@ -107,10 +106,10 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         .ops = ops,
                         .ctx = ctx,
                         .hart = memory_new(count, sizeof(struct hart)),
-                        .live = memory_new(count, sizeof(uint32_t)),
                         .hart_of = memory_new(harts->count, sizeof(uint32_t)),
                         .ready = memory_new(count, sizeof(uint32_t)),
                         .raise = memory_new(count, sizeof(uint32_t))};
+    clocks_init(&s->clocks, count);
     harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
@@ -124,7 +123,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
 void sched_free(struct sched *s) {
     eventq_free(s->requests);
     free(s->hart);
-    free(s->live);
+    clocks_free(&s->clocks);
     free(s->ready);
     free(s->hart_of);
     free(s->raise);
@@ -139,51 +138,15 @@ const struct sched_statistics *sched_statistics(const struct sched *s) {
     return &s->statistics;
 }
 
+static uint64_t earlier_of(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 static uint64_t later_of(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* ---- Runnable and running harts: those that may still produce something, in a heap by (t(i), i) ----
- *
- * t(i) of a running hart only grows by itself, so an old value is a safe one. It is looked at again when the hart is
- * the first.
- */
-
-static bool comes_before(const struct sched *s, uint32_t a, uint32_t b) {
-    const struct hart *x = &s->hart[a], *y = &s->hart[b];
-    return x->cycles < y->cycles || (x->cycles == y->cycles && x->index < y->index);
-}
-
-static void live_put(struct sched *s, uint32_t at, uint32_t index) {
-    s->live[at] = index;
-    s->hart[index].live_at = at;
-}
-
-static void live_sift_up(struct sched *s, uint32_t at) {
-    uint32_t index = s->live[at];
-    for (; at > 0 && comes_before(s, index, s->live[(at - 1) / 2]); at = (at - 1) / 2)
-        live_put(s, at, s->live[(at - 1) / 2]);
-    live_put(s, at, index);
-}
-
-static void live_sift_down(struct sched *s, uint32_t at) {
-    uint32_t index = s->live[at];
-    for (uint32_t child; (child = 2 * at + 1) < s->n_live; at = child) {
-        if (child + 1 < s->n_live && comes_before(s, s->live[child + 1], s->live[child]))
-            child++;
-        if (!comes_before(s, s->live[child], index))
-            break;
-        live_put(s, at, s->live[child]);
-    }
-    live_put(s, at, index);
-}
-
-/* A live hart's t(i) is `cycles` now. */
-static void live_note(struct sched *s, struct hart *h, uint64_t cycles) {
-    h->cycles = cycles;
-    live_sift_up(s, h->live_at);
-    live_sift_down(s, h->live_at);
-}
+/* ---- Live harts, runnable and running: those that may still produce something ---- */
 
 static void ready_add(struct sched *s, struct hart *h) {
     h->state = HART_RUNNABLE;
@@ -200,37 +163,32 @@ static void ready_remove(struct sched *s, struct hart *h, enum hart_state state)
 
 static void live_add(struct sched *s, struct hart *h, uint64_t cycles) {
     ready_add(s, h);
-    h->cycles = cycles;
-    live_put(s, s->n_live++, h->index);
-    live_sift_up(s, h->live_at);
+    clocks_add(&s->clocks, h->index, cycles);
 }
 
 /* Of a runnable hart. */
 static void live_remove(struct sched *s, struct hart *h, enum hart_state state) {
     ready_remove(s, h, state);
-    uint32_t at = h->live_at, last = s->live[--s->n_live];
-    if (at == s->n_live)
-        return;
-    live_put(s, at, last);
-    live_note(s, &s->hart[last], s->hart[last].cycles);
+    clocks_remove(&s->clocks, h->index);
 }
 
 /* t(i) of a running hart: what it has told, or the start of the handling that is to come. */
 static uint64_t running_time(const struct sched *s, const struct hart *h) {
     uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
-    return progress < h->due ? progress : h->due;
+    return earlier_of(progress, h->due);
 }
 
-/* The live hart that comes first, NULL if there is none. */
-static const struct hart *live_first(struct sched *s) {
-    while (s->n_live > 0) {
-        struct hart *h = &s->hart[s->live[0]];
-        uint64_t cycles = h->state == HART_RUNNING ? running_time(s, h) : h->cycles;
-        if (cycles == h->cycles)
-            return h;
-        live_note(s, h, cycles);
+/* The live hart that comes first, or CLOCKS_NONE; what running ones have told meanwhile is noted. */
+static uint32_t live_first(struct sched *s) {
+    for (;;) {
+        uint32_t first = clocks_first(&s->clocks);
+        if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
+            return first;
+        uint64_t cycles = running_time(s, &s->hart[first]);
+        if (cycles == clocks_of(&s->clocks, first))
+            return first;
+        clocks_set(&s->clocks, first, cycles);
     }
-    return NULL;
 }
 
 /* The hart goes on in the kernel. */
@@ -287,7 +245,7 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
 /* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
 static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles) {
     h->due = cycles;
-    live_note(s, h, cycles);
+    clocks_set(&s->clocks, h->index, cycles);
     harts_call(s->harts, s->slot_of[h->index]);
 }
 
@@ -359,22 +317,28 @@ static void request_due(void *arg, uint64_t now_cycles) {
     }
 }
 
+static uint64_t next_cycles(const struct sched *s) {
+    return earlier_of(eventq_next(s->events), eventq_next(s->requests));
+}
+
 /* May an event be processed, or the first request? No live hart may come before it. */
 static bool event_is_safe(struct sched *s, uint64_t cycles) {
-    const struct hart *first = live_first(s);
-    return first == NULL || cycles <= first->cycles;
+    uint32_t first = live_first(s);
+    return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
 }
 
 static bool request_is_safe(struct sched *s, uint64_t cycles) {
-    const struct hart *first = live_first(s);
-    return first == NULL || cycles < first->cycles ||
-           (cycles == first->cycles && eventq_next_order(s->requests) <= first->index);
+    uint32_t first = live_first(s);
+    if (first == CLOCKS_NONE)
+        return true;
+    uint64_t others = clocks_of(&s->clocks, first);
+    return cycles < others || (cycles == others && eventq_next_order(s->requests) <= first);
 }
 
 /* Processes one event or request, if the first one is safe and within the limit. */
 static bool process_one(struct sched *s) {
     uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
-    if ((event < request ? event : request) > s->limit_cycles)
+    if (earlier_of(event, request) > s->limit_cycles)
         return false;
     if (event <= request) {
         if (event == EVENTQ_NEVER || !event_is_safe(s, event))
@@ -411,44 +375,31 @@ struct bounds {
 };
 
 static struct bounds bounds_find(struct sched *s) {
-    const struct hart *first = live_first(s);
-    struct bounds b = {.lowest = first == NULL ? EVENTQ_NEVER : first->cycles,
-                       .second = EVENTQ_NEVER,
-                       .lowest_index = first == NULL ? UINT32_MAX : first->index,
-                       .event = eventq_next(s->events),
-                       .request = eventq_next(s->requests)};
-    for (uint32_t child = 1; child <= 2 && child < s->n_live; child++)
-        if (s->hart[s->live[child]].cycles < b.second)
-            b.second = s->hart[s->live[child]].cycles;
-    return b;
+    uint32_t first = live_first(s);
+    return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
+                           .second = clocks_second_cycles(&s->clocks),
+                           .lowest_index = first,
+                           .event = eventq_next(s->events),
+                           .request = eventq_next(s->requests)};
 }
 
-static uint64_t later(uint64_t cycles, uint64_t by) {
-    return cycles == EVENTQ_NEVER ? EVENTQ_NEVER : cycles + by;
+/* When an effect of what happens then may arrive. */
+static uint64_t arrival(const struct sched *s, uint64_t cycles) {
+    return cycles == EVENTQ_NEVER ? EVENTQ_NEVER : cycles + s->lookahead_cycles;
 }
 
+/* W of this hart. */
 static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h) {
     uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
-    uint64_t end = b->event;
-    if (later(others, s->lookahead_cycles) < end)
-        end = later(others, s->lookahead_cycles);
-    if (later(b->request, s->lookahead_cycles) < end)
-        end = later(b->request, s->lookahead_cycles);
-    return end;
+    return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
 }
 
 /* Up to where user code of this hart may run. */
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h) {
-    uint64_t floor = b->lowest;
-    if (b->event < floor)
-        floor = b->event;
-    if (b->request < floor)
-        floor = b->request;
-    uint64_t end = floor + RUN_AHEAD_CYCLES;
-    bool exact = s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact;
-    if (exact && window_end(s, b, h) < end)
-        end = window_end(s, b, h);
-    return end < s->limit_cycles ? end : s->limit_cycles;
+    uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
+    if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
+        end = earlier_of(end, window_end(s, b, h));
+    return earlier_of(end, s->limit_cycles);
 }
 
 static bool hart_may_run(const struct hart *h, uint64_t end) {
@@ -476,7 +427,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
     if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
-        cause_while_running(s, h, h->cycles); /* it came while the hart could not be interrupted */
+        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came while the hart could not be interrupted */
 }
 
 /* Harts that are to be interrupted in user code. */
@@ -555,7 +506,7 @@ static void hart_collect(struct sched *s, struct hart *h) {
     h->user_since = slot->user_since;
     h->in_user = slot->why == SLOT_BUDGET;
     h->clock = slot->cycles;
-    live_note(s, h, slot->cycles);
+    clocks_set(&s->clocks, h->index, slot->cycles);
     if (slot->why == SLOT_OP)
         wait_for_turn(s, h, slot->cycles, slot->op);
     if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
@@ -571,7 +522,7 @@ static bool collect_all(struct sched *s) {
 
 /* Nothing more happens: because of the limit, or because nothing is left that could. */
 static enum sched_end stuck_end(struct sched *s) {
-    bool limited = s->n_live > 0 || eventq_next(s->events) != EVENTQ_NEVER || eventq_next(s->requests) != EVENTQ_NEVER;
+    bool limited = s->clocks.live > 0 || next_cycles(s) != EVENTQ_NEVER;
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
     if (limited)
         s->now_cycles = s->limit_cycles;
@@ -589,8 +540,7 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
     if (!s->started)
         start(s);
     for (;;) {
-        uint64_t next_event = eventq_next(s->events), next_request = eventq_next(s->requests);
-        uint32_t bell = harts_watch(s->harts, next_event < next_request ? next_event : next_request);
+        uint32_t bell = harts_watch(s->harts, next_cycles(s));
         bool busy = collect_all(s);
         if (!process_all_safe(s, &busy))
             return SCHED_FINISHED;
@@ -599,7 +549,7 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
         busy |= grant_all(s);
         if (busy)
             continue;
-        if (s->n_live == s->n_ready) /* nothing runs */
+        if (s->clocks.live == s->n_ready) /* nothing runs */
             return stuck_end(s);
         s->statistics.waits++;
         if (!harts_sleep(s->harts, bell))
@@ -626,16 +576,12 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
 }
 
 struct sched_view sched_view(struct sched *s) {
-    const struct hart *first = live_first(s);
-    struct sched_view v = {.running = s->n_live, .first = UINT32_MAX, .first_cycles = EVENTQ_NEVER};
+    uint32_t first = live_first(s);
+    struct sched_view v = {.running = s->clocks.live, .first = first, .first_cycles = EVENTQ_NEVER};
     for (uint32_t i = 0; i < s->count; i++)
         v.idle += s->hart[i].state == HART_IDLE;
-    if (first != NULL) {
-        v.first = first->index;
-        v.first_cycles = first->cycles;
-    }
-    v.next_cycles = eventq_next(s->events);
-    if (eventq_next(s->requests) < v.next_cycles)
-        v.next_cycles = eventq_next(s->requests);
+    if (first != CLOCKS_NONE)
+        v.first_cycles = clocks_of(&s->clocks, first);
+    v.next_cycles = next_cycles(s);
     return v;
 }
