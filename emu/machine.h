@@ -20,8 +20,8 @@
  *
  * Every address that Vertex hands to the NCU is node-physical: an offset into its own window.
  *
- * Code in the shared region is translated by QEMU once for all harts of the cabinet. QEMU does not see ncube's stores: what
- * may have been executed there is never written again.
+ * Code in the shared region is translated by QEMU once for all harts of the cabinet. QEMU does not see ncube's stores:
+ * what may have been executed there is never written again.
  */
 #ifndef NCUBE_MACHINE_H
 #define NCUBE_MACHINE_H
@@ -100,28 +100,32 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *
  *  op          arguments                               answers, effect
  *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
- *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX
+ *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX.
+ *                                                      The first one of an interrupt, or after ENTER's answer, has
+ *                                                      been done for the hart while it was stopped: it finds n there
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
  *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
- *                                                      the cause SEND_DONE gives the buffer back
+ *                                                      SEND_DONE gives the buffer back: see REAP, SENT
  *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
  *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
- *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot: without
- *                                                      an error it is no cause, and waits for SENT. On a machine
- *                                                      with faults always 1
+ *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot:
+ *                                                      without an error it is no cause, and waits for SENT. On a
+ *                                                      machine with faults always 1
  *  CHARGE      cycles                                  the clock goes on by so much at once
  *  SENT                                                as CAUSES, for the SEND_DONE that wait
  *  ENTER                                               first thing in a trap from U-mode that is not the
- *                                                      interrupt: ans0 = 1: handle what was due before (CAUSES
- *                                                      ... END), then ENTER again; 0: go on with the trap
- *  END                                                 last thing in handling what was due
+ *                                                      interrupt. ans0 = 0: go on with the trap; else: handle what
+ *                                                      was due before (CAUSES ... END), then ENTER again
+ *  END                                                 last thing in handling what was due: the clock is that of what
+ *                                                      was held up, later by what the handling took
  *  DROP                                                instead of END: what was interrupted never goes on, and what
  *                                                      it did ahead of the cause never was; the handler's clock stays
- *  LEAVE                                               in the straight run of instructions to sret: user code
- *                                                      goes on; the clock after an interrupt is settled.
- *                                                      mailbox.exact: it stops in time for what comes next
+ *  LEAVE                                               in the straight run of instructions to sret: user code goes
+ *                                                      on. After END the clock is once more what END has made it:
+ *                                                      the way back costs nothing. mailbox.exact: user code stops in
+ *                                                      time for what comes next
  *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
  *                                                      the same bytes: in the text pool, or where they are
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
@@ -190,7 +194,7 @@ enum ncu_wait {
 enum ncu_cause_kind {
     CAUSE_RECV_HEADER = 1, /* a message waits at `channel`: nothing armed, or too small for `bytes` */
     CAUSE_RECV_DONE,       /* the armed buffer at `addr` holds `bytes` bytes; the channel is unarmed */
-    CAUSE_SEND_DONE,       /* the send with `cookie` has left the buffer; status 0 or NCU_E... */
+    CAUSE_SEND_DONE,       /* the send with `cookie` has left the buffer; status 0 (a cause only by REAP) or NCU_E... */
     CAUSE_TIMER,
     CAUSE_DISK_DONE, /* the command with `cookie`; status 0 or NCU_E... */
 };

@@ -2,15 +2,18 @@
  * plugin.so: gives the harts of one QEMU process ("cabinet") exact virtual time and the NCU's instructions.
  * The only file that knows QEMU, and it decides nothing: it counts, stops harts and carries requests to ncube.
  *
- * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set so
- * that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls us before its first
+ * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set
+ * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls us before its first
  * instruction. At the mark that is the end of the budget the hart stops: nothing of user code that ends at or after the
- * budget is executed. At the marks before, it only tells how far it is. Kernel code (anything fetched from the shared
- * region) has no marks: it can see the outside through NCU instructions only, and those stop it when they need an answer.
+ * budget is executed. At the marks before, it only tells how far it is. Kernel code (what is fetched from the addresses
+ * of the shared region) has no marks: it sees the outside through NCU instructions only, and those stop it when they
+ * need an answer.
  *
  * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary. Where that
  * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would by one thing:
  * QEMU drops a reservation (lr) at every trap, and the sc that follows fails. So a hart is not stopped between the two.
+ * The clock of the handling is set here, by what the grant has handed over (sched.h): at CAUSES to the time of the
+ * causes, at END to that of what was held up.
  *
  * Statistics, if asked for, cost one more inline addition per block: instructions in user code, cycles in kernel code.
  *
@@ -56,7 +59,7 @@ struct counter {
     uint64_t apart; /* from the mark before */
     uint64_t instructions;  /* of user code */
     uint64_t kernel_cycles; /* since the last user code */
-    bool settle;    /* END has set the clock: it is `settled_cycles` again at LEAVE or ENTER, whatever the way there costs */
+    bool settle; /* END has set the clock, to `settled_cycles`: so it is again at LEAVE or ENTER, the way there is free */
     uint64_t settled_cycles;
     /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo 2^64. */
     bool reserved;
@@ -193,7 +196,8 @@ static void note_way_in(struct slot *s, const struct counter *c) {
         s->entry_cycles = c->kernel_cycles;
 }
 
-/* A trap that comes before the interrupt that was raised: its causes are handled first. */
+/* With `handling` it is a trap that comes before the interrupt that was raised: then its causes are handled first, and
+ * what they hold up goes on from the trap. Their number, in the mailbox since, is the answer. */
 static void ncu_enter(unsigned hart) {
     struct slot *s = slot_of(hart);
     note_way_in(s, counter_of(hart));
@@ -204,6 +208,7 @@ static void ncu_enter(unsigned hart) {
         hart_stop(hart, SLOT_OP, NCU_ENTER);
 }
 
+/* With `handling` they are in the mailbox. */
 static void ncu_causes(unsigned hart) {
     struct slot *s = slot_of(hart);
     if (!s->handling)
@@ -213,6 +218,7 @@ static void ncu_causes(unsigned hart) {
     s->handling = 0;
 }
 
+/* What was held up goes on, later by what the handling took. */
 static void ncu_end(unsigned hart) {
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);

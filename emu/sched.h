@@ -10,7 +10,7 @@
  * on how harts are granted. Between these, running harts are granted budgets. With t(j) the clock of a running
  * hart or the time of a request not yet processed, and L the network's lookahead,
  *
- *     W(i) = min( next model event, min over j != i of t(j) + L )        [design section 3]
+ *     W(i) = min( next model event, min over j != i of t(j) + L )
  *
  * Kernel code always runs to its next request: it learns of the outside only by requests, and takes no interrupts.
  *
@@ -23,18 +23,25 @@
  *                                   |--handler--|                            starts at max(e, user_since)
  *                                                           |--cost--|       user code goes on at t + cost
  *
- * Where the code was stopped physically does not matter to anything it can see. A stopped hart is interrupted
- * through SSWI; one that waits at ENTER is told in the answer. Both cost the same: CAUSES takes effect
- * NCU_INTERRUPT_CYCLES after the start, and the cost ends with END, wherever the handler was entered from.
+ * Where the code was stopped physically does not matter to anything it can see:
  *
- * Harts run at the same time as this goes on: those that run long, spread over the host's processors, all at once; of the
- * others, which share ncube's, a few. A running hart tells now and then how far its clock is, and nothing later
- * is processed. It stops in front of user code when it has posted a request, since ncube learns of that only then.
+ *   1. A hart stopped in user code, or at ENTER, stays stopped. Its CAUSES takes effect NCU_INTERRUPT_CYCLES after the
+ *      start, and is executed for it: the causes are put into its mailbox.
+ *   2. The next grant hands them over (slots.h: handling, causes_cycles, shift_cycles). In user code SSWI is raised
+ *      before; at ENTER the answer tells.
+ *   3. END is posted, and needs no stop: the plugin itself sets the clock to t + cost. It takes effect here, in order,
+ *      when the hart stops for another reason; then what has fallen due meanwhile is handled.
+ *
+ * Harts run at the same time as this goes on: those that run long, spread over the host's processors, all at once; of
+ * the others, which share ncube's, a few. A running hart tells now and then how far its clock is, and nothing later is
+ * processed. What it posts ncube learns only when it stops: so it tells no more after a post, and its user code stops
+ * soon.
  *
  * Where user code can see an interrupt (another process may get the hart, a handler of its own may run), it must be in
- * the block of the cause when that falls due. Vertex says so at LEAVE, and such an exact hart's user code stops at W(i):
- * then the first block that ends at or after the cause is the one interrupted, in every run. What is to be lost anyway
- * need not be exact: after DROP, instead of END, the clock goes on from the handler, whatever user code did ahead.
+ * the block of the cause when that falls due. Vertex says so at LEAVE, and such an exact hart's user code stops at
+ * W(i): then the first block that ends at or after the cause is the one interrupted, in every run. What is to be lost
+ * anyway need not be exact: after DROP, instead of END, the clock goes on from the handler, whatever user code did
+ * ahead.
  *
  * In strict mode (--sync=strict) all user code stops at W(i). Everything else is the same, and so must be the outcome.
  *
@@ -81,8 +88,8 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
 void sched_free(struct sched *s);
 
 /* Runs from the first grant (all harts are stopped at SLOT_START) to an end; when called again, on from where it ended.
- * After SCHED_FINISHED and SCHED_DEADLOCK events may have been added meanwhile, from sched_now on. Nothing later than the
- * limit takes effect; EVENTQ_NEVER: no limit. */
+ * After SCHED_FINISHED and SCHED_DEADLOCK events may have been added meanwhile, from sched_now on. Nothing later than
+ * the limit takes effect; EVENTQ_NEVER: no limit. */
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles);
 
 /* An idle hart goes on at now_cycles; its answer is in its mailbox. */

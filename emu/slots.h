@@ -6,16 +6,17 @@
  *
  *      ncube                                         plugin, in the hart's thread
  *      ----------------------------------------      -----------------------------------------
- *      base_cycles, budget_cycles, handling
- *      go += 1, wake if asleep             ------>   runs; now and then:
+ *      base_cycles, budget_cycles;
+ *      handling, causes_cycles, shift_cycles
+ *      go += 1, wake if asleep             ------>   runs; now and then, while it has posted nothing:
  *                                                    progress; rings if that is past `wanted`
  *      stop_soon, when the hart is needed  ------>   stops at its next look
  *                                                    cycles, why, op, posts
  *                                          <------   stops += 1; on the list of stopped harts unless it is the
  *                                                    injector; rings
  *
- * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal. When a hart looks is a matter
- * of the host's time in no way: it is when its clock passes certain marks.
+ * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal. When a hart looks does not
+ * depend on the host's time: it is when its clock passes certain marks.
  */
 #ifndef NCUBE_SLOTS_H
 #define NCUBE_SLOTS_H
@@ -32,10 +33,9 @@ enum slot_stop {
     SLOT_POSTS,     /* the list of posts is full; nothing else */
 };
 
-/* Posted by the plugin, without an answer: the hart goes on at once. ncube, too, takes the same for posts. */
+/* The plugin posts it, and the hart goes on at once; ncube answers none of these. */
 static inline bool slot_op_is_posted(uint32_t op) {
-    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK ||
-           op == NCU_REAP || op == NCU_END;
+    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_REAP || op == NCU_END;
 }
 
 #define SLOT_COST_CLASSES 32u
@@ -53,9 +53,9 @@ struct slot {
     uint64_t base_cycles;      /* clock of the hart at the grant */
     uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
-    uint32_t handling;         /* the hart is to handle causes, which are in its mailbox; the plugin clears it at CAUSES, */
+    uint32_t handling;         /* causes to be handled are in the mailbox; the plugin clears it at CAUSES, */
     uint64_t causes_cycles;    /* whose time is this */
-    uint64_t shift_cycles;     /* at END the clock goes on by so much: the handler's start was so long before what it held up */
+    uint64_t shift_cycles;     /* the handling starts so long before what it holds up: added to the clock at END */
 
     _Alignas(128) uint64_t progress; /* the running hart's next request comes no sooner; only grows */
     uint32_t stops;        /* how often the hart has stopped */
@@ -75,11 +75,13 @@ struct slot {
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
-    _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, 0: none; the last to stop */
-    _Alignas(128) uint64_t wanted;      /* a running hart that passes this time rings */
-    uint64_t run_on_cycles;             /* so far user code goes on after a post, before the hart stops; fixed before the first grant */
-    _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class; fixed before the cabinets start */
-    struct slot slot[];              /* by cabinet, then hart; each cabinet's injector follows its nodes */
+    _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, the last to stop; 0: none */
+    _Alignas(128) uint64_t wanted;  /* a running hart that passes this time rings */
+    /* fixed before the first grant: */
+    uint64_t run_on_cycles; /* so far user code goes on after a post, before the hart stops */
+    /* fixed before the cabinets start: */
+    _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
+    struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 
 #endif

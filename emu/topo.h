@@ -54,7 +54,7 @@ uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);
 uint32_t topo_channels(const struct topo *t);
 
 /* The channels from one node address to another, in order; `via` = the I/O node's channel to use, the sender's if both
- * are I/O nodes, or NCU_VIA_NEAREST: fewest hops, then lowest channel (design section 6). Without an I/O node it means
+ * are I/O nodes, or NCU_VIA_NEAREST: fewest hops, then lowest channel. Without an I/O node it means
  * nothing.
  * Returns the number of channels (0 when from == to), or -1 if an address does not exist or no way leads there.
  * *in_channel: the channel number at which the destination sees the message arrive (0-13, I/O nodes 0-7,

@@ -19,12 +19,16 @@
 /* `op` is a constant: the instruction's immediate. */
 #define ncu_execute(op) asm volatile("slti x0, x0, %0" : : "i"(op) : "memory")
 
-/* Both return the number of causes in MAILBOX->cause; NCU_CAUSES_MAX: there may be more. */
+/* All three return the number of causes in MAILBOX->cause; NCU_CAUSES_MAX: there may be more. ncu_idle waits for some;
+ * ncu_sent gives the SEND_DONE that are no causes. */
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
 uint64_t ncu_causes(void);
+uint64_t ncu_sent(void);
 
-/* The cause SEND_DONE with this cookie gives the buffer back. `via`: the I/O node's channel, or MSG_VIA_NEAREST. */
-static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint64_t tag, uint64_t cookie, uint32_t via)
+/* SEND_DONE with this cookie gives the buffer back: by ncu_sent, or as a cause, if it has failed or ncu_reap wants it.
+ * `via`: the I/O node's channel, or MSG_VIA_NEAREST. */
+static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint64_t tag, uint64_t cookie,
+                            uint32_t via)
 {
     MAILBOX->arg[0] = node;
     MAILBOX->arg[1] = addr_to_node(buffer);
@@ -47,8 +51,6 @@ void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void
 
 /* Whether the end of a send is a cause like any other. */
 void ncu_reap(int wanted);
-/* As ncu_causes: the ends of sends that are not. */
-uint64_t ncu_sent(void);
 /* Pages that hold a program's text now: the machine address at which a hart is to execute them. */
 uint64_t ncu_text(const void *pages, uint64_t bytes);
 
@@ -61,9 +63,9 @@ static inline void ncu_charge(uint64_t cycles)
 uint64_t ncu_time(void); /* cycles */
 void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */
 
-/* Entry of a trap from U-mode; true: interrupts were due before it and must be handled first. */
+/* Entry of a trap from U-mode (entry.S has it as well); true: what was due before it must be handled first. */
 int ncu_enter(void);
-void ncu_end(void);  /* of an interrupt handler */
+void ncu_end(void);  /* what was due has been handled: posted, but the clock is set at once */
 void ncu_drop(void); /* instead of it: the process does not go on */
 _Noreturn void ncu_fault(const char *text, uint64_t bytes);
 
