@@ -53,7 +53,7 @@ static RARE void handle_damage(uint32_t channel, struct message *m)
 
 static void handle_arrival(const struct ncu_cause *cause)
 {
-    if (mail_take_long(cause))
+    if (mail_take(cause))
         return;
     struct message *m = msg_received(cause);
 
@@ -86,7 +86,7 @@ static RARE void handle_failed_send(const struct ncu_cause *cause, struct messag
         report_failed(m);
 }
 
-static __attribute__((noinline)) void handle_sent(const struct ncu_cause *cause)
+static APART void handle_sent(const struct ncu_cause *cause)
 {
     if (resend_takes(cause))
         return;
@@ -125,8 +125,8 @@ static void handle_each(uint64_t n)
             handle_other(cause);
 }
 
-/* There may be more. Handling a cause may send, and what was sent may have failed at once: only when there is no cause left
- * are all failures known. */
+/* There may be more. Handling a cause may send, and what was sent may have failed at once: only when there is no cause
+ * left are all failures known. */
 static RARE void handle_more(uint64_t n)
 {
     while (n == NCU_CAUSES_MAX || (resend_is_due() && n > 0)) {
@@ -144,9 +144,9 @@ static RARE void handle_any(uint64_t n)
 }
 
 /* Mostly it is one message, for which the process waits. */
-static __attribute__((noinline)) void handle_all(uint64_t n)
+static APART void handle_all(uint64_t n)
 {
-    if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !mail_take(&MAILBOX->cause[0]))
+    if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !mail_take_short(&MAILBOX->cause[0]))
         handle_any(n);
 }
 

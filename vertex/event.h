@@ -8,7 +8,7 @@
 
 /* Handles every cause that is due now. */
 void event_fetch(void);
-/* Handles the ends of sends that are no causes (vertex/msg.h). */
+/* Handles the ends of sends that are no causes (vertex/msg.h): their messages are freed. */
 void event_reap(void);
 /* Waits until something is due, and handles it. The arguments say for the record what the caller waits for. */
 void event_wait(enum ncu_wait why, uint64_t node, uint64_t type);

@@ -59,7 +59,8 @@ static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t by
     sched_wake(p);
 }
 
-static inline __attribute__((always_inline)) void take_done(struct proc *p, const struct ncu_cause *cause, const struct message *standard)
+/* It has been copied from the standard buffer, which is armed again. */
+static INLINE void take_done(struct proc *p, const struct ncu_cause *cause, const struct message *standard)
 {
     msg_arm_standard(cause->channel, standard);
     msg_note_copy();
@@ -68,7 +69,7 @@ static inline __attribute__((always_inline)) void take_done(struct proc *p, cons
     reader_done(p, cause->node, cause->tag, cause->bytes);
 }
 
-bool mail_take(const struct ncu_cause *cause)
+bool mail_take_short(const struct ncu_cause *cause)
 {
     struct proc *p = proc_current();
     const struct message *m = msg_in_standard(cause->channel);
@@ -81,7 +82,7 @@ bool mail_take(const struct ncu_cause *cause)
     return true;
 }
 
-bool mail_take_long(const struct ncu_cause *cause)
+bool mail_take(const struct ncu_cause *cause)
 {
     struct proc *p = find_reader(cause);
     const struct message *m = msg_in_standard(cause->channel);

@@ -17,16 +17,19 @@
 
 #include "vertex/proc.h"
 
-/* A message has arrived. True if it was in the standard buffer and a process waits for it: it has been copied to it from
- * there, and the channel is armed again. */
-bool mail_take(const struct ncu_cause *cause);      /* a short one, for the process that ran last, is all that is tried */
-bool mail_take_long(const struct ncu_cause *cause); /* any */
-/* Messages of how many bytes mail_take may copy, as p->reader is. */
+/* A message has arrived (RECV_DONE). True if it is in the standard buffer and a process waits for it: then it has been
+ * copied to it from there, and the channel is armed again. mail_take_short only tries a short one for the process that
+ * ran last. */
+bool mail_take_short(const struct ncu_cause *cause);
+bool mail_take(const struct ncu_cause *cause);
+/* Any other that is not for the kernel itself. */
+void mail_arrived(uint32_t channel, struct message *m);
+
+/* The longest message that mail_take_short may copy to what p->reader wants; -1: none. */
 int64_t mail_short_bytes(const struct proc *p);
 /* p->reader waits no longer. */
 void mail_close(struct proc *p);
-/* One of which that is not true, and that is not for the kernel. */
-void mail_arrived(uint32_t channel, struct message *m);
+
 /* The header of one waits: the memory in which it is to land, or NULL: a buffer of the kernel's. */
 struct message *mail_landing(const struct ncu_cause *cause);
 /* It has landed, or was damaged on its way. Takes it over. */
@@ -41,7 +44,7 @@ void mail_deliver(struct message *m);
 /* What a program is told of a send with this status (NCU_E...). */
 int32_t mail_error_of_status(int32_t status);
 
-/* A send is done; m is still the caller's. Then, if it has failed: whoever sent it is told. */
+/* A send is done; m is still the caller's. mail_send_failed after that, if it has failed: whoever sent it is told. */
 void mail_sent(const struct message *m, const struct ncu_cause *cause);
 void mail_send_failed(const struct message *m, const struct ncu_cause *cause);
 

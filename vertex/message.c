@@ -2,10 +2,9 @@
  * The message calls: nwrite, nread, ntest, nrange, and those that pass buffers without a copy: ngetp, nwritep, nreadp,
  * nrelp.
  *
- * Logical and physical. A program numbers the nodes of its subcube from 0; Vertex adds the subcube's base. The
- * front end and, in replies to readstart and writestart, I/O nodes are named by address. A procid in the bits from 16 up
- * says which process of a node is meant. The built-in program sees addresses only (its base is 0) and may use every
- * type.
+ * Logical and physical. A program numbers the nodes of its subcube from 0; Vertex adds the subcube's base. The front
+ * end and, in replies to readstart and writestart, I/O nodes are named by address. A procid in the bits from 16 up says
+ * which process of a node is meant. The built-in program sees addresses only (its base is 0) and may use every type.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,7 +89,7 @@ static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 }
 
 /* Takes the message over. */
-static inline __attribute__((always_inline)) void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
+static INLINE void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
 
@@ -274,7 +273,7 @@ static RARE bool gives_up(struct proc *p, int64_t *result)
 }
 
 /* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
-static inline __attribute__((always_inline)) int64_t await_open(struct proc *p)
+static INLINE int64_t await_open(struct proc *p)
 {
     int64_t result = 0;
 

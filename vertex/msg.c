@@ -14,9 +14,9 @@
 
 struct msg_spares msg_spares;
 /* By channel: */
-static struct message *standard[NCU_CHANNELS + 1]; /* the standard buffer; NULL when it became a message for want of memory */
+static struct message *standard[NCU_CHANNELS + 1]; /* the standard buffer; NULL: it became a message for want of memory */
 static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
-static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the standard buffer; kind 0: none */
+static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the former; kind 0: none */
 static uint32_t armed_bytes; /* of standard buffers, but for the loop-back channel's */
 uint32_t msg_unarmed;
 static uint32_t needed;  /* the memory of sends is waited for: so often */
@@ -289,14 +289,14 @@ struct message *msg_received(const struct ncu_cause *cause)
 void msg_send(struct message *m, uint32_t node, uint32_t tag)
 {
     m->holds++;
-    msg_start(m, node, tag);
+    msg_post(m, node, tag);
 }
 
 void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag)
 {
     if (MAILBOX->broadcasts) {
         m->holds++;
-        msg_start(m, base | NCU_SEND_SUBCUBE(dim), tag);
+        msg_post(m, base | NCU_SEND_SUBCUBE(dim), tag);
         return;
     }
     for (uint32_t i = 0; i < 1u << dim; i++)

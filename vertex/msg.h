@@ -3,8 +3,8 @@
  *
  * Receiving. Every connected channel has a standard buffer of MSG_ARMED_BYTES, or less in machines of more than 11
  * dimensions (msg_standard_bytes), and the loop-back channel by which a node sends to itself one of MSG_SMALL_BYTES;
- * it is armed whenever the channel is free. A longer message waits in the network with its
- * header readable until the kernel has seen it:
+ * it is armed whenever the channel is free. A longer message waits in the network with its header readable until the
+ * kernel has seen it:
  *
  *     armed --RECV_DONE--> the message is in the standard buffer: a small one is copied out, a longer one takes the
  *                          buffer along and a new one is armed
@@ -14,7 +14,8 @@
  * If there is no memory the channel stays unarmed and is tried again by msg_arm_waiting, which runs whenever the
  * kernel is about to leave: the message waits in the network, nothing is dropped.
  *
- * Sending. The NCU reads the payload after msg_send has returned; the message is held until SEND_DONE.
+ * Sending. The NCU reads the payload after msg_send has returned; the message is held until SEND_DONE has been seen,
+ * which may be long after the send has ended: that alone interrupts nobody (event_reap, msg_need_sends).
  *
  * A message is freed when its last hold is released. This module knows nothing of types or processes: event.c passes
  * what arrives on.
@@ -31,9 +32,9 @@
 #include "vertex/queue.h"
 
 #define MSG_ARMED_BYTES (16384u - 8u) /* a message of 16 KB on the wire, where the header is 8 bytes of it */
-#define MSG_SMALL_BYTES 1024u           /* as much is copied out of a standard buffer; more takes the buffer along */
-#define MSG_REAP_SENDS 8u
-#define MSG_MAX_BYTES (64u << 20) /* no node has more memory */
+#define MSG_SMALL_BYTES 1024u         /* as much is copied out of a standard buffer; more takes the buffer along */
+#define MSG_REAP_SENDS 8u             /* a process that sends sees to the ends of its sends after so many */
+#define MSG_MAX_BYTES (64u << 20)     /* no node has more memory */
 
 #define MSG_BUFFERS_BYTES (192u << 10) /* standard buffers of a node together: Vertex takes less than 256 KB */
 
@@ -109,8 +110,8 @@ static inline void msg_release(struct message *m)
 
 extern uint32_t msg_sends[MSG_OF_KERNEL + 1]; /* under way, by owner */
 
-/* The NCU gets a hold that the caller has. */
-static inline void msg_start(struct message *m, uint64_t node, uint64_t tag)
+/* Sends m->bytes of the payload, and gives up the caller's hold, which is the NCU's until SEND_DONE. */
+static inline void msg_post(struct message *m, uint64_t node, uint64_t tag)
 {
     m->node = (uint32_t)node;
     m->tag = (uint32_t)tag;
@@ -124,15 +125,10 @@ static inline void msg_note_copy(void)
     MAILBOX->copies++;
 }
 
-/* Sends m->bytes of the payload; the caller keeps its hold. */
+/* The same, but the caller keeps its hold. */
 void msg_send(struct message *m, uint32_t node, uint32_t tag);
 /* Sends to all other nodes of a subcube of dimension dim > 0 that begins at `base`: in one piece if the NCU can. */
 void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag);
-/* Sends, and gives up the caller's hold. */
-static inline void msg_post(struct message *m, uint64_t node, uint64_t tag)
-{
-    msg_start(m, node, tag);
-}
 
 bool msg_sends_under_way(void);
 static inline uint32_t msg_owner_sends(uint32_t owner) /* so many */
@@ -140,9 +136,8 @@ static inline uint32_t msg_owner_sends(uint32_t owner) /* so many */
     return msg_sends[owner];
 }
 
-
-/* RECV_DONE, before msg_received: the standard buffer, if it is in there, else NULL. Once the payload has been copied the
- * channel may be armed with the same again, as if nothing had come. */
+/* RECV_DONE, before msg_received: the standard buffer, if it is in there, else NULL. Once the payload has been copied
+ * the channel may be armed with the same again, as if nothing had come. */
 const struct message *msg_in_standard(uint32_t channel);
 static inline void msg_arm_standard(uint32_t channel, const struct message *standard)
 {
@@ -162,8 +157,8 @@ void msg_land(uint32_t channel, struct message *landing); /* takes the message o
 /* The header that waits at a channel without a buffer, or NULL. */
 const struct ncu_cause *msg_waiting_header(uint32_t channel);
 
-/* A send that ends is no cause: its memory is taken back now and then (event_reap), or at once while it is needed: as long as
- * a channel is unarmed, and between these two. */
+/* A send that ends is no cause: its memory is taken back now and then (event_reap), or at once while it is needed: as
+ * long as a channel is unarmed, and between these two. */
 void msg_need_sends(void);
 void msg_need_sends_no_more(void);
 bool msg_sends_are_needed(void);

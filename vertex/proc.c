@@ -34,7 +34,7 @@ static struct { /* what the processes of the job that have ended add up to */
     char text[sizeof proc_running->exit_text];
 } job = {.exit.job = NO_JOB};
 
-void proc_become_current(struct proc *p)
+void proc_set_current(struct proc *p)
 {
     proc_running = p;
     vm_activate(p ? &p->vm : NULL);
@@ -217,7 +217,7 @@ int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *argume
 void proc_run(struct proc *p)
 {
     p->state = PROC_RUNNING;
-    proc_become_current(p);
+    proc_set_current(p);
     asm volatile("fence.i" : : : "memory");
     event_reap(); /* the load's buffers, if it was passed on */
     trap_enter_program(p->frame);
@@ -365,7 +365,7 @@ void proc_reap(struct proc *p)
 {
     bool builtin = p->builtin;
 
-    proc_become_current(NULL);
+    proc_set_current(NULL);
     job_has_run = true;
     if (p->successor.first) {
         replace(p);

@@ -44,7 +44,7 @@ struct lost;
 struct reader {
     bool waiting;
     bool landing;               /* the NCU writes into the process's memory */
-    int64_t short_bytes;        /* mail_take may copy a message of so many; -1: none */
+    int64_t short_bytes;        /* mail_take_short may copy so many; -1: none */
     struct msg_pattern pattern; /* wanted; then, in .node, the sender */
     uint64_t va, bytes;         /* the buffer; then the message's length */
     uint32_t tag;               /* the message's */
@@ -115,8 +115,9 @@ struct proc {
     uint32_t volumes;
 };
 
+/* proc.c's, for the functions below only. */
 extern struct proc *proc_running;
-extern struct proc *proc_table[PROCS_MAX];
+extern struct proc *proc_table[PROCS_MAX]; /* by procid */
 extern uint32_t proc_number;
 
 static inline struct proc *proc_current(void) /* the one that runs, or was the last to; NULL: none */
@@ -134,7 +135,7 @@ static inline uint32_t proc_count(void)
     return proc_number;
 }
 
-void proc_become_current(struct proc *p);
+void proc_set_current(struct proc *p); /* and its address space */
 bool proc_has_job(uint32_t job); /* a process of it is here; the built-in program is of none */
 bool proc_job_has_run(void); /* since boot */
 

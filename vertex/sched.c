@@ -50,7 +50,7 @@ static void leave(struct proc *p)
 _Noreturn static void resume(struct proc *p)
 {
     begin_slice(p);
-    proc_become_current(p);
+    proc_set_current(p);
     trap_attention = true;
     sched_restore_fp(p->fp);
     sched_enter(p->saved_stack);
