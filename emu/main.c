@@ -20,20 +20,22 @@
 /* ---- Options of machines ---- */
 
 static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
-                                                  "machine file (default: just the subcube, no I/O nodes)"},
-                                option_images = {KEY_IMAGES, "images", "DIR",
-                                                 "folder of the drives' images (default: as the machine file says)"},
-                                option_trace = {KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE"},
-                                option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"},
-                                option_sync = {KEY_SYNC, "sync", "MODE",
-                                               "ahead: user code runs ahead (default); strict: never; same results, slow"},
-                                option_cores = {KEY_CORES, "cores", "N",
-                                                "use at most N processors of the host (default: all allowed); same results"},
-                                option_stats = {KEY_STATS, "stats", "[FILE]",
-                                                "print statistics at the end to standard error, or write them to FILE as JSON"},
-                                option_heartbeat = {KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
-                                                    "say every so many seconds of the host (default 1) how far the machine is"},
-                                option_cube = {KEY_DIMENSION, "dimension", "DIM",
+                                                  "machine file (default: just the subcube, no I/O nodes)"};
+static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
+                                                 "folder of the drives' images (default: as the machine file says)"};
+static const struct option_line option_trace = {KEY_TRACE, "trace", "FILE",
+                                                "write what happens, in virtual time, to FILE"};
+static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"};
+static const struct option_line option_sync = {
+    KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
+static const struct option_line option_cores = {
+    KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"};
+static const struct option_line option_stats = {
+    KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
+static const struct option_line option_heartbeat = {
+    KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
+    "say every so many seconds of the host (default 1) how far the machine is"};
+static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
 static bool parse_sync(const struct options *o, const char *text) {
@@ -109,8 +111,8 @@ static const struct options run_options = {
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
                                                 &option_serve, &option_status, &option_label, &option_registers,
                                                 &option_stack, &option_heap, &option_comm,
-                                                &option_trace, &option_limit, &option_sync, &option_cores, &option_stats,
-                                                 &option_heartbeat, NULL},
+                                                &option_trace, &option_limit, &option_sync, &option_cores,
+                                                &option_stats, &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .take = take_run_option,
@@ -145,7 +147,8 @@ static bool take_boot_option(void *ctx, int key, const char *value);
 static const struct options boot_options = {
     .command = "ncube boot",
     .usage = "[OPTION...] [MACHINE]",
-    .summary = "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
+    .summary =
+        "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
     .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, &option_trace, &option_sync,
                                                 &option_cores, &option_stats, &option_heartbeat, NULL},
     .take = take_boot_option,
@@ -189,7 +192,8 @@ static bool take_down_option(void *ctx, int key, const char *value) {
 static const struct options down_options = {
     .command = "ncube down",
     .usage = "[OPTION...]",
-    .summary = "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
+    .summary =
+        "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
     .line = (const struct option_line *const[]){&option_name, NULL},
     .take = take_down_option,
 };

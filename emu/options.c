@@ -46,7 +46,7 @@ static void print_line(const struct option_line *l)
         snprintf(option + n, sizeof option - n, "[=%s", l->value + 1);
     else if (l->value)
         snprintf(option + n, sizeof option - n, "=%s", l->value);
-    printf("  %-24s %s\n", option, l->help);
+    printf("  %-27s %s\n", option, l->help);
 }
 
 static _Noreturn void print_help(const struct options *o)
@@ -54,7 +54,7 @@ static _Noreturn void print_help(const struct options *o)
     printf("Usage: %s %s\n%s\n\n", o->command, o->usage, o->summary);
     for (const struct option_line *const *l = o->line; *l; l++)
         print_line(*l);
-    puts("  -h, --help               print this");
+    puts("  -h, --help                  print this");
     if (o->end)
         printf("\n%s\n", o->end);
     exit(0);
@@ -115,16 +115,20 @@ const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
                                              "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
                                          "nodes for the program (default: an equal share of the subcube)"};
-const struct option_line option_serve = {KEY_SERVE, "serve", "DIR", "host folder that programs may reach (default: none)"};
+const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
+                                         "host folder that programs may reach (default: none)"};
 const struct option_line option_status = {KEY_STATUS, "status", "RULE",
                                           "exit status of the nodes': highest (default), first or node0"};
 const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};
 const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
-const struct option_line option_stack = {KEY_STACK, "stack", "SIZE", "of the stack: bytes, or with K or M (default: ncc -Nstack)"};
-const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE", "most of the heap (default: ncc -Nheap, or what there is)"};
+const struct option_line option_stack = {KEY_STACK, "stack", "SIZE",
+                                         "size of the stack: bytes, or with K or M (default: ncc -Nstack)"};
+const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE",
+                                        "most that the heap may take (default: ncc -Nheap, or what there is)"};
 const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
                                         "memory that heap and stack leave to messages (default: ncc -Ncomm, or 128K)"};
-const struct option_line option_name = {KEY_NAME, "name", "NAME", "the machine's name (default: $NCUBE_NAME, or ncube)"};
+const struct option_line option_name = {KEY_NAME, "name", "NAME",
+                                        "the machine's name (default: $NCUBE_NAME, or ncube)"};
 
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
 {

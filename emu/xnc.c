@@ -38,8 +38,8 @@ static const struct options options = {
     .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
     .summary = "Runs PROG on a subcube of a machine that ncube boot keeps up, and exits with its status.",
     .line = lines,
-    .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 125 deadlock;\n"
-           "128 + n ended by signal n.",
+    .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
+           "the program is dead; 125 deadlock; 128 + n ended by signal n.",
     .take = take_option,
 };
 
