@@ -195,9 +195,19 @@ static bool on_told_to_end(void *ctx) {
     return signals_asked() != 0;
 }
 
-static const struct sched_ops sched_calls = {on_execute, on_cause_waits, on_answer, on_interrupted, on_raise, on_finished};
-static const struct ncu_ops ncu_calls = {on_wake, on_cause, on_host_message, on_host_lost, on_recovered,
-                                        on_fault, on_text};
+static const struct sched_ops sched_calls = {.execute = on_execute,
+                                             .cause_waits = on_cause_waits,
+                                             .answer = on_answer,
+                                             .interrupted = on_interrupted,
+                                             .interrupt = on_raise,
+                                             .finished = on_finished};
+static const struct ncu_ops ncu_calls = {.wake = on_wake,
+                                         .cause = on_cause,
+                                         .host_message = on_host_message,
+                                         .host_lost = on_host_lost,
+                                         .recovered = on_recovered,
+                                         .fault = on_fault,
+                                         .text = on_text};
 static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
 
 /* ---- Reading everything that a run needs, before anything is started ---- */
@@ -259,7 +269,8 @@ static int set_costs(struct machine *m) {
     for (uint32_t i = 0; i < m->config.n_costs; i++) {
         int class = cost_class_find(m->config.cost[i].name);
         if (class < 0)
-            return machine_complain(m, "%s: unknown instruction class '%s'", m->config.cost[i].where, m->config.cost[i].name);
+            return machine_complain(m, "%s: unknown instruction class '%s'", m->config.cost[i].where,
+                                    m->config.cost[i].name);
         cycles[class] = m->config.cost[i].cycles;
     }
     return 0;
@@ -411,7 +422,8 @@ static int start_injectors(struct machine *m) {
 
 /* ---- Life ---- */
 
-int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx) {
+int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks,
+                      void *ctx) {
     *m = (struct machine){.options = o, .hooks = hooks, .ctx = ctx};
     if (read_config(m) != 0)
         return -1;

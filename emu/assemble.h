@@ -24,8 +24,8 @@
 #include "emu/load.h"
 #include "emu/ncu.h"
 #include "emu/sched.h"
-#include "emu/text_pool.h"
 #include "emu/stats.h"
+#include "emu/text_pool.h"
 #include "emu/trace.h"
 
 struct machine_options { /* outlive the machine */
@@ -58,7 +58,7 @@ struct machine {
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
-    FILE *statistics; /* the file for them, opened */
+    FILE *statistics;            /* the file for them, opened; NULL: none */
     struct timespec build_begun; /* by the host's clock */
     struct heartbeat heartbeat;
     struct harts harts;
@@ -81,7 +81,8 @@ int machine_complain(struct machine *m, const char *format, ...) __attribute__((
 /* Reads the machine file and makes the front end. machine_free is the caller's, whatever is returned. */
 int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx);
 
-/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory. Signals are caught from here on. */
+/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory. Signals are caught from
+ * here on. */
 int machine_build(struct machine *m);
 
 /* Runs on to an end (sched.h); SCHED_FINISHED also when the machine has failed or the hook pauses it. */
@@ -94,9 +95,10 @@ void machine_act_now(struct machine *m);
 bool machine_is_quiet(const struct machine *m);
 
 /* Virtual time. */
+double machine_seconds(const struct machine *m);
+
 /* A node of the job that is dead and has not exited: its fault, or NULL. */
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);
-double machine_seconds(const struct machine *m);
 
 /* After SCHED_STOPPED: says which cabinet was lost, nothing if it was a signal. Returns -1. */
 int machine_explain_stop(struct machine *m);

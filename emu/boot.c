@@ -33,7 +33,7 @@ struct client {
     int fd;                    /* -1: it has gone */
     uint32_t job;              /* 0: none */
     bool wants_down;
-    uint64_t turn;             /* in which it waits for a subcube, 0: does not */
+    uint64_t turn;             /* its place among those who wait for a subcube, lowest first; 0: does not wait */
     struct link_message message; /* with the launch's strings and the streams */
     struct launch launch;
 };

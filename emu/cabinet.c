@@ -51,11 +51,11 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
              c->ram_fd);
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
-    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d", plugin,
-             control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
+    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d",
+             plugin, control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
-           "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none", "-monitor",
-           "none", "-plugin", plugin_options, (char *)NULL);
+           "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none",
+           "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
     dprintf(STDERR_FILENO, "%s: %s\n", QEMU, strerror(errno));
     _exit(STATUS_NO_QEMU);
 }

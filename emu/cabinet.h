@@ -22,7 +22,8 @@ struct cabinet {
 };
 
 /* Makes the RAM and starts QEMU on it. It dies with this process, however this process ends, and keeps no file by
- * name. `plugin` is the path of plugin.so; with `statistics` it counts instructions, and is slower. Returns 0, or -1 with one clear line in error. */
+ * name. `plugin` is the path of plugin.so; with `statistics` it counts instructions, and is slower. Returns 0, or -1
+ * with one clear line in error. */
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
                   const char *plugin, bool statistics, char *error, size_t error_bytes);
 

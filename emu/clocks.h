@@ -1,8 +1,8 @@
 /*
  * The clocks of the harts that may still produce something ("live" ones), in a heap by (clock, hart).
  *
- * A clock here is a promise: nothing that the hart does comes before it. So one that has grown meanwhile is safe to keep,
- * and is looked at again when it is the first.
+ * A clock here is a promise: nothing that the hart does comes before it. So one that has grown meanwhile is safe to
+ * keep, and is looked at again when it is the first.
  *
  *              heap[0]           the first
  *             /       \

@@ -411,7 +411,8 @@ static bool load_timing(struct loader *l, const config_setting_t *root)
         return true;
     for (const struct software_preset *p = software_presets; p->name; p++)
         append_name(known, sizeof known, p->name);
-    return setting_fail(&l->r, config_setting_get_member(root, "timing"), "unknown preset '%s'; known: %s", name, known);
+    return setting_fail(&l->r, config_setting_get_member(root, "timing"), "unknown preset '%s'; known: %s", name,
+                        known);
 }
 
 /* ---- Faults ------------------------------------------------------------------------------- */

@@ -83,7 +83,8 @@ void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cy
     char name[64];
     name_broken(f, t, name, sizeof name);
     if (!fault_is_active(f, now_cycles))
-        snprintf(text, bytes, "%s was dead from %.6f s to %.6f s", name, seconds(f->from_cycles), seconds(f->until_cycles));
+        snprintf(text, bytes, "%s was dead from %.6f s to %.6f s", name, seconds(f->from_cycles),
+                 seconds(f->until_cycles));
     else if (f->from_cycles > 0)
         snprintf(text, bytes, "%s has been dead since %.6f s", name, seconds(f->from_cycles));
     else

@@ -143,7 +143,8 @@ static int check_dimension(const struct front *f, uint32_t dim, char *error, siz
         return 0;
     if (most > 0)
         snprintf(fitting, sizeof fitting, "0 to %u", most);
-    snprintf(error, error_bytes, "dimension %u does not fit: the machine has 2^%u nodes; give -d %s", dim, most, fitting);
+    snprintf(error, error_bytes, "dimension %u does not fit: the machine has 2^%u nodes; give -d %s", dim, most,
+             fitting);
     return -1;
 }
 

@@ -8,9 +8,9 @@
  *       -> finished
  *
  * A job begun before all drives are mounted is loaded then. A volume that is missing, because its drive or I/O node is
- * dead, is told to the user and done without; one that is there and can't be mounted skips "up". An nsdisk that ends kills all
- * jobs. A node's messages count only for the job whose subcube it is in. Messages that make no sense are refused with
- * one line on `err` and change nothing.
+ * dead, is told to the user and done without; one that is there and can't be mounted skips "up". An nsdisk that ends
+ * kills all jobs. A node's messages count only for the job whose subcube it is in. Messages that make no sense are
+ * refused with one line on `err` and change nothing.
  */
 #ifndef NCUBE_FRONT_H
 #define NCUBE_FRONT_H
@@ -73,8 +73,8 @@ void front_recovered(struct front *f);
 /* That I/O node is dead when the machine starts: its volumes are missing. */
 void front_unreachable(struct front *f, uint32_t io_node);
 /* Nothing more can happen: what will not be heard of is given up. While mounts are awaited the volumes not heard of are
- * missing, and the machine comes up without them; nodes of a job that was killed, and nsdisks that are to stop, count as
- * out of reach. False: it waits for none of these. */
+ * missing, and the machine comes up without them; nodes of a job that was killed, and nsdisks that are to stop, count
+ * as out of reach. False: it waits for none of these. */
 bool front_give_up(struct front *f);
 
 /* No job comes any more: when the last has ended the I/O nodes are shut down. */

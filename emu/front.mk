@@ -2,7 +2,8 @@
 
 FRONT_SERVE_SOURCES := emu/serve.c emu/openfiles.c emu/beneath.c emu/listing.c emu/lines.c emu/streams.c \
     emu/errmap.c
-FRONT_SOURCES := emu/front.c emu/ionodes.c emu/topo.c emu/job.c emu/lives.c emu/owed.c emu/memory.c emu/subcube.c emu/where.c emu/console.c emu/load.c $(FRONT_SERVE_SOURCES)
+FRONT_SOURCES := emu/front.c emu/ionodes.c emu/topo.c emu/job.c emu/lives.c emu/owed.c emu/memory.c emu/subcube.c \
+    emu/where.c emu/console.c emu/load.c $(FRONT_SERVE_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/streams.c emu/errmap.c))
 $(eval $(call host_test,emu/test_lines,emu/lines.c emu/streams.c emu/errmap.c))

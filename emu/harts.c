@@ -1,7 +1,7 @@
 /*
- * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on one
- * processor and 25 to 50 across two. So ncube and its cabinets stay together on one, and harts are placed on the others
- * only for a long run beside other harts (docs/performance.md has the figures).
+ * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on
+ * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, and harts are placed on the
+ * others only for a long run beside other harts (docs/performance.md has the figures).
  */
 #define _GNU_SOURCE
 #include "emu/harts.h"
@@ -56,7 +56,8 @@ static void place(struct harts *h, uint32_t index, bool spread) {
 
 int harts_init(struct harts *h, uint32_t count, uint32_t processors) {
     size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
-    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
+    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count,
+                        .place = memory_new(count, 1)};
     find_processors(h, processors);
     void *p = MAP_FAILED;
     if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
@@ -121,7 +122,8 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles) {
 bool harts_sleep(struct harts *h, uint32_t bell) {
     struct control *c = h->control;
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell && !signals_any()) /* one may have come before `bell` */
+    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
+           !signals_any()) /* one may have come before `bell` */
         futex_wait(&c->doorbell, bell);
     __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
     return !signals_end() && !signals_take_child();

@@ -30,7 +30,8 @@ void harts_free(struct harts *h);
 
 struct slot *harts_slot(const struct harts *h, uint32_t index);
 
-/* The slot of a hart that has stopped since its last grant and has not been taken yet, or -1. The hart is the caller's. */
+/* The slot of a hart that has stopped since its last grant and has not been taken yet, or -1. The hart is the
+ * caller's. */
 int64_t harts_take_stopped(struct harts *h);
 
 /* No request of a running hart comes before this time. */
@@ -43,8 +44,8 @@ void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t
 /* A running hart is needed: it stops soon, in user code, if it does not trap before. */
 void harts_call(struct harts *h, uint32_t index);
 
-/* Says that ncube wants to know when a running hart's clock has passed that time; to be followed by a look at the harts,
- * then harts_sleep with the doorbell's count from before that look: so no change is missed. */
+/* Says that ncube wants to know when a running hart's clock has passed that time; to be followed by a look at the
+ * harts, then harts_sleep with the doorbell's count from before that look: so no change is missed. */
 uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles);
 
 /* Sleeps until the doorbell has been rung since. False: a signal came, or a process ended (signals.h). */

@@ -228,8 +228,8 @@ void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes
     uint32_t drives;
     const char *first = find_waiting(s, &drives);
 
-    snprintf(text, bytes, "the front end waits for %u of %u volume%s to be mounted, first %s", io_nodes_mounting(s), drives,
-             plural(drives), first);
+    snprintf(text, bytes, "the front end waits for %u of %u volume%s to be mounted, first %s", io_nodes_mounting(s),
+             drives, plural(drives), first);
 }
 
 void io_nodes_describe_shutdowns(const struct io_nodes *s, char *text, size_t bytes)

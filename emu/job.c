@@ -264,7 +264,6 @@ static const struct job_part *part_of(const struct job *j, uint32_t logical, con
 
     if (loaded)
         return loaded;
-
     while (logical - j->part[i].first >= j->part[i].nodes)
         i++;
     *path = j->options.program[i].path;
@@ -330,7 +329,7 @@ static void print_registers(struct job *j, const struct exit_fault *f)
 
     for (size_t i = 0; i < sizeof f->x / sizeof *f->x; i++) {
         used += print_register(line + used, sizeof line - used, register_names[i], f->x[i]);
-        if (i % REGISTERS_IN_ROW == REGISTERS_IN_ROW - 2) {
+        if (i % REGISTERS_IN_ROW == REGISTERS_IN_ROW - 2) { /* the first row has pc as well */
             print_line(j, line);
             used = 0;
         }
@@ -591,6 +590,6 @@ void job_describe_wait(const struct job *j, char *text, size_t bytes)
 
     while (first < j->nodes && j->exited[first])
         first++;
-    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u", j->nodes - j->exits, j->nodes, plural(j->nodes),
-             j->killed ? "confirm that they were killed" : "exit", first);
+    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u", j->nodes - j->exits, j->nodes,
+             plural(j->nodes), j->killed ? "confirm that they were killed" : "exit", first);
 }

@@ -110,7 +110,8 @@ void job_free(struct job *j);
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share,
                     char *error, size_t error_bytes);
 
-/* Sends the load. False, with a line for the user, when there is no memory for it: no node has heard of the job then. */
+/* Sends the load. False, with a line for the user, when there is no memory for it: no node has heard of the job
+ * then. */
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes);
 
 bool job_has_node(const struct job *j, uint32_t node);

@@ -8,7 +8,7 @@
 #include "nsdisk/proto.h"
 #include "vertex/system.h"
 
-struct load { /* kept as long as the job: faults name the program */
+struct load { /* of one claim; kept as long as the job: faults name the program */
     struct load *next;
     uint32_t life;
     bool in_place;     /* of who loaded it: nobody is there to be told how it went */
@@ -30,9 +30,9 @@ struct node {
 };
 
 struct lives {
-    struct load *load;
-    struct wait *wait;
-    uint32_t last;
+    struct load *load; /* newest first */
+    struct wait *wait; /* oldest first */
+    uint32_t last;     /* life that was given */
     uint32_t nodes;
     struct node node[];
 };
@@ -176,6 +176,7 @@ static struct load *new_load(struct job *j, uint32_t nodes, const char *name, si
     return load;
 }
 
+/* The nodes count as running from now on. The life, or why not. */
 static int32_t claim(struct job *j, uint32_t from, const struct file_request *r, const char *name)
 {
     int32_t wrong = j->killed ? -N_EINTR : check_nodes(j, from, r->sfid, r->offset);

@@ -10,7 +10,8 @@ $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/fault.c emu/topo.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/disk.c emu/disk_model.c))
-$(eval $(call host_test,emu/test_config,emu/config.c emu/fault.c emu/software.c emu/setting.c emu/topo.c emu/disk_model.c,-lconfig))
+$(eval $(call host_test,emu/test_config,emu/config.c emu/fault.c emu/software.c emu/setting.c emu/topo.c \
+    emu/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/disk.c emu/disk_model.c))
 

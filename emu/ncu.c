@@ -79,8 +79,6 @@ bool ncu_cause_waits(const struct ncu *n, uint32_t index) {
     return n->node[index].causes.count > 0;
 }
 
-/* ---- Receiving ---- */
-
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address) {
     return &n->node[n->index_of[address]];
 }
@@ -119,7 +117,7 @@ const struct net *ncu_net(const struct ncu *n) {
     return n->net;
 }
 
-/* ---- What arrives ---- */
+/* ---- Receiving ---- */
 
 static uint32_t channel_of(const struct net_message *m) {
     if (m->from != m->to)
@@ -426,7 +424,12 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     const struct topo_io_node *io = topo_io_node(n->topo, address);
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(ram + NCU_MAILBOX_PA);
     struct ncu_node *node = &n->node[index];
-    *node = (struct ncu_node){.ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
+    *node = (struct ncu_node){.ncu = n,
+                              .index = index,
+                              .address = address,
+                              .ram = ram,
+                              .mailbox = mailbox,
+                              .reap = n->faults > 0};
     n->index_of[address] = index;
     *mailbox = (struct ncu_mailbox){.magic = NCU_MAGIC,
                                     .ram_bytes = n->topo->ram_bytes,

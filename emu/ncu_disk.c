@@ -1,5 +1,6 @@
 /*
- * The NCUs' drives: commands, one at a time per controller, in order of arrival [P0 section 3]; what is counted of them.
+ * The NCUs' drives: commands, one at a time per controller, in order of arrival [P0 section 3], and what is counted of
+ * them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +77,8 @@ static void command_due(void *arg, uint64_t now_cycles) {
     command_end(c);
 }
 
-static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors, uint64_t addr) {
+static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors,
+                         uint64_t addr) {
     if (drive >= node->drives || sector > disk_sectors(node->drive[drive].disk) ||
         sectors > disk_sectors(node->drive[drive].disk) - sector || sectors == 0 || sectors > UINT32_MAX)
         return NCU_EDRIVE;

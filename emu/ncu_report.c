@@ -72,7 +72,8 @@ static void describe_noise(const struct ncu *n, const struct fault_noise *noise,
     topo_channel_end(n->topo, noise->channel, &end, &channel);
     console_name_node(node, name);
     console_name_node(end, end_name);
-    snprintf(text, bytes, "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
+    snprintf(text, bytes,
+             "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
              end_name, noise->damaged, noise->passed, plural(noise->passed));
 }
 
@@ -85,7 +86,8 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
     say(ctx, text);
 }
 
-void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx) {
+void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line),
+                         void *ctx) {
     char text[160];
     for (uint32_t i = 0; i < n->faults; i++) {
         const struct fault *f = &n->fault[i];

@@ -59,7 +59,7 @@ struct counter {
     uint64_t apart; /* from the mark before */
     uint64_t instructions;  /* of user code */
     uint64_t kernel_cycles; /* since the last user code */
-    bool settle; /* END has set the clock, to `settled_cycles`: so it is again at LEAVE or ENTER, the way there is free */
+    bool settle;    /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
     uint64_t settled_cycles;
     /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo 2^64. */
     bool reserved;

@@ -106,9 +106,10 @@ static int print_json(const struct routes *r)
         json_array_append_new(paths, json_of_path(r, &r->path[i]));
     json_t *theorem = NODE_IS_COMPUTE(r->from) ? json_integer(paths_disjoint_by_theorem(r->path, r->n)) : json_null();
     return tool_print_json(json_pack("{s:s, s:I, s:o, s:o, s:i, s:o, s:i}", "from", tool_node_name(r->from, name),
-                                     "bytes", (json_int_t)r->bytes, "paths", paths, "share_a_channel", json_of_shared(r),
-                                     "disjoint_by_channels", (int)paths_disjoint(r->path, r->n), "disjoint_by_theorem",
-                                     theorem, "busiest_channel", (int)paths_busiest_channel(r->path, r->n)));
+                                     "bytes", (json_int_t)r->bytes, "paths", paths, "share_a_channel",
+                                     json_of_shared(r), "disjoint_by_channels", (int)paths_disjoint(r->path, r->n),
+                                     "disjoint_by_theorem", theorem, "busiest_channel",
+                                     (int)paths_busiest_channel(r->path, r->n)));
 }
 
 /* ---- Command line ---- */

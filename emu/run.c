@@ -70,7 +70,8 @@ static int end_status(struct run *r, enum sched_end end) {
     case SCHED_DEADLOCK:
         return end_stuck(r);
     case SCHED_LIMIT:
-        machine_complain(m, "the limit of %.6f s of virtual time is reached", (double)r->options->limit_cycles / CLOCK_HZ);
+        machine_complain(m, "the limit of %.6f s of virtual time is reached",
+                         (double)r->options->limit_cycles / CLOCK_HZ);
         return RUN_LIMIT;
     default:
         machine_explain_stop(m);

@@ -427,7 +427,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
     if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
-        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came while the hart could not be interrupted */
+        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came when nothing could be interrupted */
 }
 
 /* Harts that are to be interrupted in user code. */

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked_signal;
-static volatile sig_atomic_t end_signal;
+static volatile sig_atomic_t asked_signal; /* the first that asked for an end */
+static volatile sig_atomic_t end_signal;   /* the same, once the end is to be at once */
 static volatile sig_atomic_t orderly;
-static volatile sig_atomic_t request;
+static volatile sig_atomic_t request;      /* for an orderly end, not taken yet */
 static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;

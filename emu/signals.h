@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM, SIGHUP (ends), SIGALRM (signals_be_orderly), SIGCHLD and SIGUSR1 (heartbeats); ignores SIGPIPE
- * and SIGXFSZ. Of the ends, what is ignored already stays so. A handler adds one to *doorbell, until signals_release. */
+/* Catches SIGINT, SIGTERM, SIGHUP (ends), SIGALRM (signals_be_orderly), SIGCHLD and SIGUSR1 (heartbeats); ignores
+ * SIGPIPE and SIGXFSZ. Of the ends, what is ignored already stays so. A handler adds one to *doorbell, until
+ * signals_release. */
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 

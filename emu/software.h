@@ -1,6 +1,7 @@
 /*
  * What the node's system software costs beyond what Vertex's own instructions cost: a preset of the machine file
- * (`timing`), for a machine whose messages take as long as those of 1992. Vertex charges it by the NCU (machine.h, CHARGE).
+ * (`timing`), for a machine whose messages take as long as those of 1992. Vertex charges it by the NCU
+ * (machine.h, CHARGE).
  */
 #ifndef NCUBE_SOFTWARE_H
 #define NCUBE_SOFTWARE_H

@@ -10,8 +10,6 @@
 
 /* ---- What is collected: a table of numbers for each kind of part, one row for each part ---- */
 
-enum kind { KIND_NODE, KIND_CHANNEL, KIND_DRIVE };
-
 struct column {
     const char *key;   /* in JSON */
     const char *label; /* in the short form; NULL: not there */
@@ -19,6 +17,7 @@ struct column {
 };
 
 #define COLUMNS_MAX 16
+#define NAME_BYTES 24 /* of a part, in the short form */
 
 static const struct column node_columns[] = {
     {"user_cycles", "user", true},
@@ -27,6 +26,7 @@ static const struct column node_columns[] = {
     {"instructions", "instructions", false},
     {"traps", "traps", false},
     {"interrupts", "interrupts", false},
+    /* MESSAGES: what nodes and the front end have in common */
     {"messages_sent", "messages sent", false},
     {"bytes_sent", "bytes sent", false},
     {"messages_received", "received", false},
@@ -37,6 +37,8 @@ static const struct column node_columns[] = {
     {"failed_sends", "failed sends", false},
     {NULL, NULL, false},
 };
+
+#define MESSAGES 6
 
 static const struct column channel_columns[] = {
     {"messages", "messages", false},
@@ -64,19 +66,19 @@ struct row {
     uint64_t value[COLUMNS_MAX];
 };
 
-static struct row row_of_messages(struct row row, size_t first, const struct ncu_node_statistics *m) {
-    const uint64_t value[] = {m->sent, m->sent_bytes, m->received, m->received_bytes,
-                              m->held, m->copies,     m->damaged,  m->failed};
-    memcpy(row.value + first, value, sizeof value);
-    return row;
+/* In the order of the columns from MESSAGES on. */
+static void put_messages(uint64_t *value, const struct ncu_node_statistics *m) {
+    const uint64_t values[] = {m->sent, m->sent_bytes, m->received, m->received_bytes,
+                               m->held, m->copies,     m->damaged,  m->failed};
+    memcpy(value, values, sizeof values);
 }
 
 static struct row row_of_node(const struct stats_source *s, uint32_t index) {
     const struct sched_hart_statistics h = sched_hart_statistics(s->sched, index);
     const struct ncu_node_statistics m = ncu_node_statistics(s->ncu, index);
-    const struct row row = {
-        {h.user_cycles, h.kernel_cycles, h.idle_cycles, h.instructions, h.traps, h.interrupts}};
-    return row_of_messages(row, 6, &m);
+    struct row row = {{h.user_cycles, h.kernel_cycles, h.idle_cycles, h.instructions, h.traps, h.interrupts}};
+    put_messages(row.value + MESSAGES, &m);
+    return row;
 }
 
 static struct row row_of_channel(const struct stats_source *s, uint32_t channel) {
@@ -96,7 +98,8 @@ static uint32_t compute_nodes(const struct stats_source *s) {
 }
 
 /* A channel of an I/O node that is not wired has an index, too. */
-static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to, uint32_t *out) {
+static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to,
+                           uint32_t *out) {
     uint32_t in;
     topo_channel_start(s->topo, channel, from, out);
     topo_channel_end(s->topo, channel, to, &in);
@@ -137,9 +140,10 @@ static json_t *json_of_nodes(const struct stats_source *s) {
 
 static json_t *json_of_front_end(const struct stats_source *s) {
     const struct ncu_node_statistics m = ncu_host_statistics(s->ncu);
-    const struct row row = row_of_messages((struct row){0}, 0, &m);
     json_t *front = json_object();
-    put_row(front, node_columns + 6, &row);
+    struct row row = {0};
+    put_messages(row.value, &m);
+    put_row(front, node_columns + MESSAGES, &row);
     json_object_del(front, "messages_held"); /* it takes everything, */
     json_object_del(front, "copies");        /* and has no node's memory */
     return front;
@@ -208,7 +212,7 @@ int stats_write(FILE *to, const struct stats_source *source) {
 struct part {
     const struct column *column;
     const struct row *row;
-    char (*name)[24];
+    char (*name)[NAME_BYTES];
     uint32_t count;
 };
 
@@ -250,7 +254,7 @@ static void print_part(FILE *to, const struct stats_source *s, const char *title
 
 static struct part part_new(const struct column *column, struct row **row, uint32_t room) {
     *row = memory_new(room + 1, sizeof **row);
-    return (struct part){.column = column, .row = *row, .name = memory_new(room + 1, sizeof(char[24]))};
+    return (struct part){.column = column, .row = *row, .name = memory_new(room + 1, sizeof(char[NAME_BYTES]))};
 }
 
 static void part_free(struct part *p, struct row *row) {
@@ -285,9 +289,9 @@ static void print_channels(FILE *to, const struct stats_source *s) {
 
 static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row) {
     const uint64_t *v = row->value;
-    fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n", volume,
-            v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS], v[BUFFER_HITS],
-            100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
+    fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n",
+            volume, v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS],
+            v[BUFFER_HITS], 100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
 }
 
 static void print_drives(FILE *to, const struct stats_source *s) {
@@ -306,8 +310,8 @@ static void print_host(FILE *to, const struct stats_source *s) {
     fprintf(to,
             "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
             " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us in the mean\n",
-            s->start_seconds, s->run_seconds, ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows, c->waits,
-            c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
+            s->start_seconds, s->run_seconds, ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows,
+            c->waits, c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
 }
 
 void stats_print(FILE *to, const struct stats_source *source) {

@@ -24,6 +24,7 @@ struct stats_source { /* only read */
     uint32_t cabinets, processors;
 };
 
+/* The short form: mean, least and most of each number. */
 void stats_print(FILE *to, const struct stats_source *source);
 
 /* Writes JSON. 0, or -1 with errno. */

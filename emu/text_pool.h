@@ -2,8 +2,8 @@
  * Program text that the nodes of a cabinet execute in common.
  *
  * A node loads a program into its own memory and then asks the NCU where to execute it (NCU_TEXT, machine.h). Nodes of
- * one cabinet that ask for the same bytes are sent to one copy, which QEMU translates once for all of them. Bytes are told
- * by what they are, not by where they came from: so damaged, different and repeated loads need no care.
+ * one cabinet that ask for the same bytes are sent to one copy, which QEMU translates once for all of them. Texts are
+ * equal when their bytes are, wherever they came from: so damaged, different and repeated loads need no care.
  *
  * QEMU does not see ncube's stores. So a copy is complete before anyone knows of it, and never changes again: room is
  * given out once, upwards, as long as the machine is there. When it has been given out, nodes execute what is new where

@@ -46,7 +46,8 @@ static size_t find_code(Elf *elf, uint64_t address)
     GElf_Shdr h;
 
     for (Elf_Scn *s = elf_nextscn(elf, NULL); s; s = elf_nextscn(elf, s))
-        if (gelf_getshdr(s, &h) && (h.sh_flags & SHF_EXECINSTR) && address >= h.sh_addr && address - h.sh_addr < h.sh_size)
+        if (gelf_getshdr(s, &h) && (h.sh_flags & SHF_EXECINSTR) && address >= h.sh_addr &&
+            address - h.sh_addr < h.sh_size)
             return elf_ndxscn(s);
     return 0;
 }
