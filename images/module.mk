@@ -37,7 +37,8 @@ LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVER
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(NSDISK_SRCS))
 
-RV_USER_FLAGS := -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1 -fno-pic -ffunction-sections -fdata-sections -I$(B)/include -isystem $(NEWLIB)/include
+RV_USER_FLAGS := -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1 -fno-pic -ffunction-sections -fdata-sections \
+    -I$(B)/include -isystem $(NEWLIB)/include
 RV_FLAGS_images += $(RV_USER_FLAGS)
 RV_FLAGS_libpio += $(RV_USER_FLAGS)
 RV_FLAGS_nsdisk += $(RV_USER_FLAGS)

@@ -1,7 +1,8 @@
 /*
  * What a message costs beside the kernel's own instructions, where the machine file says so (emu/machine.h, struct
- * software_cost): charged before it is sent, and when it is taken by its process. Messages for Vertex itself cost nothing
- * more. Where there is such a cost the short ways of sys_nwrite and mail_take_short are closed, so that they need not ask.
+ * software_cost): charged before it is sent, and when it is taken by its process. Messages for Vertex itself cost
+ * nothing more. Where there is such a cost the short ways of sys_nwrite and mail_take_short are closed, so that they
+ * need not ask.
  */
 #ifndef VERTEX_CHARGE_H
 #define VERTEX_CHARGE_H

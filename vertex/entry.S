@@ -8,9 +8,9 @@
  */
 #include "vertex/asm.h"
 
-/* What fell due while the program ran is handled before the trap is. Then ENTER comes again, this very one: what follows it
- * must cost the same whether something was due or not, because a hart that is stopped at once meets what is due before the
- * trap (emu/sched.h). */
+/* What fell due while the program ran is handled before the trap is. Then ENTER comes again, this very one: what
+ * follows it must cost the same whether something was due or not, because a hart that is stopped at once meets what is
+ * due before the trap (emu/sched.h). */
     .macro enter_trap
 1:  slti x0, x0, ASM_NCU_ENTER
     li t0, ASM_MAILBOX_PAGE
@@ -151,7 +151,8 @@ broken:
     call trap_from_kernel
 
     /* touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
-     * is active, and changes no registers but a0-a2 and t0-t2. 0, or 1 if some page is not there, or not for that: part of it may have been copied. */
+     * is active, and changes no registers but a0-a2 and t0-t2. 0, or 1 if some page is not there, or not for that: part
+     * of it may have been copied. */
     .globl touch_user
 touch_user:
     li t2, ASM_STATUS_SUM

@@ -76,7 +76,8 @@ static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
-           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
+           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX &&
+           b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
 /* The end of a load that never had a process. */

@@ -2,7 +2,8 @@
  * Loading: a job from the front end by broadcast or over the spanning tree (vertex/system.h), or the built-in
  * program of an I/O node from the shared region.
  *
- * A node passes every message of a load on before it acts, if it is its turn, by sending the very buffer it received. What goes wrong here is remembered and reported, once, at N_LOAD_START.
+ * A node passes every message of a load on before it acts, if it is its turn, by sending the very buffer it received.
+ * What goes wrong here is remembered and reported, once, at N_LOAD_START.
  */
 #ifndef VERTEX_LOAD_H
 #define VERTEX_LOAD_H

@@ -158,8 +158,8 @@ void lost_end(struct proc *p)
         untold += l->untold;
     }
     if (first && p->death.how == EXIT_NORMAL)
-        console_print("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d", untold,
-                      first->node - p->base, TAG_TYPE(first->tag), -first->status);
+        console_print("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d",
+                      untold, first->node - p->base, TAG_TYPE(first->tag), -first->status);
     while (p->lost)
         remove(&p->lost);
 }

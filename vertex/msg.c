@@ -14,7 +14,7 @@
 
 struct msg_spares msg_spares;
 /* By channel: */
-static struct message *standard[NCU_CHANNELS + 1]; /* the standard buffer; NULL: it became a message for want of memory */
+static struct message *standard[NCU_CHANNELS + 1]; /* NULL: for want of memory it became a message */
 static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
 static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the former; kind 0: none */
 static uint32_t armed_bytes; /* of standard buffers, but for the loop-back channel's */

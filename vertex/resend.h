@@ -9,7 +9,8 @@
  *     failed:              A  B  C (0 left) ^
  *
  * Until it has succeeded or is given up, a message keeps its hold and its SEND_DONE is not passed on, so that nobody
- * else knows. What is given up fails with NCU_EPARITY; its place is then taken by a notice to the receiver (vertex/lost.h).
+ * else knows. What is given up fails with NCU_EPARITY; its place is then taken by a notice to the receiver
+ * (vertex/lost.h).
  */
 #ifndef VERTEX_RESEND_H
 #define VERTEX_RESEND_H
@@ -25,7 +26,8 @@
 bool resend_takes(const struct ncu_cause *cause);
 /* Something waits to be sent again. */
 bool resend_is_due(void);
-/* Sends it, if nothing before it is under way. To be called when CAUSES has just given none, with nothing sent since. */
+/* Sends it, if nothing before it is under way. To be called when CAUSES has just given none, with nothing sent
+ * since. */
 void resend_flush(void);
 /* A message has come damaged, and was dropped; its sender knows. */
 void resend_note_damage(void);

@@ -2,9 +2,10 @@
  * Programs that a program loads: on other nodes of its subcube, whose program has ended, or in its own place. The
  * messages are those of every load (vertex/system.h); here they are made from the memory of the process that asks.
  *
- * The front end decides whether the nodes are free (N_RCLAIM), so that two who want the same node cannot both get it, and
- * hears from each whether it could load the program (N_RBEGUN). Everything that can be wrong with the program is found
- * before that: a claim that is granted is followed by a whole load, or, without memory for it, by one that its nodes refuse.
+ * The front end decides whether the nodes are free (N_RCLAIM), so that two who want the same node cannot both get it,
+ * and hears from each whether it could load the program (N_RBEGUN). Everything that can be wrong with the program is
+ * found before that: a claim that is granted is followed by a whole load, or, without memory for it, by one that its
+ * nodes refuse.
  */
 #include <stddef.h>
 

@@ -30,14 +30,14 @@
  *   N_LOST        node -> node: struct lost_notice             messages that do not come any more (vertex/lost.h);
  *                                                              or front end -> node, of a file reply
  *
- * A program may load another one on nodes whose program has ended, or in its own place (rexec.c). The front end says which
- * nodes those are, and gives each such load a number, its `life`, unique in the job; what a job begins with is life 0.
- * The process's own node then sends the messages of the load, as the front end does. These are requests, with struct
- * file_request and struct file_reply (nsdisk/proto.h):
+ * A program may load another one on nodes whose program has ended, or in its own place (rexec.c). The front end says
+ * which nodes those are, and gives each such load a number, its `life`, unique in the job; what a job begins with is
+ * life 0. The process's own node then sends the messages of the load, as the front end does. These are requests, with
+ * struct file_request and struct file_reply (nsdisk/proto.h):
  *
  *   N_RCLAIM      sfid first node, offset how many, name of the program    status: the life. N_EBUSY, N_EINVAL
- *   N_RBEGUN      sfid life                  status, when all its nodes have answered: 0, or why one could not be loaded
- *   N_RWAIT       sfid node                  status, when it has ended: that of its program
+ *   N_RBEGUN      sfid life                status, when all its nodes have answered: 0, or why one could not be loaded
+ *   N_RWAIT       sfid node                status, when it has ended: that of its program
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.

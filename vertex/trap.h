@@ -26,8 +26,8 @@ struct trap_frame { /* at the top of the process's kernel stack; offsets in asm.
     uint64_t a[8];
 };
 
-/* Something may keep the process from just going on after its trap: its death, a signal, the end of its slice, a channel
- * that could not be armed. Set by whoever brings that about, or changes the process. */
+/* Something may keep the process from just going on after its trap: its death, a signal, the end of its slice, a
+ * channel that could not be armed. Set by whoever brings that about, or changes the process. */
 extern bool trap_attention;
 
 void trap_init(void); /* this hart's traps come here; interrupts from U-mode are on */

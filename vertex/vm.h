@@ -91,8 +91,8 @@ int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
 /* Bytes of a program, copied by stores (DMA never writes what is executed). Rights add up in a page that two
  * parts share. N_ENOMEM. */
 int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
-/* When all of the text is there, and before the space is active: it is to be executed where the NCU says (NCU_TEXT). The
- * pages that were loaded stay the space's, as if they were used. Costs the same wherever that is. */
+/* When all of the text is there, and before the space is active: it is to be executed where the NCU says (NCU_TEXT).
+ * The pages that were loaded stay the space's, as if they were used. Costs the same wherever that is. */
 void vm_move_text(struct vm *vm);
 /* Pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
@@ -103,7 +103,8 @@ int vm_copy(struct vm *vm, const struct vm *from);
 uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes);
 uint64_t vm_buffer_address(const void *pages); /* of a mapped one */
 void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes);
-/* The heap's end moves by increment; what is new is zero. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's start). */
+/* The heap's end moves by increment; what is new is zero. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's
+ * start). */
 int64_t vm_move_break(struct vm *vm, int64_t increment);
 
 /* A page fault at va for `right` (PTE_R, PTE_W or PTE_X): 0 if the access works now, else N_EFAULT. */
@@ -112,8 +113,8 @@ int vm_fault(struct vm *vm, uint64_t va, pte_t right);
 /* The page table that is active; NULL: Vertex's own. */
 extern const pte_t *vm_active_root;
 
-/* A copy by the page table that is active, `to` or `from` being a program's; false if some page is not there, or not for that:
- * part of it may have been copied. touch_user (entry.S) leaves other registers alone. */
+/* A copy by the page table that is active, `to` or `from` being a program's; false if some page is not there, or not
+ * for that: part of it may have been copied. touch_user (entry.S) leaves other registers alone. */
 static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
 {
     register uint64_t a0 asm("a0") = (uint64_t)to;

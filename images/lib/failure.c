@@ -5,7 +5,8 @@
 
 #include "nsdisk/errors.h"
 
-#define NAMED 64 /* descriptors whose names are kept; no memory is allocated, so that handlers of signals may open files */
+/* Descriptors whose names are kept. No memory is allocated, so that handlers of signals may open files. */
+#define NAMED 64
 
 static struct failure last = {.fd = -1};
 static char names[NAMED][FAILURE_NAME_BYTES]; /* of open descriptors; "": a standard stream */

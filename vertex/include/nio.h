@@ -29,7 +29,8 @@ int ionode(int fd);
  * channels, 0-7; -1: by the nearest again, which is how they go at the start. Waits until all that the process has sent
  * has arrived. Replies come by the channel that is nearest to this node in any case. A channel that is not connected
  * makes the requests fail with EHOSTUNREACH.
- * Returns 0. Errors: EBADF; EINVAL fd is the front end's, or no such channel; ENFILE chosen for 16 I/O nodes already. */
+ * Returns 0. Errors: EBADF; EINVAL fd is the front end's, or no such channel; ENFILE chosen for 16 I/O nodes
+ * already. */
 int iochannel(int fd, int channel);
 
 /*

@@ -55,7 +55,8 @@ char *ngetp(int n);
  * Errors: EFAULT buf is no such buffer; EINVAL; EHOSTUNREACH; EIO. */
 int nwritep(char *buf, int n, int dest, int type, int *flag);
 
-/* As nread, but *buf is where the message is, in a buffer that is the program's from then on. n is the most that is wanted. */
+/* As nread, but *buf is where the message is, in a buffer that is the program's from then on. n is the most that is
+ * wanted. */
 int nreadp(char **buf, int n, int *src, int *type, int *flag);
 
 /* Gives a buffer back. Returns 0. Errors: EFAULT. */
