@@ -1,5 +1,5 @@
-# Joins fanout's lines with the channel sets: busiest, then measured. For each size and n the times of joint and disjoint
-# routings, the speed-up, and what the busiest channels predict for it.
+# Joins fanout's lines with the channel sets: busiest, then measured. For each size and n the times of joint and
+# disjoint routings, the speed-up, and what the busiest channels predict for it.
 FILENAME ~ /busiest$/ {
     busiest[$1] = $2
     next

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The speed-up study: one source, n destinations, joint and disjoint routings, measured in the machine and predicted from
-# the channel sets. Writes BUILD/study/table.txt, BUILD/study/table.md and BUILD/study/speedup.svg. docs/speedup.md says
+# The speed-up study: one source, n destinations, joint and disjoint routings, measured in the machine and predicted
+# from the channel sets. Writes BUILD/study/table.txt, BUILD/study/table.md and BUILD/study/speedup.svg. docs/speedup.md says
 # what they mean.
 #
 #   study.sh BUILD [DIM [DOCS]]     DIM: of the cube, which is also the largest n (default 10; boots 2^DIM nodes)

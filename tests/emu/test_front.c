@@ -564,7 +564,8 @@ Test(front, text_from_nodes_is_shown_line_by_line_behind_their_names)
 Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_nothing)
 {
     static const struct job_exit other_job = {.job = 2}, other_node = {.job = 1, .node = 2},
-                                 strange = {.job = 1, .how = 9}, short_fault = {.job = 1, .how = EXIT_FAULT}, outside = {.job = 1, .node = 6};
+                                 strange = {.job = 1, .how = 9}, short_fault = {.job = 1, .how = EXIT_FAULT},
+                                 outside = {.job = 1, .node = 6};
     static const struct file_reply third = {.seq = 2}, again = {.seq = 0};
     static const struct {
         const char *name;

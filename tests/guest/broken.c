@@ -418,14 +418,29 @@ static void front_end_owes(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"noise", noise},           {"dead link", dead_link},   {"dead node", dead_node}, {"cut", cut}, {"followed", followed},
-        {"dead I/O node", dead_io_node}, {"dead drive", dead_drive}, {"works", works},
-        {"last message", last_message}, {"answer is lost", answer_is_lost},
+        {"noise", noise},
+        {"dead link", dead_link},
+        {"dead node", dead_node},
+        {"cut", cut},
+        {"followed", followed},
+        {"dead I/O node", dead_io_node},
+        {"dead drive", dead_drive},
+        {"works", works},
+        {"last message", last_message},
+        {"answer is lost", answer_is_lost},
         {"works for 300 ms", works_for_300_ms},
-        {"missing volume", missing_volume}, {"missing drive", missing_drive}, {"late volume", late_volume},
-        {"noise to the front end", noise_to_the_front_end}, {"given up", given_up}, {"owed", owed}, {"told by destination", told_by_destination},
+        {"missing volume", missing_volume},
+        {"missing drive", missing_drive},
+        {"late volume", late_volume},
+        {"noise to the front end", noise_to_the_front_end},
+        {"given up", given_up},
+        {"owed", owed},
+        {"told by destination", told_by_destination},
         {"reply is given up", reply_is_given_up},
-        {"front end's reply is given up", front_ends_reply_is_given_up}, {"front end owes", front_end_owes}, {0}};
+        {"front end's reply is given up", front_ends_reply_is_given_up},
+        {"front end owes", front_end_owes},
+        {0},
+    };
 
     return run_case(cases, argc, argv);
 }

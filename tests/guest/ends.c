@@ -211,8 +211,8 @@ static void unknown_traps(void)
     check(trap(TRAP_disk_info) < 0 && trap(TRAP_disk_io) < 0, "a compute node has drives");
 }
 
-/* Every register gets its own number before a trap. After it those must have it that a function call leaves alone, ra, and
- * a1-a3, of a trap that has no results there. */
+/* Every register gets its own number before a trap. After it those must have it that a function call leaves alone, ra,
+ * and a1-a3, of a trap that has no results there. */
 __asm__(".text\n.globl registers_around_trap\nregisters_around_trap:\n"
         " addi sp, sp, -128\n sd ra, 0(sp)\n sd s0, 8(sp)\n sd s1, 16(sp)\n sd s2, 24(sp)\n sd s3, 32(sp)\n"
         " sd s4, 40(sp)\n sd s5, 48(sp)\n sd s6, 56(sp)\n sd s7, 64(sp)\n sd s8, 72(sp)\n sd s9, 80(sp)\n"
