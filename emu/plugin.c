@@ -61,7 +61,8 @@ struct counter {
     uint64_t kernel_cycles; /* since the last user code */
     bool settle;    /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
     uint64_t settled_cycles;
-    /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo 2^64. */
+    /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo
+     * 2^64. */
     bool reserved;
     uint64_t reserved_at;    /* its lr */
     uint64_t reserved_since; /* the first of the lr before it that followed each other soon, without an sc */
@@ -230,8 +231,8 @@ static void ncu_end(unsigned hart) {
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or that
- * there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
+ * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or
+ * that there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
 static void ncu_leave(unsigned hart) {
     struct slot *s = slot_of(hart);
     s->entry_cycles = 0;
