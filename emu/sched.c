@@ -47,25 +47,25 @@ struct hart {
     struct sched *sched;
     uint32_t index;
     enum hart_state state;
-    uint32_t ready_at;    /* position in sched.ready, while runnable */
-    uint32_t unprocessed; /* requests in the queue */
-    uint64_t clock;       /* at the next grant */
-    uint64_t granted_clock; /* at the last grant */
-    uint64_t window;      /* W at the last grant */
-    uint32_t long_runs;   /* > 0: one of the last grants was a long one */
-    bool runs_short;      /* counts in sched.n_short */
-    uint64_t due;         /* of the first cause that came while it was running, or EVENTQ_NEVER */
-    uint64_t user_since;  /* when the user code that runs or is stopped went on */
-    bool in_user;         /* stopped in front of a block of user code, whose end is `clock` */
-    bool at_trap;         /* waits at ENTER; its request is `enter` */
+    uint32_t ready_at;       /* position in sched.ready, while runnable */
+    uint32_t unprocessed;    /* requests in the queue */
+    uint64_t clock;          /* at the next grant */
+    uint64_t granted_clock;  /* at the last grant */
+    uint64_t window;         /* W at the last grant */
+    uint32_t long_runs;      /* > 0: one of the last grants was a long one */
+    bool runs_short;         /* counts in sched.n_short */
+    uint64_t due;            /* of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint64_t user_since;     /* when the user code that runs or is stopped went on */
+    bool in_user;            /* stopped in front of a block of user code, whose end is `clock` */
+    bool at_trap;            /* waits at ENTER; its request is `enter` */
     uint64_t enter;
     /* While causes are handled: */
     enum handling handling;
-    bool raise;           /* SSWI is to be written before the next grant */
-    bool hand_over;       /* the plugin is to be told of it at the next grant */
-    uint64_t start;       /* of the handling */
-    uint64_t held_since;  /* when the user code that is held up had gone on */
-    uint64_t interrupted; /* clock of the user code or ENTER that is held up */
+    bool raise;              /* SSWI is to be written before the next grant */
+    bool hand_over;          /* the plugin is to be told of it at the next grant */
+    uint64_t start;          /* of the handling */
+    uint64_t held_since;     /* when the user code that is held up had gone on */
+    uint64_t interrupted;    /* clock of the user code or ENTER that is held up */
     struct account account;
     struct request request[NCU_POSTED + 1];
 };
