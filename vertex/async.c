@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "nsdisk/errors.h"
+#include "vertex/event.h"
 #include "vertex/kmem.h"
 #include "vertex/msg.h"
 #include "vertex/request.h"
@@ -137,6 +138,10 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, s
     struct file *f = p->file[ufid];
     struct async *a = kmem_alloc(MEM_PROCESS, sizeof *a);
 
+    if (!a) {
+        event_reap(); /* sends that have ended may hold it */
+        a = kmem_alloc(MEM_PROCESS, sizeof *a);
+    }
     if (!a) {
         msg_release(m);
         return -N_ENOMEM;

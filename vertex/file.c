@@ -5,6 +5,7 @@
 #include "nsdisk/errors.h"
 #include "vertex/async.h"
 #include "vertex/copy.h"
+#include "vertex/event.h"
 #include "vertex/kmem.h"
 #include "vertex/msg.h"
 #include "vertex/path.h"
@@ -293,6 +294,7 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
     if (error)
         return error;
     struct file f = {.node = t.node, .drive = t.drive, .flags = fields.flags, .short_at = FILE_NOT_SHORT};
+    event_reap(); /* sends that have ended may hold the memory for the entry */
     int ufid = add_file(p, &f);
     if (ufid < 0)
         return ufid;

@@ -25,6 +25,16 @@ static struct {
     char text[64]; /* of the error, for the user; "": none */
 } load;
 
+/* The memory of what has been passed on is needed for what comes. */
+static void set_active(bool active)
+{
+    if (active && !load.active)
+        msg_need_sends();
+    else if (!active && load.active)
+        msg_need_sends_no_more();
+    load.active = active;
+}
+
 /* ---- Passing on ---- */
 
 /* The dimension of a part that is a subcube itself, or -1. */
@@ -85,7 +95,7 @@ static void report_end(uint32_t how, int32_t status)
 {
     struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
 
-    load.active = false;
+    set_active(false);
     report_exit(&exit, NULL, how == EXIT_LOAD ? load.text : "");
 }
 
@@ -128,7 +138,7 @@ static void begin(struct message *m)
     }
     if (load.job == b->job && load.life == b->life)
         return; /* N_KILL was faster, and its end is reported */
-    load.active = true;
+    set_active(true);
     load.data_messages = 0;
     load.told = false;
     load.text[0] = '\0';
@@ -218,7 +228,7 @@ static void finish(struct message *m)
     if (m->bytes < sizeof *j || !load.active || j->job != load.job)
         return;
     forward(m);
-    load.active = false;
+    set_active(false);
     if (!load.error && load.data_messages != j->data_messages)
         load.error = -N_EIO;
     if (!load.error)
@@ -259,7 +269,7 @@ void load_own(struct msg_queue *messages)
 
 static void kill_all(void)
 {
-    load.active = false;
+    set_active(false);
     for (uint32_t i = 0; i < PROCS_MAX; i++)
         if (proc_find(i))
             proc_kill(proc_find(i), EXIT_KILLED, 0);

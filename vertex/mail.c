@@ -23,7 +23,7 @@ static struct proc *find_reader(const struct ncu_cause *cause)
 {
     struct proc *p = proc_find(TAG_TO(cause->tag));
 
-    if (!p || !p->reader.waiting || p->reader.landing || cause->bytes > p->reader.bytes ||
+    if (!p || p->reader.state != READER_OPEN || p->reader.landing || cause->bytes > p->reader.bytes ||
         N_IS_FOR_KERNEL(TAG_TYPE(cause->tag)) || !pattern_fits(&p->reader.pattern, cause->node, cause->tag))
         return NULL;
     return p;
@@ -39,7 +39,7 @@ int64_t mail_short_bytes(const struct proc *p)
 
 void mail_close(struct proc *p)
 {
-    p->reader.waiting = false;
+    p->reader.state = READER_CLOSED;
     p->reader.short_bytes = -1;
 }
 
@@ -146,10 +146,20 @@ static bool is_wanted(const struct proc *p, const struct message *m)
     return p->successor.first || (p->state != PROC_ENDING && p->state != PROC_ENDED);
 }
 
+/* Were the next one copied to its reader, it would come before this one. */
+static void note_overtaken(struct proc *p, const struct message *m)
+{
+    if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern)) {
+        p->reader.state = READER_OVERTAKEN;
+        p->reader.short_bytes = -1;
+    }
+}
+
 static void deliver(struct proc *p, struct message *m)
 {
     if (p && is_wanted(p, m)) {
         queue_add(&p->inbox, m);
+        note_overtaken(p, m);
         signal_arrival(p, m);
         sched_wake(p);
     } else if (!p && NODE_IS_IO(MAILBOX->node)) {

@@ -269,7 +269,7 @@ static RARE bool gives_up(struct proc *p, int64_t *result)
         *result = -N_EINTR;
     else if (signal_is_due(p))
         *result = SYSCALL_AGAIN;
-    return !p->reader.landing && (*result || queue_find(&p->inbox, &p->reader.pattern));
+    return !p->reader.landing && (*result || p->reader.state == READER_OVERTAKEN);
 }
 
 /* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
@@ -277,13 +277,13 @@ static INLINE int64_t await_open(struct proc *p)
 {
     int64_t result = 0;
 
-    p->reader.waiting = true;
+    p->reader.state = READER_OPEN;
     p->reader.short_bytes = mail_short_bytes(p);
     if (msg_unarmed)
         mail_offer_waiting();
     do {
         wait_for(&p->reader.pattern);
-        if (!p->reader.waiting)
+        if (p->reader.state == READER_CLOSED)
             return 1;
     } while (!gives_up(p, &result));
     mail_close(p);
@@ -347,6 +347,17 @@ int64_t sys_nrange(struct proc *p, const uint64_t *arg)
 
 /* ---- Buffers that the program has ---- */
 
+/* As vm_map_buffer. */
+static uint64_t map_buffer(struct proc *p, const struct message *m)
+{
+    uint64_t va = vm_map_buffer(&p->vm, m->payload, m->capacity);
+
+    if (va)
+        return va;
+    event_reap(); /* sends that have ended may hold the memory for tables */
+    return vm_map_buffer(&p->vm, m->payload, m->capacity);
+}
+
 /* Where the link to the buffer at this address is; NULL: the program has no such buffer. */
 static struct message **find_buffer(struct proc *p, uint64_t va)
 {
@@ -360,7 +371,7 @@ static struct message **find_buffer(struct proc *p, uint64_t va)
 /* Its address for the program, or -N_ENOMEM. */
 static int64_t give_buffer(struct proc *p, struct message *m)
 {
-    uint64_t va = vm_map_buffer(&p->vm, m->payload, m->capacity);
+    uint64_t va = map_buffer(p, m);
 
     if (!va)
         return -N_ENOMEM;
@@ -449,7 +460,7 @@ static int64_t hand_over(struct proc *p, struct message *m, struct message *buff
 
     if (buffer == m)
         m->holds++;
-    uint64_t va = vm_map_buffer(&p->vm, buffer->payload, buffer->capacity);
+    uint64_t va = map_buffer(p, buffer);
     if (!va) {
         msg_release(buffer);
         return -N_ENOMEM;

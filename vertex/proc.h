@@ -40,9 +40,15 @@ struct file;
 struct async;
 struct lost;
 
-/* nread in progress. When it has been served, `waiting` is false again and what it got is in the fields. */
+enum reader_state {
+    READER_CLOSED,
+    READER_OPEN,
+    READER_OVERTAKEN, /* a message for it was queued, and comes before any that might be given to it now */
+};
+
+/* nread in progress. When it has been served, it is closed again and what it got is in the fields. */
 struct reader {
-    bool waiting;
+    enum reader_state state;
     bool landing;               /* the NCU writes into the process's memory */
     int64_t short_bytes;        /* mail_take_short may copy so many; -1: none */
     struct msg_pattern pattern; /* wanted; then, in .node, the sender */

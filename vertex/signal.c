@@ -5,6 +5,7 @@
 #include "nsdisk/errors.h"
 #include "vertex/copy.h"
 #include "vertex/csr.h"
+#include "vertex/event.h"
 #include "vertex/msg.h"
 #include "vertex/proc.h"
 #include "vertex/sched.h"
@@ -184,5 +185,7 @@ int64_t sys_kill(struct proc *p, const uint64_t *arg)
     m->bytes = sizeof(struct signal_message);
     m->owner = p->procid;
     msg_post(m, p->base + (dest & 0xffff), TAG(N_SIGNAL, p->procid, dest >> 16));
+    if (msg_reap_is_due(p->procid))
+        event_reap();
     return 0;
 }
