@@ -3,6 +3,7 @@
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
+GUEST_FLAGS_short := -Nprocs 3
 GUEST_FLAGS_calls := -I.
 GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_ends := -I.

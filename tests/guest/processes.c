@@ -128,6 +128,33 @@ static void the_blocked_cost_nothing(void)
     all_have_come();
 }
 
+static void compute(int steps)
+{
+    for (volatile int i = 0; i < steps; i++)
+        ;
+}
+
+/* While another one has the node, a message that is too long for the reader comes, and then one that is not. */
+static void turns_are_waited_for_in_order(void)
+{
+    enum { LONG = 100, SHORT = 8 };
+    char buf[LONG] = {0};
+    int src = N_PROCESS(1, 0), type = 1;
+
+    if (npid() == src) {
+        usleep(30000); /* the others are computing by now */
+        check_equal(nwrite(buf, LONG, 0, type, NULL), 0);
+        check_equal(nwrite(buf, SHORT, 0, type, NULL), 0);
+    } else if (npid() == 0) {
+        check_equal(nread(buf, SHORT, &src, &type, NULL), -N_EMSGSIZE);
+        check_equal(nread(buf, LONG, &src, &type, NULL), LONG);
+        check_equal(nread(buf, LONG, &src, &type, NULL), SHORT);
+    } else if (own_node() == 0) {
+        compute(100000);
+    }
+    all_have_come();
+}
+
 static void statuses(void)
 {
     exit(npid() == N_PROCESS(1, 1) ? 7 : own_procid());
@@ -154,6 +181,7 @@ static const struct test_case cases[] = {
     {"long messages", long_messages},
     {"equal shares", equal_shares},
     {"the blocked cost nothing", the_blocked_cost_nothing},
+    {"turns in order", turns_are_waited_for_in_order},
     {"statuses", statuses},
     {"one faults", one_faults},
     {"spins", spins},

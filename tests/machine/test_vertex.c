@@ -10,7 +10,7 @@
 TestSuite(vertex, .timeout = 90);
 
 static const struct self_test {
-    const char *dim, *program, *name;
+    const char *dim, *program, *name, *argument;
 } self_tests[] = {
     {"0", "guest/buffers", "every way"},
     {"2", "guest/buffers", "every way"},
@@ -26,6 +26,10 @@ static const struct self_test {
     {"1", "guest/processes", "long messages"},
     {"0", "guest/processes", "equal shares"},
     {"0", "guest/processes", "the blocked cost nothing"},
+    {"1", "guest/processes", "turns in order"},
+    {"1", "guest/short", "any buffer"},
+    {"1", "guest/short", "among others", "1"},
+    {"2", "guest/short", "among others", "3"},
     {"2", "guest/signals", "between nodes"},
     {"1", "guest/signals", "registers survive"},
     {"2", "guest/signals", "arrivals"},
@@ -46,7 +50,16 @@ ParameterizedTest(size_t *row, vertex, keeps_its_promises)
 {
     const struct self_test *t = &self_tests[*row];
 
-    guest_must_pass(&(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name}});
+    guest_must_pass(&(struct ncube_run){.dim = t->dim, .program = t->program, .args = {t->name, t->argument}});
+}
+
+Test(vertex, loads_a_program_of_more_than_half_the_memory_on_many_nodes)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 3, 0, "ram_mb = 1;");
+
+    guest_must_pass(&(struct ncube_run){.dim = "3", .machine = machine, .program = "guest/large", .args = {"starts"}});
+    free(machine);
+    folder_remove(folder);
 }
 
 static const struct end {
