@@ -59,10 +59,9 @@ static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t by
     sched_wake(p);
 }
 
-/* It has been copied from the standard buffer, which is armed again. */
-static INLINE void take_done(struct proc *p, const struct ncu_cause *cause, const struct message *standard)
+/* It has been copied from the standard buffer. */
+static INLINE void take_done(struct proc *p, const struct ncu_cause *cause)
 {
-    msg_arm_standard(cause->channel, standard);
     msg_note_copy();
     p->monitor.copied++;
     note_taken(p, cause->start_cycles, cause->done_cycles, cause->bytes);
@@ -78,8 +77,34 @@ bool mail_take_short(const struct ncu_cause *cause)
         cause->status != NCU_OK || !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
         !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
         return false;
-    take_done(p, cause, m);
+    msg_arm_standard(cause->channel, m);
+    take_done(p, cause);
     return true;
+}
+
+static bool take_small(struct proc *p, const struct ncu_cause *cause, const struct message *m)
+{
+    if (vm_copy_out(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
+        return false;
+    msg_arm_standard(cause->channel, m);
+    charge_receive(cause->bytes);
+    take_done(p, cause);
+    return true;
+}
+
+/* The channel gets another buffer before the copy, which takes as long as part of the next message does. */
+static void take_large(struct proc *p, const struct ncu_cause *cause)
+{
+    struct message *m = msg_keep(cause->channel, msg_received(cause));
+
+    msg_rearm(cause->channel);
+    if (vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0) {
+        mail_deliver(m);
+        return;
+    }
+    msg_release(m);
+    charge_receive(cause->bytes);
+    take_done(p, cause);
 }
 
 bool mail_take(const struct ncu_cause *cause)
@@ -87,11 +112,11 @@ bool mail_take(const struct ncu_cause *cause)
     struct proc *p = find_reader(cause);
     const struct message *m = msg_in_standard(cause->channel);
 
-    if (!p || !m || cause->status != NCU_OK ||
-        vm_copy_out(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
+    if (!p || !m || cause->status != NCU_OK)
         return false;
-    charge_receive(cause->bytes);
-    take_done(p, cause, m);
+    if (cause->bytes <= MSG_SMALL_BYTES)
+        return take_small(p, cause, m);
+    take_large(p, cause);
     return true;
 }
 

@@ -31,17 +31,17 @@
 #include "vertex/page.h"
 #include "vertex/queue.h"
 
-#define MSG_ARMED_BYTES (16384u - 8u) /* a message of 16 KB on the wire, where the header is 8 bytes of it */
+#define MSG_ARMED_BYTES 16384u
 #define MSG_SMALL_BYTES 1024u         /* as much is copied out of a standard buffer; more takes the buffer along */
 #define MSG_REAP_SENDS 8u             /* a process that sends sees to the ends of its sends after so many */
 #define MSG_MAX_BYTES (64u << 20)     /* no node has more memory */
 
 #define MSG_BUFFERS_BYTES (192u << 10) /* standard buffers of a node together: Vertex takes less than 256 KB */
 
-/* The standard buffer where a node has so many channels to others: whole pages, with the header's 8 bytes. */
+/* The standard buffer where a node has so many channels to others: whole pages. */
 static inline uint32_t msg_standard_bytes(uint32_t channels)
 {
-    uint32_t share = MSG_BUFFERS_BYTES / (channels ? channels : 1) / PAGE_BYTES * PAGE_BYTES - 8;
+    uint32_t share = MSG_BUFFERS_BYTES / (channels ? channels : 1) / PAGE_BYTES * PAGE_BYTES;
 
     return share < MSG_ARMED_BYTES ? share : MSG_ARMED_BYTES;
 }
