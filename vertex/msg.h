@@ -7,7 +7,7 @@
  * kernel has seen it:
  *
  *     armed --RECV_DONE--> the message is in the standard buffer: a small one is copied out, a longer one takes the
- *                          buffer along and a new one is armed
+ *                          buffer along and a new one is armed. What the process that runs waits for is copied to it
  *           --RECV_HEADER (longer)--> armed with what the caller gives: memory of the process that waits for
  *                                     just this message, or else a buffer of its size
  *

@@ -1,5 +1,5 @@
-/* Short messages, for which the kernel has a way of its own: into any buffer, and among processes and signals. -Nprocs 3,
- * of which process 0 alone reads in the case of buffers. */
+/* Short messages, for which the kernel has a way of its own, and some longer ones: into any buffer, and among processes and
+ * signals. -Nprocs 3, of which process 0 alone reads in the case of buffers. */
 #include <n_errno.h>
 #include <ntime.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 
 /* ---- Buffers ---- */
 
-enum { PAGE = 4096, DATA = 7, GO = 8, MOST_BYTES = 136, LENGTHS = 17 };
+enum { PAGE = 4096, DATA = 7, GO = 8, MOST_BYTES = 8000, LENGTHS = 19 };
 
-static const int lengths[LENGTHS] = {0, 1, 2, 7, 8, 9, 15, 16, 63, 64, 65, 72, 120, 127, 128, 129, MOST_BYTES};
+static const int lengths[LENGTHS] = {0, 1, 2, 7, 8, 9, 15, 16, 63, 64, 65, 72, 120, 127, 128, 129, 136, 1500, MOST_BYTES};
 static char pages[3 * PAGE] __attribute__((aligned(PAGE)));
 static char untouched[2][2 * LENGTHS * PAGE] __attribute__((aligned(PAGE))); /* each page boundary is read to once */
 static const char constant[256] = "text";
@@ -50,7 +50,7 @@ static void pass(char *to, int n, int fails, int waits)
     }
     check_equal(nwrite(NULL, 0, 1, GO, NULL), 0);
     if (!waits)
-        usleep(800);
+        usleep(n < 1000 ? 800 : 6000);
     int result = read_one(to, n);
     check(result == (fails ? -N_EFAULT : n), "%d bytes to %p, waits %d: %d", n, to, waits, result);
     if (fails) {
@@ -63,7 +63,7 @@ static void pass(char *to, int n, int fails, int waits)
 static char *end_of_heap(void)
 {
     char *now = sbrk(0);
-    uintptr_t end = ((uintptr_t)now + 2 * PAGE - 1) / PAGE * PAGE;
+    uintptr_t end = ((uintptr_t)now + 4 * PAGE - 1) / PAGE * PAGE;
 
     sbrk(end - (uintptr_t)now);
     return (char *)end;
@@ -254,7 +254,7 @@ static void catch_signals(void)
 /* Random messages of random processes, some with a signal behind them. */
 static void among_others(void)
 {
-    uint64_t first = 1000 * strtoul(test_argv[0], NULL, 10), state = first + index_of(npid()), own = ~state;
+    uint64_t first = 1000 * (test_argc > 0 ? strtoul(test_argv[0], NULL, 10) : 1), state = first + index_of(npid()), own = ~state;
     int signals_due = 0, left = expect_all(first, &signals_due);
 
     catch_signals();
