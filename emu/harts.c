@@ -37,12 +37,13 @@ static void find_processors(struct harts *h, uint32_t most) {
     keep_on(0, own);
 }
 
+/* The processor with the fewest harts; the preferred one, unless a move makes that better. */
 static uint32_t least_loaded(const struct harts *h, uint32_t preferred) {
     uint32_t best = preferred;
     for (uint32_t p = 0; p < h->processors; p++)
         if (h->load[p] < h->load[best])
             best = p;
-    return best;
+    return h->load[best] + 1 < h->load[preferred] ? best : preferred;
 }
 
 static void place(struct harts *h, uint32_t index, bool spread) {

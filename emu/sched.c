@@ -15,9 +15,9 @@
  * as well. */
 #define RUN_ON_CYCLES 2000u
 
-/* A grant that used so much was a long one, worth a processor of its own if there are several: some 50 microseconds of
- * the host's time. */
-#define LONG_RUN_CYCLES 100000u
+/* A grant that used so much was a long one, worth a processor of its own if there are several: some 300 microseconds of
+ * the host's time, against what a few hand-overs between processors cost (docs/performance.md). */
+#define LONG_RUN_CYCLES 1500000u
 #define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
 
 /* Of the other harts, which share a processor, so many run at once. More would gain nothing, and lose much where many
