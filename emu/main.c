@@ -64,6 +64,8 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->images = value;
         return true;
     case KEY_TRACE:
+        if (value[0] == '\0')
+            options_refuse(o, "trace: give a file's name");
         m->trace = value;
         return true;
     case KEY_SYNC:

@@ -60,6 +60,7 @@ static const struct line {
     {"a trace that cannot be written", {"run", "--trace", "/no/such/trace", HELLO}, FAILED, {"/no/such/trace"}},
     {"statistics that cannot be written", {"run", "--stats=/no/such/file", HELLO}, FAILED, {"/no/such/file"}},
     {"statistics in a file without a name", {"run", "--stats=", HELLO}, USAGE, {"stats", "name"}},
+    {"a trace in a file without a name", {"run", "--trace=", HELLO}, USAGE, {"trace", "name"}},
     {"a heartbeat that is none", {"run", "--heartbeat=often", HELLO}, USAGE, {"'often'", "seconds"}},
     {"a heartbeat that never comes", {"run", "--heartbeat=0", HELLO}, USAGE, {"'0'", "seconds"}},
     {"too little virtual time", {"run", "--limit", "0.001", HELLO}, LIMIT, {"limit", "0.001"}},
