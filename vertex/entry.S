@@ -34,13 +34,9 @@ trap_entry:
     addi t0, t0, -ASM_CAUSE_ECALL
     bnez t0, no_call
     sd ra, ASM_FRAME_RA(sp)
-    sd a0, ASM_FRAME_A + 0(sp)
-    sd a1, ASM_FRAME_A + 8(sp)
-    sd a2, ASM_FRAME_A + 16(sp)
-    sd a3, ASM_FRAME_A + 24(sp)
-    sd a4, ASM_FRAME_A + 32(sp)
-    sd a5, ASM_FRAME_A + 40(sp)
-    sd a7, ASM_FRAME_A + 56(sp)
+    .irp n, 0, 1, 2, 3, 4, 5, 7
+    sd a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
     csrrw t0, sscratch, zero
     sd t0, ASM_FRAME_SP(sp)
     csrr t0, sepc
@@ -56,29 +52,20 @@ trap_entry:
     csrw sscratch, sp
     slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
     ld ra, ASM_FRAME_RA(sp)
-    ld a0, ASM_FRAME_A + 0(sp)
-    ld a1, ASM_FRAME_A + 8(sp)
-    ld a2, ASM_FRAME_A + 16(sp)
-    ld a3, ASM_FRAME_A + 24(sp)
+    .irp n, 0, 1, 2, 3
+    ld a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
     ld sp, ASM_FRAME_SP(sp)
     sret
 
 no_call:
     sd ra, ASM_FRAME_RA(sp)
-    sd t1, ASM_FRAME_T + 8(sp)
-    sd t2, ASM_FRAME_T + 16(sp)
-    sd t3, ASM_FRAME_T + 24(sp)
-    sd t4, ASM_FRAME_T + 32(sp)
-    sd t5, ASM_FRAME_T + 40(sp)
-    sd t6, ASM_FRAME_T + 48(sp)
-    sd a0, ASM_FRAME_A + 0(sp)
-    sd a1, ASM_FRAME_A + 8(sp)
-    sd a2, ASM_FRAME_A + 16(sp)
-    sd a3, ASM_FRAME_A + 24(sp)
-    sd a4, ASM_FRAME_A + 32(sp)
-    sd a5, ASM_FRAME_A + 40(sp)
-    sd a6, ASM_FRAME_A + 48(sp)
-    sd a7, ASM_FRAME_A + 56(sp)
+    .irp n, 1, 2, 3, 4, 5, 6
+    sd t\n, ASM_FRAME_T + 8 * \n(sp)
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    sd a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
     csrrw t0, sscratch, zero
     sd t0, ASM_FRAME_SP(sp)
     csrr t0, sepc
@@ -100,21 +87,12 @@ trap_return:                    /* sp = frame */
     csrw sscratch, sp
     slti x0, x0, ASM_NCU_LEAVE
     ld ra, ASM_FRAME_RA(sp)
-    ld t0, ASM_FRAME_T + 0(sp)
-    ld t1, ASM_FRAME_T + 8(sp)
-    ld t2, ASM_FRAME_T + 16(sp)
-    ld t3, ASM_FRAME_T + 24(sp)
-    ld t4, ASM_FRAME_T + 32(sp)
-    ld t5, ASM_FRAME_T + 40(sp)
-    ld t6, ASM_FRAME_T + 48(sp)
-    ld a0, ASM_FRAME_A + 0(sp)
-    ld a1, ASM_FRAME_A + 8(sp)
-    ld a2, ASM_FRAME_A + 16(sp)
-    ld a3, ASM_FRAME_A + 24(sp)
-    ld a4, ASM_FRAME_A + 32(sp)
-    ld a5, ASM_FRAME_A + 40(sp)
-    ld a6, ASM_FRAME_A + 48(sp)
-    ld a7, ASM_FRAME_A + 56(sp)
+    .irp n, 0, 1, 2, 3, 4, 5, 6
+    ld t\n, ASM_FRAME_T + 8 * \n(sp)
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    ld a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
     ld sp, ASM_FRAME_SP(sp)
     sret
 
