@@ -27,6 +27,14 @@ same() {
     fi
 }
 
+# status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
+status() {
+    local name=$1 expected=$2
+    shift 2
+    "$@" >out 2>err
+    same "$name: status" "$expected" $?
+}
+
 finish() {
     echo "$passed passed, $failed failed"
     [ $failed -eq 0 ]

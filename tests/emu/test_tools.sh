@@ -8,14 +8,6 @@ images=$(readlink -f "$(dirname "$0")/../../images")
 ncube=$build/bin/ncube
 cd "$scratch" || exit 1
 
-# status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
-status() {
-    local name=$1 expected=$2
-    shift 2
-    "$@" >out 2>err
-    same "$name: status" "$expected" $?
-}
-
 cat >table1.conf <<END
 dim = 9;
 boards = ( { number = 3; io_nodes = ( $(for i in 0 1 2 3 4 5 6 7; do

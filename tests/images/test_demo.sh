@@ -8,14 +8,6 @@ build=$(readlink -f "$1")
 images=$(readlink -f "$(dirname "$0")/../../images")
 cd "$scratch" || exit 1
 
-# status NAME EXPECTED COMMAND...: its exit status; output goes to out and err.
-status() {
-    local name=$1 expected=$2
-    shift 2
-    "$@" >out 2>err
-    same "$name: status" "$expected" $?
-}
-
 # ---- The table
 
 lines() {

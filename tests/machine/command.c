@@ -375,6 +375,30 @@ void guest_must_pass(const struct ncube_run *r)
     outcome_free(&o);
 }
 
+void guest_must_repeat(const struct ncube_run *r, const char *folder)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    char *path = format("%s/trace", folder), *first = NULL;
+    size_t first_bytes = 0, bytes, option = 0;
+    struct ncube_run run = *r;
+
+    while (run.options[option] != NULL)
+        option++;
+    run.trace = path;
+    for (int i = 0; i < 3; i++) {
+        run.options[option] = sync[i];
+        guest_must_pass(&run);
+        char *trace = file_read(folder, "trace", &bytes);
+        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
+        if (first == NULL)
+            first = trace, first_bytes = bytes;
+        else
+            free(trace);
+    }
+    free(first);
+    free(path);
+}
+
 size_t count_lines(const char *text)
 {
     size_t n = 0;

@@ -112,30 +112,14 @@ Test(jobs, lines_in_pieces_stay_whole)
     outcome_free(&o);
 }
 
-/* Two programs, twice, and once without running ahead: the same trace. */
 Test(jobs, of_several_programs_are_repeatable)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    char *folder = folder_new(), *first = NULL;
-    size_t first_bytes = 0, bytes;
+    char *folder = folder_new();
 
-    for (int i = 0; i < 3; i++) {
-        char *path = format("%s/trace", folder);
-        struct outcome o = ncube_run(&(struct ncube_run){.dim = "3",
-                                                         .trace = path,
-                                                         .options = {sync[i], "-n", "3"},
-                                                         .program = "guest/neighbours",
-                                                         .args = {"answers", ":", "guest/neighbours", "answers"}});
-        outcome_expect(&o, sync[i], 0, "passed\n", "");
-        outcome_free(&o);
-        char *trace = file_read(folder, "trace", &bytes);
-        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
-        if (first == NULL)
-            first = trace, first_bytes = bytes;
-        else
-            free(trace);
-        free(path);
-    }
-    free(first);
+    guest_must_repeat(&(struct ncube_run){.dim = "3",
+                                          .options = {"-n", "3"},
+                                          .program = "guest/neighbours",
+                                          .args = {"answers", ":", "guest/neighbours", "answers"}},
+                      folder);
     folder_remove(folder);
 }

@@ -84,27 +84,9 @@ Test(rexec, makes_a_farm_of_workers)
 
 Test(rexec, is_repeatable)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    char *folder = folder_with_program(), *first = NULL;
-    size_t first_bytes = 0, bytes;
+    char *folder = folder_with_program();
 
-    for (int i = 0; i < 3; i++) {
-        char *path = format("%s/trace", folder);
-        guest_must_pass(&(struct ncube_run){.dim = "2",
-                                            .trace = path,
-                                            .serve = folder,
-                                            .options = {sync[i]},
-                                            .program = PROGRAM,
-                                            .args = {"loads others"}});
-        char *trace = file_read(folder, "trace", &bytes);
-        cr_expect(!first || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
-        if (!first)
-            first = trace, first_bytes = bytes;
-        else
-            free(trace);
-        free(path);
-    }
-    free(first);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"loads others"}}, folder);
     folder_remove(folder);
 }
 
