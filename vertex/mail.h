@@ -18,8 +18,8 @@
 #include "vertex/proc.h"
 
 /* A message has arrived (RECV_DONE). True if it is in the standard buffer and a process waits for it: then it has been
- * copied to it from there, and the channel is armed again. A message of more than MSG_SMALL_BYTES has been queued instead
- * if the process's buffer is none. mail_take_short only tries a short one for the process that ran last. */
+ * copied to it from there, and the channel is armed again. A message of more than MSG_SMALL_BYTES has been queued
+ * instead if the process's buffer is none. mail_take_short only tries a short one for the process that ran last. */
 bool mail_take_short(const struct ncu_cause *cause);
 bool mail_take(const struct ncu_cause *cause);
 /* Any other that is not for the kernel itself. */

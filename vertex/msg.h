@@ -108,6 +108,12 @@ static inline void msg_release(struct message *m)
         msg_free(m);
 }
 
+/* The payload of a message has been copied: counted for the machine's statistics. */
+static inline void msg_note_copy(void)
+{
+    MAILBOX->copies++;
+}
+
 extern uint32_t msg_sends[MSG_OF_KERNEL + 1]; /* under way, by owner */
 
 /* Sends m->bytes of the payload, and gives up the caller's hold, which is the NCU's until SEND_DONE. */
@@ -117,12 +123,6 @@ static inline void msg_post(struct message *m, uint64_t node, uint64_t tag)
     m->tag = (uint32_t)tag;
     msg_sends[m->owner]++;
     ncu_send(node, m->payload, m->bytes, tag, (uint64_t)m, m->via);
-}
-
-/* The payload of a message has been copied: counted for the machine's statistics. */
-static inline void msg_note_copy(void)
-{
-    MAILBOX->copies++;
 }
 
 /* The same, but the caller keeps its hold. */
