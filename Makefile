@@ -39,7 +39,8 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
-# $(call host_test,emu/test_net,emu/net.c emu/eventq.c,-lm): a Criterion test tests/emu/test_net.c and what it links
+# $(call host_test,emu/test_net,emu/model/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
+    what it links
 define host_test
 HOST_TESTS += $$(B)/tests/$(1)
 $$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c $(2))
@@ -47,7 +48,7 @@ $$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c $(2))
 	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ -lcriterion $(3)
 endef
 
-# $(call host_program,bin/ncube,emu/main.c ...,-lconfig)
+# $(call host_program,bin/ncube,emu/cmd/ncube.c ...,-lconfig)
 define host_program
 PROGRAMS += $$(B)/$(1)
 $$(B)/$(1): $$(patsubst %.c,$$(B)/obj/%.o,$(2))

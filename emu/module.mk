@@ -1,21 +1,24 @@
 # emu/: the host side.
 
 # Models and machine file: unit tests need no QEMU.
-$(eval $(call host_test,emu/test_eventq,emu/eventq.c))
-$(eval $(call host_test,emu/test_topo,emu/topo.c))
-$(eval $(call host_test,emu/test_net,emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
-$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
-$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
+$(eval $(call host_test,emu/test_eventq,emu/time/eventq.c))
+$(eval $(call host_test,emu/test_topo,emu/model/topo.c))
+$(eval $(call host_test,emu/test_net,emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/model/net.c emu/base/memory.c \
+    emu/model/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c \
+    emu/time/eventq.c))
 $(eval $(call host_program,tests/emu/bench_net,\
-    tests/emu/bench_net.c tests/emu/traffic.c emu/net.c emu/memory.c emu/topo.c emu/eventq.c))
-$(eval $(call host_test,emu/test_fault,emu/fault.c emu/topo.c,-lm))
-$(eval $(call host_test,emu/test_disk,emu/disk.c emu/disk_model.c))
-$(eval $(call host_test,emu/test_config,emu/config.c emu/fault.c emu/software.c emu/setting.c emu/topo.c \
-    emu/disk_model.c,-lconfig))
+    tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
+$(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c))
+$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
+    emu/model/topo.c \
+    emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
-$(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/disk.c emu/disk_model.c))
+$(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c))
 
-$(eval $(call host_test,emu/test_paths,emu/paths.c emu/topo.c))
+$(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c))
 SHELL_TESTS += tests/emu/test_tools.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
@@ -26,19 +29,39 @@ instrumentation:
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
-NCUBE_SRCS := $(filter-out emu/plugin.c emu/xnc.c,$(wildcard emu/*.c))
+NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c))
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson))
-$(eval $(call host_program,bin/xnc,emu/xnc.c emu/link.c emu/launch.c emu/options.c emu/load.c,-lelf))
+$(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
+    emu/front/loader.c,-lelf))
 
 PROGRAMS += $(B)/lib/plugin.so
-$(B)/lib/plugin.so: $(B)/obj/emu/plugin.o $(B)/obj/emu/cost.o
+$(B)/lib/plugin.so: $(B)/obj/emu/qemu/plugin.o $(B)/obj/emu/qemu/cost.o
 	@mkdir -p $(@D)
 	$(CC) -shared -fvisibility=hidden -o $@ $^
 
-include emu/front.mk
+$(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
+$(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
+    emu/qemu/harts.c emu/time/eventq.c \
+    emu/base/signals.c,-lpthread))
 
-$(eval $(call host_test,emu/test_cost,emu/cost.c))
-$(eval $(call host_test,emu/test_text_pool,emu/text_pool.c emu/memory.c))
-$(eval $(call host_test,emu/test_clocks,emu/clocks.c emu/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/sched.c emu/clocks.c emu/account.c emu/memory.c emu/harts.c emu/eventq.c \
-    emu/signals.c,-lpthread))
+# The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
+
+FRONT_SERVE_SOURCES := emu/front/hostfs.c emu/front/openfiles.c emu/front/beneath.c emu/front/listing.c \
+    emu/front/lines.c emu/front/streams.c \
+    emu/front/errmap.c
+FRONT_SOURCES := emu/front/front.c emu/front/ionodes.c emu/model/topo.c emu/front/job.c emu/front/lives.c \
+    emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
+    emu/front/where.c emu/front/console.c emu/front/loader.c $(FRONT_SERVE_SOURCES)
+
+$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c))
+$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c))
+$(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
+$(eval $(call host_test,emu/test_subcube,emu/front/subcube.c))
+$(eval $(call host_test,emu/test_loader,emu/front/loader.c,-lelf))
+$(eval $(call host_test,emu/test_hostfs,$(FRONT_SERVE_SOURCES)))
+$(eval $(call host_test,emu/test_front,$(FRONT_SOURCES),-lelf -ldw))
+$(eval $(call host_test,emu/test_job,$(FRONT_SOURCES),-lelf -ldw))
+$(eval $(call host_test,emu/test_link,emu/cmd/link.c))
+$(eval $(call host_test,emu/test_launch,emu/cmd/launch.c))

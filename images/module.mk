@@ -23,10 +23,10 @@ PUBLIC_HEADERS := \
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
 	@cp $< $@
-$(B)/include/ncube/errors.h: nsdisk/errors.h
+$(B)/include/ncube/errors.h: vertex/contract/errors.h
 	@mkdir -p $(@D)
 	@cp $< $@
-$(B)/include/pio.h: libpio/pio.h
+$(B)/include/pio.h: libpio/file/pio.h
 	@mkdir -p $(@D)
 	@cp $< $@
 

@@ -1,12 +1,13 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
 #
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
-NSDISK_CORE := $(addprefix nsdisk/,cache.c ext2_alloc.c ext2_data.c ext2_dir.c ext2_inode.c ext2_map.c \
-    ext2_name.c ext2_rename.c ext2_super.c ext2_walk.c open_table.c serve.c text.c)
-NSDISK_SRCS := nsdisk/main.c $(NSDISK_CORE)
+NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
+    ext2/ext2_inode.c ext2/ext2_map.c \
+    ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_walk.c serve/open_table.c serve/serve.c ext2/text.c)
+NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
-$(eval $(call host_test,nsdisk/test_cache,nsdisk/cache.c nsdisk/text.c))
+$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/text.c))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
@@ -17,7 +18,7 @@ $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model
 
 # The same code under the sanitizers, as a program of its own.
 NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)
-$(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*.h tests/nsdisk/*.h)
+$(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*/*.h tests/nsdisk/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(NSDISK_FUZZ)
 

@@ -22,7 +22,8 @@ MACHINE_TEST_LIBS_test_stats := -ljansson
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
-$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c tests/machine/observe.c,$(MACHINE_TEST_LIBS_$(1)))
+$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c \
+    tests/machine/observe.c,$(MACHINE_TEST_LIBS_$(1)))
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 
@@ -64,7 +65,8 @@ bench-net:
 	@$(B)/tests/emu/bench_net
 	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
 
-# make study: the speed-up of channel-disjoint routings. Writes the table and the plot of docs/speedup.md. Needs gnuplot;
+# make study: the speed-up of channel-disjoint routings. Writes the table and the plot of docs/speedup.md. Needs \
+    gnuplot;
 # boots 1024 nodes. STUDY_DIM=5: a smaller cube, and the page stays as it is.
 STUDY_DIM ?= 10
 .PHONY: study

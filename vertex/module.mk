@@ -1,9 +1,11 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
-VERTEX_C := start.c main.c console.c text.c copy.c string.c page.c kmem.c vm.c ncu.c event.c queue.c msg.c resend.c \
-            trap.c sched.c timer.c signal.c mail.c lost.c report.c proc.c tree.c load.c rexec.c syscall.c message.c \
-            path.c request.c file.c async.c disk.c
-VERTEX_S := boot.S entry.S
+VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c base/text.c memory/copy.c memory/string.c memory/page.c \
+    memory/kmem.c memory/vm.c message/ncu_calls.c trap/event.c message/queue.c message/msg.c message/resend.c \
+            trap/trap.c process/dispatch.c trap/timer.c trap/signal.c message/mail.c message/lost.c base/report.c \
+    process/proc.c process/tree.c process/load.c process/exec.c trap/syscall.c message/message.c \
+            file/path.c file/request.c file/file.c file/async.c file/drive_traps.c
+VERTEX_S := boot/boot.S trap/entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))
 
 # No floating point in the kernel: a trap need not save the program's FP registers.
@@ -11,16 +13,16 @@ RV_FLAGS_vertex := -march=rv64imac_zicsr_zifencei -mabi=lp64 -ffreestanding -fno
                    -fno-tree-loop-distribute-patterns -fno-common -flto
 
 PROGRAMS += $(B)/lib/vertex.elf
-$(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/vertex.ld
+$(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
 	@mkdir -p $(@D)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_vertex) -nostdlib -static -Wl,--build-id=none -Wl,-z,max-page-size=4096 \
-	    -T vertex/vertex.ld -o $@ $(VERTEX_OBJECTS)
+	    -T vertex/boot/vertex.ld -o $@ $(VERTEX_OBJECTS)
 
-$(eval $(call host_test,vertex/test_page,vertex/page.c tests/vertex/stub_panic.c))
-$(eval $(call host_test,vertex/test_kmem,vertex/kmem.c vertex/page.c tests/vertex/stub_panic.c))
-$(eval $(call host_test,vertex/test_queue,vertex/queue.c))
+$(eval $(call host_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))
+$(eval $(call host_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c tests/vertex/stub_panic.c))
+$(eval $(call host_test,vertex/test_queue,vertex/message/queue.c))
 $(eval $(call host_test,vertex/test_msg))
-$(eval $(call host_test,vertex/test_copy,vertex/copy.c))
-$(eval $(call host_test,vertex/test_path,vertex/path.c))
-$(eval $(call host_test,vertex/test_tree,vertex/tree.c))
-$(eval $(call host_test,vertex/test_text,vertex/text.c))
+$(eval $(call host_test,vertex/test_copy,vertex/memory/copy.c))
+$(eval $(call host_test,vertex/test_path,vertex/file/path.c))
+$(eval $(call host_test,vertex/test_tree,vertex/process/tree.c))
+$(eval $(call host_test,vertex/test_text,vertex/base/text.c))

@@ -1,5 +1,5 @@
 /*
- * Directory streams over the readdir trap, which fills a buffer with records of nsdisk/proto.h.
+ * Directory streams over the readdir trap, which fills a buffer with records of vertex/contract/proto.h.
  * A stream owns its descriptor, its buffer and the one entry that readdir hands out.
  */
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 #include "images/lib/failure.h"
 #include "images/lib/result.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/traps.h"
 
 #define DIR_BUFFER_BYTES 4096
 

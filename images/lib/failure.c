@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "nsdisk/errors.h"
+#include "vertex/contract/errors.h"
 
 /* Descriptors whose names are kept. No memory is allocated, so that handlers of signals may open files. */
 #define NAMED 64

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/machine.h"
+#include "vertex/contract/machine.h"
 #include "images/lib/failure.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/traps.h"
 
 #define TEXT_BYTES 512
 #define VOLUME_BYTES 16

@@ -4,7 +4,7 @@
 #include <nio.h>
 
 #include "images/lib/failure.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/traps.h"
 
 int readstart(int fd, int n)
 {

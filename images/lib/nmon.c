@@ -4,10 +4,10 @@
 #include <nmon.h>
 #include <stddef.h>
 
-#include "emu/machine.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/traps.h"
 
-_Static_assert(NMON_CYCLES_PER_US == CYCLES_PER_US, "<nmon.h> and emu/machine.h agree");
+_Static_assert(NMON_CYCLES_PER_US == CYCLES_PER_US, "<nmon.h> and vertex/contract/machine.h agree");
 _Static_assert(sizeof(struct nmonitor) == sizeof(struct abi_monitor), "nmonitor is abi_monitor");
 #define MONITOR_AGREES(field)                                                                   \
     _Static_assert(offsetof(struct nmonitor, field) == offsetof(struct abi_monitor, field), \

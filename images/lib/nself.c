@@ -4,11 +4,11 @@
 #include <nself.h>
 #include <stddef.h>
 
-#include "images/lib/trap.h"
-#include "nsdisk/errors.h"
-#include "vertex/system.h"
+#include "vertex/contract/traps.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
 
-_Static_assert(N_TYPE_MAX == N_TYPE_USER_MAX, "<sysn.h> and vertex/system.h agree");
+_Static_assert(N_TYPE_MAX == N_TYPE_USER_MAX, "<sysn.h> and vertex/contract/system.h agree");
 _Static_assert(sizeof(int) == sizeof(int32_t), "abi_whoami's fields are ints");
 
 static void store(int *where, int value)

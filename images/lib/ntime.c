@@ -3,8 +3,8 @@
  */
 #include <ntime.h>
 
-#include "emu/machine.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/traps.h"
 
 #define US_PER_S 1000000
 

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu/machine.h"
+#include "vertex/contract/machine.h"
 #include "images/lib/result.h"
-#include "images/lib/trap.h"
+#include "vertex/contract/traps.h"
 
 void *_sbrk(ptrdiff_t increment);
 int _gettimeofday(struct timeval *now, void *zone);

@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-#include "nsdisk/errors.h"
+#include "vertex/contract/errors.h"
 
 #define ERROR_AGREES(name, number, text) \
-    _Static_assert(name == (number), #name " of nsdisk/errors.h is not newlib's");
+    _Static_assert(name == (number), #name " of vertex/contract/errors.h is not newlib's");
 ERROR_LIST(ERROR_AGREES)
 
 long result_to_errno(long result)

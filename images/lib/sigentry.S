@@ -1,8 +1,8 @@
 /*
- * Where the kernel calls for a signal: a0 = signal, a1 = sp = struct abi_signal (vertex/abi.h), which has the registers
+ * Where the kernel calls for a signal: a0 = signal, a1 = sp = struct abi_signal (vertex/contract/abi.h), which has the registers
  * of what was interrupted but for those that a C function leaves alone and the FP registers, which are saved here.
  */
-#define ASM_TRAP_SIGRETURN 41 /* asserted in signal.c */
+#define ASM_TRAP_SIGRETURN 41 /* asserted in user_signals.c */
 
     .section .text.sigentry, "ax"
     .globl sigentry

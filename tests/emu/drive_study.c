@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/disk.h"
-#include "emu/machine.h"
+#include "emu/model/disk.h"
+#include "vertex/contract/machine.h"
 #include "tests/emu/image.h"
 
 #define IMAGE_BYTES (64ull << 20)

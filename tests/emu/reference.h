@@ -1,5 +1,5 @@
 /*
- * The network once more, as simply as can be: cycle by cycle, flit by flit. The judge of emu/net.c.
+ * The network once more, as simply as can be: cycle by cycle, flit by flit. The judge of emu/model/net.c.
  *
  * A flit is one bit, a channel a pipe of 45 of them, and a message a train of 9 * (8 + payload) flits that moves one
  * place per cycle or stands. Places along its way:

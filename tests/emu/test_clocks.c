@@ -1,5 +1,5 @@
 /* The heap of clocks against a search through all of them. */
-#include "emu/clocks.h"
+#include "emu/time/clocks.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* The machine file: what a good one means, and the exact line that a bad one gets. */
-#include "emu/config.h"
+#include "emu/cmd/config.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

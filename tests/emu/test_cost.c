@@ -1,5 +1,5 @@
 /* Instruction classes, from the encodings of real instructions. */
-#include "emu/cost.h"
+#include "emu/qemu/cost.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* The drive: mechanics and buffer from tables, the service times of [P0], the image file. */
-#include "emu/disk.h"
+#include "emu/model/disk.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "emu/machine.h"
+#include "vertex/contract/machine.h"
 #include "tests/emu/image.h"
 
 /*

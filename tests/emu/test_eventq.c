@@ -1,5 +1,5 @@
 /* The event queue: order, ties, cancelling. */
-#include "emu/eventq.h"
+#include "emu/time/eventq.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* Which channels a fault concerns, when it is active, and what parity errors are drawn. */
-#include "emu/fault.h"
+#include "emu/model/fault.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,13 +1,13 @@
-#include "emu/front.h"
+#include "emu/front/front.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 
-#include "emu/machine.h"
-#include "nsdisk/errors.h"
-#include "nsdisk/proto.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
 #include "tiny_elf.h"
-#include "vertex/system.h"
+#include "vertex/contract/system.h"
 
 /*
  * A machine of 2^3 nodes and two I/O nodes with three drives, played by the test: what the front end sends is

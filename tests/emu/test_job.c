@@ -2,17 +2,17 @@
  * Several jobs on one machine of 2^3 nodes without drives, played by the test as Vertex would. test_front.c has one job
  * and the I/O nodes.
  */
-#include "emu/job.h"
+#include "emu/front/job.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 
-#include "emu/front.h"
-#include "emu/machine.h"
-#include "nsdisk/errors.h"
-#include "nsdisk/proto.h"
+#include "emu/front/front.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
 #include "tiny_elf.h"
-#include "vertex/system.h"
+#include "vertex/contract/system.h"
 
 #define MESSAGES 512
 

@@ -1,11 +1,11 @@
-#include "emu/launch.h"
+#include "emu/cmd/launch.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/link.h"
-#include "emu/machine.h"
+#include "emu/cmd/link.h"
+#include "vertex/contract/machine.h"
 
 static char *words_a[] = {"a", "", "two words", NULL}, *words_b[] = {"./b", NULL};
 static const struct job_program programs[] = {{"a", words_a, 3, 5}, {"/bin/b", words_b, 1, 0}};

@@ -1,4 +1,4 @@
-#include "emu/lines.h"
+#include "emu/front/lines.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

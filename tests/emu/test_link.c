@@ -1,4 +1,4 @@
-#include "emu/link.h"
+#include "emu/cmd/link.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

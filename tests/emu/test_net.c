@@ -1,5 +1,5 @@
 /* Wormhole timing from tables; who waits for whom, and who is served first. */
-#include "emu/net.h"
+#include "emu/model/net.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

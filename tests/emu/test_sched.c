@@ -5,15 +5,15 @@
  * So each set of scripts is run with user code running ahead, and in strict mode with several lookaheads; all must
  * give the same log, and the log is in order.
  */
-#include "emu/sched.h"
+#include "emu/time/sched.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/futex.h"
-#include "emu/signals.h"
+#include "emu/qemu/futex.h"
+#include "emu/base/signals.h"
 
 #define HARTS 6
 #define STEPS 60

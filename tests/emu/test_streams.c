@@ -1,4 +1,4 @@
-#include "emu/streams.h"
+#include "emu/front/streams.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emu/errmap.h"
-#include "nsdisk/errors.h"
-#include "nsdisk/proto.h"
+#include "emu/front/errmap.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
 
 static struct streams s;
 static int in_end, out_end; /* the test's ends of two pipes */

@@ -1,4 +1,4 @@
-#include "emu/subcube.h"
+#include "emu/front/subcube.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

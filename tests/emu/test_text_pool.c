@@ -1,5 +1,5 @@
 /* Who is sent to which copy of a program's text, and that no copy ever changes. */
-#include "emu/text_pool.h"
+#include "emu/qemu/text_pool.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

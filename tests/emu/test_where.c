@@ -1,4 +1,4 @@
-#include "emu/where.h"
+#include "emu/front/where.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "emu/net.h"
+#include "emu/model/net.h"
 #include "tests/emu/machines.h"
 
 /* ---- Patterns ---- */

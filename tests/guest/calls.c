@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "vertex/abi.h"
-#include "vertex/system.h"
+#include "vertex/contract/abi.h"
+#include "vertex/contract/system.h"
 
 enum { SCRATCH_BYTES = 64 << 10, GUARD_WORDS = 4096, EVERY_DRAIN = 32, TYPE_BARRIER = N_TYPE_MAX, LONG_BYTES = 8192 };
 

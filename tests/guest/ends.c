@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "vertex/abi.h"
+#include "vertex/contract/abi.h"
 
 /* ---- Ends ---- */
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "vertex/abi.h"
+#include "vertex/contract/abi.h"
 
 enum { ROOT = 0, ASK = 1, ANSWER = 2, PATIENT = 3, BARRIER = 4 };
 

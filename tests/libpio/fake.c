@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/transport.h"
+#include "libpio/file/transport.h"
 
 #define INODES 64
 #define NAMES 64

@@ -1,4 +1,4 @@
-#include "libpio/layout.h"
+#include "libpio/file/layout.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

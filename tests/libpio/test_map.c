@@ -1,4 +1,4 @@
-#include "libpio/map.h"
+#include "libpio/file/map.h"
 
 #include <criterion/criterion.h>
 

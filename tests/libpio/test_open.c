@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libpio/file.h"
-#include "libpio/pio.h"
+#include "libpio/file/file.h"
+#include "libpio/file/pio.h"
 #include "tests/libpio/fake.h"
 
 static const struct pio_layout small = {3, 4, 2, NULL};

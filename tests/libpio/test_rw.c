@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpio/map.h"
-#include "libpio/pio.h"
+#include "libpio/file/map.h"
+#include "libpio/file/pio.h"
 #include "tests/libpio/fake.h"
 
 #define MODEL_BYTES 4096

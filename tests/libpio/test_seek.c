@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "libpio/map.h"
-#include "libpio/pio.h"
+#include "libpio/file/map.h"
+#include "libpio/file/pio.h"
 #include "tests/libpio/fake.h"
 
 static int pfd;

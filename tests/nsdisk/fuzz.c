@@ -7,7 +7,7 @@
 
 #include "tests/nsdisk/model.h"
 #include "tests/nsdisk/volume.h"
-#include "vertex/system.h"
+#include "vertex/contract/system.h"
 
 #define SFIDS 16
 #define MESSAGE_MAX 20000u

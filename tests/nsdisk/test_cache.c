@@ -1,10 +1,10 @@
 /* The cache alone: the order of a flush, gathering, types, eviction. */
-#include "nsdisk/cache.h"
+#include "nsdisk/ext2/cache.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "nsdisk/errors.h"
+#include "vertex/contract/errors.h"
 
 #define BLOCK 1024u
 #define BLOCKS 512u

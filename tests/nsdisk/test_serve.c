@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nsdisk/open_table.h"
+#include "nsdisk/serve/open_table.h"
 #include "tests/nsdisk/fuzz.h"
 #include "tests/nsdisk/volume.h"
-#include "vertex/system.h"
+#include "vertex/contract/system.h"
 
 static struct volume v;
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "vertex/system.h"
+#include "vertex/contract/system.h"
 
 #define REPLY_BYTES (sizeof(struct file_reply) + FILE_IO_MAX_BYTES)
 #define START_S 820454400u

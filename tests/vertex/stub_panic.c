@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "vertex/console.h"
+#include "vertex/base/panic.h"
 
 void panic(const char *format, ...)
 {

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "vertex/copy.h"
+#include "vertex/memory/copy.h"
 
 enum { AREA = 512 };
 

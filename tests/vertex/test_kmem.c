@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vertex/kmem.h"
+#include "vertex/memory/kmem.h"
 
 enum { PAGES = 256 };
 static char *base;

@@ -1,7 +1,7 @@
 /* How large the standard buffers are. */
 #include <criterion/criterion.h>
 
-#include "vertex/msg.h"
+#include "vertex/message/msg.h"
 
 #define OTHERS_BYTES (52u << 10) /* mailbox, data, bss, boot stack, slabs, as measured on a node that has booted */
 #define AIM_BYTES (256u << 10)

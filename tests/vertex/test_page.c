@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vertex/page.h"
+#include "vertex/memory/page.h"
 
 enum { PAGES = 128 };
 static char *base;

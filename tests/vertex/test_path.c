@@ -1,8 +1,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "nsdisk/errors.h"
-#include "vertex/path.h"
+#include "vertex/contract/errors.h"
+#include "vertex/file/path.h"
 
 static const struct {
     const char *path;

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 
-#include "vertex/queue.h"
-#include "vertex/system.h"
+#include "vertex/message/queue.h"
+#include "vertex/contract/system.h"
 
 enum { COUNT = 5 };
 

@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "vertex/tree.h"
+#include "vertex/process/tree.h"
 
 static const struct {
     const char *name;

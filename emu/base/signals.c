@@ -1,0 +1,120 @@
+#define _GNU_SOURCE /* ppoll */
+#include "emu/base/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t asked_signal; /* the first that asked for an end */
+static volatile sig_atomic_t end_signal;   /* the same, once the end is to be at once */
+static volatile sig_atomic_t orderly;
+static volatile sig_atomic_t request;      /* for an orderly end, not taken yet */
+static volatile sig_atomic_t child_ended;
+static volatile sig_atomic_t beat;
+static uint32_t *volatile bell;
+
+#define ORDERLY_S 1
+
+/* SIGALRM: the time for an orderly end is over. */
+static void note_end(int signal) {
+    bool first = asked_signal == 0;
+    if (first)
+        asked_signal = signal;
+    if (!first || !orderly) {
+        end_signal = asked_signal;
+        return;
+    }
+    request = 1;
+    alarm(ORDERLY_S);
+}
+
+static void note(int signal) {
+    if (signal == SIGCHLD)
+        child_ended = 1;
+    else if (signal == SIGUSR1)
+        beat = 1;
+    else
+        note_end(signal);
+    if (bell != NULL)
+        __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
+}
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
+
+/* As nohup leaves SIGHUP: who started us wants it so. */
+static bool is_ignored(int signal) {
+    struct sigaction now;
+    return signal != SIGCHLD && signal != SIGALRM && sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+void signals_install(uint32_t *doorbell) {
+    bell = doorbell;
+    /* No SA_RESTART: a read of standard input must end. A child that is only stopped has not ended. */
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        if (!is_ignored(caught[i]))
+            sigaction(caught[i], &action, NULL);
+    action.sa_flags = SA_RESTART; /* who only wants to look changes nothing */
+    sigaction(SIGUSR1, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
+}
+
+void signals_release(void) {
+    bell = NULL;
+}
+
+void signals_be_orderly(void) {
+    orderly = 1;
+}
+
+int signals_asked(void) {
+    return asked_signal;
+}
+
+int signals_end(void) {
+    return end_signal;
+}
+
+bool signals_request(void) {
+    return request != 0;
+}
+
+bool signals_take_request(void) {
+    bool taken = request != 0;
+    request = 0;
+    return taken;
+}
+
+bool signals_any(void) {
+    return end_signal != 0 || child_ended != 0;
+}
+
+bool signals_take_child(void) {
+    bool ended = child_ended != 0;
+    child_ended = 0;
+    return ended;
+}
+
+bool signals_take_beat(void) {
+    bool due = beat != 0;
+    beat = 0;
+    return due;
+}
+
+int signals_poll(struct pollfd *p, nfds_t n) {
+    sigset_t held, before;
+    int ready = -1;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaddset(&held, caught[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    if (end_signal == 0 && !child_ended && !request)
+        ready = ppoll(p, n, NULL, &before);
+    else
+        errno = EINTR;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
+}

@@ -1,0 +1,485 @@
+/*
+ * One loop: the machine runs until there is nothing to do or, while it has something to do, for LOOK_MS of the host's
+ * time; then clients, their streams and the ends of jobs are looked after.
+ *
+ * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> told the status, freed.
+ *                     | LINK_DOWN: told when the machine is down
+ *                     | no subcube is free, and it waits: its job runs when its turn has come
+ * One that closes its link has its job killed, and is freed when that has ended.
+ */
+#define _GNU_SOURCE
+#include "emu/cmd/boot.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu/front/console.h"
+#include "emu/cmd/launch.h"
+#include "emu/cmd/link.h"
+#include "emu/base/plural.h"
+#include "emu/cmd/run.h"
+#include "emu/base/signals.h"
+
+#define LOOK_MS 10
+#define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
+
+struct client {
+    struct client *next;
+    int fd;                    /* -1: it has gone */
+    uint32_t job;              /* 0: none */
+    bool wants_down;
+    uint64_t turn;             /* its place among those who wait for a subcube, lowest first; 0: does not wait */
+    struct link_message message; /* with the launch's strings and the streams */
+    struct launch launch;
+};
+
+struct boot {
+    const struct boot_options *options;
+    struct machine machine;
+    int listening;
+    bool announced;
+    bool ended;             /* a job has, since the last look */
+    struct timespec looked;
+    struct client *client;
+    uint64_t last_turn;
+    struct pollfd *poll;
+    size_t polls, room;
+};
+
+/* ---- Telling clients ------------------------------------------------------------------------------ */
+
+/* A link that is full or gone: its end will be noticed. */
+static void tell_status(const struct client *c, int status, const char *text)
+{
+    uint8_t message[STATUS_TEXT_BYTES];
+    const struct link_status s = {.status = status};
+    size_t n = strnlen(text, sizeof message - sizeof s);
+
+    memcpy(message, &s, sizeof s);
+    memcpy(message + sizeof s, text, n);
+    if (c->fd >= 0)
+        link_send(c->fd, LINK_STATUS, message, sizeof s + n, false);
+}
+
+static void client_hang_up(struct client *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+    c->turn = 0;
+}
+
+static void client_free(struct client *c)
+{
+    client_hang_up(c);
+    launch_free(&c->launch);
+    link_message_free(&c->message);
+    free(c);
+}
+
+/* ---- What clients want ---------------------------------------------------------------------------- */
+
+static void refuse(struct client *c, int status, const char *text)
+{
+    tell_status(c, status, text);
+    client_hang_up(c);
+}
+
+/* The client that waits the longest, or NULL. */
+static struct client *first_in_turn(const struct boot *b)
+{
+    struct client *first = NULL;
+
+    for (struct client *c = b->client; c; c = c->next)
+        if (c->turn && (!first || c->turn < first->turn))
+            first = c;
+    return first;
+}
+
+/* FRONT_BUSY also when others wait: what they need might never be free together if later ones got in between. */
+static int try_job(struct boot *b, struct client *c)
+{
+    const struct client *first = first_in_turn(b);
+    char *error = b->machine.error;
+
+    if (!first || first == c)
+        return front_begin_job(b->machine.front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
+    snprintf(error, MACHINE_ERROR_BYTES, "other programs wait for a subcube already; xnc --wait waits, too");
+    return FRONT_BUSY;
+}
+
+/* What is wrong with the program is told at once, not when its turn comes. */
+static void take_turn(struct boot *b, struct client *c)
+{
+    if (front_check_job(b->machine.front, &c->launch.job, b->machine.error, MACHINE_ERROR_BYTES) < 0)
+        refuse(c, RUN_FAILED, b->machine.error);
+    else
+        c->turn = ++b->last_turn;
+}
+
+static void hostfs_turns(struct boot *b)
+{
+    struct client *c;
+
+    while ((c = first_in_turn(b))) {
+        int begun = try_job(b, c);
+        if (begun == FRONT_BUSY)
+            return;
+        c->turn = 0;
+        if (begun < 0)
+            refuse(c, RUN_FAILED, b->machine.error);
+    }
+}
+
+static void begin_job(struct boot *b, struct client *c, struct link_message *message)
+{
+    if (c->job || c->message.content || message->fds != LINK_DESCRIPTORS) {
+        link_message_free(message);
+        return;
+    }
+    c->message = *message;
+    if (launch_unpack(&c->launch, c->message.content, c->message.bytes) < 0) {
+        refuse(c, RUN_USAGE, "the machine does not understand this xnc; are they of one version?");
+        return;
+    }
+    c->launch.job.keeps_going = true;
+    c->launch.job.in = c->message.fd[0];
+    c->launch.job.out = c->message.fd[1];
+    c->launch.job.err = c->message.fd[2];
+    int begun = try_job(b, c);
+    if (begun == FRONT_BUSY && c->launch.job.waits)
+        take_turn(b, c);
+    else if (begun != 0)
+        refuse(c, RUN_FAILED, b->machine.error);
+}
+
+static void go_down(struct boot *b)
+{
+    for (struct client *c = b->client; c; c = c->next)
+        if (c->turn)
+            refuse(c, RUN_FAILED, "the machine goes down");
+    for (struct job *j = front_first_job(b->machine.front); j; j = j->next)
+        if (!job_has_ended(j)) {
+            console_say(&j->streams, "the machine goes down");
+            front_kill_job(b->machine.front, j->id);
+        }
+    front_stop(b->machine.front);
+}
+
+static void client_act(struct boot *b, struct client *c, struct link_message *message)
+{
+    switch (message->kind) {
+    case LINK_RUN:
+        begin_job(b, c, message);
+        return;
+    case LINK_KILL:
+        if (c->turn)
+            client_hang_up(c);
+        front_kill_job(b->machine.front, c->job);
+        break;
+    case LINK_DOWN:
+        c->wants_down = true;
+        go_down(b);
+        break;
+    }
+    link_message_free(message);
+}
+
+static void client_lost(struct boot *b, struct client *c)
+{
+    client_hang_up(c);
+    front_kill_job(b->machine.front, c->job);
+}
+
+static void client_listen(struct boot *b, struct client *c)
+{
+    while (c->fd >= 0) {
+        struct link_message message;
+        int got = link_receive(c->fd, &message);
+        if (got > 0)
+            client_act(b, c, &message);
+        else if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        else
+            client_lost(b, c);
+    }
+}
+
+static void accept_clients(struct boot *b)
+{
+    int fd;
+
+    while ((fd = link_accept(b->listening)) >= 0) {
+        struct client *c = calloc(1, sizeof *c);
+        if (!c) {
+            close(fd);
+            return;
+        }
+        c->fd = fd;
+        c->next = b->client;
+        b->client = c;
+    }
+}
+
+/* ---- Ends of jobs --------------------------------------------------------------------------------- */
+
+/* A client that is still there gets its output first. */
+static bool is_done(const struct boot *b, const struct client *c)
+{
+    struct job *j = front_find_job(b->machine.front, c->job);
+
+    if (c->wants_down)
+        return false;
+    if (!j)
+        return c->fd < 0;
+    return job_has_ended(j) && (c->fd < 0 || !streams_drain(&j->streams));
+}
+
+static void client_done(struct boot *b, struct client *c)
+{
+    struct job *j = front_find_job(b->machine.front, c->job);
+
+    if (j)
+        tell_status(c, job_status(j), "");
+    front_forget_job(b->machine.front, c->job);
+    client_free(c);
+}
+
+static void finish_clients(struct boot *b)
+{
+    for (struct client **at = &b->client; *at;) {
+        struct client *c = *at;
+        if (!is_done(b, c)) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        client_done(b, c);
+    }
+}
+
+/* ---- Looking after clients ------------------------------------------------------------------------ */
+
+static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
+{
+    if (b->room - b->polls < n) {
+        b->room = 2 * b->room + n;
+        b->poll = realloc(b->poll, b->room * sizeof *b->poll);
+        if (!b->poll)
+            abort();
+    }
+    memcpy(b->poll + b->polls, p, n * sizeof *p);
+    b->polls += n;
+}
+
+/* Everything that can give the machine something to do. */
+static void poll_gather(struct boot *b)
+{
+    struct pollfd p[STREAMS] = {{.fd = b->listening, .events = POLLIN}};
+
+    b->polls = 0;
+    poll_add(b, p, 1);
+    for (const struct client *c = b->client; c; c = c->next)
+        if (c->fd >= 0)
+            poll_add(b, &(struct pollfd){.fd = c->fd, .events = POLLIN}, 1);
+    for (const struct job *j = front_first_job(b->machine.front); j; j = j->next)
+        poll_add(b, p, job_poll_streams(j, p));
+}
+
+static void look(struct boot *b)
+{
+    machine_act_now(&b->machine);
+    if (signals_take_request())
+        go_down(b);
+    accept_clients(b);
+    for (struct client *c = b->client; c; c = c->next)
+        client_listen(b, c);
+    front_resume(b->machine.front);
+    finish_clients(b);
+    hostfs_turns(b);
+    b->ended = false;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &b->looked);
+}
+
+/* The host's time, which says when to look and nothing else. */
+static bool on_pause(void *ctx)
+{
+    const struct boot *b = ctx;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    int64_t ms = (now.tv_sec - b->looked.tv_sec) * 1000 + (now.tv_nsec - b->looked.tv_nsec) / 1000000;
+    return b->ended || signals_request() || ms >= LOOK_MS || (!b->announced && front_is_up(b->machine.front));
+}
+
+static void on_ended(void *ctx, uint32_t id)
+{
+    (void)id;
+    ((struct boot *)ctx)->ended = true;
+}
+
+static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
+
+/* ---- When nothing can happen by itself -------------------------------------------------------------- */
+
+static void say_fault(void *ctx, const char *line)
+{
+    console_say(&((struct job *)ctx)->streams, "%s", line);
+}
+
+static void report_deadlock(struct boot *b, struct job *j)
+{
+    struct machine *m = &b->machine;
+    char text[256];
+
+    console_say(&j->streams, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
+                machine_seconds(m));
+    for (uint32_t i = 0; i < m->nodes; i++)
+        if (job_has_node(j, ncu_address(m->ncu, i)) && ncu_describe_wait(m->ncu, i, text, sizeof text))
+            console_say(&j->streams, "node %u %s", ncu_address(m->ncu, i) - j->base, text);
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, j);
+    j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
+}
+
+/* Jobs that wait for nothing from outside wait for ever: they are ended. */
+static void end_deadlocks(struct boot *b)
+{
+    for (struct job *j = front_first_job(b->machine.front); j; j = j->next) {
+        if (job_has_ended(j) || job_holds_requests(j))
+            continue;
+        report_deadlock(b, j);
+        front_kill_job(b->machine.front, j->id);
+    }
+}
+
+static bool has_running_jobs(const struct boot *b)
+{
+    for (const struct job *j = front_first_job(b->machine.front); j; j = j->next)
+        if (!job_has_ended(j) && !job_holds_requests(j))
+            return true;
+    return false;
+}
+
+static int report_stuck(struct boot *b)
+{
+    char text[256];
+
+    front_describe_wait(b->machine.front, text, sizeof text);
+    machine_complain(&b->machine, "the machine is stuck at %.6f s: %s", machine_seconds(&b->machine), text);
+    return RUN_DEADLOCK;
+}
+
+/* Virtual time stands still. 0: there is something to do again; else the status with which to end. */
+static int stand_still(struct boot *b)
+{
+    machine_act_now(&b->machine);
+    if (front_give_up(b->machine.front))
+        return 0;
+    if (!front_is_up(b->machine.front))
+        return report_stuck(b);
+    if (has_running_jobs(b)) {
+        end_deadlocks(b);
+        return 0;
+    }
+    poll_gather(b);
+    if (signals_poll(b->poll, b->polls) >= 0)
+        return 0;
+    if (signals_take_child())
+        machine_explain_stop(&b->machine);
+    return b->machine.failed ? RUN_FAILED : 0;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------- */
+
+static void announce(struct boot *b)
+{
+    const struct topo *t = &b->machine.config.topo;
+    uint32_t volumes = 0;
+
+    if (b->announced || !front_is_up(b->machine.front))
+        return;
+    for (uint32_t i = 0; i < t->n_io; i++)
+        volumes += t->io[i].ndrives;
+    printf("ncube: the machine '%s' is up: %u node%s, %u volume%s\n", b->options->name, 1u << t->dim,
+           plural(1u << t->dim), volumes, plural(volumes));
+    fflush(stdout);
+    b->announced = true;
+}
+
+static int keep_up(struct boot *b)
+{
+    struct machine *m = &b->machine;
+
+    signals_be_orderly();
+    for (;;) {
+        enum sched_end end = machine_run(m, UINT64_MAX);
+        if (signals_end() != 0)
+            return RUN_SIGNAL + signals_end();
+        if (end == SCHED_STOPPED)
+            machine_explain_stop(m);
+        if (m->failed || end == SCHED_STOPPED)
+            return RUN_FAILED;
+        announce(b);
+        look(b);
+        if (front_finished(m->front))
+            return front_failed(m->front) ? RUN_FAILED : 0;
+        int status = end == SCHED_DEADLOCK && machine_is_quiet(m) ? stand_still(b) : 0;
+        if (status != 0)
+            return status;
+    }
+}
+
+static int begin(struct boot *b)
+{
+    struct machine *m = &b->machine;
+
+    if (machine_configure(m, &b->options->machine, &hooks, b) != 0)
+        return -1;
+    b->listening = link_listen(b->options->name, m->error, sizeof m->error);
+    if (b->listening < 0)
+        return machine_complain(m, "%s", m->error);
+    return machine_build(m);
+}
+
+static void forget_jobs(struct boot *b)
+{
+    for (const struct client *c = b->client; c; c = c->next)
+        front_forget_job(b->machine.front, c->job);
+}
+
+/* Who asked for the end is told when nothing is left of the machine. */
+static void free_clients(struct boot *b, int status)
+{
+    while (b->client) {
+        struct client *c = b->client;
+        b->client = c->next;
+        if (c->wants_down)
+            tell_status(c, status, "");
+        client_free(c);
+    }
+}
+
+int boot_machine(const struct boot_options *o)
+{
+    struct boot b = {.options = o, .listening = -1};
+    int status = begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
+
+    if (signals_asked() != 0)
+        status = RUN_SIGNAL + signals_asked();
+    if (machine_tell_statistics(&b.machine) != 0 && status == 0)
+        status = RUN_FAILED;
+    if (b.listening >= 0)
+        close(b.listening);
+    if (b.machine.front)
+        forget_jobs(&b);
+    free(b.poll);
+    if (machine_free(&b.machine) != 0 && status == 0)
+        status = RUN_FAILED;
+    free_clients(&b, status);
+    return status;
+}

@@ -1,0 +1,618 @@
+/*
+ * The machine file into a struct machine_config.
+ *
+ * Read top-down: machine, boards, I/O nodes, drives. What must be unique in the whole machine is noted with its line
+ * as it is read, so that a clash can name both places: I/O nodes, SI nodes (each has one channel 13), volumes, images.
+ */
+#include "emu/cmd/config.h"
+
+#include <assert.h>
+#include <err.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/model/disk.h"
+#include "emu/cmd/setting.h"
+#include "emu/model/software.h"
+
+#define BOARD_MAX ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
+#define BOARD_IO_NODES 16u
+#define COST_MAX_CYCLES 100000
+
+struct si_user { /* who has the I/O channel of a compute node; line 0: nobody */
+    uint32_t io_node;
+    uint32_t line;
+};
+
+struct loader {
+    struct setting_reader r;
+    struct machine_config *config;
+    char *image_folder;
+    struct si_user *si_user; /* [compute nodes] */
+    uint32_t *io_line;       /* [topo.n_io], in the order of the file */
+    uint32_t (*drive_line)[DRIVE_MAX]; /* likewise */
+};
+
+static void *grow(void *memory, size_t count, size_t size)
+{
+    void *bigger = reallocarray(memory, count, size);
+    if (!bigger)
+        errx(1, "out of memory for the machine file");
+    return bigger;
+}
+
+static char *copy(const char *text)
+{
+    return strcpy(grow(NULL, strlen(text) + 1, 1), text);
+}
+
+static uint32_t compute_nodes(const struct loader *l)
+{
+    return 1u << l->config->topo.dim;
+}
+
+static uint32_t board_of(uint32_t io_node)
+{
+    return (io_node - NODE_IO_BASE) / BOARD_IO_NODES;
+}
+
+static uint32_t index_of(uint32_t io_node)
+{
+    return (io_node - NODE_IO_BASE) % BOARD_IO_NODES;
+}
+
+/* ---- Paths -------------------------------------------------------------------------------- */
+
+static char *join_path(const char *folder, const char *name)
+{
+    if (*name == '/' || strcmp(folder, ".") == 0)
+        return copy(name);
+    char *path = grow(NULL, strlen(folder) + strlen(name) + 2, 1);
+    sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+static char *image_folder_of(const struct loader *l, const char *images, const char *override)
+{
+    if (override)
+        return copy(override);
+    char *path = copy(l->r.path);
+    char *folder = images ? join_path(dirname(path), images) : copy(dirname(path));
+    free(path);
+    return folder;
+}
+
+/* ---- Drives ------------------------------------------------------------------------------- */
+
+static bool check_volume_name(struct loader *l, const config_setting_t *at, const char *name)
+{
+    if (strlen(name) >= VOLUME_NAME_BYTES)
+        return setting_fail(&l->r, at, "volume '%s' has a name of %zu characters; at most %u are possible", name,
+                            strlen(name), VOLUME_NAME_BYTES - 1);
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
+        return setting_fail(&l->r, at, "volume '%s': a name has only letters, digits, '_' and '-'", name);
+    return true;
+}
+
+static bool check_drive_is_new(struct loader *l, const config_setting_t *at, const struct topo_drive *drive)
+{
+    const struct topo *t = &l->config->topo;
+    for (uint32_t j = 0; j < t->n_io; j++) {
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
+            const struct topo_drive *other = &t->io[j].drive[d];
+            if (strcmp(drive->volume, other->volume) == 0)
+                return setting_fail(&l->r, at, "volume '%s' is already defined in line %u; volume names are unique",
+                                    drive->volume, l->drive_line[j][d]);
+            if (strcmp(drive->image, other->image) == 0)
+                return setting_fail(&l->r, at, "image '%s' already belongs to volume '%s' (line %u)", drive->image,
+                                    other->volume, l->drive_line[j][d]);
+        }
+    }
+    return true;
+}
+
+/* To a list for an error. */
+static void append_name(char *list, size_t bytes, const char *name)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, bytes - n, "%s%s", n ? ", " : "", name);
+}
+
+static bool check_model(struct loader *l, const config_setting_t *at, const char *model)
+{
+    char known[256] = "";
+    if (disk_model_find(model))
+        return true;
+    for (const char *const *name = disk_model_names; *name; name++)
+        append_name(known, sizeof known, *name);
+    return setting_fail(&l->r, at, "unknown drive model '%s'; known: %s", model, known);
+}
+
+static bool load_drive(struct loader *l, const config_setting_t *group)
+{
+    static const char *const keys[] = {"volume", "image", "model", NULL};
+    const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
+    struct setting_reader *r = &l->r;
+    if (!setting_check_keys(r, group, keys) ||
+        !setting_require(r, group, "volume", "the drive's volume name, \"df00\" say") ||
+        !setting_require(r, group, "image", "the path of its image file") ||
+        !setting_string(r, group, "volume", &volume) || !setting_string(r, group, "image", &image) ||
+        !setting_string(r, group, "model", &model) || !check_volume_name(l, group, volume) ||
+        !check_model(l, group, model))
+        return false;
+
+    struct topo *t = &l->config->topo;
+    struct topo_drive drive = {.image = join_path(l->image_folder, image)};
+    strcpy(drive.volume, volume);
+    if (!check_drive_is_new(l, group, &drive)) {
+        free(drive.image);
+        return false;
+    }
+    struct topo_io_node *io = &t->io[t->n_io - 1];
+    drive.model = copy(model);
+    l->drive_line[t->n_io - 1][io->ndrives] = setting_line(group);
+    io->drive[io->ndrives++] = drive;
+    return true;
+}
+
+static bool load_drives(struct loader *l, const config_setting_t *io_group)
+{
+    const config_setting_t *drives = NULL;
+    if (!setting_groups(&l->r, io_group, "drives", &drives))
+        return false;
+    uint32_t n = drives ? (uint32_t)config_setting_length(drives) : 0;
+    if (n > DRIVE_MAX)
+        return setting_fail(&l->r, drives, "%u drives; a controller takes at most %u", n, DRIVE_MAX);
+    for (uint32_t i = 0; i < n; i++)
+        if (!load_drive(l, config_setting_get_elem(drives, i)))
+            return false;
+    return true;
+}
+
+/* ---- Wiring ------------------------------------------------------------------------------- */
+
+static bool connect(struct loader *l, const config_setting_t *at, struct topo_io_node *io, uint32_t k, uint32_t si)
+{
+    struct si_user *user = &l->si_user[si];
+    if (user->line)
+        return setting_fail(&l->r, at,
+                            "channel %u cannot reach compute node %u: "
+                            "that node's I/O channel goes to I/O node %u of board %u (line %u)",
+                            k, si, index_of(user->io_node), board_of(user->io_node), user->line);
+    *user = (struct si_user){io->node, setting_line(at)};
+    io->si[k] = si;
+    return true;
+}
+
+/* `si = [n0, n1, ...]`: channel k to compute node nk, -1 for none. */
+static bool wire_freely(struct loader *l, const config_setting_t *si, struct topo_io_node *io)
+{
+    for (uint32_t k = 0; k < (uint32_t)config_setting_length(si); k++) {
+        int64_t node;
+        if (!setting_integer_at(&l->r, si, k, -1, compute_nodes(l) - 1, &node))
+            return false;
+        if (node >= 0 && !connect(l, si, io, k, (uint32_t)node))
+            return false;
+    }
+    return true;
+}
+
+/* `channels = [k, ...]`: those channels, wired as at Sandia. */
+static bool wire_channels(struct loader *l, const config_setting_t *channels, struct topo_io_node *io)
+{
+    for (uint32_t i = 0; i < (uint32_t)config_setting_length(channels); i++) {
+        int64_t k;
+        if (!setting_integer_at(&l->r, channels, i, 0, NCU_SI_CHANNELS - 1, &k))
+            return false;
+        uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), (uint32_t)k);
+        if (si >= compute_nodes(l))
+            return setting_fail(&l->r, channels, "channel %u reaches compute node %u, which a %u-cube does not have",
+                                (uint32_t)k, si, l->config->topo.dim);
+        if (!connect(l, channels, io, (uint32_t)k, si))
+            return false;
+    }
+    return true;
+}
+
+/* Neither key: all channels whose compute node exists, wired as at Sandia [P0 Table 1]. */
+static bool wire_sandia(struct loader *l, const config_setting_t *io_group, struct topo_io_node *io)
+{
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {
+        uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), k);
+        if (si < compute_nodes(l) && !connect(l, io_group, io, k, si))
+            return false;
+    }
+    return true;
+}
+
+static bool is_connected(const struct topo_io_node *io)
+{
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+        if (io->si[k] != TOPO_NONE)
+            return true;
+    return false;
+}
+
+static bool wire(struct loader *l, const config_setting_t *io_group, struct topo_io_node *io)
+{
+    const config_setting_t *si = NULL, *channels = NULL;
+    if (!setting_integers(&l->r, io_group, "si", NCU_SI_CHANNELS, &si) ||
+        !setting_integers(&l->r, io_group, "channels", NCU_SI_CHANNELS, &channels))
+        return false;
+    if (si && channels)
+        return setting_fail(&l->r, channels, "'channels' selects from the Sandia wiring, 'si' wires freely: give one");
+    bool good = si         ? wire_freely(l, si, io)
+                : channels ? wire_channels(l, channels, io)
+                           : wire_sandia(l, io_group, io);
+    if (good && !is_connected(io))
+        return setting_fail(&l->r, io_group,
+                            "I/O node %u of board %u reaches no compute node of a %u-cube; wire it with 'si'",
+                            index_of(io->node), board_of(io->node), l->config->topo.dim);
+    return good;
+}
+
+/* ---- Boards and I/O nodes ----------------------------------------------------------------- */
+
+static struct topo_io_node *append_io_node(struct loader *l, uint32_t node, uint32_t line)
+{
+    struct topo *t = &l->config->topo;
+    t->io = grow(t->io, t->n_io + 1, sizeof *t->io);
+    l->io_line = grow(l->io_line, t->n_io + 1, sizeof *l->io_line);
+    l->drive_line = grow(l->drive_line, t->n_io + 1, sizeof *l->drive_line);
+    l->io_line[t->n_io] = line;
+    struct topo_io_node *io = &t->io[t->n_io++];
+    *io = (struct topo_io_node){.node = node};
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+        io->si[k] = TOPO_NONE;
+    return io;
+}
+
+static bool load_io_node(struct loader *l, const config_setting_t *group, uint32_t board)
+{
+    static const char *const keys[] = {"index", "channels", "si", "drives", NULL};
+    int64_t index = 0;
+    if (!setting_check_keys(&l->r, group, keys) ||
+        !setting_require(&l->r, group, "index", "the I/O node's number on its board, 0 to 15") ||
+        !setting_integer(&l->r, group, "index", 0, BOARD_IO_NODES - 1, &index))
+        return false;
+    uint32_t node = NODE_IO(board, (uint32_t)index);
+    for (uint32_t j = 0; j < l->config->topo.n_io; j++)
+        if (l->config->topo.io[j].node == node)
+            return setting_fail(&l->r, group, "I/O node %u of board %u is already defined in line %u", (uint32_t)index,
+                                board, l->io_line[j]);
+    struct topo_io_node *io = append_io_node(l, node, setting_line(group));
+    return wire(l, group, io) && load_drives(l, group);
+}
+
+static bool load_board(struct loader *l, const config_setting_t *group)
+{
+    static const char *const keys[] = {"number", "io_nodes", NULL};
+    const config_setting_t *io_nodes = NULL;
+    int64_t number = 0;
+    if (!setting_check_keys(&l->r, group, keys) ||
+        !setting_require(&l->r, group, "number", "the board's number, which the Sandia wiring depends on") ||
+        !setting_integer(&l->r, group, "number", 0, BOARD_MAX, &number) ||
+        !setting_groups(&l->r, group, "io_nodes", &io_nodes))
+        return false;
+    for (int i = 0; io_nodes && i < config_setting_length(io_nodes); i++)
+        if (!load_io_node(l, config_setting_get_elem(io_nodes, (unsigned)i), (uint32_t)number))
+            return false;
+    return true;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = ((const struct topo_io_node *)a)->node, y = ((const struct topo_io_node *)b)->node;
+    return (x > y) - (x < y);
+}
+
+static bool load_boards(struct loader *l, const config_setting_t *root)
+{
+    const config_setting_t *boards = NULL;
+    struct topo *t = &l->config->topo;
+    l->si_user = grow(NULL, compute_nodes(l), sizeof *l->si_user);
+    memset(l->si_user, 0, compute_nodes(l) * sizeof *l->si_user);
+    if (!setting_groups(&l->r, root, "boards", &boards))
+        return false;
+    for (int i = 0; boards && i < config_setting_length(boards); i++)
+        if (!load_board(l, config_setting_get_elem(boards, (unsigned)i)))
+            return false;
+    if (t->n_io)
+        qsort(t->io, t->n_io, sizeof *t->io, by_node);
+    return true;
+}
+
+/* ---- The machine -------------------------------------------------------------------------- */
+
+static bool load_size(struct loader *l, const config_setting_t *root)
+{
+    int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
+            text_kb = CABINET_TEXT_MAX_BYTES >> 10;
+    if (!setting_require(&l->r, root, "dim", "the dimension of the hypercube, 0 to 13") ||
+        !setting_integer(&l->r, root, "dim", 0, NODE_MAX_DIM, &dim) ||
+        !setting_integer(&l->r, root, "ram_mb", NODE_RAM_MIN_BYTES >> 20, NODE_RAM_MAX_BYTES >> 20, &ram_mb) ||
+        !setting_integer(&l->r, root, "nodes_per_cabinet", 1, CABINET_MAX_NODES, &per_cabinet) ||
+        !setting_integer(&l->r, root, "shared_text_kb", 0, CABINET_TEXT_MAX_BYTES >> 10, &text_kb))
+        return false;
+    if (ram_mb & (ram_mb - 1))
+        return setting_fail(&l->r, config_setting_get_member(root, "ram_mb"),
+                            "ram_mb = %d is not a power of two; it must be 1, 2, 4, 8, 16, 32 or 64", (int)ram_mb);
+    struct topo *t = &l->config->topo;
+    t->dim = (uint32_t)dim;
+    t->ram_bytes = (uint64_t)ram_mb << 20;
+    t->nodes_per_cabinet = (uint32_t)per_cabinet;
+    t->shared_text_kb = (uint32_t)text_kb;
+    return true;
+}
+
+static bool choose_host_si(struct loader *l, const config_setting_t *root)
+{
+    for (uint32_t node = 0; node < compute_nodes(l); node++) {
+        if (!l->si_user[node].line) {
+            l->config->topo.host_si = node;
+            return true;
+        }
+    }
+    return setting_fail(&l->r, root, "no compute node has its I/O channel free for the front end");
+}
+
+static bool load_front_end(struct loader *l, const config_setting_t *root)
+{
+    static const char *const keys[] = {"si", NULL};
+    const config_setting_t *group = NULL;
+    int64_t si = -1;
+    if (!setting_group(&l->r, root, "front_end", &group))
+        return false;
+    if (group && (!setting_check_keys(&l->r, group, keys) ||
+                  !setting_integer(&l->r, group, "si", 0, compute_nodes(l) - 1, &si)))
+        return false;
+    if (si < 0)
+        return choose_host_si(l, root);
+    const struct si_user *user = &l->si_user[si];
+    if (user->line)
+        return setting_fail(&l->r, config_setting_get_member(group, "si"),
+                            "the I/O channel of compute node %u goes to I/O node %u of board %u (line %u)",
+                            (uint32_t)si, index_of(user->io_node), board_of(user->io_node), user->line);
+    l->config->topo.host_si = (uint32_t)si;
+    return true;
+}
+
+static bool load_costs(struct loader *l, const config_setting_t *root)
+{
+    const config_setting_t *group = NULL;
+    if (!setting_group(&l->r, root, "cycles", &group))
+        return false;
+    struct machine_config *c = l->config;
+    for (int i = 0; group && i < config_setting_length(group); i++) {
+        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        int64_t cycles;
+        char where[512];
+        if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles))
+            return false;
+        setting_where(&l->r, s, where, sizeof where);
+        c->cost = grow(c->cost, c->n_costs + 1, sizeof *c->cost);
+        c->cost[c->n_costs++] = (struct config_cost){copy(config_setting_name(s)), (uint32_t)cycles, copy(where)};
+    }
+    return true;
+}
+
+static bool load_timing(struct loader *l, const config_setting_t *root)
+{
+    const char *name = NULL;
+    char known[256] = "";
+    if (!setting_string(&l->r, root, "timing", &name))
+        return false;
+    const struct software_preset *preset = name ? software_preset_find(name) : NULL;
+    if (preset)
+        l->config->software = preset->cost;
+    if (preset || !name)
+        return true;
+    for (const struct software_preset *p = software_presets; p->name; p++)
+        append_name(known, sizeof known, p->name);
+    return setting_fail(&l->r, config_setting_get_member(root, "timing"), "unknown preset '%s'; known: %s", name,
+                        known);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------- */
+
+#define FAULT_MAX_US 1000000000000ll /* eleven days of virtual time */
+
+/* `key = [a, b]`: exactly two integers, each within its range. */
+static bool load_pair(struct loader *l, const config_setting_t *group, const char *key, int64_t most_a, int64_t most_b,
+                      uint32_t pair[2])
+{
+    const config_setting_t *array = NULL;
+    int64_t a, b;
+    if (!setting_integers(&l->r, group, key, 2, &array))
+        return false;
+    if (config_setting_length(array) != 2)
+        return setting_fail(&l->r, array, "'%s' takes two numbers", key);
+    if (!setting_integer_at(&l->r, array, 0, 0, most_a, &a) || !setting_integer_at(&l->r, array, 1, 0, most_b, &b))
+        return false;
+    pair[0] = (uint32_t)a;
+    pair[1] = (uint32_t)b;
+    return true;
+}
+
+static bool load_fault_io_node(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    uint32_t pair[2];
+    if (!load_pair(l, group, "io_node", BOARD_MAX, BOARD_IO_NODES - 1, pair))
+        return false;
+    f->kind = FAULT_NODE;
+    f->node = NODE_IO(pair[0], pair[1]);
+    return topo_has_node(&l->config->topo, f->node) ||
+           setting_fail(&l->r, group, "there is no I/O node %u on board %u", pair[1], pair[0]);
+}
+
+static bool load_fault_node(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    int64_t node = 0;
+    if (!setting_integer(&l->r, group, "node", 0, compute_nodes(l) - 1, &node))
+        return false;
+    f->kind = FAULT_NODE;
+    f->node = (uint32_t)node;
+    return true;
+}
+
+static bool load_fault_link(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    uint32_t pair[2];
+    if (!load_pair(l, group, "link", compute_nodes(l) - 1, NCU_IO_CHANNEL, pair))
+        return false;
+    if (f->kind != FAULT_PARITY)
+        f->kind = FAULT_LINK;
+    f->node = pair[0];
+    f->channel = pair[1];
+    return (topo_node_channels(&l->config->topo, f->node) >> f->channel & 1) != 0 ||
+           setting_fail(&l->r, group, "channel %u of compute node %u is not connected", f->channel, f->node);
+}
+
+static bool load_fault_drive(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    const struct topo *t = &l->config->topo;
+    const char *volume = NULL;
+    if (!setting_string(&l->r, group, "drive", &volume))
+        return false;
+    f->kind = FAULT_DRIVE;
+    for (uint32_t j = 0; j < t->n_io; j++)
+        for (f->drive = 0; f->drive < t->io[j].ndrives; f->drive++)
+            if (strcmp(t->io[j].drive[f->drive].volume, volume) == 0) {
+                f->node = t->io[j].node;
+                return true;
+            }
+    return setting_fail(&l->r, group, "there is no volume '%s'", volume);
+}
+
+static bool load_fault_parity(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    int64_t rate = 0, seed = 1;
+    if (!setting_integer(&l->r, group, "parity", 1, FAULT_RATE_ONE, &rate) ||
+        !setting_integer(&l->r, group, "seed", 0, INT64_MAX, &seed))
+        return false;
+    f->kind = FAULT_PARITY;
+    f->node = TOPO_NONE;
+    f->rate = (uint32_t)rate;
+    f->seed = (uint64_t)seed;
+    return !config_setting_get_member(group, "link") || load_fault_link(l, group, f);
+}
+
+static bool load_fault_times(struct loader *l, const config_setting_t *group, struct fault *f)
+{
+    int64_t from = 0, until = -1;
+    if (!setting_integer(&l->r, group, "from_us", 0, FAULT_MAX_US, &from) ||
+        !setting_integer(&l->r, group, "until_us", 0, FAULT_MAX_US, &until))
+        return false;
+    if (until >= 0 && until <= from)
+        return setting_fail(&l->r, group, "until_us = %lld does not lie after from_us = %lld", (long long)until,
+                            (long long)from);
+    f->from_cycles = (uint64_t)from * CYCLES_PER_US;
+    f->until_cycles = until < 0 ? FAULT_NEVER : (uint64_t)until * CYCLES_PER_US;
+    return true;
+}
+
+/* What is broken says the first of these keys that is there; only `parity` takes a second one. */
+static const struct fault_key {
+    const char *key;
+    bool (*load)(struct loader *l, const config_setting_t *group, struct fault *f);
+} fault_keys[] = {
+    {"parity", load_fault_parity}, {"link", load_fault_link},   {"node", load_fault_node},
+    {"io_node", load_fault_io_node}, {"drive", load_fault_drive},
+};
+#define FAULT_KEYS (sizeof fault_keys / sizeof *fault_keys)
+
+static bool load_fault(struct loader *l, const config_setting_t *group)
+{
+    static const char *const keys[] = {"parity", "seed", "link",     "node", "io_node",
+                                       "drive",  "from_us", "until_us", NULL};
+    const struct fault_key *what = NULL;
+    struct fault f = {0};
+    uint32_t given = 0;
+    if (!setting_check_keys(&l->r, group, keys))
+        return false;
+    for (size_t i = 0; i < FAULT_KEYS; i++)
+        if (config_setting_get_member(group, fault_keys[i].key)) {
+            what = what ? what : &fault_keys[i];
+            given++;
+        }
+    bool noisy_link =
+        given == 2 && config_setting_get_member(group, "parity") && config_setting_get_member(group, "link");
+    if (given != 1 && !noisy_link)
+        return setting_fail(&l->r, group,
+                            "a fault is of one link, node, io_node or drive, or parity of one or all links");
+    if (config_setting_get_member(group, "seed") && !config_setting_get_member(group, "parity"))
+        return setting_fail(&l->r, group, "'seed' belongs to 'parity'");
+    if (!what->load(l, group, &f) || !load_fault_times(l, group, &f))
+        return false;
+    struct machine_config *c = l->config;
+    c->fault = grow(c->fault, c->n_faults + 1, sizeof *c->fault);
+    c->fault[c->n_faults++] = f;
+    return true;
+}
+
+static bool load_faults(struct loader *l, const config_setting_t *root)
+{
+    const config_setting_t *faults = NULL;
+    if (!setting_groups(&l->r, root, "faults", &faults))
+        return false;
+    for (int i = 0; faults && i < config_setting_length(faults); i++)
+        if (!load_fault(l, config_setting_get_elem(faults, (unsigned)i)))
+            return false;
+    return true;
+}
+
+static bool load_machine(struct loader *l, const config_setting_t *root, const char *image_folder)
+{
+    static const char *const keys[] = {"dim",       "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards",
+                                       "front_end", "images", "cycles",            "timing",         "faults", NULL};
+    const char *images = NULL;
+    if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
+        !setting_string(&l->r, root, "images", &images))
+        return false;
+    l->image_folder = image_folder_of(l, images, image_folder);
+    return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) &&
+           load_timing(l, root) && load_faults(l, root);
+}
+
+int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
+                size_t error_bytes)
+{
+    struct loader l = {.r = {path, error, error_bytes}, .config = config};
+    config_t parsed;
+    *config = (struct machine_config){.path = copy(path)};
+    bool good = setting_parse(&l.r, &parsed) && load_machine(&l, config_root_setting(&parsed), image_folder);
+    free(l.drive_line);
+    free(l.io_line);
+    free(l.si_user);
+    free(l.image_folder);
+    config_destroy(&parsed);
+    if (!good)
+        config_free(config);
+    return good ? 0 : -1;
+}
+
+void config_default(struct machine_config *config, uint32_t dim)
+{
+    assert(dim <= NODE_MAX_DIM);
+    *config = (struct machine_config){
+        .topo = {.dim = dim,
+                 .ram_bytes = NODE_RAM_DEFAULT_BYTES,
+                 .nodes_per_cabinet = CABINET_MAX_NODES,
+                 .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10},
+    };
+}
+
+void config_free(struct machine_config *config)
+{
+    for (uint32_t i = 0; i < config->n_costs; i++) {
+        free(config->cost[i].name);
+        free(config->cost[i].where);
+    }
+    free(config->cost);
+    free(config->fault);
+    free(config->path);
+    topo_free(&config->topo);
+    *config = (struct machine_config){0};
+}

@@ -1,0 +1,178 @@
+#define _GNU_SOURCE
+#include "emu/cmd/link.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MAGIC 0x4e435542u /* and a version: changes with the format */
+#define BACKLOG 64
+
+struct head {
+    uint32_t magic, kind;
+};
+
+/* ---- Names and users ----------------------------------------------------------------------------- */
+
+bool link_name_is_sound(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)name[i]) && !strchr("_-.", name[i]))
+            return false;
+    return n > 0 && n <= LINK_NAME_MAX;
+}
+
+static socklen_t make_address(const char *name, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "ncube/%u/%s", (unsigned)geteuid(), name);
+
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+}
+
+static bool is_same_user(int fd)
+{
+    struct ucred peer;
+    socklen_t n = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 && peer.uid == geteuid();
+}
+
+static int fail(int fd, const char *text, const char *name, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, text, name);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int link_listen(const char *name, char *error, size_t error_bytes)
+{
+    struct sockaddr_un address;
+    socklen_t n = make_address(name, &address);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, n) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    if (errno == EADDRINUSE)
+        return fail(fd, "a machine called '%s' is up already; give another --name, or end it with ncube down", name,
+                    error, error_bytes);
+    return fail(fd, "no socket for the machine '%s' can be made", name, error, error_bytes);
+}
+
+int link_connect(const char *name, char *error, size_t error_bytes)
+{
+    struct sockaddr_un address;
+    socklen_t n = make_address(name, &address);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, n) != 0)
+        return fail(fd, "no machine called '%s' is up; start one with ncube boot", name, error, error_bytes);
+    if (!is_same_user(fd))
+        return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
+    return fd;
+}
+
+int link_accept(int listening)
+{
+    int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0 || is_same_user(fd))
+        return fd;
+    close(fd);
+    errno = EAGAIN;
+    return -1;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------------ */
+
+union control { /* room for the descriptors of one message */
+    struct cmsghdr head;
+    char room[CMSG_SPACE(LINK_DESCRIPTORS * sizeof(int))];
+};
+
+static void add_streams(struct msghdr *m, union control *control)
+{
+    static const int streams[LINK_DESCRIPTORS] = {0, 1, 2};
+
+    m->msg_control = control;
+    m->msg_controllen = sizeof *control;
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof streams);
+    memcpy(CMSG_DATA(c), streams, sizeof streams);
+}
+
+int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bool with_streams)
+{
+    struct head head = {MAGIC, kind};
+    struct iovec part[] = {{&head, sizeof head}, {(void *)content, bytes}};
+    struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
+    union control control = {{0}};
+
+    if (with_streams)
+        add_streams(&m, &control);
+    return sendmsg(fd, &m, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+static void take_descriptors(struct link_message *m, struct msghdr *from)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(from); c; c = CMSG_NXTHDR(from, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < n && m->fds < LINK_DESCRIPTORS; i++)
+            memcpy(&m->fd[m->fds++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+    }
+}
+
+void link_message_free(struct link_message *m)
+{
+    for (int i = 0; i < m->fds; i++)
+        if (m->fd[i] >= 0)
+            close(m->fd[i]);
+    free(m->content);
+    *m = (struct link_message){0};
+}
+
+static int refuse(struct link_message *m, int reason)
+{
+    link_message_free(m);
+    errno = reason;
+    return -1;
+}
+
+int link_receive(int fd, struct link_message *m)
+{
+    struct head head = {0};
+    union control control;
+
+    *m = (struct link_message){.content = malloc(LINK_MESSAGE_MAX_BYTES + 1)};
+    if (!m->content)
+        return refuse(m, ENOMEM);
+    struct iovec part[] = {{&head, sizeof head}, {m->content, LINK_MESSAGE_MAX_BYTES}};
+    struct msghdr from = {
+        .msg_iov = part, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
+    if (n <= 0) {
+        int reason = errno;
+        link_message_free(m);
+        errno = reason;
+        return n == 0 ? 0 : -1;
+    }
+    take_descriptors(m, &from);
+    if ((size_t)n < sizeof head || head.magic != MAGIC || from.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+        return refuse(m, EPROTO);
+    m->kind = head.kind;
+    m->bytes = (size_t)n - sizeof head;
+    m->content[m->bytes] = '\0';
+    return 1;
+}

@@ -1,0 +1,278 @@
+/*
+ * ncube: the command line.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/cmd/boot.h"
+#include "emu/cmd/link.h"
+#include "vertex/contract/machine.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/run.h"
+#include "emu/cmd/tool.h"
+
+/* ---- Options of machines ---- */
+
+static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
+                                                  "machine file (default: just the subcube, no I/O nodes)"};
+static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
+                                                 "folder of the drives' images (default: as the machine file says)"};
+static const struct option_line option_trace = {KEY_TRACE, "trace", "FILE",
+                                                "write what happens, in virtual time, to FILE"};
+static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"};
+static const struct option_line option_sync = {
+    KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
+static const struct option_line option_cores = {
+    KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"};
+static const struct option_line option_stats = {
+    KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
+static const struct option_line option_heartbeat = {
+    KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
+    "say every so many seconds of the host (default 1) how far the machine is"};
+static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
+                                               "without a machine file: 2^DIM nodes (default 0: one node)"};
+
+static bool parse_sync(const struct options *o, const char *text) {
+    if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
+        options_refuse(o, "sync '%s': give ahead or strict", text);
+    return strcmp(text, "strict") == 0;
+}
+
+static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit) {
+    char *end;
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (strcmp(end, "s") == 0)
+        end++;
+    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
+        options_refuse(o, "%s '%s': give %s, such as 10 or 0.5s", what, text, unit);
+    return seconds;
+}
+
+static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value) {
+    switch (key) {
+    case KEY_MACHINE:
+        m->machine = value;
+        return true;
+    case KEY_IMAGES:
+        m->images = value;
+        return true;
+    case KEY_TRACE:
+        if (value[0] == '\0')
+            options_refuse(o, "trace: give a file's name");
+        m->trace = value;
+        return true;
+    case KEY_SYNC:
+        m->strict = parse_sync(o, value);
+        return true;
+    case KEY_CORES:
+        m->processors = options_number(o, "cores", value, 1, 64);
+        return true;
+    case KEY_STATS:
+        if (value != NULL && value[0] == '\0')
+            options_refuse(o, "stats: give a file's name after '='");
+        m->statistics_file = value;
+        return m->statistics = true;
+    case KEY_HEARTBEAT:
+        m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The folder of our own executable's parts: <here>/../lib. */
+static const char *find_lib(void) {
+    static char lib[PATH_MAX + 16];
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    snprintf(lib, sizeof lib, "%s/../lib", dirname(self));
+    return lib;
+}
+
+/* ---- ncube run ---- */
+
+struct run_words {
+    struct run_options options;
+    struct job_words job;
+};
+
+static bool take_run_option(void *ctx, int key, const char *value);
+
+static const struct options run_options = {
+    .command = "ncube run",
+    .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
+    .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
+                                                &option_serve, &option_status, &option_label, &option_registers,
+                                                &option_stack, &option_heap, &option_comm,
+                                                &option_trace, &option_limit, &option_sync, &option_cores,
+                                                &option_stats, &option_heartbeat, NULL},
+    .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
+           "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
+    .take = take_run_option,
+};
+
+static bool take_run_option(void *ctx, int key, const char *value) {
+    struct run_words *w = ctx;
+    if (key == KEY_LIMIT) {
+        w->options.limit_cycles =
+            (uint64_t)(parse_seconds(&run_options, "limit", value, "seconds of virtual time") * CLOCK_HZ);
+        return true;
+    }
+    return options_take_job(&run_options, &w->job, key, value) ||
+           take_machine_option(&run_options, &w->options.machine, key, value);
+}
+
+static int command_run(int argc, char **argv) {
+    struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
+    options_take_programs(&run_options, &w.job, argv + options_parse(&run_options, &w, argc, argv));
+    w.options.machine.dim = w.job.job.dim;
+    w.options.job = w.job.job;
+    w.options.job.in = STDIN_FILENO;
+    w.options.job.out = STDOUT_FILENO;
+    w.options.job.err = STDERR_FILENO;
+    return run_program(&w.options);
+}
+
+/* ---- ncube boot ---- */
+
+static bool take_boot_option(void *ctx, int key, const char *value);
+
+static const struct options boot_options = {
+    .command = "ncube boot",
+    .usage = "[OPTION...] [MACHINE]",
+    .summary =
+        "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
+    .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, &option_trace, &option_sync,
+                                                &option_cores, &option_stats, &option_heartbeat, NULL},
+    .take = take_boot_option,
+};
+
+static bool take_boot_option(void *ctx, int key, const char *value) {
+    struct boot_options *o = ctx;
+    switch (key) {
+    case KEY_DIMENSION:
+        o->machine.dim = options_dimension(&boot_options, value);
+        return true;
+    case KEY_NAME:
+        o->name = value;
+        return true;
+    default:
+        return take_machine_option(&boot_options, &o->machine, key, value);
+    }
+}
+
+static int command_boot(int argc, char **argv) {
+    struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
+    int first = options_parse(&boot_options, &o, argc, argv);
+    if (argc > first + 1)
+        options_refuse(&boot_options, "one machine file is enough, '%s' is too much", argv[first + 1]);
+    o.machine.machine = argv[first];
+    if (o.machine.machine != NULL && o.machine.dim > 0)
+        options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
+    o.name = options_machine_name(&boot_options, o.name);
+    return boot_machine(&o);
+}
+
+/* ---- ncube down ---- */
+
+static bool take_down_option(void *ctx, int key, const char *value) {
+    if (key != KEY_NAME)
+        return false;
+    *(const char **)ctx = value;
+    return true;
+}
+
+static const struct options down_options = {
+    .command = "ncube down",
+    .usage = "[OPTION...]",
+    .summary =
+        "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
+    .line = (const struct option_line *const[]){&option_name, NULL},
+    .take = take_down_option,
+};
+
+static int await_end(int fd) {
+    struct link_message m;
+    struct link_status s = {.status = RUN_FAILED};
+    int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
+    if (got <= 0)
+        fputs("ncube: the machine has ended without a word\n", stderr);
+    else if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
+        memcpy(&s, m.content, sizeof s);
+    if (got > 0)
+        link_message_free(&m);
+    return s.status;
+}
+
+static int command_down(int argc, char **argv) {
+    const char *name = NULL;
+    char error[256];
+    int first = options_parse(&down_options, &name, argc, argv);
+    if (argc > first)
+        options_refuse(&down_options, "'%s' is too much", argv[first]);
+    int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
+    if (fd < 0) {
+        fprintf(stderr, "ncube: %s\n", error);
+        return RUN_FAILED;
+    }
+    int status = await_end(fd);
+    close(fd);
+    return status;
+}
+
+/* ---- Commands ---- */
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"run", command_run, "boot a machine, run a program on it, end it"},
+    {"boot", command_boot, "boot a machine and keep it up for xnc"},
+    {"down", command_down, "end a machine that is kept up"},
+    {"topo", topo_command, "print how a machine is wired"},
+    {"route", route_command, "print the paths between nodes and what they share"},
+    {"place", place_command, "rank the compute nodes as places for work on volumes"},
+};
+
+static int print_usage(FILE *to) {
+    fputs("Usage: ncube COMMAND [OPTION...] ...\n\n", to);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(to, "  ncube %-6s %s\n", commands[i].name, commands[i].help);
+    fputs("\nEach command explains itself with --help.\n", to);
+    return to == stdout ? 0 : RUN_USAGE;
+}
+
+/* What was printed must have arrived. */
+static int end_output(int status) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "ncube: standard output: %s\n", strerror(errno));
+    return status != 0 ? status : RUN_FAILED;
+}
+
+int main(int argc, char **argv) {
+    options_hold_streams();
+    if (argc < 2)
+        return print_usage(stderr);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return end_output(print_usage(stdout));
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            char name[64];
+            snprintf(name, sizeof name, "ncube %s", commands[i].name);
+            argv[1] = name;
+            return end_output(commands[i].run(argc - 1, argv + 1));
+        }
+    fprintf(stderr, "ncube: unknown command '%s'; try ncube --help\n", argv[1]);
+    return RUN_USAGE;
+}

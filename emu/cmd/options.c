@@ -1,0 +1,257 @@
+#define _GNU_SOURCE
+#include "emu/cmd/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/cmd/link.h"
+#include "emu/front/loader.h"
+#include "vertex/contract/machine.h"
+
+#define LINES_MAX 24
+
+void options_refuse(const struct options *o, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stderr, "%s: ", o->command);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "; see %s --help\n", o->command);
+    exit(OPTIONS_USAGE_STATUS);
+}
+
+/* ---- Help --------------------------------------------------------------------------------------- */
+
+static bool value_is_optional(const struct option_line *l)
+{
+    return l->value && l->value[0] == '[';
+}
+
+static void print_line(const struct option_line *l)
+{
+    char option[64];
+    bool is_short = l->key < 256;
+
+    int n = snprintf(option, sizeof option, "%s%c%s --%s", is_short ? "-" : " ", is_short ? l->key : ' ',
+                     is_short ? "," : " ", l->name);
+    if (value_is_optional(l))
+        snprintf(option + n, sizeof option - n, "[=%s", l->value + 1);
+    else if (l->value)
+        snprintf(option + n, sizeof option - n, "=%s", l->value);
+    printf("  %-27s %s\n", option, l->help);
+}
+
+static _Noreturn void print_help(const struct options *o)
+{
+    printf("Usage: %s %s\n%s\n\n", o->command, o->usage, o->summary);
+    for (const struct option_line *const *l = o->line; *l; l++)
+        print_line(*l);
+    puts("  -h, --help                  print this");
+    if (o->end)
+        printf("\n%s\n", o->end);
+    exit(0);
+}
+
+void options_hold_streams(void)
+{
+    int fd;
+
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------ */
+
+static void make_tables(const struct options *o, struct option *longs, char *shorts)
+{
+    size_t n = 0;
+
+    shorts = stpcpy(shorts, "+:h"); /* '+': the first other word ends the options */
+    for (; o->line[n]; n++) {
+        const struct option_line *l = o->line[n];
+        int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
+        longs[n] = (struct option){l->name, argument, NULL, l->key};
+        if (l->key < 256) {
+            *shorts++ = (char)l->key;
+            if (l->value)
+                *shorts++ = ':';
+        }
+    }
+    *shorts = '\0';
+    longs[n] = (struct option){"help", 0, NULL, KEY_HELP};
+}
+
+int options_parse(const struct options *o, void *ctx, int argc, char **argv)
+{
+    struct option longs[LINES_MAX + 2] = {0};
+    char shorts[2 * LINES_MAX + 4];
+    int key, word;
+
+    make_tables(o, longs, shorts);
+    while (word = optind, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (key == KEY_HELP)
+            print_help(o);
+        if (key == ':')
+            options_refuse(o, "option '%s' needs a value", argv[word]);
+        if (key == '?' || !o->take(ctx, key, optarg))
+            options_refuse(o, "unknown option '%s'", argv[word]);
+    }
+    return optind;
+}
+
+/* ---- Jobs --------------------------------------------------------------------------------------- */
+
+const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
+                                             "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
+const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
+                                         "nodes for the program (default: an equal share of the subcube)"};
+const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
+                                         "host folder that programs may reach (default: none)"};
+const struct option_line option_status = {KEY_STATUS, "status", "RULE",
+                                          "exit status of the nodes': highest (default), first or node0"};
+const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};
+const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
+const struct option_line option_stack = {KEY_STACK, "stack", "SIZE",
+                                         "size of the stack: bytes, or with K or M (default: ncc -Nstack)"};
+const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE",
+                                        "most that the heap may take (default: ncc -Nheap, or what there is)"};
+const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
+                                        "memory that heap and stack leave to messages (default: ncc -Ncomm, or 128K)"};
+const struct option_line option_name = {KEY_NAME, "name", "NAME",
+                                        "the machine's name (default: $NCUBE_NAME, or ncube)"};
+
+uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
+{
+    char *end;
+
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (errno != 0 || end == value || *end != '\0' || number < (long)low || number > (long)high)
+        options_refuse(o, "%s '%s': give a number from %u to %u", what, value, low, high);
+    return (uint32_t)number;
+}
+
+uint32_t options_dimension(const struct options *o, const char *value)
+{
+    return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
+}
+
+static uint64_t parse_size(const struct options *o, const char *what, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long number = strtoul(value, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' ||
+        number > NODE_RAM_MAX_BYTES >> shift)
+        options_refuse(o, "%s '%s': give a size up to %lluM, such as 65536, 64K or 1M", what, value,
+                       NODE_RAM_MAX_BYTES >> 20);
+    return (uint64_t)number << shift;
+}
+
+static uint32_t parse_nodes(const struct options *o, const char *value)
+{
+    return options_number(o, "nodes", value, 1, 1u << NODE_MAX_DIM);
+}
+
+static enum job_status_rule parse_status(const struct options *o, const char *value)
+{
+    static const char *const names[] = {
+        [JOB_STATUS_HIGHEST] = "highest", [JOB_STATUS_FIRST] = "first", [JOB_STATUS_NODE0] = "node0"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0)
+            return (enum job_status_rule)i;
+    options_refuse(o, "status '%s': give highest, first or node0", value);
+}
+
+bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value)
+{
+    switch (key) {
+    case KEY_DIMENSION:
+        w->job.dim = options_dimension(o, value);
+        w->dimension_given = true;
+        return true;
+    case KEY_NODES:
+        w->program[0].nodes = parse_nodes(o, value);
+        return true;
+    case KEY_SERVE:
+        w->job.serve = value;
+        return true;
+    case KEY_STATUS:
+        w->job.status_rule = parse_status(o, value);
+        return true;
+    case KEY_STACK:
+        w->job.stack_bytes = parse_size(o, "stack", value);
+        return true;
+    case KEY_HEAP:
+        w->job.heap_bytes = parse_size(o, "heap", value);
+        return true;
+    case KEY_COMM:
+        w->job.comm_bytes = parse_size(o, "comm", value);
+        return true;
+    case KEY_LABEL:
+        return w->job.label = true;
+    case KEY_REGISTERS:
+        return w->job.registers = true;
+    default:
+        return false;
+    }
+}
+
+/* "-n K" or "-nK" in front of a program but the first. Returns the words after it. */
+static char **take_nodes(const struct options *o, struct job_program *p, char **argv)
+{
+    if (!*argv || strncmp(*argv, "-n", 2) != 0)
+        return argv;
+    const char *value = (*argv)[2] ? *argv + 2 : *++argv;
+    if (!value)
+        options_refuse(o, "option '-n' needs a value");
+    p->nodes = parse_nodes(o, value);
+    return argv + 1;
+}
+
+void options_take_programs(const struct options *o, struct job_words *w, char **argv)
+{
+    w->job.program = w->program;
+    for (uint32_t i = 0;; i++, argv++) {
+        if (i == JOB_PROGRAMS_MAX)
+            options_refuse(o, "%u programs are the most", JOB_PROGRAMS_MAX);
+        struct job_program *p = &w->program[i];
+        argv = i > 0 ? take_nodes(o, p, argv) : argv;
+        p->argv = argv;
+        for (; *argv && strcmp(*argv, ":") != 0; argv++)
+            p->argc++;
+        if (p->argc == 0)
+            options_refuse(o, i == 0 && !*argv ? "no program given" : "no program given between ':'");
+        p->path = p->argv[0];
+        w->job.programs = i + 1;
+        if (!*argv)
+            break;
+        *argv = NULL;
+    }
+    if (!w->dimension_given)
+        w->job.dim = elf_default_dim(w->program[0].path);
+}
+
+const char *options_machine_name(const struct options *o, const char *value)
+{
+    const char *name = value ? value : getenv("NCUBE_NAME");
+
+    if (!name || !*name)
+        return "ncube";
+    if (!link_name_is_sound(name))
+        options_refuse(o, "name '%s': give at most %d letters, digits, '_', '-', '.'", name, LINK_NAME_MAX);
+    return name;
+}

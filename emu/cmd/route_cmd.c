@@ -1,0 +1,192 @@
+/*
+ * `ncube route MACHINE FROM TO...`: the paths from one node to others, hop by hop, and which of them disturb each
+ * other. The number of channel-disjoint routings comes twice: by the theorem of [P0 section 3], which speaks of a
+ * compute node as source, and by comparing the channel sets.
+ */
+#include <err.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/model/net.h"
+#include "emu/model/paths.h"
+#include "emu/base/plural.h"
+#include "emu/cmd/tool.h"
+
+static const char help[] =
+    "Usage: ncube route [OPTION...] MACHINE FROM TO...\n"
+    "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
+    "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.\n\n"
+    "  --bytes=N  length of the message, its 8-byte header not included (default 8192)\n"
+    "  --via=K    by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO\n"
+    "  --json     as JSON\n"
+    "  --help     print this";
+
+struct routes {
+    const struct topo *topo;
+    uint32_t from, n;
+    struct path *path;
+    uint64_t bytes; /* on the wire */
+};
+
+/* ---- Text ---- */
+
+static void print_path(const struct routes *r, const struct path *p)
+{
+    char name[TOOL_NAME_BYTES];
+    uint32_t node, in_channel;
+    printf("%s", tool_node_name(p->from, name));
+    for (uint32_t i = 0; i < p->hops; i++) {
+        topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
+        printf(" -> %s", tool_node_name(node, name));
+    }
+    uint64_t cycles = path_cycles(p, r->bytes);
+    printf("   %u hop%s", p->hops, plural(p->hops));
+    if (NODE_IS_COMPUTE(p->from))
+        printf(", P = %d", p->first_dimension);
+    printf(", %" PRIu64 " cycle%s, %.2f us\n", cycles, plural(cycles), (double)cycles / CYCLES_PER_US);
+}
+
+static void print_shared(const struct routes *r)
+{
+    char a[TOOL_NAME_BYTES], b[TOOL_NAME_BYTES];
+    for (uint32_t i = 0; i < r->n; i++)
+        for (uint32_t j = i + 1; j < r->n; j++)
+            if (path_shares_channel(&r->path[i], &r->path[j]))
+                printf("share a channel: the paths to %s and %s\n", tool_node_name(r->path[i].to, a),
+                       tool_node_name(r->path[j].to, b));
+}
+
+static int print_text(const struct routes *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        print_path(r, &r->path[i]);
+    print_shared(r);
+    printf("channel-disjoint routings: %u by the channels", paths_disjoint(r->path, r->n));
+    if (NODE_IS_COMPUTE(r->from))
+        printf(", %u by the theorem", paths_disjoint_by_theorem(r->path, r->n));
+    printf("; paths on the busiest channel: %u\n", paths_busiest_channel(r->path, r->n));
+    return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of_path(const struct routes *r, const struct path *p)
+{
+    char name[TOOL_NAME_BYTES];
+    json_t *nodes = json_array(), *channels = json_array();
+    json_array_append_new(nodes, json_string(tool_node_name(p->from, name)));
+    for (uint32_t i = 0; i < p->hops; i++) {
+        uint32_t node, in_channel;
+        topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
+        json_array_append_new(nodes, json_string(tool_node_name(node, name)));
+        json_array_append_new(channels, json_integer(p->channel[i]));
+    }
+    json_t *P = NODE_IS_COMPUTE(p->from) ? json_integer(p->first_dimension) : json_null();
+    return json_pack("{s:s, s:i, s:o, s:I, s:o, s:o}", "to", tool_node_name(p->to, name), "hops", (int)p->hops, "P", P,
+                     "cycles", (json_int_t)path_cycles(p, r->bytes), "nodes", nodes, "channels", channels);
+}
+
+static json_t *json_of_shared(const struct routes *r)
+{
+    json_t *pairs = json_array();
+    for (uint32_t i = 0; i < r->n; i++)
+        for (uint32_t j = i + 1; j < r->n; j++)
+            if (path_shares_channel(&r->path[i], &r->path[j]))
+                json_array_append_new(pairs, json_pack("[i, i]", (int)i, (int)j));
+    return pairs;
+}
+
+static int print_json(const struct routes *r)
+{
+    char name[TOOL_NAME_BYTES];
+    json_t *paths = json_array();
+    for (uint32_t i = 0; i < r->n; i++)
+        json_array_append_new(paths, json_of_path(r, &r->path[i]));
+    json_t *theorem = NODE_IS_COMPUTE(r->from) ? json_integer(paths_disjoint_by_theorem(r->path, r->n)) : json_null();
+    return tool_print_json(json_pack("{s:s, s:I, s:o, s:o, s:i, s:o, s:i}", "from", tool_node_name(r->from, name),
+                                     "bytes", (json_int_t)r->bytes, "paths", paths, "share_a_channel",
+                                     json_of_shared(r), "disjoint_by_channels", (int)paths_disjoint(r->path, r->n),
+                                     "disjoint_by_theorem", theorem, "busiest_channel",
+                                     (int)paths_busiest_channel(r->path, r->n)));
+}
+
+/* ---- Command line ---- */
+
+struct arguments {
+    bool json, help;
+    uint64_t bytes, via;
+};
+
+/* 0, or the exit status. */
+static int parse_options(struct arguments *a, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"bytes", 1, NULL, TOOL_BYTES}, {"via", 1, NULL, TOOL_VIA}, {"json", 0, NULL, TOOL_JSON},
+        {"help", 0, NULL, 'h'}, {0}};
+    int key;
+    opterr = 0;
+    *a = (struct arguments){.bytes = 8192, .via = NCU_VIA_NEAREST};
+    while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (key == TOOL_BYTES && !tool_parse_number(optarg, 0, UINT32_MAX, &a->bytes))
+            return tool_usage_error(argv[0], "bytes '%s': give a number from 0 to %u", optarg, UINT32_MAX);
+        if (key == TOOL_VIA && !tool_parse_number(optarg, 0, NCU_SI_CHANNELS - 1, &a->via))
+            return tool_usage_error(argv[0], "via '%s': give a channel from 0 to %u", optarg, NCU_SI_CHANNELS - 1);
+        if (key == '?' || key == ':')
+            return tool_option_error(argv, key);
+        a->json |= key == TOOL_JSON;
+        a->help |= key == 'h';
+    }
+    return a->help || argc - optind >= 3 ? 0 : tool_usage_error(argv[0], "give a machine file and two nodes or more");
+}
+
+static bool has_io_node(const struct routes *r)
+{
+    bool has = NODE_IS_IO(r->from);
+    for (uint32_t i = 0; i < r->n; i++)
+        has |= NODE_IS_IO(r->path[i].to);
+    return has;
+}
+
+/* Finds the paths from text[0] to all that follow. 0, or the exit status. */
+static int find_paths(struct routes *r, const char *command, char **text, uint64_t via)
+{
+    r->from = tool_parse_node(r->topo, text[0]);
+    if (r->from == TOPO_NONE)
+        return tool_usage_error(command, "node '%s' is not in this machine", text[0]);
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t to = tool_parse_node(r->topo, text[i + 1]);
+        if (to == TOPO_NONE)
+            return tool_usage_error(command, "node '%s' is not in this machine", text[i + 1]);
+        if (!path_find(r->topo, r->from, to, via, &r->path[i]))
+            return tool_usage_error(command, "no way leads from %s to %s%s", text[0], text[i + 1],
+                                    via == NCU_VIA_NEAREST ? "" : " by that channel");
+    }
+    if (via != NCU_VIA_NEAREST && !has_io_node(r))
+        return tool_usage_error(command, "via is a channel of an I/O node, and none is named here");
+    return 0;
+}
+
+int route_command(int argc, char **argv)
+{
+    struct arguments a;
+    struct machine_config config;
+    int status = parse_options(&a, argc, argv);
+    if (status != 0)
+        return status;
+    if (a.help)
+        return puts(help) == EOF;
+    if (!tool_load(argv[0], argv[optind], &config))
+        return 1;
+    struct routes r = {.topo = &config.topo, .n = (uint32_t)(argc - optind - 2), .bytes = a.bytes + NET_HEADER_BYTES};
+    r.path = calloc(r.n, sizeof *r.path);
+    if (!r.path)
+        err(1, "%u paths", r.n);
+    status = find_paths(&r, argv[0], argv + optind + 1, a.via);
+    if (status == 0)
+        status = a.json ? print_json(&r) : print_text(&r);
+    free(r.path);
+    config_free(&config);
+    return status;
+}

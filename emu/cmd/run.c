@@ -1,0 +1,130 @@
+#include "emu/cmd/run.h"
+
+#include <stdio.h>
+
+#include "emu/base/signals.h"
+
+struct run {
+    const struct run_options *options;
+    struct machine machine;
+    uint32_t job;
+};
+
+static void on_ended(void *ctx, uint32_t id) {
+    struct run *r = ctx;
+    (void)id;
+    front_stop(r->machine.front);
+}
+
+static bool on_pause(void *ctx) {
+    (void)ctx;
+    return signals_request();
+}
+
+static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
+
+static void say_fault(void *ctx, const char *line) {
+    (void)ctx;
+    fprintf(stderr, "  %s\n", line);
+}
+
+static void report_deadlock(struct machine *m) {
+    char text[256];
+    machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
+                     machine_seconds(m));
+    front_describe_wait(m->front, text, sizeof text);
+    fprintf(stderr, "  %s\n", text);
+    for (uint32_t i = 0; i < m->nodes; i++)
+        if (ncu_describe_wait(m->ncu, i, text, sizeof text))
+            fprintf(stderr, "  node %u %s\n", ncu_address(m->ncu, i), text);
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, NULL);
+}
+
+/* A node that died takes its program with it. */
+static int end_stuck(struct run *r) {
+    struct machine *m = &r->machine;
+    const struct fault *dead = machine_find_dead_node(m, front_find_job(m->front, r->job));
+    char text[128];
+    if (dead == NULL) {
+        report_deadlock(m);
+        return RUN_DEADLOCK;
+    }
+    fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
+    machine_complain(m, "%s: the program can't go on or end there", text);
+    return RUN_DEAD;
+}
+
+static int end_finished(struct run *r) {
+    struct machine *m = &r->machine;
+    const struct job *j = front_find_job(m->front, r->job);
+    if (j->lost)
+        ncu_describe_noise(m->ncu, say_fault, NULL);
+    return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
+}
+
+static int end_status(struct run *r, enum sched_end end) {
+    struct machine *m = &r->machine;
+    switch (end) {
+    case SCHED_FINISHED:
+        return end_finished(r);
+    case SCHED_DEADLOCK:
+        return end_stuck(r);
+    case SCHED_LIMIT:
+        machine_complain(m, "the limit of %.6f s of virtual time is reached",
+                         (double)r->options->limit_cycles / CLOCK_HZ);
+        return RUN_LIMIT;
+    default:
+        machine_explain_stop(m);
+        return RUN_FAILED;
+    }
+}
+
+/* A signal: the program is killed, the I/O nodes write back what they have. */
+static void stop(struct run *r) {
+    machine_act_now(&r->machine);
+    front_kill_job(r->machine.front, r->job);
+    front_stop(r->machine.front);
+}
+
+/* True if the machine has something to do still: to end in order, or without what is not heard of. */
+static bool goes_on(struct run *r, enum sched_end end) {
+    if (end == SCHED_FINISHED && signals_take_request()) {
+        stop(r);
+        return true;
+    }
+    machine_act_now(&r->machine);
+    return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
+}
+
+static enum sched_end run_to_end(struct run *r) {
+    enum sched_end end;
+    signals_be_orderly();
+    do
+        end = machine_run(&r->machine, r->options->limit_cycles);
+    while (goes_on(r, end));
+    return end;
+}
+
+static int begin(struct run *r) {
+    struct machine *m = &r->machine;
+    if (machine_configure(m, &r->options->machine, &hooks, r) != 0)
+        return -1;
+    if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return machine_build(m);
+}
+
+int run_program(const struct run_options *o) {
+    struct run r = {.options = o};
+    int status = RUN_FAILED;
+    if (begin(&r) == 0) {
+        status = end_status(&r, run_to_end(&r));
+        if (machine_tell_statistics(&r.machine) != 0 && status == 0)
+            status = RUN_FAILED;
+    }
+    if (signals_asked() != 0)
+        status = RUN_SIGNAL + signals_asked();
+    if (machine_free(&r.machine) != 0 && status == 0)
+        status = RUN_FAILED;
+    return status;
+}

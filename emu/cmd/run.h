@@ -1,0 +1,32 @@
+/*
+ * One run: builds the machine that a machine file describes, boots it, runs one parallel program on a subcube, ends it.
+ */
+#ifndef NCUBE_RUN_H
+#define NCUBE_RUN_H
+
+#include <stdint.h>
+
+#include "emu/cmd/assemble.h"
+#include "emu/front/job.h"
+
+struct run_options {
+    struct machine_options machine;
+    struct job_options job;
+    uint64_t limit_cycles; /* of virtual time */
+};
+
+/* Exit statuses of ncube's own, beside the program's. */
+enum {
+    RUN_FAILED = 1,     /* and: the program did what the machine forbids */
+    RUN_USAGE = 2,
+    RUN_DEAD = 123,     /* nothing can happen any more, and a node of the program is dead */
+    RUN_LIMIT = 124,    /* the limit of virtual time was reached */
+    RUN_DEADLOCK = 125, /* nothing can happen any more and the program has not ended */
+    RUN_SIGNAL = 128,   /* plus the signal's number */
+};
+
+/* Returns the exit status: the program's (job.h), or one of ours after one clear line on standard error. Whatever
+ * happens, no process, shared memory or file of ours is left. */
+int run_program(const struct run_options *o);
+
+#endif

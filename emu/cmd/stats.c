@@ -1,0 +1,327 @@
+#include "emu/cmd/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+
+/* ---- What is collected: a table of numbers for each kind of part, one row for each part ---- */
+
+struct column {
+    const char *key;   /* in JSON */
+    const char *label; /* in the short form; NULL: not there */
+    bool is_time;      /* cycles: printed as a share of virtual time */
+};
+
+#define COLUMNS_MAX 16
+#define NAME_BYTES 24 /* of a part, in the short form */
+
+static const struct column node_columns[] = {
+    {"user_cycles", "user", true},
+    {"kernel_cycles", "kernel", true},
+    {"idle_cycles", "idle", true},
+    {"instructions", "instructions", false},
+    {"traps", "traps", false},
+    {"interrupts", "interrupts", false},
+    /* MESSAGES: what nodes and the front end have in common */
+    {"messages_sent", "messages sent", false},
+    {"bytes_sent", "bytes sent", false},
+    {"messages_received", "received", false},
+    {"bytes_received", "bytes received", false},
+    {"messages_held", "held in the net", false},
+    {"copies", "copies", false},
+    {"resends", "resends", false},
+    {"failed_sends", "failed sends", false},
+    {NULL, NULL, false},
+};
+
+#define MESSAGES 6
+
+static const struct column channel_columns[] = {
+    {"messages", "messages", false},
+    {"busy_cycles", "busy", true},
+    {"blocked_cycles", "blocked", true},
+    {NULL, NULL, false},
+};
+
+static const struct column drive_columns[] = {
+    {"reads", NULL, false},
+    {"writes", NULL, false},
+    {"bytes_read", NULL, false},
+    {"bytes_written", NULL, false},
+    {"seeks", NULL, false},
+    {"buffer_hits", NULL, false},
+    {"busy_cycles", NULL, true},
+    {"queue_cycles", NULL, true},
+    {"queue_max", NULL, false},
+    {NULL, NULL, false},
+};
+
+enum drive_column { READS, WRITES, BYTES_READ, BYTES_WRITTEN, SEEKS, BUFFER_HITS, BUSY, QUEUE, QUEUE_MAX };
+
+struct row {
+    uint64_t value[COLUMNS_MAX];
+};
+
+/* In the order of the columns from MESSAGES on. */
+static void put_messages(uint64_t *value, const struct ncu_node_statistics *m) {
+    const uint64_t values[] = {m->sent, m->sent_bytes, m->received, m->received_bytes,
+                               m->held, m->copies,     m->damaged,  m->failed};
+    memcpy(value, values, sizeof values);
+}
+
+static struct row row_of_node(const struct stats_source *s, uint32_t index) {
+    const struct sched_hart_statistics h = sched_hart_statistics(s->sched, index);
+    const struct ncu_node_statistics m = ncu_node_statistics(s->ncu, index);
+    struct row row = {{h.user_cycles, h.kernel_cycles, h.idle_cycles, h.instructions, h.traps, h.interrupts}};
+    put_messages(row.value + MESSAGES, &m);
+    return row;
+}
+
+static struct row row_of_channel(const struct stats_source *s, uint32_t channel) {
+    const struct net_channel_statistics c = net_channel_statistics(ncu_net(s->ncu), channel, sched_now(s->sched));
+    return (struct row){{c.messages, c.busy_cycles, c.blocked_cycles}};
+}
+
+static struct row row_of_drive(const struct stats_source *s, uint32_t index, uint32_t drive) {
+    const struct ncu_drive_statistics d = ncu_drive_statistics(s->ncu, index, drive, sched_now(s->sched));
+    return (struct row){{d.commands.reads, d.commands.writes, d.commands.sectors_read * SECTOR_BYTES,
+                         d.commands.sectors_written * SECTOR_BYTES, d.commands.seeks, d.commands.buffer_hits,
+                         d.busy_cycles, d.queue_cycles, d.queue_max}};
+}
+
+static uint32_t compute_nodes(const struct stats_source *s) {
+    return 1u << s->topo->dim;
+}
+
+/* A channel of an I/O node that is not wired has an index, too. */
+static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to,
+                           uint32_t *out) {
+    uint32_t in;
+    topo_channel_start(s->topo, channel, from, out);
+    topo_channel_end(s->topo, channel, to, &in);
+    return *from != TOPO_NONE && *to != TOPO_NONE;
+}
+
+static double share(const struct stats_source *s, uint64_t cycles) {
+    uint64_t now = sched_now(s->sched);
+    return now > 0 ? (double)cycles / (double)now : 0;
+}
+
+static double virtual_seconds(const struct stats_source *s) {
+    return (double)sched_now(s->sched) / CLOCK_HZ;
+}
+
+static double ratio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+/* ---- JSON ---- */
+
+static void put_row(json_t *object, const struct column *column, const struct row *row) {
+    for (size_t k = 0; column[k].key != NULL; k++)
+        json_object_set_new(object, column[k].key, json_integer((json_int_t)row->value[k]));
+}
+
+static json_t *json_of_nodes(const struct stats_source *s) {
+    json_t *nodes = json_array();
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        const struct row row = row_of_node(s, i);
+        json_t *node = json_pack("{s:i, s:s}", "node", (int)ncu_address(s->ncu, i), "kind",
+                                 i < compute_nodes(s) ? "compute" : "io");
+        put_row(node, node_columns, &row);
+        json_array_append_new(nodes, node);
+    }
+    return nodes;
+}
+
+static json_t *json_of_front_end(const struct stats_source *s) {
+    const struct ncu_node_statistics m = ncu_host_statistics(s->ncu);
+    json_t *front = json_object();
+    struct row row = {0};
+    put_messages(row.value, &m);
+    put_row(front, node_columns + MESSAGES, &row);
+    json_object_del(front, "messages_held"); /* it takes everything, */
+    json_object_del(front, "copies");        /* and has no node's memory */
+    return front;
+}
+
+static json_t *json_of_channels(const struct stats_source *s) {
+    json_t *channels = json_array();
+    for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
+        uint32_t from, to, out;
+        if (!channel_exists(s, c, &from, &to, &out))
+            continue;
+        const struct row row = row_of_channel(s, c);
+        json_t *channel = json_pack("{s:i, s:i, s:i}", "from", (int)from, "channel", (int)out, "to", (int)to);
+        put_row(channel, channel_columns, &row);
+        json_array_append_new(channels, channel);
+    }
+    return channels;
+}
+
+static json_t *json_of_drives(const struct stats_source *s) {
+    json_t *drives = json_array();
+    for (uint32_t i = 0; i < s->topo->n_io; i++)
+        for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
+            const struct row row = row_of_drive(s, compute_nodes(s) + i, d);
+            json_t *drive = json_pack("{s:i, s:i, s:s}", "node", (int)s->topo->io[i].node, "drive", (int)d, "volume",
+                                      s->topo->io[i].drive[d].volume);
+            put_row(drive, drive_columns, &row);
+            json_object_set_new(drive, "queue_mean", json_real(share(s, row.value[QUEUE])));
+            json_object_set_new(drive, "utilisation", json_real(share(s, row.value[BUSY])));
+            json_array_append_new(drives, drive);
+        }
+    return drives;
+}
+
+static json_t *json_of_host(const struct stats_source *s) {
+    const struct sched_statistics *c = sched_statistics(s->sched);
+    return json_pack("{s:f, s:f, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "start_seconds", s->start_seconds,
+                     "run_seconds", s->run_seconds, "virtual_per_host", ratio(virtual_seconds(s), s->run_seconds),
+                     "cabinets", (int)s->cabinets, "processors", (int)s->processors, "grants", (json_int_t)c->grants,
+                     "windows", (json_int_t)c->windows, "waits", (json_int_t)c->waits, "grants_ahead",
+                     (json_int_t)c->ahead, "ahead_cycles", (json_int_t)c->ahead_cycles);
+}
+
+static json_t *json_of_all(const struct stats_source *s) {
+    const struct sched_statistics *c = sched_statistics(s->sched);
+    return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz", (int)CLOCK_HZ,
+                     "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds", virtual_seconds(s), "events",
+                     (json_int_t)c->events, "requests", (json_int_t)c->requests, "nodes", json_of_nodes(s), "front_end",
+                     json_of_front_end(s), "channels", json_of_channels(s), "drives", json_of_drives(s), "host",
+                     json_of_host(s));
+}
+
+int stats_write(FILE *to, const struct stats_source *source) {
+    json_t *all = json_of_all(source);
+    int result = -1;
+    errno = ENOMEM;
+    if (all != NULL)
+        result = json_dumpf(all, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', to) != EOF ? 0 : -1;
+    json_decref(all);
+    return result;
+}
+
+/* ---- The short form ---- */
+
+/* A table of rows: for each column the mean, the least and the most, and whose they are. */
+struct part {
+    const struct column *column;
+    const struct row *row;
+    char (*name)[NAME_BYTES];
+    uint32_t count;
+};
+
+static void print_number(FILE *to, const struct stats_source *s, const struct column *c, double value) {
+    if (c->is_time)
+        fprintf(to, "%13.2f %%", 100 * ratio(value, (double)sched_now(s->sched)));
+    else
+        fprintf(to, "%15.*f", value < 10 && value != (double)(uint64_t)value ? 2 : 0, value);
+}
+
+static void print_column(FILE *to, const struct stats_source *s, const struct part *p, size_t k) {
+    uint32_t least = 0, most = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        sum += (double)p->row[i].value[k];
+        least = p->row[i].value[k] < p->row[least].value[k] ? i : least;
+        most = p->row[i].value[k] > p->row[most].value[k] ? i : most;
+    }
+    if (p->row[most].value[k] == 0)
+        return; /* nothing of the kind */
+    fprintf(to, "  %-16s", p->column[k].label);
+    print_number(to, s, &p->column[k], sum / p->count);
+    print_number(to, s, &p->column[k], (double)p->row[least].value[k]);
+    fprintf(to, "  %-12s", p->name[least]);
+    print_number(to, s, &p->column[k], (double)p->row[most].value[k]);
+    fprintf(to, "  %s\n", p->name[most]);
+}
+
+static void print_part(FILE *to, const struct stats_source *s, const char *title, const struct part *p) {
+    char heading[48];
+    if (p->count == 0)
+        return;
+    snprintf(heading, sizeof heading, "%u %s", p->count, title);
+    fprintf(to, "%-18s%15s%15s%29s\n", heading, "mean", "least", "most");
+    for (size_t k = 0; p->column[k].key != NULL; k++)
+        if (p->column[k].label != NULL)
+            print_column(to, s, p, k);
+}
+
+static struct part part_new(const struct column *column, struct row **row, uint32_t room) {
+    *row = memory_new(room + 1, sizeof **row);
+    return (struct part){.column = column, .row = *row, .name = memory_new(room + 1, sizeof(char[NAME_BYTES]))};
+}
+
+static void part_free(struct part *p, struct row *row) {
+    free(row);
+    free(p->name);
+}
+
+static void print_nodes(FILE *to, const struct stats_source *s, const char *title, uint32_t first, uint32_t count) {
+    struct row *row;
+    struct part p = part_new(node_columns, &row, count);
+    for (p.count = 0; p.count < count; p.count++) {
+        row[p.count] = row_of_node(s, first + p.count);
+        snprintf(p.name[p.count], sizeof *p.name, "%u", ncu_address(s->ncu, first + p.count));
+    }
+    print_part(to, s, title, &p);
+    part_free(&p, row);
+}
+
+static void print_channels(FILE *to, const struct stats_source *s) {
+    struct row *row;
+    struct part p = part_new(channel_columns, &row, topo_channels(s->topo));
+    for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
+        uint32_t from, end, out;
+        if (!channel_exists(s, c, &from, &end, &out))
+            continue;
+        row[p.count] = row_of_channel(s, c);
+        snprintf(p.name[p.count++], sizeof *p.name, "%u->%u", from, end);
+    }
+    print_part(to, s, "channels", &p);
+    part_free(&p, row);
+}
+
+static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row) {
+    const uint64_t *v = row->value;
+    fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n",
+            volume, v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS],
+            v[BUFFER_HITS], 100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
+}
+
+static void print_drives(FILE *to, const struct stats_source *s) {
+    if (s->topo->n_io > 0)
+        fprintf(to, "%-18s%9s%9s%12s%12s%9s%9s%11s%9s%7s\n", "drives", "reads", "writes", "KB read", "KB written",
+                "seeks", "hits", "busy", "queue", "most");
+    for (uint32_t i = 0; i < s->topo->n_io; i++)
+        for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
+            const struct row row = row_of_drive(s, compute_nodes(s) + i, d);
+            print_drive(to, s, s->topo->io[i].drive[d].volume, &row);
+        }
+}
+
+static void print_host(FILE *to, const struct stats_source *s) {
+    const struct sched_statistics *c = sched_statistics(s->sched);
+    fprintf(to,
+            "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
+            " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us in the mean\n",
+            s->start_seconds, s->run_seconds, ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows,
+            c->waits, c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
+}
+
+void stats_print(FILE *to, const struct stats_source *source) {
+    const struct sched_statistics *c = sched_statistics(source->sched);
+    uint32_t compute = compute_nodes(source);
+    fprintf(to, "virtual time %.6f s (%" PRIu64 " cycles), %" PRIu64 " events, %" PRIu64 " requests\n",
+            virtual_seconds(source), sched_now(source->sched), c->events, c->requests);
+    print_nodes(to, source, "compute nodes", 0, compute);
+    print_nodes(to, source, "I/O nodes", compute, source->nodes - compute);
+    print_channels(to, source);
+    print_drives(to, source);
+    print_host(to, source);
+}

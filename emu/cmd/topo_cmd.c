@@ -1,0 +1,164 @@
+/*
+ * `ncube topo MACHINE`: the machine as wired. As a table in the form of [P0 Table 1] for each board, as a graph for
+ * graphviz, or as JSON.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/base/plural.h"
+#include "emu/cmd/tool.h"
+
+static const char help[] =
+    "Usage: ncube topo [--dot | --json] MACHINE\n"
+    "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board the SI\n"
+    "node that each channel of each I/O node reaches.\n\n"
+    "  --dot      as a graph for graphviz\n"
+    "  --json     as JSON\n"
+    "  --help     print this";
+
+/* ---- Text ---- */
+
+static uint32_t board_of(const struct topo_io_node *io)
+{
+    return (io->node - NODE_IO_BASE) / 16;
+}
+
+/* I/O nodes first .. returned - 1 are on one board. */
+static uint32_t end_of_board(const struct topo *t, uint32_t first)
+{
+    uint32_t end = first;
+    while (end < t->n_io && board_of(&t->io[end]) == board_of(&t->io[first]))
+        end++;
+    return end;
+}
+
+static void print_si_row(const struct topo *t, uint32_t first, uint32_t end, uint32_t k)
+{
+    printf("channel %u", k);
+    for (uint32_t j = first; j < end; j++) {
+        if (t->io[j].si[k] == TOPO_NONE)
+            printf(" %6s", "-");
+        else
+            printf(" %6u", t->io[j].si[k]);
+    }
+    putchar('\n');
+}
+
+static bool channel_is_used(const struct topo *t, uint32_t first, uint32_t end, uint32_t k)
+{
+    for (uint32_t j = first; j < end; j++)
+        if (t->io[j].si[k] != TOPO_NONE)
+            return true;
+    return false;
+}
+
+static void print_board(const struct topo *t, uint32_t first, uint32_t end)
+{
+    char name[TOOL_NAME_BYTES];
+    printf("\nboard %u: SI nodes\n%-9s", board_of(&t->io[first]), "I/O node");
+    for (uint32_t j = first; j < end; j++)
+        printf(" %6s", tool_node_name(t->io[j].node, name));
+    putchar('\n');
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+        if (channel_is_used(t, first, end, k))
+            print_si_row(t, first, end, k);
+}
+
+static void print_volumes(const struct topo *t)
+{
+    char name[TOOL_NAME_BYTES];
+    for (uint32_t j = 0; j < t->n_io; j++)
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
+            const struct topo_drive *drive = &t->io[j].drive[d];
+            printf("%s%-15s  I/O node %s, drive %u, %s, %s\n", j + d == 0 ? "\nvolumes\n" : "", drive->volume,
+                   tool_node_name(t->io[j].node, name), d, drive->model, drive->image);
+        }
+}
+
+static int print_text(const struct topo *t)
+{
+    printf("%u-cube: %u compute node%s of %u MB, %u I/O node%s; the front end at node %u\n", t->dim, 1u << t->dim,
+           plural(1u << t->dim), (unsigned)(t->ram_bytes >> 20), t->n_io, plural(t->n_io), t->host_si);
+    for (uint32_t first = 0, end; first < t->n_io; first = end) {
+        end = end_of_board(t, first);
+        print_board(t, first, end);
+    }
+    print_volumes(t);
+    return 0;
+}
+
+/* ---- Graph ---- */
+
+static int print_dot(const struct topo *t)
+{
+    char name[TOOL_NAME_BYTES];
+    puts("graph ncube {\n  node [shape=circle];");
+    for (uint32_t node = 0; node < 1u << t->dim; node++)
+        for (uint32_t d = 0; d < t->dim; d++)
+            if (!(node >> d & 1))
+                printf("  \"%u\" -- \"%u\" [label=\"%u\"];\n", node, node | 1u << d, d);
+    if (t->dim == 0)
+        puts("  \"0\";");
+    for (uint32_t j = 0; j < t->n_io; j++) {
+        printf("  \"%s\" [shape=box];\n", tool_node_name(t->io[j].node, name));
+        for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+            if (t->io[j].si[k] != TOPO_NONE)
+                printf("  \"%s\" -- \"%u\" [label=\"%u\"];\n", name, t->io[j].si[k], k);
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++)
+            printf("  \"//%s\" [shape=cylinder];\n  \"%s\" -- \"//%s\";\n", t->io[j].drive[d].volume, name,
+                   t->io[j].drive[d].volume);
+    }
+    printf("  \"host\" [shape=box];\n  \"host\" -- \"%u\";\n}\n", t->host_si);
+    return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of_io_node(const struct topo_io_node *io)
+{
+    json_t *si = json_array(), *drives = json_array();
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
+        json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
+    for (uint32_t d = 0; d < io->ndrives; d++)
+        json_array_append_new(drives, json_pack("{s:s, s:s, s:s}", "volume", io->drive[d].volume, "model",
+                                                io->drive[d].model, "image", io->drive[d].image));
+    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
+                     (int)((io->node - NODE_IO_BASE) % 16), "si", si, "drives", drives);
+}
+
+static int print_json(const struct topo *t)
+{
+    json_t *io = json_array();
+    for (uint32_t j = 0; j < t->n_io; j++)
+        json_array_append_new(io, json_of_io_node(&t->io[j]));
+    return tool_print_json(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes",
+                                     1 << t->dim, "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si",
+                                     (int)t->host_si, "io_nodes", io));
+}
+
+/* ---- Command line ---- */
+
+int topo_command(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"dot", 0, NULL, TOOL_DOT}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
+    int (*print)(const struct topo *t) = print_text;
+    int key;
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (key == '?')
+            return tool_option_error(argv, key);
+        if (key == 'h')
+            return puts(help) == EOF;
+        print = key == TOOL_DOT ? print_dot : print_json;
+    }
+    if (argc - optind != 1)
+        return tool_usage_error(argv[0], "give one machine file");
+    struct machine_config config;
+    if (!tool_load(argv[0], argv[optind], &config))
+        return 1;
+    int status = print(&config.topo);
+    config_free(&config);
+    return status;
+}

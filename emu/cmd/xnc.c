@@ -1,0 +1,162 @@
+/*
+ * xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process,
+ * and ends with the program's status. The machine does all the work; here is the command line and the wait.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/cmd/launch.h"
+#include "emu/cmd/link.h"
+#include "emu/cmd/options.h"
+
+#define KILL_MS 1500 /* for the machine to end the program after a signal */
+
+enum { STATUS_FAILED = 1, STATUS_SIGNAL = 128 };
+
+struct command_line {
+    struct job_words words;
+    const char *name;
+};
+
+static const struct option_line option_wait = {KEY_WAIT, "wait", NULL,
+                                               "wait until a subcube is free, in the order of asking"};
+static const struct option_line *const lines[] = {&option_dimension, &option_nodes,     &option_serve, &option_status,
+                                                  &option_label,     &option_registers, &option_stack, &option_heap,
+                                                  &option_comm,      &option_wait,      &option_name,  NULL};
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct options options = {
+    .command = "xnc",
+    .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
+    .summary = "Runs PROG on a subcube of a machine that ncube boot keeps up, and exits with its status.",
+    .line = lines,
+    .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
+           "the program is dead; 125 deadlock; 128 + n ended by signal n.",
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct command_line *c = ctx;
+
+    switch (key) {
+    case KEY_NAME:
+        c->name = value;
+        return true;
+    case KEY_WAIT:
+        return c->words.job.waits = true;
+    default:
+        return options_take_job(&options, &c->words, key, value);
+    }
+}
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "xnc: %s\n", text);
+    return STATUS_FAILED;
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------ */
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t end_signal;
+
+static void note(int signal_number)
+{
+    end_signal = signal_number;
+}
+
+/* Blocked from here on but during the wait. */
+static void catch_signals(sigset_t *unblocked)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigset_t ends;
+
+    sigemptyset(&ends);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        sigaddset(&ends, caught[i]);
+        sigaction(caught[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &ends, unblocked);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigdelset(unblocked, caught[i]);
+}
+
+/* ---- The machine's answer ------------------------------------------------------------------------- */
+
+static int take_status(int fd)
+{
+    struct link_message m;
+    struct link_status s;
+
+    if (link_receive(fd, &m) <= 0)
+        return complain("the machine has gone down");
+    if (m.kind != LINK_STATUS || m.bytes < sizeof s) {
+        link_message_free(&m);
+        return complain("the machine's answer makes no sense; are they of one version?");
+    }
+    memcpy(&s, m.content, sizeof s);
+    if (m.bytes > sizeof s)
+        complain((const char *)m.content + sizeof s);
+    link_message_free(&m);
+    return s.status;
+}
+
+/* A signal ends the program; its nodes have KILL_MS to end before the link is closed, which ends them, too. */
+static int wait_for_end(int fd, const sigset_t *unblocked)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    while (ppoll(&p, 1, NULL, unblocked) <= 0) {
+        if (end_signal == 0)
+            continue;
+        link_send(fd, LINK_KILL, NULL, 0, false);
+        poll(&p, 1, KILL_MS);
+        return STATUS_SIGNAL + end_signal;
+    }
+    return take_status(fd);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------- */
+
+static int launch(int fd, const struct job_options *job)
+{
+    char folder[PATH_MAX];
+    size_t n;
+
+    if (!getcwd(folder, sizeof folder))
+        return complain("the current folder is gone");
+    uint8_t *content = launch_pack(job, folder, &n);
+    if (!content)
+        return complain("the command line is too long for the machine");
+    int sent = link_send(fd, LINK_RUN, content, n, true);
+    free(content);
+    return sent == 0 ? 0 : complain("the machine has gone down");
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line c = {.name = NULL};
+    char error[256];
+    sigset_t unblocked;
+
+    options_hold_streams();
+    options_take_programs(&options, &c.words, argv + options_parse(&options, &c, argc, argv));
+    catch_signals(&unblocked);
+    int fd = link_connect(options_machine_name(&options, c.name), error, sizeof error);
+    if (fd < 0)
+        return complain(error);
+    int status = launch(fd, &c.words.job);
+    if (status == 0)
+        status = wait_for_end(fd, &unblocked);
+    close(fd);
+    return status;
+}

@@ -1,0 +1,254 @@
+#define _GNU_SOURCE /* O_PATH */
+#include "emu/front/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu/front/errmap.h"
+#include "vertex/contract/errors.h"
+
+/* A name in a folder, for the calls that make, remove or rename it. */
+struct entry {
+    int parent;              /* O_PATH descriptor */
+    bool slash;              /* the name was written with a final slash */
+    char base[NAME_MAX + 1]; /* one component, never empty, "." or ".." */
+};
+
+/* The kernel answers EAGAIN when a rename elsewhere on the host races with a lookup through "..". */
+#define RACE_TRIES 64
+
+static int call_openat2(int folder, const char *path, int flags, mode_t mode)
+{
+    struct open_how how = {
+        .flags = (unsigned)(flags | O_CLOEXEC),
+        .mode = flags & O_CREAT ? mode : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    int fd = -1;
+
+    for (int i = 0; i < RACE_TRIES; i++) {
+        fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+            break;
+    }
+    return fd;
+}
+
+static int open_root(struct beneath *b, const char *folder)
+{
+    b->real = realpath(folder, NULL);
+    if (!b->real)
+        return -1;
+    b->root = open(b->real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int probe = b->root < 0 ? -1 : call_openat2(b->root, ".", O_PATH, 0);
+    if (probe < 0)
+        return -1;
+    close(probe);
+    b->real_bytes = strcmp(b->real, "/") == 0 ? 0 : strlen(b->real);
+    return 0;
+}
+
+int beneath_open_folder(struct beneath *b, const char *folder)
+{
+    *b = (struct beneath){.root = -1};
+    if (!folder || open_root(b, folder) == 0)
+        return 0;
+    int reason = errno;
+    beneath_close_folder(b);
+    errno = reason;
+    return -1;
+}
+
+void beneath_close_folder(struct beneath *b)
+{
+    if (b->root >= 0)
+        close(b->root);
+    free(b->real);
+    *b = (struct beneath){.root = -1};
+}
+
+/* The name as a path relative to the folder, "." for the folder itself; NULL if it lies outside. */
+static const char *strip_folder(const struct beneath *b, const char *name)
+{
+    if (b->root < 0)
+        return NULL;
+    if (name[0] == '/') {
+        if (strncmp(name, b->real, b->real_bytes) != 0)
+            return NULL;
+        name += b->real_bytes;
+        if (name[0] != '/' && name[0] != '\0')
+            return NULL;
+        name += strspn(name, "/");
+    }
+    return name[0] ? name : ".";
+}
+
+static int open_relative(const struct beneath *b, const char *path, int flags, mode_t mode)
+{
+    int fd = call_openat2(b->root, path, flags, mode);
+
+    if (fd >= 0)
+        return fd;
+    switch (errno) {
+    case EXDEV: /* leads out of the folder */
+        return -N_EACCES;
+    case EMFILE: /* this process is full: the server's limit, not the client's */
+        return -N_ENFILE;
+    default:
+        return errmap_from_host(errno);
+    }
+}
+
+int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode)
+{
+    const char *path = strip_folder(b, name);
+
+    return path ? open_relative(b, path, flags, mode) : -N_EACCES;
+}
+
+/* "." and ".." can't be made, removed or renamed; but say first if they lead out or nowhere. */
+static int32_t refuse_dots(const struct beneath *b, const char *path)
+{
+    int fd = open_relative(b, path, O_PATH, 0);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return -N_EINVAL;
+}
+
+/* Splits a path into its folder ("." when it names none) and its last component. */
+static int32_t split_path(const char *path, char *parent, struct entry *e)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t base = end;
+    while (base > 0 && path[base - 1] != '/')
+        base--;
+
+    if (end - base > NAME_MAX || base >= PATH_MAX)
+        return -N_ENAMETOOLONG;
+    snprintf(e->base, sizeof e->base, "%.*s", (int)(end - base), path + base);
+    snprintf(parent, PATH_MAX, "%.*s", base ? (int)base : 1, base ? path : ".");
+    e->slash = path[end] == '/';
+    return 0;
+}
+
+/* Opens the folder that a name is in; the caller closes entry->parent. 0, or a negative n_error. */
+static int32_t open_parent(const struct beneath *b, const char *name, struct entry *e)
+{
+    char parent[PATH_MAX];
+    const char *path = strip_folder(b, name);
+    int32_t split = path ? split_path(path, parent, e) : -N_EACCES;
+
+    if (split < 0)
+        return split;
+    if (strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0)
+        return refuse_dots(b, path);
+    e->parent = open_relative(b, parent, O_PATH | O_DIRECTORY, 0);
+    return e->parent < 0 ? e->parent : 0;
+}
+
+static int32_t call_result(int result)
+{
+    return result < 0 ? errmap_from_host(errno) : 0;
+}
+
+static int32_t check_slash(const struct entry *e, bool slash)
+{
+    struct stat st;
+
+    if (!slash)
+        return 0;
+    if (fstatat(e->parent, e->base, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errmap_from_host(errno);
+    return S_ISDIR(st.st_mode) ? 0 : -N_ENOTDIR;
+}
+
+static int32_t remove_name(const struct beneath *b, const char *name, int flags)
+{
+    struct entry e;
+    int32_t result = open_parent(b, name, &e);
+
+    if (result < 0)
+        return result;
+    result = check_slash(&e, e.slash);
+    if (result == 0)
+        result = call_result(unlinkat(e.parent, e.base, flags));
+    close(e.parent);
+    return result;
+}
+
+int32_t beneath_unlink(const struct beneath *b, const char *name)
+{
+    return remove_name(b, name, 0);
+}
+
+int32_t beneath_rmdir(const struct beneath *b, const char *name)
+{
+    return remove_name(b, name, AT_REMOVEDIR);
+}
+
+int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode)
+{
+    struct entry e;
+    int32_t result = open_parent(b, name, &e);
+
+    if (result < 0)
+        return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." are there */
+    result = call_result(mkdirat(e.parent, e.base, mode));
+    close(e.parent);
+    return result;
+}
+
+static int32_t rename_entry(const struct entry *from, const struct entry *to)
+{
+    int32_t result = check_slash(from, from->slash || to->slash);
+
+    return result < 0 ? result : call_result(renameat(from->parent, from->base, to->parent, to->base));
+}
+
+static int32_t link_entry(const struct entry *from, const struct entry *to)
+{
+    if (from->slash || to->slash)
+        return -N_ENOTDIR;
+    return call_result(linkat(from->parent, from->base, to->parent, to->base, 0));
+}
+
+/* Runs a call that takes two names with both their folders open. */
+static int32_t with_two_names(const struct beneath *b, const char *from, const char *to,
+                              int32_t (*call)(const struct entry *from, const struct entry *to))
+{
+    struct entry old, new;
+    int32_t result = open_parent(b, from, &old);
+
+    if (result < 0)
+        return result;
+    result = open_parent(b, to, &new);
+    if (result == 0) {
+        result = call(&old, &new);
+        close(new.parent);
+    }
+    close(old.parent);
+    return result;
+}
+
+int32_t beneath_rename(const struct beneath *b, const char *from, const char *to)
+{
+    return with_two_names(b, from, to, rename_entry);
+}
+
+int32_t beneath_link(const struct beneath *b, const char *from, const char *to)
+{
+    return with_two_names(b, from, to, link_entry);
+}

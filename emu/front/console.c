@@ -1,0 +1,76 @@
+#include "emu/front/console.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/front/errmap.h"
+#include "vertex/contract/machine.h"
+
+void console_name_node(uint32_t node, char *name)
+{
+    if (NODE_IS_COMPUTE(node))
+        snprintf(name, CONSOLE_NAME_BYTES, "node %u", node);
+    else if (NODE_IS_IO(node))
+        snprintf(name, CONSOLE_NAME_BYTES, "I/O node %u of board %u", (node - NODE_IO_BASE) % 16,
+                 (node - NODE_IO_BASE) / 16);
+    else if (node == NODE_HOST)
+        snprintf(name, CONSOLE_NAME_BYTES, "the front end");
+    else
+        snprintf(name, CONSOLE_NAME_BYTES, "node 0x%x", node);
+}
+
+void console_say(struct streams *s, const char *format, ...)
+{
+    char text[CONSOLE_LINE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    console_print(s, "ncube", text, strlen(text));
+}
+
+static void copy_visible(char *to, const char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = from[i];
+        to[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : (char)c;
+    }
+}
+
+/* The whole line in one write, so that nothing comes between. */
+static void print_line(struct streams *s, const char *prefix, const char *text, size_t n)
+{
+    char line[CONSOLE_NAME_BYTES + CONSOLE_LINE_BYTES + 8];
+    size_t used = snprintf(line, CONSOLE_NAME_BYTES + 2, "%s%s", prefix, prefix[0] ? ": " : "");
+
+    copy_visible(line + used, text, n);
+    line[used + n] = '\n';
+    streams_write(s, STREAM_ERR, line, used + n + 1);
+}
+
+void console_print(struct streams *s, const char *prefix, const char *text, size_t n)
+{
+    while (n > 0) {
+        const char *newline = memchr(text, '\n', n <= CONSOLE_LINE_BYTES ? n : CONSOLE_LINE_BYTES + 1);
+        size_t line = newline ? (size_t)(newline - text) : n < CONSOLE_LINE_BYTES ? n : CONSOLE_LINE_BYTES;
+        print_line(s, prefix, text, line);
+        line += newline != NULL;
+        text += line;
+        n -= line;
+    }
+}
+
+void console_explain(const char *text, size_t n, int32_t status, char *line)
+{
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    if (n == 0) {
+        snprintf(line, CONSOLE_LINE_BYTES, "%s", errmap_text(status));
+        return;
+    }
+    size_t shown = n < CONSOLE_LINE_BYTES - 1 ? n : CONSOLE_LINE_BYTES - 1;
+    copy_visible(line, text, shown);
+    line[shown] = '\0';
+}

@@ -1,0 +1,54 @@
+/*
+ * The table of host files that the nodes have open. A client is (node, procid). An SFID is the index of an entry
+ * and, above it, the entry's generation, which is never 0 (so that no SFID is a stream's) and changes whenever the
+ * entry is freed (so that a stale one is known):
+ *
+ *    63             32 31              0
+ *   +-----------------+-----------------+
+ *   | generation      | index           |
+ *   +-----------------+-----------------+
+ */
+#ifndef NCUBE_OPENFILES_H
+#define NCUBE_OPENFILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/front/listing.h"
+
+#define OPEN_FILES_CLIENT 64u /* open at a time by one client; then -N_EMFILE */
+#define OPEN_FILES_MAX 4096u  /* by all; then -N_ENFILE */
+
+struct open_file {
+    bool used;
+    uint32_t generation;
+    uint32_t node, procid;  /* the client */
+    int fd;                 /* the table's: closed with the entry */
+    struct listing listing; /* of a folder, as it was when its reading began */
+};
+
+struct open_files { /* all zero is an empty table */
+    struct open_file *file; /* moves when it grows */
+    uint32_t room;
+};
+
+void open_files_free(struct open_files *t);
+
+/* The client's open file of an SFID; valid until the table grows. 0, -N_EBADF (no such SFID, another client's) or
+ * -N_ESTALE (closed meanwhile). */
+int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node, uint32_t procid,
+                        struct open_file **file);
+
+/* The index of a free entry for a client; free until it is taken. Or -N_EMFILE, -N_ENFILE, -N_ENOMEM. */
+int32_t open_files_find_room(struct open_files *t, uint32_t node, uint32_t procid);
+/* Takes that entry; returns its SFID. */
+uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, uint32_t procid, int fd);
+
+/* Frees the entry. 0, or the negative n_error of the host's close. */
+int32_t open_files_close(struct open_file *f);
+void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid);
+void open_files_drop_node(struct open_files *t, uint32_t node);
+
+uint32_t open_files_count(const struct open_files *t);
+
+#endif

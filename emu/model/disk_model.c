@@ -1,0 +1,62 @@
+/* The drives that a machine file can name. docs/timing.md tells how the default's constants were chosen. */
+#include "emu/model/disk.h"
+
+#include <string.h>
+
+/*
+ * scsi-1990: a 5 1/4 inch SCSI drive of 300 MB, of the kind that servers had around 1990. No publication names Sandia's
+ * drives; this is one of their class.
+ *   rpm                3600, that of nearly all drives of the time
+ *   geometry           UNIX systems of the time knew three drives of this class by name: 965 cylinders, 9 heads and 35
+ *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). The middle one lets an
+ *                      nsdisk take the 17.3, 19.5 and 20.5 ms of [P0 section 3] for the writes of 4, 8 and 16 KB
+ *   seeks              3 ms to the next cylinder, 16 ms on average and 35 ms at most: usual data sheet values
+ *   head_switch_us     1 ms, as usual
+ *   overhead_us        1 ms from command to seek: Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling",
+ *                      IEEE Computer, March 1994, give 1.1 and 2.2 ms for the reads of two such drives
+ *   bus_bytes_per_s    4 MB/s, synchronous SCSI of the first generation
+ *   read_ahead_sectors a 32 KB buffer
+ *
+ * hp97560: a drive that Ruemmler and Wilkes describe there, for comparison: 1.3 GB, a little younger. Their seek curve
+ * gives 3.24 + 0.4 = 3.64 ms for 1 cylinder, 8.00 + 0.008 * 654 = 13.2 ms for a third of them, 23.7 ms for all.
+ */
+static const struct disk_model models[] = {
+    {
+        .name = "scsi-1990",
+        .rpm = 3600,
+        .cylinders = 1515,
+        .heads = 9,
+        .sectors_per_track = 43,
+        .overhead_us = 1000,
+        .seek_track_us = 3000,
+        .seek_average_us = 16000,
+        .seek_full_us = 35000,
+        .head_switch_us = 1000,
+        .bus_bytes_per_s = 4000000,
+        .read_ahead_sectors = 64,
+    },
+    {
+        .name = "hp97560",
+        .rpm = 4002,
+        .cylinders = 1962,
+        .heads = 19,
+        .sectors_per_track = 72,
+        .overhead_us = 2200,
+        .seek_track_us = 3640,
+        .seek_average_us = 13230,
+        .seek_full_us = 23690,
+        .head_switch_us = 1600,
+        .bus_bytes_per_s = 10000000,
+        .read_ahead_sectors = 256,
+    },
+};
+
+const char *const disk_model_names[] = {"scsi-1990", "hp97560", NULL};
+
+const struct disk_model *disk_model_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        if (strcmp(models[i].name, name) == 0)
+            return &models[i];
+    return NULL;
+}

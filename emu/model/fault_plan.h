@@ -1,0 +1,33 @@
+/*
+ * The machine's faults in force: kills and revives channels of the network in time, and draws parity errors.
+ */
+#ifndef NCUBE_FAULT_PLAN_H
+#define NCUBE_FAULT_PLAN_H
+
+#include "emu/time/eventq.h"
+#include "emu/model/fault.h"
+#include "emu/model/net.h"
+#include "emu/model/trace.h"
+
+struct fault_plan;
+
+/* Adds the events of n faults to the queue. All arguments outlive the plan; trace may be NULL. Ends the process when
+ * memory is gone. */
+struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue, struct net *net, struct trace *trace,
+                                  const struct fault *fault, uint32_t n);
+void fault_plan_free(struct fault_plan *p);
+
+/* Whom to call when a link or a node has recovered, or noise has ended. */
+void fault_plan_tell(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx);
+
+/* A message of so many payload bytes takes a channel: NCU_OK or NCU_EPARITY. */
+int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles);
+
+/* The directed channel that has damaged most messages so far. False: none has. */
+struct fault_noise {
+    uint32_t channel;
+    uint64_t damaged, passed;
+};
+bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise);
+
+#endif

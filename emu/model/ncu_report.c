@@ -1,0 +1,100 @@
+/*
+ * What a node waits for, and what is broken, in words.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "emu/front/console.h"
+#include "emu/model/fault_plan.h"
+#include "emu/model/ncu_state.h"
+#include "emu/base/plural.h"
+
+/* "any" or a number, in a buffer of the caller's. */
+static const char *name_number(uint64_t number, char *text, size_t bytes) {
+    if (number == NCU_WAIT_ANY)
+        return "any";
+    snprintf(text, bytes, "%" PRIu64, number);
+    return text;
+}
+
+static bool serves_files(const struct ncu_node *node) {
+    return NODE_IS_IO(node->address) && node->wait[0] == NCU_WAIT_MESSAGE && node->wait[1] == NCU_WAIT_ANY &&
+           node->wait[2] == NCU_WAIT_ANY;
+}
+
+static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes) {
+    char from[24], type[24];
+    switch (node->wait[0]) {
+    case NCU_WAIT_PROCESS:
+        return (size_t)snprintf(text, bytes, "has no program");
+    case NCU_WAIT_MESSAGE:
+        return (size_t)snprintf(text, bytes, "waits in nread for a message of type %s from node %s",
+                                name_number(node->wait[2], type, sizeof type),
+                                name_number(node->wait[1], from, sizeof from));
+    case NCU_WAIT_REPLY:
+        return (size_t)snprintf(text, bytes, "waits for the file server on node %s",
+                                name_number(node->wait[1], from, sizeof from));
+    case NCU_WAIT_MEMORY:
+        return (size_t)snprintf(text, bytes, "waits for memory, until a message of its own has been received");
+    case NCU_WAIT_DISK:
+        return (size_t)snprintf(text, bytes, "waits for drive %s", name_number(node->wait[1], from, sizeof from));
+    case NCU_WAIT_TIME:
+        return (size_t)snprintf(text, bytes, "waits for a signal");
+    default:
+        return (size_t)snprintf(text, bytes, "waits for something unknown (%" PRIu64 ")", node->wait[0]);
+    }
+}
+
+static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes) {
+    snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory",
+             r->waiting->message->bytes, plural(r->waiting->message->bytes), r->waiting->message->from, channel);
+}
+
+bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes) {
+    const struct ncu_node *node = &n->node[index];
+    bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
+    size_t used = describe_idle(node, text, bytes);
+    for (uint32_t c = 0; c < CHANNELS && used < bytes; c++)
+        if (node->receive[c].waiting != NULL) {
+            describe_header(&node->receive[c], c, text + used, bytes - used);
+            return true;
+        }
+    return tells;
+}
+
+/* ---- What is broken ---- */
+
+static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes) {
+    char name[CONSOLE_NAME_BYTES];
+    char end_name[CONSOLE_NAME_BYTES];
+    uint32_t node, end, channel;
+    topo_channel_start(n->topo, noise->channel, &node, &channel);
+    topo_channel_end(n->topo, noise->channel, &end, &channel);
+    console_name_node(node, name);
+    console_name_node(end, end_name);
+    snprintf(text, bytes,
+             "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
+             end_name, noise->damaged, noise->passed, plural(noise->passed));
+}
+
+void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx) {
+    struct fault_noise noise;
+    char text[160];
+    if (!fault_plan_noisiest(n->plan, &noise))
+        return;
+    describe_noise(n, &noise, text, sizeof text);
+    say(ctx, text);
+}
+
+void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line),
+                         void *ctx) {
+    char text[160];
+    for (uint32_t i = 0; i < n->faults; i++) {
+        const struct fault *f = &n->fault[i];
+        if (f->kind == FAULT_PARITY || f->from_cycles > now_cycles)
+            continue;
+        fault_describe(f, n->topo, now_cycles, text, sizeof text);
+        say(ctx, text);
+    }
+    ncu_describe_noise(n, say, ctx);
+}

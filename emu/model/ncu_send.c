@@ -1,0 +1,290 @@
+/*
+ * The NCUs' sending side: messages of the nodes and of the front end, order after damage, broadcasts.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+#include "emu/model/ncu_state.h"
+
+/* ---- Order after damage ---- */
+
+static void port_note_sent(struct port *port, struct transfer *t) {
+    t->next_sent = port->sent;
+    port->sent = t;
+}
+
+/* The transfer has ended; tells how many are left to the same destination. */
+static uint32_t port_note_done(struct port *port, const struct transfer *t) {
+    uint32_t left = 0;
+    for (struct transfer **link = &port->sent; *link != NULL;) {
+        if (*link == t) {
+            *link = t->next_sent;
+            continue;
+        }
+        left += (*link)->sent.node == t->sent.node;
+        link = &(*link)->next_sent;
+    }
+    if (t->sent.status == NCU_EPARITY)
+        nodeset_add(&port->stopped, t->sent.node);
+    return left;
+}
+
+static bool port_is_sending(const struct port *port, uint32_t to) {
+    const struct transfer *t = port->sent;
+    while (t != NULL && t->sent.node != to)
+        t = t->next_sent;
+    return t != NULL;
+}
+
+/* Whether a message may start: not to where a RESTART is due, unless it is one. */
+static bool port_lets_out(struct port *port, const struct transfer *t) {
+    if (t->restart)
+        nodeset_remove(&port->stopped, t->sent.node);
+    return !nodeset_has(&port->stopped, t->sent.node);
+}
+
+static void transfer_free(struct transfer *t) {
+    free(t->copy);
+    free(t);
+}
+
+/* ---- The front end's messages ---- */
+
+static void host_start(struct ncu *n, struct transfer *t);
+
+/* What has failed to one destination starts again, the first as RESTART. */
+static void host_restart(struct ncu *n, uint32_t to) {
+    bool first = true;
+    for (struct transfer **link = &n->host_failed; *link != NULL;) {
+        struct transfer *t = *link;
+        if (t->sent.node != to) {
+            link = &t->next;
+            continue;
+        }
+        *link = t->next;
+        t->next = NULL;
+        t->restart = first;
+        t->attempts += first; /* the others fail only because of it */
+        first = false;
+        host_start(n, t);
+    }
+}
+
+/* Among those to be sent again, in the order of their cookies. */
+static void host_keep(struct ncu *n, struct transfer *t) {
+    struct transfer **link = &n->host_failed;
+    while (*link != NULL && (*link)->sent.cookie < t->sent.cookie)
+        link = &(*link)->next;
+    t->next = *link;
+    *link = t;
+}
+
+static void host_sent(struct ncu *n, struct transfer *t) {
+    uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
+    ncu_count_ended(&n->host_statistics, t->sent.status);
+    if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
+        host_keep(n, t);
+    } else {
+        if (t->sent.status != NCU_OK)
+            n->ops->host_lost(n->ctx, to, (uint32_t)t->sent.tag, t->bytes, t->sent.bytes, t->sent.status);
+        transfer_free(t);
+    }
+    if (left == 0 && nodeset_has(&n->host.stopped, to))
+        host_restart(n, to);
+}
+
+static void host_start(struct ncu *n, struct transfer *t) {
+    if (!port_lets_out(&n->host, t)) {
+        host_keep(n, t);
+        return;
+    }
+    t->refused = false;
+    t->accepted_cycles = 0;
+    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
+                (uint32_t)t->sent.tag, t->sent.bytes);
+    ncu_count_sent(&n->host_statistics, t->sent.bytes);
+    t->sent.status = net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes,
+                              t->sent.tag, 0, t);
+    if (t->sent.status == NCU_OK)
+        port_note_sent(&n->host, t);
+    else
+        host_sent(n, t);
+}
+
+void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
+    struct transfer *t = memory_new(1, sizeof *t);
+    *t = (struct transfer){.ncu = n,
+                           .copy = memory_new(count, 1),
+                           .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
+    memcpy(t->copy, bytes, count);
+    t->bytes = t->copy;
+    host_start(n, t);
+    if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the one before was given up */
+        host_restart(n, to);
+}
+
+/* ---- The nodes' messages ---- */
+
+static void hop_done(struct transfer *t);
+
+static void send_done(void *arg, uint64_t now_cycles) {
+    struct transfer *t = arg;
+    t->ncu->now_cycles = now_cycles;
+    if (t->parent != NULL) {
+        hop_done(t);
+        return;
+    }
+    if (t->sender == NULL) {
+        host_sent(t->ncu, t);
+        return;
+    }
+    t->sent.channel = port_note_done(&t->sender->port, t);
+    ncu_count_ended(&t->sender->statistics, t->sent.status);
+    if (t->sent.status != NCU_OK)
+        trace_event(t->ncu->trace, now_cycles, t->sender->address, "failed to=%u status=%d", t->sent.node,
+                    t->sent.status);
+    ncu_cause(t->sender, &t->sent);
+    transfer_free(t);
+}
+
+void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles) {
+    struct ncu *n = ctx;
+    struct transfer *t = m->data;
+    n->now_cycles = now_cycles;
+    t->sent.status = t->refused ? NCU_EPARITY : m->status;
+    t->sent.done_cycles = now_cycles;
+    ncu_deliver(n, t, m);
+    /* A sender whose message was held up learns of its end one lookahead after the ARM that let it in: the
+     * release travels back over the path. So an ARM, too, affects no other node sooner than that. */
+    uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + NET_LOOKAHEAD_CYCLES : 0;
+    if (earliest > now_cycles)
+        eventq_add(n->events, earliest, NODE_ORDER, send_done, t);
+    else
+        send_done(t, now_cycles);
+}
+
+/* ---- Broadcasts ----
+ *
+ * A broadcast is a tree of hops, each a message to a neighbour. Who starts it sends over all dimensions of the subcube;
+ * who gets it over dimension k passes it on over the dimensions above k:
+ *
+ *     0 --0--> 1 --1--> 3 --2--> 7        A hop passes on while it lands: its forks ask for their channels when its
+ *     |        +---2--> 5                 header has been taken, and read the receiver's memory behind the bytes that
+ *     +---1--> 2 --2--> 6                 come in. The receiver gets the buffer when all have read it.
+ *     +---2--> 4
+ *
+ * No hop holds more than one channel, and a receive of dimension k waits only for hops of higher dimensions: no circle.
+ * A hop takes the same channels as a message of its origin to that node, in the same order: they keep theirs.
+ */
+
+static void transfer_end_hop(struct transfer *t) {
+    if (t->left && t->landed && t->forks == 0)
+        transfer_free(t);
+}
+
+/* One hop less passes on the bytes of t: t is the broadcast itself, or a hop. */
+static void fork_done(struct transfer *t) {
+    struct ncu *n = t->ncu;
+    if (--t->forks > 0)
+        return;
+    if (t->parent == NULL) {
+        t->sent.done_cycles = n->now_cycles;
+        send_done(t, n->now_cycles);
+        return;
+    }
+    assert(t->landed); /* a fork has begun after its hop, and has as many bytes */
+    ncu_receive_hop(n, t);
+    transfer_end_hop(t);
+}
+
+static void hop_done(struct transfer *t) {
+    t->left = true;
+    fork_done(t->parent);
+    transfer_end_hop(t);
+}
+
+static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes) {
+    struct transfer *t = memory_new(1, sizeof *t);
+    *t = (struct transfer){.ncu = n,
+                           .parent = parent,
+                           .subcube = parent->subcube,
+                           .origin = parent->origin,
+                           .bytes = bytes,
+                           .sent = parent->sent};
+    t->sent.node = at ^ 1u << d;
+    parent->forks++;
+    int status = net_send(n->net, n->now_cycles, at, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);
+    assert(status == NCU_OK);
+    (void)status;
+}
+
+static void fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes) {
+    for (uint32_t d = lowest; d + 1 < parent->subcube; d++)
+        fork_to(n, parent, at, d, bytes);
+}
+
+void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel) {
+    fork_above(n, t, at, in_channel + 1, ncu_node_at(n, at)->ram + t->landing);
+}
+
+static int broadcast_check(const struct ncu_node *node, const struct transfer *t, uint64_t addr) {
+    const struct ncu *n = node->ncu;
+    uint32_t dim = t->subcube - 1;
+    if (n->faults > 0 || !NODE_IS_COMPUTE(node->address) || dim > n->topo->dim ||
+        t->sent.node != (node->address >> dim << dim))
+        return NCU_EDEST;
+    return ncu_memory_has(n, addr, t->sent.bytes) ? NCU_OK : NCU_EADDR;
+}
+
+static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcube) {
+    struct ncu *n = node->ncu;
+    t->subcube = subcube;
+    t->origin = node->address;
+    t->sent.status = broadcast_check(node, t, (uint64_t)(t->bytes - node->ram));
+    if (t->sent.status == NCU_OK)
+        fork_above(n, t, node->address, 0, t->bytes);
+    if (t->forks == 0)
+        send_done(t, n->now_cycles);
+}
+
+/* ---- SEND ---- */
+
+/* NCU_OK: it is under way. */
+static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg) {
+    struct ncu *n = node->ncu;
+    if (!ncu_memory_has(n, arg[1], arg[2]))
+        return NCU_EADDR;
+    if (!port_lets_out(&node->port, t))
+        return NCU_EPARITY;
+    return net_send(n->net, n->now_cycles, node->address, t->sent.node, arg[5], arg[2], (uint32_t)arg[3], arg[4], t);
+}
+
+void ncu_send(struct ncu_node *node, const uint64_t *arg) {
+    struct ncu *n = node->ncu;
+    struct transfer *t = memory_new(1, sizeof *t);
+    *t = (struct transfer){.ncu = n,
+                           .sender = node,
+                           .bytes = node->ram + arg[1],
+                           .restart = (arg[0] & NCU_SEND_RESTART) != 0,
+                           .sent = {.kind = CAUSE_SEND_DONE,
+                                    .node = (uint32_t)arg[0],
+                                    .tag = (uint32_t)arg[3],
+                                    .bytes = arg[2],
+                                    .cookie = arg[4],
+                                    .start_cycles = n->now_cycles}};
+    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64, t->sent.node,
+                arg[3], arg[2]);
+    ncu_count_sent(&node->statistics, arg[2]);
+    if (NCU_SUBCUBE_OF(arg[0]) > 0) {
+        broadcast(node, t, NCU_SUBCUBE_OF(arg[0]));
+        return;
+    }
+    t->sent.status = start_send(node, t, arg);
+    if (t->sent.status == NCU_OK)
+        port_note_sent(&node->port, t);
+    else
+        send_done(t, n->now_cycles);
+}

@@ -1,0 +1,149 @@
+/*
+ * What the NCUs' parts share, and nobody else: ncu.c (instructions, receiving, time), ncu_send.c (sending,
+ * broadcasts, the front end's messages), ncu_disk.c (drives), ncu_report.c (what a node waits for).
+ */
+#ifndef NCUBE_NCU_STATE_H
+#define NCUBE_NCU_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/model/ncu.h"
+#include "emu/base/nodeset.h"
+
+#define CHANNELS (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
+#define NODE_ORDER 0x40000000u       /* in the event queue: after the network's own events of the same cycle */
+
+/* A message between NCUs, from SEND to SEND_DONE. */
+struct transfer {
+    struct ncu *ncu;
+    struct net_message *message; /* while the network has it */
+    struct ncu_node *sender;     /* NULL: the front end */
+    const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
+    uint8_t *copy;
+    uint64_t landing;            /* receive buffer, node-physical */
+    uint64_t accepted_cycles;    /* by an ARM that it waited for; else 0 */
+    bool restart;                /* NCU_SEND_RESTART */
+    bool refused;                /* by the receiver: it comes after a damaged one */
+    uint32_t attempts;           /* of the front end */
+    struct ncu_cause sent;       /* the sender's SEND_DONE */
+    struct transfer *next;       /* waiting for a receive on the same channel; of the front end: to be sent again */
+    struct transfer *next_sent;  /* among those that its sender has under way */
+    /* a broadcast, and its hops */
+    uint32_t subcube;            /* dimension of the subcube + 1; 0: no broadcast */
+    uint32_t origin;             /* who broadcasts */
+    struct transfer *parent;     /* of a hop: whose bytes it passes on */
+    uint32_t forks;              /* hops under way that pass on the bytes of this one */
+    bool landed, left;           /* of a hop: its last byte is there; its sender is done with it */
+    struct ncu_cause received;   /* of a hop that has landed: the receiver's RECV_DONE */
+};
+
+/* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
+struct port {
+    struct transfer *sent;       /* under way */
+    struct nodeset stopped;      /* destinations for which a RESTART is due */
+    struct nodeset refused;      /* sources from which it is */
+};
+
+struct receive {
+    bool armed;
+    uint64_t addr, bytes;
+    struct transfer *landing; /* in progress */
+    struct transfer *waiting; /* headers; more than one only on the channel to oneself */
+};
+
+struct causes { /* a queue in an array that grows */
+    struct ncu_cause *cause;
+    uint32_t first, count, room;
+};
+
+struct drive { /* an I/O node's */
+    struct disk *disk;
+    uint32_t queued;           /* commands that wait or are being done */
+    uint64_t queue_since;      /* when that number last changed */
+    struct ncu_drive_statistics statistics; /* without what is going on */
+};
+
+struct ncu_node {
+    struct ncu *ncu;
+    uint32_t index, address;
+    uint8_t *ram;
+    struct ncu_mailbox *mailbox;
+    bool idle;
+    bool reap; /* SEND_DONE is a cause like any other */
+    uint64_t wait[3]; /* IDLE's arguments, while idle */
+    struct causes causes;
+    struct causes sent; /* SEND_DONE that are no causes, until REAP or SENT */
+    struct receive receive[CHANNELS];
+    uint64_t timer; /* event, 0: none */
+    struct drive drive[DRIVE_MAX];
+    uint32_t drives;
+    struct port port;
+    struct ncu_node_statistics statistics;
+    uint64_t disks_free_cycles; /* the controller does one command at a time [P0 section 3] */
+    struct disk_command *commands; /* under way, in order */
+};
+
+struct disk_command {
+    struct disk_command *next;
+    struct ncu_node *node;
+    uint32_t drive; /* of the node's, if the command is under way */
+    uint64_t service_cycles; /* when the controller begins with it */
+    bool write;
+    uint64_t sector, addr;
+    uint32_t sectors;
+    struct ncu_cause done;
+};
+
+struct ncu {
+    const struct topo *topo;
+    struct eventq *events;
+    struct net *net;
+    const struct ncu_ops *ops;
+    void *ctx;
+    struct trace *trace;
+    uint32_t count;
+    struct ncu_node *node;
+    uint32_t *index_of; /* by address */
+    struct port host;
+    struct ncu_node_statistics host_statistics;
+    uint64_t host_sends;
+    struct transfer *host_failed; /* to be sent again, oldest first */
+    const struct fault *fault;
+    uint32_t faults;
+    struct fault_plan *plan;
+    struct software_cost software;
+    uint64_t now_cycles;
+};
+
+/* A node's memory has these bytes. */
+bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
+
+struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
+
+/* Gives a cause to a node, now. */
+void ncu_cause(struct ncu_node *node, const struct ncu_cause *c);
+
+/* Either end of a node, or of the front end. */
+struct port *ncu_port_at(struct ncu *n, uint32_t address);
+
+/* Counts a message that a node, or the front end, sends; and how it has ended. */
+void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes);
+void ncu_count_ended(struct ncu_node_statistics *s, int status);
+
+/* The last byte of a message is there, or never will be: what its receiver sees of it. */
+void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m);
+/* A hop of a broadcast has landed and has been passed on: its receiver gets it. */
+void ncu_receive_hop(struct ncu *n, struct transfer *t);
+
+/* SEND takes effect. */
+void ncu_send(struct ncu_node *node, const uint64_t *arg);
+/* A hop of a broadcast has been taken by a receive: it is passed on from there. */
+void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
+/* DISK takes effect. */
+void ncu_disk(struct ncu_node *node, const uint64_t *arg);
+/* The network has done with a message (net_ops.done). */
+void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles);
+
+#endif

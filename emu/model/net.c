@@ -1,0 +1,449 @@
+/*
+ * The network in virtual time.
+ *
+ * A message under way is a worm: it holds route[freed .. taken - 1] and has exactly one event queued, unless it waits
+ * for another worm or for a receive.
+ *
+ *     ASKING --> CROSSING --> ... --> ARRIVED --> DRAINING --> DONE
+ *       |  ^     45 cycles    last      72 cycles    tail frees the channels
+ *       v  |     per channel            |  ^         one by one
+ *     WAITING                           v  |
+ *     (another worm has the channel)   HELD (no receive is armed)
+ *
+ *     ASKING, CROSSING or WAITING --(the channel it wants is dead)--> RETREATING, 45 cycles per channel it has --> DONE
+ *
+ * Every channel has an owner and a queue of the worms that wait for it. A free channel is taken at once; a channel
+ * that is freed goes at once to the head of its queue. Since a worm asks in an event, the queue's order is the order
+ * of events: first come first served, and in one cycle by the channel number the header comes from (net.h, "Order").
+ *
+ * The work per message depends on its hops, not on its bytes.
+ */
+#include "emu/model/net.h"
+#include "emu/base/memory.h"
+
+#include <assert.h>
+#include <err.h>
+#include <stdlib.h>
+
+enum phase { PHASE_FAULT, PHASE_FREE, PHASE_ASK, PHASE_HEADER, PHASE_DONE };
+
+enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING, RETREATING };
+
+struct worm {
+    struct net_message m; /* first: net_accept gets back to the worm from it */
+    struct net *net;
+    struct worm *next_waiting; /* in the channel's queue */
+    struct worm *previous, *next; /* among all worms of the net */
+    uint64_t event;            /* the one event of this worm, 0: none */
+    uint64_t accepted_cycles;
+    uint64_t waits_since; /* while WAITING */
+    enum worm_state state;
+    uint32_t at, at_channel; /* where the header is: node, and the channel it came in by */
+    uint32_t taken, freed;   /* channels of the route */
+    uint32_t route[TOPO_ROUTE_MAX];
+};
+
+struct channel {
+    uint32_t dead; /* how many faults lie on it */
+    struct worm *owner;
+    struct worm *first_waiting, *last_waiting;
+    uint64_t taken_cycles; /* by its owner */
+    struct net_channel_statistics statistics; /* without what is going on */
+};
+
+struct net {
+    const struct topo *topo;
+    struct eventq *queue;
+    const struct net_ops *ops;
+    void *ctx;
+    struct channel *channel; /* [topo_channels(topo)] */
+    struct worm *worms;
+    uint32_t in_flight;
+    uint64_t now_cycles; /* of the last event */
+    struct net_statistics statistics;
+};
+
+struct net *net_new(const struct topo *topo, struct eventq *queue, const struct net_ops *ops, void *ctx)
+{
+    struct net *n = memory_new(1, sizeof *n);
+    *n = (struct net){.topo = topo, .queue = queue, .ops = ops, .ctx = ctx};
+    n->channel = memory_new(topo_channels(topo), sizeof *n->channel);
+    return n;
+}
+
+/* ---- Worms -------------------------------------------------------------------------------- */
+
+static struct worm *worm_new(struct net *n)
+{
+    struct worm *w = memory_new(1, sizeof *w);
+    w->net = n;
+    w->next = n->worms;
+    if (w->next)
+        w->next->previous = w;
+    n->worms = w;
+    n->in_flight++;
+    return w;
+}
+
+static void worm_free(struct worm *w)
+{
+    struct net *n = w->net;
+    if (w->event)
+        eventq_cancel(n->queue, w->event);
+    if (w->previous)
+        w->previous->next = w->next;
+    else
+        n->worms = w->next;
+    if (w->next)
+        w->next->previous = w->previous;
+    n->in_flight--;
+    free(w);
+}
+
+void net_free(struct net *n)
+{
+    if (!n)
+        return;
+    while (n->worms)
+        worm_free(n->worms);
+    free(n->channel);
+    free(n);
+}
+
+/* ---- Events ------------------------------------------------------------------------------- */
+
+static void worm_run(void *arg, uint64_t now_cycles);
+
+static uint32_t order_of(enum phase phase, uint32_t node, uint32_t channel)
+{
+    return (uint32_t)phase << 20 | channel << 16 | node;
+}
+
+static void schedule(struct worm *w, uint64_t at_cycles, enum phase phase, uint32_t node, uint32_t channel)
+{
+    assert(!w->event);
+    w->event = eventq_add(w->net->queue, at_cycles, order_of(phase, node, channel), worm_run, w);
+}
+
+/* When the tail has passed the first channel that is still held. */
+static uint64_t next_free_cycles(const struct worm *w)
+{
+    uint64_t tail = w->m.done_cycles - NET_HOP_CYCLES * (uint64_t)(w->m.hops - w->freed - 1);
+    return tail > w->accepted_cycles ? tail : w->accepted_cycles;
+}
+
+static void schedule_tail(struct worm *w)
+{
+    uint32_t node = w->m.to, channel = w->m.in_channel;
+    if (w->freed == w->m.hops) {
+        schedule(w, w->m.done_cycles, PHASE_DONE, node, channel);
+        return;
+    }
+    topo_channel_end(w->net->topo, w->route[w->freed], &node, &channel);
+    schedule(w, next_free_cycles(w), PHASE_FREE, node, channel);
+}
+
+/* ---- Taking and freeing channels ---------------------------------------------------------- */
+
+static void take_channel(struct worm *w, uint64_t now_cycles)
+{
+    uint32_t index = w->route[w->taken];
+    struct channel *c = &w->net->channel[index];
+    assert(!c->owner);
+    c->owner = w;
+    c->taken_cycles = now_cycles;
+    c->statistics.messages++;
+    w->taken++;
+    w->state = CROSSING;
+    if (w->net->ops->fault && w->m.status == NCU_OK)
+        w->m.status = w->net->ops->fault(w->net->ctx, &w->m, index, now_cycles);
+    topo_channel_end(w->net->topo, index, &w->at, &w->at_channel);
+    schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_ASK, w->at, w->at_channel);
+}
+
+static void wait_for_channel(struct worm *w, uint64_t now_cycles)
+{
+    struct channel *c = &w->net->channel[w->route[w->taken]];
+    w->state = WAITING;
+    w->waits_since = now_cycles;
+    w->next_waiting = NULL;
+    if (c->first_waiting)
+        c->last_waiting->next_waiting = w;
+    else
+        c->first_waiting = w;
+    c->last_waiting = w;
+}
+
+/* The header gives up the channel it came by, 45 cycles from now; without one the message is done. */
+static void schedule_retreat(struct worm *w, uint64_t now_cycles)
+{
+    uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;
+    w->state = RETREATING;
+    if (w->taken == 0) {
+        schedule(w, now_cycles, PHASE_DONE, node, channel);
+        return;
+    }
+    topo_channel_end(w->net->topo, w->route[w->taken - 1], &node, &channel);
+    schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_FREE, node, channel);
+}
+
+/* A message about it, of a header's length, goes back. So what a request sets free never tells another node of a dead
+ * channel within the lookahead: it takes one hop at least to get here. */
+static void turn_back(struct worm *w, uint64_t now_cycles)
+{
+    w->m.status = NCU_ELINK;
+    schedule_retreat(w, now_cycles + NET_BYTE_CYCLES * NET_HEADER_BYTES);
+}
+
+static void ask_for_channel(struct worm *w, uint64_t now_cycles)
+{
+    const struct channel *c = &w->net->channel[w->route[w->taken]];
+    if (c->dead)
+        turn_back(w, now_cycles);
+    else if (c->owner)
+        wait_for_channel(w, now_cycles);
+    else
+        take_channel(w, now_cycles);
+}
+
+static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
+{
+    struct channel *c = &w->net->channel[w->route[k]];
+    assert(c->owner == w && k >= w->freed && k < w->taken);
+    c->owner = NULL;
+    c->statistics.busy_cycles += now_cycles - c->taken_cycles;
+    struct worm *heir = c->first_waiting;
+    if (!heir)
+        return;
+    assert(heir->state == WAITING);
+    c->first_waiting = heir->next_waiting;
+    c->statistics.blocked_cycles += now_cycles - heir->waits_since;
+    take_channel(heir, now_cycles);
+}
+
+static void free_channel(struct worm *w, uint64_t now_cycles)
+{
+    release(w, w->freed, now_cycles);
+    w->freed++;
+}
+
+/* ---- Dead channels ------------------------------------------------------------------------ */
+
+void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
+{
+    struct channel *c = &n->channel[channel];
+    c->dead++;
+    if (c->owner && c->owner->m.status == NCU_OK)
+        c->owner->m.status = NCU_EPARITY;
+    struct worm *w = c->first_waiting;
+    c->first_waiting = c->last_waiting = NULL;
+    for (struct worm *next; w; w = next) {
+        next = w->next_waiting;
+        c->statistics.blocked_cycles += now_cycles - w->waits_since;
+        turn_back(w, now_cycles);
+    }
+}
+
+void net_revive_channel(struct net *n, uint32_t channel)
+{
+    assert(n->channel[channel].dead > 0);
+    n->channel[channel].dead--;
+}
+
+/* ---- The stages of a message -------------------------------------------------------------- */
+
+static void arrive(struct worm *w, uint64_t now_cycles)
+{
+    assert(w->taken == w->m.hops);
+    w->state = ARRIVED;
+    w->m.header_cycles = now_cycles + NET_BYTE_CYCLES * NET_HEADER_BYTES;
+    schedule(w, w->m.header_cycles, PHASE_HEADER, w->m.to, w->m.in_channel);
+}
+
+static void accept(struct worm *w, uint64_t now_cycles)
+{
+    w->state = DRAINING;
+    w->accepted_cycles = now_cycles;
+    w->m.done_cycles = now_cycles + NET_BYTE_CYCLES * w->m.bytes;
+    schedule_tail(w);
+}
+
+static void deliver_header(struct worm *w, uint64_t now_cycles)
+{
+    w->state = HELD; /* unless header() takes it, or lets it in by net_accept */
+    if (w->net->ops->header(w->net->ctx, &w->m, now_cycles))
+        net_accept(w->net, &w->m, now_cycles);
+}
+
+static void finish(struct worm *w, uint64_t now_cycles)
+{
+    struct net_statistics *s = &w->net->statistics;
+    bool good = w->m.status == NCU_OK;
+    s->delivered += good;
+    s->delivered_bytes += good ? w->m.bytes : 0;
+    s->failed += !good;
+    s->failed_bytes += good ? 0 : w->m.bytes;
+    w->net->ops->done(w->net->ctx, &w->m, now_cycles);
+    worm_free(w);
+}
+
+static void drain(struct worm *w, uint64_t now_cycles)
+{
+    if (w->freed == w->m.hops) {
+        finish(w, now_cycles);
+        return;
+    }
+    while (w->freed < w->m.hops && next_free_cycles(w) <= now_cycles)
+        free_channel(w, now_cycles);
+    schedule_tail(w);
+}
+
+static void retreat(struct worm *w, uint64_t now_cycles)
+{
+    if (w->taken == 0) {
+        finish(w, now_cycles);
+        return;
+    }
+    release(w, w->taken - 1, now_cycles);
+    w->taken--;
+    schedule_retreat(w, now_cycles);
+}
+
+/* The one event of a worm. */
+static void worm_step(struct worm *w, uint64_t now_cycles)
+{
+    switch (w->state) {
+    case ASKING:
+    case CROSSING:
+        if (w->taken < w->m.hops)
+            ask_for_channel(w, now_cycles);
+        else
+            arrive(w, now_cycles);
+        break;
+    case ARRIVED:
+        deliver_header(w, now_cycles);
+        break;
+    case DRAINING:
+        drain(w, now_cycles);
+        break;
+    case RETREATING:
+        retreat(w, now_cycles);
+        break;
+    case WAITING:
+    case HELD:
+        assert(!"a worm that waits has no event");
+    }
+}
+
+static void worm_run(void *arg, uint64_t now_cycles)
+{
+    struct worm *w = arg;
+    struct net *n = w->net;
+    assert(now_cycles >= n->now_cycles);
+    n->now_cycles = now_cycles;
+    w->event = 0;
+    worm_step(w, now_cycles);
+#ifdef NCUBE_DEBUG
+    net_check(n);
+#endif
+}
+
+int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uint64_t via, uint64_t bytes, uint64_t tag,
+             uint64_t cookie, void *data)
+{
+    uint32_t route[TOPO_ROUTE_MAX], in_channel;
+    int hops = topo_route(n->topo, from, to, via, route, &in_channel);
+    if (hops < 0)
+        return NCU_EDEST;
+    struct worm *w = worm_new(n);
+    w->m = (struct net_message){
+        .from = from,
+        .to = to,
+        .in_channel = in_channel,
+        .hops = (uint32_t)hops,
+        .bytes = bytes,
+        .tag = tag,
+        .cookie = cookie,
+        .data = data,
+        .start_cycles = now_cycles,
+        .status = NCU_OK,
+    };
+    for (int i = 0; i < hops; i++)
+        w->route[i] = route[i];
+    n->statistics.messages++;
+    n->statistics.sent_bytes += bytes;
+    n->statistics.hops += (uint32_t)hops;
+    w->at = from;
+    w->at_channel = TOPO_SELF_CHANNEL;
+    schedule(w, now_cycles, PHASE_ASK, w->at, w->at_channel);
+    return NCU_OK;
+}
+
+void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles)
+{
+    struct worm *w = (struct worm *)m;
+    assert(w->net == n && w->state == HELD && now_cycles >= m->header_cycles);
+    accept(w, now_cycles);
+}
+
+struct net_statistics net_statistics(const struct net *n)
+{
+    return n->statistics;
+}
+
+struct net_channel_statistics net_channel_statistics(const struct net *n, uint32_t channel, uint64_t now_cycles)
+{
+    assert(channel < topo_channels(n->topo));
+    const struct channel *c = &n->channel[channel];
+    struct net_channel_statistics s = c->statistics;
+    if (c->owner)
+        s.busy_cycles += now_cycles - c->taken_cycles;
+    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+        s.blocked_cycles += now_cycles - w->waits_since;
+    return s;
+}
+
+static uint32_t check_worm(const struct worm *w)
+{
+    assert(w->freed <= w->taken && w->taken <= w->m.hops);
+    assert((w->event == 0) == (w->state == WAITING || w->state == HELD));
+    for (uint32_t k = w->freed; k < w->taken; k++)
+        assert(w->net->channel[w->route[k]].owner == w);
+    return w->taken - w->freed;
+}
+
+static void check_channel(const struct channel *c)
+{
+    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+        assert(c->owner && w->state == WAITING && &w->net->channel[w->route[w->taken]] == c);
+}
+
+void net_check(const struct net *n)
+{
+    uint32_t worms = 0, held = 0, owned = 0;
+    uint64_t bytes = 0;
+    for (const struct worm *w = n->worms; w; w = w->next, worms++) {
+        held += check_worm(w);
+        bytes += w->m.bytes;
+    }
+    for (uint32_t c = 0; c < topo_channels(n->topo); c++) {
+        check_channel(&n->channel[c]);
+        owned += n->channel[c].owner != NULL;
+    }
+    const struct net_statistics *s = &n->statistics;
+    assert(worms == n->in_flight && held == owned);
+    assert(s->messages == s->delivered + s->failed + n->in_flight);
+    assert(s->sent_bytes == s->delivered_bytes + s->failed_bytes + bytes);
+}
+
+uint32_t net_in_flight(const struct net *n)
+{
+    return n->in_flight;
+}
+
+const struct net_message *net_channel_owner(const struct net *n, uint32_t channel)
+{
+    assert(channel < topo_channels(n->topo));
+    const struct worm *owner = n->channel[channel].owner;
+    return owner ? &owner->m : NULL;
+}

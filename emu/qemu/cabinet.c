@@ -1,0 +1,141 @@
+#define _GNU_SOURCE
+#include "emu/qemu/cabinet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vertex/contract/machine.h"
+
+#define QEMU "qemu-system-riscv64"
+#define SLACK_BYTES (4ull << 20) /* at the top, where QEMU's reset puts its device tree */
+#define STATUS_NO_QEMU 127
+
+static int make_ram(struct cabinet *c) {
+    c->ram_fd = memfd_create("ncube-ram", MFD_CLOEXEC);
+    c->log_fd = memfd_create("ncube-log", MFD_CLOEXEC);
+    if (c->ram_fd < 0 || c->log_fd < 0 || ftruncate(c->ram_fd, (off_t)c->bytes) != 0)
+        return -1;
+    c->ram = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, c->ram_fd, 0);
+    if (c->ram != MAP_FAILED)
+        return 0;
+    c->ram = NULL;
+    return -1;
+}
+
+static void keep_open(int fd) {
+    fcntl(fd, F_SETFD, 0);
+}
+
+/* In the child, between fork and exec. */
+static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin) {
+    char object[128], smp[16], memory[32], plugin_options[4096 + 128];
+    setsid(); /* Ctrl-C is for ncube alone */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    keep_open(c->ram_fd);
+    keep_open(control_fd);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(c->log_fd, STDOUT_FILENO);
+    dup2(c->log_fd, STDERR_FILENO);
+    snprintf(object, sizeof object, "memory-backend-file,id=ram,size=%zu,mem-path=/proc/self/fd/%d,share=on", c->bytes,
+             c->ram_fd);
+    snprintf(smp, sizeof smp, "%u", c->nodes + 1);
+    snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
+    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d",
+             plugin, control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
+    execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
+           "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none",
+           "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
+    dprintf(STDERR_FILENO, "%s: %s\n", QEMU, strerror(errno));
+    _exit(STATUS_NO_QEMU);
+}
+
+int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
+                  const char *plugin, bool statistics, char *error, size_t error_bytes) {
+    size_t bytes = CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
+    *c = (struct cabinet){.ram_fd = -1,
+                          .log_fd = -1,
+                          .bytes = bytes,
+                          .nodes = nodes,
+                          .first_slot = first_slot,
+                          .ram_bytes = ram_bytes,
+                          .statistics = statistics};
+    pid_t parent = getpid();
+    if (make_ram(c) == 0) {
+        c->pid = fork();
+        if (c->pid == 0)
+            become_qemu(c, parent, control_fd, plugin);
+        if (c->pid > 0)
+            return 0;
+        c->pid = 0;
+    }
+    snprintf(error, error_bytes, "cannot make a cabinet of %u nodes: %s", nodes, strerror(errno));
+    cabinet_stop(c);
+    return -1;
+}
+
+int cabinet_clear(struct cabinet *c) {
+    return fallocate(c->ram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)c->bytes);
+}
+
+uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart) {
+    return c->ram + CABINET_SHARED_BYTES + hart * c->ram_bytes;
+}
+
+uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa) {
+    return c->ram + (pa - CABINET_RAM_BASE);
+}
+
+void cabinet_stop(struct cabinet *c) {
+    if (c->pid > 0) {
+        kill(c->pid, SIGKILL);
+        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (c->ram != NULL)
+        munmap(c->ram, c->bytes);
+    if (c->ram_fd >= 0)
+        close(c->ram_fd);
+    if (c->log_fd >= 0)
+        close(c->log_fd);
+    *c = (struct cabinet){.ram_fd = -1, .log_fd = -1};
+}
+
+/* The last line that QEMU printed, without its newline; empty if it printed nothing. */
+static void read_last_line(int fd, char *line, size_t bytes) {
+    char log[4096];
+    off_t end = lseek(fd, 0, SEEK_END), start = end > (off_t)sizeof log - 1 ? end - (off_t)sizeof log + 1 : 0;
+    ssize_t n = pread(fd, log, sizeof log - 1, start);
+    log[n > 0 ? n : 0] = '\0';
+    for (size_t k = strlen(log); k > 0 && log[k - 1] == '\n'; k--)
+        log[k - 1] = '\0';
+    char *newline = strrchr(log, '\n');
+    snprintf(line, bytes, "%s", newline != NULL ? newline + 1 : log);
+}
+
+int cabinet_died(struct cabinet *c, char *text, size_t bytes) {
+    int status;
+    pid_t pid = c->pid;
+    if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid)
+        return 0;
+    c->pid = 0;
+    char last[1024];
+    read_last_line(c->log_fd, last, sizeof last);
+    if (WIFSIGNALED(status))
+        snprintf(text, bytes, "%s (process %d) was ended by signal %d%s%s", QEMU, (int)pid, WTERMSIG(status),
+                 last[0] ? ": " : "", last);
+    else
+        snprintf(text, bytes, "%s (process %d) ended with status %d%s%s", QEMU, (int)pid, WEXITSTATUS(status),
+                 last[0] ? ": " : "", last);
+    return 1;
+}

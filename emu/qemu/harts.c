@@ -1,0 +1,154 @@
+/*
+ * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on
+ * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, and harts are placed on the
+ * others only for a long run beside other harts (docs/performance.md has the figures).
+ */
+#define _GNU_SOURCE
+#include "emu/qemu/harts.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "emu/qemu/futex.h"
+#include "emu/base/memory.h"
+#include "emu/base/signals.h"
+
+/* All of this is a matter of speed only: refused, everything works as well. */
+static void keep_on(pid_t thread, int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    sched_setaffinity(thread, sizeof set, &set);
+}
+
+static void find_processors(struct harts *h, uint32_t most) {
+    cpu_set_t allowed;
+    int own = sched_getcpu();
+    if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    if (most == 0 || most > HARTS_PROCESSORS_MAX)
+        most = HARTS_PROCESSORS_MAX;
+    h->processor[h->processors++] = own;
+    for (int cpu = 0; cpu < CPU_SETSIZE && h->processors < most; cpu++)
+        if (cpu != own && CPU_ISSET(cpu, &allowed))
+            h->processor[h->processors++] = cpu;
+    keep_on(0, own);
+}
+
+/* The processor with the fewest harts; the preferred one, unless a move makes that better. */
+static uint32_t least_loaded(const struct harts *h, uint32_t preferred) {
+    uint32_t best = preferred;
+    for (uint32_t p = 0; p < h->processors; p++)
+        if (h->load[p] < h->load[best])
+            best = p;
+    return h->load[best] + 1 < h->load[preferred] ? best : preferred;
+}
+
+static void place(struct harts *h, uint32_t index, bool spread) {
+    uint32_t where = spread ? least_loaded(h, h->place[index]) : 0;
+    h->load[where]++;
+    if (h->place[index] == where || h->processors < 2)
+        return;
+    h->place[index] = (uint8_t)where;
+    keep_on((pid_t)harts_slot(h, index)->thread, h->processor[where]);
+}
+
+int harts_init(struct harts *h, uint32_t count, uint32_t processors) {
+    size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
+    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count,
+                        .place = memory_new(count, 1)};
+    find_processors(h, processors);
+    void *p = MAP_FAILED;
+    if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
+        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
+    if (p == MAP_FAILED) {
+        free(h->place);
+        if (h->fd >= 0)
+            close(h->fd);
+        return -1;
+    }
+    h->control = p;
+    h->load[0] = count;
+    return 0;
+}
+
+void harts_free(struct harts *h) {
+    munmap(h->control, sizeof(struct control) + h->count * sizeof(struct slot));
+    close(h->fd);
+    free(h->place);
+}
+
+struct slot *harts_slot(const struct harts *h, uint32_t index) {
+    return &h->control->slot[index];
+}
+
+void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread) {
+    struct slot *s = harts_slot(h, index);
+    place(h, index, spread);
+    s->base_cycles = base_cycles;
+    s->budget_cycles = budget_cycles;
+    s->progress = base_cycles;
+    s->stop_soon = 0;
+    __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&s->go);
+}
+
+int64_t harts_take_stopped(struct harts *h) {
+    if (h->taken == 0)
+        h->taken = __atomic_exchange_n(&h->control->stopped, 0, __ATOMIC_SEQ_CST);
+    if (h->taken == 0)
+        return -1;
+    uint32_t index = h->taken - 1;
+    h->taken = harts_slot(h, index)->next_stopped;
+    h->load[h->place[index]]--;
+    return index;
+}
+
+uint64_t harts_progress(const struct harts *h, uint32_t index) {
+    return __atomic_load_n(&harts_slot(h, index)->progress, __ATOMIC_SEQ_CST);
+}
+
+void harts_call(struct harts *h, uint32_t index) {
+    __atomic_store_n(&harts_slot(h, index)->stop_soon, 1, __ATOMIC_SEQ_CST);
+}
+
+uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles) {
+    __atomic_store_n(&h->control->wanted, wanted_cycles, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
+}
+
+bool harts_sleep(struct harts *h, uint32_t bell) {
+    struct control *c = h->control;
+    __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
+           !signals_any()) /* one may have come before `bell` */
+        futex_wait(&c->doorbell, bell);
+    __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
+    return !signals_end() && !signals_take_child();
+}
+
+bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops) {
+    for (;;) {
+        uint32_t bell = harts_watch(h, UINT64_MAX);
+        if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
+            h->load[h->place[index]]--;
+            return true;
+        }
+        if (!harts_sleep(h, bell))
+            return false;
+    }
+}
+
+bool harts_wait(struct harts *h, uint32_t n) {
+    while (n > 0) {
+        uint32_t bell = harts_watch(h, UINT64_MAX);
+        if (harts_take_stopped(h) >= 0)
+            n--;
+        else if (!harts_sleep(h, bell))
+            return false;
+    }
+    return true;
+}

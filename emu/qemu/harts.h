@@ -1,0 +1,60 @@
+/*
+ * Granting harts and waiting for them: ncube's end of the control segment (slots.h).
+ */
+#ifndef NCUBE_HARTS_H
+#define NCUBE_HARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/qemu/slots.h"
+
+#define HARTS_PROCESSORS_MAX 64u
+
+struct harts {
+    struct control *control; /* shared with the plugins */
+    int fd;                  /* of the memfd, for them to inherit */
+    uint32_t count;          /* slots */
+    uint32_t processors;     /* of the host, that harts may be placed on; the first is ours too */
+    int processor[HARTS_PROCESSORS_MAX];
+    uint8_t *place;          /* of each hart: an index into `processor` */
+    uint32_t taken; /* 1 + slot of the first of those that harts_take_stopped has still to give */
+    uint32_t load[HARTS_PROCESSORS_MAX]; /* harts that run there */
+};
+
+/* Makes the control segment; all harts count as granted, and stop by themselves when they are created.
+ * Keeps this process, and the cabinets that it will start, on the processor where it is now; up to `processors` of
+ * those allowed (0: all) are for harts that are spread. Returns 0 or -1 with errno. */
+int harts_init(struct harts *h, uint32_t count, uint32_t processors);
+void harts_free(struct harts *h);
+
+struct slot *harts_slot(const struct harts *h, uint32_t index);
+
+/* The slot of a hart that has stopped since its last grant and has not been taken yet, or -1. The hart is the
+ * caller's. */
+int64_t harts_take_stopped(struct harts *h);
+
+/* No request of a running hart comes before this time. */
+uint64_t harts_progress(const struct harts *h, uint32_t index);
+
+/* Lets one stopped hart run from `base_cycles`; user code only as far as the budget. Where: with us, or if `spread`
+ * on the processor with the fewest harts. */
+void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread);
+
+/* A running hart is needed: it stops soon, in user code, if it does not trap before. */
+void harts_call(struct harts *h, uint32_t index);
+
+/* Says that ncube wants to know when a running hart's clock has passed that time; to be followed by a look at the
+ * harts, then harts_sleep with the doorbell's count from before that look: so no change is missed. */
+uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles);
+
+/* Sleeps until the doorbell has been rung since. False: a signal came, or a process ended (signals.h). */
+bool harts_sleep(struct harts *h, uint32_t bell);
+
+/* Waits until an injector hart has stopped as often as that. Others may run, and stop, meanwhile. False as above. */
+bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops);
+
+/* Waits until `n` granted harts have stopped, and takes them. False as above. For times when nothing else runs. */
+bool harts_wait(struct harts *h, uint32_t n);
+
+#endif

@@ -1,0 +1,448 @@
+/*
+ * plugin.so: gives the harts of one QEMU process ("cabinet") exact virtual time and the NCU's instructions.
+ * The only file that knows QEMU, and it decides nothing: it counts, stops harts and carries requests to ncube.
+ *
+ * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set
+ * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls us before its first
+ * instruction. At the mark that is the end of the budget the hart stops: nothing of user code that ends at or after the
+ * budget is executed. At the marks before, it only tells how far it is. Kernel code (what is fetched from the addresses
+ * of the shared region) has no marks: it sees the outside through NCU instructions only, and those stop it when they
+ * need an answer.
+ *
+ * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary. Where that
+ * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would by one thing:
+ * QEMU drops a reservation (lr) at every trap, and the sc that follows fails. So a hart is not stopped between the two.
+ * The clock of the handling is set here, by what the grant has handed over (sched.h): at CAUSES to the time of the
+ * causes, at END to that of what was held up.
+ *
+ * Statistics, if asked for, cost one more inline addition per block: instructions in user code, cycles in kernel code.
+ *
+ * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
+ * statistics=0 or 1.
+ */
+#define _GNU_SOURCE
+#include "emu/qemu/cost.h"
+#include "emu/qemu/futex.h"
+#include "vertex/contract/machine.h"
+#include "emu/qemu/qemu_abi.h"
+#include "emu/qemu/slots.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(COST_CLASS_COUNT <= SLOT_COST_CLASSES, "the cost table of the control segment");
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
+
+#define COUNTER_LIMIT (1ull << 62)
+
+#define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
+#define LAST_MARK_CYCLES 100000u
+
+/* So long after an lr a hart runs on to its sc whatever is due: RISC-V promises success within 16 instructions, none of
+ * them slower than a division. An lr whose sc does not come, as in a comparison that fails, holds up nothing longer; a
+ * loop of such, a lock that is waited for, no longer than the second. */
+#define RESERVATION_CYCLES 1000u
+#define RESERVATIONS_CYCLES 20000u
+
+/* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
+struct counter {
+    _Alignas(128) uint64_t cycles;
+    uint64_t mark;  /* cycles from the grant to the next mark */
+    uint64_t apart; /* from the mark before */
+    uint64_t instructions;  /* of user code */
+    uint64_t kernel_cycles; /* since the last user code */
+    bool settle;    /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
+    uint64_t settled_cycles;
+    /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo
+     * 2^64. */
+    bool reserved;
+    uint64_t reserved_at;    /* its lr */
+    uint64_t reserved_since; /* the first of the lr before it that followed each other soon, without an sc */
+};
+
+static struct {
+    struct control *control;
+    uint8_t *ram; /* the whole RAM of the cabinet */
+    uint64_t ram_bytes;
+    uint64_t first;
+    uint64_t statistics; /* not 0: count what is for statistics only */
+    struct qemu_plugin_scoreboard *counters;
+    qemu_plugin_u64 cycles, instructions, kernel_cycles;
+} plugin;
+
+static struct slot *slot_of(unsigned hart) {
+    return &plugin.control->slot[plugin.first + hart];
+}
+
+static struct counter *counter_of(unsigned hart) {
+    return qemu_plugin_scoreboard_find(plugin.counters, hart);
+}
+
+static struct ncu_mailbox *mailbox_of(unsigned hart) {
+    return (struct ncu_mailbox *)(plugin.ram + CABINET_SHARED_BYTES + hart * plugin.ram_bytes + NCU_MAILBOX_PA);
+}
+
+/* Cycles since the grant. */
+static uint64_t counter_elapsed(const struct counter *c) {
+    return c->cycles - (COUNTER_LIMIT - c->mark);
+}
+
+static void counter_set(struct counter *c, uint64_t elapsed, uint64_t mark) {
+    c->mark = mark;
+    c->cycles = COUNTER_LIMIT - mark + elapsed;
+}
+
+static uint64_t hart_cycles(unsigned hart) {
+    return slot_of(hart)->base_cycles + counter_elapsed(counter_of(hart));
+}
+
+/* The marks stay where they are, at their distance from the grant. */
+static void hart_set_cycles(unsigned hart, uint64_t cycles) {
+    counter_set(counter_of(hart), cycles - slot_of(hart)->base_cycles, counter_of(hart)->mark);
+}
+
+static void doorbell_ring(struct control *c) {
+    __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&c->doorbell);
+}
+
+static void list_stopped(struct control *c, struct slot *s) {
+    uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+    do
+        s->next_stopped = head;
+    while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+static void publish_progress(struct control *c, struct slot *s, uint64_t cycles) {
+    __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
+    if (cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
+        doorbell_ring(c);
+}
+
+static void slot_await_go(struct slot *s, uint32_t last) {
+    __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
+        futex_wait(&s->go, last);
+    __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+/* The grant's cycles count from 0 again. */
+static void counter_begin(struct counter *c, uint64_t budget_cycles) {
+    c->reserved_at -= counter_elapsed(c);
+    c->reserved_since -= counter_elapsed(c);
+    c->apart = FIRST_MARK_CYCLES;
+    counter_set(c, 0, budget_cycles < FIRST_MARK_CYCLES ? budget_cycles : FIRST_MARK_CYCLES);
+}
+
+/* Hands the hart to ncube and returns when it is granted again. */
+static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
+    struct slot *s = slot_of(hart);
+    uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
+    s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
+    s->why = why;
+    s->op = op;
+    s->instructions = counter_of(hart)->instructions;
+    __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
+    if (op != NCU_INJECT)
+        list_stopped(plugin.control, s);
+    doorbell_ring(plugin.control);
+    slot_await_go(s, last);
+    s->posts = 0;
+    counter_begin(counter_of(hart), s->budget_cycles);
+}
+
+/* User code stops after so many cycles more, if the budget is not less. */
+static void hart_limit_budget(unsigned hart, uint64_t cycles) {
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    uint64_t elapsed = counter_elapsed(c), end = elapsed + cycles;
+    if (end < s->budget_cycles)
+        s->budget_cycles = end;
+    if (end < c->mark)
+        counter_set(c, elapsed, end);
+}
+
+/* ---- NCU instructions ---- */
+
+static void ncu_post(unsigned hart, uint32_t op) {
+    struct slot *s = slot_of(hart);
+    if (s->posts == NCU_POSTED)
+        hart_stop(hart, SLOT_POSTS, 0);
+    struct slot_post *p = &s->post[s->posts++];
+    p->cycles = hart_cycles(hart);
+    p->op = op;
+    memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
+}
+
+/* The clock of what END has let go on. */
+static void hart_settle(unsigned hart) {
+    struct counter *c = counter_of(hart);
+    if (c->settle)
+        hart_set_cycles(hart, c->settled_cycles);
+    c->settle = false;
+}
+
+/* The first ENTER after user code tells the way in; where END has set the clock, the way costs nothing. */
+static void note_way_in(struct slot *s, const struct counter *c) {
+    if (!c->settle && s->entry_cycles == 0)
+        s->entry_cycles = c->kernel_cycles;
+}
+
+/* With `handling` it is a trap that comes before the interrupt that was raised: then its causes are handled first, and
+ * what they hold up goes on from the trap. Their number, in the mailbox since, is the answer. */
+static void ncu_enter(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    note_way_in(s, counter_of(hart));
+    hart_settle(hart);
+    if (s->handling)
+        s->shift_cycles += hart_cycles(hart) - s->base_cycles;
+    else
+        hart_stop(hart, SLOT_OP, NCU_ENTER);
+}
+
+/* With `handling` they are in the mailbox. */
+static void ncu_causes(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    if (!s->handling)
+        hart_stop(hart, SLOT_OP, NCU_CAUSES);
+    else
+        hart_set_cycles(hart, s->causes_cycles);
+    s->handling = 0;
+}
+
+/* What was held up goes on, later by what the handling took. */
+static void ncu_end(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    ncu_post(hart, NCU_END);
+    s->user_since = hart_cycles(hart);
+    c->settle = true;
+    c->settled_cycles = s->user_since + s->shift_cycles;
+    hart_set_cycles(hart, c->settled_cycles);
+}
+
+/* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
+ * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or
+ * that there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
+static void ncu_leave(unsigned hart) {
+    struct slot *s = slot_of(hart);
+    s->entry_cycles = 0;
+    counter_of(hart)->kernel_cycles = 0;
+    if (s->user_since == 0)
+        counter_of(hart)->instructions = 0; /* the reset vector's */
+    if (counter_of(hart)->settle)
+        hart_settle(hart);
+    else
+        s->user_since = hart_cycles(hart);
+    counter_of(hart)->reserved = false;
+    s->exact = mailbox_of(hart)->exact;
+    if (s->posts == 0)
+        publish_progress(plugin.control, s, hart_cycles(hart));
+    if (s->exact)
+        hart_limit_budget(hart, 0);
+    else if (s->posts > 0)
+        hart_limit_budget(hart, plugin.control->run_on_cycles);
+}
+
+static void ncu_execute(unsigned hart, void *userdata) {
+    uint32_t op = (uint32_t)(uintptr_t)userdata;
+    switch (op) {
+    case NCU_TIME:
+        mailbox_of(hart)->ans[0] = hart_cycles(hart);
+        break;
+    case NCU_CHARGE:
+        hart_set_cycles(hart, hart_cycles(hart) + mailbox_of(hart)->arg[0]);
+        break;
+    case NCU_ENTER:
+        ncu_enter(hart);
+        break;
+    case NCU_CAUSES:
+        ncu_causes(hart);
+        break;
+    case NCU_END:
+        ncu_end(hart);
+        break;
+    case NCU_LEAVE:
+        ncu_leave(hart);
+        break;
+    default:
+        if (slot_op_is_posted(op))
+            ncu_post(hart, op);
+        else
+            hart_stop(hart, SLOT_OP, op);
+    }
+}
+
+/* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */
+static uint32_t ncu_op_of(uint32_t insn) {
+    return (insn & 0xfffff) == 0x2013 ? insn >> 20 : 0;
+}
+
+/* ---- Translation ---- */
+
+static bool in_kernel(uint64_t va) {
+    return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
+}
+
+/* QEMU ends in order by waiting for its harts, which wait for ncube: told to end, it must just end. ncube sees that. */
+static void end_by_signals(void) {
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
+static void hart_created_stop(unsigned hart) {
+    end_by_signals();
+    slot_of(hart)->thread = (uint32_t)gettid();
+    hart_stop(hart, SLOT_START, 0);
+}
+
+/* ---- Reservations ---- */
+
+static bool reservation_is_young(const struct counter *c) {
+    uint64_t elapsed = counter_elapsed(c);
+    return c->reserved && elapsed - c->reserved_at < RESERVATION_CYCLES &&
+           elapsed - c->reserved_since < RESERVATIONS_CYCLES;
+}
+
+/* In front of a block of user code that contains an lr or sc, after its cycles have been added. */
+static void reservation_note(unsigned hart, void *holds_one) {
+    struct counter *c = counter_of(hart);
+    uint64_t elapsed = counter_elapsed(c);
+    if (!c->reserved || elapsed - c->reserved_at >= RESERVATION_CYCLES)
+        c->reserved_since = elapsed;
+    c->reserved = holds_one != NULL;
+    c->reserved_at = elapsed;
+}
+
+/* ---- Marks ---- */
+
+/* In front of a block of user code whose end is at or past the mark. */
+static void mark_reached(unsigned hart, void *userdata) {
+    (void)userdata;
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    if (s->why == 0) {
+        hart_created_stop(hart);
+        return;
+    }
+    if (reservation_is_young(c))
+        return; /* the counter stays beyond the mark: the next block asks again */
+    uint64_t elapsed = counter_elapsed(c);
+    if (elapsed >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST)) {
+        hart_stop(hart, SLOT_BUDGET, 0);
+        return;
+    }
+    if (s->posts == 0)
+        publish_progress(plugin.control, s, s->base_cycles + elapsed);
+    c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
+    uint64_t mark = elapsed + c->apart;
+    counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
+}
+
+static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by) {
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
+}
+
+/* The last lr or sc of a block. */
+static enum reservation { RESERVATION_NONE, RESERVATION_HELD, RESERVATION_ENDED } reservation_after(
+    enum reservation before, uint32_t insn) {
+    if ((insn & 0x7f) != 0x2f)
+        return before;
+    return insn >> 27 == 2 ? RESERVATION_HELD : insn >> 27 == 3 ? RESERVATION_ENDED : before;
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
+    enum reservation reservation = RESERVATION_NONE;
+    uint64_t cycles = 0;
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    for (size_t i = 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        uint32_t bits = 0;
+        qemu_plugin_insn_data(insn, &bits, sizeof bits);
+        cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
+        reservation = reservation_after(reservation, bits);
+        uint32_t op = kernel ? ncu_op_of(bits) : 0;
+        if (op != 0)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)op);
+    }
+    add_inline(tb, plugin.cycles, cycles);
+    if (plugin.statistics)
+        add_inline(tb, kernel ? plugin.kernel_cycles : plugin.instructions, kernel ? cycles : n);
+    if (!kernel && reservation != RESERVATION_NONE)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
+                                             reservation == RESERVATION_HELD ? &plugin : NULL);
+    if (!kernel)
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
+                                                  plugin.cycles, COUNTER_LIMIT, NULL);
+}
+
+/* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
+static void hart_created(qemu_plugin_id_t id, unsigned hart) {
+    (void)id;
+    counter_set(counter_of(hart), 0, 0);
+}
+
+/* ---- Installation ---- */
+
+static bool option_read(const char *option, const char *name, uint64_t *value) {
+    size_t n = strlen(name);
+    if (strncmp(option, name, n) != 0 || option[n] != '=')
+        return false;
+    char *end;
+    errno = 0;
+    *value = strtoull(option + n + 1, &end, 10);
+    return errno == 0 && end != option + n + 1 && *end == '\0';
+}
+
+static void *map_descriptor(const char *name, uint64_t fd) {
+    struct stat st;
+    void *p = MAP_FAILED;
+    if (fstat((int)fd, &st) == 0)
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "plugin.so: cannot map %s (descriptor %d): %s\n", name, (int)fd, strerror(errno));
+        return NULL;
+    }
+    return p;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+    (void)info;
+    uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
+    for (int i = 0; i < argc; i++)
+        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
+            !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
+            !option_read(argv[i], "statistics", &plugin.statistics)) {
+            fprintf(stderr,
+                    "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES statistics=0|1\n",
+                    argv[i]);
+            return -1;
+        }
+    if (control_fd == UINT64_MAX || ram_fd == UINT64_MAX || plugin.ram_bytes == 0) {
+        fprintf(stderr, "plugin.so: control=, ram= and ram_bytes= are needed; ncube gives them\n");
+        return -1;
+    }
+    plugin.control = map_descriptor("control", control_fd);
+    plugin.ram = map_descriptor("ram", ram_fd);
+    if (plugin.control == NULL || plugin.ram == NULL)
+        return -1;
+    plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
+    plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};
+    plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
+    plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
+    qemu_plugin_register_vcpu_init_cb(id, hart_created);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+    return 0;
+}

@@ -1,0 +1,69 @@
+#include "emu/qemu/text_pool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+
+struct text {
+    struct text *next; /* older */
+    uint64_t offset;
+    size_t bytes;
+    const uint8_t *first; /* the copy that was made first */
+    bool placed[];        /* by cabinet: a copy is there */
+};
+
+struct text_pool {
+    uint32_t cabinets;
+    uint64_t bytes, used;
+    uint8_t **memory;
+    struct text *newest;
+};
+
+struct text_pool *text_pool_new(uint32_t cabinets, uint64_t bytes) {
+    struct text_pool *p = memory_new(1, sizeof *p);
+    *p = (struct text_pool){.cabinets = cabinets, .bytes = bytes, .memory = memory_new(cabinets, sizeof *p->memory)};
+    return p;
+}
+
+void text_pool_free(struct text_pool *p) {
+    while (p->newest != NULL) {
+        struct text *t = p->newest;
+        p->newest = t->next;
+        free(t);
+    }
+    free(p->memory);
+    free(p);
+}
+
+void text_pool_attach(struct text_pool *p, uint32_t cabinet, uint8_t *memory) {
+    p->memory[cabinet] = memory;
+}
+
+static struct text *find(const struct text_pool *p, const uint8_t *text, size_t bytes) {
+    for (struct text *t = p->newest; t != NULL; t = t->next)
+        if (t->bytes == bytes && memcmp(t->first, text, bytes) == 0)
+            return t;
+    return NULL;
+}
+
+static struct text *add(struct text_pool *p, const uint8_t *first, size_t bytes) {
+    struct text *t = memory_new(1, sizeof *t + p->cabinets * sizeof *t->placed);
+    *t = (struct text){.next = p->newest, .offset = p->used, .bytes = bytes, .first = first};
+    p->used += bytes;
+    p->newest = t;
+    return t;
+}
+
+int64_t text_pool_share(struct text_pool *p, uint32_t cabinet, const uint8_t *text, size_t bytes) {
+    struct text *t = find(p, text, bytes);
+    if (t == NULL && bytes > p->bytes - p->used)
+        return -1;
+    if (t == NULL)
+        t = add(p, p->memory[cabinet] + p->used, bytes);
+    if (!t->placed[cabinet])
+        memcpy(p->memory[cabinet] + t->offset, text, bytes);
+    t->placed[cabinet] = true;
+    return (int64_t)t->offset;
+}

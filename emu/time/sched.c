@@ -1,0 +1,587 @@
+#include "emu/time/sched.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "emu/time/account.h"
+#include "emu/time/clocks.h"
+#include "vertex/contract/machine.h"
+#include "emu/base/memory.h"
+
+/* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
+#define RUN_AHEAD_CYCLES 2000000u
+
+/* User code goes on so far after a post before its hart stops: the next trap often comes sooner, and tells of the post
+ * as well. */
+#define RUN_ON_CYCLES 2000u
+
+/* A grant that used so much was a long one, worth a processor of its own if there are several: some 300 microseconds of
+ * the host's time, against what a few hand-overs between processors cost (docs/performance.md). */
+#define LONG_RUN_CYCLES 1500000u
+#define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
+
+/* Of the other harts, which share a processor, so many run at once. More would gain nothing, and lose much where many
+ * come to code that QEMU has not translated yet: one translates, preempted now and then, and the others spin. */
+#define SHORT_RUNS_MOST 4u
+
+enum hart_state {
+    HART_RUNNABLE, /* may be granted */
+    HART_RUNNING,  /* has been granted and has not been found stopped */
+    HART_WAITING,  /* at an NCU instruction that is not processed yet */
+    HART_IDLE,     /* waits for sched_wake */
+};
+
+struct request {
+    uint32_t op;
+    struct hart *hart;
+    uint64_t arg[6];
+};
+
+enum handling { /* of causes, in an interrupt or before a trap */
+    HANDLING_NONE,
+    HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
+    HANDLING_CAUSES, /* END is still to come */
+};
+
+struct hart {
+    struct sched *sched;
+    uint32_t index;
+    enum hart_state state;
+    uint32_t ready_at;       /* position in sched.ready, while runnable */
+    uint32_t unprocessed;    /* requests in the queue */
+    uint64_t clock;          /* at the next grant */
+    uint64_t granted_clock;  /* at the last grant */
+    uint64_t window;         /* W at the last grant */
+    uint32_t long_runs;      /* > 0: one of the last grants was a long one */
+    bool runs_short;         /* counts in sched.n_short */
+    uint64_t due;            /* of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint64_t user_since;     /* when the user code that runs or is stopped went on */
+    bool in_user;            /* stopped in front of a block of user code, whose end is `clock` */
+    bool at_trap;            /* waits at ENTER; its request is `enter` */
+    uint64_t enter;
+    /* While causes are handled: */
+    enum handling handling;
+    bool raise;              /* SSWI is to be written before the next grant */
+    bool hand_over;          /* the plugin is to be told of it at the next grant */
+    uint64_t start;          /* of the handling */
+    uint64_t held_since;     /* when the user code that is held up had gone on */
+    uint64_t interrupted;    /* clock of the user code or ENTER that is held up */
+    struct account account;
+    struct request request[NCU_POSTED + 1];
+};
+
+struct sched {
+    struct eventq *events;
+    struct eventq *requests; /* order = hart index */
+    struct harts *harts;
+    const uint32_t *slot_of;
+    uint32_t *hart_of; /* the inverse */
+    uint32_t count;
+    uint64_t lookahead_cycles;
+    bool strict;
+    bool started;
+    const struct sched_ops *ops;
+    void *ctx;
+    uint64_t now_cycles, limit_cycles;
+    struct hart *hart;
+    struct clocks clocks; /* t(i): of the live, which are runnable or running */
+    uint32_t *ready;      /* indices of runnable harts */
+    uint32_t n_ready;
+    uint32_t n_long;      /* harts with long_runs > 0, idle ones too */
+    uint32_t n_short;     /* running harts that were not spread */
+    uint32_t *raise;      /* scratch: harts to interrupt */
+    struct sched_statistics statistics;
+};
+
+struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
+                        uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx) {
+    struct sched *s = memory_new(1, sizeof *s);
+    *s = (struct sched){.events = queue,
+                        .requests = eventq_new(),
+                        .harts = harts,
+                        .slot_of = slot_of,
+                        .count = count,
+                        .lookahead_cycles = lookahead_cycles,
+                        .strict = strict,
+                        .ops = ops,
+                        .ctx = ctx,
+                        .hart = memory_new(count, sizeof(struct hart)),
+                        .hart_of = memory_new(harts->count, sizeof(uint32_t)),
+                        .ready = memory_new(count, sizeof(uint32_t)),
+                        .raise = memory_new(count, sizeof(uint32_t))};
+    clocks_init(&s->clocks, count);
+    harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
+    for (uint32_t i = 0; i < count; i++)
+        s->hart_of[slot_of[i]] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        s->hart[i] = (struct hart){.sched = s, .state = HART_IDLE, .index = i, .due = EVENTQ_NEVER};
+        account_init(&s->hart[i].account);
+    }
+    return s;
+}
+
+void sched_free(struct sched *s) {
+    eventq_free(s->requests);
+    free(s->hart);
+    clocks_free(&s->clocks);
+    free(s->ready);
+    free(s->hart_of);
+    free(s->raise);
+    free(s);
+}
+
+uint64_t sched_now(const struct sched *s) {
+    return s->now_cycles;
+}
+
+const struct sched_statistics *sched_statistics(const struct sched *s) {
+    return &s->statistics;
+}
+
+static uint64_t earlier_of(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t later_of(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* ---- Live harts, runnable and running: those that may still produce something ---- */
+
+static void ready_add(struct sched *s, struct hart *h) {
+    h->state = HART_RUNNABLE;
+    h->ready_at = s->n_ready;
+    s->ready[s->n_ready++] = h->index;
+}
+
+static void ready_remove(struct sched *s, struct hart *h, enum hart_state state) {
+    uint32_t moved = s->ready[--s->n_ready];
+    s->ready[h->ready_at] = moved;
+    s->hart[moved].ready_at = h->ready_at;
+    h->state = state;
+}
+
+static void live_add(struct sched *s, struct hart *h, uint64_t cycles) {
+    ready_add(s, h);
+    clocks_add(&s->clocks, h->index, cycles);
+}
+
+/* Of a runnable hart. */
+static void live_remove(struct sched *s, struct hart *h, enum hart_state state) {
+    ready_remove(s, h, state);
+    clocks_remove(&s->clocks, h->index);
+}
+
+/* t(i) of a running hart: what it has told, or the start of the handling that is to come. */
+static uint64_t running_time(const struct sched *s, const struct hart *h) {
+    uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
+    return earlier_of(progress, h->due);
+}
+
+/* The live hart that comes first, or CLOCKS_NONE; what running ones have told meanwhile is noted. */
+static uint32_t live_first(struct sched *s) {
+    for (;;) {
+        uint32_t first = clocks_first(&s->clocks);
+        if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
+            return first;
+        uint64_t cycles = running_time(s, &s->hart[first]);
+        if (cycles == clocks_of(&s->clocks, first))
+            return first;
+        clocks_set(&s->clocks, first, cycles);
+    }
+}
+
+/* The hart goes on in the kernel. */
+static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    h->in_user = false;
+    h->clock = now_cycles;
+    live_add(s, h, now_cycles);
+}
+
+void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
+    struct hart *h = &s->hart[hart];
+    assert(h->state == HART_IDLE);
+    account_wake(&h->account, now_cycles);
+    hart_resume(s, h, now_cycles);
+}
+
+/* ---- Requests ---- */
+
+static void request_due(void *arg, uint64_t now_cycles);
+
+static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
+                            const uint64_t *arg) {
+    struct request *r = &h->request[k];
+    *r = (struct request){.op = op, .hart = h};
+    for (int i = 0; arg != NULL && i < 6; i++)
+        r->arg[i] = arg[i];
+    h->unprocessed++;
+    return eventq_add(s->requests, cycles, h->index, request_due, r);
+}
+
+/* ---- Handling causes ---- */
+
+static bool handling_may_begin(const struct hart *h) {
+    return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
+}
+
+/* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. Its CAUSES needs no more of it. */
+static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
+    h->handling = HANDLING_BEGUN;
+    h->start = start;
+    h->held_since = h->user_since;
+    h->interrupted = h->clock;
+    if (h->in_user) {
+        h->raise = true;
+        live_remove(s, h, HART_WAITING);
+    } else {
+        h->at_trap = false;
+        eventq_cancel(s->requests, h->enter);
+        h->unprocessed--;
+    }
+    request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
+}
+
+/* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
+static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles) {
+    h->due = cycles;
+    clocks_set(&s->clocks, h->index, cycles);
+    harts_call(s->harts, s->slot_of[h->index]);
+}
+
+void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
+    struct hart *h = &s->hart[hart];
+    if (handling_may_begin(h)) {
+        handling_begin(s, h, later_of(now_cycles, h->user_since));
+    } else if (h->state == HART_RUNNING && h->due == EVENTQ_NEVER) {
+        cause_while_running(s, h, now_cycles);
+    }
+}
+
+/* At END: what was held up goes on, later by the cost (the plugin has set its clock), unless something else is due. */
+static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    account_handled(&h->account, h->held_since, h->start, now_cycles);
+    h->handling = HANDLING_NONE;
+    if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
+        handling_begin(s, h, now_cycles);
+}
+
+/* At DROP: what was interrupted is no more. */
+static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    account_dropped(&h->account, h->held_since, h->start, now_cycles);
+    h->handling = HANDLING_NONE;
+    hart_resume(s, h, now_cycles);
+}
+
+/* ---- Processing events and requests in order ---- */
+
+/* ENTER: the trap goes on. */
+static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles) {
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
+    h->at_trap = false;
+    s->ops->answer(s->ctx, h->index, 0);
+    hart_resume(s, h, now_cycles);
+}
+
+/* The first CAUSES of a handling takes effect. */
+static void handling_take_causes(struct sched *s, struct hart *h) {
+    h->account.interrupts++;
+    s->statistics.interrupts++;
+    s->ops->interrupted(s->ctx, h->index, h->start);
+    h->handling = HANDLING_CAUSES;
+    h->hand_over = true;
+}
+
+static void request_due(void *arg, uint64_t now_cycles) {
+    struct request *r = arg;
+    struct hart *h = r->hart;
+    struct sched *s = h->sched;
+    h->unprocessed--;
+    s->statistics.requests++;
+    if (r->op == NCU_ENTER) {
+        trap_begin(s, h, now_cycles);
+    } else if (r->op == NCU_END) {
+        handling_end(s, h, now_cycles);
+    } else if (r->op == NCU_DROP) {
+        handling_drop(s, h, now_cycles);
+    } else if (slot_op_is_posted(r->op)) {
+        s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
+    } else {
+        if (h->handling == HANDLING_BEGUN)
+            handling_take_causes(s, h);
+        h->state = HART_IDLE;
+        account_idle(&h->account, now_cycles);
+        if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
+            sched_wake(s, h->index, now_cycles);
+    }
+}
+
+static uint64_t next_cycles(const struct sched *s) {
+    return earlier_of(eventq_next(s->events), eventq_next(s->requests));
+}
+
+/* May an event be processed, or the first request? No live hart may come before it. */
+static bool event_is_safe(struct sched *s, uint64_t cycles) {
+    uint32_t first = live_first(s);
+    return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
+}
+
+static bool request_is_safe(struct sched *s, uint64_t cycles) {
+    uint32_t first = live_first(s);
+    if (first == CLOCKS_NONE)
+        return true;
+    uint64_t others = clocks_of(&s->clocks, first);
+    return cycles < others || (cycles == others && eventq_next_order(s->requests) <= first);
+}
+
+/* Processes one event or request, if the first one is safe and within the limit. */
+static bool process_one(struct sched *s) {
+    uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
+    if (earlier_of(event, request) > s->limit_cycles)
+        return false;
+    if (event <= request) {
+        if (event == EVENTQ_NEVER || !event_is_safe(s, event))
+            return false;
+        s->now_cycles = event;
+        s->statistics.events++;
+        eventq_run_one(s->events);
+    } else {
+        if (!request_is_safe(s, request))
+            return false;
+        s->now_cycles = request;
+        eventq_run_one(s->requests);
+    }
+    return true;
+}
+
+/* Notes if there was something to do. False when the run is over. */
+static bool process_all_safe(struct sched *s, bool *busy) {
+    while (!s->ops->finished(s->ctx)) {
+        if (!process_one(s))
+            return true;
+        *busy = true;
+    }
+    return false;
+}
+
+/* ---- Granting ---- */
+
+/* What limits W of every hart: the lowest and the second lowest t(j), the first event and request. */
+struct bounds {
+    uint64_t lowest, second;
+    uint32_t lowest_index;
+    uint64_t event, request;
+};
+
+static struct bounds bounds_find(struct sched *s) {
+    uint32_t first = live_first(s);
+    return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
+                           .second = clocks_second_cycles(&s->clocks),
+                           .lowest_index = first,
+                           .event = eventq_next(s->events),
+                           .request = eventq_next(s->requests)};
+}
+
+/* When an effect of what happens then may arrive. */
+static uint64_t arrival(const struct sched *s, uint64_t cycles) {
+    return cycles == EVENTQ_NEVER ? EVENTQ_NEVER : cycles + s->lookahead_cycles;
+}
+
+/* W of this hart. */
+static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h) {
+    uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
+    return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
+}
+
+/* Up to where user code of this hart may run. */
+static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h) {
+    uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
+    if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
+        end = earlier_of(end, window_end(s, b, h));
+    return earlier_of(end, s->limit_cycles);
+}
+
+static bool hart_may_run(const struct hart *h, uint64_t end) {
+    return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
+}
+
+/* Tells the plugin what it is to do at the CAUSES and the END that come. */
+static void hand_over(struct sched *s, struct hart *h) {
+    struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    slot->handling = 1;
+    slot->causes_cycles = h->clock;
+    slot->shift_cycles = h->interrupted - h->start;
+    h->hand_over = false;
+}
+
+static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread) {
+    uint32_t slot = s->slot_of[h->index];
+    if (h->hand_over)
+        hand_over(s, h);
+    h->granted_clock = h->clock;
+    h->runs_short = !spread;
+    s->n_short += h->runs_short;
+    h->window = later_of(window, h->clock);
+    ready_remove(s, h, HART_RUNNING);
+    s->statistics.grants++;
+    harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
+    if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
+        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came when nothing could be interrupted */
+}
+
+/* Harts that are to be interrupted in user code. */
+static bool interrupts_raise(struct sched *s) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->n_ready; k++) {
+        struct hart *h = &s->hart[s->ready[k]];
+        if (h->raise && h->unprocessed == 0) {
+            h->raise = false;
+            s->raise[n++] = h->index;
+        }
+    }
+    return n == 0 || s->ops->interrupt(s->ctx, s->raise, n);
+}
+
+/* A hart that runs long beside others is worth a processor of its own. */
+static bool hart_is_spread(const struct sched *s, const struct hart *h) {
+    return s->n_long > 1 && h->long_runs > 0;
+}
+
+/* All that may run, as far as there is room. */
+static bool grant_all(struct sched *s) {
+    struct bounds b = bounds_find(s);
+    uint64_t before = s->statistics.grants;
+    for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
+        struct hart *h = &s->hart[s->ready[k]];
+        bool spread = hart_is_spread(s, h);
+        if (!spread && s->n_short >= SHORT_RUNS_MOST)
+            continue;
+        uint64_t end = horizon(s, &b, h);
+        if (hart_may_run(h, end))
+            hart_grant(s, h, window_end(s, &b, h), end, spread);
+    }
+    s->statistics.windows += s->statistics.grants != before;
+    return s->statistics.grants != before;
+}
+
+/* ---- Collecting ---- */
+
+static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op) {
+    live_remove(s, h, HART_WAITING);
+    h->at_trap = op == NCU_ENTER;
+    uint64_t id = request_add(s, h, NCU_POSTED, cycles, op, NULL);
+    if (h->at_trap)
+        h->enter = id;
+}
+
+static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
+    uint32_t before = h->long_runs;
+    if (cycles >= LONG_RUN_CYCLES)
+        h->long_runs = LONG_RUN_MEMORY;
+    else if (h->long_runs > 0)
+        h->long_runs--;
+    s->n_long += (h->long_runs > 0) - (before > 0);
+}
+
+static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles) {
+    if (cycles <= h->window)
+        return;
+    s->statistics.ahead++;
+    s->statistics.ahead_cycles += cycles - h->window;
+}
+
+static void hart_collect(struct sched *s, struct hart *h) {
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
+    ready_add(s, h);
+    s->n_short -= h->runs_short;
+    h->runs_short = false;
+    h->due = EVENTQ_NEVER;
+    remember_run(s, h, slot->cycles - h->granted_clock);
+    count_ahead(s, h, slot->cycles);
+    for (uint32_t k = 0; k < slot->posts; k++)
+        request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
+    assert(!slot->handling); /* an interrupt is taken at once */
+    h->user_since = slot->user_since;
+    h->in_user = slot->why == SLOT_BUDGET;
+    h->clock = slot->cycles;
+    clocks_set(&s->clocks, h->index, slot->cycles);
+    if (slot->why == SLOT_OP)
+        wait_for_turn(s, h, slot->cycles, slot->op);
+    if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
+        handling_begin(s, h, later_of(due, h->user_since));
+}
+
+static bool collect_all(struct sched *s) {
+    bool any = false;
+    for (int64_t slot; (slot = harts_take_stopped(s->harts)) >= 0; any = true)
+        hart_collect(s, &s->hart[s->hart_of[slot]]);
+    return any;
+}
+
+/* Nothing more happens: because of the limit, or because nothing is left that could. */
+static enum sched_end stuck_end(struct sched *s) {
+    bool limited = s->clocks.live > 0 || next_cycles(s) != EVENTQ_NEVER;
+    assert(!limited || s->limit_cycles != EVENTQ_NEVER);
+    if (limited)
+        s->now_cycles = s->limit_cycles;
+    return limited ? SCHED_LIMIT : SCHED_DEADLOCK;
+}
+
+static void start(struct sched *s) {
+    s->started = true;
+    for (uint32_t i = 0; i < s->count; i++)
+        sched_wake(s, i, 0);
+}
+
+enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
+    s->limit_cycles = limit_cycles;
+    if (!s->started)
+        start(s);
+    for (;;) {
+        uint32_t bell = harts_watch(s->harts, next_cycles(s));
+        bool busy = collect_all(s);
+        if (!process_all_safe(s, &busy))
+            return SCHED_FINISHED;
+        if (!interrupts_raise(s))
+            return SCHED_STOPPED;
+        busy |= grant_all(s);
+        if (busy)
+            continue;
+        if (s->clocks.live == s->n_ready) /* nothing runs */
+            return stuck_end(s);
+        s->statistics.waits++;
+        if (!harts_sleep(s->harts, bell))
+            return SCHED_STOPPED;
+    }
+}
+
+/* ---- For those who look ---- */
+
+/* A running hart that left the kernel before now has told how far it is, or now were not reached: so what its slot says
+ * is of the last LEAVE, or of one before the kernel was entered. */
+struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart) {
+    const struct hart *h = &s->hart[hart];
+    uint64_t left = __atomic_load_n(&harts_slot(s->harts, s->slot_of[hart])->user_since, __ATOMIC_SEQ_CST);
+    struct account_totals t = h->handling == HANDLING_NONE
+                                  ? account_totals(&h->account, s->now_cycles, left, EVENTQ_NEVER)
+                                  : account_totals(&h->account, s->now_cycles, h->held_since, h->start);
+    return (struct sched_hart_statistics){.user_cycles = t.user_cycles,
+                                          .kernel_cycles = t.kernel_cycles,
+                                          .idle_cycles = t.idle_cycles,
+                                          .instructions = h->account.instructions,
+                                          .traps = h->account.traps,
+                                          .interrupts = h->account.interrupts};
+}
+
+struct sched_view sched_view(struct sched *s) {
+    uint32_t first = live_first(s);
+    struct sched_view v = {.running = s->clocks.live, .first = first, .first_cycles = EVENTQ_NEVER};
+    for (uint32_t i = 0; i < s->count; i++)
+        v.idle += s->hart[i].state == HART_IDLE;
+    if (first != CLOCKS_NONE)
+        v.first_cycles = clocks_of(&s->clocks, first);
+    v.next_cycles = next_cycles(s);
+    return v;
+}

@@ -1,0 +1,212 @@
+/*
+ * Files: the calls that newlib wants, with an underscore, and those that it leaves to the system.
+ * A path is //VOLUME/PATH on an I/O node, or a file of the front end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "images/lib/failure.h"
+#include "images/lib/result.h"
+#include "vertex/contract/traps.h"
+
+_Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR &&
+                   O_ACCMODE == N_O_ACCMODE && O_APPEND == N_O_APPEND && O_CREAT == N_O_CREAT &&
+                   O_TRUNC == N_O_TRUNC && O_EXCL == N_O_EXCL && O_DIRECTORY == N_O_DIRECTORY,
+               "the flags of N_FOPEN are newlib's");
+_Static_assert(sizeof(off_t) == 8, "off_t has 64 bits");
+
+int _open(const char *path, int flags, ...);
+int _close(int fd);
+int _read(int fd, void *buf, size_t n);
+int _write(int fd, const void *buf, size_t n);
+off_t _lseek(int fd, off_t offset, int whence);
+int _fstat(int fd, struct stat *st);
+int _stat(const char *path, struct stat *st);
+int _isatty(int fd);
+int _link(const char *path, const char *new_path);
+int _unlink(const char *path);
+int _rename(const char *from, const char *to);
+
+int _open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+
+    if (flags & O_CREAT) {
+        va_list args;
+
+        va_start(args, flags);
+        mode = va_arg(args, mode_t);
+        va_end(args);
+    }
+    long fd = failure_of_path("open", path, trap_open(path, flags, mode));
+    if (fd >= 0)
+        failure_name(fd, path);
+    return (int)result_to_errno(fd);
+}
+
+int creat(const char *path, mode_t mode)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+}
+
+int _close(int fd)
+{
+    long result = failure_of_fd("close", fd, trap_close(fd));
+
+    failure_forget(fd);
+    return (int)result_to_errno(result);
+}
+
+/* newlib's type of these two is int: a count that does not fit is cut, as POSIX lets a call do less. */
+static long io_count(size_t n)
+{
+    const size_t most = 1u << 30;
+
+    return (long)(n < most ? n : most);
+}
+
+int _read(int fd, void *buf, size_t n)
+{
+    return (int)result_to_errno(failure_of_fd("read", fd, trap_read(fd, buf, io_count(n))));
+}
+
+int _write(int fd, const void *buf, size_t n)
+{
+    return (int)result_to_errno(failure_of_fd("write", fd, trap_write(fd, buf, io_count(n))));
+}
+
+ssize_t pread(int fd, void *buf, size_t n, off_t offset)
+{
+    return result_to_errno(failure_of_fd("pread", fd, trap_pread(fd, buf, io_count(n), offset)));
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
+{
+    return result_to_errno(failure_of_fd("pwrite", fd, trap_pwrite(fd, buf, io_count(n), offset)));
+}
+
+off_t _lseek(int fd, off_t offset, int whence)
+{
+    return result_to_errno(failure_of_fd("lseek", fd, trap_lseek(fd, offset, whence)));
+}
+
+static void stat_unpack(struct stat *st, const struct file_stat *from)
+{
+    memset(st, 0, sizeof *st);
+    st->st_dev = from->dev;
+    st->st_ino = from->ino;
+    st->st_mode = from->mode;
+    st->st_nlink = (nlink_t)from->nlink;
+    st->st_uid = from->uid;
+    st->st_gid = from->gid;
+    st->st_size = (off_t)from->size_bytes;
+    st->st_blksize = (blksize_t)from->block_bytes;
+    st->st_blocks = (blkcnt_t)from->blocks_512;
+    st->st_atime = from->atime_s;
+    st->st_mtime = from->mtime_s;
+    st->st_ctime = from->ctime_s;
+}
+
+int _fstat(int fd, struct stat *st)
+{
+    struct file_stat from;
+    long result = failure_of_fd("fstat", fd, trap_fstat(fd, &from));
+
+    if (result >= 0)
+        stat_unpack(st, &from);
+    return (int)result_to_errno(result);
+}
+
+int _stat(const char *path, struct stat *st)
+{
+    struct file_stat from;
+    long result = failure_of_path("stat", path, trap_stat(path, &from));
+
+    if (result >= 0)
+        stat_unpack(st, &from);
+    return (int)result_to_errno(result);
+}
+
+int _isatty(int fd)
+{
+    struct file_stat from;
+    long result = trap_fstat(fd, &from);
+
+    if (result >= 0 && S_ISCHR(from.mode))
+        return 1;
+    errno = result < 0 ? (int)-result : ENOTTY;
+    return 0;
+}
+
+int _link(const char *path, const char *new_path)
+{
+    return (int)result_to_errno(failure_of_path("link", path, trap_link(path, new_path)));
+}
+
+int _unlink(const char *path)
+{
+    return (int)result_to_errno(failure_of_path("unlink", path, trap_unlink(path)));
+}
+
+int _rename(const char *from, const char *to)
+{
+    return (int)result_to_errno(failure_of_path("rename", from, trap_rename(from, to)));
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return (int)result_to_errno(failure_of_fd("ftruncate", fd, trap_ftruncate(fd, size)));
+}
+
+int fsync(int fd)
+{
+    return (int)result_to_errno(failure_of_fd("fsync", fd, trap_fsync(fd)));
+}
+
+/* Files have no data without metadata here. */
+int fdatasync(int fd)
+{
+    return fsync(fd);
+}
+
+int fstatfs(int fd, struct statfs *st)
+{
+    struct file_statfs from;
+    long result = failure_of_fd("fstatfs", fd, trap_statfs(fd, &from));
+
+    if (result >= 0)
+        *st = (struct statfs){from.block_bytes, from.blocks, from.blocks_free, from.inodes, from.inodes_free};
+    return (int)result_to_errno(result);
+}
+
+int statfs(const char *path, struct statfs *st)
+{
+    int fd = open(path, O_RDONLY);
+    int result = fd < 0 ? -1 : fstatfs(fd, st);
+    int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return result;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return (int)result_to_errno(failure_of_path("mkdir", path, trap_mkdir(path, mode)));
+}
+
+int rmdir(const char *path)
+{
+    return (int)result_to_errno(failure_of_path("rmdir", path, trap_rmdir(path)));
+}
+
+int access(const char *path, int mode)
+{
+    return (int)result_to_errno(failure_of_path("access", path, trap_access(path, mode)));
+}

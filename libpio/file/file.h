@@ -1,0 +1,48 @@
+/*
+ * An open PIO file: the entry of the PIO file table [P0 section 3], and what the modules share about it.
+ */
+#ifndef PIO_FILE_H
+#define PIO_FILE_H
+
+#include <stdint.h>
+
+#include "libpio/file/layout.h"
+#include "libpio/file/pending.h"
+
+#define PIO_OPEN_MAX 32
+#define PIO_PATH_MAX_BYTES 1024 /* FILE_NAME_MAX_BYTES of vertex/contract/proto.h */
+
+struct pio_subfile {
+    int fd;              /* F_k; -1: not open */
+    int node;            /* N_k */
+    int64_t ended_bytes; /* during a read: where the subfile was seen to end, else INT64_MAX */
+    int64_t wrote_bytes; /* during a write: how far it was written, else 0 */
+};
+
+struct pio_file {
+    int flags;           /* as given to open */
+    int buffers;         /* C */
+    int64_t offset;      /* of the next byte to read or write */
+    int64_t known_bytes; /* logical size as last seen; other processes may have changed it */
+    struct pio_description description; /* D, B, volumes */
+    struct pio_subfile *subfile;        /* D of them */
+    struct pio_queue queue;
+    char *comm;          /* communication buffer, of the file */
+    size_t comm_bytes;
+    char name[PIO_PATH_MAX_BYTES]; /* begins with '/', no volume */
+};
+
+/* The open file of a descriptor, or NULL. */
+struct pio_file *pio_file_get(int pfd);
+
+/* Sets errno for a negative result. Returns the result, or -1. */
+int64_t pio_result(int64_t result);
+
+/* Remembers the path, or the subfile, at which the call fails. Returns error, for `return pio_fail_at(...)`. */
+int pio_fail_at(const char *path, int error);
+int pio_fail_at_volume(const struct pio_file *file, int volume, int error);
+
+/* Asks every volume for its subfile's size. Returns the logical size, or a negative errno. */
+int64_t pio_file_bytes(struct pio_file *file);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The layout of a PIO file and its description on disk.
+ *
+ * Beside each subfile //volume/name lies //volume/name.pio, the description of the whole file and of this volume's
+ * part in it, as text that debugfs and cat can show:
+ *
+ *   pio 1                 format
+ *   block 16384           B
+ *   disks 8               D
+ *   index 3               k: this is volume 3 of 8
+ *   volumes df00 df01 df02 df03 df04 df05 df06 df07
+ *   end
+ *
+ * It is kept apart from the data so that a subfile holds blocks and nothing else (the striping rule alone puts
+ * the file together), and on every volume so that a lost or exchanged volume is noticed. The text is a function
+ * of layout and k: two nodes that create a file at the same time write the same.
+ * C is no part of it: how many blocks are in flight is the business of each open.
+ */
+#ifndef PIO_LAYOUT_H
+#define PIO_LAYOUT_H
+
+#include <stddef.h>
+
+#include "libpio/file/map.h"
+#include "libpio/file/pio.h"
+
+/* All defaults: the best parameters of [P0 section 3], on its machine of eight I/O nodes. */
+#define PIO_DISKS_DEFAULT 8
+#define PIO_BLOCK_BYTES_DEFAULT 16384
+#define PIO_BUFFERS_DEFAULT 2 /* double buffering */
+#define PIO_VOLUME_DEFAULT_FORMAT "df%02d"
+
+#define PIO_DISKS_MAX 256
+#define PIO_BLOCK_BYTES_MAX (1 << 20) /* FILE_IO_MAX_BYTES of vertex/contract/proto.h: a block is one message */
+#define PIO_IN_FLIGHT_MAX 65536       /* D*C */
+#define PIO_VOLUME_BYTES 16           /* a volume's name with its NUL */
+#define PIO_DESCRIPTION_MAX_BYTES (128 + PIO_DISKS_MAX * PIO_VOLUME_BYTES)
+
+struct pio_description {
+    struct pio_map map;
+    char volume[PIO_DISKS_MAX][PIO_VOLUME_BYTES]; /* D of them */
+};
+
+/* Checks what a caller asks for: NULL, or numbers within their limits and D different, well-formed names.
+ * 0, or -EINVAL. */
+int pio_layout_check(const struct pio_layout *layout);
+
+/* The layout of a new file: what is asked for, completed by the defaults. */
+void pio_layout_complete(const struct pio_layout *layout, struct pio_description *description);
+
+/* C for this open. */
+int pio_layout_buffers(const struct pio_layout *layout);
+
+/* 0 if everything that the caller states about D, B and volumes is so, else -EINVAL. */
+int pio_layout_compare(const struct pio_layout *layout, const struct pio_description *description);
+
+/* Writes volume `index`'s description to text (PIO_DESCRIPTION_MAX_BYTES). Returns its length. */
+size_t pio_description_format(const struct pio_description *description, int index, char *text);
+
+/* Reads one. 0, or -EPROTO: not what pio_description_format writes, to the byte. */
+int pio_description_parse(const char *text, size_t bytes, struct pio_description *description, int *index);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * The PIO file table; PIO OPEN and PIO CLOSE [P0 Figure 4].
+ *
+ * pio_open_layout first settles which file is meant and that all of it is there (store.h), then opens the D subfiles
+ * in order and takes each one's F_k and N_k into the entry.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/file/file.h"
+#include "libpio/file/pio.h"
+#include "libpio/file/store.h"
+#include "libpio/file/transport.h"
+
+static struct pio_file *table[PIO_OPEN_MAX];
+static char failed_path[PIO_PATH_MAX_BYTES];
+
+/* ---- Results and the table ----------------------------------------------------------------- */
+
+int64_t pio_result(int64_t result)
+{
+    if (result >= 0)
+        return result;
+    errno = -result;
+    return -1;
+}
+
+int pio_fail_at(const char *path, int error)
+{
+    snprintf(failed_path, sizeof failed_path, "%s", path);
+    return error;
+}
+
+int pio_fail_at_volume(const struct pio_file *file, int volume, int error)
+{
+    pio_path(failed_path, file->description.volume[volume], file->name, "");
+    return error;
+}
+
+const char *pio_failed_path(void)
+{
+    return failed_path;
+}
+
+struct pio_file *pio_file_get(int pfd)
+{
+    failed_path[0] = '\0';
+    return pfd >= 0 && pfd < PIO_OPEN_MAX ? table[pfd] : NULL;
+}
+
+static int find_empty_entry(void)
+{
+    for (int pfd = 0; pfd < PIO_OPEN_MAX; pfd++)
+        if (!table[pfd])
+            return pfd;
+    return -EMFILE;
+}
+
+/* ---- An entry's life ------------------------------------------------------------------------ */
+
+/* Closes what is open. Returns the first error, and sets *volume to where it was. */
+static int close_subfiles(struct pio_file *file, int *volume)
+{
+    int first_error = 0;
+
+    for (int k = 0; k < file->description.map.disks; k++) {
+        int error = file->subfile[k].fd < 0 ? 0 : pio_transport->close(file->subfile[k].fd);
+        if (error && !first_error) {
+            first_error = error;
+            *volume = k;
+        }
+    }
+    return first_error;
+}
+
+static void free_file(struct pio_file *file)
+{
+    pio_queue_free(&file->queue);
+    free(file->comm);
+    free(file->subfile);
+    free(file);
+}
+
+static int new_file(const struct pio_description *description, const char *name, int flags, int buffers,
+                    struct pio_file **file)
+{
+    int disks = description->map.disks;
+    struct pio_file *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return -ENOMEM;
+    f->flags = flags;
+    f->buffers = buffers;
+    f->description = *description;
+    strcpy(f->name, name);
+    f->comm_bytes = PIO_ACK_HEADER_BYTES + description->map.block_bytes;
+    f->comm = malloc(f->comm_bytes);
+    f->subfile = calloc(disks, sizeof *f->subfile);
+    if (!f->comm || !f->subfile || pio_queue_init(&f->queue, disks * buffers) < 0) {
+        free_file(f);
+        return -ENOMEM;
+    }
+    for (int k = 0; k < disks; k++)
+        f->subfile[k].fd = -1;
+    *file = f;
+    return 0;
+}
+
+static int open_subfiles(struct pio_file *file, int flags, mode_t mode)
+{
+    char path[PIO_PATH_MAX_BYTES];
+
+    for (int k = 0; k < file->description.map.disks; k++) {
+        struct pio_subfile *subfile = &file->subfile[k];
+        pio_path(path, file->description.volume[k], file->name, "");
+        subfile->fd = pio_transport->open(path, flags, mode);
+        if (subfile->fd < 0)
+            return pio_fail_at(path, subfile->fd);
+        subfile->node = pio_transport->node(subfile->fd);
+        if (subfile->node < 0)
+            return pio_fail_at(path, subfile->node);
+    }
+    return 0;
+}
+
+/* ---- Which file is meant --------------------------------------------------------------------- */
+
+static bool names_volume(const struct pio_description *description, const char *volume)
+{
+    for (int k = 0; k < description->map.disks; k++)
+        if (strcmp(description->volume[k], volume) == 0)
+            return true;
+    return false;
+}
+
+/* What an open comes to. */
+struct plan {
+    struct pio_description description;
+    struct pio_survey survey;
+    bool exists;       /* a description was found */
+    int subfile_flags; /* for opening the subfiles */
+};
+
+/* The layout of the file that is there, or of the one to be made. */
+static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout, struct plan *plan)
+{
+    int error = pio_store_find(name, layout, &plan->description);
+
+    plan->exists = !error;
+    if (plan->exists)
+        return (flags & O_CREAT) && (flags & O_EXCL) ? -EEXIST : pio_layout_compare(layout, &plan->description);
+    if (error != -ENOENT || !(flags & O_CREAT))
+        return error;
+    pio_layout_complete(layout, &plan->description);
+    return name->volume[0] && !names_volume(&plan->description, name->volume) ? -EINVAL : 0;
+}
+
+/* Sees that the file is whole, or with O_CREAT makes its descriptions; its subfiles are then made by opening them.
+ * A file with data has been whole before: what it lacks is lost, and is not made anew. */
+static int settle_parts(const char *name, int flags, mode_t mode, struct plan *plan)
+{
+    const struct pio_survey *survey = &plan->survey;
+    bool create = flags & O_CREAT, exclusive = create && (flags & O_EXCL);
+    char path[PIO_PATH_MAX_BYTES];
+
+    int error = pio_store_survey(name, &plan->description, &plan->survey);
+    if (error)
+        return error;
+    plan->subfile_flags = flags & ~(O_EXCL | O_APPEND); /* every request names its own offset in the subfile */
+    if (exclusive || (create && survey->missing >= 0 && survey->bytes == 0))
+        return pio_store_describe(name, &plan->description, mode, exclusive);
+    plan->subfile_flags &= ~O_CREAT;
+    if (survey->missing < 0)
+        return 0;
+    pio_path(path, plan->description.volume[survey->missing], name, "");
+    return pio_fail_at(path, -ENOENT);
+}
+
+static int settle(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                  struct plan *plan)
+{
+    int error = settle_layout(name, flags, layout, plan);
+
+    if (!error && pio_layout_buffers(layout) > PIO_IN_FLIGHT_MAX / plan->description.map.disks)
+        error = -EINVAL;
+    return error ? error : settle_parts(name->name, flags, mode, plan);
+}
+
+/* What does not fit together may have been seen at different moments of somebody else's creation or removal.
+ * What still does not at a second look is wrong. */
+static int settle_twice(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                        struct plan *plan)
+{
+    int error = settle(name, flags, mode, layout, plan);
+
+    if (error == -EPROTO || (error == -ENOENT && (plan->exists || (flags & O_CREAT))))
+        error = settle(name, flags, mode, layout, plan);
+    return error;
+}
+
+static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                     struct pio_file **file)
+{
+    struct plan plan;
+    int volume;
+
+    int error = settle_twice(name, flags, mode, layout, &plan);
+    if (!error)
+        error = new_file(&plan.description, name->name, flags, pio_layout_buffers(layout), file);
+    if (error)
+        return error;
+    (*file)->known_bytes = flags & O_TRUNC ? 0 : plan.survey.bytes;
+    error = open_subfiles(*file, plan.subfile_flags, mode);
+    if (error) {
+        close_subfiles(*file, &volume);
+        free_file(*file);
+    }
+    return error;
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+static int check_flags(int flags)
+{
+    int mode = flags & O_ACCMODE;
+    int known = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND;
+
+    if (mode != O_RDONLY && mode != O_WRONLY && mode != O_RDWR)
+        return -EINVAL;
+    return flags & ~known || ((flags & O_TRUNC) && mode == O_RDONLY) ? -EINVAL : 0;
+}
+
+int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_layout *layout)
+{
+    int pfd = find_empty_entry();
+    struct pio_file *file;
+    struct pio_name name;
+
+    failed_path[0] = '\0';
+    int error = pio_name_parse(text, &name);
+    if (!error)
+        error = check_flags(flags);
+    if (!error)
+        error = pio_layout_check(layout);
+    if (!error && pfd < 0)
+        error = pfd;
+    if (!error)
+        error = open_file(&name, flags, mode, layout, &file);
+    if (error)
+        return pio_result(error);
+    table[pfd] = file;
+    return pfd;
+}
+
+int pio_open(const char *name, int flags, ...)
+{
+    mode_t mode = 0;
+
+    if (flags & O_CREAT) {
+        va_list arguments;
+        va_start(arguments, flags);
+        mode = va_arg(arguments, int);
+        va_end(arguments);
+    }
+    return pio_open_layout(name, flags, mode, NULL);
+}
+
+int pio_close(int pfd)
+{
+    struct pio_file *file = pio_file_get(pfd);
+    int volume;
+
+    if (!file)
+        return pio_result(-EBADF);
+    table[pfd] = NULL;
+    int error = close_subfiles(file, &volume);
+    if (error)
+        pio_fail_at_volume(file, volume, error);
+    free_file(file);
+    return pio_result(error);
+}
+
+int pio_unlink(const char *text)
+{
+    struct pio_description description;
+    struct pio_name name;
+
+    failed_path[0] = '\0';
+    int error = pio_name_parse(text, &name);
+    if (!error)
+        error = pio_store_find(&name, NULL, &description);
+    if (!error)
+        error = pio_store_remove(name.name, &description);
+    return pio_result(error);
+}

@@ -1,0 +1,294 @@
+/*
+ * PIO READ and PIO WRITE: Figures 3 and 5 of [P0 section 3].
+ *
+ * First C rounds over all volumes, one block each; then, for each acknowledgement from whichever I/O node, the next
+ * block of the volume that it came from, D*C blocks further on. So C requests are under way at every volume for as
+ * long as it has blocks left, and never more than D*C in all.
+ *
+ * Why "bytes_op + B * (D*C - 1)" leads to the next block also where transfers start or end within a block: a request
+ * for block b ends at the end of block b, unless the transfer ends first. In the first case the request's end is the
+ * start of block b + 1, and D*C - 1 blocks further starts block b + D*C, on the same volume because D divides D*C.
+ * In the second case the request ends where the transfer ends, nothing lies beyond, and no request follows. The
+ * first rounds issue the first D*C blocks of the transfer, one each, so every block is issued exactly once.
+ *
+ * Failures. `limit` is the end of the transfer in the user's buffer. A failed or cut request lowers it to the last
+ * byte before the gap, and from then on only blocks below it are issued. Those are whole blocks, so the proof
+ * above holds. When the queue is empty everything below the limit has been moved, whatever the order of the
+ * acknowledgements was: the limit is the result.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/file/file.h"
+#include "libpio/file/pio.h"
+#include "libpio/file/transport.h"
+
+struct pio_transfer {
+    struct pio_file *file;
+    enum pio_op op;
+    char *buffer;  /* the user's; only read from when writing */
+    int64_t start; /* logical offset of its first byte */
+    int64_t limit; /* see above */
+    int error;     /* of the failure that set the limit, 0: none */
+};
+
+/* An acknowledgement that was lost may still come, and would be taken for that of a later request. */
+static bool messages_lost;
+
+/* ---- Figure 3 -------------------------------------------------------------------------------- */
+
+/* A gap begins at `position`; the lowest one counts. */
+static void lower_limit(struct pio_transfer *t, int64_t position, int volume, int error)
+{
+    if (position >= t->limit)
+        return;
+    t->limit = position;
+    t->error = pio_fail_at_volume(t->file, volume, error);
+}
+
+/* ASYNCHRONOUS DISK READ/WRITE of what the block at `position` in the buffer needs. Returns the bytes asked for. */
+static int issue_request(struct pio_transfer *t, int64_t position)
+{
+    struct pio_place place = pio_map_locate(&t->file->description.map, t->start + position);
+    struct pio_subfile *subfile = &t->file->subfile[place.volume];
+    int64_t left_bytes = t->limit - position;
+    int bytes = left_bytes < place.block_left_bytes ? left_bytes : place.block_left_bytes;
+    int error;
+
+    if (t->op == PIO_OP_READ)
+        error = pio_transport->read_start(subfile->fd, place.subfile_offset, bytes);
+    else
+        error = pio_transport->write_start(subfile->fd, place.subfile_offset, t->buffer + position, bytes);
+    if (error < 0) {
+        lower_limit(t, position, place.volume, error);
+        return bytes;
+    }
+    pio_queue_append(&t->file->queue, &(struct pio_request){.node = subfile->node,
+                                                           .volume = place.volume,
+                                                           .bytes = bytes,
+                                                           .position = position,
+                                                           .subfile_offset = place.subfile_offset});
+    return bytes;
+}
+
+/* READ ACK FROM I/O NODES: waits for any, finds its request and takes it out of the queue. */
+static int await_ack(struct pio_transfer *t, struct pio_ack *ack, struct pio_request *request)
+{
+    struct pio_file *file = t->file;
+
+    int error = pio_transport->wait(t->op, file->comm, file->comm_bytes, ack);
+    if (error < 0)
+        return error;
+    return pio_queue_take(&file->queue, ack->node, request) ? 0 : -EPROTO;
+}
+
+static void finish_read(struct pio_transfer *t, const struct pio_request *request, const struct pio_ack *ack)
+{
+    struct pio_subfile *subfile = &t->file->subfile[request->volume];
+    int64_t end_bytes = request->subfile_offset + ack->status;
+
+    memcpy(t->buffer + request->position, ack->data, ack->status);
+    if (ack->status < request->bytes && end_bytes < subfile->ended_bytes)
+        subfile->ended_bytes = end_bytes;
+}
+
+static void finish_write(struct pio_transfer *t, const struct pio_request *request, const struct pio_ack *ack)
+{
+    struct pio_subfile *subfile = &t->file->subfile[request->volume];
+    int64_t end_bytes = request->subfile_offset + ack->status;
+
+    if (ack->status > 0 && end_bytes > subfile->wrote_bytes)
+        subfile->wrote_bytes = end_bytes;
+    if (ack->status < request->bytes) /* vertex/contract/proto.h: a short count means that the volume is full */
+        lower_limit(t, request->position + ack->status, request->volume, -ENOSPC);
+}
+
+static void finish_request(struct pio_transfer *t, const struct pio_request *request, const struct pio_ack *ack)
+{
+    if (ack->status < 0)
+        lower_limit(t, request->position, request->volume, ack->status);
+    else if (ack->status > request->bytes)
+        lower_limit(t, request->position, request->volume, -EPROTO);
+    else if (t->op == PIO_OP_READ)
+        finish_read(t, request, ack);
+    else
+        finish_write(t, request, ack);
+}
+
+/* ---- Figure 5 -------------------------------------------------------------------------------- */
+
+/* Initiates C blocks per volume. */
+static void issue_first_rounds(struct pio_transfer *t)
+{
+    int disks = t->file->description.map.disks;
+    int64_t position = 0;
+
+    for (int c = 0; c < t->file->buffers; c++)
+        for (int k = 0; k < disks && position < t->limit; k++)
+            position += issue_request(t, position);
+}
+
+/* Issues the next block of the volume that a request has just left, unless nothing lies there. */
+static void issue_next(struct pio_transfer *t, const struct pio_request *done)
+{
+    const struct pio_file *file = t->file;
+    const struct pio_map *map = &file->description.map;
+    int64_t blocks_on = (int64_t)map->disks * file->buffers - 1;
+    int64_t position = done->position + done->bytes + map->block_bytes * blocks_on;
+
+    if (position < t->limit && file->subfile[done->volume].ended_bytes == INT64_MAX)
+        issue_request(t, position);
+}
+
+/* Returns 0, or a negative errno when acknowledgements were lost; what happened to the data is then unknown. */
+static int run_transfer(struct pio_transfer *t)
+{
+    struct pio_request request;
+    struct pio_ack ack;
+
+    for (int k = 0; k < t->file->description.map.disks; k++) {
+        t->file->subfile[k].ended_bytes = INT64_MAX;
+        t->file->subfile[k].wrote_bytes = 0;
+    }
+    issue_first_rounds(t);
+    while (!pio_queue_empty(&t->file->queue)) {
+        int error = await_ack(t, &ack, &request);
+        if (error) {
+            messages_lost = true;
+            return error;
+        }
+        finish_request(t, &request, &ack);
+        issue_next(t, &request);
+    }
+    return 0;
+}
+
+/* ---- The end of the file ---------------------------------------------------------------------- */
+
+static bool any_subfile_ended(const struct pio_file *file)
+{
+    for (int k = 0; k < file->description.map.disks; k++)
+        if (file->subfile[k].ended_bytes != INT64_MAX)
+            return true;
+    return false;
+}
+
+/* Zeros for what lies below the limit, but beyond its subfile's end. */
+static void fill_holes(struct pio_transfer *t)
+{
+    for (int64_t position = 0; position < t->limit;) {
+        struct pio_place place = pio_map_locate(&t->file->description.map, t->start + position);
+        int64_t left_bytes = t->limit - position;
+        int64_t bytes = left_bytes < place.block_left_bytes ? left_bytes : place.block_left_bytes;
+        int64_t present = t->file->subfile[place.volume].ended_bytes - place.subfile_offset;
+        if (present < 0)
+            present = 0;
+        if (present < bytes)
+            memset(t->buffer + position + present, 0, bytes - present);
+        position += bytes;
+    }
+}
+
+/* A subfile ended within the transfer: is that a hole or the end of the logical file? Only the sizes of all
+ * subfiles tell. Asked only now, so that a read within the file costs no more messages than its blocks. */
+static int settle_end(struct pio_transfer *t)
+{
+    int64_t bytes = pio_file_bytes(t->file);
+
+    if (bytes < 0)
+        return bytes;
+    int64_t left_bytes = bytes > t->start ? bytes - t->start : 0;
+    if (left_bytes < t->limit) {
+        t->limit = left_bytes;
+        t->error = 0;
+    }
+    fill_holes(t);
+    return 0;
+}
+
+/* A write that failed at a gap must not leave the file longer than what was there or is now written without a gap.
+ * Cuts each subfile that this write made longer; one that somebody else made longer still is left alone. */
+static void trim_after_gap(struct pio_transfer *t)
+{
+    struct pio_file *file = t->file;
+    int64_t end = t->limit > 0 ? t->start + t->limit : 0;
+    struct stat st;
+
+    if (end < file->known_bytes)
+        end = file->known_bytes;
+    for (int k = 0; k < file->description.map.disks; k++) {
+        struct pio_subfile *subfile = &file->subfile[k];
+        int64_t keep_bytes = pio_map_subfile_bytes(&file->description.map, k, end);
+        if (subfile->wrote_bytes <= keep_bytes)
+            continue;
+        if (pio_transport->fstat(subfile->fd, &st) == 0 && st.st_size == subfile->wrote_bytes)
+            pio_transport->ftruncate(subfile->fd, keep_bytes);
+    }
+}
+
+/* ---- Entry points ------------------------------------------------------------------------------ */
+
+static struct pio_file *get_file(int pfd, int unfit_mode, size_t n, int *error)
+{
+    struct pio_file *file = pio_file_get(pfd);
+
+    *error = 0;
+    if (!file || (file->flags & O_ACCMODE) == unfit_mode)
+        *error = -EBADF;
+    else if (n > PIO_OFFSET_MAX)
+        *error = -EINVAL;
+    else if (messages_lost)
+        *error = -EIO;
+    return file;
+}
+
+static ssize_t result_of(const struct pio_transfer *t)
+{
+    return pio_result(t->limit == 0 && t->error ? t->error : t->limit);
+}
+
+ssize_t pio_read(int pfd, void *buf, size_t n)
+{
+    int error;
+    struct pio_file *file = get_file(pfd, O_WRONLY, n, &error);
+
+    if (error)
+        return pio_result(error);
+    struct pio_transfer t = {.file = file, .op = PIO_OP_READ, .buffer = buf, .start = file->offset, .limit = n};
+    if (t.limit > PIO_OFFSET_MAX - t.start)
+        t.limit = PIO_OFFSET_MAX - t.start;
+    error = run_transfer(&t);
+    if (!error && any_subfile_ended(file))
+        error = settle_end(&t);
+    if (error)
+        return pio_result(error);
+    file->offset += t.limit;
+    return result_of(&t);
+}
+
+ssize_t pio_write(int pfd, const void *buf, size_t n)
+{
+    int error;
+    struct pio_file *file = get_file(pfd, O_RDONLY, n, &error);
+    int64_t start;
+
+    if (error || n == 0)
+        return pio_result(error);
+    start = file->flags & O_APPEND ? pio_file_bytes(file) : file->offset;
+    if (start < 0)
+        return pio_result(start);
+    if ((int64_t)n > PIO_OFFSET_MAX - start)
+        return pio_result(-EFBIG);
+    struct pio_transfer t = {.file = file, .op = PIO_OP_WRITE, .buffer = (char *)buf, .start = start, .limit = n};
+    error = run_transfer(&t);
+    if (error)
+        return pio_result(error);
+    if (t.error)
+        trim_after_gap(&t);
+    file->offset = start + t.limit;
+    if (file->known_bytes < file->offset)
+        file->known_bytes = file->offset;
+    return result_of(&t);
+}

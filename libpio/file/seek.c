@@ -1,0 +1,132 @@
+/*
+ * PIO SEEK, and what else needs or sets a PIO file's logical size.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "libpio/file/file.h"
+#include "libpio/file/pio.h"
+#include "libpio/file/transport.h"
+
+static int stat_volume(struct pio_file *file, int k, struct stat *st)
+{
+    int error = pio_transport->fstat(file->subfile[k].fd, st);
+
+    return error ? pio_fail_at_volume(file, k, error) : 0;
+}
+
+int64_t pio_file_bytes(struct pio_file *file)
+{
+    const struct pio_map *map = &file->description.map;
+    int64_t subfile_bytes[PIO_DISKS_MAX];
+    struct stat st;
+
+    for (int k = 0; k < map->disks; k++) {
+        int error = stat_volume(file, k, &st);
+        if (error)
+            return error;
+        subfile_bytes[k] = st.st_size;
+    }
+    file->known_bytes = pio_map_logical_bytes(map, subfile_bytes);
+    return file->known_bytes;
+}
+
+/* Where a seek counts from, or a negative errno. */
+static int64_t seek_base(struct pio_file *file, int whence)
+{
+    switch (whence) {
+    case SEEK_SET: return 0;
+    case SEEK_CUR: return file->offset;
+    case SEEK_END: return pio_file_bytes(file);
+    default: return -EINVAL;
+    }
+}
+
+off_t pio_lseek(int pfd, off_t offset, int whence)
+{
+    struct pio_file *file = pio_file_get(pfd);
+
+    if (!file)
+        return pio_result(-EBADF);
+    int64_t base = seek_base(file, whence);
+    if (base < 0)
+        return pio_result(base);
+    if (offset < -base)
+        return pio_result(-EINVAL);
+    if (offset > PIO_OFFSET_MAX - base)
+        return pio_result(-EOVERFLOW);
+    file->offset = base + offset;
+    return file->offset;
+}
+
+/* Adds volume k's part to what the whole file's status is so far. */
+static void merge_stat(struct stat *whole, const struct stat *part)
+{
+    whole->st_blocks += part->st_blocks;
+    if (part->st_mtime > whole->st_mtime)
+        whole->st_mtime = part->st_mtime;
+    if (part->st_ctime > whole->st_ctime)
+        whole->st_ctime = part->st_ctime;
+    if (part->st_atime > whole->st_atime)
+        whole->st_atime = part->st_atime;
+}
+
+int pio_fstat(int pfd, struct stat *st)
+{
+    struct pio_file *file = pio_file_get(pfd);
+    int64_t subfile_bytes[PIO_DISKS_MAX];
+    struct stat whole, part;
+
+    if (!file)
+        return pio_result(-EBADF);
+    const struct pio_map *map = &file->description.map;
+    for (int k = 0; k < map->disks; k++) {
+        int error = stat_volume(file, k, &part);
+        if (error)
+            return pio_result(error);
+        subfile_bytes[k] = part.st_size;
+        if (k == 0)
+            whole = part;
+        else
+            merge_stat(&whole, &part);
+    }
+    whole.st_size = file->known_bytes = pio_map_logical_bytes(map, subfile_bytes);
+    whole.st_blksize = map->disks * map->block_bytes;
+    *st = whole;
+    return 0;
+}
+
+/* Every subfile gets the size that it has in a file without holes: the one with the last byte decides the logical
+ * size, and what the others gain is a hole. */
+int pio_ftruncate(int pfd, off_t size)
+{
+    struct pio_file *file = pio_file_get(pfd);
+
+    if (!file || (file->flags & O_ACCMODE) == O_RDONLY)
+        return pio_result(-EBADF);
+    if (size < 0 || size > PIO_OFFSET_MAX)
+        return pio_result(-EINVAL);
+    for (int k = 0; k < file->description.map.disks; k++) {
+        int64_t subfile_bytes = pio_map_subfile_bytes(&file->description.map, k, size);
+        int error = pio_transport->ftruncate(file->subfile[k].fd, subfile_bytes);
+        if (error)
+            return pio_result(pio_fail_at_volume(file, k, error));
+    }
+    file->known_bytes = size;
+    return 0;
+}
+
+int pio_fsync(int pfd)
+{
+    struct pio_file *file = pio_file_get(pfd);
+
+    if (!file)
+        return pio_result(-EBADF);
+    for (int k = 0; k < file->description.map.disks; k++) {
+        int error = pio_transport->fsync(file->subfile[k].fd);
+        if (error)
+            return pio_result(pio_fail_at_volume(file, k, error));
+    }
+    return 0;
+}

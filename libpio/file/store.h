@@ -1,0 +1,49 @@
+/*
+ * PIO files on their volumes: names, descriptions, creation, removal. Nothing here is open when a call returns.
+ *
+ * On every volume the description is made before the subfile and removed after it. Descriptions appear whole:
+ * each is written under a temporary name and linked to its own. So whoever sees a subfile and afterwards no
+ * description has found a plain file, and whoever sees data anywhere and afterwards a part missing has found a loss,
+ * not a creation under way.
+ */
+#ifndef PIO_STORE_H
+#define PIO_STORE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libpio/file/layout.h"
+
+struct pio_name {
+    const char *name;              /* from its first '/', within the caller's string */
+    char volume[PIO_VOLUME_BYTES]; /* where to look; "": see the layout */
+};
+
+/* 0, or -ENOENT (empty), -EINVAL, -EISDIR, -ENAMETOOLONG. A name without '/' in front is refused too: -EINVAL. */
+int pio_name_parse(const char *text, struct pio_name *name);
+
+/* "//volume" + name + suffix to path, of PIO_PATH_MAX_BYTES; a parsed name always fits. */
+void pio_path(char *path, const char *volume, const char *name, const char *suffix);
+
+/* Finds the file's description. 0, -ENOENT if none of the volumes where it might be has one, -EPROTO if the first
+ * found is damaged or on the wrong volume, or the volume's error. */
+int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
+                   struct pio_description *description);
+
+struct pio_survey {
+    int64_t bytes; /* logical size */
+    int missing;   /* first volume without subfile or description; -1: all there */
+};
+
+/* Looks at all volumes of the file. 0; -EPROTO: a foreign description or a plain file; or the volume's error. */
+int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey);
+
+/* Makes the descriptions that are missing; others may be at it too. -EEXIST if `exclusive` and somebody else made
+ * the first; -EPROTO if somebody else makes the file with another layout; -ENOENT if a volume does not exist, and
+ * then nothing has been made. */
+int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode, bool exclusive);
+
+/* Removes every subfile and description. Goes on after an error and returns the first. */
+int pio_store_remove(const char *name, const struct pio_description *description);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * The ext2 file system of one volume, as mke2fs makes it: revisions 0 and 1, blocks of 1, 2 or 4 KB.
+ *
+ *   ext2_super.c   mount, unmount, sync, group descriptors, reporting of corruption
+ *   ext2_alloc.c   blocks and inodes: finding, taking, giving back
+ *   ext2_inode.c   the inodes in memory
+ *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
+ *   ext2_data.c    reading, writing and resizing
+ *   ext2_dir.c     the entries of one directory
+ *   ext2_walk.c    paths
+ *   ext2_name.c    making and removing names
+ *   ext2_rename.c  renaming
+ *
+ * Names and layouts are those of the second extended file system (`man 5 ext2`, and the layout that `debugfs stat`
+ * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
+ *
+ * Errors are negative n_error. Corruption is reported through the log, with volume, block or inode and what was
+ * expected, marks the volume as having errors, and is -N_EIO. A volume without a supported feature is read-only
+ * or not mounted.
+ */
+#ifndef NSDISK_EXT2_H
+#define NSDISK_EXT2_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nsdisk/ext2/blockdev.h"
+#include "nsdisk/ext2/cache.h"
+
+#define EXT2_ROOT_INO 2u
+#define EXT2_NAME_MAX_BYTES 255u
+#define EXT2_LINK_MAX 32000u
+#define EXT2_DIRECT 12u
+#define EXT2_POINTERS 15u /* 12 direct, then one, two and three levels */
+#define EXT2_SYMLINK_MAX 40u /* followed in one path */
+#define EXT2_PATH_BYTES 8192u /* a path while links are replaced by their texts */
+
+enum {
+    EXT2_S_IFMT = 0170000,
+    EXT2_S_IFLNK = 0120000,
+    EXT2_S_IFREG = 0100000,
+    EXT2_S_IFDIR = 0040000,
+};
+
+enum { /* types in directory entries; also those of struct file_dirent */
+    EXT2_FT_UNKNOWN = 0,
+    EXT2_FT_REGULAR = 1,
+    EXT2_FT_DIRECTORY = 2,
+    EXT2_FT_SYMLINK = 7,
+};
+
+struct ext2_env {
+    struct cache_log log;
+    uint32_t (*now_s)(void *ctx); /* seconds since 1970, for time stamps */
+    void *ctx;
+};
+
+struct ext2_group {
+    uint32_t block_bitmap, inode_bitmap, inode_table; /* block numbers */
+    uint32_t free_blocks, free_inodes, directories;
+};
+
+/* Blocks or inodes that nothing points to any more, but something on the disk still may. */
+struct ext2_freed {
+    uint32_t first;
+    uint32_t count;
+    bool inodes;
+};
+
+/* An inode made since the last sync: on the disk it has no links until its name is there. */
+struct ext2_unnamed {
+    uint32_t ino;
+    uint16_t links; /* that it will have */
+};
+
+struct ext2_inode {
+    struct ext2 *fs;
+    struct ext2_inode *next; /* in its hash chain, or idle */
+    uint32_t ino;
+    uint32_t refs; /* get minus put */
+    /* on the disk */
+    uint16_t mode;
+    uint16_t links;
+    uint32_t uid, gid;
+    uint64_t size_bytes;
+    uint32_t atime_s, ctime_s, mtime_s, dtime_s;
+    uint32_t blocks_512; /* data, indirect and attribute blocks, in 512 bytes */
+    uint32_t flags;
+    uint32_t generation;
+    uint32_t attributes; /* block of extended attributes, or 0 */
+    uint32_t block[EXT2_POINTERS];
+    /* in memory */
+    bool unnamed;        /* in the list of unnamed inodes */
+    uint64_t write_next; /* file block after the last written one */
+    uint32_t goal;       /* disk block wanted for it; 0: no idea */
+    uint32_t dir_hint;   /* directory: block where the last entry found room */
+    uint64_t read_next;  /* offset after the last read, to see sequential reading */
+};
+
+#define EXT2_HASH 64u
+
+struct ext2 {
+    char volume[16];
+    struct blockdev dev;
+    struct cache *cache;
+    struct ext2_env env;
+    /* settled at mount */
+    uint32_t block_bytes, block_shift;
+    uint32_t pointers_shift; /* log2 of pointers per indirect block */
+    uint32_t blocks, first_data_block, blocks_per_group;
+    uint32_t inodes, inodes_per_group, inode_bytes, first_ino;
+    uint32_t groups;
+    uint64_t file_max_bytes;
+    bool filetype; /* directory entries carry a type */
+    bool read_only;
+    bool clean_before; /* the clean mark was set at mount */
+    /* changing */
+    bool errors;  /* corruption was found */
+    uint32_t free_blocks, free_inodes; /* by the bitmaps */
+    struct ext2_group *group;          /* [groups] */
+    struct ext2_freed *freed;          /* [EXT2_FREED_MAX] */
+    uint32_t freed_count, freed_blocks, freed_inodes;
+    struct ext2_unnamed *unnamed; /* [EXT2_UNNAMED_MAX] */
+    uint32_t unnamed_count;
+    struct ext2_inode *inode_hash[EXT2_HASH]; /* refs > 0 */
+    struct ext2_inode *inode_idle;
+    uint8_t *bounce; /* CACHE_GATHER_BYTES, for unaligned data */
+    char *path;      /* EXT2_PATH_BYTES */
+};
+
+/* ---- ext2_super.c ---- */
+
+/* Checks the volume, clears its clean mark and mounts it. dev is copied. error gets one line when the result is
+ * negative: -N_EINVAL not ext2 or damaged, -N_ENOTSUP unknown feature, -N_ENOMEM, -N_EIO. */
+int ext2_mount(struct ext2 **fs, const struct blockdev *dev, const char *volume, size_t cache_bytes,
+               const struct ext2_env *env, char *error, size_t error_bytes);
+/* Writes everything back, sets the clean mark if nothing was wrong, and frees fs, whatever the result.
+ * Every inode must have been put. */
+int ext2_unmount(struct ext2 *fs);
+/* Frees fs and writes nothing: as in a crash, what was not synced is lost. */
+void ext2_abandon(struct ext2 *fs);
+/* Makes everything durable; then what was freed can be allocated again. */
+int ext2_sync(struct ext2 *fs);
+/* Reports corruption and returns -N_EIO. */
+int ext2_corrupt(struct ext2 *fs, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* To be called before each step of a change: -N_EROFS, or -N_EIO from a flush that was due. */
+int ext2_begin(struct ext2 *fs);
+int ext2_store_group(struct ext2 *fs, uint32_t group);
+/* True if [first, first + count) are blocks that files may have: in range, outside bitmaps and inode tables. */
+bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count);
+uint32_t ext2_now(const struct ext2 *fs);
+
+/* ---- ext2_alloc.c ---- */
+
+#define EXT2_FREED_MAX 1024u
+
+/* Takes 1 to `want` contiguous blocks, the first as near behind goal as possible. Returns their number. -N_ENOSPC. */
+int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first);
+/* Nothing in memory points to them any more. They can be taken again after the next sync. */
+int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count);
+/* Takes an inode number near the directory `parent`. -N_ENOSPC. */
+int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *ino);
+int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory);
+/* After a flush: gives the freed blocks and inodes back to the bitmaps. */
+int ext2_apply_freed(struct ext2 *fs);
+uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino);
+/* The first block of a group that a file may have. */
+uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
+
+/* ---- ext2_inode.c ---- */
+
+#define EXT2_UNNAMED_MAX 256u
+
+/* The one copy in memory of an inode; to be put. -N_EIO: no such inode, or damaged. -N_ESTALE: it is not in use. */
+int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
+/* A fresh inode, stored, with links 0; to be put. */
+int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out);
+/* Gives the copy back. The last put of an inode without links frees the inode and its blocks. NULL is allowed. */
+int ext2_inode_put(struct ext2_inode *inode);
+int ext2_inode_store(struct ext2_inode *inode);
+/* After a flush has brought their names to the disk: gives the unnamed inodes their links. */
+int ext2_publish_unnamed(struct ext2 *fs);
+static inline bool ext2_is_dir(const struct ext2_inode *inode)
+{
+    return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
+}
+static inline bool ext2_is_file(const struct ext2_inode *inode)
+{
+    return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFREG;
+}
+static inline bool ext2_is_symlink(const struct ext2_inode *inode)
+{
+    return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFLNK;
+}
+/* True if the inode's pointers are block numbers: not a device's number, not a short link's text. */
+bool ext2_inode_has_blocks(const struct ext2_inode *inode);
+uint8_t ext2_dir_type(uint16_t mode);
+
+/* ---- ext2_map.c ---- */
+
+struct ext2_run {
+    uint32_t first; /* disk block; 0: a hole */
+    uint32_t count; /* blocks, contiguous on the disk, or all in the hole */
+};
+
+/* The longest run at file_block, at most `most` blocks. */
+int ext2_map_run(struct ext2_inode *inode, uint64_t file_block, uint32_t most, struct ext2_run *run);
+/* Makes the indirect blocks for [file_block, file_block + count). Returns for how many there was room. -N_ENOSPC. */
+int ext2_map_prepare(struct ext2_inode *inode, uint64_t file_block, uint32_t count, uint32_t goal);
+/* Points the prepared file blocks at [first, first + count). */
+int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, uint32_t count);
+/* Frees every block at or beyond file block `keep`. The inode is stored. */
+int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep);
+uint64_t ext2_map_max_blocks(const struct ext2 *fs);
+
+/* ---- ext2_data.c ---- */
+
+/* Bytes read, 0 at the end of the file; or an error when nothing was read. */
+int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t bytes);
+/* Bytes written, less than asked when the volume is full; or an error when nothing was. -N_EFBIG, -N_ENOSPC. */
+int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes);
+int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes);
+/* Reads a symbolic link's text of at most `bytes`; returns its length. */
+int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
+
+/* ---- ext2_dir.c ---- */
+
+struct ext2_entry {
+    uint32_t ino;
+    uint32_t record_bytes;
+    uint32_t name_bytes;
+    uint8_t type;
+    const char *name; /* within the block; no NUL */
+};
+
+/* Where an entry is, or where one fits; its block is held until ext2_slot_put. */
+struct ext2_slot {
+    struct cache_block *block;
+    uint32_t offset;
+    uint32_t previous; /* offset of the entry before it in the block; == offset for the first */
+    uint32_t ino;
+    uint8_t type;
+};
+
+/* -N_ENOENT when the name is not there. */
+int ext2_dir_find(struct ext2_inode *dir, const char *name, uint32_t name_bytes, struct ext2_slot *slot);
+/* Finds or makes room for a name that is not there. -N_ENOSPC. */
+int ext2_dir_make_room(struct ext2_inode *dir, uint32_t name_bytes, struct ext2_slot *slot);
+/* Writes the entry into the room. Puts the slot. Cannot fail. */
+void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *name, uint32_t name_bytes,
+                   uint32_t ino, uint8_t type);
+/* Makes the found entry name another inode. Does not put the slot. */
+void ext2_dir_point(struct ext2_inode *dir, struct ext2_slot *slot, uint32_t ino, uint8_t type);
+/* Removes the found entry. Puts the slot. */
+void ext2_dir_remove(struct ext2_inode *dir, struct ext2_slot *slot);
+void ext2_slot_put(struct ext2_slot *slot);
+/* The next entry at or after *offset (a byte of the directory); *offset then continues after it. Its name is copied.
+ * Returns 1, or 0 at the end. */
+int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry,
+                  char name[EXT2_NAME_MAX_BYTES]);
+/* 1 if it has only "." and "..". */
+int ext2_dir_is_empty(struct ext2_inode *dir);
+/* Writes "." and ".." into a new directory's first block. */
+int ext2_dir_start(struct ext2_inode *dir, uint32_t parent);
+
+/* ---- ext2_walk.c, ext2_name.c, ext2_rename.c ---- */
+
+struct ext2_path { /* a name as a client sent it: no NUL at the end */
+    const char *text;
+    uint32_t bytes;
+};
+
+/* The file at a path, to be put. Follows links. */
+int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out);
+/* The regular file at a path, made if it is missing; to be put. exclusive: -N_EEXIST if anything is there. */
+int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);
+int ext2_unlink(struct ext2 *fs, struct ext2_path path);
+int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
+int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
+int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode);
+int ext2_rmdir(struct ext2 *fs, struct ext2_path path);
+
+#endif

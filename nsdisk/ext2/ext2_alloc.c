@@ -1,0 +1,335 @@
+/*
+ * Allocation of blocks and inodes.
+ *
+ * Locality. A file grows behind its last block (the goal), so that a write is one command; a new run is looked for
+ * close behind the goal, then where eight blocks are free together, then anywhere in the group, then in the groups
+ * after it. Files are made in their directory's group, directories where most blocks are free.
+ *
+ * Giving back. A freed block or inode stays marked in its bitmap, and in the list of freed extents, until a flush has
+ * put on the disk that nothing points to it; ext2_sync then calls ext2_apply_freed. A full volume or a full list
+ * syncs at once.
+ */
+#include "nsdisk/ext2/ext2.h"
+
+#include <string.h>
+
+#include "nsdisk/ext2/disk_bytes.h"
+#include "vertex/contract/errors.h"
+
+#define NEAR_BLOCKS 32u /* a free block so close behind the goal is as good as the goal */
+
+/* ---- Bits ---- */
+
+static bool bit_get(const uint8_t *bits, uint32_t i)
+{
+    return bits[i >> 3] >> (i & 7) & 1;
+}
+
+static void bits_set(uint8_t *bits, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        bits[i >> 3] |= (uint8_t)(1u << (i & 7));
+}
+
+/* The first zero bit in [from, to), or `to`. */
+static uint32_t bits_find_zero(const uint8_t *bits, uint32_t from, uint32_t to)
+{
+    uint32_t i = from;
+    while (i < to) {
+        if ((i & 31) == 0 && to - i >= 32 && disk_get32(bits + (i >> 3)) == UINT32_MAX)
+            i += 32;
+        else if (bit_get(bits, i))
+            i++;
+        else
+            return i;
+    }
+    return to;
+}
+
+/* The first of eight zero bits that make a byte, in [from, to), or `to`. */
+static uint32_t bits_find_zero_byte(const uint8_t *bits, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = (from + 7) & ~7u; i + 8 <= to; i += 8)
+        if (bits[i >> 3] == 0)
+            return i;
+    return to;
+}
+
+static uint32_t bits_count_zeros(const uint8_t *bits, uint32_t from, uint32_t to)
+{
+    uint32_t i = from;
+    while (i < to && !bit_get(bits, i))
+        i++;
+    return i - from;
+}
+
+/* ---- Blocks ---- */
+
+static uint32_t group_first_block(const struct ext2 *fs, uint32_t group)
+{
+    return fs->first_data_block + group * fs->blocks_per_group;
+}
+
+static uint32_t group_blocks(const struct ext2 *fs, uint32_t group)
+{
+    uint32_t rest = fs->blocks - group_first_block(fs, group);
+    return rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
+}
+
+uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino)
+{
+    return (ino - 1) / fs->inodes_per_group;
+}
+
+uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group)
+{
+    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
+    return fs->group[group].inode_table + (fs->inodes_per_group + per_block - 1) / per_block;
+}
+
+/* The best free bit of a group's bitmap for a goal bit, or `bits`. */
+static uint32_t choose_bit(const uint8_t *bitmap, uint32_t goal, uint32_t bits)
+{
+    uint32_t near = goal + NEAR_BLOCKS < bits ? goal + NEAR_BLOCKS : bits;
+    uint32_t bit = bits_find_zero(bitmap, goal, near);
+    if (bit < near)
+        return bit;
+    bit = bits_find_zero_byte(bitmap, goal, bits);
+    if (bit == bits)
+        bit = bits_find_zero_byte(bitmap, 0, bits);
+    if (bit == bits)
+        bit = bits_find_zero(bitmap, goal, bits);
+    if (bit == bits)
+        bit = bits_find_zero(bitmap, 0, bits);
+    return bit;
+}
+
+static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, uint32_t count)
+{
+    struct ext2_group *g = &fs->group[group];
+    uint32_t counted = count < g->free_blocks ? count : g->free_blocks;
+    uint32_t first = group_first_block(fs, group) + bit;
+    if (!ext2_is_file_block(fs, first, count))
+        return ext2_corrupt(fs, "group %u: its bitmap calls blocks %u to %u free, which are the volume's own", group,
+                            first, first + count - 1);
+    if (counted < count)
+        ext2_corrupt(fs, "group %u: %u free blocks counted, but its bitmap has more", group, g->free_blocks);
+    bits_set(bitmap->bytes, bit, count);
+    cache_mark_dirty(fs->cache, bitmap);
+    g->free_blocks -= counted;
+    fs->free_blocks -= counted;
+    return ext2_store_group(fs, group);
+}
+
+/* Takes blocks in one group. Returns their number, 0 if it has none. */
+static int alloc_in_group(struct ext2 *fs, uint32_t group, uint32_t goal_bit, uint32_t want, uint32_t *first)
+{
+    struct cache_block *bitmap;
+    if (fs->group[group].free_blocks == 0)
+        return 0;
+    int result = cache_get(fs->cache, fs->group[group].block_bitmap, BLOCK_BITMAP, &bitmap);
+    if (result < 0)
+        return result;
+    uint32_t bits = group_blocks(fs, group);
+    uint32_t bit = choose_bit(bitmap->bytes, goal_bit, bits);
+    if (bit < bits) {
+        uint32_t count = bits_count_zeros(bitmap->bytes, bit, want < bits - bit ? bit + want : bits);
+        result = take_blocks(fs, group, bitmap, bit, count);
+        if (result == 0)
+            result = (int)count;
+        *first = group_first_block(fs, group) + bit;
+    }
+    cache_put(bitmap);
+    return result;
+}
+
+static int alloc_blocks_once(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first)
+{
+    if (goal < fs->first_data_block || goal >= fs->blocks)
+        goal = fs->first_data_block;
+    uint32_t group = (goal - fs->first_data_block) / fs->blocks_per_group;
+    uint32_t bit = (goal - fs->first_data_block) % fs->blocks_per_group;
+    for (uint32_t i = 0; i < fs->groups; i++) {
+        int result = alloc_in_group(fs, group, bit, want, first);
+        if (result != 0)
+            return result;
+        group = group + 1 < fs->groups ? group + 1 : 0;
+        bit = 0;
+    }
+    return -N_ENOSPC;
+}
+
+int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first)
+{
+    int result = alloc_blocks_once(fs, goal, want, first);
+    if (result == -N_ENOSPC && fs->freed_blocks != 0) {
+        result = ext2_sync(fs);
+        if (result == 0)
+            result = alloc_blocks_once(fs, goal, want, first);
+    }
+    return result;
+}
+
+/* ---- Inodes ---- */
+
+static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, uint32_t *ino)
+{
+    struct ext2_group *g = &fs->group[group];
+    struct cache_block *bitmap;
+    if (g->free_inodes == 0)
+        return -N_ENOSPC;
+    int error = cache_get(fs->cache, g->inode_bitmap, BLOCK_BITMAP, &bitmap);
+    if (error < 0)
+        return error;
+    uint32_t from = group == 0 ? fs->first_ino - 1 : 0;
+    uint32_t bit = bits_find_zero(bitmap->bytes, from, fs->inodes_per_group);
+    if (bit < fs->inodes_per_group) {
+        bits_set(bitmap->bytes, bit, 1);
+        cache_mark_dirty(fs->cache, bitmap);
+        g->free_inodes--;
+        g->directories += directory;
+        fs->free_inodes -= fs->free_inodes != 0;
+        *ino = group * fs->inodes_per_group + bit + 1;
+        error = ext2_store_group(fs, group);
+    } else {
+        error = ext2_corrupt(fs, "group %u: %u free inodes counted, but its bitmap has none", group,
+                             g->free_inodes);
+        g->free_inodes = 0;
+    }
+    cache_put(bitmap);
+    return error;
+}
+
+static uint32_t emptiest_group(const struct ext2 *fs, uint32_t fallback)
+{
+    uint32_t best = fallback;
+    for (uint32_t i = 0; i < fs->groups; i++)
+        if (fs->group[i].free_inodes != 0 && fs->group[i].free_blocks > fs->group[best].free_blocks)
+            best = i;
+    return best;
+}
+
+static int alloc_ino_once(struct ext2 *fs, uint32_t group, bool directory, uint32_t *ino)
+{
+    for (uint32_t i = 0; i < fs->groups; i++) {
+        int error = alloc_ino_in_group(fs, group, directory, ino);
+        if (error != -N_ENOSPC)
+            return error;
+        group = group + 1 < fs->groups ? group + 1 : 0;
+    }
+    return -N_ENOSPC;
+}
+
+int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *ino)
+{
+    uint32_t group = ext2_group_of_ino(fs, parent);
+    if (directory)
+        group = emptiest_group(fs, group);
+    int error = alloc_ino_once(fs, group, directory, ino);
+    if (error == -N_ENOSPC && fs->freed_inodes != 0) {
+        error = ext2_sync(fs);
+        if (error == 0)
+            error = alloc_ino_once(fs, group, directory, ino);
+    }
+    return error;
+}
+
+/* ---- Giving back ---- */
+
+static int note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes)
+{
+    struct ext2_freed *last = &fs->freed[fs->freed_count == 0 ? 0 : fs->freed_count - 1];
+    *(inodes ? &fs->freed_inodes : &fs->freed_blocks) += count;
+    if (fs->freed_count != 0 && last->inodes == inodes && last->first + last->count == first) {
+        last->count += count;
+        return 0;
+    }
+    if (fs->freed_count != 0 && last->inodes == inodes && first + count == last->first) {
+        last->first = first;
+        last->count += count;
+        return 0;
+    }
+    fs->freed[fs->freed_count++] = (struct ext2_freed){first, count, inodes};
+    return fs->freed_count == EXT2_FREED_MAX ? ext2_sync(fs) : 0;
+}
+
+int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
+{
+    if (!ext2_is_file_block(fs, first, count))
+        return ext2_corrupt(fs, "blocks %u to %u are freed, but are not a file's", first, first + count - 1);
+    cache_forget(fs->cache, first, count);
+    return note_freed(fs, first, count, false);
+}
+
+int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory)
+{
+    uint32_t group = ext2_group_of_ino(fs, ino);
+    if (directory && fs->group[group].directories != 0) {
+        fs->group[group].directories--;
+        int error = ext2_store_group(fs, group);
+        if (error < 0)
+            return error;
+    }
+    return note_freed(fs, ino, 1, true);
+}
+
+/* Clears bits and counts them. A bit that is clear already means that two files had the block. */
+static uint32_t clear_bits(struct ext2 *fs, uint8_t *bits, uint32_t bit, uint32_t count, const char *what,
+                           uint32_t number)
+{
+    uint32_t cleared = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (bit_get(bits, bit + i)) {
+            bits[(bit + i) >> 3] &= (uint8_t)~(1u << ((bit + i) & 7));
+            cleared++;
+        } else {
+            ext2_corrupt(fs, "%s %u is freed twice", what, number + i);
+        }
+    }
+    return cleared;
+}
+
+/* Gives back the part of an extent that lies in its first block's group; returns its length. */
+static int apply_in_group(struct ext2 *fs, const struct ext2_freed *f, uint32_t done)
+{
+    uint32_t number = f->first + done;
+    uint32_t base = f->inodes ? 1 : fs->first_data_block;
+    uint32_t per_group = f->inodes ? fs->inodes_per_group : fs->blocks_per_group;
+    uint32_t group = (number - base) / per_group, bit = (number - base) % per_group;
+    uint32_t count = f->count - done < per_group - bit ? f->count - done : per_group - bit;
+    struct ext2_group *g = &fs->group[group];
+    struct cache_block *bitmap;
+    int error = cache_get(fs->cache, f->inodes ? g->inode_bitmap : g->block_bitmap, BLOCK_BITMAP, &bitmap);
+    if (error < 0)
+        return error;
+    uint32_t cleared = clear_bits(fs, bitmap->bytes, bit, count, f->inodes ? "inode" : "block", number);
+    *(f->inodes ? &g->free_inodes : &g->free_blocks) += cleared;
+    *(f->inodes ? &fs->free_inodes : &fs->free_blocks) += cleared;
+    cache_mark_dirty(fs->cache, bitmap);
+    cache_put(bitmap);
+    error = ext2_store_group(fs, group);
+    return error < 0 ? error : (int)count;
+}
+
+/* What cannot be given back stays marked: lost until e2fsck, never used twice. */
+static int apply_extent(struct ext2 *fs, const struct ext2_freed *f)
+{
+    for (uint32_t done = 0; done < f->count;) {
+        int result = apply_in_group(fs, f, done);
+        if (result < 0)
+            return result;
+        done += (uint32_t)result;
+    }
+    return 0;
+}
+
+int ext2_apply_freed(struct ext2 *fs)
+{
+    int first_error = 0;
+    for (uint32_t i = 0; i < fs->freed_count; i++) {
+        int error = apply_extent(fs, &fs->freed[i]);
+        first_error = first_error < 0 ? first_error : error;
+    }
+    fs->freed_count = fs->freed_blocks = fs->freed_inodes = 0;
+    return first_error;
+}

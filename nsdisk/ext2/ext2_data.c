@@ -1,0 +1,355 @@
+/*
+ * The contents of files.
+ *
+ * Whole blocks go between the disk and the caller's buffer directly, one command per contiguous run. Unaligned
+ * pieces go through the volume's bounce buffer, also in one command, their partial blocks completed from the
+ * cache. A read within one block, and sequential reads of less than SMALL_READ_BYTES, go through the cache, with
+ * read-ahead.
+ *
+ * Data is on the medium when a write returns. Bytes behind the end of a file in its last block mean nothing; they
+ * are cleared when the file grows over them.
+ */
+#include "nsdisk/ext2/ext2.h"
+
+#include <string.h>
+
+#include "nsdisk/ext2/disk_bytes.h"
+#include "vertex/contract/errors.h"
+
+#define SMALL_READ_BYTES 4096u
+
+/* A contiguous piece of data on the disk. */
+struct span {
+    uint32_t block;  /* the first */
+    uint32_t offset; /* in it */
+    uint32_t bytes;
+    bool fresh; /* just allocated: what the blocks hold means nothing */
+};
+
+static uint32_t block_offset(const struct ext2 *fs, uint64_t offset)
+{
+    return (uint32_t)(offset & (fs->block_bytes - 1));
+}
+
+static uint32_t blocks_of(const struct ext2 *fs, uint32_t offset, uint32_t bytes)
+{
+    return (uint32_t)(((uint64_t)offset + bytes + fs->block_bytes - 1) >> fs->block_shift);
+}
+
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+/* How many bytes of the span can go directly, whole blocks to an aligned buffer; 0: better through the bounce. */
+static uint32_t direct_bytes(const struct ext2 *fs, const struct span *s, const void *buf)
+{
+    uint32_t whole = s->bytes & ~(fs->block_bytes - 1);
+    bool worth = whole == s->bytes || whole >= CACHE_GATHER_BYTES;
+    return s->offset == 0 && worth && ((uintptr_t)buf & 7) == 0 ? whole : 0;
+}
+
+static void span_advance(const struct ext2 *fs, struct span *s, uint32_t bytes)
+{
+    s->block += (s->offset + bytes) >> fs->block_shift;
+    s->offset = block_offset(fs, s->offset + bytes);
+    s->bytes -= bytes;
+}
+
+/* ---- Reading ---- */
+
+static int read_cached(struct ext2 *fs, const struct span *s, uint8_t *buf, uint32_t bytes)
+{
+    struct cache_block *block;
+    int error = cache_get(fs->cache, s->block, BLOCK_DATA, &block);
+    if (error < 0)
+        return error;
+    memcpy(buf, block->bytes + s->offset, bytes);
+    cache_put(block);
+    return 0;
+}
+
+static int read_bounced(struct ext2 *fs, const struct span *s, uint8_t *buf, uint32_t bytes)
+{
+    int error = cache_read_data(fs->cache, s->block, blocks_of(fs, s->offset, bytes), fs->bounce);
+    if (error == 0)
+        memcpy(buf, fs->bounce + s->offset, bytes);
+    return error;
+}
+
+/* Reads a span in as few commands as it takes. */
+static int span_read(struct ext2 *fs, struct span s, uint8_t *buf)
+{
+    int error = 0;
+    while (s.bytes != 0 && error == 0) {
+        uint32_t n = direct_bytes(fs, &s, buf);
+        if (n != 0) {
+            error = cache_read_data(fs->cache, s.block, n >> fs->block_shift, buf);
+        } else if (s.offset + s.bytes <= fs->block_bytes) {
+            n = s.bytes;
+            error = read_cached(fs, &s, buf, n);
+        } else {
+            n = smaller(s.bytes, CACHE_GATHER_BYTES - s.offset);
+            error = read_bounced(fs, &s, buf, n);
+        }
+        buf += n;
+        span_advance(fs, &s, n);
+    }
+    return error;
+}
+
+/* Reads within one block, which comes into the cache with those after it. */
+static int span_read_small(struct ext2 *fs, struct span s, const struct ext2_run *run, uint8_t *buf)
+{
+    int error = cache_read_ahead(fs->cache, run->first, run->count);
+    return error < 0 ? error : read_cached(fs, &s, buf, s.bytes);
+}
+
+/* Reads as much as one run gives; small: one block. Returns bytes. */
+static int64_t read_step(struct ext2_inode *inode, uint64_t offset, uint8_t *buf, uint32_t bytes, bool small)
+{
+    struct ext2 *fs = inode->fs;
+    struct ext2_run run;
+    uint32_t in_block = block_offset(fs, offset);
+    uint32_t most = small ? CACHE_GATHER_BYTES >> fs->block_shift : blocks_of(fs, in_block, bytes);
+    if (small)
+        bytes = smaller(bytes, fs->block_bytes - in_block);
+    int error = ext2_map_run(inode, offset >> fs->block_shift, most, &run);
+    if (error < 0)
+        return error;
+    bytes = smaller(bytes, ((uint64_t)run.count << fs->block_shift) - in_block);
+    if (run.first == 0) {
+        memset(buf, 0, bytes);
+        return bytes;
+    }
+    struct span s = {run.first, in_block, bytes, false};
+    error = small ? span_read_small(fs, s, &run, buf) : span_read(fs, s, buf);
+    return error < 0 ? error : (int64_t)bytes;
+}
+
+int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t bytes)
+{
+    if (offset >= inode->size_bytes)
+        return 0;
+    bytes = smaller(bytes, inode->size_bytes - offset);
+    bool small = bytes < SMALL_READ_BYTES && offset == inode->read_next;
+    uint32_t done = 0;
+    while (done < bytes) {
+        int64_t n = read_step(inode, offset + done, (uint8_t *)buf + done, bytes - done, small);
+        if (n < 0)
+            return done == 0 ? n : done;
+        done += (uint32_t)n;
+    }
+    inode->read_next = offset + bytes;
+    return bytes;
+}
+
+/* ---- Writing ---- */
+
+/* Puts what a partly written block held before into the bounce buffer. */
+static int complete_block(struct ext2 *fs, const struct span *s, uint32_t index)
+{
+    uint8_t *at = fs->bounce + ((size_t)index << fs->block_shift);
+    struct cache_block *block;
+    if (s->fresh) {
+        memset(at, 0, fs->block_bytes);
+        return 0;
+    }
+    int error = cache_get(fs->cache, s->block + index, BLOCK_DATA, &block);
+    if (error < 0)
+        return error;
+    memcpy(at, block->bytes, fs->block_bytes);
+    cache_put(block);
+    return 0;
+}
+
+static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *buf, uint32_t bytes)
+{
+    uint32_t count = blocks_of(fs, s->offset, bytes);
+    int error = 0;
+    if (s->offset != 0 || bytes < fs->block_bytes)
+        error = complete_block(fs, s, 0);
+    if (error == 0 && count > 1 && block_offset(fs, s->offset + bytes) != 0)
+        error = complete_block(fs, s, count - 1);
+    if (error < 0)
+        return error;
+    memcpy(fs->bounce + s->offset, buf, bytes);
+    return cache_write_data(fs->cache, s->block, count, fs->bounce);
+}
+
+static int span_write(struct ext2 *fs, struct span s, const uint8_t *buf)
+{
+    int error = 0;
+    while (s.bytes != 0 && error == 0) {
+        uint32_t n = direct_bytes(fs, &s, buf);
+        if (n != 0) {
+            error = cache_write_data(fs->cache, s.block, n >> fs->block_shift, buf);
+        } else {
+            n = smaller(s.bytes, CACHE_GATHER_BYTES - s.offset);
+            error = write_bounced(fs, &s, buf, n);
+        }
+        buf += n;
+        span_advance(fs, &s, n);
+    }
+    return error;
+}
+
+/* Where the next block of a file should be. */
+static int write_goal(struct ext2_inode *inode, uint64_t file_block, uint32_t *goal)
+{
+    struct ext2_run run = {0};
+    *goal = inode->goal;
+    if (*goal != 0 && inode->write_next == file_block)
+        return 0;
+    if (file_block > 0) {
+        int error = ext2_map_run(inode, file_block - 1, 1, &run);
+        if (error < 0)
+            return error;
+    }
+    *goal = run.first != 0 ? run.first + 1 : ext2_group_goal(inode->fs, ext2_group_of_ino(inode->fs, inode->ino));
+    return 0;
+}
+
+static void note_written(struct ext2_inode *inode, uint64_t file_block, const struct span *s)
+{
+    uint32_t count = blocks_of(inode->fs, s->offset, s->bytes);
+    inode->write_next = file_block + count;
+    inode->goal = s->block + count;
+}
+
+/* Writes into a hole of `count` blocks: indirect blocks, then data, then pointers. Returns bytes. */
+static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t count, struct span *s,
+                          const uint8_t *buf)
+{
+    struct ext2 *fs = inode->fs;
+    uint32_t goal;
+    int result = write_goal(inode, file_block, &goal);
+    if (result == 0)
+        result = ext2_map_prepare(inode, file_block, count, goal + count);
+    if (result > 0)
+        result = ext2_alloc_blocks(fs, goal, (uint32_t)result, &s->block);
+    if (result < 0)
+        return result;
+    uint32_t got = (uint32_t)result;
+    s->fresh = true;
+    s->bytes = smaller(s->bytes, ((uint64_t)got << fs->block_shift) - s->offset);
+    int error = span_write(fs, *s, buf);
+    if (error < 0) {
+        ext2_free_blocks(fs, s->block, got);
+        return error;
+    }
+    error = ext2_map_set(inode, file_block, s->block, got);
+    if (error < 0)
+        return error;
+    note_written(inode, file_block, s);
+    return s->bytes;
+}
+
+/* Writes as much as one run takes. Returns bytes. */
+static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8_t *buf, uint32_t bytes)
+{
+    struct ext2 *fs = inode->fs;
+    struct ext2_run run;
+    uint64_t file_block = offset >> fs->block_shift;
+    struct span s = {0, block_offset(fs, offset), bytes, false};
+    int error = ext2_begin(fs);
+    if (error == 0)
+        error = ext2_map_run(inode, file_block, blocks_of(fs, s.offset, bytes), &run);
+    if (error < 0)
+        return error;
+    s.bytes = smaller(bytes, ((uint64_t)run.count << fs->block_shift) - s.offset);
+    if (run.first == 0)
+        return write_hole(inode, file_block, run.count, &s, buf);
+    s.block = run.first;
+    error = span_write(fs, s, buf);
+    if (error < 0)
+        return error;
+    note_written(inode, file_block, &s);
+    return s.bytes;
+}
+
+/* Clears the last block behind the end of the file, which is about to grow. */
+static int clear_tail(struct ext2_inode *inode)
+{
+    struct ext2 *fs = inode->fs;
+    struct ext2_run run;
+    struct cache_block *block;
+    uint32_t tail = block_offset(fs, inode->size_bytes);
+    if (tail == 0)
+        return 0;
+    int error = ext2_map_run(inode, inode->size_bytes >> fs->block_shift, 1, &run);
+    if (error < 0 || run.first == 0)
+        return error;
+    error = cache_get(fs->cache, run.first, BLOCK_DATA, &block);
+    if (error < 0)
+        return error;
+    memcpy(fs->bounce, block->bytes, tail);
+    memset(fs->bounce + tail, 0, fs->block_bytes - tail);
+    if (memcmp(fs->bounce, block->bytes, fs->block_bytes) != 0)
+        error = cache_write_data(fs->cache, run.first, 1, fs->bounce);
+    cache_put(block);
+    return error;
+}
+
+int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes)
+{
+    struct ext2 *fs = inode->fs;
+    int64_t n = 0;
+    uint32_t done = 0;
+    if (offset > fs->file_max_bytes || bytes > fs->file_max_bytes - offset)
+        return -N_EFBIG;
+    if (bytes == 0)
+        return fs->read_only ? -N_EROFS : 0;
+    if (offset > inode->size_bytes && (n = ext2_begin(fs)) == 0)
+        n = clear_tail(inode);
+    while (n >= 0 && done < bytes) {
+        n = write_step(inode, offset + done, (const uint8_t *)buf + done, bytes - done);
+        if (n > 0)
+            done += (uint32_t)n;
+    }
+    if (done != 0) {
+        if (offset + done > inode->size_bytes)
+            inode->size_bytes = offset + done;
+        inode->mtime_s = inode->ctime_s = ext2_now(fs);
+    }
+    int error = fs->read_only ? -N_EROFS : ext2_inode_store(inode); /* also blocks_512, when it failed */
+    if (error < 0)
+        return error;
+    return done == 0 ? n : done;
+}
+
+int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
+{
+    struct ext2 *fs = inode->fs;
+    if (size_bytes > fs->file_max_bytes)
+        return -N_EFBIG;
+    int error = ext2_begin(fs);
+    if (error == 0 && size_bytes > inode->size_bytes)
+        error = clear_tail(inode);
+    if (error < 0)
+        return error;
+    bool shrinks = size_bytes < inode->size_bytes;
+    inode->size_bytes = size_bytes;
+    inode->mtime_s = inode->ctime_s = ext2_now(fs);
+    if (shrinks)
+        return ext2_map_truncate(inode, (size_bytes + fs->block_bytes - 1) >> fs->block_shift);
+    return ext2_inode_store(inode);
+}
+
+/* ---- Symbolic links ---- */
+
+int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes)
+{
+    uint8_t packed[4 * EXT2_POINTERS] __attribute__((aligned(4)));
+    if (inode->size_bytes == 0 || inode->size_bytes > inode->fs->block_bytes)
+        return ext2_corrupt(inode->fs, "symbolic link inode %u: %lu bytes", inode->ino,
+                            (unsigned long)inode->size_bytes);
+    if (inode->size_bytes > bytes)
+        return -N_ENAMETOOLONG;
+    if (ext2_inode_has_blocks(inode))
+        return (int)ext2_read(inode, 0, text, (uint32_t)inode->size_bytes);
+    for (uint32_t i = 0; i < EXT2_POINTERS; i++)
+        disk_put32(packed + 4 * i, inode->block[i]);
+    memcpy(text, packed, inode->size_bytes);
+    return (int)inode->size_bytes;
+}

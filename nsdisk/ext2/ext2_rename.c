@@ -1,0 +1,214 @@
+/*
+ * Renaming, in all the cases of POSIX: checked first, then done in an order that leaves a whole file under a name at
+ * any crash. A rename from one directory block to another makes the new name durable before it removes the old one.
+ */
+#include "nsdisk/ext2/ext2_walk.h"
+
+#include "vertex/contract/errors.h"
+#include "nsdisk/ext2/text.h"
+
+struct rename {
+    struct ext2_walk old, new;
+    struct ext2_inode *inode;            /* what is renamed */
+    struct ext2_inode *target;           /* what loses its name; NULL: nothing */
+    struct ext2_inode *old_dir, *new_dir; /* the same copy, held twice, within one directory */
+};
+
+/* Is `ino` the directory `below`, or above it? */
+static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
+{
+    for (uint32_t depth = 0; depth < fs->inodes; depth++) {
+        struct ext2_inode *dir;
+        struct ext2_slot slot;
+        if (below == ino)
+            return 1;
+        if (below == EXT2_ROOT_INO)
+            return 0;
+        int error = ext2_directory_get(fs, below, &dir);
+        if (error < 0)
+            return error;
+        error = ext2_dir_find(dir, "..", 2, &slot);
+        ext2_inode_put(dir);
+        if (error < 0)
+            return ext2_corrupt(fs, "directory inode %u has no \"..\"", below);
+        below = slot.ino;
+        ext2_slot_put(&slot);
+    }
+    return ext2_corrupt(fs, "directory inode %u: the root is not above it", below);
+}
+
+static int rename_check_target(const struct rename *r)
+{
+    if (ext2_is_dir(r->inode) && !ext2_is_dir(r->target))
+        return -N_ENOTDIR;
+    if (!ext2_is_dir(r->target))
+        return 0;
+    if (!ext2_is_dir(r->inode))
+        return -N_EISDIR;
+    int empty = ext2_dir_is_empty(r->target);
+    return empty < 0 ? empty : empty == 0 ? -N_ENOTEMPTY : 0;
+}
+
+static int rename_check(struct ext2 *fs, const struct rename *r)
+{
+    int error = r->target == NULL ? 0 : rename_check_target(r);
+    if (error < 0)
+        return error;
+    if (!ext2_is_dir(r->inode))
+        return (r->old.slash || r->new.slash) ? -N_ENOTDIR : 0;
+    int above = is_above(fs, r->inode->ino, r->new_dir->ino);
+    if (above != 0)
+        return above < 0 ? above : -N_EINVAL;
+    bool gains_link = r->new_dir != r->old_dir && r->target == NULL;
+    return gains_link && r->new_dir->links >= EXT2_LINK_MAX ? -N_EMLINK : 0;
+}
+
+/* Writes the new name, over the old target's entry if there is one. */
+static int rename_add(struct rename *r)
+{
+    struct ext2_slot slot;
+    if (r->target == NULL)
+        return ext2_name_add(r->new_dir, &r->new, r->inode);
+    int error = ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &slot);
+    if (error < 0)
+        return error;
+    ext2_dir_point(r->new_dir, &slot, r->inode->ino, ext2_dir_type(r->inode->mode));
+    ext2_slot_put(&slot);
+    return ext2_inode_store(r->new_dir);
+}
+
+/* A directory that changes its parent: its ".." and both parents' counts of links. */
+static int rename_reparent(struct rename *r)
+{
+    struct ext2_slot slot;
+    int error = ext2_dir_find(r->inode, "..", 2, &slot);
+    if (error < 0)
+        return ext2_corrupt(r->inode->fs, "directory inode %u has no \"..\"", r->inode->ino);
+    ext2_dir_point(r->inode, &slot, r->new_dir->ino, EXT2_FT_DIRECTORY);
+    ext2_slot_put(&slot);
+    r->new_dir->links++;
+    if (r->old_dir->links > 2)
+        r->old_dir->links--;
+    error = ext2_inode_store(r->new_dir);
+    return error < 0 ? error : ext2_inode_store(r->old_dir);
+}
+
+static int rename_drop_target(struct rename *r)
+{
+    if (ext2_is_dir(r->target) && r->new_dir->links > 2) {
+        r->new_dir->links--;
+        int error = ext2_inode_store(r->new_dir);
+        if (error < 0)
+            return error;
+    }
+    return ext2_links_drop(r->target);
+}
+
+/* Both names in one directory block change together. 1, 0 or an error. */
+static int rename_is_one_write(const struct rename *r)
+{
+    struct ext2_slot old, new;
+    if (r->old_dir != r->new_dir || r->target != NULL)
+        return 0;
+    int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
+    if (error < 0)
+        return error;
+    error = ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &new);
+    int same = error < 0 ? error : old.block == new.block;
+    if (error == 0)
+        ext2_slot_put(&new);
+    ext2_slot_put(&old);
+    return same;
+}
+
+static int rename_invoke(struct ext2 *fs, struct rename *r)
+{
+    int error = rename_add(r);
+    if (error == 0 && ext2_is_dir(r->inode) && r->old_dir != r->new_dir)
+        error = rename_reparent(r);
+    int one_write = error < 0 ? error : rename_is_one_write(r);
+    if (error == 0 && one_write <= 0)
+        error = one_write < 0 ? one_write : ext2_sync(fs);
+    if (error == 0)
+        error = ext2_name_remove(r->old_dir, &r->old);
+    if (error == 0 && r->target != NULL)
+        error = rename_drop_target(r);
+    r->inode->ctime_s = ext2_now(fs);
+    int stored = ext2_inode_store(r->inode);
+    return error < 0 ? error : stored;
+}
+
+/* ---- Sheltering ----
+ * A file that loses its last name to a rename would be in use without a name until it is deleted, if the power fails
+ * in between, and e2fsck -p would stop there. So it is first given the name that e2fsck would give it. On a volume
+ * without lost+found it is not: there e2fsck -y has to be asked.
+ */
+#define SHELTER_BYTES 32u
+
+static struct ext2_path shelter_path(char text[SHELTER_BYTES], uint32_t ino)
+{
+    size_t bytes = text_format(text, SHELTER_BYTES, "/lost+found/#%u", ino);
+    return (struct ext2_path){text, (uint32_t)bytes};
+}
+
+static int rename_sheltered(struct ext2 *fs, struct rename *r, struct ext2_path to)
+{
+    char text[SHELTER_BYTES];
+    struct ext2_path shelter = shelter_path(text, r->target->ino);
+    bool sheltered = ext2_link(fs, to, shelter) == 0;
+    int error = ext2_sync(fs);
+    if (error == 0)
+        error = rename_invoke(fs, r);
+    int removed = sheltered ? ext2_unlink(fs, shelter) : 0;
+    return error < 0 ? error : removed;
+}
+
+static bool needs_shelter(const struct rename *r)
+{
+    return r->target != NULL && !ext2_is_dir(r->target) && r->target->links == 1;
+}
+
+/* ---- Putting it together ---- */
+
+/* Holds all that takes part. */
+static int rename_get(struct ext2 *fs, struct rename *r)
+{
+    int error = ext2_named_get(fs, r->old.ino, &r->inode);
+    if (error == 0 && r->new.ino != 0)
+        error = ext2_named_get(fs, r->new.ino, &r->target);
+    if (error == 0)
+        error = ext2_directory_get(fs, r->old.parent, &r->old_dir);
+    if (error == 0)
+        error = ext2_directory_get(fs, r->new.parent, &r->new_dir);
+    return error;
+}
+
+static int rename_put(struct rename *r)
+{
+    ext2_inode_put(r->new_dir);
+    ext2_inode_put(r->old_dir);
+    ext2_inode_put(r->inode);
+    return ext2_inode_put(r->target);
+}
+
+int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
+{
+    struct rename r = {0};
+    int error = ext2_walk(fs, from, false, &r.old);
+    if (error == 0)
+        error = r.old.ino == 0 ? -N_ENOENT : ext2_walk(fs, to, false, &r.new);
+    if (error < 0)
+        return error;
+    if (ext2_walk_is_dots(&r.old) || ext2_walk_is_dots(&r.new))
+        return -N_EINVAL;
+    error = rename_get(fs, &r);
+    if (error == 0 && r.inode != r.target) {
+        error = rename_check(fs, &r);
+        if (error == 0)
+            error = ext2_begin(fs);
+        if (error == 0)
+            error = needs_shelter(&r) ? rename_sheltered(fs, &r, to) : rename_invoke(fs, &r);
+    }
+    int put = rename_put(&r);
+    return error < 0 ? error : put;
+}

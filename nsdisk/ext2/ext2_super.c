@@ -1,0 +1,479 @@
+/*
+ * Mounting, unmounting and syncing of a volume; its superblock and group descriptors.
+ *
+ * A group descriptor is unpacked at mount and packed whenever it changes; the superblock is written at mount and
+ * at unmount only, because e2fsck knows its counts from the bitmaps.
+ *
+ * The clean mark is cleared at mount and set at unmount, unless it was not set before or corruption was found:
+ * then only e2fsck may set it. A volume that was not shut down cleanly is mounted, with a warning, because the order
+ * of writing (cache.h) keeps its bitmaps safe.
+ */
+#include "nsdisk/ext2/ext2.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsdisk/ext2/disk_bytes.h"
+#include "vertex/contract/errors.h"
+#include "nsdisk/ext2/text.h"
+
+#define SUPER_OFFSET 1024u
+#define SUPER_BYTES 1024u
+#define SUPER_MAGIC 0xef53u
+#define DESCRIPTOR_BYTES 32u
+
+enum { /* offsets in the superblock */
+    S_INODES = 0,
+    S_BLOCKS = 4,
+    S_FREE_BLOCKS = 12,
+    S_FREE_INODES = 16,
+    S_FIRST_DATA_BLOCK = 20,
+    S_LOG_BLOCK_SIZE = 24,
+    S_BLOCKS_PER_GROUP = 32,
+    S_INODES_PER_GROUP = 40,
+    S_MOUNT_TIME = 44,
+    S_WRITE_TIME = 48,
+    S_MOUNT_COUNT = 52,
+    S_MAGIC = 56,
+    S_STATE = 58,
+    S_REVISION = 76,
+    S_FIRST_INO = 84,
+    S_INODE_SIZE = 88,
+    S_INCOMPATIBLE = 96,
+    S_READ_ONLY_COMPATIBLE = 100,
+    S_LAST_ORPHAN = 232,
+};
+
+enum { /* offsets in a group descriptor */
+    G_BLOCK_BITMAP = 0,
+    G_INODE_BITMAP = 4,
+    G_INODE_TABLE = 8,
+    G_FREE_BLOCKS = 12,
+    G_FREE_INODES = 14,
+    G_DIRECTORIES = 16,
+};
+
+enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
+
+enum {
+    INCOMPATIBLE_FILETYPE = 0x2,
+    RO_SPARSE_SUPER = 0x1,
+    RO_LARGE_FILE = 0x2,
+    RO_BTREE_DIR = 0x4,
+};
+
+/* The features that a mke2fs for a later system may have set, by their names in mke2fs. */
+static const struct {
+    uint32_t bit;
+    const char *name;
+} incompatible_name[] = {
+    {0x1, "compression"}, {0x4, "needs_recovery"}, {0x8, "journal_dev"}, {0x10, "meta_bg"},
+    {0x40, "extent"},     {0x80, "64bit"},         {0x100, "mmp"},       {0x200, "flex_bg"},
+    {0x400, "ea_inode"},  {0x2000, "metadata_csum_seed"}, {0x4000, "large_dir"}, {0x8000, "inline_data"},
+    {0x10000, "encrypt"}, {0x20000, "casefold"},
+};
+
+/* What ext2_mount needs to know besides struct ext2. */
+struct super {
+    uint8_t bytes[SUPER_BYTES] __attribute__((aligned(8)));
+    uint32_t revision, incompatible, ro_compatible, state, last_orphan;
+    char *error;
+    size_t error_bytes;
+};
+
+uint32_t ext2_now(const struct ext2 *fs)
+{
+    return fs->env.now_s(fs->env.ctx);
+}
+
+static void ext2_log(struct ext2 *fs, const char *text)
+{
+    fs->env.log.write(fs->env.log.ctx, text);
+}
+
+int ext2_corrupt(struct ext2 *fs, const char *format, ...)
+{
+    char text[240];
+    va_list list;
+    va_start(list, format);
+    size_t n = text_format(text, sizeof text, "%s: corrupt: ", fs->volume);
+    text_format_list(text + n, sizeof text - n, format, list);
+    va_end(list);
+    fs->errors = true;
+    ext2_log(fs, text);
+    return -N_EIO;
+}
+
+/* ---- Checking the superblock ---- */
+
+static int refuse(struct super *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(struct super *s, int error, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_format_list(s->error, s->error_bytes, format, list);
+    va_end(list);
+    return error;
+}
+
+static int super_read(struct ext2 *fs, struct super *s)
+{
+    if (fs->dev.sectors < (SUPER_OFFSET + SUPER_BYTES) / BLOCKDEV_SECTOR_BYTES)
+        return refuse(s, -N_EINVAL, "not ext2: the drive has only %lu sectors",
+                      (unsigned long)fs->dev.sectors);
+    int error = fs->dev.read(fs->dev.ctx, SUPER_OFFSET / BLOCKDEV_SECTOR_BYTES, s->bytes,
+                             SUPER_BYTES / BLOCKDEV_SECTOR_BYTES);
+    if (error < 0)
+        return refuse(s, -N_ENODEV, "the drive failed to read the superblock");
+    return 0;
+}
+
+static void super_unpack(struct ext2 *fs, struct super *s)
+{
+    const uint8_t *b = s->bytes;
+    s->revision = disk_get32(b + S_REVISION);
+    s->state = disk_get16(b + S_STATE);
+    s->incompatible = s->revision == 0 ? 0 : disk_get32(b + S_INCOMPATIBLE);
+    s->ro_compatible = s->revision == 0 ? 0 : disk_get32(b + S_READ_ONLY_COMPATIBLE);
+    s->last_orphan = disk_get32(b + S_LAST_ORPHAN);
+    fs->blocks = disk_get32(b + S_BLOCKS);
+    fs->inodes = disk_get32(b + S_INODES);
+    fs->free_blocks = disk_get32(b + S_FREE_BLOCKS);
+    fs->free_inodes = disk_get32(b + S_FREE_INODES);
+    fs->first_data_block = disk_get32(b + S_FIRST_DATA_BLOCK);
+    fs->blocks_per_group = disk_get32(b + S_BLOCKS_PER_GROUP);
+    fs->inodes_per_group = disk_get32(b + S_INODES_PER_GROUP);
+    fs->first_ino = s->revision == 0 ? 11 : disk_get32(b + S_FIRST_INO);
+    fs->inode_bytes = s->revision == 0 ? 128 : disk_get16(b + S_INODE_SIZE);
+    fs->filetype = (s->incompatible & INCOMPATIBLE_FILETYPE) != 0;
+}
+
+static int check_format(struct super *s)
+{
+    if (disk_get16(s->bytes + S_MAGIC) != SUPER_MAGIC)
+        return refuse(s, -N_EINVAL, "not ext2: magic 0x%x, expected 0xef53",
+                      disk_get16(s->bytes + S_MAGIC));
+    if (s->revision > 1)
+        return refuse(s, -N_ENOTSUP, "ext2 revision %u, expected 0 or 1", s->revision);
+    uint32_t unknown = s->incompatible & ~(uint32_t)INCOMPATIBLE_FILETYPE;
+    for (size_t i = 0; i < sizeof incompatible_name / sizeof incompatible_name[0]; i++)
+        if (unknown & incompatible_name[i].bit)
+            return refuse(s, -N_ENOTSUP, "has the feature %s, which ext2 has not; make it by mke2fs -t ext2",
+                          incompatible_name[i].name);
+    if (unknown != 0)
+        return refuse(s, -N_ENOTSUP, "has unknown incompatible features 0x%x", unknown);
+    return 0;
+}
+
+static int check_blocks(struct ext2 *fs, struct super *s)
+{
+    uint32_t shift = disk_get32(s->bytes + S_LOG_BLOCK_SIZE);
+    if (shift > 2)
+        return refuse(s, -N_ENOTSUP, "block size 1024 << %u, expected 1024, 2048 or 4096", shift);
+    fs->block_shift = 10 + shift;
+    fs->block_bytes = 1u << fs->block_shift;
+    fs->pointers_shift = fs->block_shift - 2;
+    uint64_t device_blocks = fs->dev.sectors / (fs->block_bytes / BLOCKDEV_SECTOR_BYTES);
+    if (fs->blocks > device_blocks)
+        return refuse(s, -N_EINVAL, "%u blocks, but the drive has room for %lu", fs->blocks,
+                      (unsigned long)device_blocks);
+    if (fs->first_data_block != (shift == 0 ? 1 : 0) || fs->blocks <= fs->first_data_block + 3)
+        return refuse(s, -N_EINVAL, "first data block %u of %u blocks", fs->first_data_block,
+                      fs->blocks);
+    return 0;
+}
+
+static int check_groups(struct ext2 *fs, struct super *s)
+{
+    uint32_t bits = fs->block_bytes * 8;
+    if (fs->blocks_per_group < 8 || fs->blocks_per_group > bits || fs->blocks_per_group % 8 != 0)
+        return refuse(s, -N_EINVAL, "%u blocks per group, expected 8 to %u", fs->blocks_per_group,
+                      bits);
+    fs->groups = (fs->blocks - fs->first_data_block + fs->blocks_per_group - 1) / fs->blocks_per_group;
+    if (fs->inodes_per_group == 0 || fs->inodes_per_group > bits ||
+        (uint64_t)fs->inodes_per_group * fs->groups != fs->inodes)
+        return refuse(s, -N_EINVAL, "%u inodes per group in %u groups, but %u inodes",
+                      fs->inodes_per_group, fs->groups, fs->inodes);
+    if (fs->inode_bytes < 128 || fs->inode_bytes > fs->block_bytes || (fs->inode_bytes & (fs->inode_bytes - 1)))
+        return refuse(s, -N_EINVAL, "inodes of %u bytes, expected a power of two from 128 to %u",
+                      fs->inode_bytes, fs->block_bytes);
+    if (fs->first_ino < 3 || fs->first_ino > fs->inodes)
+        return refuse(s, -N_EINVAL, "first inode %u of %u", fs->first_ino, fs->inodes);
+    if (fs->free_blocks > fs->blocks || fs->free_inodes > fs->inodes)
+        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u", fs->free_blocks,
+                      fs->blocks, fs->free_inodes, fs->inodes);
+    return 0;
+}
+
+/* Decides between reading and writing, and how large a file may be. */
+static void settle_features(struct ext2 *fs, const struct super *s)
+{
+    uint32_t unknown = s->ro_compatible & ~(uint32_t)(RO_SPARSE_SUPER | RO_LARGE_FILE | RO_BTREE_DIR);
+    char text[160];
+    fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
+    fs->read_only = unknown != 0 || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
+    if (unknown != 0)
+        text_format(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume, unknown);
+    else if (s->state & STATE_ERRORS)
+        text_format(text, sizeof text, "%s: read-only: it is marked as having errors; run e2fsck", fs->volume);
+    else if (s->last_orphan != 0)
+        text_format(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck",
+                    fs->volume, s->last_orphan);
+    else if (!fs->clean_before)
+        text_format(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space",
+                    fs->volume);
+    if (fs->read_only || !fs->clean_before)
+        ext2_log(fs, text);
+    uint64_t by_pointers = ext2_map_max_blocks(fs) << fs->block_shift;
+    uint64_t by_count = (uint64_t)UINT32_MAX * 512; /* blocks_512 */
+    fs->file_max_bytes = by_pointers < by_count ? by_pointers : by_count;
+    if ((s->ro_compatible & RO_LARGE_FILE) == 0)
+        fs->file_max_bytes = INT32_MAX;
+}
+
+/* ---- Groups ---- */
+
+static uint32_t inode_table_blocks(const struct ext2 *fs)
+{
+    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
+    return (fs->inodes_per_group + per_block - 1) / per_block;
+}
+
+static bool in_volume(const struct ext2 *fs, uint32_t first, uint32_t count)
+{
+    return first > fs->first_data_block && first < fs->blocks && count <= fs->blocks - first;
+}
+
+static int descriptor_get(struct ext2 *fs, uint32_t group, struct cache_block **block)
+{
+    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
+    return cache_get(fs->cache, fs->first_data_block + 1 + group / per_block, BLOCK_GROUPS, block);
+}
+
+static uint8_t *descriptor_in(const struct ext2 *fs, uint32_t group, const struct cache_block *block)
+{
+    return block->bytes + group % (fs->block_bytes / DESCRIPTOR_BYTES) * DESCRIPTOR_BYTES;
+}
+
+static int group_load(struct ext2 *fs, uint32_t group)
+{
+    struct cache_block *block;
+    struct ext2_group *g = &fs->group[group];
+    int error = descriptor_get(fs, group, &block);
+    if (error < 0)
+        return error;
+    const uint8_t *at = descriptor_in(fs, group, block);
+    g->block_bitmap = disk_get32(at + G_BLOCK_BITMAP);
+    g->inode_bitmap = disk_get32(at + G_INODE_BITMAP);
+    g->inode_table = disk_get32(at + G_INODE_TABLE);
+    g->free_blocks = disk_get16(at + G_FREE_BLOCKS);
+    g->free_inodes = disk_get16(at + G_FREE_INODES);
+    g->directories = disk_get16(at + G_DIRECTORIES);
+    cache_put(block);
+    if (!in_volume(fs, g->block_bitmap, 1) || !in_volume(fs, g->inode_bitmap, 1) ||
+        !in_volume(fs, g->inode_table, inode_table_blocks(fs)))
+        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the volume's %u blocks",
+                            group, g->block_bitmap, g->inode_bitmap, g->inode_table, fs->blocks);
+    return 0;
+}
+
+int ext2_store_group(struct ext2 *fs, uint32_t group)
+{
+    struct cache_block *block;
+    const struct ext2_group *g = &fs->group[group];
+    int error = descriptor_get(fs, group, &block);
+    if (error < 0)
+        return error;
+    uint8_t *at = descriptor_in(fs, group, block);
+    disk_put16(at + G_FREE_BLOCKS, g->free_blocks);
+    disk_put16(at + G_FREE_INODES, g->free_inodes);
+    disk_put16(at + G_DIRECTORIES, g->directories);
+    cache_mark_dirty(fs->cache, block);
+    cache_put(block);
+    return 0;
+}
+
+static bool overlaps(uint32_t first, uint32_t count, uint32_t other, uint32_t other_count)
+{
+    return first < other + other_count && other < first + count;
+}
+
+/* A group's own blocks lie in it (only flex_bg, which is refused, puts them elsewhere). */
+static bool overlaps_group_blocks(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
+{
+    const struct ext2_group *g = &fs->group[group];
+    return overlaps(first, count, g->block_bitmap, 1) || overlaps(first, count, g->inode_bitmap, 1) ||
+           overlaps(first, count, g->inode_table, inode_table_blocks(fs));
+}
+
+bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count)
+{
+    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
+    uint32_t descriptors = (fs->groups + per_block - 1) / per_block;
+    if (count == 0 || !in_volume(fs, first, count) || first <= fs->first_data_block + descriptors)
+        return false;
+    uint32_t last_group = (first + count - 1 - fs->first_data_block) / fs->blocks_per_group;
+    for (uint32_t g = (first - fs->first_data_block) / fs->blocks_per_group; g <= last_group; g++)
+        if (overlaps_group_blocks(fs, g, first, count))
+            return false;
+    return true;
+}
+
+/* ---- Mounting ---- */
+
+static void free_inodes(struct ext2_inode *inode)
+{
+    while (inode != NULL) {
+        struct ext2_inode *next = inode->next;
+        free(inode);
+        inode = next;
+    }
+}
+
+void ext2_abandon(struct ext2 *fs)
+{
+    free_inodes(fs->inode_idle);
+    for (uint32_t i = 0; i < EXT2_HASH; i++)
+        free_inodes(fs->inode_hash[i]);
+    cache_free(fs->cache);
+    free(fs->path);
+    free(fs->bounce);
+    free(fs->unnamed);
+    free(fs->freed);
+    free(fs->group);
+    free(fs);
+}
+
+static int super_check(struct ext2 *fs, struct super *s)
+{
+    int error = super_read(fs, s);
+    if (error < 0)
+        return error;
+    super_unpack(fs, s);
+    error = check_format(s);
+    if (error == 0)
+        error = check_blocks(fs, s);
+    if (error == 0)
+        error = check_groups(fs, s);
+    return error;
+}
+
+static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s)
+{
+    fs->cache = cache_new(&fs->dev, fs->volume, fs->block_bytes, cache_bytes, fs->env.log);
+    fs->group = calloc(fs->groups, sizeof *fs->group);
+    fs->freed = calloc(EXT2_FREED_MAX, sizeof *fs->freed);
+    fs->unnamed = calloc(EXT2_UNNAMED_MAX, sizeof *fs->unnamed);
+    fs->bounce = malloc(CACHE_GATHER_BYTES);
+    fs->path = malloc(EXT2_PATH_BYTES);
+    if (!fs->cache || !fs->group || !fs->freed || !fs->unnamed || !fs->bounce || !fs->path)
+        return refuse(s, -N_ENOMEM, "not enough memory for %u groups and a cache of %lu bytes",
+                      fs->groups, (unsigned long)cache_bytes);
+    for (uint32_t group = 0; group < fs->groups; group++)
+        if (group_load(fs, group) < 0)
+            return refuse(s, -N_EINVAL, "descriptor of group %u is damaged; run e2fsck", group);
+    return 0;
+}
+
+/* Packs the superblock's changing fields and writes it. */
+static int super_write(struct ext2 *fs, uint32_t state, bool mounting)
+{
+    struct cache_block *block;
+    int error = cache_get(fs->cache, SUPER_OFFSET >> fs->block_shift, BLOCK_SUPER, &block);
+    if (error < 0)
+        return error;
+    uint8_t *b = block->bytes + (SUPER_OFFSET & (fs->block_bytes - 1));
+    disk_put32(b + S_FREE_BLOCKS, fs->free_blocks);
+    disk_put32(b + S_FREE_INODES, fs->free_inodes);
+    disk_put32(b + S_WRITE_TIME, ext2_now(fs));
+    disk_put16(b + S_STATE, state);
+    if (mounting) {
+        disk_put32(b + S_MOUNT_TIME, ext2_now(fs));
+        disk_put16(b + S_MOUNT_COUNT, disk_get16(b + S_MOUNT_COUNT) + 1u);
+    }
+    cache_mark_dirty(fs->cache, block);
+    cache_put(block);
+    return cache_flush(fs->cache);
+}
+
+/* The groups' counts are nearer to the bitmaps than the superblock's, which a crash leaves old. */
+static void sum_group_counts(struct ext2 *fs)
+{
+    fs->free_blocks = fs->free_inodes = 0;
+    for (uint32_t group = 0; group < fs->groups; group++) {
+        fs->free_blocks += fs->group[group].free_blocks;
+        fs->free_inodes += fs->group[group].free_inodes;
+    }
+}
+
+/* A volume whose root is no directory is damaged beyond use. */
+static int check_root(struct ext2 *fs, struct super *s)
+{
+    struct ext2_inode *root;
+    int error = ext2_inode_get(fs, EXT2_ROOT_INO, &root);
+    if (error < 0)
+        return refuse(s, error, "the root inode cannot be read");
+    uint16_t mode = root->mode;
+    bool sound = ext2_is_dir(root);
+    ext2_inode_put(root);
+    return sound ? 0 : refuse(s, -N_EINVAL, "the root inode is no directory: mode 0x%x, expected 0x4000", mode);
+}
+
+int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume, size_t cache_bytes,
+               const struct ext2_env *env, char *error_text, size_t error_bytes)
+{
+    struct super s = {.error = error_text, .error_bytes = error_bytes};
+    struct ext2 *fs = calloc(1, sizeof *fs);
+    if (fs == NULL)
+        return refuse(&s, -N_ENOMEM, "not enough memory");
+    text_format(fs->volume, sizeof fs->volume, "%s", volume);
+    fs->dev = *dev;
+    fs->env = *env;
+    int error = super_check(fs, &s);
+    if (error == 0)
+        error = ext2_make_tables(fs, cache_bytes, &s);
+    if (error == 0)
+        error = check_root(fs, &s);
+    if (error == 0) {
+        settle_features(fs, &s);
+        sum_group_counts(fs);
+        if (!fs->read_only && super_write(fs, s.state & ~(uint32_t)STATE_CLEAN, true) < 0)
+            error = refuse(&s, -N_EIO, "the drive failed to write the superblock");
+    }
+    if (error < 0)
+        ext2_abandon(fs);
+    else
+        *out = fs;
+    return error;
+}
+
+int ext2_sync(struct ext2 *fs)
+{
+    int error = cache_flush(fs->cache);
+    if (error == 0 && fs->unnamed_count != 0)
+        error = ext2_publish_unnamed(fs);
+    if (error == 0)
+        error = cache_flush(fs->cache);
+    return error < 0 ? error : ext2_apply_freed(fs);
+}
+
+int ext2_unmount(struct ext2 *fs)
+{
+    int error = 0;
+    if (!fs->read_only) {
+        bool errors = fs->errors || cache_has_mismatch(fs->cache);
+        uint32_t state = errors ? STATE_ERRORS : fs->clean_before ? STATE_CLEAN : 0;
+        error = ext2_sync(fs);
+        if (error == 0)
+            error = cache_flush(fs->cache);
+        if (error == 0)
+            error = super_write(fs, state, false);
+    }
+    ext2_abandon(fs);
+    return error;
+}
+
+int ext2_begin(struct ext2 *fs)
+{
+    return fs->read_only ? -N_EROFS : cache_reserve(fs->cache);
+}

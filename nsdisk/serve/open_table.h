@@ -1,0 +1,59 @@
+/*
+ * The files that clients have open, and the identifiers they know them by.
+ *
+ *   SFID    63      54 53      46 45        32 31              0
+ *          +----------+----------+------------+----------------+
+ *          | boot     | age      | slot       | inode          |
+ *          +----------+----------+------------+----------------+
+ *
+ * boot: of this boot of the machine; age: of the slot, one more at each use. So an identifier from before a reboot or
+ * a close finds another number in its slot and is refused as stale, whatever the client claims.
+ * Slots are reused in the order in which they became free, which makes ages last.
+ *
+ * The table holds one reference to each open inode; it passes to the caller when an entry is removed.
+ */
+#ifndef NSDISK_OPEN_TABLE_H
+#define NSDISK_OPEN_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nsdisk/ext2/ext2.h"
+
+#define OPEN_TABLE_MAX (1u << 14) /* open files of one server: every node of a full machine, twice */
+#define OPEN_CLIENT_MAX 256u      /* of one client */
+#define OPEN_BUCKETS 256u
+
+struct open_file {
+    uint64_t sfid; /* 0: the slot is free */
+    uint64_t client;
+    struct ext2_inode *inode;
+    uint32_t next; /* slot in the client's bucket, or in the queue of free ones; OPEN_NONE at the end */
+    uint16_t drive;
+    uint8_t age;
+    bool readable, writable;
+};
+
+struct open_table {
+    struct open_file *slot; /* [size] */
+    uint32_t size, used;
+    uint32_t free_head, free_tail;
+    uint32_t bucket[OPEN_BUCKETS];
+    uint64_t boot;
+};
+
+void open_table_init(struct open_table *t, uint64_t boot_number);
+void open_table_free(struct open_table *t); /* every file must have been removed */
+
+/* Whether the client may open one more: 0, -N_EMFILE, -N_ENFILE or -N_ENOMEM. After 0, open_table_add succeeds. */
+int open_table_prepare(struct open_table *t, uint64_t client);
+struct open_file *open_table_add(struct open_table *t, uint64_t client, struct ext2_inode *inode);
+/* The client's open file: 0, -N_ESTALE, or -N_EBADF if it is somebody else's. */
+int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file);
+/* Any file of the client, or of anyone; NULL: none is left. */
+struct open_file *open_table_first(struct open_table *t, uint64_t client);
+struct open_file *open_table_any(struct open_table *t);
+/* Frees the entry; the caller puts the inode. */
+struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);
+
+#endif

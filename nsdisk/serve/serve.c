@@ -1,0 +1,464 @@
+/*
+ * Serving requests: decode, then invoke. The table of operations is the one place that says which parts each
+ * request has; serve_decode checks all of them, so an invoke_ function sees only a well-formed call.
+ *
+ * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC or
+ * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.
+ */
+#include "nsdisk/serve/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vertex/contract/errors.h"
+#include "nsdisk/serve/open_table.h"
+#include "vertex/contract/system.h"
+
+struct server {
+    uint32_t node;
+    struct ext2_env env;
+    struct ext2 *volume[SERVE_DRIVES];
+    bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
+    struct open_table opens;
+};
+
+/* A decoded request. */
+struct call {
+    struct file_request r;
+    uint64_t client;
+    struct ext2 *fs;        /* PART_DRIVE, PART_FILE */
+    struct open_file *file; /* PART_FILE */
+    struct ext2_path name, name2;
+    const uint8_t *data; /* r.bytes of them */
+    uint8_t *payload;    /* of the reply */
+    size_t payload_max;
+    size_t payload_bytes; /* result */
+};
+
+enum { /* the parts of a request, beside the header */
+    PART_DRIVE = 1,
+    PART_FILE = 2,   /* an open file's sfid */
+    PART_NAME = 4,
+    PART_NAME2 = 8,
+    PART_DATA = 16,  /* `bytes` bytes */
+    PART_OFFSET = 32,
+    PART_COUNT = 64, /* `bytes` to be returned */
+};
+
+struct operation {
+    uint32_t parts;
+    int64_t (*invoke)(struct server *s, struct call *c); /* the reply's status */
+};
+
+/* ---- Helpers ---- */
+
+static void reply_payload(struct call *c, const void *bytes, size_t n)
+{
+    memcpy(c->payload, bytes, n);
+    c->payload_bytes = n;
+}
+
+static struct file_stat stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive)
+{
+    return (struct file_stat){
+        .size_bytes = inode->size_bytes,
+        .blocks_512 = inode->blocks_512,
+        .ino = inode->ino,
+        .mode = inode->mode,
+        .nlink = inode->links,
+        .uid = inode->uid,
+        .gid = inode->gid,
+        .block_bytes = inode->fs->block_bytes,
+        .dev = s->node << 8 | drive,
+        .atime_s = inode->atime_s,
+        .mtime_s = inode->mtime_s,
+        .ctime_s = inode->ctime_s,
+    };
+}
+
+/* ---- Opening and closing ---- */
+
+static int64_t open_check(const struct ext2_inode *inode, uint32_t flags, bool writable)
+{
+    if (ext2_is_dir(inode) && (writable || (flags & N_O_CREAT)))
+        return -N_EISDIR;
+    if (!ext2_is_dir(inode) && (flags & N_O_DIRECTORY))
+        return -N_ENOTDIR;
+    if (!ext2_is_dir(inode) && !ext2_is_file(inode))
+        return -N_ENOTSUP;
+    return writable && inode->fs->read_only ? -N_EROFS : 0;
+}
+
+static int64_t invoke_open(struct server *s, struct call *c)
+{
+    uint32_t access = c->r.flags & N_O_ACCMODE;
+    bool writable = access != N_O_RDONLY;
+    struct ext2_inode *inode;
+    if (access == N_O_ACCMODE)
+        return -N_EINVAL;
+    int64_t error = open_table_prepare(&s->opens, c->client);
+    if (error == 0 && (c->r.flags & N_O_CREAT))
+        error = ext2_create(c->fs, c->name, (uint16_t)c->r.mode, (c->r.flags & N_O_EXCL) != 0, &inode);
+    else if (error == 0)
+        error = ext2_lookup(c->fs, c->name, &inode);
+    if (error < 0)
+        return error;
+    error = open_check(inode, c->r.flags, writable);
+    if (error == 0 && writable && (c->r.flags & N_O_TRUNC) && inode->size_bytes != 0)
+        error = ext2_set_size(inode, 0);
+    if (error < 0) {
+        ext2_inode_put(inode);
+        return error;
+    }
+    struct open_file *file = open_table_add(&s->opens, c->client, inode);
+    file->drive = c->r.drive;
+    file->writable = writable;
+    file->readable = access != N_O_WRONLY;
+    struct file_opened opened = {file->sfid, stat_of(s, inode, file->drive)};
+    reply_payload(c, &opened, sizeof opened);
+    return 0;
+}
+
+static int64_t invoke_close(struct server *s, struct call *c)
+{
+    return ext2_inode_put(open_table_remove(&s->opens, c->file));
+}
+
+static int sync_volumes(struct server *s)
+{
+    int first_error = 0;
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
+        int error = s->volume[drive] == NULL ? 0 : ext2_sync(s->volume[drive]);
+        first_error = first_error < 0 ? first_error : error;
+    }
+    return first_error;
+}
+
+static int64_t invoke_exit(struct server *s, struct call *c)
+{
+    struct open_file *file;
+    while ((file = open_table_first(&s->opens, c->client)) != NULL)
+        ext2_inode_put(open_table_remove(&s->opens, file));
+    return sync_volumes(s);
+}
+
+/* ---- Open files ---- */
+
+static int64_t invoke_read(struct server *s, struct call *c)
+{
+    (void)s;
+    size_t bytes = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
+    if (!c->file->readable)
+        return -N_EBADF;
+    if (ext2_is_dir(c->file->inode))
+        return -N_EISDIR;
+    int64_t n = ext2_read(c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
+    c->payload_bytes = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static int64_t invoke_write(struct server *s, struct call *c)
+{
+    (void)s;
+    struct ext2_inode *inode = c->file->inode;
+    uint64_t offset = (c->r.flags & N_O_APPEND) ? inode->size_bytes : c->r.offset;
+    return c->file->writable ? ext2_write(inode, offset, c->data, c->r.bytes) : -N_EBADF;
+}
+
+static int64_t invoke_stat(struct server *s, struct call *c)
+{
+    struct file_stat stat = stat_of(s, c->file->inode, c->file->drive);
+    reply_payload(c, &stat, sizeof stat);
+    return 0;
+}
+
+static int64_t invoke_truncate(struct server *s, struct call *c)
+{
+    (void)s;
+    return c->file->writable ? ext2_set_size(c->file->inode, c->r.offset) : -N_EBADF;
+}
+
+static int64_t invoke_sync(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_sync(c->fs);
+}
+
+static uint32_t dirent_bytes(uint32_t name_bytes)
+{
+    return (uint32_t)(sizeof(struct file_dirent) + name_bytes + 7) & ~7u;
+}
+
+static void reply_dirent(struct call *c, const struct ext2_entry *e, uint64_t next)
+{
+    uint32_t bytes = dirent_bytes(e->name_bytes);
+    struct file_dirent record = {e->ino, next, (uint16_t)bytes, (uint16_t)e->name_bytes, e->type};
+    uint8_t *at = c->payload + c->payload_bytes;
+    memset(at, 0, bytes);
+    memcpy(at, &record, sizeof record);
+    memcpy(at + sizeof record, e->name, e->name_bytes);
+    c->payload_bytes += bytes;
+}
+
+static int64_t invoke_readdir(struct server *s, struct call *c)
+{
+    (void)s;
+    size_t room = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
+    uint64_t offset = c->r.offset;
+    char name[EXT2_NAME_MAX_BYTES];
+    struct ext2_entry e;
+    int result;
+    if (!ext2_is_dir(c->file->inode))
+        return -N_ENOTDIR;
+    while ((result = ext2_dir_next(c->file->inode, &offset, &e, name)) > 0) {
+        if (dirent_bytes(e.name_bytes) > room - c->payload_bytes)
+            return c->payload_bytes == 0 ? -N_EINVAL : (int64_t)c->payload_bytes;
+        reply_dirent(c, &e, offset);
+    }
+    return result < 0 && c->payload_bytes == 0 ? result : (int64_t)c->payload_bytes;
+}
+
+/* ---- Names ---- */
+
+static int64_t invoke_stat_name(struct server *s, struct call *c)
+{
+    struct ext2_inode *inode;
+    int error = ext2_lookup(c->fs, c->name, &inode);
+    if (error < 0)
+        return error;
+    struct file_stat stat = stat_of(s, inode, c->r.drive);
+    reply_payload(c, &stat, sizeof stat);
+    return ext2_inode_put(inode);
+}
+
+static int64_t invoke_unlink(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_unlink(c->fs, c->name);
+}
+
+static int64_t invoke_rename(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_rename(c->fs, c->name, c->name2);
+}
+
+static int64_t invoke_link(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_link(c->fs, c->name, c->name2);
+}
+
+static int64_t invoke_mkdir(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_mkdir(c->fs, c->name, (uint16_t)c->r.mode);
+}
+
+static int64_t invoke_rmdir(struct server *s, struct call *c)
+{
+    (void)s;
+    return ext2_rmdir(c->fs, c->name);
+}
+
+/* Every client is the superuser, as on the machine, whose files had one owner: it may read and write all, and
+ * execute what anyone may execute. */
+static int64_t invoke_access(struct server *s, struct call *c)
+{
+    (void)s;
+    enum { EXECUTE = 1, WRITE = 2, ALL = 7, ANYONE_EXECUTES = 0111 };
+    struct ext2_inode *inode;
+    if (c->r.mode & ~(uint32_t)ALL)
+        return -N_EINVAL;
+    int64_t result = ext2_lookup(c->fs, c->name, &inode);
+    if (result < 0)
+        return result;
+    if ((c->r.mode & WRITE) && c->fs->read_only)
+        result = -N_EROFS;
+    else if ((c->r.mode & EXECUTE) && !ext2_is_dir(inode) && (inode->mode & ANYONE_EXECUTES) == 0)
+        result = -N_EACCES;
+    ext2_inode_put(inode);
+    return result;
+}
+
+static int64_t invoke_statfs(struct server *s, struct call *c)
+{
+    (void)s;
+    struct file_statfs statfs = {
+        .blocks = c->fs->blocks,
+        .blocks_free = c->fs->free_blocks + c->fs->freed_blocks,
+        .inodes = c->fs->inodes,
+        .inodes_free = c->fs->free_inodes + c->fs->freed_inodes,
+        .block_bytes = c->fs->block_bytes,
+    };
+    reply_payload(c, &statfs, sizeof statfs);
+    return 0;
+}
+
+/* ---- The table ---- */
+
+#define OP(type) [(type) - N_FOPEN]
+static const struct operation operation[] = {
+    OP(N_FOPEN) = {PART_DRIVE | PART_NAME, invoke_open},
+    OP(N_FCLOSE) = {PART_FILE, invoke_close},
+    OP(N_FREAD) = {PART_FILE | PART_OFFSET | PART_COUNT, invoke_read},
+    OP(N_FWRITE) = {PART_FILE | PART_OFFSET | PART_DATA, invoke_write},
+    OP(N_FSTAT) = {PART_FILE, invoke_stat},
+    OP(N_FTRUNCATE) = {PART_FILE | PART_OFFSET, invoke_truncate},
+    OP(N_FSYNC) = {PART_FILE, invoke_sync},
+    OP(N_FSTATNAME) = {PART_DRIVE | PART_NAME, invoke_stat_name},
+    OP(N_FUNLINK) = {PART_DRIVE | PART_NAME, invoke_unlink},
+    OP(N_FRENAME) = {PART_DRIVE | PART_NAME | PART_NAME2, invoke_rename},
+    OP(N_FLINK) = {PART_DRIVE | PART_NAME | PART_NAME2, invoke_link},
+    OP(N_FMKDIR) = {PART_DRIVE | PART_NAME, invoke_mkdir},
+    OP(N_FRMDIR) = {PART_DRIVE | PART_NAME, invoke_rmdir},
+    OP(N_FREADDIR) = {PART_FILE | PART_OFFSET | PART_COUNT, invoke_readdir},
+    OP(N_FACCESS) = {PART_DRIVE | PART_NAME, invoke_access},
+    OP(N_FEXIT) = {0, invoke_exit},
+    OP(N_FSTATFS) = {PART_DRIVE, invoke_statfs},
+};
+#define OPERATIONS (sizeof operation / sizeof operation[0])
+#define COUNT_OP(name, number) +1
+_Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in the table");
+
+static const struct operation *find_operation(uint32_t type)
+{
+    uint32_t index = type - N_FOPEN;
+    return index < OPERATIONS && operation[index].invoke != NULL ? &operation[index] : NULL;
+}
+
+/* ---- Decoding ---- */
+
+static int decode_name(struct ext2_path *path, const uint8_t *text, uint32_t bytes, bool wanted)
+{
+    *path = (struct ext2_path){(const char *)text, bytes};
+    if (!wanted)
+        return bytes == 0 ? 0 : -N_EPROTO;
+    if (bytes == 0 || text[0] != '/' || memchr(text, '\0', bytes) != NULL)
+        return -N_EPROTO;
+    return bytes > FILE_NAME_MAX_BYTES ? -N_ENAMETOOLONG : 0;
+}
+
+/* Checks the lengths against the message's, and the names. */
+static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
+{
+    const uint8_t *name = request + sizeof c->r;
+    size_t data_bytes = (parts & PART_DATA) ? c->r.bytes : 0;
+    if (c->r.bytes > FILE_IO_MAX_BYTES && (parts & (PART_DATA | PART_COUNT)))
+        return -N_EPROTO;
+    if (n != sizeof c->r + c->r.name_bytes + c->r.name2_bytes + data_bytes)
+        return -N_EPROTO;
+    c->data = name + c->r.name_bytes + c->r.name2_bytes;
+    int error = decode_name(&c->name, name, c->r.name_bytes, parts & PART_NAME);
+    if (error == 0)
+        error = decode_name(&c->name2, name + c->r.name_bytes, c->r.name2_bytes, parts & PART_NAME2);
+    if (error == 0 && (parts & PART_OFFSET) && c->r.offset > INT64_MAX)
+        error = -N_EINVAL;
+    return error;
+}
+
+/* Finds the volume, and the open file. */
+static int decode_target(struct server *s, struct call *c, uint32_t parts)
+{
+    uint32_t drive = c->r.drive;
+    if (parts & PART_FILE) {
+        int error = open_table_find(&s->opens, c->client, c->r.sfid, &c->file);
+        if (error < 0)
+            return error;
+        drive = c->file->drive;
+    }
+    if (parts & (PART_FILE | PART_DRIVE)) {
+        if (drive >= SERVE_DRIVES)
+            return -N_ENODEV;
+        c->fs = s->volume[drive];
+        if (c->fs == NULL)
+            return s->dead[drive] ? -N_EIO : -N_ENODEV;
+    }
+    return 0;
+}
+
+static int64_t serve_call(struct server *s, struct call *c, uint32_t tag, const uint8_t *request, size_t n)
+{
+    const struct operation *op = find_operation(TAG_TYPE(tag));
+    if (op == NULL)
+        return -N_ENOSYS;
+    if (n < sizeof c->r)
+        return -N_EPROTO;
+    int error = decode_parts(c, op->parts, request, n);
+    if (error == 0)
+        error = decode_target(s, c, op->parts);
+    return error < 0 ? error : op->invoke(s, c);
+}
+
+size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
+                     size_t reply_max)
+{
+    struct call c = {.client = (uint64_t)from << 8 | TAG_FROM(tag)};
+    memcpy(&c.r, request, n < sizeof c.r ? n : sizeof c.r);
+    c.payload = (uint8_t *)reply + sizeof(struct file_reply);
+    c.payload_max = reply_max - sizeof(struct file_reply);
+    int64_t status = serve_call(s, &c, tag, request, n);
+    struct file_reply header = {c.r.seq, (int32_t)status};
+    memcpy(reply, &header, sizeof header);
+    return sizeof header + (status < 0 ? 0 : c.payload_bytes);
+}
+
+size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
+{
+    struct file_request r;
+    const struct operation *op = find_operation(TAG_TYPE(tag));
+    if (op == NULL || (op->parts & PART_COUNT) == 0 || n < sizeof r)
+        return SERVE_REPLY_MIN_BYTES;
+    memcpy(&r, request, sizeof r);
+    size_t bytes = sizeof(struct file_reply) + (r.bytes < FILE_IO_MAX_BYTES ? r.bytes : FILE_IO_MAX_BYTES);
+    return bytes < SERVE_REPLY_MIN_BYTES ? SERVE_REPLY_MIN_BYTES : bytes;
+}
+
+/* ---- The server ---- */
+
+struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env)
+{
+    struct server *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->node = node;
+    s->env = *env;
+    open_table_init(&s->opens, boot_number);
+    return s;
+}
+
+int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
+                 size_t cache_bytes, char *error, size_t error_bytes)
+{
+    int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
+    s->dead[drive] = status == -N_ENODEV;
+    return status;
+}
+
+int server_shutdown(struct server *s)
+{
+    struct open_file *file;
+    int first_error = 0;
+    while ((file = open_table_any(&s->opens)) != NULL)
+        ext2_inode_put(open_table_remove(&s->opens, file));
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
+        int error = s->volume[drive] == NULL ? 0 : ext2_unmount(s->volume[drive]);
+        s->volume[drive] = NULL;
+        first_error = first_error < 0 ? first_error : error;
+    }
+    return first_error;
+}
+
+void server_free(struct server *s)
+{
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
+        if (s->volume[drive] != NULL)
+            ext2_abandon(s->volume[drive]);
+    open_table_free(&s->opens);
+    free(s);
+}
+
+struct ext2 *server_volume(struct server *s, uint32_t drive)
+{
+    return drive < SERVE_DRIVES ? s->volume[drive] : NULL;
+}

@@ -1,0 +1,46 @@
+/*
+ * The file server: one request message in, one reply message out (vertex/contract/proto.h). Knows messages and volumes, not
+ * how either is moved, so that it runs on a node and in a test alike.
+ *
+ * A request is decoded first: its length, names, identifier and rights are checked against the table of operations
+ * in serve.c, and only then is it carried out. Nothing in it is trusted.
+ */
+#ifndef NSDISK_SERVE_H
+#define NSDISK_SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nsdisk/ext2/blockdev.h"
+#include "nsdisk/ext2/ext2.h"
+#include "vertex/contract/proto.h"
+
+#define SERVE_DRIVES 7u /* per I/O node's controller [P0 section 3] */
+#define SERVE_REQUEST_MAX_BYTES (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES + FILE_IO_MAX_BYTES)
+#define SERVE_REPLY_MIN_BYTES 128u /* enough for every reply but data and directory records */
+
+struct server;
+
+/* node: of the I/O node, for struct file_stat. boot_number: differs between boots. env is copied.
+ * NULL when memory is short. */
+struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env);
+/* Mounts a drive's volume. 0, or as ext2_mount, with one line in error. */
+int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
+                 size_t cache_bytes, char *error, size_t error_bytes);
+/* Closes every file, writes all volumes back, marks them clean and unmounts them. The first error, or 0. */
+int server_shutdown(struct server *s);
+/* After server_shutdown; without it, what was not synced is lost, as in a crash. */
+void server_free(struct server *s);
+
+/* Carries out one request of n bytes from a node, with the tag it came with (vertex/contract/system.h), and writes the reply.
+ * reply_max >= SERVE_REPLY_MIN_BYTES, and serve_reply_bytes() for a full answer; aligned to 8 bytes, as the request
+ * should be. Returns the reply's length, at least 8. */
+size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
+                     size_t reply_max);
+/* The most bytes that the reply to a request can have. */
+size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n);
+
+/* Of drive `drive`, for tests and reports; NULL if it is not mounted. */
+struct ext2 *server_volume(struct server *s, uint32_t drive);
+
+#endif

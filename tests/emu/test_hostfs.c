@@ -1,0 +1,653 @@
+#include "emu/front/hostfs.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+
+#include "vertex/contract/machine.h"
+#include "emu/front/openfiles.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
+#include "scratch.h"
+
+/*
+ * The scratch folder holds what is outside; "in" is served:
+ *
+ *    secret           in/file  "hello"            in/sub/deep "deep"
+ *    outside/         in/good -> sub/deep         in/bad -> ../secret       in/abs -> (scratch)/secret
+ *                     in/up -> ..                 in/subin -> sub           in/fifo
+ */
+static struct scratch dir;
+static struct streams streams;
+static struct lines lines;
+static struct hostfs *serve;
+static int in_end, out_end;
+
+static void make_tree(void)
+{
+    scratch_make(&dir);
+    scratch_write(&dir, "secret", "secret", 6);
+    cr_assert_eq(mkdir(scratch_path(&dir, "outside"), 0755), 0);
+    cr_assert_eq(mkdir(scratch_path(&dir, "in"), 0755), 0);
+    cr_assert_eq(mkdir(scratch_path(&dir, "in/sub"), 0755), 0);
+    scratch_write(&dir, "in/file", "hello", 5);
+    scratch_write(&dir, "in/sub/deep", "deep", 4);
+    cr_assert_eq(symlink("sub/deep", scratch_path(&dir, "in/good")), 0);
+    cr_assert_eq(symlink("../secret", scratch_path(&dir, "in/bad")), 0);
+    cr_assert_eq(symlink(scratch_path(&dir, "secret"), scratch_path(&dir, "in/abs")), 0);
+    cr_assert_eq(symlink("..", scratch_path(&dir, "in/up")), 0);
+    cr_assert_eq(symlink("sub", scratch_path(&dir, "in/subin")), 0);
+    cr_assert_eq(mkfifo(scratch_path(&dir, "in/fifo"), 0666), 0);
+}
+
+static void start_serving(const char *folder)
+{
+    char error[200];
+
+    cr_assert_eq(hostfs_new(&serve, folder, &lines, error, sizeof error), 0, "%s", error);
+}
+
+static void set_up(void)
+{
+    int in[2], out[2];
+
+    signal(SIGPIPE, SIG_IGN);
+    make_tree();
+    cr_assert_eq(pipe(in), 0);
+    cr_assert_eq(pipe(out), 0);
+    in_end = in[1];
+    out_end = out[0];
+    cr_assert_eq(streams_init(&streams, in[0], out[1], out[1], NULL, NULL), 0);
+    cr_assert_eq(lines_init(&lines, &streams, 0, 1, false), 0);
+    start_serving(scratch_path(&dir, "in"));
+}
+
+static void tear_down(void)
+{
+    hostfs_free(serve);
+    streams_free(&streams);
+    scratch_remove(&dir);
+}
+
+TestSuite(serve, .init = set_up, .fini = tear_down);
+
+/* ---- Asking ---- */
+
+struct ask {
+    uint32_t type;
+    const char *name, *name2;
+    uint32_t flags, mode, bytes;
+    uint64_t sfid, offset;
+    const void *data; /* `bytes` of it */
+    uint32_t node, procid;
+    uint16_t drive;
+};
+
+static struct file_reply head; /* of the last reply, and its payload */
+static const uint8_t *payload;
+static size_t payload_bytes;
+
+static int32_t take_reply(const void *reply, size_t n)
+{
+    cr_assert_geq(n, sizeof head);
+    memcpy(&head, reply, sizeof head);
+    payload = (const uint8_t *)reply + sizeof head;
+    payload_bytes = n - sizeof head;
+    return head.status;
+}
+
+static uint8_t *put(uint8_t *to, const void *bytes, size_t n)
+{
+    memcpy(to, bytes, n);
+    return to + n;
+}
+
+static int32_t ask(struct ask a)
+{
+    static uint8_t message[sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES + FILE_IO_MAX_BYTES];
+    static uint32_t seq;
+    const void *reply;
+    const struct file_request r = {
+        .seq = ++seq,
+        .drive = a.drive,
+        .flags = a.flags,
+        .mode = a.mode,
+        .sfid = a.sfid,
+        .offset = a.offset,
+        .bytes = a.bytes,
+        .name_bytes = a.name ? strlen(a.name) : 0,
+        .name2_bytes = a.name2 ? strlen(a.name2) : 0,
+    };
+    uint8_t *end = message;
+
+    end = put(end, &r, sizeof r);
+    end = put(end, a.name ? a.name : "", r.name_bytes);
+    end = put(end, a.name2 ? a.name2 : "", r.name2_bytes);
+    if (a.data)
+        end = put(end, a.data, a.bytes);
+    int32_t status = take_reply(reply, hostfs_request(serve, a.node, a.procid, a.type, message, end - message, &reply));
+    cr_assert_eq(head.seq, seq, "the sequence number comes back");
+    return status;
+}
+
+/* The SFID of a name opened by node 0, process 0. */
+static uint64_t open_name(const char *name, uint32_t flags)
+{
+    struct file_opened opened;
+
+    cr_assert_eq(ask((struct ask){N_FOPEN, .name = name, .flags = flags, .mode = 0644}), 0, "%s", name);
+    cr_assert_eq(payload_bytes, sizeof opened);
+    memcpy(&opened, payload, sizeof opened);
+    return opened.sfid;
+}
+
+static bool exists(const char *name)
+{
+    struct stat st;
+    return lstat(scratch_path(&dir, name), &st) == 0;
+}
+
+/* ---- Files ---- */
+
+Test(serve, a_file_is_made_written_read_and_measured)
+{
+    struct file_stat st;
+    uint64_t f = open_name("new", N_O_RDWR | N_O_CREAT | N_O_EXCL);
+
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "abcdef", .bytes = 6}), 6);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "XY", .bytes = 2, .offset = 2}), 2);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "gh", .bytes = 2, .flags = N_O_APPEND}), 2);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 100, .offset = 1}), 7);
+    cr_expect_eq(payload_bytes, 7);
+    cr_expect_eq(memcmp(payload, "bXYefgh", 7), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 100, .offset = 8}), 0, "at the end");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 100, .offset = 800}), 0, "beyond the end");
+
+    cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = f}), 0);
+    cr_assert_eq(payload_bytes, sizeof st);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.size_bytes, 8);
+    cr_expect_eq(st.blocks_512, 1);
+    cr_expect_eq(st.dev, NODE_HOST << 8);
+    cr_expect(S_ISREG(st.mode));
+
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 3}), 0);
+    cr_expect_eq(ask((struct ask){N_FSYNC, .sfid = f}), 0);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "new"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.size_bytes, 3);
+    cr_expect_eq(hostfs_open_files(serve), 0);
+}
+
+Test(serve, the_longest_read_and_write_go_through)
+{
+    uint8_t *data = malloc(FILE_IO_MAX_BYTES);
+    uint64_t f = open_name("big", N_O_RDWR | N_O_CREAT);
+
+    for (size_t i = 0; i < FILE_IO_MAX_BYTES; i++)
+        data[i] = i * 7 % 253;
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = data, .bytes = FILE_IO_MAX_BYTES}), FILE_IO_MAX_BYTES);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = FILE_IO_MAX_BYTES}), FILE_IO_MAX_BYTES);
+    cr_expect_eq(memcmp(payload, data, FILE_IO_MAX_BYTES), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = FILE_IO_MAX_BYTES + 1}), -N_EPROTO);
+    free(data);
+}
+
+Test(serve, open_flags_mean_what_they_say)
+{
+    static const struct {
+        const char *name;
+        const char *file;
+        uint32_t flags;
+        int32_t expected;
+    } cases[] = {
+        {"missing", "none", N_O_RDONLY, -N_ENOENT},
+        {"exclusive, but there", "file", N_O_WRONLY | N_O_CREAT | N_O_EXCL, -N_EEXIST},
+        {"a folder to write", "sub", N_O_WRONLY, -N_EISDIR},
+        {"a folder to read", "sub", N_O_RDONLY, 0},
+        {"a folder wanted", "sub", N_O_DIRECTORY, 0},
+        {"a folder wanted, a file found", "file", N_O_DIRECTORY, -N_ENOTDIR},
+        {"a file as a folder", "file/x", N_O_RDONLY, -N_ENOTDIR},
+        {"access mode 3", "file", N_O_ACCMODE, -N_EINVAL},
+        {"cut, but only read", "file", N_O_RDONLY | N_O_TRUNC, -N_EINVAL},
+        {"an unknown flag", "file", 0x10000000, -N_EINVAL},
+        {"a folder made by open", "newdir", N_O_CREAT | N_O_DIRECTORY, -N_EINVAL},
+        {"appending", "file", N_O_WRONLY | N_O_APPEND, 0},
+        {"cut", "file", N_O_WRONLY | N_O_TRUNC, 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = cases[i].file, .flags = cases[i].flags, .mode = 0600}),
+                     cases[i].expected, "%s: %d", cases[i].name, head.status);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    cr_expect_eq(((const struct file_stat *)payload)->size_bytes, 0, "it was cut");
+    cr_expect_not(exists("in/newdir"));
+}
+
+Test(serve, access_follows_the_way_a_file_was_opened)
+{
+    uint64_t r = open_name("file", N_O_RDONLY), w = open_name("file", N_O_WRONLY), d = open_name("sub", 0);
+
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = r, .data = "x", .bytes = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = w, .bytes = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = d, .bytes = 1}), -N_EISDIR);
+    cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = r, .bytes = 100}), -N_ENOTDIR);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = r, .bytes = 1, .offset = UINT64_MAX}), -N_EINVAL);
+}
+
+Test(serve, no_time_from_after_the_start_of_the_machine_is_told)
+{
+    static const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+    struct file_stat st;
+
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, "in/file"), old, 0), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.mtime_s, 2000, "input keeps its time");
+    cr_expect_eq(st.atime_s, 2000);
+
+    static const struct timespec late[2] = {{.tv_sec = 1ll << 33}, {.tv_sec = 1ll << 33}};
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, "in/file"), late, 0), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.mtime_s, 0);
+    cr_expect_eq(st.atime_s, 0);
+}
+
+/* ---- Containment ---- */
+
+Test(serve, no_name_leads_out_of_the_folder)
+{
+    static const struct {
+        const char *how;
+        const char *name;
+    } names[] = {
+        {"parent", "../secret"},          {"parent within", "sub/../../secret"},
+        {"deep parent", "sub/../../in/../secret"}, {"link out", "bad"},
+        {"absolute link", "abs"},         {"through a link up", "up/secret"},
+        {"absolute", "/etc/passwd"},      {"procfs", "/proc/self/fd/0"},
+        {"the folder's parent", ".."},    {"the root", "/"},
+        {"link up itself", "up"},         {"new, outside", "../new"},
+        {"new, through a link up", "up/new"}, {"new, absolute", "/tmp/ncube-test-new"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *how = names[i].how, *name = names[i].name;
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES, "open, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = name, .flags = N_O_CREAT | N_O_RDWR, .mode = 0644}), -N_EACCES,
+                     "create, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = name}), -N_EACCES, "stat, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FACCESS, .name = name}), -N_EACCES, "access, %s: %d", how, head.status);
+    }
+    cr_expect_not(exists("new"));
+}
+
+Test(serve, no_new_or_removed_name_leads_out_of_the_folder)
+{
+    static const struct {
+        const char *how;
+        const char *name;
+    } names[] = {
+        {"parent", "../outside"}, {"through a link up", "up/outside"}, {"parent within", "sub/../../outside"},
+        {"absolute", "/tmp/ncube-test-new"}, {"through a link to a file", "bad/x"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *how = names[i].how, *name = names[i].name;
+        cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), -N_EACCES, "unlink, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FRMDIR, .name = name}), -N_EACCES, "rmdir, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FMKDIR, .name = name}), -N_EACCES, "mkdir, %s: %d", how, head.status);
+        cr_expect_eq(ask((struct ask){N_FRENAME, .name = name, .name2 = "x"}), -N_EACCES, "rename from, %s", how);
+        cr_expect_eq(ask((struct ask){N_FRENAME, .name = "file", .name2 = name}), -N_EACCES, "rename to, %s", how);
+        cr_expect_eq(ask((struct ask){N_FLINK, .name = name, .name2 = "x"}), -N_EACCES, "link from, %s", how);
+        cr_expect_eq(ask((struct ask){N_FLINK, .name = "file", .name2 = name}), -N_EACCES, "link to, %s", how);
+    }
+    cr_expect(exists("outside"));
+    cr_expect(exists("in/file"));
+    cr_expect(exists("secret"));
+}
+
+Test(serve, links_inside_work_and_are_removed_as_links)
+{
+    uint64_t f = open_name("good", N_O_RDONLY);
+
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 10}), 4);
+    cr_expect_eq(memcmp(payload, "deep", 4), 0);
+    open_name("subin/deep", N_O_RDONLY);
+    open_name("sub/../file", N_O_RDONLY);
+    cr_expect_eq(ask((struct ask){N_FUNLINK, .name = "bad"}), 0);
+    cr_expect_not(exists("in/bad"));
+    cr_expect(exists("secret"));
+    cr_expect_eq(ask((struct ask){N_FRENAME, .name = "up", .name2 = "sub/up"}), 0, "a link is moved, not its goal");
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "sub/up"}), 0, "and may then lead inside");
+}
+
+Test(serve, an_absolute_name_inside_the_folder_is_accepted)
+{
+    char name[PATH_MAX];
+
+    strcpy(name, scratch_path(&dir, "in/sub/deep"));
+    open_name(name, N_O_RDONLY);
+    strcpy(name, scratch_path(&dir, "in//file"));
+    open_name(name, N_O_RDONLY);
+    strcpy(name, scratch_path(&dir, "in"));
+    open_name(name, N_O_DIRECTORY);
+    strcpy(name, scratch_path(&dir, "in/../secret"));
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES);
+    strcpy(name, scratch_path(&dir, "inside"));
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES, "a name that only begins like the folder");
+}
+
+static void make_socket(const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    strcpy(a.sun_path, path);
+    cr_assert_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    close(fd);
+}
+
+Test(serve, pipes_sockets_and_devices_are_refused)
+{
+    make_socket(scratch_path(&dir, "in/socket"));
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "fifo"}), -N_EACCES);
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "fifo", .flags = N_O_RDWR | N_O_CREAT}), -N_EACCES);
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "socket"}), -N_EACCES);
+    if (mknod(scratch_path(&dir, "in/null"), S_IFCHR | 0666, makedev(1, 3)) == 0)
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = "null"}), -N_EACCES);
+}
+
+Test(serve, without_a_folder_every_name_is_refused_and_streams_work)
+{
+    static const uint32_t types[] = {N_FOPEN, N_FSTATNAME, N_FUNLINK, N_FMKDIR, N_FRMDIR, N_FACCESS};
+
+    hostfs_free(serve);
+    start_serving(NULL);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        cr_expect_eq(ask((struct ask){types[i], .name = "file"}), -N_EACCES, "type 0x%x", types[i]);
+    cr_expect_eq(ask((struct ask){N_FRENAME, .name = "a", .name2 = "b"}), -N_EACCES);
+    cr_expect_eq(ask((struct ask){N_FLINK, .name = "a", .name2 = "b"}), -N_EACCES);
+    cr_expect_eq(ask((struct ask){.type = N_FSTATFS}), -N_EACCES);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "hi", .bytes = 2}), 2);
+}
+
+Test(serve, a_folder_that_cannot_be_served_is_named)
+{
+    static const struct {
+        const char *folder, *expected;
+    } cases[] = {{"none", "does not exist"}, {"secret", "not a folder"}};
+    struct hostfs *s;
+    char error[300];
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = scratch_path(&dir, cases[i].folder);
+        cr_expect_eq(hostfs_new(&s, path, &lines, error, sizeof error), -1);
+        cr_expect_not_null(strstr(error, cases[i].expected), "%s", error);
+        cr_expect_not_null(strstr(error, path), "%s", error);
+    }
+}
+
+/* ---- Names ---- */
+
+Test(serve, names_are_made_moved_linked_and_removed)
+{
+    cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d/", .mode = 0755}), 0);
+    cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d", .mode = 0755}), -N_EEXIST);
+    cr_expect_eq(ask((struct ask){N_FRENAME, .name = "file", .name2 = "d/moved"}), 0);
+    cr_expect(exists("in/d/moved"));
+    cr_expect_eq(ask((struct ask){N_FLINK, .name = "d/moved", .name2 = "file"}), 0);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
+    cr_expect_eq(((const struct file_stat *)payload)->nlink, 2);
+    cr_expect_eq(ask((struct ask){N_FRMDIR, .name = "d"}), -N_ENOTEMPTY);
+    cr_expect_eq(ask((struct ask){N_FUNLINK, .name = "d/moved"}), 0);
+    cr_expect_eq(ask((struct ask){N_FRENAME, .name = "d/", .name2 = "e/"}), 0);
+    cr_expect_eq(ask((struct ask){N_FRMDIR, .name = "e/"}), 0);
+    cr_expect_eq(ask((struct ask){N_FACCESS, .name = "file", .mode = 4}), 0);
+    cr_expect_eq(ask((struct ask){N_FACCESS, .name = "none", .mode = 4}), -N_ENOENT);
+    cr_expect_eq(ask((struct ask){N_FACCESS, .name = "file", .mode = 8}), -N_EINVAL);
+}
+
+Test(serve, odd_names_get_the_right_error)
+{
+    char long_name[301], long_path[FILE_NAME_MAX_BYTES + 2];
+    static const struct {
+        const char *how;
+        uint32_t type;
+        const char *name;
+        int32_t expected;
+    } cases[] = {
+        {"unlink a file with a slash", N_FUNLINK, "file/", -N_ENOTDIR},
+        {"rmdir a link with a slash", N_FRMDIR, "subin/", -N_ENOTDIR},
+        {"rmdir a file", N_FRMDIR, "file", -N_ENOTDIR},
+        {"unlink a folder", N_FUNLINK, "sub", -N_EISDIR},
+        {"rmdir itself", N_FRMDIR, ".", -N_EINVAL},
+        {"rmdir a parent inside", N_FRMDIR, "sub/..", -N_EINVAL},
+        {"mkdir itself", N_FMKDIR, ".", -N_EEXIST},
+        {"mkdir in nothing", N_FMKDIR, "none/x", -N_ENOENT},
+        {"mkdir of nothing's dot", N_FMKDIR, "none/.", -N_ENOENT},
+        {"unlink slashes", N_FUNLINK, "///", -N_EACCES},
+        {"no name", N_FUNLINK, NULL, -N_EPROTO},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(ask((struct ask){cases[i].type, .name = cases[i].name}), cases[i].expected, "%s: %d",
+                     cases[i].how, head.status);
+    memset(long_name, 'n', 300);
+    long_name[300] = '\0';
+    cr_expect_eq(ask((struct ask){N_FMKDIR, .name = long_name}), -N_ENAMETOOLONG);
+    memset(long_path, 'n', FILE_NAME_MAX_BYTES + 1);
+    long_path[FILE_NAME_MAX_BYTES + 1] = '\0';
+    cr_expect_eq(ask((struct ask){N_FMKDIR, .name = long_path}), -N_EPROTO);
+}
+
+/* ---- Folders ---- */
+
+/* Reads the whole folder with replies of so many bytes; names joined by spaces. Returns the number of replies. */
+static int read_folder(uint64_t sfid, uint32_t bytes, char *names)
+{
+    uint64_t offset = 0;
+    int replies = 0;
+
+    names[0] = '\0';
+    while (ask((struct ask){N_FREADDIR, .sfid = sfid, .offset = offset, .bytes = bytes}) > 0) {
+        cr_assert_eq(head.status, (int32_t)payload_bytes);
+        cr_assert_leq(payload_bytes, bytes);
+        for (size_t at = 0; at < payload_bytes;) {
+            struct file_dirent d;
+            memcpy(&d, payload + at, sizeof d);
+            cr_assert_eq(d.record_bytes % 8, 0);
+            snprintf(names + strlen(names), 500 - strlen(names), "%.*s:%u ", d.name_bytes,
+                     (const char *)payload + at + sizeof d, d.type);
+            at += d.record_bytes;
+            offset = d.next;
+        }
+        replies++;
+    }
+    cr_assert_eq(head.status, 0);
+    return replies;
+}
+
+Test(serve, a_folder_is_read_in_the_order_of_names)
+{
+    static const char expected[] = ".:2 ..:2 abs:7 bad:7 fifo:0 file:1 good:7 sub:2 subin:7 up:7 ";
+    char names[500];
+    uint64_t d = open_name(".", N_O_DIRECTORY);
+
+    cr_expect_eq(read_folder(d, 4096, names), 1);
+    cr_expect_str_eq(names, expected);
+    cr_expect_eq(read_folder(d, 32, names), 10, "one record at a time");
+    cr_expect_str_eq(names, expected);
+    cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 31}), -N_EINVAL, "no record fits");
+    cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 4096, .offset = 11}), -N_EINVAL);
+}
+
+Test(serve, a_folders_listing_stays_while_it_is_read_and_is_new_from_the_start)
+{
+    char names[500];
+    uint64_t d = open_name("sub", N_O_DIRECTORY);
+
+    cr_assert_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 64}), 64);
+    scratch_write(&dir, "in/sub/aaa", "", 0);
+    cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 64, .offset = 2}), 32);
+    cr_expect_eq(memcmp(payload + sizeof(struct file_dirent), "deep", 4), 0);
+    read_folder(d, 4096, names);
+    cr_expect_str_eq(names, ".:2 ..:2 aaa:1 deep:1 ");
+}
+
+Test(serve, the_folders_parent_is_not_told)
+{
+    struct file_dirent dot, up;
+    uint64_t d = open_name(".", N_O_DIRECTORY);
+
+    cr_assert_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 64}), 64);
+    memcpy(&dot, payload, sizeof dot);
+    memcpy(&up, payload + 32, sizeof up);
+    cr_expect_eq(dot.ino, up.ino);
+}
+
+/* ---- Clients ---- */
+
+Test(serve, a_closed_file_is_stale_even_when_its_entry_is_used_again)
+{
+    uint64_t old = open_name("file", N_O_RDONLY);
+
+    cr_assert_eq(ask((struct ask){N_FCLOSE, .sfid = old}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = old, .bytes = 1}), -N_ESTALE);
+    uint64_t new = open_name("file", N_O_RDONLY);
+    cr_expect_neq(new, old);
+    cr_expect_eq((uint32_t)new, (uint32_t)old, "the same entry");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = old, .bytes = 1}), -N_ESTALE);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = old}), -N_ESTALE);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = new, .bytes = 1}), 1);
+}
+
+Test(serve, a_client_has_no_use_for_another_clients_files)
+{
+    uint64_t f = open_name("file", N_O_RDONLY);
+    static const uint64_t invented[] = {3, 0xffffffff, 0x100000000ull << 20, 0x1000000ffull, UINT64_MAX};
+
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .node = 1}), -N_EBADF, "another node");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .procid = 1}), -N_EBADF, "another process");
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f, .node = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FEXIT, .node = 1}), 0);
+    for (size_t i = 0; i < sizeof invented / sizeof *invented; i++)
+        cr_expect_lt(ask((struct ask){N_FREAD, .sfid = invented[i], .bytes = 1}), 0, "%lx", (long)invented[i]);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), 1, "it is still open");
+    cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), -N_ESTALE);
+    cr_expect_eq(hostfs_open_files(serve), 0);
+}
+
+Test(serve, one_client_cannot_take_all_the_files)
+{
+    for (uint32_t i = 0; i < OPEN_FILES_CLIENT; i++)
+        open_name("file", N_O_RDONLY);
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file"}), -N_EMFILE);
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file", .node = 1}), 0, "others still can");
+    hostfs_drop_node(serve, 0);
+    cr_expect_eq(hostfs_open_files(serve), 1);
+    open_name("file", N_O_RDONLY);
+}
+
+/* ---- Streams ---- */
+
+Test(serve, streams_are_read_and_written_by_every_client)
+{
+    char seen[20] = "";
+    struct file_stat st;
+
+    cr_assert_eq(write(in_end, "line\nmore", 9), 9);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = SFID_STDIN, .bytes = 100, .node = 3}), 5);
+    cr_expect_eq(memcmp(payload, "line\n", 5), 0);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "out", .bytes = 3, .node = 5}), 3);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDERR, .data = "err", .bytes = 3}), 3);
+    cr_expect_eq(read(out_end, seen, sizeof seen), 6);
+    cr_expect_str_eq(seen, "outerr");
+
+    cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = SFID_STDOUT}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect(S_ISCHR(st.mode));
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = SFID_STDOUT}), 0);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDIN, .data = "x", .bytes = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = SFID_STDOUT, .bytes = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = SFID_STDOUT}), -N_EINVAL);
+    cr_expect_eq(ask((struct ask){N_FSYNC, .sfid = SFID_STDOUT}), -N_EINVAL);
+    cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = SFID_STDIN, .bytes = 100}), -N_ENOTDIR);
+    close(out_end);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "x", .bytes = 1}), -N_EPIPE);
+}
+
+/* ---- Malformed messages ---- */
+
+static int32_t send_raw(uint32_t type, const void *bytes, size_t n)
+{
+    const void *reply;
+    size_t reply_bytes = hostfs_request(serve, 0, 0, type, bytes, n, &reply);
+
+    return reply_bytes ? take_reply(reply, reply_bytes) : 1;
+}
+
+Test(serve, malformed_requests_change_nothing)
+{
+    struct {
+        struct file_request r;
+        char tail[24];
+    } m = {.tail = "newdir/and some more"};
+
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r - 1), 1, "no header, no reply");
+    m.r.name_bytes = 6;
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 5), -N_EPROTO, "shorter than it says");
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 7), -N_EPROTO, "longer than it says");
+    m.r.name2_bytes = 3;
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 9), -N_EPROTO, "a second name where none belongs");
+    m.r.name2_bytes = 0;
+    m.tail[3] = '\0';
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 6), -N_EPROTO, "a NUL in the name");
+    m.tail[3] = 'd';
+    m.r.drive = 1;
+    cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 6), -N_ENODEV, "a second drive");
+    m.r.drive = 0;
+    cr_expect_eq(send_raw(0x8032, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
+    m.r.bytes = UINT32_MAX;
+    m.r.name_bytes = 0;
+    m.r.sfid = SFID_STDOUT;
+    cr_expect_eq(send_raw(N_FWRITE, &m, sizeof m), -N_EPROTO, "more data than there is");
+    cr_expect_not(exists("in/newdir"));
+    cr_expect_eq(send_raw(N_FMKDIR, &(struct file_request){0}, sizeof m.r), -N_EPROTO, "no name at all");
+}
+
+Test(serve, random_requests_do_no_harm)
+{
+    static const char *const names[] = {"file", "../secret", "sub/x", "up/outside", "/", "good", "."};
+    unsigned seed = 1;
+    uint8_t data[64] = {0};
+
+    for (int i = 0; i < 20000; i++) {
+        uint32_t type = N_FOPEN + rand_r(&seed) % 18;
+        bool two = type == N_FRENAME || type == N_FLINK, wild = rand_r(&seed) % 4 == 0;
+        uint32_t bytes = rand_r(&seed) % sizeof data;
+        uint64_t sfid = (uint64_t)(rand_r(&seed) % 4 + 1) << 32 | rand_r(&seed) % 20;
+        bool named = type == N_FOPEN || (type >= N_FSTATNAME && type <= N_FRMDIR) || type == N_FACCESS;
+        ask((struct ask){
+            .type = type,
+            .name = named || wild ? names[rand_r(&seed) % 7] : NULL,
+            .name2 = two || wild ? names[rand_r(&seed) % 7] : NULL,
+            .flags = rand_r(&seed) % 3 ? rand_r(&seed) % 4 | (rand_r(&seed) & 0xe08) : rand_r(&seed),
+            .mode = rand_r(&seed) % 8 | 0600,
+            .sfid = sfid,
+            .offset = rand_r(&seed) % 100,
+            .bytes = bytes,
+            .data = type == N_FWRITE || wild ? data : NULL,
+            .node = rand_r(&seed) % 3,
+            .procid = rand_r(&seed) % 2,
+        });
+    }
+    char secret[10];
+    cr_expect_eq(scratch_read(&dir, "secret", secret, sizeof secret), 6);
+    cr_expect(exists("outside"));
+    cr_expect_not(exists("x"));
+}

@@ -1,0 +1,37 @@
+/*
+ * The three names of a byte of this node's memory.
+ *
+ *   kernel   VERTEX_WINDOW_VA + x    the pointer that Vertex uses
+ *   node     x                       what the NCU takes: an offset into the window
+ *   machine  addr_window + x         QEMU-physical: what page tables hold
+ *
+ * Bytes of the shared region (Vertex's text, the built-in program) have equal kernel and machine addresses,
+ * and no node address.
+ */
+#ifndef VERTEX_ADDR_H
+#define VERTEX_ADDR_H
+
+#include <stdint.h>
+
+#include "vertex/contract/machine.h"
+
+extern uint64_t addr_window; /* set once by main() */
+
+static inline uint64_t addr_to_node(const void *kernel)
+{
+    return (uint64_t)kernel - VERTEX_WINDOW_VA;
+}
+
+static inline uint64_t addr_to_machine(const void *kernel)
+{
+    return addr_to_node(kernel) + addr_window;
+}
+
+static inline void *addr_from_machine(uint64_t machine)
+{
+    if (machine < CABINET_RAM_BASE + CABINET_SHARED_BYTES)
+        return (void *)machine;
+    return (void *)(machine - addr_window + VERTEX_WINDOW_VA);
+}
+
+#endif

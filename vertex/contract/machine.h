@@ -1,0 +1,270 @@
+/*
+ * The contract between ncube, the QEMU plugin and Vertex's lowest layer.
+ *
+ * Shared by three programs: the host (emu/), the plugin (emu/qemu/plugin.c) and the node kernel
+ * (vertex/, freestanding). Numbers and layouts only; no functions, no host headers.
+ *
+ * A cabinet is one QEMU process with n node harts and one injector hart (hart n). Its RAM:
+ *
+ *   0x8000_0000  +--------------------------------+  shared region: read and execute for every hart
+ *                | Vertex text and rodata,        |
+ *                | initial image of its data      |
+ *   0x8200_0000  | built-in program (nsdisk)      |
+ *   0x8240_0000  | text of programs: the text pool|
+ *   0x83ff_f000  | struct boot_info               |
+ *   0x8400_0000  +--------------------------------+  window of hart 0: ram_bytes, node-physical 0
+ *                |                                |
+ *                +--------------------------------+  window of hart 1
+ *                | ...                            |
+ *                +--------------------------------+  window of hart n (injector), then slack for QEMU's FDT
+ *
+ * Every address that Vertex hands to the NCU is node-physical: an offset into its own window.
+ *
+ * Code in the shared region is translated by QEMU once for all harts of the cabinet. QEMU does not see ncube's stores:
+ * what may have been executed there is never written again.
+ */
+#ifndef NCUBE_MACHINE_H
+#define NCUBE_MACHINE_H
+
+#include <stdint.h>
+
+/* ---- Clock -------------------------------------------------------------------------------- */
+
+#define CLOCK_HZ 20000000u /* 20 MHz [P0 section 1]; one cycle is 50 ns, the unit of virtual time */
+#define CYCLES_PER_US 20u
+
+/* ---- Node addresses ------------------------------------------------------------------------
+ * 0 .. 8191        compute nodes, by hypercube address
+ * 0x4000 + 16b + i I/O node i of NChannel board b
+ * 0x8000           the front end
+ */
+#define NODE_MAX_DIM 13
+#define NODE_IO_BASE 0x4000u
+#define NODE_IO(board, i) (NODE_IO_BASE + 16u * (board) + (i))
+#define NODE_HOST 0x8000u
+#define NODE_IS_COMPUTE(n) ((n) < NODE_IO_BASE)
+#define NODE_IS_IO(n) ((n) >= NODE_IO_BASE && (n) < NODE_HOST)
+
+#define NCU_CHANNELS 14u   /* per compute node: 0-12 the dimensions, 13 the I/O channel [P0 section 1] */
+#define NCU_IO_CHANNEL 13u /* of a compute node */
+#define NCU_SI_CHANNELS 8u /* of an I/O node: its channels 0-7 to SI nodes [P0 section 1] */
+
+/* ---- Cabinet memory ----------------------------------------------------------------------- */
+
+#define CABINET_RAM_BASE 0x80000000ull
+#define CABINET_SHARED_BYTES 0x04000000ull
+#define CABINET_BUILTIN_BASE 0x82000000ull
+#define CABINET_TEXT_BASE 0x82400000ull
+#define CABINET_BOOT_INFO 0x83fff000ull
+#define CABINET_TEXT_MAX_BYTES 0x01b00000ull
+#define CABINET_WINDOW(i, ram_bytes) (CABINET_RAM_BASE + CABINET_SHARED_BYTES + (i) * (ram_bytes))
+#define CABINET_MAX_NODES 256u
+
+#define NODE_PAGE_BYTES 4096u
+#define NODE_RAM_MIN_BYTES (1ull << 20)
+#define NODE_RAM_MAX_BYTES (64ull << 20)
+#define NODE_RAM_DEFAULT_BYTES (16ull << 20)
+
+_Static_assert(CABINET_TEXT_BASE + CABINET_TEXT_MAX_BYTES <= CABINET_BOOT_INFO, "the text pool");
+
+/* Virtual addresses of Vertex: text where it lies, the window within the reach of medany code. */
+#define VERTEX_TEXT_VA CABINET_RAM_BASE
+#define VERTEX_WINDOW_VA 0xc0000000ull
+#define NCU_MAILBOX_PA 0x1000u /* node-physical page of struct ncu_mailbox */
+#define VERTEX_DATA_PA 0x2000u /* node-physical start of Vertex's data and bss */
+
+#define BOOT_INFO_MAGIC 0x3242554345626f6full
+
+struct boot_segment {
+    uint64_t pa;         /* QEMU-physical address of the bytes in the shared region, page aligned */
+    uint64_t va;         /* user virtual address, page aligned */
+    uint64_t file_bytes; /* bytes present at pa */
+    uint64_t mem_bytes;  /* >= file_bytes; the rest is zero */
+    uint32_t writable;   /* 0: map the shared pages, read and execute; 1: copy to private pages */
+    uint32_t pad;
+};
+
+struct boot_info { /* at CABINET_BOOT_INFO, written by ncube before any hart starts */
+    uint64_t magic;
+    uint64_t ram_bytes;     /* size of each node's window, a power of two */
+    uint32_t nodes;         /* node harts in this cabinet; hart `nodes` is the injector */
+    uint32_t segments;      /* of the built-in program, 0 when there is none */
+    uint64_t builtin_entry; /* its entry point, a user virtual address */
+    struct boot_segment segment[4];
+};
+_Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
+
+/* ---- NCU instructions ----------------------------------------------------------------------
+ * `slti x0, x0, op`: a RISC-V HINT. It counts only at addresses of the shared region. Arguments are
+ * taken from mailbox.arg, answers are in mailbox.ans when the instruction is done.
+ *
+ *  op          arguments                               answers, effect
+ *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
+ *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX.
+ *                                                      The first one of an interrupt, or after ENTER's answer, has
+ *                                                      been done for the hart while it was stopped: it finds n there
+ *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
+ *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
+ *                                                      SEND_DONE gives the buffer back: see REAP, SENT
+ *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
+ *  TIME                                                ans0 = cycles since the machine started
+ *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
+ *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
+ *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot:
+ *                                                      without an error it is no cause, and waits for SENT. On a
+ *                                                      machine with faults always 1
+ *  CHARGE      cycles                                  the clock goes on by so much at once
+ *  SENT                                                as CAUSES, for the SEND_DONE that wait
+ *  ENTER                                               first thing in a trap from U-mode that is not the
+ *                                                      interrupt. ans0 = 0: go on with the trap; else: handle what
+ *                                                      was due before (CAUSES ... END), then ENTER again
+ *  END                                                 last thing in handling what was due: the clock is that of what
+ *                                                      was held up, later by what the handling took
+ *  DROP                                                instead of END: what was interrupted never goes on, and what
+ *                                                      it did ahead of the cause never was; the handler's clock stays
+ *  LEAVE                                               in the straight run of instructions to sret: user code goes
+ *                                                      on. After END the clock is once more what END has made it:
+ *                                                      the way back costs nothing. mailbox.exact: user code stops in
+ *                                                      time for what comes next
+ *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
+ *                                                      the same bytes: in the text pool, or where they are
+ *  FAULT       addr, bytes                             Vertex panics with that text; does not return
+ *  INJECT                                              injector only: waits; then ans0 = n, and
+ *                                                      inject[0..n-1] = harts to interrupt through SSWI
+ *
+ * SEND, ARM, TIMER, DISK, REAP and END are posted: the instruction completes at once, the effect has its time stamp.
+ * At most NCU_POSTED posts between two other operations go without the hart being stopped.
+ */
+/* Order after damage. When a message from one node to another was damaged, everything that follows it on that way
+ * fails, too, with NCU_EPARITY: what is in the network is refused on arrival, what is sent after the sender's NCU has
+ * reported the damage does not start. The first SEND with this mark ends that. So a sender that waits until nothing of
+ * its own to that node is under way, and then sends again what has failed, in order, the first one marked, keeps the
+ * order. */
+#define NCU_SEND_RESTART (1ull << 32)
+
+/* SEND to a whole subcube: dest is its lowest node; all of its nodes get the message but the sender, who must be one of
+ * them. The buffer is given back when the sender's own channels have carried it. Not on a machine with faults, where
+ * nobody could tell who lacks it: mailbox.broadcasts is 0 then, and such a SEND fails with NCU_EDEST. */
+#define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
+#define NCU_SUBCUBE_OF(dest) ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
+
+/* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
+ * out. Charged for every interrupt alike, however its hart happened to be stopped. */
+#define NCU_INTERRUPT_CYCLES 200u
+
+enum ncu_op {
+    NCU_IDLE = 1,
+    NCU_CAUSES,
+    NCU_SEND,
+    NCU_ARM,
+    NCU_TIME,
+    NCU_TIMER,
+    NCU_DISK,
+    NCU_ENTER,
+    NCU_END,
+    NCU_FAULT,
+    NCU_INJECT,
+    NCU_LEAVE,
+    NCU_DROP,
+    NCU_REAP,
+    NCU_SENT,
+    NCU_CHARGE,
+    NCU_TEXT,
+    NCU_OPS
+};
+
+/* What an idle node waits for, for the report of a deadlock: IDLE's first argument. */
+enum ncu_wait {
+    NCU_WAIT_PROCESS = 0, /* a program to run */
+    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type or NCU_WAIT_ANY */
+    NCU_WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
+    NCU_WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
+    NCU_WAIT_DISK = 4,    /* a drive: its number */
+    NCU_WAIT_TIME = 5,    /* the clock; or a signal, if it has none set */
+};
+#define NCU_WAIT_ANY (~0ull)
+
+#define NCU_TIMER_NONE (~0ull)
+#define NCU_VIA_NEAREST 0xffffffffull
+#define SECTOR_BYTES 512u
+#define DRIVE_MAX 7u           /* per I/O node's controller [P0 section 3] */
+#define VOLUME_NAME_BYTES 16u  /* with the final NUL */
+
+/* Why the NCU interrupts, or ends IDLE. */
+enum ncu_cause_kind {
+    CAUSE_RECV_HEADER = 1, /* a message waits at `channel`: nothing armed, or too small for `bytes` */
+    CAUSE_RECV_DONE,       /* the armed buffer at `addr` holds `bytes` bytes; the channel is unarmed */
+    CAUSE_SEND_DONE,       /* the send with `cookie` has left the buffer; status 0 (a cause only by REAP) or NCU_E... */
+    CAUSE_TIMER,
+    CAUSE_DISK_DONE, /* the command with `cookie`; status 0 or NCU_E... */
+};
+
+/* `status` of a cause. */
+enum {
+    NCU_OK = 0,
+    NCU_EADDR = -1,   /* buffer outside the node's memory, or misaligned */
+    NCU_EDEST = -2,   /* no such node, or no way to it */
+    NCU_EPARITY = -3, /* the message was damaged on its way, or came after one that was and before its RESTART */
+    NCU_EDRIVE = -4,  /* no such drive or sector */
+    NCU_EMEDIA = -5,  /* the drive reports a failure */
+    NCU_ELINK = -6,   /* a channel on the way is dead; nothing has arrived */
+};
+
+struct ncu_cause {
+    uint32_t kind;
+    uint32_t channel; /* RECV: the receiving node's channel number; SEND_DONE: how many other messages of this node
+                       * to that one are under way */
+    uint32_t node;    /* RECV: sender's address, given by the hardware; SEND_DONE: the destination's */
+    int32_t status;
+    uint64_t tag;   /* RECV: the sender's 32-bit tag (in the 8-byte header on the wire) */
+    uint64_t bytes; /* RECV: payload length, without the 8-byte header */
+    uint64_t addr;  /* RECV_DONE: node-physical buffer */
+    uint64_t cookie;
+    uint64_t start_cycles; /* RECV, SEND: when the sender's SEND was executed; DISK: command issued */
+    uint64_t done_cycles;  /* RECV_DONE, SEND_DONE: last byte delivered; DISK: done */
+};
+_Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
+
+#define NCU_ARGS 8u
+#define NCU_CAUSES_MAX 32u
+#define NCU_INJECT_MAX 32u
+#define NCU_POSTED 16u
+#define NCU_MAGIC 0x32554e434555424eull
+
+/* What Vertex charges for a message beside its own instructions; all 0: nothing. For each byte of the payload, too, on
+ * either side. */
+struct software_cost {
+    uint32_t send_cycles, receive_cycles;
+    uint32_t kb_cycles; /* for 1024 bytes */
+};
+
+struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
+    /* 0x000 arguments and answers of NCU instructions */
+    uint64_t arg[NCU_ARGS];
+    uint64_t ans[NCU_ARGS];
+    /* 0x080 identity; written before the hart starts, read-only */
+    uint64_t magic;
+    uint64_t ram_bytes;
+    uint32_t node;     /* own address */
+    uint32_t dim;      /* of the whole cube */
+    uint32_t channels; /* bit c: channel c is connected (compute: 0-13, I/O node: 0-7) */
+    uint32_t drives;   /* I/O node: drives on its controller, else 0 */
+    uint64_t drive_sectors[DRIVE_MAX];
+    char drive_volume[DRIVE_MAX][VOLUME_NAME_BYTES]; /* volume names, NUL-terminated */
+    uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
+    uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
+    struct software_cost software;
+    char pad[0x178 - 0x080 - 0x20 - 24 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    /* 0x178 written by Vertex. Read at LEAVE: not 0 when user code can see where an interrupt falls */
+    uint32_t exact;
+    uint32_t copies; /* of messages, in all; written by Vertex, read at IDLE; may wrap */
+    /* 0x180 */
+    uint32_t inject[NCU_INJECT_MAX]; /* injector only */
+    /* 0x200 */
+    struct ncu_cause cause[NCU_CAUSES_MAX];
+};
+_Static_assert(__builtin_offsetof(struct ncu_mailbox, inject) == 0x180, "mailbox layout");
+_Static_assert(__builtin_offsetof(struct ncu_mailbox, cause) == 0x200, "mailbox layout");
+_Static_assert(sizeof(struct ncu_mailbox) <= 4096, "the mailbox is one page");
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * The file protocol: what Vertex asks of an nsdisk or of the front end, and what comes back.
+ * Message in, message out. Both ends are little-endian; every structure is naturally aligned.
+ *
+ *   request   tag type N_Fxxx            struct file_request, name, second name, data
+ *   reply     tag type N_REPLY(N_Fxxx)   struct file_reply, then the result's payload
+ *
+ * A server answers the requests of one client process in the order of their arrival, each exactly once.
+ * The client is (sender's node address, procid in the tag); the tag's layout is in vertex/contract/system.h.
+ * File offsets are the client's business: every read and write names its own.
+ *
+ *   request     fields                                           reply payload        status >= 0
+ *   N_FOPEN     drive name flags(N_O_*) mode                     struct file_opened   0
+ *   N_FCLOSE    sfid                                                                  0
+ *   N_FREAD     sfid offset bytes                                data                 bytes read, 0 = end of file
+ *   N_FWRITE    sfid offset bytes data; N_O_APPEND in flags                           bytes written
+ *               means: at the end of the file, offset ignored;
+ *               a short count means that the volume is full
+ *   N_FSTAT     sfid                                             struct file_stat     0
+ *   N_FTRUNCATE sfid offset (the new size)                                            0
+ *   N_FSYNC     sfid                                                                  0
+ *   N_FSTATNAME drive name                                       struct file_stat     0
+ *   N_FUNLINK   drive name                                                            0
+ *   N_FRENAME   drive name name2                                                      0
+ *   N_FLINK     drive name name2 (name2 = the new link)                               0
+ *   N_FMKDIR    drive name mode                                                       0
+ *   N_FRMDIR    drive name                                                            0
+ *   N_FREADDIR  sfid offset (0, or a record's next) bytes        struct file_dirent   bytes of records, 0 = end
+ *   N_FACCESS   drive name mode (R_OK 4, W_OK 2, X_OK 1)                              0
+ *   N_FEXIT     (none): drop every file of this client                                0
+ *   N_FSTATFS   drive                                            struct file_statfs   0
+ *
+ * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
+ */
+#ifndef NCUBE_PROTO_H
+#define NCUBE_PROTO_H
+
+#include <stdint.h>
+
+#define FILE_OPS(X)             \
+    X(N_FOPEN, 0x8021)          \
+    X(N_FCLOSE, 0x8022)         \
+    X(N_FREAD, 0x8023)          \
+    X(N_FWRITE, 0x8024)         \
+    X(N_FSTAT, 0x8025)          \
+    X(N_FTRUNCATE, 0x8026)      \
+    X(N_FSYNC, 0x8027)          \
+    X(N_FSTATNAME, 0x8028)      \
+    X(N_FUNLINK, 0x8029)        \
+    X(N_FRENAME, 0x802a)        \
+    X(N_FLINK, 0x802b)          \
+    X(N_FMKDIR, 0x802c)         \
+    X(N_FRMDIR, 0x802d)         \
+    X(N_FREADDIR, 0x802e)       \
+    X(N_FACCESS, 0x802f)        \
+    X(N_FEXIT, 0x8030)          \
+    X(N_FSTATFS, 0x8031)
+
+#define FILE_OP_ENUM(name, number) name = number,
+enum file_op { FILE_OPS(FILE_OP_ENUM) };
+#undef FILE_OP_ENUM
+/* N_FOPEN's number is the original's [P0 section 3]. */
+
+#define N_REPLY(type) ((type) | 0x80u)
+#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the family, also what it does not use */
+#define N_IS_FILE_REPLY(type) ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
+
+#define FILE_IO_MAX_BYTES (1u << 20)  /* data in one read or write message */
+#define FILE_NAME_MAX_BYTES 1024u     /* a whole path */
+
+/* flags of N_FOPEN */
+enum {
+    N_O_RDONLY = 0,
+    N_O_WRONLY = 1,
+    N_O_RDWR = 2,
+    N_O_ACCMODE = 3,
+    N_O_APPEND = 0x8,
+    N_O_CREAT = 0x200,
+    N_O_TRUNC = 0x400,
+    N_O_EXCL = 0x800,
+    N_O_DIRECTORY = 0x200000,
+}; /* newlib's values */
+
+struct file_request {
+    uint32_t seq; /* the client's; echoed */
+    uint16_t drive;
+    uint16_t pad;
+    uint32_t flags;
+    uint32_t mode;
+    uint64_t sfid; /* system file identifier: opaque to the client */
+    uint64_t offset;
+    uint32_t bytes;
+    uint16_t name_bytes; /* the name follows the header, without NUL; on a volume it begins with '/' */
+    uint16_t name2_bytes;
+};
+_Static_assert(sizeof(struct file_request) == 40, "file_request layout");
+
+struct file_reply { /* "a returned status = 8 bytes" [P0 section 3] */
+    uint32_t seq;
+    int32_t status; /* >= 0, or a negative n_error */
+};
+_Static_assert(sizeof(struct file_reply) == 8, "file_reply layout");
+
+struct file_stat {
+    uint64_t size_bytes;
+    uint64_t blocks_512;
+    uint64_t ino;
+    uint32_t mode; /* type and permissions, as in POSIX: S_IFREG 0100000, S_IFDIR 0040000, S_IFCHR 0020000 */
+    uint32_t nlink;
+    uint32_t uid, gid;
+    uint32_t block_bytes;
+    uint32_t dev; /* I/O node address << 8 | drive; the front end: NODE_HOST << 8 */
+    int64_t atime_s, mtime_s, ctime_s;
+};
+_Static_assert(sizeof(struct file_stat) == 72, "file_stat layout");
+
+struct file_opened {
+    uint64_t sfid;
+    struct file_stat stat;
+};
+_Static_assert(sizeof(struct file_opened) == 80, "file_opened layout");
+
+struct file_dirent { /* name_bytes bytes of name follow, then zeros to a multiple of 8 */
+    uint64_t ino;
+    uint64_t next; /* offset that continues after this record */
+    uint16_t record_bytes;
+    uint16_t name_bytes;
+    uint32_t type; /* 0 unknown, 1 regular, 2 directory, 7 symbolic link: ext2's numbers */
+};
+_Static_assert(sizeof(struct file_dirent) == 24, "file_dirent layout");
+
+struct file_statfs {
+    uint64_t blocks, blocks_free, inodes, inodes_free;
+    uint32_t block_bytes;
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct file_statfs) == 40, "file_statfs layout");
+
+/* The front end's standard streams are open from the start under these identifiers. */
+#define SFID_STDIN 0ull
+#define SFID_STDOUT 1ull
+#define SFID_STDERR 2ull
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The traps of Vertex as functions: trap_NAME for every name of vertex/contract/abi.h's TRAP_LIST, which says what each
+ * does. The result is >= 0, or a negative n_error.
+ *
+ * trap.c makes the functions from the list; here are their types. Part of libvertex, for the library itself and
+ * for nsdisk; programs use the calls of vertex/include and of POSIX.
+ */
+#ifndef VERTEX_TRAPS_H
+#define VERTEX_TRAPS_H
+
+#include <stdint.h>
+
+#include "vertex/contract/proto.h"
+#include "vertex/contract/abi.h"
+
+_Noreturn void trap_exit(long status);
+long trap_whoami(struct abi_whoami *whoami);
+long trap_nwrite(const void *buf, long bytes, long dest, long type);
+long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: wanted, then had */
+long trap_test_message(int *src, int *type);                        /* ntest */
+long trap_read_buffer(void **buf, long bytes, int *src, int *type); /* nreadp */
+long trap_ngetp(long bytes);
+long trap_nwritep(void *buf, long bytes, long dest, long type);
+long trap_nrelp(void *buf);
+long trap_nrange(long low, long high);
+long trap_cycles(void);
+long trap_sbrk(long increment);
+long trap_sleep(uint64_t until_cycles);
+long trap_sigentry(void (*dispatcher)(void), uint32_t signals);
+long trap_sigblock(uint32_t signals);
+long trap_kill(long process, long signal);
+
+long trap_open(const char *path, long flags, long mode);
+long trap_close(long ufid);
+long trap_read(long ufid, void *buf, long bytes);
+long trap_write(long ufid, const void *buf, long bytes);
+long trap_pread(long ufid, void *buf, long bytes, long offset);
+long trap_pwrite(long ufid, const void *buf, long bytes, long offset);
+long trap_lseek(long ufid, long offset, long whence);
+long trap_fstat(long ufid, struct file_stat *stat);
+long trap_stat(const char *path, struct file_stat *stat);
+long trap_ftruncate(long ufid, long size_bytes);
+long trap_fsync(long ufid);
+long trap_unlink(const char *path);
+long trap_rename(const char *from, const char *to);
+long trap_link(const char *path, const char *new_path);
+long trap_mkdir(const char *path, long mode);
+long trap_rmdir(const char *path);
+long trap_readdir(long ufid, void *buf, long bytes);
+long trap_access(const char *path, long mode);
+long trap_statfs(long ufid, struct file_statfs *statfs);
+
+long trap_readstart(long ufid, long bytes);
+long trap_readend(long ufid, void *buf);
+long trap_writestart(long ufid, const void *buf, long bytes);
+long trap_writeend(long ufid);
+long trap_ionode(long ufid);
+long trap_iochannel(long ufid, long channel);
+long trap_monitor(struct abi_monitor *monitor);
+
+long trap_rexec(long node, long nodes, const struct abi_program *program);
+long trap_rwait(long node);
+
+long trap_disk_info(long drive, struct abi_drive *info);
+long trap_disk_io(long drive, long write, uint64_t sector, void *buf, long sectors);
+
+#endif

@@ -1,0 +1,245 @@
+#include "vertex/file/async.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/trap/event.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/msg.h"
+#include "vertex/file/request.h"
+#include "vertex/trap/syscall.h"
+
+struct async { /* a start under way */
+    struct async *next; /* the one started before */
+    uint32_t ufid;
+    uint32_t node;
+    uint32_t type; /* N_FREAD or N_FWRITE */
+    uint32_t sequence;
+    uint64_t offset;
+    uint64_t bytes;
+};
+
+/* ---- Records ---- */
+
+static void unlink_record(struct proc *p, struct async *a)
+{
+    struct async **link = &p->async;
+
+    while (*link != a)
+        link = &(*link)->next;
+    *link = a->next;
+    kmem_free(MEM_PROCESS, a, sizeof *a);
+}
+
+static void correct_offset(struct file *f, const struct async *a, int64_t status)
+{
+    uint64_t end = a->offset + (status > 0 ? status : 0);
+
+    if (end < a->offset + a->bytes && end < f->short_at)
+        f->short_at = end;
+    if (--f->pending == 0 && f->short_at != FILE_NOT_SHORT) {
+        f->offset = f->short_at;
+        f->short_at = FILE_NOT_SHORT;
+    }
+}
+
+static void end_record(struct proc *p, struct async *a, int64_t status)
+{
+    correct_offset(p->file[a->ufid], a, status);
+    unlink_record(p, a);
+}
+
+static bool answers(const struct async *a, const struct message *m)
+{
+    const struct msg_pattern reply = {a->node, 0, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
+
+    return msg_matches(m, &reply);
+}
+
+static struct async *record_of(const struct proc *p, const struct message *m)
+{
+    struct async *a = p->async;
+
+    while (a && !answers(a, m))
+        a = a->next;
+    return a;
+}
+
+static struct async *most_recent(const struct proc *p, uint64_t ufid, uint32_t type)
+{
+    struct async *a = p->async;
+
+    while (a && (a->ufid != ufid || a->type != type))
+        a = a->next;
+    return a;
+}
+
+/* ---- Replies taken by nread ---- */
+
+struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern)
+{
+    for (struct message *m = p->inbox.first; m; m = m->next)
+        if (msg_matches(m, pattern) && record_of(p, m))
+            return m;
+    return NULL;
+}
+
+bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern)
+{
+    for (const struct async *a = p->async; a; a = a->next)
+        if (N_REPLY(a->type) == pattern->type_low && (pattern->node == MSG_ANY_NODE || pattern->node == a->node))
+            return true;
+    return false;
+}
+
+bool async_awaits(const struct proc *p, const struct message *m)
+{
+    return record_of(p, m) != NULL;
+}
+
+void async_taken(struct proc *p, const struct message *m)
+{
+    struct async *a = N_IS_FILE_REPLY(TAG_TYPE(m->tag)) ? record_of(p, m) : NULL;
+
+    if (a)
+        end_record(p, a, m->bytes >= sizeof(struct file_reply) ? ((struct file_reply *)m->payload)->status : 0);
+}
+
+static void drop_reply(struct proc *p, const struct async *a)
+{
+    struct message *m = p->inbox.first;
+
+    while (m && !answers(a, m))
+        m = m->next;
+    if (m) {
+        queue_remove(&p->inbox, m);
+        msg_release(m);
+    }
+}
+
+void async_drop(struct proc *p, uint64_t ufid)
+{
+    struct async *next;
+
+    for (struct async *a = p->async; a; a = next) {
+        next = a->next;
+        if (a->ufid == ufid) {
+            drop_reply(p, a);
+            unlink_record(p, a);
+        }
+    }
+}
+
+/* ---- Starting ---- */
+
+/* The record is made first: once the request is sent nothing can fail. `m` is given up in any case. */
+static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, struct message *m)
+{
+    struct file *f = p->file[ufid];
+    struct async *a = kmem_alloc(MEM_PROCESS, sizeof *a);
+
+    if (!a) {
+        event_reap(); /* sends that have ended may hold it */
+        a = kmem_alloc(MEM_PROCESS, sizeof *a);
+    }
+    if (!a) {
+        msg_release(m);
+        return -N_ENOMEM;
+    }
+    *a = (struct async){p->async, ufid, f->node, type, 0, f->offset, bytes};
+    a->sequence = request_send(p, m, f->node, type);
+    p->async = a;
+    f->pending++;
+    f->offset += bytes;
+    return 0;
+}
+
+static bool length_is_sound(uint64_t bytes)
+{
+    return bytes > 0 && bytes <= FILE_IO_MAX_BYTES;
+}
+
+int64_t sys_readstart(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *m;
+
+    if (!f)
+        return -N_EBADF;
+    if (!length_is_sound(arg[1]))
+        return -N_EINVAL;
+    struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .offset = f->offset, .bytes = arg[1]};
+    int error = request_new(p, &fields, 0, &m);
+    return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
+}
+
+int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, uint64_t offset,
+                        struct message **m)
+{
+    struct file_request fields = {
+        .drive = f->drive, .flags = f->flags & N_O_APPEND, .sfid = f->sfid, .offset = offset, .bytes = bytes};
+    int error = request_new(p, &fields, bytes, m);
+
+    if (error)
+        return error;
+    error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, bytes);
+    if (error)
+        msg_release(*m);
+    (*m)->bytes += bytes;
+    return error;
+}
+
+int64_t sys_writestart(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *m;
+
+    if (!f)
+        return -N_EBADF;
+    if (!length_is_sound(arg[2]))
+        return -N_EINVAL;
+    int error = async_write_request(p, f, arg[1], arg[2], f->offset, &m);
+    return error ? error : start(p, arg[0], N_FWRITE, arg[2], m);
+}
+
+/* ---- Ending ---- */
+
+/* Waits for a start's reply. `to` is where a read's data goes. */
+static int64_t finish(struct proc *p, struct async *a, uint64_t to)
+{
+    struct message *reply;
+    int64_t status = request_await(p, a->node, a->type, a->sequence, &reply);
+
+    if (p->killed)
+        return status;
+    if (status > (int64_t)a->bytes)
+        status = -N_EPROTO;
+    if (status > 0 && a->type == N_FREAD) {
+        int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO
+                                                          : proc_copy_out(p, to, reply_data(reply), status);
+        status = error ? error : status;
+    }
+    if (reply)
+        msg_release(reply);
+    end_record(p, a, status);
+    return status;
+}
+
+int64_t sys_readend(struct proc *p, const uint64_t *arg)
+{
+    struct async *a = file_get(p, arg[0]) ? most_recent(p, arg[0], N_FREAD) : NULL;
+
+    if (!a)
+        return file_get(p, arg[0]) ? -N_EINVAL : -N_EBADF;
+    int error = vm_check(&p->vm, arg[1], a->bytes, PTE_W);
+    return error ? error : finish(p, a, arg[1]);
+}
+
+int64_t sys_writeend(struct proc *p, const uint64_t *arg)
+{
+    struct async *a = file_get(p, arg[0]) ? most_recent(p, arg[0], N_FWRITE) : NULL;
+
+    if (!a)
+        return file_get(p, arg[0]) ? -N_EINVAL : -N_EBADF;
+    return finish(p, a, 0);
+}

@@ -1,0 +1,585 @@
+#include "vertex/file/file.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
+#include "vertex/memory/copy.h"
+#include "vertex/trap/event.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/msg.h"
+#include "vertex/file/path.h"
+#include "vertex/file/request.h"
+#include "vertex/trap/syscall.h"
+
+#define MODE_TYPE 0170000u
+#define MODE_REGULAR 0100000u
+#define MODE_DIRECTORY 0040000u
+
+enum { SEEK_FROM_START, SEEK_FROM_HERE, SEEK_FROM_END };
+
+/* ---- The table ---- */
+
+struct file *file_get(struct proc *p, uint64_t ufid)
+{
+    return ufid < PROC_FILES_MAX ? p->file[ufid] : NULL;
+}
+
+static int free_ufid(const struct proc *p)
+{
+    for (int i = 0; i < (int)PROC_FILES_MAX; i++)
+        if (!p->file[i])
+            return i;
+    return -N_EMFILE;
+}
+
+/* A new entry, which the caller fills. Returns its UFID. */
+static int add_file(struct proc *p, const struct file *f)
+{
+    int ufid = free_ufid(p);
+    struct file *entry = ufid < 0 ? NULL : kmem_alloc(MEM_PROCESS, sizeof *entry);
+
+    if (ufid < 0)
+        return ufid;
+    if (!entry)
+        return -N_ENOMEM;
+    *entry = *f;
+    p->file[ufid] = entry;
+    return ufid;
+}
+
+static void remove_file(struct proc *p, uint64_t ufid)
+{
+    async_drop(p, ufid);
+    kmem_free(MEM_PROCESS, p->file[ufid], sizeof(struct file));
+    p->file[ufid] = NULL;
+}
+
+int file_open_standard(struct proc *p)
+{
+    static const uint64_t sfid[] = {SFID_STDIN, SFID_STDOUT, SFID_STDERR};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct file f = {.node = NODE_HOST, .sfid = sfid[i], .short_at = FILE_NOT_SHORT};
+        f.standard = f.stream = true;
+        int ufid = add_file(p, &f);
+        if (ufid < 0)
+            return ufid;
+    }
+    return 0;
+}
+
+static void remove_files_of(struct proc *p, uint32_t node)
+{
+    for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
+        if (p->file[i] && !p->file[i]->standard && p->file[i]->node == node)
+            remove_file(p, i);
+}
+
+static void send_exit(struct proc *p, uint32_t node)
+{
+    const struct file_request fields = {0};
+    struct message *m;
+
+    if (request_new(p, &fields, 0, &m) == 0)
+        request_call(p, m, node, N_FEXIT, NULL);
+}
+
+void file_close_all(struct proc *p)
+{
+    for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
+        if (p->file[i] && !p->file[i]->standard) {
+            uint32_t node = p->file[i]->node;
+            send_exit(p, node);
+            remove_files_of(p, node);
+        }
+}
+
+void file_free_all(struct proc *p)
+{
+    for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
+        if (p->file[i])
+            remove_file(p, i);
+}
+
+/* ---- Names ---- */
+
+struct target {
+    uint32_t node;
+    uint16_t drive;
+    const char *name;
+    uint32_t bytes;
+};
+
+static bool same_name(const char *a, const char *b)
+{
+    for (uint32_t i = 0; i < VOLUME_NAME_BYTES; i++) {
+        if (a[i] != b[i])
+            return false;
+        if (a[i] == '\0')
+            return true;
+    }
+    return true;
+}
+
+static const struct load_volume *find_volume(const struct proc *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->volumes; i++)
+        if (same_name(p->volume[i].name, name))
+            return &p->volume[i];
+    return NULL;
+}
+
+/* Reads the program's path into p->path[slot] and finds who serves it. */
+static int find_target(struct proc *p, uint64_t path, int slot, struct target *t)
+{
+    struct path_parts parts;
+    int64_t length = vm_copy_string(&p->vm, p->path[slot], path, sizeof p->path[slot]);
+
+    if (length < 0)
+        return length;
+    int error = path_parse(p->path[slot], &parts);
+    if (error)
+        return error;
+    *t = (struct target){.node = NODE_HOST, .name = parts.name, .bytes = parts.name_bytes};
+    if (parts.on_volume) {
+        const struct load_volume *v = find_volume(p, parts.volume);
+        if (!v)
+            return -N_ENOENT;
+        t->node = v->node;
+        t->drive = v->drive;
+    }
+    return 0;
+}
+
+/* A volume's names begin with '/': "//df00" and "//df00/" are its root. The front end gets names as the program
+ * gave them, relative to the folder that it serves or absolute. */
+static bool needs_slash(const struct target *t)
+{
+    return t->node != NODE_HOST && (t->bytes == 0 || t->name[0] != '/');
+}
+
+static uint32_t wire_bytes(const struct target *t)
+{
+    return t->bytes + needs_slash(t);
+}
+
+static void add_name(struct message *m, const struct target *t)
+{
+    if (needs_slash(t))
+        request_add(m, "/", 1);
+    request_add(m, t->name, t->bytes);
+}
+
+/* A request about one or two names; `second` may be NULL. */
+static int64_t call_target(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
+                           struct file_request fields, struct message **reply)
+{
+    uint32_t bytes = wire_bytes(first), bytes2 = second ? wire_bytes(second) : 0;
+    struct message *m;
+
+    if (reply)
+        *reply = NULL;
+    if (bytes > FILE_NAME_MAX_BYTES || bytes2 > FILE_NAME_MAX_BYTES)
+        return -N_ENAMETOOLONG;
+    fields.drive = first->drive;
+    fields.name_bytes = bytes;
+    fields.name2_bytes = bytes2;
+    int error = request_new(p, &fields, bytes + bytes2, &m);
+    if (error)
+        return error;
+    add_name(m, first);
+    if (second)
+        add_name(m, second);
+    return request_call(p, m, first->node, type, reply);
+}
+
+static int64_t call_name(struct proc *p, uint32_t type, uint64_t path, uint32_t mode, struct message **reply)
+{
+    struct target t;
+    int error = find_target(p, path, 0, &t);
+
+    if (reply)
+        *reply = NULL;
+    return error ? error : call_target(p, type, &t, NULL, (struct file_request){.mode = mode}, reply);
+}
+
+static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint64_t path2)
+{
+    struct target t, t2;
+    int error = find_target(p, path, 0, &t);
+
+    if (!error)
+        error = find_target(p, path2, 1, &t2);
+    if (error)
+        return error;
+    if (t.node != t2.node || t.drive != t2.drive)
+        return -N_EXDEV;
+    return call_target(p, type, &t, &t2, (struct file_request){0}, NULL);
+}
+
+/* Copies a reply's structure to the program and releases it. */
+static int64_t give_reply(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes)
+{
+    if (status >= 0)
+        status = reply_bytes(reply) < bytes ? -N_EPROTO : vm_copy_out(&p->vm, to, reply_data(reply), bytes);
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
+int64_t sys_stat(struct proc *p, const uint64_t *arg)
+{
+    struct message *reply;
+    int64_t status = call_name(p, N_FSTATNAME, arg[0], 0, &reply);
+
+    return give_reply(p, status, reply, arg[1], sizeof(struct file_stat));
+}
+
+int64_t sys_unlink(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FUNLINK, arg[0], 0, NULL);
+}
+
+int64_t sys_rename(struct proc *p, const uint64_t *arg)
+{
+    return call_two_names(p, N_FRENAME, arg[0], arg[1]);
+}
+
+int64_t sys_link(struct proc *p, const uint64_t *arg)
+{
+    return call_two_names(p, N_FLINK, arg[0], arg[1]);
+}
+
+int64_t sys_mkdir(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FMKDIR, arg[0], arg[1], NULL);
+}
+
+int64_t sys_rmdir(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FRMDIR, arg[0], 0, NULL);
+}
+
+int64_t sys_access(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FACCESS, arg[0], arg[1], NULL);
+}
+
+/* ---- Open and close ---- */
+
+static int finish_open(struct file *f, const struct message *reply)
+{
+    const struct file_opened *o = reply_data(reply);
+    struct file_opened opened;
+
+    if (reply_bytes(reply) < sizeof opened)
+        return -N_EPROTO;
+    copy_bytes(&opened, o, sizeof opened);
+    uint32_t type = opened.stat.mode & MODE_TYPE;
+    f->sfid = opened.sfid;
+    f->stream = type != MODE_REGULAR && type != MODE_DIRECTORY;
+    return 0;
+}
+
+/* The entry is in the table before the request goes out: if the process is killed in between, its end closes
+ * what the server may have opened. */
+int64_t sys_open(struct proc *p, const uint64_t *arg)
+{
+    struct file_request fields = {.flags = arg[1], .mode = arg[2]};
+    struct message *reply;
+    struct target t;
+    int error = find_target(p, arg[0], 0, &t);
+
+    if (error)
+        return error;
+    struct file f = {.node = t.node, .drive = t.drive, .flags = fields.flags, .short_at = FILE_NOT_SHORT};
+    event_reap(); /* sends that have ended may hold the memory for the entry */
+    int ufid = add_file(p, &f);
+    if (ufid < 0)
+        return ufid;
+    int64_t status = call_target(p, N_FOPEN, &t, NULL, fields, &reply);
+    if (status >= 0)
+        status = finish_open(p->file[ufid], reply);
+    if (reply)
+        msg_release(reply);
+    if (status < 0 && !p->killed)
+        remove_file(p, ufid);
+    return status < 0 ? status : ufid;
+}
+
+static int64_t call_file(struct proc *p, uint32_t type, const struct file *f, struct file_request fields,
+                         struct message **reply)
+{
+    struct message *m;
+
+    fields.drive = f->drive;
+    fields.sfid = f->sfid;
+    if (reply)
+        *reply = NULL;
+    int error = request_new(p, &fields, 0, &m);
+    return error ? error : request_call(p, m, f->node, type, reply);
+}
+
+/* The server answers in order: when its answer is here, those to readstarts and writestarts are too, and
+ * remove_file drops them. */
+int64_t sys_close(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    int64_t status = 0;
+
+    if (!f)
+        return -N_EBADF;
+    if (!f->standard)
+        status = call_file(p, N_FCLOSE, f, (struct file_request){0}, NULL);
+    if (!p->killed)
+        remove_file(p, arg[0]);
+    return status;
+}
+
+/* ---- Reading and writing ---- */
+
+/* The data of a read's reply goes to the program. Returns the bytes. */
+static int64_t give_data(struct proc *p, int64_t status, const struct message *reply, uint64_t to, uint64_t asked)
+{
+    if (status < 0)
+        return status;
+    if ((uint64_t)status > asked || reply_bytes(reply) < (uint64_t)status)
+        return -N_EPROTO;
+    int error = proc_copy_out(p, to, reply_data(reply), status);
+    return error ? error : status;
+}
+
+/* A file's bytes from `offset` on, in a piece that one request carries. */
+typedef int64_t piece_function(struct proc *p, struct file *f, uint64_t address, uint64_t bytes, uint64_t offset);
+
+static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t bytes, uint64_t offset)
+{
+    struct message *reply;
+    int error = vm_check(&p->vm, to, bytes, PTE_W);
+
+    if (error)
+        return error;
+    int64_t status = call_file(p, N_FREAD, f, (struct file_request){.offset = offset, .bytes = bytes}, &reply);
+    status = give_data(p, status, reply, to, bytes);
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
+static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
+{
+    struct message *m;
+    int error = async_write_request(p, f, from, bytes, offset, &m);
+
+    if (error)
+        return error;
+    int64_t status = request_call(p, m, f->node, N_FWRITE, NULL);
+    return status > (int64_t)bytes ? -N_EPROTO : status;
+}
+
+/* Piece by piece until all is done or one comes short. After a part, an error is left for the next call. */
+static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uint64_t offset, piece_function *piece)
+{
+    uint64_t bytes = arg[2], done = 0, n;
+    int64_t status = 0;
+
+    if (bytes > INT64_MAX)
+        return -N_EINVAL;
+    do {
+        n = bytes - done < FILE_IO_BYTES ? bytes - done : FILE_IO_BYTES;
+        if (n > 0)
+            status = piece(p, f, arg[1] + done, n, offset + done);
+        if (status < 0)
+            return done ? (int64_t)done : status;
+        done += status;
+    } while (done < bytes && (uint64_t)status == n);
+    return done;
+}
+
+/* At the file's offset, which moves. */
+static int64_t transfer_here(struct proc *p, const uint64_t *arg, piece_function *piece)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    if (!f)
+        return -N_EBADF;
+    int64_t done = transfer(p, f, arg, f->offset, piece);
+    if (done > 0)
+        f->offset += done;
+    return done;
+}
+
+static int64_t transfer_at(struct proc *p, const uint64_t *arg, piece_function *piece)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    if (!f)
+        return -N_EBADF;
+    if (f->stream)
+        return -N_ESPIPE;
+    return (int64_t)arg[3] < 0 ? -N_EINVAL : transfer(p, f, arg, arg[3], piece);
+}
+
+int64_t sys_read(struct proc *p, const uint64_t *arg)
+{
+    return transfer_here(p, arg, read_piece);
+}
+
+int64_t sys_write(struct proc *p, const uint64_t *arg)
+{
+    return transfer_here(p, arg, write_piece);
+}
+
+int64_t sys_pread(struct proc *p, const uint64_t *arg)
+{
+    return transfer_at(p, arg, read_piece);
+}
+
+int64_t sys_pwrite(struct proc *p, const uint64_t *arg)
+{
+    return transfer_at(p, arg, write_piece);
+}
+
+/* ---- Position and attributes ---- */
+
+static int64_t size_of(struct proc *p, const struct file *f)
+{
+    struct file_stat stat;
+    struct message *reply;
+    int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
+
+    if (status >= 0) {
+        status = -N_EPROTO;
+        if (reply_bytes(reply) >= sizeof stat) {
+            copy_bytes(&stat, reply_data(reply), sizeof stat);
+            status = stat.size_bytes;
+        }
+    }
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
+int64_t sys_lseek(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    int64_t offset = arg[1], from = 0, to;
+
+    if (!f)
+        return -N_EBADF;
+    if (f->stream)
+        return -N_ESPIPE;
+    if (arg[2] > SEEK_FROM_END)
+        return -N_EINVAL;
+    if (arg[2] == SEEK_FROM_HERE)
+        from = f->offset;
+    else if (arg[2] == SEEK_FROM_END)
+        from = size_of(p, f);
+    if (from < 0)
+        return from;
+    if (__builtin_add_overflow(from, offset, &to))
+        return -N_EOVERFLOW;
+    if (to < 0)
+        return -N_EINVAL;
+    f->offset = to;
+    return to;
+}
+
+int64_t sys_fstat(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *reply;
+
+    if (!f)
+        return -N_EBADF;
+    int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
+    return give_reply(p, status, reply, arg[1], sizeof(struct file_stat));
+}
+
+int64_t sys_statfs(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *reply;
+
+    if (!f)
+        return -N_EBADF;
+    int64_t status = call_file(p, N_FSTATFS, f, (struct file_request){0}, &reply);
+    return give_reply(p, status, reply, arg[1], sizeof(struct file_statfs));
+}
+
+int64_t sys_ftruncate(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    if (!f)
+        return -N_EBADF;
+    if ((int64_t)arg[1] < 0)
+        return -N_EINVAL;
+    return call_file(p, N_FTRUNCATE, f, (struct file_request){.offset = arg[1]}, NULL);
+}
+
+int64_t sys_fsync(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    return f ? call_file(p, N_FSYNC, f, (struct file_request){0}, NULL) : -N_EBADF;
+}
+
+int64_t sys_ionode(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+
+    return f ? (int64_t)f->node : -N_EBADF;
+}
+
+int64_t sys_iochannel(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    int64_t channel = (int32_t)arg[1];
+
+    if (!f)
+        return -N_EBADF;
+    if (!NODE_IS_IO(f->node) || channel < -1 || channel >= (int64_t)NCU_SI_CHANNELS)
+        return -N_EINVAL;
+    return request_choose_channel(p, f->node, channel);
+}
+
+/* ---- Directories ---- */
+
+/* Where the records end: the last one's `next`. -N_EPROTO if they are not records. */
+static int64_t next_offset(const void *records, uint64_t bytes)
+{
+    struct file_dirent d = {0};
+
+    for (uint64_t at = 0; at < bytes; at += d.record_bytes) {
+        if (bytes - at < sizeof d)
+            return -N_EPROTO;
+        copy_bytes(&d, (const char *)records + at, sizeof d);
+        if (d.record_bytes < sizeof d || d.record_bytes > bytes - at)
+            return -N_EPROTO;
+    }
+    return d.next;
+}
+
+int64_t sys_readdir(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    uint64_t bytes = arg[2] < FILE_IO_BYTES ? arg[2] : FILE_IO_BYTES;
+    struct message *reply;
+
+    if (!f)
+        return -N_EBADF;
+    int64_t status = call_file(p, N_FREADDIR, f, (struct file_request){.offset = f->offset, .bytes = bytes}, &reply);
+    status = give_data(p, status, reply, arg[1], bytes);
+    if (status > 0) {
+        int64_t next = next_offset(reply_data(reply), status);
+        if (next < 0)
+            status = next;
+        else
+            f->offset = next;
+    }
+    if (reply)
+        msg_release(reply);
+    return status;
+}

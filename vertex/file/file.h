@@ -1,0 +1,39 @@
+/*
+ * The process's file table: UFID -> server and its SFID [P0 section 2]. The offset is kept here; every request
+ * names its own.
+ */
+#ifndef VERTEX_FILE_H
+#define VERTEX_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vertex/process/proc.h"
+
+/* Most data in one request of read() and write(): the transfer size of NFS, on which the vendor's file system
+ * is based [P0 section 2]. readstart and writestart send what they are asked for in one. */
+#define FILE_IO_BYTES 8192u
+
+#define FILE_NOT_SHORT (~0ull)
+
+struct file {
+    uint32_t node; /* server */
+    uint16_t drive;
+    bool standard; /* one of 0, 1, 2: open at the front end from the start */
+    bool stream;   /* has no position: not a regular file or directory */
+    uint32_t flags;
+    uint32_t pending; /* readstarts and writestarts under way */
+    uint64_t sfid;
+    uint64_t offset;
+    uint64_t short_at; /* lowest end of those that came short, FILE_NOT_SHORT: none did */
+};
+
+struct file *file_get(struct proc *p, uint64_t ufid); /* NULL: not open */
+
+int file_open_standard(struct proc *p); /* -N_ENOMEM */
+/* Every server at which this process has files open is told, and waited for, that they are closed. */
+void file_close_all(struct proc *p);
+/* Frees the tables; sends nothing. */
+void file_free_all(struct proc *p);
+
+#endif

@@ -1,0 +1,190 @@
+#include "vertex/file/request.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
+#include "vertex/base/charge.h"
+#include "vertex/memory/copy.h"
+#include "vertex/trap/event.h"
+#include "vertex/message/mail.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/timer.h"
+
+static uint32_t last_sequence;
+
+int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m)
+{
+    int error = proc_new_message(p, sizeof *fields + extra, false, m);
+
+    if (!error) {
+        (*m)->bytes = 0;
+        request_add(*m, fields, sizeof *fields);
+    }
+    return error;
+}
+
+void request_add(struct message *m, const void *bytes, uint32_t n)
+{
+    copy_bytes((char *)m->payload + m->bytes, bytes, n);
+    m->bytes += n;
+}
+
+/* ---- The way to an I/O node ---- */
+
+/* The entry of a node, else a free one, else NULL. */
+static struct proc_via *find_via(struct proc *p, uint32_t node)
+{
+    struct proc_via *free = NULL;
+
+    for (uint32_t i = 0; i < PROC_VIA_MAX; i++) {
+        if (p->via[i].node == node)
+            return &p->via[i];
+        if (p->via[i].node == 0)
+            free = &p->via[i];
+    }
+    return free;
+}
+
+/* Node 0 is no I/O node: an entry with it is free. */
+static uint32_t via_of(struct proc *p, uint32_t node)
+{
+    const struct proc_via *v = NODE_IS_IO(node) ? find_via(p, node) : NULL;
+
+    return v && v->node == node ? v->channel : MSG_VIA_NEAREST;
+}
+
+int request_choose_channel(struct proc *p, uint32_t node, int32_t channel)
+{
+    while (msg_sends_under_way()) {
+        sched_wait_for_sends();
+        if (p->killed)
+            return -N_EINTR;
+    }
+    struct proc_via *v = find_via(p, node);
+    if (!v)
+        return -N_ENFILE;
+    *v = (struct proc_via){channel < 0 ? 0 : node, channel < 0 ? 0 : channel};
+    return 0;
+}
+
+/* ---- Requests ---- */
+
+uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type)
+{
+    struct file_request *head = (struct file_request *)m->payload;
+
+    head->seq = m->sequence = ++last_sequence;
+    m->via = via_of(p, node);
+    charge_send(m->bytes);
+    mail_note_sent(p, m);
+    msg_post(m, node, TAG(type, p->procid, 0));
+    if (msg_reap_is_due(p->procid))
+        event_reap();
+    return last_sequence;
+}
+
+/* The front end answers at once, or when its user has typed: it has no limit. */
+static uint64_t limit_of(uint32_t node)
+{
+    return node == NODE_HOST ? NCU_TIMER_NONE : ncu_time() + REQUEST_LIMIT_CYCLES;
+}
+
+static int await(struct proc *p, const struct msg_pattern *reply, struct message **m)
+{
+    int error = 0;
+
+    if ((*m = queue_find(&p->inbox, reply)))
+        return 0;
+    p->awaited = reply->sequence;
+    timer_set(p, limit_of(reply->node));
+    while (!error && !(*m = queue_find(&p->inbox, reply)))
+        error = p->timed_out ? -N_ETIMEDOUT : proc_wait(p, NCU_WAIT_REPLY, reply->node, reply->type_low);
+    timer_clear(p);
+    p->awaited = 0;
+    return error;
+}
+
+bool request_is_awaited(const struct proc *p, const struct message *m)
+{
+    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
+
+    return (sequence != 0 && sequence == p->awaited) || async_awaits(p, m);
+}
+
+int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
+{
+    struct msg_pattern pattern = {node, 0, N_REPLY(type), N_REPLY(type), true, sequence};
+    struct message *m;
+
+    *reply = NULL;
+    int error = await(p, &pattern, &m);
+    if (error)
+        return error;
+    queue_remove(&p->inbox, m);
+    mail_note_taken(p, m);
+    charge_receive(m->bytes);
+    if (m->bytes < sizeof(struct file_reply)) {
+        msg_release(m);
+        return -N_EPROTO;
+    }
+    *reply = m;
+    return ((const struct file_reply *)m->payload)->status;
+}
+
+int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply)
+{
+    struct message *answer;
+    uint32_t sequence = request_send(p, m, node, type);
+    int64_t status = request_await(p, node, type, sequence, &answer);
+
+    if (reply)
+        *reply = answer;
+    else if (answer)
+        msg_release(answer);
+    return status;
+}
+
+const void *reply_data(const struct message *reply)
+{
+    return (const char *)reply->payload + sizeof(struct file_reply);
+}
+
+uint64_t reply_bytes(const struct message *reply)
+{
+    return reply->bytes - sizeof(struct file_reply);
+}
+
+bool request_is(const struct message *m)
+{
+    return m->sequence != 0 && N_IS_FILE_REQUEST(TAG_TYPE(m->tag));
+}
+
+void request_failed(struct proc *p, const struct message *request, int32_t status)
+{
+    struct message *m = (struct message *)request;
+
+    *(struct file_reply *)m->payload = (struct file_reply){m->sequence, status};
+    m->bytes = sizeof(struct file_reply);
+    m->tag = TAG(N_REPLY(TAG_TYPE(m->tag)), 0, 0);
+    m->sequence = 0;
+    m->holds++;
+    queue_add(&p->inbox, m);
+}
+
+void request_refuse(struct message *m)
+{
+    uint32_t type = TAG_TYPE(m->tag);
+    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
+    struct message *reply = NULL;
+
+    if (N_IS_FILE_REQUEST(type) || type == N_SHUTDOWN)
+        reply = msg_new(sizeof(struct file_reply));
+    if (reply) {
+        *(struct file_reply *)reply->payload = (struct file_reply){sequence, -N_EHOSTDOWN};
+        reply->bytes = sizeof(struct file_reply);
+        msg_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
+    }
+    msg_release(m);
+}

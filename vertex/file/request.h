@@ -1,0 +1,51 @@
+/*
+ * Requests to file servers, nsdisk or the front end, and their replies (vertex/contract/proto.h).
+ *
+ * Each request has a sequence number that no other request of this node has had since boot; the reply echoes it
+ * and is found by it, so that a late reply to a process that is gone fits nothing. A request that the network
+ * could not deliver is answered by Vertex itself.
+ */
+#ifndef VERTEX_REQUEST_H
+#define VERTEX_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vertex/contract/proto.h"
+#include "vertex/process/proc.h"
+
+/* A server on an I/O node that has not answered after so long is taken for dead: -N_ETIMEDOUT. It has a queue of
+ * requests of 20 ms each, in the worst case several from each node of a large machine. */
+#define REQUEST_LIMIT_CYCLES (60ull * CLOCK_HZ)
+
+/* A request with these fields and room for `extra` bytes behind them. -N_ENOMEM, -N_EINTR. */
+int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m);
+/* Appends bytes; the room was asked for. */
+void request_add(struct message *m, const void *bytes, uint32_t n);
+
+/* Sends it and gives it up; returns its sequence number. */
+uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type);
+/* Requests of this process to an I/O node go by that channel of it, 0-7, or by the nearest (-1). First all that is
+ * under way ends, so that none is overtaken. -N_EINTR; -N_ENFILE: PROC_VIA_MAX nodes have one chosen. */
+int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
+
+/* Waits for the reply and returns its status. *reply is the caller's to release, NULL if there is none:
+ * -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
+int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply);
+/* Both. `reply` may be NULL. */
+int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
+
+/* The reply's payload and its length. */
+const void *reply_data(const struct message *reply);
+uint64_t reply_bytes(const struct message *reply);
+
+/* A message that was sent is a request. */
+bool request_is(const struct message *m);
+/* A reply that arrived is to a request that the process waits for, or will. */
+bool request_is_awaited(const struct proc *p, const struct message *m);
+/* The network failed it: it becomes its own reply. */
+void request_failed(struct proc *p, const struct message *m, int32_t status);
+/* A request that came to an I/O node without a server: answered with -N_EHOSTDOWN. Takes the message over. */
+void request_refuse(struct message *m);
+
+#endif

@@ -1,0 +1,547 @@
+#include "vertex/memory/vm.h"
+
+#include <stdbool.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/contract/abi.h"
+#include "vertex/base/addr.h"
+#include "vertex/base/attr.h"
+#include "vertex/memory/copy.h"
+#include "vertex/base/csr.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/ncu_calls.h"
+
+#define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
+#define PTE_USER (PTE_U | PTE_A | PTE_D)
+#define PTE_NEXT_PAGE PTE_FROM_MACHINE(PAGE_BYTES) /* what the entry for the page behind has more */
+#define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
+
+
+uint64_t addr_window;
+const pte_t *vm_active_root; /* of satp */
+
+__attribute__((aligned(PAGE_BYTES))) pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES],
+    vm_kernel_leaf[VM_TABLE_ENTRIES];
+
+/* ---- Tables ---- */
+
+static pte_t *table_new(void)
+{
+    pte_t *table = page_alloc(MEM_PROCESS, 1);
+
+    if (table)
+        copy_zero(table, PAGE_BYTES);
+    return table;
+}
+
+static pte_t *table_of(pte_t pte)
+{
+    return addr_from_machine(PTE_TO_MACHINE(pte));
+}
+
+/* The table that an entry points to, made if need be and `create`; else NULL. */
+static pte_t *table_below(pte_t *entry, bool create)
+{
+    if (!*entry) {
+        pte_t *table = create ? table_new() : NULL;
+        if (!table)
+            return NULL;
+        *entry = PTE_FROM_MACHINE(addr_to_machine(table)) | PTE_V;
+    }
+    return table_of(*entry);
+}
+
+/* The last-level entry of a user address; NULL if there is no table, or no memory for one. */
+static pte_t *walk(const struct vm *vm, uint64_t va, bool create)
+{
+    if (va >= VM_USER_END)
+        return NULL;
+    pte_t *middle = table_below(&vm->root[VM_INDEX(va, 2)], create);
+    pte_t *leaf = middle ? table_below(&middle[VM_INDEX(va, 1)], create) : NULL;
+    return leaf ? &leaf[VM_INDEX(va, 0)] : NULL;
+}
+
+static void fence(void)
+{
+    asm volatile("sfence.vma" : : : "memory");
+}
+
+int vm_init(struct vm *vm)
+{
+    uint64_t pages;
+    char *run = page_longest_run(&pages);
+
+    *vm = (struct vm){.root = table_new()};
+    vm->home = run + pages / VM_HOME_SKIP * PAGE_BYTES;
+    vm->home_top = run + pages * PAGE_BYTES;
+    if (!vm->root)
+        return -N_ENOMEM;
+    for (unsigned i = ROOT_USER_ENTRIES; i < VM_TABLE_ENTRIES; i++)
+        vm->root[i] = vm_kernel_root[i];
+    return 0;
+}
+
+void vm_activate(const struct vm *vm)
+{
+    vm_active_root = vm ? vm->root : NULL;
+    csr_write(satp, SATP_SV39 | addr_to_machine(vm ? vm->root : vm_kernel_root) / PAGE_BYTES);
+    fence();
+}
+
+/* ---- Single pages ---- */
+
+static void entry_set_page(pte_t *entry, void *page, pte_t rights)
+{
+    *entry = PTE_FROM_MACHINE(addr_to_machine(page)) | rights | PTE_USER | PTE_V;
+}
+
+static void *entry_page(pte_t entry)
+{
+    return addr_from_machine(PTE_TO_MACHINE(entry));
+}
+
+static void *home_of(const struct vm *vm, uint64_t va)
+{
+    return PAGE_ROUND_DOWN(va) < vm->stack_low ? vm->home + (PAGE_ROUND_DOWN(va) - USER_TEXT_VA)
+                                               : vm->home_top - (USER_STACK_TOP - PAGE_ROUND_DOWN(va));
+}
+
+/* A promised page becomes one of zeros. */
+static void entry_fill(const struct vm *vm, uint64_t va, pte_t *entry)
+{
+    void *page = page_take_promised(home_of(vm, va));
+
+    copy_zero(page, PAGE_BYTES);
+    entry_set_page(entry, page, *entry & PTE_RIGHTS);
+}
+
+static void entry_drop(pte_t *entry)
+{
+    if (*entry & PTE_V) {
+        if (!(*entry & PTE_SHARED))
+            page_free(MEM_PROCESS, entry_page(*entry), 1);
+    } else if (*entry & PTE_DEMAND) {
+        page_release(1);
+    }
+    *entry = 0;
+}
+
+/* Where the byte at va lies, its page filled if it was promised; NULL if the program has no such right there. */
+static void *resolve(struct vm *vm, uint64_t va, pte_t right)
+{
+    pte_t *entry = walk(vm, va, false);
+
+    if (!entry || !(*entry & right))
+        return NULL;
+    if (!(*entry & PTE_V))
+        entry_fill(vm, va, entry);
+    return (char *)entry_page(*entry) + va % PAGE_BYTES;
+}
+
+int vm_fault(struct vm *vm, uint64_t va, pte_t right)
+{
+    pte_t *entry = walk(vm, va, false);
+
+    if (!entry || !(*entry & right))
+        return -N_EFAULT;
+    if (*entry & PTE_V)
+        fence();
+    else
+        entry_fill(vm, va, entry);
+    return 0;
+}
+
+/* ---- Ranges ---- */
+
+/* Entries of one table for the pages from va on, as far as `high` and the table reach. */
+static uint64_t entries_in_table(uint64_t va, uint64_t high)
+{
+    uint64_t table_end = (va / VM_MIDDLE_BYTES + 1) * VM_MIDDLE_BYTES;
+
+    return ((high < table_end ? high : table_end) - va) / PAGE_BYTES;
+}
+
+/* Makes the tables for [low, high); counts its entries that are 0. */
+static int count_missing(struct vm *vm, uint64_t low, uint64_t high, uint32_t *missing)
+{
+    *missing = 0;
+    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, true);
+        if (!entry)
+            return -N_ENOMEM;
+        n = entries_in_table(va, high);
+        for (uint64_t i = 0; i < n; i++)
+            *missing += entry[i] == 0;
+    }
+    return 0;
+}
+
+static void promise_missing(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
+{
+    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        n = entries_in_table(va, high);
+        for (uint64_t i = 0; i < n; i++)
+            if (entry[i] == 0)
+                entry[i] = PTE_DEMAND | rights;
+    }
+}
+
+int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
+{
+    uint32_t missing;
+
+    low = PAGE_ROUND_DOWN(low);
+    high = PAGE_ROUND_UP(high);
+    int error = count_missing(vm, low, high, &missing);
+    if (error)
+        return error;
+    if (!page_promise(missing))
+        return -N_ENOMEM;
+    promise_missing(vm, low, high, rights);
+    return 0;
+}
+
+static void remove_pages(struct vm *vm, uint64_t low, uint64_t high)
+{
+    for (uint64_t va = low; va < high; va += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        if (entry)
+            entry_drop(entry);
+    }
+    fence();
+}
+
+/* A page of which [from, to) is about to be written by vm_load: only the rest is cleared. */
+static void *page_for_load(struct vm *vm, uint64_t va, uint64_t from, uint64_t to, pte_t rights)
+{
+    pte_t *entry = walk(vm, va, true);
+
+    if (!entry)
+        return NULL;
+    if (*entry & PTE_V) {
+        *entry |= rights;
+    } else if (*entry & PTE_DEMAND) {
+        *entry |= rights;
+        entry_fill(vm, va, entry);
+    } else {
+        if (!page_promise(1))
+            return NULL;
+        char *page = page_take_promised(home_of(vm, va));
+        copy_zero(page, from);
+        copy_zero(page + to, PAGE_BYTES - to);
+        entry_set_page(entry, page, rights);
+    }
+    return entry_page(*entry);
+}
+
+int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights)
+{
+    const char *source = bytes;
+
+    if (rights & PTE_X && va + n > vm->text_high)
+        vm->text_high = va + n;
+    while (n > 0) {
+        uint64_t from = va % PAGE_BYTES;
+        uint64_t piece = PAGE_BYTES - from < n ? PAGE_BYTES - from : n;
+        char *page = page_for_load(vm, va, from, from + piece, rights);
+        if (!page)
+            return -N_ENOMEM;
+        copy_bytes(page + from, source, piece);
+        va += piece, source += piece, n -= piece;
+    }
+    return 0;
+}
+
+/* ---- Text that is executed elsewhere ---- */
+
+/* Text of which every page is at home lies in one piece: how many of n entries, from va on, are of such text. */
+static uint64_t count_text_at_home(const struct vm *vm, uint64_t va, const pte_t *entry, uint64_t n)
+{
+    pte_t first = PTE_FROM_MACHINE(addr_to_machine(home_of(vm, va))) | PTE_R | PTE_X | PTE_USER | PTE_V;
+    uint64_t i = 0;
+
+    while (i < n && entry[i] == first + i * PTE_NEXT_PAGE)
+        i++;
+    return i;
+}
+
+static void entries_move(pte_t *entry, uint64_t n, uint64_t machine)
+{
+    pte_t first = PTE_FROM_MACHINE(machine) | PTE_R | PTE_X | PTE_USER | PTE_V | PTE_MOVED;
+
+    for (uint64_t i = 0; i < n; i++)
+        entry[i] = first + i * PTE_NEXT_PAGE;
+}
+
+static void move_entries_of_text(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n)
+{
+    for (uint64_t i = 0, run; i < n; i += run ? run : 1) {
+        uint64_t at = va + i * PAGE_BYTES;
+        run = count_text_at_home(vm, at, entry + i, n - i);
+        if (run)
+            entries_move(entry + i, run, ncu_text(home_of(vm, at), run * PAGE_BYTES));
+    }
+}
+
+static void drop_moved_entries(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (entry[i] & PTE_V && entry[i] & PTE_MOVED) {
+            page_free(MEM_PROCESS, home_of(vm, va + i * PAGE_BYTES), 1);
+            entry[i] = 0;
+        }
+}
+
+static void for_each_table_of_text(struct vm *vm, void (*act)(struct vm *vm, uint64_t va, pte_t *entry, uint64_t n))
+{
+    uint64_t high = PAGE_ROUND_UP(vm->text_high);
+
+    for (uint64_t va = USER_TEXT_VA, n; va < high; va += n * PAGE_BYTES) {
+        pte_t *entry = walk(vm, va, false);
+        n = entries_in_table(va, high);
+        if (entry)
+            act(vm, va, entry, n);
+    }
+}
+
+void vm_move_text(struct vm *vm)
+{
+    for_each_table_of_text(vm, move_entries_of_text);
+}
+
+int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, true);
+        if (!entry)
+            return -N_ENOMEM;
+        *entry = PTE_FROM_MACHINE(machine + at) | PTE_R | PTE_X | PTE_USER | PTE_SHARED | PTE_V;
+    }
+    return 0;
+}
+
+/* ---- Copies of a whole space ---- */
+
+static int copy_page(struct vm *vm, uint64_t va, pte_t from)
+{
+    pte_t *entry = walk(vm, va, true);
+
+    if (!entry)
+        return -N_ENOMEM;
+    if (from & PTE_SHARED) {
+        *entry = from;
+        return 0;
+    }
+    if (!*entry && !page_promise(1))
+        return -N_ENOMEM;
+    if (from & PTE_V) {
+        void *page = page_take_promised(home_of(vm, va));
+        copy_bytes(page, entry_page(from), PAGE_BYTES);
+        entry_set_page(entry, page, from & PTE_RIGHTS);
+    } else {
+        *entry = from;
+    }
+    return 0;
+}
+
+static int copy_leaf(struct vm *vm, uint64_t va, const pte_t *leaf)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES && !error; i++, va += PAGE_BYTES)
+        if (leaf[i])
+            error = copy_page(vm, va, leaf[i]);
+    return error;
+}
+
+int vm_copy(struct vm *vm, const struct vm *from)
+{
+    int error = 0;
+
+    for (uint64_t va = 0; va < VM_USER_END && !error; va += VM_MIDDLE_BYTES) {
+        const pte_t *middle = from->root[VM_INDEX(va, 2)] ? table_of(from->root[VM_INDEX(va, 2)]) : NULL;
+        if (middle && middle[VM_INDEX(va, 1)])
+            error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
+    }
+    vm->text_high = from->text_high;
+    vm->break_low = from->break_low;
+    vm->break_now = from->break_now;
+    return error;
+}
+
+/* ---- Message buffers ---- */
+
+uint64_t vm_buffer_address(const void *pages)
+{
+    return USER_BUFFER_VA + addr_to_node(pages);
+}
+
+void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes)
+{
+    uint64_t va = vm_buffer_address(pages);
+
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, false);
+        if (entry)
+            *entry = 0;
+    }
+    fence();
+}
+
+uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes)
+{
+    uint64_t va = vm_buffer_address(pages);
+
+    for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+        pte_t *entry = walk(vm, va + at, true);
+        if (!entry) {
+            vm_unmap_buffer(vm, pages, bytes);
+            return 0;
+        }
+        entry_set_page(entry, (char *)pages + at, PTE_R | PTE_W | PTE_SHARED);
+    }
+    return va;
+}
+
+/* ---- The heap ---- */
+
+/* What the heap gives up in the page that it keeps: zeros, should it come back. */
+static void clear_tail(struct vm *vm, uint64_t low, uint64_t old)
+{
+    const pte_t *entry = walk(vm, low, false);
+    uint64_t page_end = PAGE_ROUND_UP(low), high = old < page_end ? old : page_end;
+
+    if (entry && *entry & PTE_V && low < high)
+        copy_zero((char *)entry_page(*entry) + low % PAGE_BYTES, high - low);
+}
+
+int64_t vm_move_break(struct vm *vm, int64_t increment)
+{
+    uint64_t old = vm->break_now, wanted = old + increment;
+
+    if (increment < 0 && (wanted < vm->break_low || wanted > old))
+        return -N_EINVAL;
+    if (increment > 0 && (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES ||
+                          wanted - vm->break_low > vm->heap_bytes))
+        return -N_ENOMEM;
+    if (increment > 0) {
+        int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
+        if (error)
+            return error;
+    } else if (increment < 0) {
+        remove_pages(vm, PAGE_ROUND_UP(wanted), PAGE_ROUND_UP(old));
+        clear_tail(vm, wanted, old);
+    }
+    vm->break_now = wanted;
+    return old;
+}
+
+static void free_leaf(pte_t *leaf)
+{
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES; i++)
+        if (leaf[i])
+            entry_drop(&leaf[i]);
+    page_free(MEM_PROCESS, leaf, 1);
+}
+
+static void free_middle(pte_t *middle)
+{
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES; i++)
+        if (middle[i])
+            free_leaf(table_of(middle[i]));
+    page_free(MEM_PROCESS, middle, 1);
+}
+
+void vm_free(struct vm *vm)
+{
+    for_each_table_of_text(vm, drop_moved_entries);
+    for (unsigned i = 0; i < ROOT_USER_ENTRIES; i++)
+        if (vm->root[i])
+            free_middle(table_of(vm->root[i]));
+    page_free(MEM_PROCESS, vm->root, 1);
+    vm->root = NULL;
+}
+
+/* ---- A program's bytes ---- */
+
+static uint64_t left_in_page(uint64_t va, uint64_t bytes)
+{
+    uint64_t left = PAGE_BYTES - va % PAGE_BYTES;
+
+    return left < bytes ? left : bytes;
+}
+
+RARE int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+{
+    char *t = to;
+
+    while (bytes > 0) {
+        uint64_t n = left_in_page(from, bytes);
+        const void *source = resolve(vm, from, PTE_R);
+        if (!source)
+            return -N_EFAULT;
+        copy_bytes(t, source, n);
+        t += n, from += n, bytes -= n;
+    }
+    return 0;
+}
+
+RARE int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+{
+    const char *f = from;
+
+    while (bytes > 0) {
+        uint64_t n = left_in_page(to, bytes);
+        void *target = resolve(vm, to, PTE_W);
+        if (!target)
+            return -N_EFAULT;
+        copy_bytes(target, f, n);
+        to += n, f += n, bytes -= n;
+    }
+    return 0;
+}
+
+int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)
+{
+    for (uint64_t done = 0; done < size;) {
+        uint64_t n = left_in_page(from + done, size - done);
+        const char *source = resolve(vm, from + done, PTE_R);
+        if (!source)
+            return -N_EFAULT;
+        for (uint64_t i = 0; i < n; i++, done++)
+            if ((to[done] = source[i]) == '\0')
+                return done;
+    }
+    return -N_ENAMETOOLONG;
+}
+
+int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
+{
+    while (bytes > 0) {
+        uint64_t n = left_in_page(va, bytes);
+        if (!resolve(vm, va, right))
+            return -N_EFAULT;
+        va += n, bytes -= n;
+    }
+    return 0;
+}
+
+static bool dma_allowed(const struct vm *vm, uint64_t va)
+{
+    pte_t entry = *walk(vm, va, false);
+
+    return !(entry & (PTE_X | PTE_SHARED));
+}
+
+void *vm_contiguous(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
+{
+    char *first = resolve(vm, va, right);
+
+    if (!first || va % 8)
+        return NULL;
+    for (uint64_t done = 0; done < bytes; done += left_in_page(va + done, bytes - done))
+        if (resolve(vm, va + done, right) != first + done || !dma_allowed(vm, va + done))
+            return NULL;
+    return first;
+}

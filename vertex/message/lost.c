@@ -1,0 +1,192 @@
+#include "vertex/message/lost.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/base/charge.h"
+#include "vertex/base/panic.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/mail.h"
+#include "vertex/message/msg.h"
+#include "vertex/file/request.h"
+
+struct lost { /* messages to one node, with one tag */
+    struct lost *next;
+    uint32_t node, tag;
+    int32_t status;  /* of the first that the process has not heard of; 0: it has of all */
+    uint32_t untold; /* how many that are */
+    uint32_t owed;   /* and how many the receiver has not heard of */
+};
+
+/* ---- Records ---- */
+
+/* Oldest first. NULL: no memory. */
+static struct lost *find_or_add(struct proc *p, uint32_t node, uint32_t tag)
+{
+    struct lost **end = &p->lost;
+
+    while (*end && ((*end)->node != node || (*end)->tag != tag))
+        end = &(*end)->next;
+    if (*end)
+        return *end;
+    *end = kmem_alloc(MEM_PROCESS, sizeof **end);
+    if (!*end)
+        return NULL;
+    **end = (struct lost){.node = node, .tag = tag};
+    p->has_lost = p->long_way = true;
+    return *end;
+}
+
+static void remove(struct lost **link)
+{
+    struct lost *l = *link;
+
+    *link = l->next;
+    kmem_free(MEM_PROCESS, l, sizeof *l);
+}
+
+/* ---- Notices ---- */
+
+/* The front end reads no messages of programs; what else has another way to be told: lost.h. */
+static bool has_notice(uint32_t node, uint32_t tag)
+{
+    return node != NODE_HOST && (TAG_TYPE(tag) <= N_TYPE_USER_MAX || N_IS_FILE_REPLY(TAG_TYPE(tag)));
+}
+
+/* In the place of what began at that time, among what is to be sent again (resend.h). False: no memory. */
+static bool send_notice(struct proc *p, uint32_t node, const struct lost_notice *notice, uint64_t start_cycles)
+{
+    struct message *m = msg_new(sizeof *notice);
+
+    if (!m)
+        return false;
+    *(struct lost_notice *)m->payload = *notice;
+    m->bytes = sizeof *notice;
+    m->owner = p->procid;
+    m->start_cycles = start_cycles;
+    if (p->last_sent == m) /* that message is gone, and its memory is this one's now */
+        p->last_sent = NULL;
+    msg_post(m, node, TAG(N_LOST, p->procid, TAG_TO(notice->tag)));
+    return true;
+}
+
+static void pay(struct proc *p, struct lost *l)
+{
+    if (l->owed && send_notice(p, l->node, &(struct lost_notice){.tag = l->tag, .count = l->owed}, ncu_time()))
+        l->owed = 0;
+}
+
+/* ---- The sender's side ---- */
+
+static int32_t error_of(const struct ncu_cause *cause)
+{
+    return mail_error_of_status(cause->status);
+}
+
+static void note_message(struct proc *p, const struct message *m, const struct ncu_cause *cause)
+{
+    uint32_t tag = cause->tag, first = m->bytes >= sizeof first ? *(const uint32_t *)m->payload : 0;
+    const struct lost_notice notice = {.tag = tag, .count = 1, .sequence = N_IS_FILE_REPLY(TAG_TYPE(tag)) ? first : 0};
+    bool owed = has_notice(cause->node, tag) && !send_notice(p, cause->node, &notice, m->start_cycles);
+
+    if (p->builtin)
+        return; /* a server does not ask what became of its replies */
+    struct lost *l = find_or_add(p, cause->node, tag);
+    if (!l) {
+        p->lost_status = error_of(cause);
+        p->has_lost = p->long_way = true;
+        return;
+    }
+    l->status = l->status ? l->status : error_of(cause);
+    l->untold++;
+    l->owed += owed;
+}
+
+static void note_notice(struct proc *p, const struct lost_notice *notice, uint32_t node)
+{
+    struct lost *l = p->builtin ? NULL : find_or_add(p, node, notice->tag);
+
+    if (l)
+        l->owed += notice->count;
+}
+
+void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *cause)
+{
+    if (TAG_TYPE(cause->tag) == N_LOST)
+        note_notice(p, (const struct lost_notice *)m->payload, cause->node);
+    else
+        note_message(p, m, cause);
+}
+
+int lost_tell(struct proc *p, uint32_t node)
+{
+    int status = p->lost_status;
+
+    p->lost_status = 0;
+    for (struct lost **link = &p->lost; *link;) {
+        struct lost *l = *link;
+        if (node != LOST_TO_ANY && l->node != node) {
+            link = &l->next;
+            continue;
+        }
+        status = status ? status : l->status;
+        l->status = l->untold = 0;
+        pay(p, l);
+        if (l->owed)
+            link = &l->next;
+        else
+            remove(link);
+    }
+    p->has_lost = p->lost != NULL;
+    p->long_way = p->has_lost || charge_is_due();
+    return status;
+}
+
+void lost_pay(struct proc *p)
+{
+    for (struct lost *l = p->lost; l; l = l->next)
+        pay(p, l);
+}
+
+void lost_end(struct proc *p)
+{
+    const struct lost *first = NULL;
+    uint32_t untold = 0;
+
+    for (const struct lost *l = p->lost; l; l = l->next) {
+        first = first || !l->untold ? first : l;
+        untold += l->untold;
+    }
+    if (first && p->death.how == EXIT_NORMAL)
+        console_print("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d",
+                      untold, first->node - p->base, TAG_TYPE(first->tag), -first->status);
+    while (p->lost)
+        remove(&p->lost);
+}
+
+/* ---- The receiver's side ---- */
+
+static void become_reply(struct message *m, const struct lost_notice *notice)
+{
+    *(struct file_reply *)m->payload = (struct file_reply){notice->sequence, -N_EIO};
+    m->bytes = sizeof(struct file_reply);
+}
+
+void lost_arrived(struct message *m)
+{
+    const struct lost_notice notice = *(const struct lost_notice *)m->payload;
+    struct proc *p = proc_find(TAG_TO(notice.tag));
+
+    if (m->bytes != sizeof notice || !has_notice(MAILBOX->node, notice.tag)) {
+        msg_release(m);
+        return;
+    }
+    m->tag = notice.tag;
+    if (N_IS_FILE_REPLY(TAG_TYPE(m->tag)))
+        become_reply(m, &notice);
+    else
+        m->bytes = LOST_BYTES;
+    if (p)
+        p->monitor.missed += notice.count;
+    mail_deliver(m);
+}

@@ -1,0 +1,292 @@
+#include "vertex/message/mail.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/base/attr.h"
+#include "vertex/base/charge.h"
+#include "vertex/memory/copy.h"
+#include "vertex/message/lost.h"
+#include "vertex/message/msg.h"
+#include "vertex/file/request.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/signal.h"
+
+/* Messages that overtook the load of the process they are for. Once a job has run here, what comes without a
+ * process is late, not early, and is dropped. */
+static struct msg_queue early;
+
+/* ---- To the process that waits ---- */
+
+/* The process that waits in nread for the message that has come, or whose header has; or NULL. */
+static struct proc *find_reader(const struct ncu_cause *cause)
+{
+    struct proc *p = proc_find(TAG_TO(cause->tag));
+
+    if (!p || p->reader.state != READER_OPEN || p->reader.landing || cause->bytes > p->reader.bytes ||
+        N_IS_FOR_KERNEL(TAG_TYPE(cause->tag)) || !pattern_fits(&p->reader.pattern, cause->node, cause->tag))
+        return NULL;
+    return p;
+}
+
+/* Types for the kernel fit only what the built-in program waits for. */
+int64_t mail_short_bytes(const struct proc *p)
+{
+    uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
+
+    return !p->builtin && !charge_is_due() && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
+}
+
+void mail_close(struct proc *p)
+{
+    p->reader.state = READER_CLOSED;
+    p->reader.short_bytes = -1;
+}
+
+static void note_taken(struct proc *p, uint64_t start_cycles, uint64_t done_cycles, uint64_t bytes)
+{
+    p->monitor.recv_start_cycles = start_cycles;
+    p->monitor.recv_done_cycles = done_cycles;
+    p->monitor.recv_bytes = bytes + 8;
+}
+
+static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t bytes)
+{
+    mail_close(p);
+    p->reader.bytes = bytes;
+    p->reader.pattern.node = node;
+    p->reader.tag = tag;
+    sched_wake(p);
+}
+
+/* It has been copied from the standard buffer. */
+static INLINE void take_done(struct proc *p, const struct ncu_cause *cause)
+{
+    msg_note_copy();
+    p->monitor.copied++;
+    note_taken(p, cause->start_cycles, cause->done_cycles, cause->bytes);
+    reader_done(p, cause->node, cause->tag, cause->bytes);
+}
+
+bool mail_take_short(const struct ncu_cause *cause)
+{
+    struct proc *p = proc_current();
+    const struct message *m = msg_in_standard(cause->channel);
+
+    if (!p || (int64_t)cause->bytes > p->reader.short_bytes || TAG_TO(cause->tag) != p->procid || !m ||
+        cause->status != NCU_OK || !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
+        !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
+        return false;
+    msg_arm_standard(cause->channel, m);
+    take_done(p, cause);
+    return true;
+}
+
+static bool take_small(struct proc *p, const struct ncu_cause *cause, const struct message *m)
+{
+    if (vm_copy_out(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
+        return false;
+    msg_arm_standard(cause->channel, m);
+    charge_receive(cause->bytes);
+    take_done(p, cause);
+    return true;
+}
+
+/* The channel gets another buffer before the copy, which takes as long as part of the next message does. */
+static void take_large(struct proc *p, const struct ncu_cause *cause)
+{
+    struct message *m = msg_keep(cause->channel, msg_received(cause));
+
+    msg_rearm(cause->channel);
+    if (vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0) {
+        mail_deliver(m);
+        return;
+    }
+    msg_release(m);
+    charge_receive(cause->bytes);
+    take_done(p, cause);
+}
+
+bool mail_take(const struct ncu_cause *cause)
+{
+    struct proc *p = find_reader(cause);
+    const struct message *m = msg_in_standard(cause->channel);
+
+    if (!p || !m || cause->status != NCU_OK)
+        return false;
+    if (cause->bytes <= MSG_SMALL_BYTES)
+        return take_small(p, cause, m);
+    take_large(p, cause);
+    return true;
+}
+
+struct message *mail_landing(const struct ncu_cause *cause)
+{
+    struct proc *p = find_reader(cause);
+
+    if (!p || cause->bytes > MSG_MAX_BYTES)
+        return NULL;
+    void *memory = vm_contiguous(&p->vm, p->reader.va, cause->bytes, PTE_W);
+    struct message *m = memory ? msg_new_landing(memory, cause->bytes) : NULL;
+    if (m) {
+        p->reader.landing = true;
+        p->reader.short_bytes = -1;
+    }
+    return m;
+}
+
+void mail_landed(struct message *m, bool damaged)
+{
+    struct proc *p = proc_find(TAG_TO(m->tag));
+
+    p->monitor.landed += !damaged;
+    p->reader.landing = false;
+    if (damaged) {
+        sched_wake(p);
+    } else {
+        mail_note_taken(p, m);
+        charge_receive(m->bytes);
+        reader_done(p, m->node, m->tag, m->bytes);
+    }
+    msg_release(m);
+}
+
+RARE void mail_offer_waiting(void)
+{
+    for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
+        const struct ncu_cause *header = msg_waiting_header(c);
+        struct message *m = header ? mail_landing(header) : NULL;
+        if (m)
+            msg_land(c, m);
+    }
+}
+
+/* ---- To its queue ---- */
+
+/* A reply is for someone only as long as he asks for it. */
+static bool is_wanted(const struct proc *p, const struct message *m)
+{
+    if (!p->builtin && N_IS_FILE_REPLY(TAG_TYPE(m->tag)))
+        return request_is_awaited(p, m);
+    return p->successor.first || (p->state != PROC_ENDING && p->state != PROC_ENDED);
+}
+
+/* Were the next one copied to its reader, it would come before this one. */
+static void note_overtaken(struct proc *p, const struct message *m)
+{
+    if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern)) {
+        p->reader.state = READER_OVERTAKEN;
+        p->reader.short_bytes = -1;
+    }
+}
+
+static void deliver(struct proc *p, struct message *m)
+{
+    if (p && is_wanted(p, m)) {
+        queue_add(&p->inbox, m);
+        note_overtaken(p, m);
+        signal_arrival(p, m);
+        sched_wake(p);
+    } else if (!p && NODE_IS_IO(MAILBOX->node)) {
+        request_refuse(m);
+    } else if (!p && !proc_job_has_run()) {
+        queue_add(&early, m);
+    } else {
+        msg_release(m);
+    }
+}
+
+void mail_arrived(uint32_t channel, struct message *m)
+{
+    deliver(proc_find(TAG_TO(m->tag)), msg_keep(channel, m));
+}
+
+void mail_deliver(struct message *m)
+{
+    deliver(proc_find(TAG_TO(m->tag)), m);
+}
+
+void mail_drop_inbox(struct proc *p)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(&p->inbox)))
+        msg_release(m);
+}
+
+void mail_leave_inbox(struct proc *p)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(&p->inbox)))
+        if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX)
+            queue_add(&early, m);
+        else
+            msg_release(m);
+}
+
+void mail_drop_early(void)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(&early)))
+        msg_release(m);
+}
+
+void mail_give_early(struct proc *p)
+{
+    struct msg_queue all = early;
+    struct message *m;
+
+    early = (struct msg_queue){0};
+    while ((m = queue_take_first(&all)))
+        queue_add(TAG_TO(m->tag) == p->procid ? &p->inbox : &early, m);
+}
+
+/* ---- Sent and taken ---- */
+
+void mail_note_taken(struct proc *p, const struct message *m)
+{
+    note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
+}
+
+void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor)
+{
+    *monitor = p->monitor;
+    if (!p->last_sent)
+        return;
+    monitor->sent_start_cycles = monitor->sent_done_cycles = 0;
+    monitor->sent_bytes = p->last_sent->bytes + 8;
+}
+
+int32_t mail_error_of_status(int32_t status)
+{
+    return status == NCU_EDEST || status == NCU_ELINK ? -N_EHOSTUNREACH : -N_EIO;
+}
+
+void mail_sent(const struct message *m, const struct ncu_cause *cause)
+{
+    struct proc *p = proc_find(m->owner);
+
+    if (msg_sends_are_needed())
+        proc_wake_for_memory();
+    if (p && p->last_sent == m) {
+        p->monitor.sent_start_cycles = cause->start_cycles;
+        p->monitor.sent_done_cycles = cause->done_cycles;
+        p->monitor.sent_bytes = cause->bytes + 8;
+        if (m->holds == 1)
+            p->last_sent = NULL;
+    }
+}
+
+void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
+{
+    struct proc *p = proc_find(m->owner);
+
+    if (!p)
+        return;
+    if (request_is(m))
+        request_failed(p, m, mail_error_of_status(cause->status));
+    else
+        lost_note(p, m, cause);
+}

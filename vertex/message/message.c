@@ -1,0 +1,501 @@
+/*
+ * The message calls: nwrite, nread, ntest, nrange, and those that pass buffers without a copy: ngetp, nwritep, nreadp,
+ * nrelp.
+ *
+ * Logical and physical. A program numbers the nodes of its subcube from 0; Vertex adds the subcube's base. The front
+ * end and, in replies to readstart and writestart, I/O nodes are named by address. A procid in the bits from 16 up says
+ * which process of a node is meant. The built-in program sees addresses only (its base is 0) and may use every type.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
+#include "vertex/base/attr.h"
+#include "vertex/base/charge.h"
+#include "vertex/memory/copy.h"
+#include "vertex/trap/event.h"
+#include "vertex/message/lost.h"
+#include "vertex/message/mail.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/proc.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/signal.h"
+#include "vertex/trap/syscall.h"
+
+enum { ANY = -1 };
+
+#define NODE_OF(name) ((name) & 0xffff)
+#define PROCID_OF(name) ((name) >> 16)
+
+static uint32_t subcube_nodes(const struct proc *p)
+{
+    return 1u << p->dim;
+}
+
+static uint32_t address_of(const struct proc *p, int32_t node)
+{
+    return NODE_IS_COMPUTE((uint32_t)node) ? p->base + node : (uint32_t)node;
+}
+
+/* ---- Sending ---- */
+
+/* The built-in program serves processes of any number. */
+static bool is_procid(const struct proc *p, int32_t procid)
+{
+    return procid >= 0 && procid < (int32_t)(p->builtin ? PROCS_MAX : p->procs);
+}
+
+static RARE bool may_send_beyond(const struct proc *p, int32_t dest)
+{
+    int32_t node = NODE_OF(dest);
+
+    if (!is_procid(p, PROCID_OF(dest)))
+        return false;
+    if (p->builtin)
+        return node <= (int32_t)NODE_HOST;
+    return node < (int32_t)subcube_nodes(p) || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
+}
+
+/* First process 0 of a node of the subcube, then the others. */
+static bool may_send_to(const struct proc *p, int32_t dest)
+{
+    return (uint32_t)dest >> p->dim == 0 || may_send_beyond(p, dest);
+}
+
+static bool may_send_type(const struct proc *p, int32_t type)
+{
+    return (uint32_t)type <= N_TYPE_USER_MAX || (p->builtin && (uint32_t)type <= 0xffff);
+}
+
+static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_t type)
+{
+    return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && may_send_type(p, type) ? 0 : -N_EINVAL;
+}
+
+/* A send that failed after nwrite had returned is told by the next one to the same node. */
+static int earlier_failure(struct proc *p, int32_t dest)
+{
+    if (!p->has_lost)
+        return 0;
+    return lost_tell(p, NODE_OF(dest) == N_DEST_ALL ? LOST_TO_ANY : address_of(p, NODE_OF(dest)));
+}
+
+static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
+{
+    if (p->dim > 0)
+        msg_send_others(m, p->base, p->dim, tag);
+    msg_post(m, MAILBOX->node, tag);
+}
+
+/* Takes the message over. */
+static INLINE void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
+{
+    uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
+
+    charge_send(m->bytes);
+    mail_note_sent(p, m);
+    if (NODE_OF(dest) == N_DEST_ALL)
+        send_to_all(p, m, tag);
+    else
+        msg_post(m, address_of(p, NODE_OF(dest)), tag);
+    if (msg_reap_is_due(p->procid))
+        event_reap();
+}
+
+static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[1];
+    int32_t dest = arg[2], type = arg[3];
+    struct message *m;
+
+    int error = check_send(p, bytes, dest, type);
+    if (!error)
+        error = earlier_failure(p, dest);
+    if (!error)
+        error = proc_new_message(p, bytes, false, &m);
+    if (error)
+        return error;
+    m->bytes = bytes;
+    error = proc_copy_in(p, m->payload, arg[0], bytes);
+    if (error) {
+        msg_release(m);
+    } else {
+        msg_note_copy();
+        send(p, m, dest, type);
+    }
+    return error;
+}
+
+static RARE int64_t reap(void)
+{
+    event_reap();
+    return 0;
+}
+
+/* The way of most messages, which are short and go to process 0 of a node of the subcube; write_any does the rest. */
+int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
+    struct message *m = msg_spares.first;
+
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->long_way ||
+        !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
+        return write_any(p, arg);
+    msg_take_spare(m);
+    m->bytes = bytes;
+    msg_note_copy();
+    mail_note_sent(p, m);
+    msg_post(m, p->base + dest, TAG(type, p->procid, 0));
+    return msg_reap_is_due(p->procid) ? reap() : 0;
+}
+
+/* ---- Which message ---- */
+
+static bool is_async_type(const struct proc *p, int32_t type)
+{
+    return !p->builtin && (type == (int32_t)N_REPLY(N_FREAD) || type == (int32_t)N_REPLY(N_FWRITE));
+}
+
+static bool may_read_type(const struct proc *p, int32_t type)
+{
+    return type == ANY || may_send_type(p, type) || is_async_type(p, type);
+}
+
+/* A source that could have sent such a message: programs hear of servers only in replies. */
+static bool may_read_from(const struct proc *p, int32_t src, int32_t type)
+{
+    if (src == ANY || p->builtin)
+        return src >= ANY;
+    if (is_async_type(p, type))
+        return src >= (int32_t)NODE_IO_BASE && src <= (int32_t)NODE_HOST;
+    return is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p);
+}
+
+static int make_pattern(struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
+{
+    if (!may_read_type(p, type) || !may_read_from(p, src, type))
+        return -N_EINVAL;
+    *pattern = (struct msg_pattern){
+        .node = src == ANY ? MSG_ANY_NODE : address_of(p, NODE_OF(src)),
+        .procid = src == ANY ? MSG_ANY_NODE : (uint32_t)PROCID_OF(src),
+        .type_low = type == ANY ? p->range_low : (uint32_t)type,
+        .type_high = type == ANY ? p->range_high : (uint32_t)type,
+    };
+    return 0;
+}
+
+static bool pattern_is_async(const struct proc *p, const struct msg_pattern *pattern)
+{
+    return is_async_type(p, pattern->type_low);
+}
+
+static struct message *find(struct proc *p, const struct msg_pattern *pattern)
+{
+    return pattern_is_async(p, pattern) ? async_find_arrived(p, pattern) : queue_find(&p->inbox, pattern);
+}
+
+/* The results of nread and ntest: source and type. */
+static void give_selectors(struct proc *p, uint32_t node, uint32_t tag)
+{
+    p->frame->a[1] = (NODE_IS_COMPUTE(node) ? node - p->base : node) | TAG_FROM(tag) << 16;
+    p->frame->a[2] = TAG_TYPE(tag);
+}
+
+/* ---- nread, ntest ---- */
+
+static void remove(struct proc *p, struct message *m)
+{
+    queue_remove(&p->inbox, m);
+    mail_note_taken(p, m);
+    charge_receive(m->bytes);
+    async_taken(p, m);
+    give_selectors(p, m->node, m->tag);
+}
+
+/* A message with more bytes than are wanted stays, one that is lost does not. */
+static int64_t refuse(struct proc *p, struct message *m)
+{
+    if (!lost_is(m))
+        return -N_EMSGSIZE;
+    queue_remove(&p->inbox, m);
+    give_selectors(p, m->node, m->tag);
+    msg_release(m);
+    return -N_EIO;
+}
+
+/* Everything that can fail comes before the message leaves the queue. */
+static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
+{
+    int64_t bytes = m->bytes;
+
+    if (m->bytes > most)
+        return refuse(p, m);
+    int error = proc_copy_out(p, to, m->payload, m->bytes);
+    if (error)
+        return error;
+    p->monitor.copied++;
+    msg_note_copy();
+    remove(p, m);
+    msg_release(m);
+    return bytes;
+}
+
+static void wait_for(const struct msg_pattern *pattern)
+{
+    sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
+               pattern->type_low == pattern->type_high ? pattern->type_low : NCU_WAIT_ANY);
+}
+
+/* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
+static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, struct message **m)
+{
+    while (!(*m = find(p, pattern))) {
+        if (pattern_is_async(p, pattern) && !async_is_expected(p, pattern))
+            return -N_EINVAL;
+        wait_for(pattern);
+        if (p->killed)
+            return -N_EINTR;
+        if (signal_is_due(p) && !find(p, pattern))
+            return SYSCALL_AGAIN;
+    }
+    return 0;
+}
+
+/* Something has happened, but the message has not come. True if the wait is over: *result says why. */
+static RARE bool gives_up(struct proc *p, int64_t *result)
+{
+    if (p->killed)
+        *result = -N_EINTR;
+    else if (signal_is_due(p))
+        *result = SYSCALL_AGAIN;
+    return !p->reader.landing && (*result || p->reader.state == READER_OVERTAKEN);
+}
+
+/* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
+static INLINE int64_t await_open(struct proc *p)
+{
+    int64_t result = 0;
+
+    p->reader.state = READER_OPEN;
+    p->reader.short_bytes = mail_short_bytes(p);
+    if (msg_unarmed)
+        mail_offer_waiting();
+    do {
+        wait_for(&p->reader.pattern);
+        if (p->reader.state == READER_CLOSED)
+            return 1;
+    } while (!gives_up(p, &result));
+    mail_close(p);
+    return result;
+}
+
+/* From the queue, once it is there. */
+static RARE int64_t read_queued(struct proc *p)
+{
+    struct msg_pattern pattern = p->reader.pattern;
+    struct message *m;
+    int64_t error = await_queued(p, &pattern, &m);
+
+    return error ? error : take(p, m, p->reader.va, p->reader.bytes);
+}
+
+int64_t sys_nread(struct proc *p, const uint64_t *arg)
+{
+    struct reader *r = &p->reader;
+
+    r->va = arg[0];
+    r->bytes = arg[1];
+    int64_t result = make_pattern(p, arg[2], arg[3], &r->pattern);
+    if (result)
+        return result;
+    if (r->bytes >= LOST_BYTES)
+        return -N_EINVAL;
+    if (pattern_is_async(p, &r->pattern) || (p->inbox.first && find(p, &r->pattern)))
+        return read_queued(p);
+    result = await_open(p);
+    if (result <= 0)
+        return result ? result : read_queued(p);
+    give_selectors(p, r->pattern.node, r->tag);
+    return r->bytes;
+}
+
+int64_t sys_ntest(struct proc *p, const uint64_t *arg)
+{
+    struct msg_pattern pattern;
+    int error = make_pattern(p, arg[2], arg[3], &pattern);
+
+    if (error)
+        return error;
+    const struct message *m = find(p, &pattern);
+    if (!m)
+        return -N_EAGAIN;
+    give_selectors(p, m->node, m->tag);
+    return lost_is(m) ? -N_EIO : (int64_t)m->bytes;
+}
+
+int64_t sys_nrange(struct proc *p, const uint64_t *arg)
+{
+    int32_t low = arg[0], high = arg[1];
+
+    if (!may_send_type(p, low) || !may_send_type(p, high) || low > high)
+        return -N_EINVAL;
+    p->range_low = low;
+    p->range_high = high;
+    return 0;
+}
+
+/* ---- Buffers that the program has ---- */
+
+/* As vm_map_buffer. */
+static uint64_t map_buffer(struct proc *p, const struct message *m)
+{
+    uint64_t va = vm_map_buffer(&p->vm, m->payload, m->capacity);
+
+    if (va)
+        return va;
+    event_reap(); /* sends that have ended may hold the memory for tables */
+    return vm_map_buffer(&p->vm, m->payload, m->capacity);
+}
+
+/* Where the link to the buffer at this address is; NULL: the program has no such buffer. */
+static struct message **find_buffer(struct proc *p, uint64_t va)
+{
+    struct message **link = &p->buffers;
+
+    while (*link && vm_buffer_address((*link)->payload) != va)
+        link = &(*link)->next;
+    return *link ? link : NULL;
+}
+
+/* Its address for the program, or -N_ENOMEM. */
+static int64_t give_buffer(struct proc *p, struct message *m)
+{
+    uint64_t va = map_buffer(p, m);
+
+    if (!va)
+        return -N_ENOMEM;
+    m->next = p->buffers;
+    p->buffers = m;
+    return va;
+}
+
+/* It is the kernel's again. */
+static struct message *take_buffer(struct proc *p, struct message **link)
+{
+    struct message *m = *link;
+
+    *link = m->next;
+    vm_unmap_buffer(&p->vm, m->payload, m->capacity);
+    return m;
+}
+
+/* Nothing that others left in the pages is shown to the program. */
+static void clear_beyond(struct message *m, uint64_t from)
+{
+    copy_zero((char *)m->payload + from, PAGE_ROUND_UP(m->capacity) - from);
+}
+
+int64_t sys_ngetp(struct proc *p, const uint64_t *arg)
+{
+    struct message *m;
+
+    if (arg[0] > MSG_MAX_BYTES)
+        return -N_EINVAL;
+    int error = proc_new_message(p, arg[0], true, &m);
+    if (error)
+        return error;
+    clear_beyond(m, 0);
+    int64_t va = give_buffer(p, m);
+    if (va < 0)
+        msg_release(m);
+    return va;
+}
+
+int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
+{
+    struct message **link = find_buffer(p, arg[0]);
+    int32_t dest = arg[2], type = arg[3];
+
+    if (!link)
+        return -N_EFAULT;
+    int error = arg[1] > (*link)->capacity ? -N_EINVAL : check_send(p, arg[1], dest, type);
+    if (!error)
+        error = earlier_failure(p, dest);
+    if (error)
+        return error;
+    struct message *m = take_buffer(p, link);
+    m->bytes = arg[1];
+    send(p, m, dest, type);
+    return 0;
+}
+
+int64_t sys_nrelp(struct proc *p, const uint64_t *arg)
+{
+    struct message **link = find_buffer(p, arg[0]);
+
+    if (!link)
+        return -N_EFAULT;
+    msg_release(take_buffer(p, link));
+    return 0;
+}
+
+/* A short message has no pages of its own: it is copied to some. */
+static int buffer_for(struct proc *p, struct message *m, struct message **buffer)
+{
+    if (m->place == MSG_PAGES && m->holds == 1) {
+        *buffer = m;
+        return 0;
+    }
+    int error = proc_new_message(p, m->bytes, true, buffer);
+    if (!error)
+        copy_bytes((*buffer)->payload, m->payload, m->bytes);
+    return error;
+}
+
+/* Gives `buffer`, with the message in it, to the program; m leaves the queue. */
+static int64_t hand_over(struct proc *p, struct message *m, struct message *buffer)
+{
+    int64_t bytes = m->bytes;
+
+    if (buffer == m)
+        m->holds++;
+    uint64_t va = map_buffer(p, buffer);
+    if (!va) {
+        msg_release(buffer);
+        return -N_ENOMEM;
+    }
+    if (buffer == m) {
+        p->monitor.mapped++;
+    } else {
+        p->monitor.copied++;
+        msg_note_copy();
+    }
+    remove(p, m);
+    msg_release(m);
+    buffer->next = p->buffers;
+    p->buffers = buffer;
+    p->frame->a[3] = va;
+    return bytes;
+}
+
+int64_t sys_nreadp(struct proc *p, const uint64_t *arg)
+{
+    struct msg_pattern pattern;
+    struct message *m, *buffer;
+    uint64_t most = arg[1];
+    int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
+
+    if (!result && most >= LOST_BYTES)
+        result = -N_EINVAL;
+    if (!result)
+        result = await_queued(p, &pattern, &m);
+    if (!result && m->bytes > most)
+        result = refuse(p, m);
+    if (!result)
+        result = buffer_for(p, m, &buffer);
+    if (result)
+        return result;
+    clear_beyond(buffer, m->bytes);
+    return hand_over(p, m, buffer);
+}

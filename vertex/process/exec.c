@@ -1,0 +1,297 @@
+/*
+ * Programs that a program loads: on other nodes of its subcube, whose program has ended, or in its own place. The
+ * messages are those of every load (vertex/contract/system.h); here they are made from the memory of the process that asks.
+ *
+ * The front end decides whether the nodes are free (N_RCLAIM), so that two who want the same node cannot both get it,
+ * and hears from each whether it could load the program (N_RBEGUN). Everything that can be wrong with the program is
+ * found before that: a claim that is granted is followed by a whole load, or, without memory for it, by one that its
+ * nodes refuse.
+ */
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/memory/copy.h"
+#include "vertex/process/load.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/proc.h"
+#include "vertex/file/request.h"
+#include "vertex/trap/syscall.h"
+
+struct rexec { /* one call */
+    struct proc *p;
+    uint32_t first, nodes;
+    bool here;              /* the program takes the caller's place */
+    struct abi_program program;
+    struct abi_segment segment[ABI_SEGMENTS_MAX];
+    struct message *begin;
+    struct msg_queue own;   /* the messages, if `here` */
+    uint32_t data_messages;
+};
+
+/* ---- Checking ---- */
+
+static bool segment_is_sound(const struct rexec *r, const struct abi_segment *s)
+{
+    uint64_t stack_low = USER_STACK_TOP - PAGE_ROUND_UP(r->program.stack_bytes);
+
+    return s->file_bytes <= s->mem_bytes &&
+           load_place_is_sound(stack_low, s->va, s->file_bytes, s->mem_bytes - s->file_bytes);
+}
+
+static bool program_is_sound(const struct abi_program *a)
+{
+    return a->segments >= 1 && a->segments <= ABI_SEGMENTS_MAX && a->entry < USER_STACK_TOP && a->procs >= 1 &&
+           a->procs <= PROCS_MAX && a->stack_bytes >= PAGE_BYTES && a->stack_bytes <= NODE_RAM_MAX_BYTES;
+}
+
+static int check_segments(struct rexec *r)
+{
+    struct proc *p = r->p;
+    int error = vm_copy_in(&p->vm, r->segment, r->program.segment, r->program.segments * sizeof *r->segment);
+
+    for (uint32_t i = 0; i < r->program.segments && !error; i++) {
+        const struct abi_segment *s = &r->segment[i];
+        if (!segment_is_sound(r, s) || (i > 0 && s->va < s[-1].va + s[-1].mem_bytes))
+            return -N_ENOEXEC;
+        error = vm_check(&p->vm, s->data, s->file_bytes, PTE_R);
+    }
+    return error;
+}
+
+static int check_nodes(struct rexec *r, const uint64_t *arg)
+{
+    uint64_t nodes = 1ull << r->p->dim;
+
+    if (arg[0] >= nodes || arg[1] == 0 || arg[1] > nodes - arg[0])
+        return -N_EINVAL;
+    r->first = arg[0];
+    r->nodes = arg[1];
+    r->here = r->nodes == 1 && r->first == r->p->logical;
+    return r->here && proc_count() > 1 ? -N_EBUSY : 0;
+}
+
+static int check(struct rexec *r, const uint64_t *arg)
+{
+    struct proc *p = r->p;
+
+    if (p->builtin)
+        return -N_EPERM;
+    int error = check_nodes(r, arg);
+    if (!error)
+        error = vm_copy_in(&p->vm, &r->program, arg[2], sizeof r->program);
+    if (error)
+        return error;
+    if (r->program.arg_bytes > ABI_ARGUMENTS_MAX_BYTES)
+        return -N_E2BIG;
+    return program_is_sound(&r->program) ? check_segments(r) : -N_ENOEXEC;
+}
+
+/* ---- Messages ---- */
+
+/* To the first node of the part; or kept, until this process is gone. */
+static void send(struct rexec *r, struct message *m, uint32_t type)
+{
+    m->tag = TAG(type, 0, 0);
+    if (r->here)
+        queue_add(&r->own, m);
+    else
+        msg_post(m, r->p->base + r->first, m->tag);
+}
+
+static uint64_t align8(uint64_t bytes)
+{
+    return (bytes + 7) & ~7ull;
+}
+
+static struct load_begin begin_of(const struct rexec *r)
+{
+    const struct abi_program *a = &r->program;
+
+    return (struct load_begin){.job = r->p->job,
+                               .base = r->p->base,
+                               .dim = r->p->dim,
+                               .part_first = r->first,
+                               .part_nodes = r->nodes,
+                               .argc = a->argc,
+                               .arg_bytes = a->arg_bytes,
+                               .volumes = r->p->volumes,
+                               .entry = a->entry,
+                               .stack_bytes = a->stack_bytes,
+                               .heap_bytes = a->heap_bytes,
+                               .comm_bytes = a->comm_bytes,
+                               .procs = a->procs};
+}
+
+/* With the caller's arguments and volumes; without its life, which comes with the claim. */
+static int make_begin(struct rexec *r)
+{
+    struct proc *p = r->p;
+    const struct load_begin b = begin_of(r);
+    uint64_t at = sizeof b + align8(b.arg_bytes), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
+    int error = proc_new_message(p, at + volumes_bytes, false, &r->begin);
+
+    if (error)
+        return error;
+    char *to = (char *)r->begin->payload;
+    r->begin->bytes = at + volumes_bytes;
+    copy_zero(to, at);
+    copy_bytes(to, &b, sizeof b);
+    copy_bytes(to + at, p->volume, volumes_bytes);
+    error = vm_copy_in(&p->vm, to + sizeof b, r->program.arguments, b.arg_bytes);
+    if (!error && !proc_arguments_are_sound(to + sizeof b, b.arg_bytes, b.argc))
+        error = -N_EINVAL;
+    return error;
+}
+
+static int send_chunk(struct rexec *r, const struct abi_segment *s, uint64_t at, uint64_t bytes)
+{
+    const struct load_data d = {.job = r->p->job,
+                                .writable = s->writable != 0,
+                                .va = s->va + at,
+                                .bytes = bytes,
+                                .zero_bytes = at + bytes == s->file_bytes ? s->mem_bytes - s->file_bytes : 0};
+    struct message *m;
+    int error = proc_new_message(r->p, sizeof d + bytes, false, &m);
+
+    if (error)
+        return error;
+    m->bytes = sizeof d + bytes;
+    copy_bytes(m->payload, &d, sizeof d);
+    error = proc_copy_in(r->p, (char *)m->payload + sizeof d, s->data + at, bytes);
+    if (error) {
+        msg_release(m);
+        return error;
+    }
+    send(r, m, N_LOAD_DATA);
+    r->data_messages++;
+    return 0;
+}
+
+static int send_segment(struct rexec *r, const struct abi_segment *s)
+{
+    uint64_t at = 0, n;
+    int error;
+
+    do {
+        n = s->file_bytes - at < LOAD_CHUNK_BYTES ? s->file_bytes - at : LOAD_CHUNK_BYTES;
+        error = send_chunk(r, s, at, n);
+        at += n;
+    } while (at < s->file_bytes && !error);
+    return error;
+}
+
+/* Of a load that broke off the nodes expect more than came, and refuse it. */
+static int send_start(struct rexec *r, int broken)
+{
+    const struct load_job start = {
+        .job = r->p->job, .base = r->p->base, .data_messages = r->data_messages + (broken ? 1 : 0)};
+    struct message *m;
+    int error = proc_new_message(r->p, sizeof start, false, &m);
+
+    if (error)
+        return error;
+    m->bytes = sizeof start;
+    copy_bytes(m->payload, &start, sizeof start);
+    send(r, m, N_LOAD_START);
+    return broken;
+}
+
+static int send_load(struct rexec *r)
+{
+    struct message *begin = r->begin;
+    int error = 0;
+
+    r->begin = NULL;
+    send(r, begin, N_LOAD_BEGIN);
+    for (uint32_t i = 0; i < r->program.segments && !error; i++)
+        error = send_segment(r, &r->segment[i]);
+    return send_start(r, error);
+}
+
+/* ---- The front end ---- */
+
+static int64_t ask(struct proc *p, uint32_t type, uint64_t sfid)
+{
+    struct message *m;
+    int error = request_new(p, &(struct file_request){.sfid = sfid}, 0, &m);
+
+    return error ? error : request_call(p, m, NODE_HOST, type, NULL);
+}
+
+static int64_t claim(struct rexec *r)
+{
+    struct proc *p = r->p;
+    struct file_request fields = {.sfid = r->first, .offset = r->nodes};
+    int64_t length = vm_copy_string(&p->vm, p->path[0], r->program.name, sizeof p->path[0]);
+    struct message *m;
+
+    if (length < 0)
+        return length;
+    fields.name_bytes = length;
+    int error = request_new(p, &fields, length, &m);
+    if (error)
+        return error;
+    request_add(m, p->path[0], length);
+    return request_call(p, m, NODE_HOST, N_RCLAIM, NULL);
+}
+
+/* ---- Calls ---- */
+
+static void drop(struct msg_queue *messages)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(messages)))
+        msg_release(m);
+}
+
+static int64_t load_there(struct rexec *r)
+{
+    int64_t life = claim(r);
+
+    if (life < 0)
+        return life;
+    ((struct load_begin *)r->begin->payload)->life = life;
+    int error = send_load(r);
+    int64_t begun = ask(r->p, N_RBEGUN, life);
+    return error ? error : begun;
+}
+
+/* After the claim nothing may fail: all messages are made before. */
+static int64_t load_here(struct rexec *r)
+{
+    struct load_begin *begin = (struct load_begin *)r->begin->payload;
+    int64_t result = send_load(r);
+
+    if (!result)
+        result = claim(r);
+    if (result > 0) {
+        begin->life = result;
+        proc_become(r->p, &r->own);
+    }
+    drop(&r->own);
+    return result;
+}
+
+int64_t sys_rexec(struct proc *p, const uint64_t *arg)
+{
+    struct rexec r = {.p = p};
+    int64_t result = check(&r, arg);
+
+    if (!result)
+        result = make_begin(&r);
+    if (!result)
+        result = r.here ? load_here(&r) : load_there(&r);
+    if (r.begin)
+        msg_release(r.begin);
+    return result;
+}
+
+int64_t sys_rwait(struct proc *p, const uint64_t *arg)
+{
+    if (p->builtin)
+        return -N_EPERM;
+    if (arg[0] >> p->dim || arg[0] == p->logical)
+        return -N_EINVAL;
+    return ask(p, N_RWAIT, arg[0]);
+}

@@ -1,0 +1,355 @@
+#include "vertex/process/load.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vertex/contract/machine.h"
+#include "vertex/contract/errors.h"
+#include "vertex/base/panic.h"
+#include "vertex/memory/copy.h"
+#include "vertex/message/msg.h"
+#include "vertex/message/ncu_calls.h"
+#include "vertex/process/proc.h"
+#include "vertex/base/report.h"
+#include "vertex/contract/system.h"
+#include "vertex/base/text.h"
+#include "vertex/process/tree.h"
+
+static struct {
+    bool active; /* BEGIN came, START not yet */
+    uint32_t job, life, base;
+    uint32_t root, nodes; /* of the part: address of the first node, how many */
+    int error;   /* why the load has failed, 0: not */
+    uint32_t data_messages; /* that have come */
+    bool told;   /* that a node could not be loaded */
+    char text[64]; /* of the error, for the user; "": none */
+} load;
+
+/* The memory of what has been passed on is needed for what comes. */
+static void set_active(bool active)
+{
+    if (active && !load.active)
+        msg_need_sends();
+    else if (!active && load.active)
+        msg_need_sends_no_more();
+    load.active = active;
+}
+
+/* ---- Passing on ---- */
+
+/* The dimension of a part that is a subcube itself, or -1. */
+static int dimension_of_part(void)
+{
+    int dim = 0;
+
+    while (1u << dim < load.nodes)
+        dim++;
+    return 1u << dim == load.nodes && load.root % load.nodes == 0 ? dim : -1;
+}
+
+/* In hardware, the first node to all at once; where that cannot be, over a tree of messages. */
+static void forward(struct message *m)
+{
+    uint32_t child[NODE_MAX_DIM];
+    int dim = dimension_of_part();
+
+    if (MAILBOX->broadcasts && dim >= 0) {
+        if (MAILBOX->node == load.root && dim > 0)
+            msg_send_others(m, load.root, dim, m->tag);
+        return;
+    }
+    uint32_t n = tree_children(MAILBOX->node - load.root, load.nodes, child);
+
+    for (uint32_t i = 0; i < n; i++)
+        msg_send(m, load.root + child[i], m->tag);
+}
+
+/* ---- A job ---- */
+
+static uint64_t align8(uint64_t bytes)
+{
+    return (bytes + 7) & ~7ull;
+}
+
+/* It lies in the subcube, and this node in it. */
+static bool part_is_sound(const struct load_begin *b)
+{
+    uint32_t nodes = 1u << b->dim, node = MAILBOX->node - b->base;
+
+    return b->part_nodes <= nodes && b->part_first <= nodes - b->part_nodes && node >= b->part_first &&
+           node - b->part_first < b->part_nodes;
+}
+
+static bool begin_is_sound(const struct message *m, const struct load_begin *b)
+{
+    uint64_t bytes = sizeof *b + align8(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
+
+    return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
+           (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
+           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX &&
+           b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
+}
+
+/* The end of a load that never had a process. */
+static void report_end(uint32_t how, int32_t status)
+{
+    struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
+
+    set_active(false);
+    report_exit(&exit, NULL, how == EXIT_LOAD ? load.text : "");
+}
+
+static const char *arguments_of(const struct load_begin *b)
+{
+    return (const char *)(b + 1);
+}
+
+static struct proc_sizes sizes_of(const struct load_begin *b)
+{
+    return (struct proc_sizes){b->stack_bytes, b->heap_bytes, b->comm_bytes};
+}
+
+/* The process keeps the message: its arguments and volumes are in it. */
+static int make_process(struct message *m)
+{
+    const struct load_begin *b = (const struct load_begin *)m->payload;
+    const struct proc_sizes sizes = sizes_of(b);
+
+    if (proc_count() > 0)
+        return -N_EBUSY;
+    struct proc *p = proc_new(0, b->job, b->base, b->dim, &sizes);
+    if (!p)
+        return -N_ENOMEM;
+    p->procs = b->procs;
+    p->begin = m;
+    m->holds++;
+    p->volume = (const struct load_volume *)(arguments_of(b) + align8(b->arg_bytes));
+    p->volumes = b->volumes;
+    return 0;
+}
+
+static void begin(struct message *m)
+{
+    const struct load_begin *b = (const struct load_begin *)m->payload;
+
+    if (m->bytes < sizeof *b || !begin_is_sound(m, b)) {
+        console_print("malformed N_LOAD_BEGIN of %u bytes ignored", m->bytes);
+        return;
+    }
+    if (load.job == b->job && load.life == b->life)
+        return; /* N_KILL was faster, and its end is reported */
+    set_active(true);
+    load.data_messages = 0;
+    load.told = false;
+    load.text[0] = '\0';
+    load.job = b->job;
+    load.life = b->life;
+    load.base = b->base;
+    load.root = b->base + b->part_first;
+    load.nodes = b->part_nodes;
+    forward(m);
+    load.error = make_process(m);
+}
+
+bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes)
+{
+    uint64_t high = stack_low - VM_GUARD_BYTES;
+
+    return va >= USER_TEXT_VA && va <= high && bytes <= high - va && zero_bytes <= high - va - bytes;
+}
+
+static bool data_is_sound(const struct proc *p, const struct message *m, const struct load_data *d)
+{
+    return m->bytes == sizeof *d + d->bytes && load_place_is_sound(p->vm.stack_low, d->va, d->bytes, d->zero_bytes);
+}
+
+static int place(struct proc *p, const struct load_data *d)
+{
+    uint64_t end = d->va + d->bytes + d->zero_bytes;
+    pte_t rights = d->writable ? PTE_R | PTE_W : PTE_R | PTE_X;
+    int error = vm_load(&p->vm, d->va, d + 1, d->bytes, rights);
+
+    if (!error && d->zero_bytes)
+        error = vm_add_zero(&p->vm, d->va + d->bytes, end, rights);
+    if (!error && end > p->vm.break_now)
+        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    return error;
+}
+
+static void data(struct message *m)
+{
+    const struct load_data *d = (const struct load_data *)m->payload;
+    struct proc *p = proc_find(0);
+
+    if (m->bytes < sizeof *d || !load.active || d->job != load.job)
+        return;
+    forward(m);
+    load.data_messages++;
+    if (load.error)
+        return;
+    load.error = data_is_sound(p, m, d) ? place(p, d) : -N_ENOEXEC;
+}
+
+static int start(struct proc *p)
+{
+    const struct load_begin *b = (const struct load_begin *)p->begin->payload;
+
+    const struct proc_sizes sizes = sizes_of(b);
+    int error = proc_start(p, b->entry, b->argc, arguments_of(b), b->arg_bytes);
+
+    for (uint32_t i = 1; i < b->procs && !error; i++)
+        error = proc_clone(p, i, &sizes);
+    for (uint32_t i = 0; i < b->procs && !error; i++)
+        vm_move_text(&proc_find(i)->vm);
+    return error;
+}
+
+/* Who loaded it waits for that; a job's first programs nobody waits for. */
+static void report_start(void)
+{
+    const struct job_exit started = {.job = load.job, .node = MAILBOX->node - load.base, .status = load.life};
+
+    if (load.life > 0)
+        report_started(&started);
+}
+
+static void fail_process(struct proc *p)
+{
+    copy_bytes(p->exit_text, load.text, sizeof load.text);
+    proc_kill(p, EXIT_LOAD, load.error);
+}
+
+static void finish(struct message *m)
+{
+    const struct load_job *j = (const struct load_job *)m->payload;
+    struct proc *p = proc_find(0);
+    bool mine = p && p->state == PROC_LOADING && p->job == load.job;
+
+    if (m->bytes < sizeof *j || !load.active || j->job != load.job)
+        return;
+    forward(m);
+    set_active(false);
+    if (!load.error && load.data_messages != j->data_messages)
+        load.error = -N_EIO;
+    if (!load.error)
+        load.error = start(p);
+    if (!load.error)
+        report_start();
+    else if (mine)
+        fail_process(p);
+    else
+        report_end(EXIT_LOAD, load.error);
+}
+
+void load_message(struct message *m)
+{
+    if (NODE_IS_COMPUTE(MAILBOX->node)) {
+        switch (TAG_TYPE(m->tag)) {
+        case N_LOAD_BEGIN:
+            begin(m);
+            break;
+        case N_LOAD_DATA:
+            data(m);
+            break;
+        case N_LOAD_START:
+            finish(m);
+            break;
+        }
+    }
+    msg_release(m);
+}
+
+void load_own(struct msg_queue *messages)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(messages)))
+        load_message(m);
+}
+
+static void kill_all(void)
+{
+    set_active(false);
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_find(i))
+            proc_kill(proc_find(i), EXIT_KILLED, 0);
+}
+
+void load_kill(struct message *m)
+{
+    const struct load_job *j = (const struct load_job *)m->payload;
+
+    if (m->bytes >= sizeof *j && NODE_IS_COMPUTE(MAILBOX->node)) {
+        if (proc_has_job(j->job)) {
+            kill_all();
+        } else if (load.job != j->job || load.life != j->life || load.active) {
+            load.job = j->job;
+            load.life = j->life;
+            load.base = j->base;
+            report_end(EXIT_KILLED, 0);
+        }
+    }
+    msg_release(m);
+}
+
+/* The first failure fails the load here, and thereby the job; if the program has started already, it ends. */
+void load_undeliverable(uint32_t node)
+{
+    if (load.told)
+        return;
+    load.told = true;
+    load.error = -N_EHOSTUNREACH;
+    text_print(load.text, sizeof load.text, "node %u finds no sound way to node %u", MAILBOX->node - load.base,
+               node - load.base);
+    if (load.active)
+        return;
+    if (!proc_has_job(load.job))
+        console_print("%s", load.text);
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_find(i))
+            fail_process(proc_find(i));
+}
+
+/* ---- The built-in program ---- */
+
+static int place_segment(struct proc *p, const struct boot_segment *s)
+{
+    uint64_t end = s->va + s->mem_bytes;
+
+    if (end > p->vm.break_now)
+        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    if (!s->writable)
+        return vm_map_shared(&p->vm, s->va, s->pa, s->mem_bytes);
+    int error = vm_load(&p->vm, s->va, (const void *)s->pa, s->file_bytes, PTE_R | PTE_W);
+    return error ? error : vm_add_zero(&p->vm, s->va, end, PTE_R | PTE_W);
+}
+
+static int place_builtin(struct proc *p, const struct boot_info *info)
+{
+    static const char name[] = "nsdisk";
+
+    for (uint32_t i = 0; i < info->segments; i++) {
+        int error = place_segment(p, &info->segment[i]);
+        if (error)
+            return error;
+    }
+    return proc_start(p, info->builtin_entry, 1, name, sizeof name);
+}
+
+void load_builtin(void)
+{
+    const struct boot_info *info = (const struct boot_info *)CABINET_BOOT_INFO;
+    const uint32_t no_job = 0, dim = MAILBOX->dim;
+
+    if (info->segments == 0)
+        return;
+    const struct proc_sizes sizes = {.stack_bytes = USER_STACK_DEFAULT_BYTES};
+    struct proc *p = proc_new(0, no_job, 0, dim, &sizes);
+    if (!p)
+        panic("no memory for the built-in program: %u pages free", page_free_count());
+    p->builtin = true;
+    p->range_high = 0xffff;
+    int error = place_builtin(p, info);
+    if (error)
+        panic("the built-in program can't be placed: error %d", -error);
+}

@@ -1,0 +1,440 @@
+#include "vertex/process/proc.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/base/attr.h"
+#include "vertex/base/charge.h"
+#include "vertex/base/panic.h"
+#include "vertex/memory/copy.h"
+#include "vertex/base/csr.h"
+#include "vertex/trap/event.h"
+#include "vertex/file/file.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/process/load.h"
+#include "vertex/message/lost.h"
+#include "vertex/message/mail.h"
+#include "vertex/message/msg.h"
+#include "vertex/base/report.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/base/text.h"
+#include "vertex/trap/timer.h"
+
+#define NO_JOB UINT32_MAX
+#define COPY_PIECE_BYTES 2048u /* 0.1 ms, half of that on average for a header that has come */
+
+struct proc *proc_running;
+struct proc *proc_table[PROCS_MAX];
+uint32_t proc_number;
+static bool job_has_run;
+
+static struct { /* what the processes of the job that have ended add up to */
+    struct job_exit exit;
+    struct exit_fault fault;
+    char text[sizeof proc_running->exit_text];
+} job = {.exit.job = NO_JOB};
+
+void proc_set_current(struct proc *p)
+{
+    proc_running = p;
+    vm_activate(p ? &p->vm : NULL);
+}
+
+bool proc_has_job(uint32_t job_number)
+{
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_table[i] && !proc_table[i]->builtin && proc_table[i]->job == job_number)
+            return true;
+    return false;
+}
+
+bool proc_job_has_run(void)
+{
+    return job_has_run;
+}
+
+/* Where an interrupt falls can be seen: the next process starts there, or a handler. */
+void proc_update_exact(void)
+{
+    uint32_t caught = 0;
+
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        caught |= proc_table[i] ? proc_table[i]->sig_caught : 0;
+    MAILBOX->exact = caught || proc_count() > 1;
+}
+
+/* ---- Beginning ---- */
+
+static int build(struct proc *p, const struct proc_sizes *sizes)
+{
+    uint64_t stack = PAGE_ROUND_UP(sizes->stack_bytes);
+
+    p->stack = page_alloc(MEM_PROCESS, PROC_STACK_PAGES);
+    if (!p->stack || vm_init(&p->vm) != 0)
+        return -N_ENOMEM;
+    p->frame = (struct trap_frame *)((char *)p->stack + PROC_STACK_PAGES * PAGE_BYTES) - 1;
+    p->vm.stack_low = USER_STACK_TOP - stack;
+    p->vm.break_low = p->vm.break_now = USER_TEXT_VA;
+    p->vm.heap_bytes = sizes->heap_bytes ? sizes->heap_bytes : UINT64_MAX;
+    int error = vm_add_zero(&p->vm, p->vm.stack_low, USER_STACK_TOP, PTE_R | PTE_W);
+    return error ? error : file_open_standard(p);
+}
+
+static void free_buffers(struct proc *p)
+{
+    while (p->buffers) {
+        struct message *m = p->buffers;
+        p->buffers = m->next;
+        msg_release(m);
+    }
+}
+
+static void check_memory(void)
+{
+    if (page_owned(MEM_PROCESS) || kmem_owned(MEM_PROCESS))
+        panic("process: %u pages and %lu bytes are left over", page_owned(MEM_PROCESS), kmem_owned(MEM_PROCESS));
+}
+
+static void check_messages(void)
+{
+    event_reap();
+    if (job_has_run && !msg_sends_under_way() && !report_is_kept() && msg_count() > 0)
+        panic("process: %u messages are left over", msg_count());
+}
+
+static void free_all(struct proc *p)
+{
+    mail_drop_inbox(p);
+    free_buffers(p);
+    file_free_all(p);
+    if (p->vm.root)
+        vm_free(&p->vm);
+    if (p->stack)
+        page_free(MEM_PROCESS, p->stack, PROC_STACK_PAGES);
+    if (p->begin)
+        msg_release(p->begin);
+    proc_table[p->procid] = NULL;
+    proc_number--;
+    kmem_free(MEM_PROCESS, p, sizeof *p);
+    proc_update_exact();
+}
+
+struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim,
+                      const struct proc_sizes *sizes)
+{
+    struct proc *p = kmem_alloc(MEM_PROCESS, sizeof *p);
+
+    if (!p)
+        return NULL;
+    copy_zero(p, sizeof *p);
+    page_keep(sizes->comm_bytes);
+    p->state = PROC_LOADING;
+    p->procid = procid;
+    p->job = job_number;
+    p->base = base;
+    p->dim = dim;
+    p->procs = 1;
+    p->logical = MAILBOX->node - base;
+    p->range_high = N_TYPE_USER_MAX;
+    p->reader.short_bytes = -1;
+    p->long_way = charge_is_due();
+    p->deadline_cycles = NCU_TIMER_NONE;
+    proc_table[procid] = p;
+    proc_number++;
+    proc_update_exact();
+    if (build(p, sizes) != 0) {
+        free_all(p);
+        return NULL;
+    }
+    mail_give_early(p);
+    return p;
+}
+
+int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
+{
+    struct proc *copy = proc_new(procid, p->job, p->base, p->dim, sizes);
+
+    if (!copy)
+        return -N_ENOMEM;
+    copy->begin = p->begin;
+    copy->begin->holds++;
+    copy->volume = p->volume;
+    copy->volumes = p->volumes;
+    copy->procs = p->procs;
+    *copy->frame = *p->frame;
+    int error = vm_copy(&copy->vm, &p->vm);
+    if (error)
+        free_all(copy);
+    else
+        copy->state = PROC_READY;
+    return error;
+}
+
+bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        count -= text[i] == '\0';
+    return count == 0 && (bytes == 0 || text[bytes - 1] == '\0');
+}
+
+/* argv[0..argc-1] and NULL at `argv`; the strings lie at `strings`. */
+static int write_argv(struct proc *p, uint64_t argv, uint64_t strings, uint32_t argc, const char *text)
+{
+    uint64_t pointer = strings, at = argv;
+
+    for (uint32_t i = 0; i <= argc; i++, at += sizeof pointer) {
+        if (i == argc)
+            pointer = 0;
+        int error = vm_copy_out(&p->vm, at, &pointer, sizeof pointer);
+        if (error)
+            return error;
+        while (i < argc && (pointer++, *text++))
+            ;
+    }
+    return 0;
+}
+
+int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *arguments, uint32_t bytes)
+{
+    uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
+    uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
+
+    if (!proc_arguments_are_sound(arguments, bytes, argc))
+        return -N_EPROTO;
+    if (argv < p->vm.stack_low + (USER_STACK_TOP - p->vm.stack_low) / 2)
+        return -N_E2BIG;
+    int error = vm_copy_out(&p->vm, strings, arguments, bytes);
+    if (!error)
+        error = write_argv(p, argv, strings, argc, arguments);
+    if (error)
+        return error;
+    *p->frame = (struct trap_frame){.pc = entry, .sp = argv, .a = {argc, argv}};
+    p->state = PROC_READY;
+    return 0;
+}
+
+/* The program's text was written by stores: no old instruction may be left. */
+void proc_run(struct proc *p)
+{
+    p->state = PROC_RUNNING;
+    proc_set_current(p);
+    asm volatile("fence.i" : : : "memory");
+    event_reap(); /* the load's buffers, if it was passed on */
+    trap_enter_program(p->frame);
+}
+
+/* ---- Ending ---- */
+
+void proc_set_death(struct proc *p, uint32_t how, int32_t status)
+{
+    p->death = (struct job_exit){.job = p->job, .node = p->logical, .status = status, .how = how};
+}
+
+void proc_kill(struct proc *p, uint32_t how, int32_t status)
+{
+    if (p->killed || p->state == PROC_ENDING || p->state == PROC_ENDED)
+        return;
+    proc_set_death(p, how, status);
+    if (p->state == PROC_RUNNING) {
+        p->killed = true;
+        trap_attention = true;
+        sched_wake(p);
+    } else {
+        p->state = PROC_ENDED;
+    }
+}
+
+static void await_sends(const struct proc *p)
+{
+    while (msg_owner_sends(p->procid))
+        sched_wait_for_sends();
+}
+
+/* What is queued is of no more use, unless a successor reads it; its room lets senders go on, this process's own sends
+ * included. */
+void proc_exit(struct proc *p)
+{
+    p->state = PROC_ENDING;
+    p->killed = false;
+    timer_clear(p);
+    while (p->reader.landing)
+        sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    if (!p->successor.first)
+        mail_drop_inbox(p);
+    file_close_all(p);
+    await_sends(p);
+    lost_pay(p);
+    await_sends(p);
+    lost_end(p);
+    p->state = PROC_ENDED;
+    sched_restart();
+}
+
+static const char *const fault_names[] = {
+    [SCAUSE_FETCH_MISALIGNED] = "misaligned jump",
+    [SCAUSE_FETCH_ACCESS] = "jump outside memory",
+    [SCAUSE_ILLEGAL] = "illegal instruction",
+    [SCAUSE_BREAKPOINT] = "breakpoint",
+    [SCAUSE_LOAD_MISALIGNED] = "misaligned load",
+    [SCAUSE_LOAD_ACCESS] = "load outside memory",
+    [SCAUSE_STORE_MISALIGNED] = "misaligned store",
+    [SCAUSE_STORE_ACCESS] = "store outside memory",
+    [SCAUSE_FETCH_PAGE] = "jump to an address that is not program text",
+    [SCAUSE_LOAD_PAGE] = "load from an address that is not mapped",
+    [SCAUSE_STORE_PAGE] = "store to an address that is not writable",
+};
+
+static bool is_stack_overflow(const struct vm *vm, uint64_t scause, uint64_t address)
+{
+    return (scause == SCAUSE_LOAD_PAGE || scause == SCAUSE_STORE_PAGE) && address < vm->stack_low &&
+           address >= vm->stack_low - VM_GUARD_BYTES;
+}
+
+static const char *fault_name(const struct vm *vm, uint64_t scause, uint64_t address)
+{
+    uint64_t known = sizeof fault_names / sizeof fault_names[0];
+
+    if (is_stack_overflow(vm, scause, address))
+        return scause == SCAUSE_LOAD_PAGE ? "load below the stack (stack overflow)"
+                                          : "store below the stack (stack overflow)";
+    return scause < known && fault_names[scause] ? fault_names[scause] : "unknown trap";
+}
+
+void proc_fault(struct proc *p, const uint64_t *x)
+{
+    const struct exit_fault *f = &p->fault;
+
+    copy_bytes(p->fault.x, x, sizeof p->fault.x);
+    text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
+               MAILBOX->node, fault_name(&p->vm, f->cause, f->address), f->pc, f->address);
+    proc_set_death(p, EXIT_FAULT, 1);
+    proc_exit(p);
+}
+
+static void report_builtin(const struct job_exit *exit, const char *text)
+{
+    if (exit->how == EXIT_FAULT)
+        console_print("the built-in program is lost: %s", text);
+    else if (exit->status != 0)
+        console_print("the built-in program has ended with status %d", exit->status);
+}
+
+static bool is_worse(const struct job_exit *a, const struct job_exit *b)
+{
+    static const uint8_t rank[] = {
+        [EXIT_NORMAL] = 0, [EXIT_KILLED] = 1, [EXIT_SIGNAL] = 2, [EXIT_FAULT] = 3, [EXIT_LOAD] = 4};
+
+    return rank[a->how] != rank[b->how] ? rank[a->how] > rank[b->how] : a->status > b->status;
+}
+
+/* The worst end counts, then the highest status. A fault ends the job's other processes here, as the front end ends
+ * them elsewhere. */
+static void add_to_job(const struct proc *p)
+{
+    if (job.exit.job != p->job || is_worse(&p->death, &job.exit)) {
+        job.exit = p->death;
+        job.fault = p->fault;
+        copy_bytes(job.text, p->exit_text, sizeof job.text);
+    }
+    for (uint32_t i = 0; p->death.how != EXIT_NORMAL && i < PROCS_MAX; i++)
+        if (proc_table[i])
+            proc_kill(proc_table[i], EXIT_KILLED, 0);
+}
+
+void proc_become(struct proc *p, struct msg_queue *load)
+{
+    p->successor = *load;
+    proc_set_death(p, EXIT_NORMAL, 0);
+    proc_exit(p);
+}
+
+/* A load that fails tells the front end; nobody will read the messages then. */
+static void replace(struct proc *p)
+{
+    struct msg_queue load = p->successor;
+
+    mail_leave_inbox(p);
+    free_all(p);
+    check_memory();
+    load_own(&load);
+    if (proc_count() == 0)
+        mail_drop_early();
+}
+
+void proc_reap(struct proc *p)
+{
+    bool builtin = p->builtin;
+
+    proc_set_current(NULL);
+    job_has_run = true;
+    if (p->successor.first) {
+        replace(p);
+        return;
+    }
+    add_to_job(p);
+    free_all(p);
+    if (proc_count() > 0)
+        return;
+    check_memory();
+    check_messages();
+    if (builtin)
+        report_builtin(&job.exit, job.text);
+    else
+        report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
+    job.exit.job = NO_JOB;
+    page_keep(0);
+}
+
+/* ---- Waiting ---- */
+
+int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    if (!p->killed)
+        sched_wait(why, node, type);
+    return p->killed ? -N_EINTR : 0;
+}
+
+RARE int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes)
+{
+    int error = 0;
+
+    for (uint64_t at = 0, n; at < bytes && !error; at += n) {
+        n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
+        error = vm_copy_in(&p->vm, (char *)to + at, from + at, n);
+        if (at + n < bytes)
+            event_fetch();
+    }
+    return error;
+}
+
+RARE int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
+{
+    int error = 0;
+
+    for (uint64_t at = 0, n; at < bytes && !error; at += n) {
+        n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
+        error = vm_copy_out(&p->vm, to + at, (const char *)from + at, n);
+        if (at + n < bytes)
+            event_fetch();
+    }
+    return error;
+}
+
+RARE int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m)
+{
+    while (!(*m = pages ? msg_new_pages(capacity) : msg_new(capacity))) {
+        if (!msg_sends_under_way())
+            return -N_ENOMEM;
+        sched_wait_for_sends();
+        if (p->killed)
+            return -N_EINTR;
+    }
+    return 0;
+}
+
+void proc_wake_for_memory(void)
+{
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_table[i] && proc_table[i]->waiting && proc_table[i]->wait.why == NCU_WAIT_MEMORY)
+            sched_wake(proc_table[i]);
+}

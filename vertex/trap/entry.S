@@ -1,0 +1,267 @@
+/*
+ * Ways between a program and the kernel.
+ *
+ * sscratch is the address of the process's trap frame while the program runs, 0 while the kernel runs. The
+ * frame is the top of the process's kernel stack, so one register gives both.
+ *
+ * A system call is a function call for the program: it changes registers as one does, and few are kept.
+ */
+#include "vertex/base/asm.h"
+
+/* What fell due while the program ran is handled before the trap is. Then ENTER comes again, this very one: what
+ * follows it must cost the same whether something was due or not, because a hart that is stopped at once meets what is
+ * due before the trap (emu/time/sched.h). */
+    .macro enter_trap
+1:  slti x0, x0, ASM_NCU_ENTER
+    li t0, ASM_MAILBOX_PAGE
+    slli t0, t0, 12
+    ld t0, ASM_MAILBOX_ANSWER(t0)
+    beqz t0, 2f
+    call trap_due
+    beqz a0, 1b
+    j trap_killed
+2:
+    .endm
+
+    .section .text
+    .balign 512                 /* the way back must not cross a page: that would end its block */
+    .globl trap_entry
+trap_entry:
+    csrrw sp, sscratch, sp
+    beqz sp, from_kernel
+    sd t0, ASM_FRAME_T + 0(sp)
+    csrr t0, scause
+    addi t0, t0, -ASM_CAUSE_ECALL
+    bnez t0, no_call
+    sd ra, ASM_FRAME_RA(sp)
+    .irp n, 0, 1, 2, 3, 4, 5, 7
+    sd a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
+    csrrw t0, sscratch, zero
+    sd t0, ASM_FRAME_SP(sp)
+    csrr t0, sepc
+    addi t0, t0, 4
+    sd t0, ASM_FRAME_PC(sp)
+    enter_trap
+    mv a0, sp
+    call trap_call
+    bnez a0, trap_return
+
+    ld t0, ASM_FRAME_PC(sp)     /* as after a function call: the rest is the program's no more */
+    csrw sepc, t0
+    csrw sscratch, sp
+    slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
+    ld ra, ASM_FRAME_RA(sp)
+    .irp n, 0, 1, 2, 3
+    ld a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
+    ld sp, ASM_FRAME_SP(sp)
+    sret
+
+no_call:
+    sd ra, ASM_FRAME_RA(sp)
+    .irp n, 1, 2, 3, 4, 5, 6
+    sd t\n, ASM_FRAME_T + 8 * \n(sp)
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    sd a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
+    csrrw t0, sscratch, zero
+    sd t0, ASM_FRAME_SP(sp)
+    csrr t0, sepc
+    sd t0, ASM_FRAME_PC(sp)
+    csrr t0, scause
+    bltz t0, interrupt
+    enter_trap
+    mv a0, sp
+    call trap_exception
+    j trap_return
+
+interrupt:
+    mv a0, sp
+    call trap_interrupt
+
+trap_return:                    /* sp = frame */
+    ld t0, ASM_FRAME_PC(sp)
+    csrw sepc, t0
+    csrw sscratch, sp
+    slti x0, x0, ASM_NCU_LEAVE
+    ld ra, ASM_FRAME_RA(sp)
+    .irp n, 0, 1, 2, 3, 4, 5, 6
+    ld t\n, ASM_FRAME_T + 8 * \n(sp)
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    ld a\n, ASM_FRAME_A + 8 * \n(sp)
+    .endr
+    ld sp, ASM_FRAME_SP(sp)
+    sret
+
+    /* A fault that ends the process (trap.c): S-mode, with all registers as they were at the fault. */
+    .globl trap_fault
+trap_fault:
+    csrrw sp, sscratch, sp      /* sp = frame, sscratch = the program's sp */
+    addi sp, sp, -ASM_FAULT_BYTES
+    sd x1, 0(sp)
+    .set at, 16
+    .irp r, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    sd x\r, at(sp)
+    .set at, at + 8
+    .endr
+    csrrw t0, sscratch, zero
+    sd t0, 8(sp)
+    li t0, ASM_STATUS_SPP
+    csrc sstatus, t0
+    enter_trap
+    mv a0, sp
+    call trap_with_registers
+
+    /* A trap in S-mode is a program's bad address in touch_user, or a broken kernel: then the boot stack serves for
+     * the last words. */
+from_kernel:
+    csrrw sp, sscratch, sp      /* back as they were: sscratch is 0 */
+    csrr t0, sepc
+    la t1, touch_begin
+    bltu t0, t1, broken
+    la t1, touch_end
+    bltu t0, t1, touch_failed
+broken:
+    la sp, boot_stack_top
+    call trap_from_kernel
+
+    /* touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
+     * is active, and changes no registers but a0-a2 and t0-t2. 0, or 1 if some page is not there, or not for that: part
+     * of it may have been copied. */
+    .globl touch_user
+touch_user:
+    li t2, ASM_STATUS_SUM
+    csrs sstatus, t2
+    or t0, a0, a1
+    or t1, t0, a2
+    andi t1, t1, 7
+    bnez t1, 4f
+    beqz a2, 3f
+    add a2, a2, a1
+touch_begin:
+1:  ld t0, 0(a1)                /* words only */
+    sd t0, 0(a0)
+    addi a0, a0, 8
+    addi a1, a1, 8
+    bltu a1, a2, 1b
+    csrc sstatus, t2
+    li a0, 0
+    ret
+4:  andi t0, t0, 7
+    bnez t0, 2f
+    li t1, 8
+5:  bltu a2, t1, 2f             /* words, */
+    ld t0, 0(a1)
+    sd t0, 0(a0)
+    addi a0, a0, 8
+    addi a1, a1, 8
+    addi a2, a2, -8
+    j 5b
+2:  beqz a2, 3f                 /* and bytes */
+    lbu t0, 0(a1)
+    sb t0, 0(a0)
+    addi a0, a0, 1
+    addi a1, a1, 1
+    addi a2, a2, -1
+    j 2b
+touch_end:
+3:  csrc sstatus, t2
+    li a0, 0
+    ret
+touch_failed:
+    li t2, ASM_STATUS_SUM + ASM_STATUS_SPP
+    csrc sstatus, t2
+    li a0, 1
+    ret
+
+    /* trap_enter_program(frame) */
+    .globl trap_enter_program
+trap_enter_program:
+    mv sp, a0
+    .irp r, gp, tp, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    li \r, 0
+    .endr
+    .option push
+    .option arch, +d
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    fmv.d.x f\r, zero
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    fmv.d.x f\r, zero
+    .endr
+    fscsr zero
+    .option pop
+    j trap_return
+
+    /* sched_restart(): the scheduler, on the boot stack; the caller's stack is left for good. */
+    .globl sched_restart
+sched_restart:
+    la sp, boot_stack_top
+    j sched_main
+
+    /* sched_leave(&stack): the kernel's registers, and those of the program that C code leaves alone, stay on this
+     * stack; sched_enter(stack) comes back. */
+    .globl sched_leave
+sched_leave:
+    addi sp, sp, -ASM_SAVED_BYTES
+    sd ra, 0(sp)
+    sd gp, 8(sp)
+    sd tp, 16(sp)
+    .set at, 24
+    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    sd \r, at(sp)
+    .set at, at + 8
+    .endr
+    sd sp, 0(a0)
+    j sched_restart
+
+    .globl sched_enter
+sched_enter:
+    mv sp, a0
+    ld ra, 0(sp)
+    ld gp, 8(sp)
+    ld tp, 16(sp)
+    .set at, 24
+    .irp r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    ld \r, at(sp)
+    .set at, at + 8
+    .endr
+    addi sp, sp, ASM_SAVED_BYTES
+    ret
+
+    /* sched_save_fp(registers[33]), sched_restore_fp(registers): a program's f0-f31 and fcsr. */
+    .option push
+    .option arch, +d
+    .globl sched_save_fp
+sched_save_fp:
+    .set at, 0
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    fsd f\r, at(a0)
+    .set at, at + 8
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    fsd f\r, at(a0)
+    .set at, at + 8
+    .endr
+    frcsr t0
+    sd t0, at(a0)
+    ret
+
+    .globl sched_restore_fp
+sched_restore_fp:
+    .set at, 0
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    fld f\r, at(a0)
+    .set at, at + 8
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    fld f\r, at(a0)
+    .set at, at + 8
+    .endr
+    ld t0, at(a0)
+    fscsr t0
+    ret
+    .option pop

@@ -1,0 +1,84 @@
+/*
+ * Dispatch, and the calls about the process itself, its memory and time. Messages are in message.c, files in
+ * file.c and async.c, drives in disk.c.
+ */
+#include "vertex/trap/syscall.h"
+
+#include "vertex/contract/errors.h"
+#include "vertex/trap/event.h"
+#include "vertex/message/mail.h"
+#include "vertex/process/proc.h"
+#include "vertex/message/resend.h"
+#include "vertex/trap/signal.h"
+#include "vertex/trap/timer.h"
+#include "vertex/trap/trap.h"
+
+typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
+
+#define SYSCALL_ENTRY(name, number) [number] = sys_##name,
+static syscall_function *const table[TRAPS] = {TRAP_LIST(SYSCALL_ENTRY)};
+#undef SYSCALL_ENTRY
+
+bool syscall_handle(struct proc *p, struct trap_frame *frame)
+{
+    uint64_t number = frame->a[7];
+    int64_t result = number < TRAPS ? table[number](p, frame->a) : -N_ENOSYS;
+
+    if (result > SYSCALL_FRAME) {
+        frame->a[0] = result;
+        return false;
+    }
+    if (result == SYSCALL_AGAIN)
+        frame->pc -= 4;
+    return true;
+}
+
+int64_t sys_exit(struct proc *p, const uint64_t *arg)
+{
+    proc_set_death(p, EXIT_NORMAL, (int32_t)arg[0]);
+    proc_exit(p);
+}
+
+int64_t sys_whoami(struct proc *p, const uint64_t *arg)
+{
+    struct abi_whoami who = {.node = p->logical, .proc = p->procid, .host = NODE_HOST, .dim = p->dim};
+
+    return vm_copy_out(&p->vm, arg[0], &who, sizeof who);
+}
+
+int64_t sys_cycles(struct proc *p, const uint64_t *arg)
+{
+    (void)p, (void)arg;
+    return ncu_time();
+}
+
+int64_t sys_sbrk(struct proc *p, const uint64_t *arg)
+{
+    event_reap();
+    return vm_move_break(&p->vm, (int64_t)arg[0]);
+}
+
+int64_t sys_monitor(struct proc *p, const uint64_t *arg)
+{
+    struct abi_monitor monitor;
+
+    event_reap();
+    mail_get_monitor(p, &monitor);
+    monitor.resent = resend_count();
+    monitor.damaged = resend_damaged();
+    return vm_copy_out(&p->vm, arg[0], &monitor, sizeof monitor);
+}
+
+int64_t sys_sleep(struct proc *p, const uint64_t *arg)
+{
+    int64_t result = 0;
+
+    timer_set(p, arg[0]);
+    while (!p->timed_out && result == 0) {
+        result = proc_wait(p, NCU_WAIT_TIME, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        if (result == 0 && !p->timed_out && signal_is_due(p))
+            result = -N_EINTR;
+    }
+    timer_clear(p);
+    return result;
+}

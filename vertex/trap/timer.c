@@ -1,0 +1,81 @@
+#include "vertex/trap/timer.h"
+
+#include "vertex/base/report.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/trap.h"
+
+static uint64_t armed = NCU_TIMER_NONE; /* what the NCU has */
+static uint64_t slice_end = NCU_TIMER_NONE, report_at = NCU_TIMER_NONE;
+bool timer_slice_over;
+
+static uint64_t earliest(void)
+{
+    uint64_t at = slice_end < report_at ? slice_end : report_at;
+
+    for (uint32_t i = 0; i < PROCS_MAX; i++) {
+        const struct proc *p = proc_find(i);
+        if (p && p->deadline_cycles < at)
+            at = p->deadline_cycles;
+    }
+    return at;
+}
+
+static void update(void)
+{
+    uint64_t at = earliest();
+
+    if (at != armed)
+        ncu_timer(at);
+    armed = at;
+}
+
+void timer_set(struct proc *p, uint64_t at_cycles)
+{
+    p->deadline_cycles = at_cycles;
+    p->timed_out = false;
+    update();
+}
+
+void timer_clear(struct proc *p)
+{
+    timer_set(p, NCU_TIMER_NONE);
+}
+
+void timer_set_slice(uint64_t at_cycles)
+{
+    slice_end = at_cycles;
+    timer_slice_over = false;
+    update();
+}
+
+void timer_set_report(uint64_t at_cycles)
+{
+    report_at = at_cycles;
+    update();
+}
+
+static void expire(struct proc *p)
+{
+    p->deadline_cycles = NCU_TIMER_NONE;
+    p->timed_out = true;
+    sched_wake(p);
+}
+
+void timer_due(uint64_t now_cycles)
+{
+    armed = NCU_TIMER_NONE;
+    for (uint32_t i = 0; i < PROCS_MAX; i++) {
+        struct proc *p = proc_find(i);
+        if (p && p->deadline_cycles <= now_cycles)
+            expire(p);
+    }
+    if (slice_end <= now_cycles) {
+        slice_end = NCU_TIMER_NONE;
+        timer_slice_over = trap_attention = true;
+    }
+    if (report_at <= now_cycles) {
+        report_at = NCU_TIMER_NONE;
+        report_again();
+    }
+    update();
+}
