@@ -3,7 +3,8 @@
 #include <err.h>
 #include <stdlib.h>
 
-void *memory_new(size_t count, size_t bytes) {
+void *memory_new(size_t count, size_t bytes)
+{
     void *p = calloc(count > 0 ? count : 1, bytes);
     if (p == NULL)
         errx(1, "no memory for %zu objects of %zu bytes", count, bytes);

@@ -9,7 +9,7 @@
 static volatile sig_atomic_t asked_signal; /* the first that asked for an end */
 static volatile sig_atomic_t end_signal;   /* the same, once the end is to be at once */
 static volatile sig_atomic_t orderly;
-static volatile sig_atomic_t request;      /* for an orderly end, not taken yet */
+static volatile sig_atomic_t request; /* for an orderly end, not taken yet */
 static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
@@ -17,7 +17,8 @@ static uint32_t *volatile bell;
 #define ORDERLY_S 1
 
 /* SIGALRM: the time for an orderly end is over. */
-static void note_end(int signal) {
+static void note_end(int signal)
+{
     bool first = asked_signal == 0;
     if (first)
         asked_signal = signal;
@@ -29,7 +30,8 @@ static void note_end(int signal) {
     alarm(ORDERLY_S);
 }
 
-static void note(int signal) {
+static void note(int signal)
+{
     if (signal == SIGCHLD)
         child_ended = 1;
     else if (signal == SIGUSR1)
@@ -43,12 +45,14 @@ static void note(int signal) {
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
 
 /* As nohup leaves SIGHUP: who started us wants it so. */
-static bool is_ignored(int signal) {
+static bool is_ignored(int signal)
+{
     struct sigaction now;
     return signal != SIGCHLD && signal != SIGALRM && sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-void signals_install(uint32_t *doorbell) {
+void signals_install(uint32_t *doorbell)
+{
     bell = doorbell;
     /* No SA_RESTART: a read of standard input must end. A child that is only stopped has not ended. */
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
@@ -62,49 +66,59 @@ void signals_install(uint32_t *doorbell) {
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
 }
 
-void signals_release(void) {
+void signals_release(void)
+{
     bell = NULL;
 }
 
-void signals_be_orderly(void) {
+void signals_be_orderly(void)
+{
     orderly = 1;
 }
 
-int signals_asked(void) {
+int signals_asked(void)
+{
     return asked_signal;
 }
 
-int signals_end(void) {
+int signals_end(void)
+{
     return end_signal;
 }
 
-bool signals_request(void) {
+bool signals_request(void)
+{
     return request != 0;
 }
 
-bool signals_take_request(void) {
+bool signals_take_request(void)
+{
     bool taken = request != 0;
     request = 0;
     return taken;
 }
 
-bool signals_any(void) {
+bool signals_any(void)
+{
     return end_signal != 0 || child_ended != 0;
 }
 
-bool signals_take_child(void) {
+bool signals_take_child(void)
+{
     bool ended = child_ended != 0;
     child_ended = 0;
     return ended;
 }
 
-bool signals_take_beat(void) {
+bool signals_take_beat(void)
+{
     bool due = beat != 0;
     beat = 0;
     return due;
 }
 
-int signals_poll(struct pollfd *p, nfds_t n) {
+int signals_poll(struct pollfd *p, nfds_t n)
+{
     sigset_t held, before;
     int ready = -1;
     sigemptyset(&held);

@@ -17,7 +17,8 @@
 #include "emu/base/signals.h"
 #include "vertex/contract/system.h"
 
-int machine_complain(struct machine *m, const char *format, ...) {
+int machine_complain(struct machine *m, const char *format, ...)
+{
     va_list arguments;
     fflush(stdout);
     fputs("ncube: ", stderr);
@@ -31,53 +32,63 @@ int machine_complain(struct machine *m, const char *format, ...) {
 
 /* ---- Where nodes are ---- */
 
-static uint32_t node_address(const struct machine *m, uint32_t index) {
+static uint32_t node_address(const struct machine *m, uint32_t index)
+{
     uint32_t compute = 1u << m->config.topo.dim;
     return index < compute ? index : m->config.topo.io[index - compute].node;
 }
 
-static uint32_t cabinet_of(const struct machine *m, uint32_t index) {
+static uint32_t cabinet_of(const struct machine *m, uint32_t index)
+{
     return index / m->config.topo.nodes_per_cabinet;
 }
 
-static uint32_t hart_of(const struct machine *m, uint32_t index) {
+static uint32_t hart_of(const struct machine *m, uint32_t index)
+{
     return index % m->config.topo.nodes_per_cabinet;
 }
 
 /* ---- What the scheduler, the NCUs and the front end ask for ---- */
 
-static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles) {
+static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
+{
     return ncu_execute(((struct machine *)ctx)->ncu, hart, op, arg, now_cycles);
 }
 
-static bool on_cause_waits(void *ctx, uint32_t hart) {
+static bool on_cause_waits(void *ctx, uint32_t hart)
+{
     return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
 }
 
-static void on_answer(void *ctx, uint32_t hart, uint64_t value) {
+static void on_answer(void *ctx, uint32_t hart, uint64_t value)
+{
     ncu_answer(((struct machine *)ctx)->ncu, hart, value);
 }
 
-static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
+static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
+{
     const struct machine *m = ctx;
     trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
 }
 
 /* ---- The heartbeat ---- */
 
-static uint64_t time_reached(const struct machine *m, const struct sched_view *v) {
+static uint64_t time_reached(const struct machine *m, const struct sched_view *v)
+{
     uint64_t first = v->first_cycles < v->next_cycles ? v->first_cycles : v->next_cycles;
     return first == EVENTQ_NEVER || first < sched_now(m->sched) ? sched_now(m->sched) : first;
 }
 
-static int describe_first(const struct machine *m, const struct sched_view *v, char *text, size_t bytes) {
+static int describe_first(const struct machine *m, const struct sched_view *v, char *text, size_t bytes)
+{
     if (v->running == 0)
         return snprintf(text, bytes, "no node runs");
     return snprintf(text, bytes, "%u of %u nodes run, all wait for node %u at %.6f s", v->running, m->nodes,
                     ncu_address(m->ncu, v->first), (double)v->first_cycles / CLOCK_HZ);
 }
 
-static void describe_next(const struct sched_view *v, char *text, size_t bytes) {
+static void describe_next(const struct sched_view *v, char *text, size_t bytes)
+{
     if (v->next_cycles == EVENTQ_NEVER)
         snprintf(text, bytes, ", no event is due");
     else
@@ -85,7 +96,8 @@ static void describe_next(const struct sched_view *v, char *text, size_t bytes) 
 }
 
 /* Prints the heartbeat's line if it is due. `streams`: ncube waits for one of the program's. */
-static void beat(struct machine *m, bool streams) {
+static void beat(struct machine *m, bool streams)
+{
     char text[256];
     if (!signals_take_beat())
         return;
@@ -97,14 +109,16 @@ static void beat(struct machine *m, bool streams) {
 }
 
 /* Lets an injector hart run until it asks for more. */
-static bool run_injector(struct machine *m, const struct cabinet *c) {
+static bool run_injector(struct machine *m, const struct cabinet *c)
+{
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
     harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* at first it is in QEMU's reset code */
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
 /* Has a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
-static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n) {
+static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n)
+{
     const struct cabinet *c = &m->cabinet[cabinet];
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
     memcpy(mailbox->inject, harts, n * sizeof *harts);
@@ -112,7 +126,8 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
     return run_injector(m, c);
 }
 
-static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
+static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
+{
     struct machine *m = ctx;
     for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
         uint32_t batch[NCU_INJECT_MAX], count = 0;
@@ -129,21 +144,25 @@ static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n) {
     return true;
 }
 
-static bool on_finished(void *ctx) {
+static bool on_finished(void *ctx)
+{
     struct machine *m = ctx;
     beat(m, false);
     return m->failed || front_finished(m->front) || (m->hooks->pause != NULL && m->hooks->pause(m->ctx));
 }
 
-static void on_wake(void *ctx, uint32_t index, uint64_t now_cycles) {
+static void on_wake(void *ctx, uint32_t index, uint64_t now_cycles)
+{
     sched_wake(((struct machine *)ctx)->sched, index, now_cycles);
 }
 
-static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles) {
+static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles)
+{
     sched_cause(((struct machine *)ctx)->sched, index, now_cycles);
 }
 
-static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n) {
+static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n)
+{
     struct job_exit e;
     if (n < sizeof e)
         return;
@@ -151,29 +170,34 @@ static void trace_exit(const struct machine *m, uint32_t from, const void *bytes
     trace_event(m->trace, sched_now(m->sched), from, "exit status=%d how=%u", e.status, e.how);
 }
 
-static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n) {
+static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
     struct machine *m = ctx;
     if (TAG_TYPE(tag) == N_EXIT)
         trace_exit(m, from, bytes, n);
     front_receive(m->front, from, tag, bytes, n);
 }
 
-static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status) {
+static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status)
+{
     (void)status;
     front_undeliverable(((struct machine *)ctx)->front, to, tag, bytes, n);
 }
 
-static void on_recovered(void *ctx) {
+static void on_recovered(void *ctx)
+{
     front_recovered(((struct machine *)ctx)->front);
 }
 
-static void on_fault(void *ctx, uint32_t index, const char *text) {
+static void on_fault(void *ctx, uint32_t index, const char *text)
+{
     struct machine *m = ctx;
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
 }
 
 /* In the cabinet's text pool, or where it is. */
-static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes) {
+static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes)
+{
     const struct machine *m = ctx;
     uint32_t cabinet = cabinet_of(m, index), hart = hart_of(m, index);
     const uint8_t *text = cabinet_window(&m->cabinet[cabinet], hart) + addr;
@@ -181,16 +205,19 @@ static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes
     return offset >= 0 ? CABINET_TEXT_BASE + (uint64_t)offset : CABINET_WINDOW(hart, m->config.topo.ram_bytes) + addr;
 }
 
-static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n) {
+static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n)
+{
     ncu_host_send(((struct machine *)ctx)->ncu, to, tag, bytes, n);
 }
 
-static void on_ended(void *ctx, uint32_t id) {
+static void on_ended(void *ctx, uint32_t id)
+{
     struct machine *m = ctx;
     m->hooks->ended(m->ctx, id);
 }
 
-static bool on_told_to_end(void *ctx) {
+static bool on_told_to_end(void *ctx)
+{
     beat(ctx, true);
     return signals_asked() != 0;
 }
@@ -212,7 +239,8 @@ static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_e
 
 /* ---- Reading everything that a run needs, before anything is started ---- */
 
-static int read_config(struct machine *m) {
+static int read_config(struct machine *m)
+{
     const struct machine_options *o = m->options;
     if (o->machine == NULL) {
         config_default(&m->config, o->dim);
@@ -223,7 +251,8 @@ static int read_config(struct machine *m) {
     return 0;
 }
 
-static int read_programs(struct machine *m) {
+static int read_programs(struct machine *m)
+{
     char path[4096];
     snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
     if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
@@ -234,7 +263,8 @@ static int read_programs(struct machine *m) {
     return 0;
 }
 
-static int open_disks(struct machine *m) {
+static int open_disks(struct machine *m)
+{
     m->disk = memory_new(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
         for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
@@ -246,14 +276,16 @@ static int open_disks(struct machine *m) {
     return 0;
 }
 
-static int open_trace(struct machine *m) {
+static int open_trace(struct machine *m)
+{
     if (m->options->trace == NULL)
         return 0;
     m->trace = trace_open(m->options->trace);
     return m->trace != NULL ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
 }
 
-static int open_statistics(struct machine *m) {
+static int open_statistics(struct machine *m)
+{
     const char *path = m->options->statistics_file;
     if (path == NULL)
         return 0;
@@ -263,7 +295,8 @@ static int open_statistics(struct machine *m) {
 
 /* ---- Starting the cabinets ---- */
 
-static int set_costs(struct machine *m) {
+static int set_costs(struct machine *m)
+{
     uint32_t *cycles = m->harts.control->cycles_of_class;
     memcpy(cycles, cost_class_cycles, sizeof cost_class_cycles);
     for (uint32_t i = 0; i < m->config.n_costs; i++) {
@@ -276,7 +309,8 @@ static int set_costs(struct machine *m) {
     return 0;
 }
 
-static int start_cabinets(struct machine *m) {
+static int start_cabinets(struct machine *m)
+{
     const struct topo *t = &m->config.topo;
     char plugin[4096];
     snprintf(plugin, sizeof plugin, "%s/plugin.so", m->options->lib);
@@ -292,7 +326,8 @@ static int start_cabinets(struct machine *m) {
     return 0;
 }
 
-int machine_explain_stop(struct machine *m) {
+int machine_explain_stop(struct machine *m)
+{
     for (uint32_t c = 0; c < m->cabinets; c++)
         if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
             return machine_complain(m, "cabinet %u: %s", c, m->error);
@@ -300,7 +335,8 @@ int machine_explain_stop(struct machine *m) {
     return -1; /* a signal: who sent it knows */
 }
 
-static int start_harts(struct machine *m) {
+static int start_harts(struct machine *m)
+{
     const struct topo *t = &m->config.topo;
     m->nodes = (1u << t->dim) + t->n_io;
     m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
@@ -319,7 +355,8 @@ static int start_harts(struct machine *m) {
 
 /* ---- Filling the memory ---- */
 
-static void place_kernel(const struct machine *m, const struct cabinet *c) {
+static void place_kernel(const struct machine *m, const struct cabinet *c)
+{
     for (uint32_t i = 0; i < m->kernel.segments; i++) {
         const struct elf_segment *s = &m->kernel.segment[i];
         if (s->file_bytes > 0)
@@ -328,11 +365,13 @@ static void place_kernel(const struct machine *m, const struct cabinet *c) {
 }
 
 /* What a segment takes of the shared region: from the start of its first page, in whole pages. */
-static uint64_t builtin_bytes(const struct elf_segment *s) {
+static uint64_t builtin_bytes(const struct elf_segment *s)
+{
     return (s->va % NODE_PAGE_BYTES + s->file_bytes + NODE_PAGE_BYTES - 1) & ~(uint64_t)(NODE_PAGE_BYTES - 1);
 }
 
-static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info) {
+static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info)
+{
     uint64_t pa = CABINET_BUILTIN_BASE;
     info->builtin_entry = m->nsdisk.entry;
     info->segments = m->nsdisk.segments;
@@ -350,9 +389,10 @@ static void place_nsdisk(const struct machine *m, const struct cabinet *c, struc
     }
 }
 
-static int check_nsdisk(struct machine *m) {
+static int check_nsdisk(struct machine *m)
+{
     uint64_t bytes = 0;
-    if (m->nsdisk.segments > sizeof ((struct boot_info *)0)->segment / sizeof(struct boot_segment))
+    if (m->nsdisk.segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
         return machine_complain(m, "nsdisk.elf has %u segments; 4 are the most", m->nsdisk.segments);
     for (uint32_t i = 0; i < m->nsdisk.segments; i++)
         bytes += builtin_bytes(&m->nsdisk.segment[i]);
@@ -362,7 +402,8 @@ static int check_nsdisk(struct machine *m) {
     return 0;
 }
 
-static int check_kernel(struct machine *m) {
+static int check_kernel(struct machine *m)
+{
     for (uint32_t i = 0; i < m->kernel.segments; i++) {
         const struct elf_segment *s = &m->kernel.segment[i];
         if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
@@ -373,14 +414,16 @@ static int check_kernel(struct machine *m) {
 
 /* Differs between two boots of the same images, and is the same when everything else is: the mount count of the
  * first volume, which nsdisk advances. */
-static uint64_t find_boot_number(const struct machine *m) {
+static uint64_t find_boot_number(const struct machine *m)
+{
     uint8_t superblock[2 * SECTOR_BYTES];
     if (m->config.topo.n_io == 0 || m->disk[0] == NULL || disk_transfer(m->disk[0], false, 2, 2, superblock) != 0)
         return 1;
     return 1u + (superblock[52] | superblock[53] << 8);
 }
 
-static void attach_nodes(struct machine *m) {
+static void attach_nodes(struct machine *m)
+{
     ncu_set_software_cost(m->ncu, &m->config.software);
     uint64_t boot_number = find_boot_number(m);
     uint32_t compute = 1u << m->config.topo.dim;
@@ -391,7 +434,8 @@ static void attach_nodes(struct machine *m) {
     }
 }
 
-static int fill_memory(struct machine *m) {
+static int fill_memory(struct machine *m)
+{
     if (check_nsdisk(m) != 0 || check_kernel(m) != 0)
         return -1;
     for (uint32_t k = 0; k < m->cabinets; k++) {
@@ -406,14 +450,16 @@ static int fill_memory(struct machine *m) {
     return 0;
 }
 
-static void make_text_pool(struct machine *m) {
+static void make_text_pool(struct machine *m)
+{
     m->text = text_pool_new(m->cabinets, (uint64_t)m->config.topo.shared_text_kb << 10);
     for (uint32_t k = 0; k < m->cabinets; k++)
         text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
 }
 
 /* Injectors first: they are ready before any node can be interrupted. */
-static int start_injectors(struct machine *m) {
+static int start_injectors(struct machine *m)
+{
     for (uint32_t k = 0; k < m->cabinets; k++)
         if (!run_injector(m, &m->cabinet[k]))
             return machine_explain_stop(m);
@@ -422,8 +468,8 @@ static int start_injectors(struct machine *m) {
 
 /* ---- Life ---- */
 
-int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks,
-                      void *ctx) {
+int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx)
+{
     *m = (struct machine){.options = o, .hooks = hooks, .ctx = ctx};
     if (read_config(m) != 0)
         return -1;
@@ -433,13 +479,14 @@ int machine_configure(struct machine *m, const struct machine_options *o, const 
     return 0;
 }
 
-static void start_models(struct machine *m) {
+static void start_models(struct machine *m)
+{
     make_text_pool(m);
     m->events = eventq_new();
-    m->ncu = ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace, m->config.fault,
-                     m->config.n_faults);
-    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES,
-                         m->options->strict, &sched_calls, m);
+    m->ncu =
+        ncu_new(&m->config.topo, m->events, m->nodes, &ncu_calls, m, m->trace, m->config.fault, m->config.n_faults);
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
+                         &sched_calls, m);
     attach_nodes(m);
     front_start(m->front);
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
@@ -447,7 +494,8 @@ static void start_models(struct machine *m) {
             front_unreachable(m->front, m->config.topo.io[i].node);
 }
 
-int machine_build(struct machine *m) {
+int machine_build(struct machine *m)
+{
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
     if (read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0 || open_statistics(m) != 0)
         return -1;
@@ -458,19 +506,23 @@ int machine_build(struct machine *m) {
     return 0;
 }
 
-enum sched_end machine_run(struct machine *m, uint64_t limit_cycles) {
+enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
+{
     return sched_run(m->sched, limit_cycles);
 }
 
-void machine_act_now(struct machine *m) {
+void machine_act_now(struct machine *m)
+{
     ncu_advance(m->ncu, sched_now(m->sched));
 }
 
-bool machine_is_quiet(const struct machine *m) {
+bool machine_is_quiet(const struct machine *m)
+{
     return eventq_next(m->events) == EVENTQ_NEVER;
 }
 
-const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j) {
+const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)
+{
     for (uint32_t i = 0; i < m->config.n_faults; i++) {
         const struct fault *f = &m->config.fault[i];
         if (f->kind == FAULT_NODE && fault_is_active(f, sched_now(m->sched)) && job_awaits_node(j, f->node))
@@ -479,15 +531,18 @@ const struct fault *machine_find_dead_node(const struct machine *m, const struct
     return NULL;
 }
 
-double machine_seconds(const struct machine *m) {
+double machine_seconds(const struct machine *m)
+{
     return (double)sched_now(m->sched) / CLOCK_HZ;
 }
 
-static double seconds_between(const struct timespec *a, const struct timespec *b) {
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
     return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
 }
 
-static int write_statistics(struct machine *m, const struct stats_source *source) {
+static int write_statistics(struct machine *m, const struct stats_source *source)
+{
     int written = stats_write(m->statistics, source), closed = fclose(m->statistics);
     m->statistics = NULL;
     if (written != 0 || closed != 0)
@@ -495,7 +550,8 @@ static int write_statistics(struct machine *m, const struct stats_source *source
     return 0;
 }
 
-int machine_tell_statistics(struct machine *m) {
+int machine_tell_statistics(struct machine *m)
+{
     struct timespec now;
     if (!m->options->statistics || m->sched == NULL)
         return 0;
@@ -515,7 +571,8 @@ int machine_tell_statistics(struct machine *m) {
 }
 
 /* The trace first: what it could not write is an error of the run. */
-int machine_free(struct machine *m) {
+int machine_free(struct machine *m)
+{
     heartbeat_end();
     signals_release();
     int written = trace_close(m->trace) == 0 ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));

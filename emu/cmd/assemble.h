@@ -28,18 +28,18 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/model/trace.h"
 
-struct machine_options { /* outlive the machine */
-    const char *machine; /* machine file, NULL: compute nodes only */
-    const char *images;  /* folder of the drives' images, NULL: as the machine file says */
-    const char *trace;   /* file for the trace, NULL: none */
-    const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */
-    uint32_t dim;        /* without a machine file: of the machine */
-    uint32_t processors; /* of the host, to use; 0: all that this process may */
-    bool strict;         /* user code does not run ahead (sched.h): slow, for comparison */
-    bool statistics;     /* print them at the end, */
+struct machine_options {         /* outlive the machine */
+    const char *machine;         /* machine file, NULL: compute nodes only */
+    const char *images;          /* folder of the drives' images, NULL: as the machine file says */
+    const char *trace;           /* file for the trace, NULL: none */
+    const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
+    uint32_t dim;                /* without a machine file: of the machine */
+    uint32_t processors;         /* of the host, to use; 0: all that this process may */
+    bool strict;                 /* user code does not run ahead (sched.h): slow, for comparison */
+    bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
-    double heartbeat_s;  /* say so often, by the host's clock, how far the machine is; 0: never */
-    bool keeps_going;    /* nothing waits for ncube's own output (streams.h) */
+    double heartbeat_s;          /* say so often, by the host's clock, how far the machine is; 0: never */
+    bool keeps_going;            /* nothing waits for ncube's own output (streams.h) */
 };
 
 struct machine_hooks {

@@ -25,15 +25,15 @@
 #include "emu/cmd/run.h"
 #include "emu/base/signals.h"
 
-#define LOOK_MS 10
+#define LOOK_MS           10
 #define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
 
 struct client {
     struct client *next;
-    int fd;                    /* -1: it has gone */
-    uint32_t job;              /* 0: none */
+    int fd;       /* -1: it has gone */
+    uint32_t job; /* 0: none */
     bool wants_down;
-    uint64_t turn;             /* its place among those who wait for a subcube, lowest first; 0: does not wait */
+    uint64_t turn;               /* its place among those who wait for a subcube, lowest first; 0: does not wait */
     struct link_message message; /* with the launch's strings and the streams */
     struct launch launch;
 };
@@ -43,7 +43,7 @@ struct boot {
     struct machine machine;
     int listening;
     bool announced;
-    bool ended;             /* a job has, since the last look */
+    bool ended; /* a job has, since the last look */
     struct timespec looked;
     struct client *client;
     uint64_t last_turn;

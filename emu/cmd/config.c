@@ -17,8 +17,8 @@
 #include "emu/cmd/setting.h"
 #include "emu/model/software.h"
 
-#define BOARD_MAX ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
-#define BOARD_IO_NODES 16u
+#define BOARD_MAX       ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
+#define BOARD_IO_NODES  16u
 #define COST_MAX_CYCLES 100000
 
 struct si_user { /* who has the I/O channel of a compute node; line 0: nobody */
@@ -30,8 +30,8 @@ struct loader {
     struct setting_reader r;
     struct machine_config *config;
     char *image_folder;
-    struct si_user *si_user; /* [compute nodes] */
-    uint32_t *io_line;       /* [topo.n_io], in the order of the file */
+    struct si_user *si_user;           /* [compute nodes] */
+    uint32_t *io_line;                 /* [topo.n_io], in the order of the file */
     uint32_t (*drive_line)[DRIVE_MAX]; /* likewise */
 };
 
@@ -243,9 +243,7 @@ static bool wire(struct loader *l, const config_setting_t *io_group, struct topo
         return false;
     if (si && channels)
         return setting_fail(&l->r, channels, "'channels' selects from the Sandia wiring, 'si' wires freely: give one");
-    bool good = si         ? wire_freely(l, si, io)
-                : channels ? wire_channels(l, channels, io)
-                           : wire_sandia(l, io_group, io);
+    bool good = si ? wire_freely(l, si, io) : channels ? wire_channels(l, channels, io) : wire_sandia(l, io_group, io);
     if (good && !is_connected(io))
         return setting_fail(&l->r, io_group,
                             "I/O node %u of board %u reaches no compute node of a %u-cube; wire it with 'si'",
@@ -365,8 +363,8 @@ static bool load_front_end(struct loader *l, const config_setting_t *root)
     int64_t si = -1;
     if (!setting_group(&l->r, root, "front_end", &group))
         return false;
-    if (group && (!setting_check_keys(&l->r, group, keys) ||
-                  !setting_integer(&l->r, group, "si", 0, compute_nodes(l) - 1, &si)))
+    if (group &&
+        (!setting_check_keys(&l->r, group, keys) || !setting_integer(&l->r, group, "si", 0, compute_nodes(l) - 1, &si)))
         return false;
     if (si < 0)
         return choose_host_si(l, root);
@@ -518,14 +516,14 @@ static const struct fault_key {
     const char *key;
     bool (*load)(struct loader *l, const config_setting_t *group, struct fault *f);
 } fault_keys[] = {
-    {"parity", load_fault_parity}, {"link", load_fault_link},   {"node", load_fault_node},
+    {"parity", load_fault_parity},   {"link", load_fault_link},   {"node", load_fault_node},
     {"io_node", load_fault_io_node}, {"drive", load_fault_drive},
 };
 #define FAULT_KEYS (sizeof fault_keys / sizeof *fault_keys)
 
 static bool load_fault(struct loader *l, const config_setting_t *group)
 {
-    static const char *const keys[] = {"parity", "seed", "link",     "node", "io_node",
+    static const char *const keys[] = {"parity", "seed",    "link",     "node", "io_node",
                                        "drive",  "from_us", "until_us", NULL};
     const struct fault_key *what = NULL;
     struct fault f = {0};
@@ -565,15 +563,16 @@ static bool load_faults(struct loader *l, const config_setting_t *root)
 
 static bool load_machine(struct loader *l, const config_setting_t *root, const char *image_folder)
 {
-    static const char *const keys[] = {"dim",       "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards",
-                                       "front_end", "images", "cycles",            "timing",         "faults", NULL};
+    static const char *const keys[] = {
+        "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles", "timing",
+        "faults", NULL};
     const char *images = NULL;
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
         !setting_string(&l->r, root, "images", &images))
         return false;
     l->image_folder = image_folder_of(l, images, image_folder);
-    return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) &&
-           load_timing(l, root) && load_faults(l, root);
+    return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) && load_timing(l, root) &&
+           load_faults(l, root);
 }
 
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,

@@ -8,7 +8,8 @@
 
 #define LEAST_US 1000 /* between two lines */
 
-static double seconds_since(const struct timespec *then, const struct timespec *now) {
+static double seconds_since(const struct timespec *then, const struct timespec *now)
+{
     return (double)(now->tv_sec - then->tv_sec) + (double)(now->tv_nsec - then->tv_nsec) * 1e-9;
 }
 
@@ -16,7 +17,8 @@ static timer_t timer;
 static bool timer_exists;
 
 /* Without a timer there is no heartbeat but by SIGUSR1. */
-static void set_timer(double interval_s) {
+static void set_timer(double interval_s)
+{
     long us = (long)(interval_s * 1e6);
     if (us < LEAST_US)
         us = LEAST_US;
@@ -27,7 +29,8 @@ static void set_timer(double interval_s) {
         timer_settime(timer, 0, &(struct itimerspec){interval, interval}, NULL);
 }
 
-void heartbeat_begin(struct heartbeat *h, double interval_s) {
+void heartbeat_begin(struct heartbeat *h, double interval_s)
+{
     *h = (struct heartbeat){0};
     clock_gettime(CLOCK_MONOTONIC, &h->begun);
     h->last = h->begun;
@@ -35,13 +38,15 @@ void heartbeat_begin(struct heartbeat *h, double interval_s) {
         set_timer(interval_s);
 }
 
-void heartbeat_end(void) {
+void heartbeat_end(void)
+{
     if (timer_exists)
         timer_delete(timer);
     timer_exists = false;
 }
 
-void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for) {
+void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for)
+{
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double host = seconds_since(&h->last, &now), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;

@@ -28,7 +28,7 @@ struct launch_program {
  * more than LINK_MESSAGE_MAX_BYTES, or there is no memory. */
 uint8_t *launch_pack(const struct job_options *o, const char *folder, size_t *n);
 
-struct launch { /* unpacked; the strings lie in the content that was given */
+struct launch {             /* unpacked; the strings lie in the content that was given */
     struct job_options job; /* streams are the caller's to set */
     struct job_program program[JOB_PROGRAMS_MAX];
     char **argv; /* of all programs, each list with its NULL */

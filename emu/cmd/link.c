@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MAGIC 0x4e435542u /* and a version: changes with the format */
+#define MAGIC   0x4e435542u /* and a version: changes with the format */
 #define BACKLOG 64
 
 struct head {
@@ -159,8 +159,7 @@ int link_receive(int fd, struct link_message *m)
     if (!m->content)
         return refuse(m, ENOMEM);
     struct iovec part[] = {{&head, sizeof head}, {m->content, LINK_MESSAGE_MAX_BYTES}};
-    struct msghdr from = {
-        .msg_iov = part, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr from = {.msg_iov = part, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
     if (n <= 0) {
         int reason = errno;

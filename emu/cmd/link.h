@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LINK_NAME_MAX 64
+#define LINK_NAME_MAX          64
 #define LINK_MESSAGE_MAX_BYTES (128u << 10)
-#define LINK_DESCRIPTORS 3 /* standard streams */
+#define LINK_DESCRIPTORS       3 /* standard streams */
 
 enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS };
 

@@ -38,13 +38,15 @@ static const struct option_line option_heartbeat = {
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
-static bool parse_sync(const struct options *o, const char *text) {
+static bool parse_sync(const struct options *o, const char *text)
+{
     if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
         options_refuse(o, "sync '%s': give ahead or strict", text);
     return strcmp(text, "strict") == 0;
 }
 
-static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit) {
+static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
+{
     char *end;
     errno = 0;
     double seconds = strtod(text, &end);
@@ -55,7 +57,8 @@ static double parse_seconds(const struct options *o, const char *what, const cha
     return seconds;
 }
 
-static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value) {
+static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)
+{
     switch (key) {
     case KEY_MACHINE:
         m->machine = value;
@@ -88,7 +91,8 @@ static bool take_machine_option(const struct options *o, struct machine_options 
 }
 
 /* The folder of our own executable's parts: <here>/../lib. */
-static const char *find_lib(void) {
+static const char *find_lib(void)
+{
     static char lib[PATH_MAX + 16];
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -112,15 +116,15 @@ static const struct options run_options = {
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
                                                 &option_serve, &option_status, &option_label, &option_registers,
-                                                &option_stack, &option_heap, &option_comm,
-                                                &option_trace, &option_limit, &option_sync, &option_cores,
-                                                &option_stats, &option_heartbeat, NULL},
+                                                &option_stack, &option_heap, &option_comm, &option_trace, &option_limit,
+                                                &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .take = take_run_option,
 };
 
-static bool take_run_option(void *ctx, int key, const char *value) {
+static bool take_run_option(void *ctx, int key, const char *value)
+{
     struct run_words *w = ctx;
     if (key == KEY_LIMIT) {
         w->options.limit_cycles =
@@ -131,7 +135,8 @@ static bool take_run_option(void *ctx, int key, const char *value) {
            take_machine_option(&run_options, &w->options.machine, key, value);
 }
 
-static int command_run(int argc, char **argv) {
+static int command_run(int argc, char **argv)
+{
     struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
     options_take_programs(&run_options, &w.job, argv + options_parse(&run_options, &w, argc, argv));
     w.options.machine.dim = w.job.job.dim;
@@ -156,7 +161,8 @@ static const struct options boot_options = {
     .take = take_boot_option,
 };
 
-static bool take_boot_option(void *ctx, int key, const char *value) {
+static bool take_boot_option(void *ctx, int key, const char *value)
+{
     struct boot_options *o = ctx;
     switch (key) {
     case KEY_DIMENSION:
@@ -170,7 +176,8 @@ static bool take_boot_option(void *ctx, int key, const char *value) {
     }
 }
 
-static int command_boot(int argc, char **argv) {
+static int command_boot(int argc, char **argv)
+{
     struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
     int first = options_parse(&boot_options, &o, argc, argv);
     if (argc > first + 1)
@@ -184,7 +191,8 @@ static int command_boot(int argc, char **argv) {
 
 /* ---- ncube down ---- */
 
-static bool take_down_option(void *ctx, int key, const char *value) {
+static bool take_down_option(void *ctx, int key, const char *value)
+{
     if (key != KEY_NAME)
         return false;
     *(const char **)ctx = value;
@@ -200,7 +208,8 @@ static const struct options down_options = {
     .take = take_down_option,
 };
 
-static int await_end(int fd) {
+static int await_end(int fd)
+{
     struct link_message m;
     struct link_status s = {.status = RUN_FAILED};
     int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
@@ -213,7 +222,8 @@ static int await_end(int fd) {
     return s.status;
 }
 
-static int command_down(int argc, char **argv) {
+static int command_down(int argc, char **argv)
+{
     const char *name = NULL;
     char error[256];
     int first = options_parse(&down_options, &name, argc, argv);
@@ -244,7 +254,8 @@ static const struct command {
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
 };
 
-static int print_usage(FILE *to) {
+static int print_usage(FILE *to)
+{
     fputs("Usage: ncube COMMAND [OPTION...] ...\n\n", to);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(to, "  ncube %-6s %s\n", commands[i].name, commands[i].help);
@@ -253,14 +264,16 @@ static int print_usage(FILE *to) {
 }
 
 /* What was printed must have arrived. */
-static int end_output(int status) {
+static int end_output(int status)
+{
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     fprintf(stderr, "ncube: standard output: %s\n", strerror(errno));
     return status != 0 ? status : RUN_FAILED;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     options_hold_streams();
     if (argc < 2)
         return print_usage(stderr);

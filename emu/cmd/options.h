@@ -15,7 +15,7 @@
 enum { OPTIONS_USAGE_STATUS = 2 };
 
 struct option_line {
-    int key;           /* a letter, or 256 and above: no short form */
+    int key; /* a letter, or 256 and above: no short form */
     const char *name;
     const char *value; /* what it is called in the help, NULL: none; "[NAME]": may be left out, then take() gets NULL */
     const char *help;
@@ -44,9 +44,9 @@ enum option_key {
     KEY_COMM,
 };
 
-struct options { /* of one command */
-    const char *command; /* "ncube run" */
-    const char *usage, *summary, *end; /* the help's first lines and its last ones */
+struct options {                           /* of one command */
+    const char *command;                   /* "ncube run" */
+    const char *usage, *summary, *end;     /* the help's first lines and its last ones */
     const struct option_line *const *line; /* NULL at the end; options_job, options_name and others */
     /* Takes one option; false if it is none of this command's. */
     bool (*take)(void *ctx, int key, const char *value);

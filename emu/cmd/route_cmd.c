@@ -122,9 +122,11 @@ struct arguments {
 /* 0, or the exit status. */
 static int parse_options(struct arguments *a, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"bytes", 1, NULL, TOOL_BYTES}, {"via", 1, NULL, TOOL_VIA}, {"json", 0, NULL, TOOL_JSON},
-        {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {{"bytes", 1, NULL, TOOL_BYTES},
+                                            {"via", 1, NULL, TOOL_VIA},
+                                            {"json", 0, NULL, TOOL_JSON},
+                                            {"help", 0, NULL, 'h'},
+                                            {0}};
     int key;
     opterr = 0;
     *a = (struct arguments){.bytes = 8192, .via = NCU_VIA_NEAREST};

@@ -10,25 +10,29 @@ struct run {
     uint32_t job;
 };
 
-static void on_ended(void *ctx, uint32_t id) {
+static void on_ended(void *ctx, uint32_t id)
+{
     struct run *r = ctx;
     (void)id;
     front_stop(r->machine.front);
 }
 
-static bool on_pause(void *ctx) {
+static bool on_pause(void *ctx)
+{
     (void)ctx;
     return signals_request();
 }
 
 static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
 
-static void say_fault(void *ctx, const char *line) {
+static void say_fault(void *ctx, const char *line)
+{
     (void)ctx;
     fprintf(stderr, "  %s\n", line);
 }
 
-static void report_deadlock(struct machine *m) {
+static void report_deadlock(struct machine *m)
+{
     char text[256];
     machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
                      machine_seconds(m));
@@ -41,7 +45,8 @@ static void report_deadlock(struct machine *m) {
 }
 
 /* A node that died takes its program with it. */
-static int end_stuck(struct run *r) {
+static int end_stuck(struct run *r)
+{
     struct machine *m = &r->machine;
     const struct fault *dead = machine_find_dead_node(m, front_find_job(m->front, r->job));
     char text[128];
@@ -54,7 +59,8 @@ static int end_stuck(struct run *r) {
     return RUN_DEAD;
 }
 
-static int end_finished(struct run *r) {
+static int end_finished(struct run *r)
+{
     struct machine *m = &r->machine;
     const struct job *j = front_find_job(m->front, r->job);
     if (j->lost)
@@ -62,7 +68,8 @@ static int end_finished(struct run *r) {
     return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
 }
 
-static int end_status(struct run *r, enum sched_end end) {
+static int end_status(struct run *r, enum sched_end end)
+{
     struct machine *m = &r->machine;
     switch (end) {
     case SCHED_FINISHED:
@@ -80,14 +87,16 @@ static int end_status(struct run *r, enum sched_end end) {
 }
 
 /* A signal: the program is killed, the I/O nodes write back what they have. */
-static void stop(struct run *r) {
+static void stop(struct run *r)
+{
     machine_act_now(&r->machine);
     front_kill_job(r->machine.front, r->job);
     front_stop(r->machine.front);
 }
 
 /* True if the machine has something to do still: to end in order, or without what is not heard of. */
-static bool goes_on(struct run *r, enum sched_end end) {
+static bool goes_on(struct run *r, enum sched_end end)
+{
     if (end == SCHED_FINISHED && signals_take_request()) {
         stop(r);
         return true;
@@ -96,7 +105,8 @@ static bool goes_on(struct run *r, enum sched_end end) {
     return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
 }
 
-static enum sched_end run_to_end(struct run *r) {
+static enum sched_end run_to_end(struct run *r)
+{
     enum sched_end end;
     signals_be_orderly();
     do
@@ -105,7 +115,8 @@ static enum sched_end run_to_end(struct run *r) {
     return end;
 }
 
-static int begin(struct run *r) {
+static int begin(struct run *r)
+{
     struct machine *m = &r->machine;
     if (machine_configure(m, &r->options->machine, &hooks, r) != 0)
         return -1;
@@ -114,7 +125,8 @@ static int begin(struct run *r) {
     return machine_build(m);
 }
 
-int run_program(const struct run_options *o) {
+int run_program(const struct run_options *o)
+{
     struct run r = {.options = o};
     int status = RUN_FAILED;
     if (begin(&r) == 0) {

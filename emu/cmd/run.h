@@ -17,7 +17,7 @@ struct run_options {
 
 /* Exit statuses of ncube's own, beside the program's. */
 enum {
-    RUN_FAILED = 1,     /* and: the program did what the machine forbids */
+    RUN_FAILED = 1, /* and: the program did what the machine forbids */
     RUN_USAGE = 2,
     RUN_DEAD = 123,     /* nothing can happen any more, and a node of the program is dead */
     RUN_LIMIT = 124,    /* the limit of virtual time was reached */

@@ -142,8 +142,7 @@ bool setting_require(struct setting_reader *r, const config_setting_t *group, co
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
-static bool read_integer(struct setting_reader *r, const config_setting_t *s, int64_t low, int64_t high,
-                         int64_t *value)
+static bool read_integer(struct setting_reader *r, const config_setting_t *s, int64_t low, int64_t high, int64_t *value)
 {
     char right[64];
     snprintf(right, sizeof right, "an integer from %lld to %lld", (long long)low, (long long)high);
@@ -167,8 +166,8 @@ bool setting_integer(struct setting_reader *r, const config_setting_t *group, co
     return !s || read_integer(r, s, low, high, value);
 }
 
-bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low,
-                        int64_t high, int64_t *value)
+bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low, int64_t high,
+                        int64_t *value)
 {
     return read_integer(r, config_setting_get_elem(array, i), low, high, value);
 }
@@ -195,8 +194,7 @@ bool setting_integers(struct setting_reader *r, const config_setting_t *group, c
     if (!config_setting_is_array(s) && !config_setting_is_list(s))
         return fail_type(r, s, "an array of integers, [0, 1]");
     if ((uint32_t)config_setting_length(s) > most)
-        return setting_fail(r, s, "'%s' has %d elements; at most %u are possible", key, config_setting_length(s),
-                            most);
+        return setting_fail(r, s, "'%s' has %d elements; at most %u are possible", key, config_setting_length(s), most);
     *array = s;
     return true;
 }

@@ -37,8 +37,8 @@ bool setting_require(struct setting_reader *r, const config_setting_t *group, co
 bool setting_integer(struct setting_reader *r, const config_setting_t *group, const char *key, int64_t low,
                      int64_t high, int64_t *value);
 /* Element i of an array or list of integers. */
-bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low,
-                        int64_t high, int64_t *value);
+bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low, int64_t high,
+                        int64_t *value);
 /* A non-empty string, owned by the parsed file. */
 bool setting_string(struct setting_reader *r, const config_setting_t *group, const char *key, const char **value);
 /* An array or list of at most `most` integers; their values are not looked at. */

@@ -17,7 +17,7 @@ struct column {
 };
 
 #define COLUMNS_MAX 16
-#define NAME_BYTES 24 /* of a part, in the short form */
+#define NAME_BYTES  24 /* of a part, in the short form */
 
 static const struct column node_columns[] = {
     {"user_cycles", "user", true},
@@ -48,16 +48,11 @@ static const struct column channel_columns[] = {
 };
 
 static const struct column drive_columns[] = {
-    {"reads", NULL, false},
-    {"writes", NULL, false},
-    {"bytes_read", NULL, false},
-    {"bytes_written", NULL, false},
-    {"seeks", NULL, false},
-    {"buffer_hits", NULL, false},
-    {"busy_cycles", NULL, true},
-    {"queue_cycles", NULL, true},
-    {"queue_max", NULL, false},
-    {NULL, NULL, false},
+    {"reads", NULL, false},      {"writes", NULL, false},
+    {"bytes_read", NULL, false}, {"bytes_written", NULL, false},
+    {"seeks", NULL, false},      {"buffer_hits", NULL, false},
+    {"busy_cycles", NULL, true}, {"queue_cycles", NULL, true},
+    {"queue_max", NULL, false},  {NULL, NULL, false},
 };
 
 enum drive_column { READS, WRITES, BYTES_READ, BYTES_WRITTEN, SEEKS, BUFFER_HITS, BUSY, QUEUE, QUEUE_MAX };
@@ -67,13 +62,15 @@ struct row {
 };
 
 /* In the order of the columns from MESSAGES on. */
-static void put_messages(uint64_t *value, const struct ncu_node_statistics *m) {
+static void put_messages(uint64_t *value, const struct ncu_node_statistics *m)
+{
     const uint64_t values[] = {m->sent, m->sent_bytes, m->received, m->received_bytes,
                                m->held, m->copies,     m->damaged,  m->failed};
     memcpy(value, values, sizeof values);
 }
 
-static struct row row_of_node(const struct stats_source *s, uint32_t index) {
+static struct row row_of_node(const struct stats_source *s, uint32_t index)
+{
     const struct sched_hart_statistics h = sched_hart_statistics(s->sched, index);
     const struct ncu_node_statistics m = ncu_node_statistics(s->ncu, index);
     struct row row = {{h.user_cycles, h.kernel_cycles, h.idle_cycles, h.instructions, h.traps, h.interrupts}};
@@ -81,52 +78,60 @@ static struct row row_of_node(const struct stats_source *s, uint32_t index) {
     return row;
 }
 
-static struct row row_of_channel(const struct stats_source *s, uint32_t channel) {
+static struct row row_of_channel(const struct stats_source *s, uint32_t channel)
+{
     const struct net_channel_statistics c = net_channel_statistics(ncu_net(s->ncu), channel, sched_now(s->sched));
     return (struct row){{c.messages, c.busy_cycles, c.blocked_cycles}};
 }
 
-static struct row row_of_drive(const struct stats_source *s, uint32_t index, uint32_t drive) {
+static struct row row_of_drive(const struct stats_source *s, uint32_t index, uint32_t drive)
+{
     const struct ncu_drive_statistics d = ncu_drive_statistics(s->ncu, index, drive, sched_now(s->sched));
     return (struct row){{d.commands.reads, d.commands.writes, d.commands.sectors_read * SECTOR_BYTES,
                          d.commands.sectors_written * SECTOR_BYTES, d.commands.seeks, d.commands.buffer_hits,
                          d.busy_cycles, d.queue_cycles, d.queue_max}};
 }
 
-static uint32_t compute_nodes(const struct stats_source *s) {
+static uint32_t compute_nodes(const struct stats_source *s)
+{
     return 1u << s->topo->dim;
 }
 
 /* A channel of an I/O node that is not wired has an index, too. */
-static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to,
-                           uint32_t *out) {
+static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to, uint32_t *out)
+{
     uint32_t in;
     topo_channel_start(s->topo, channel, from, out);
     topo_channel_end(s->topo, channel, to, &in);
     return *from != TOPO_NONE && *to != TOPO_NONE;
 }
 
-static double share(const struct stats_source *s, uint64_t cycles) {
+static double share(const struct stats_source *s, uint64_t cycles)
+{
     uint64_t now = sched_now(s->sched);
     return now > 0 ? (double)cycles / (double)now : 0;
 }
 
-static double virtual_seconds(const struct stats_source *s) {
+static double virtual_seconds(const struct stats_source *s)
+{
     return (double)sched_now(s->sched) / CLOCK_HZ;
 }
 
-static double ratio(double a, double b) {
+static double ratio(double a, double b)
+{
     return b > 0 ? a / b : 0;
 }
 
 /* ---- JSON ---- */
 
-static void put_row(json_t *object, const struct column *column, const struct row *row) {
+static void put_row(json_t *object, const struct column *column, const struct row *row)
+{
     for (size_t k = 0; column[k].key != NULL; k++)
         json_object_set_new(object, column[k].key, json_integer((json_int_t)row->value[k]));
 }
 
-static json_t *json_of_nodes(const struct stats_source *s) {
+static json_t *json_of_nodes(const struct stats_source *s)
+{
     json_t *nodes = json_array();
     for (uint32_t i = 0; i < s->nodes; i++) {
         const struct row row = row_of_node(s, i);
@@ -138,7 +143,8 @@ static json_t *json_of_nodes(const struct stats_source *s) {
     return nodes;
 }
 
-static json_t *json_of_front_end(const struct stats_source *s) {
+static json_t *json_of_front_end(const struct stats_source *s)
+{
     const struct ncu_node_statistics m = ncu_host_statistics(s->ncu);
     json_t *front = json_object();
     struct row row = {0};
@@ -149,7 +155,8 @@ static json_t *json_of_front_end(const struct stats_source *s) {
     return front;
 }
 
-static json_t *json_of_channels(const struct stats_source *s) {
+static json_t *json_of_channels(const struct stats_source *s)
+{
     json_t *channels = json_array();
     for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
         uint32_t from, to, out;
@@ -163,7 +170,8 @@ static json_t *json_of_channels(const struct stats_source *s) {
     return channels;
 }
 
-static json_t *json_of_drives(const struct stats_source *s) {
+static json_t *json_of_drives(const struct stats_source *s)
+{
     json_t *drives = json_array();
     for (uint32_t i = 0; i < s->topo->n_io; i++)
         for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
@@ -178,7 +186,8 @@ static json_t *json_of_drives(const struct stats_source *s) {
     return drives;
 }
 
-static json_t *json_of_host(const struct stats_source *s) {
+static json_t *json_of_host(const struct stats_source *s)
+{
     const struct sched_statistics *c = sched_statistics(s->sched);
     return json_pack("{s:f, s:f, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "start_seconds", s->start_seconds,
                      "run_seconds", s->run_seconds, "virtual_per_host", ratio(virtual_seconds(s), s->run_seconds),
@@ -187,7 +196,8 @@ static json_t *json_of_host(const struct stats_source *s) {
                      (json_int_t)c->ahead, "ahead_cycles", (json_int_t)c->ahead_cycles);
 }
 
-static json_t *json_of_all(const struct stats_source *s) {
+static json_t *json_of_all(const struct stats_source *s)
+{
     const struct sched_statistics *c = sched_statistics(s->sched);
     return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz", (int)CLOCK_HZ,
                      "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds", virtual_seconds(s), "events",
@@ -196,7 +206,8 @@ static json_t *json_of_all(const struct stats_source *s) {
                      json_of_host(s));
 }
 
-int stats_write(FILE *to, const struct stats_source *source) {
+int stats_write(FILE *to, const struct stats_source *source)
+{
     json_t *all = json_of_all(source);
     int result = -1;
     errno = ENOMEM;
@@ -216,14 +227,16 @@ struct part {
     uint32_t count;
 };
 
-static void print_number(FILE *to, const struct stats_source *s, const struct column *c, double value) {
+static void print_number(FILE *to, const struct stats_source *s, const struct column *c, double value)
+{
     if (c->is_time)
         fprintf(to, "%13.2f %%", 100 * ratio(value, (double)sched_now(s->sched)));
     else
         fprintf(to, "%15.*f", value < 10 && value != (double)(uint64_t)value ? 2 : 0, value);
 }
 
-static void print_column(FILE *to, const struct stats_source *s, const struct part *p, size_t k) {
+static void print_column(FILE *to, const struct stats_source *s, const struct part *p, size_t k)
+{
     uint32_t least = 0, most = 0;
     double sum = 0;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -241,7 +254,8 @@ static void print_column(FILE *to, const struct stats_source *s, const struct pa
     fprintf(to, "  %s\n", p->name[most]);
 }
 
-static void print_part(FILE *to, const struct stats_source *s, const char *title, const struct part *p) {
+static void print_part(FILE *to, const struct stats_source *s, const char *title, const struct part *p)
+{
     char heading[48];
     if (p->count == 0)
         return;
@@ -252,17 +266,20 @@ static void print_part(FILE *to, const struct stats_source *s, const char *title
             print_column(to, s, p, k);
 }
 
-static struct part part_new(const struct column *column, struct row **row, uint32_t room) {
+static struct part part_new(const struct column *column, struct row **row, uint32_t room)
+{
     *row = memory_new(room + 1, sizeof **row);
     return (struct part){.column = column, .row = *row, .name = memory_new(room + 1, sizeof(char[NAME_BYTES]))};
 }
 
-static void part_free(struct part *p, struct row *row) {
+static void part_free(struct part *p, struct row *row)
+{
     free(row);
     free(p->name);
 }
 
-static void print_nodes(FILE *to, const struct stats_source *s, const char *title, uint32_t first, uint32_t count) {
+static void print_nodes(FILE *to, const struct stats_source *s, const char *title, uint32_t first, uint32_t count)
+{
     struct row *row;
     struct part p = part_new(node_columns, &row, count);
     for (p.count = 0; p.count < count; p.count++) {
@@ -273,7 +290,8 @@ static void print_nodes(FILE *to, const struct stats_source *s, const char *titl
     part_free(&p, row);
 }
 
-static void print_channels(FILE *to, const struct stats_source *s) {
+static void print_channels(FILE *to, const struct stats_source *s)
+{
     struct row *row;
     struct part p = part_new(channel_columns, &row, topo_channels(s->topo));
     for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
@@ -287,14 +305,16 @@ static void print_channels(FILE *to, const struct stats_source *s) {
     part_free(&p, row);
 }
 
-static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row) {
+static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row)
+{
     const uint64_t *v = row->value;
     fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n",
             volume, v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS],
             v[BUFFER_HITS], 100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
 }
 
-static void print_drives(FILE *to, const struct stats_source *s) {
+static void print_drives(FILE *to, const struct stats_source *s)
+{
     if (s->topo->n_io > 0)
         fprintf(to, "%-18s%9s%9s%12s%12s%9s%9s%11s%9s%7s\n", "drives", "reads", "writes", "KB read", "KB written",
                 "seeks", "hits", "busy", "queue", "most");
@@ -305,7 +325,8 @@ static void print_drives(FILE *to, const struct stats_source *s) {
         }
 }
 
-static void print_host(FILE *to, const struct stats_source *s) {
+static void print_host(FILE *to, const struct stats_source *s)
+{
     const struct sched_statistics *c = sched_statistics(s->sched);
     fprintf(to,
             "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
@@ -314,7 +335,8 @@ static void print_host(FILE *to, const struct stats_source *s) {
             c->waits, c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
 }
 
-void stats_print(FILE *to, const struct stats_source *source) {
+void stats_print(FILE *to, const struct stats_source *source)
+{
     const struct sched_statistics *c = sched_statistics(source->sched);
     uint32_t compute = compute_nodes(source);
     fprintf(to, "virtual time %.6f s (%" PRIu64 " cycles), %" PRIu64 " events, %" PRIu64 " requests\n",

@@ -132,9 +132,9 @@ static int print_json(const struct topo *t)
     json_t *io = json_array();
     for (uint32_t j = 0; j < t->n_io; j++)
         json_array_append_new(io, json_of_io_node(&t->io[j]));
-    return tool_print_json(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes",
-                                     1 << t->dim, "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si",
-                                     (int)t->host_si, "io_nodes", io));
+    return tool_print_json(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim,
+                                     "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes",
+                                     io));
 }
 
 /* ---- Command line ---- */

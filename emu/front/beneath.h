@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 struct beneath {
-    int root;          /* the folder, or -1: none, every name is -N_EACCES */
-    char *real;        /* its real path, without a final slash ("" for the host's root) */
+    int root;   /* the folder, or -1: none, every name is -N_EACCES */
+    char *real; /* its real path, without a final slash ("" for the host's root) */
     size_t real_bytes;
 };
 

@@ -25,7 +25,7 @@ struct front {
     struct front_ops ops;
     void *ctx;
     enum phase phase;
-    bool stop;   /* when the last job has ended */
+    bool stop; /* when the last job has ended */
     /* for I/O nodes and lines of our own */
     struct streams streams;
     struct lines lines;
@@ -36,7 +36,7 @@ struct front {
     struct owed owed;
     /* jobs */
     struct subcubes *subcubes;
-    struct job *job;   /* oldest first; those that have ended have no subcube */
+    struct job *job; /* oldest first; those that have ended have no subcube */
     uint32_t last_id;
 };
 
@@ -349,10 +349,8 @@ static const struct handler {
     uint32_t type;
     const char *(*receive)(struct front *f, uint32_t from, const uint8_t *bytes, size_t n);
 } handlers[] = {
-    {N_EXIT, receive_exit},
-    {N_STARTED, receive_started},
-    {N_MOUNTED, receive_mounted},
-    {N_REPLY(N_SHUTDOWN), receive_shutdown},
+    {N_EXIT, receive_exit},       {N_STARTED, receive_started},
+    {N_MOUNTED, receive_mounted}, {N_REPLY(N_SHUTDOWN), receive_shutdown},
     {N_CONSOLE, receive_console},
 };
 
@@ -532,8 +530,8 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
     return hostfs_new(&f->serve, NULL, &f->lines, error, error_bytes);
 }
 
-int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx,
-              char *error, size_t error_bytes)
+int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx, char *error,
+              size_t error_bytes)
 {
     struct front *f = calloc(1, sizeof *f);
 

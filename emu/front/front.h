@@ -38,8 +38,8 @@ struct front_options { /* what it points to outlives the front end */
 };
 
 /* 0, or -1 with one clear line in error. *front is the caller's. */
-int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx,
-              char *error, size_t error_bytes);
+int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx, char *error,
+              size_t error_bytes);
 void front_free(struct front *f);
 
 /* The machine has booted: mounts are awaited (one N_MOUNTED per drive). */

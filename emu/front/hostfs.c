@@ -22,10 +22,10 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 
-#define SERVED_DEV (NODE_HOST << 8)
+#define SERVED_DEV         (NODE_HOST << 8)
 #define STREAM_BLOCK_BYTES 4096u
-#define MODE_BITS 0777u
-#define OPEN_FLAGS (N_O_ACCMODE | N_O_APPEND | N_O_CREAT | N_O_TRUNC | N_O_EXCL | N_O_DIRECTORY)
+#define MODE_BITS          0777u
+#define OPEN_FLAGS         (N_O_ACCMODE | N_O_APPEND | N_O_CREAT | N_O_TRUNC | N_O_EXCL | N_O_DIRECTORY)
 
 struct hostfs {
     struct beneath folder;
@@ -510,7 +510,7 @@ static int32_t run(struct hostfs *s, struct call *c, uint32_t type, const uint8_
 }
 
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
-                     const void **reply)
+                      const void **reply)
 {
     struct call c = {.node = node, .procid = procid, .payload = s->reply + sizeof(struct file_reply)};
 

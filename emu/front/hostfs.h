@@ -31,7 +31,7 @@ void hostfs_free(struct hostfs *s);
 /* Answers one request. Returns the reply's bytes (struct file_reply and its payload) at *reply, valid until the next
  * call; 0 if the request is too short to say what it answers. */
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
-                     const void **reply);
+                      const void **reply);
 
 /* A served file, for where.h: a descriptor, or -1. */
 int hostfs_open_program(struct hostfs *s, const char *name);

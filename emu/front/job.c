@@ -63,8 +63,9 @@ static int check_arguments(const struct job_program *p, uint64_t stack_bytes, ch
 
     if (need <= stack_bytes / 4)
         return 0;
-    snprintf(error, error_bytes, "the arguments take %" PRIu64 " bytes; a quarter of the stack, %" PRIu64
-             ", is the most", need, stack_bytes / 4);
+    snprintf(error, error_bytes,
+             "the arguments take %" PRIu64 " bytes; a quarter of the stack, %" PRIu64 ", is the most", need,
+             stack_bytes / 4);
     return -1;
 }
 
@@ -310,8 +311,8 @@ static void print_line(struct job *j, const char *text)
 #define REGISTERS_IN_ROW 4
 
 /* x1 to x31 */
-static const char *const register_names[] = {"ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0",  "s1",  "a0", "a1",
-                                             "a2", "a3", "a4", "a5", "a6", "a7", "s2", "s3",  "s4",  "s5", "s6",
+static const char *const register_names[] = {"ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0", "a1",
+                                             "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5", "s6",
                                              "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
 _Static_assert(sizeof register_names / sizeof *register_names == sizeof((struct exit_fault){0}.x) / sizeof(uint64_t),

@@ -41,10 +41,10 @@ struct job_program {
 };
 
 struct job_options { /* what it points to outlives the job */
-    uint32_t dim; /* of the subcube */
+    uint32_t dim;    /* of the subcube */
     const struct job_program *program;
     uint32_t programs;
-    const char *serve;    /* host folder that the programs may reach, NULL: none */
+    const char *serve;                            /* host folder that the programs may reach, NULL: none */
     uint64_t stack_bytes, heap_bytes, comm_bytes; /* 0: as the programs' notes say, or the default */
     enum job_status_rule status_rule;
     bool label;       /* lines of output begin with their node */
@@ -87,15 +87,15 @@ struct job {
     struct lives *lives;       /* programs that the program loads */
     /* life */
     bool loaded;
-    bool killed;     /* N_KILL was sent to all that had not exited */
-    bool failed;     /* something ended as it should not: the status is 1 */
-    bool told;       /* the user has been told why */
-    bool lost;       /* messages of its load did not arrive */
-    bool *exited;    /* by logical node */
+    bool killed;  /* N_KILL was sent to all that had not exited */
+    bool failed;  /* something ended as it should not: the status is 1 */
+    bool told;    /* the user has been told why */
+    bool lost;    /* messages of its load did not arrive */
+    bool *exited; /* by logical node */
     uint32_t exits;
     bool status_known; /* some node has exited */
-    int status;      /* so far, by the rule */
-    int end_status;  /* instead of it, if not 0 */
+    int status;        /* so far, by the rule */
+    int end_status;    /* instead of it, if not 0 */
 };
 
 /* A job for the subcube at `base`, of a dimension that the machine has. Checks the programs (exist, ELF, RISC-V 64,
@@ -107,8 +107,8 @@ void job_free(struct job *j);
 
 /* How many nodes each program gets. 0, or -1 with one line: more are wanted than there are, or some would be left
  * over. */
-int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share,
-                    char *error, size_t error_bytes);
+int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
+                    size_t error_bytes);
 
 /* Sends the load. False, with a line for the user, when there is no memory for it: no node has heard of the job
  * then. */

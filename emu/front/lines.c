@@ -100,8 +100,8 @@ static int64_t write_labelled(struct lines *l, uint32_t node, enum stream which,
 static int64_t pass_on(struct lines *l, uint32_t node, enum stream which, struct line *line)
 {
     bool complete = line->bytes[line->n - 1] == '\n';
-    int64_t put = l->label ? write_labelled(l, node, which, line)
-                           : streams_write(l->streams, which, line->bytes, line->n);
+    int64_t put =
+        l->label ? write_labelled(l, node, which, line) : streams_write(l->streams, which, line->bytes, line->n);
 
     line_clear(line, !complete);
     return put < 0 ? put : 0;

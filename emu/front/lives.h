@@ -15,7 +15,7 @@
 #include "emu/front/job.h"
 
 #define LIVES_IS_REQUEST(type) ((type) >= N_RCLAIM && (type) <= N_RWAIT)
-#define LIVES_ANY UINT32_MAX
+#define LIVES_ANY              UINT32_MAX
 
 /* Of a job of so many nodes, all in life 0. NULL: no memory. */
 struct lives *lives_new(uint32_t nodes);

@@ -247,10 +247,9 @@ static int check_pages(const struct complaint *c, const struct elf_image *image)
     for (uint32_t i = 1; i < image->segments; i++) {
         const struct elf_segment *low = &image->segment[i - 1], *high = &image->segment[i];
         if (((low->flags ^ high->flags) & ELF_SEGMENT_W) && last_page(low) == first_page(high))
-            return complain(c,
-                            "writable and read-only segments share the page at 0x%" PRIx64
-                            "; link the program with ncc",
-                            first_page(high) * PAGE_BYTES);
+            return complain(
+                c, "writable and read-only segments share the page at 0x%" PRIx64 "; link the program with ncc",
+                first_page(high) * PAGE_BYTES);
     }
     return 0;
 }

@@ -12,16 +12,16 @@
 
 enum { ELF_SEGMENT_X = 1, ELF_SEGMENT_W = 2, ELF_SEGMENT_R = 4 }; /* flags, as in the file */
 
-struct elf_segment { /* one PT_LOAD with mem_bytes > 0 */
+struct elf_segment {     /* one PT_LOAD with mem_bytes > 0 */
     uint64_t pa, va;     /* any alignment */
     uint64_t file_bytes; /* at data */
     uint64_t mem_bytes;  /* >= file_bytes; the rest is zero */
     uint32_t flags;
-    uint8_t *data;       /* NULL when file_bytes is 0 */
+    uint8_t *data; /* NULL when file_bytes is 0 */
 };
 
 struct elf_image {
-    struct program_note note;    /* zeros when the file has none */
+    struct program_note note; /* zeros when the file has none */
     uint64_t entry;
     uint32_t segments;           /* at least 1 */
     struct elf_segment *segment; /* ascending by va, disjoint */

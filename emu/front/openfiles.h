@@ -16,8 +16,8 @@
 
 #include "emu/front/listing.h"
 
-#define OPEN_FILES_CLIENT 64u /* open at a time by one client; then -N_EMFILE */
-#define OPEN_FILES_MAX 4096u  /* by all; then -N_ENFILE */
+#define OPEN_FILES_CLIENT 64u   /* open at a time by one client; then -N_EMFILE */
+#define OPEN_FILES_MAX    4096u /* by all; then -N_ENFILE */
 
 struct open_file {
     bool used;
@@ -27,7 +27,7 @@ struct open_file {
     struct listing listing; /* of a folder, as it was when its reading began */
 };
 
-struct open_files { /* all zero is an empty table */
+struct open_files {         /* all zero is an empty table */
     struct open_file *file; /* moves when it grows */
     uint32_t room;
 };

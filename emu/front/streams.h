@@ -31,13 +31,13 @@ struct streams_rest { /* output that the host has not taken yet */
 };
 
 struct streams {
-    int fd[STREAMS];                 /* the caller's: not closed here */
-    bool (*interrupted)(void *arg);  /* NULL: never */
+    int fd[STREAMS];                /* the caller's: not closed here */
+    bool (*interrupted)(void *arg); /* NULL: never */
     void *arg;
-    uint8_t *buffer;                 /* input read from the host and not yet from a node */
-    size_t start, end;               /* the bytes of it that count */
-    bool ended;                      /* the host has no more input: end of file, or `error` */
-    int32_t error;                   /* 0, or the negative n_error that ended the input */
+    uint8_t *buffer;   /* input read from the host and not yet from a node */
+    size_t start, end; /* the bytes of it that count */
+    bool ended;        /* the host has no more input: end of file, or `error` */
+    int32_t error;     /* 0, or the negative n_error that ended the input */
     bool keeps_going;
     struct streams_rest rest[STREAMS]; /* of the outputs, when they keep going */
 };

@@ -39,7 +39,7 @@
 #include "vertex/contract/machine.h"
 
 #define EXT2_MAGIC_OFFSET 1080
-#define EXT2_MAGIC 0xef53u
+#define EXT2_MAGIC        0xef53u
 
 struct buffer {
     uint64_t first, next, limit; /* sectors */

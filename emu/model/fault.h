@@ -16,18 +16,18 @@
 
 #include "emu/model/topo.h"
 
-#define FAULT_NEVER UINT64_MAX
+#define FAULT_NEVER    UINT64_MAX
 #define FAULT_RATE_ONE 1000000u /* a parity rate is in errors per so many bytes */
 
 enum fault_kind { FAULT_NODE, FAULT_LINK, FAULT_DRIVE, FAULT_PARITY };
 
 struct fault {
     enum fault_kind kind;
-    uint32_t node;    /* address; PARITY: TOPO_NONE for every channel of the machine */
-    uint32_t channel; /* LINK, PARITY of one link: that node's channel */
-    uint32_t drive;   /* DRIVE: its number on the I/O node */
-    uint32_t rate;    /* PARITY: errors per FAULT_RATE_ONE bytes, 1 to FAULT_RATE_ONE */
-    uint64_t seed;    /* PARITY */
+    uint32_t node;                      /* address; PARITY: TOPO_NONE for every channel of the machine */
+    uint32_t channel;                   /* LINK, PARITY of one link: that node's channel */
+    uint32_t drive;                     /* DRIVE: its number on the I/O node */
+    uint32_t rate;                      /* PARITY: errors per FAULT_RATE_ONE bytes, 1 to FAULT_RATE_ONE */
+    uint64_t seed;                      /* PARITY */
     uint64_t from_cycles, until_cycles; /* dead, or noisy, from .. until - 1; FAULT_NEVER: it stays so */
 };
 

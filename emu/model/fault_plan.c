@@ -17,8 +17,8 @@ struct fault_plan {
     const struct fault *fault;
     uint32_t faults;
     struct fault_event *event; /* [2 * faults] */
-    uint64_t *passed; /* messages that have taken each channel; NULL: no parity errors in this machine */
-    uint64_t *damaged; /* of these */
+    uint64_t *passed;          /* messages that have taken each channel; NULL: no parity errors in this machine */
+    uint64_t *damaged;         /* of these */
     void (*recovered)(void *ctx, uint64_t now_cycles); /* or NULL */
     void *ctx;
 };

@@ -10,13 +10,15 @@
 #include "emu/base/memory.h"
 #include "emu/model/ncu_state.h"
 
-bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes) {
+bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
+{
     return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
 }
 
 /* ---- Causes ---- */
 
-static void causes_push(struct causes *q, const struct ncu_cause *c) {
+static void causes_push(struct causes *q, const struct ncu_cause *c)
+{
     if (q->count == q->room) {
         uint32_t room = q->room > 0 ? 2 * q->room : 8;
         struct ncu_cause *bigger = memory_new(room, sizeof *bigger);
@@ -28,7 +30,8 @@ static void causes_push(struct causes *q, const struct ncu_cause *c) {
     q->cause[(q->first + q->count++) % q->room] = *c;
 }
 
-static struct ncu_cause causes_pop(struct causes *q) {
+static struct ncu_cause causes_pop(struct causes *q)
+{
     uint32_t first = q->first;
     q->first = (first + 1) % q->room;
     q->count--;
@@ -36,13 +39,15 @@ static struct ncu_cause causes_pop(struct causes *q) {
 }
 
 /* The node's kernel learns of a message only now. */
-static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c) {
+static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c)
+{
     if (c->kind == CAUSE_RECV_DONE)
         trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
                     "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64, c->node, c->tag, c->bytes);
 }
 
-static void causes_deliver(struct ncu_node *node, struct causes *q) {
+static void causes_deliver(struct ncu_node *node, struct causes *q)
+{
     uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
     for (uint32_t k = 0; k < n; k++) {
         node->mailbox->cause[k] = causes_pop(q);
@@ -51,7 +56,8 @@ static void causes_deliver(struct ncu_node *node, struct causes *q) {
     node->mailbox->ans[0] = n;
 }
 
-void ncu_cause(struct ncu_node *node, const struct ncu_cause *c) {
+void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
+{
     struct ncu *n = node->ncu;
     if (c->kind == CAUSE_SEND_DONE && c->status == NCU_OK && !node->reap) {
         causes_push(&node->sent, c);
@@ -67,65 +73,78 @@ void ncu_cause(struct ncu_node *node, const struct ncu_cause *c) {
     n->ops->wake(n->ctx, node->index, n->now_cycles);
 }
 
-void ncu_answer(struct ncu *n, uint32_t index, uint64_t value) {
+void ncu_answer(struct ncu *n, uint32_t index, uint64_t value)
+{
     n->node[index].mailbox->ans[0] = value;
 }
 
-void ncu_advance(struct ncu *n, uint64_t now_cycles) {
+void ncu_advance(struct ncu *n, uint64_t now_cycles)
+{
     n->now_cycles = now_cycles;
 }
 
-bool ncu_cause_waits(const struct ncu *n, uint32_t index) {
+bool ncu_cause_waits(const struct ncu *n, uint32_t index)
+{
     return n->node[index].causes.count > 0;
 }
 
-struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address) {
+struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address)
+{
     return &n->node[n->index_of[address]];
 }
 
 /* ---- Counting ---- */
 
-static struct ncu_node_statistics *statistics_at(struct ncu *n, uint32_t address) {
+static struct ncu_node_statistics *statistics_at(struct ncu *n, uint32_t address)
+{
     return address == NODE_HOST ? &n->host_statistics : &ncu_node_at(n, address)->statistics;
 }
 
-void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes) {
+void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes)
+{
     s->sent++;
     s->sent_bytes += bytes;
 }
 
-void ncu_count_ended(struct ncu_node_statistics *s, int status) {
+void ncu_count_ended(struct ncu_node_statistics *s, int status)
+{
     s->damaged += status == NCU_EPARITY;
     s->failed += status != NCU_OK && status != NCU_EPARITY;
 }
 
-static void count_received(struct ncu *n, uint32_t address, uint64_t bytes) {
+static void count_received(struct ncu *n, uint32_t address, uint64_t bytes)
+{
     struct ncu_node_statistics *s = statistics_at(n, address);
     s->received++;
     s->received_bytes += bytes;
 }
 
-struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index) {
+struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index)
+{
     return n->node[index].statistics;
 }
 
-struct ncu_node_statistics ncu_host_statistics(const struct ncu *n) {
+struct ncu_node_statistics ncu_host_statistics(const struct ncu *n)
+{
     return n->host_statistics;
 }
 
-const struct net *ncu_net(const struct ncu *n) {
+const struct net *ncu_net(const struct ncu *n)
+{
     return n->net;
 }
 
 /* ---- Receiving ---- */
 
-static uint32_t channel_of(const struct net_message *m) {
+static uint32_t channel_of(const struct net_message *m)
+{
     if (m->from != m->to)
         return m->in_channel;
     return NODE_IS_IO(m->to) ? NCU_SI_CHANNELS : NCU_CHANNELS;
 }
 
-static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t, const struct net_message *m) {
+static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t, const struct net_message *m)
+{
     return (struct ncu_cause){.kind = kind,
                               .channel = channel_of(m),
                               .node = t->parent != NULL ? t->origin : m->from,
@@ -135,7 +154,8 @@ static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t
 }
 
 /* Gives the armed buffer to a header, if it is there and large enough. */
-static bool receive_take(struct receive *r, struct transfer *t) {
+static bool receive_take(struct receive *r, struct transfer *t)
+{
     if (!r->armed || r->landing != NULL || t->message->bytes > r->bytes)
         return false;
     r->armed = false;
@@ -146,32 +166,37 @@ static bool receive_take(struct receive *r, struct transfer *t) {
     return true;
 }
 
-static void receive_wait(struct receive *r, struct transfer *t) {
+static void receive_wait(struct receive *r, struct transfer *t)
+{
     struct transfer **end = &r->waiting;
     while (*end != NULL)
         end = &(*end)->next;
     *end = t;
 }
 
-static void announce_header(struct ncu_node *node, const struct transfer *t) {
+static void announce_header(struct ncu_node *node, const struct transfer *t)
+{
     struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "header from=%u channel=%u bytes=%" PRIu64,
                 c.node, c.channel, t->message->bytes);
     ncu_cause(node, &c);
 }
 
-struct port *ncu_port_at(struct ncu *n, uint32_t address) {
+struct port *ncu_port_at(struct ncu *n, uint32_t address)
+{
     return address == NODE_HOST ? &n->host : &ncu_node_at(n, address)->port;
 }
 
 /* Whether the receiver takes nothing from this source until a RESTART, which this is not. */
-static bool port_refuses(struct port *port, const struct transfer *t, uint32_t from) {
+static bool port_refuses(struct port *port, const struct transfer *t, uint32_t from)
+{
     if (t->restart)
         nodeset_remove(&port->refused, from);
     return nodeset_has(&port->refused, from);
 }
 
-static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles) {
+static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
+{
     struct ncu *n = ctx;
     struct transfer *t = m->data;
     n->now_cycles = now_cycles;
@@ -191,7 +216,8 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles) {
 }
 
 /* Something has changed at a channel: does its first waiting header land now? */
-static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now) {
+static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now)
+{
     struct transfer *t = r->waiting;
     if (t == NULL || r->landing != NULL)
         return;
@@ -205,7 +231,8 @@ static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_n
     net_accept(node->ncu->net, t->message, node->ncu->now_cycles);
 }
 
-static void deliver_to_host(struct ncu *n, const struct transfer *t, const struct net_message *m) {
+static void deliver_to_host(struct ncu *n, const struct transfer *t, const struct net_message *m)
+{
     if (m->status != NCU_OK)
         return;
     trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
@@ -215,7 +242,8 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
 }
 
 /* RECV_DONE; the channel is free again. */
-static void receive_end(struct ncu_node *node, const struct ncu_cause *c) {
+static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
+{
     struct receive *r = &node->receive[c->channel];
     r->landing = NULL;
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
@@ -226,11 +254,13 @@ static void receive_end(struct ncu_node *node, const struct ncu_cause *c) {
     receive_retry(node, r, false);
 }
 
-void ncu_receive_hop(struct ncu *n, struct transfer *t) {
+void ncu_receive_hop(struct ncu *n, struct transfer *t)
+{
     receive_end(ncu_node_at(n, t->sent.node), &t->received);
 }
 
-static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m) {
+static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m)
+{
     struct ncu_node *node = ncu_node_at(n, m->to);
     if (m->status == NCU_OK)
         memcpy(node->ram + t->landing, t->bytes, m->bytes);
@@ -244,7 +274,8 @@ static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_
         receive_end(node, &c);
 }
 
-void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m) {
+void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
+{
     if (t->refused || m->status == NCU_ELINK)
         return;
     if (m->status == NCU_EPARITY)
@@ -257,7 +288,8 @@ void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
 
 /* ---- Arming, time ---- */
 
-static void execute_arm(struct ncu_node *node, const uint64_t *arg) {
+static void execute_arm(struct ncu_node *node, const uint64_t *arg)
+{
     if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
         return; /* Vertex checks; nothing can be received into what is not there */
     struct receive *r = &node->receive[arg[0]];
@@ -267,14 +299,16 @@ static void execute_arm(struct ncu_node *node, const uint64_t *arg) {
     receive_retry(node, r, true);
 }
 
-static void timer_due(void *arg, uint64_t now_cycles) {
+static void timer_due(void *arg, uint64_t now_cycles)
+{
     struct ncu_node *node = arg;
     node->ncu->now_cycles = now_cycles;
     node->timer = 0;
     ncu_cause(node, &(struct ncu_cause){.kind = CAUSE_TIMER, .done_cycles = now_cycles});
 }
 
-static void execute_timer(struct ncu_node *node, uint64_t at_cycles) {
+static void execute_timer(struct ncu_node *node, uint64_t at_cycles)
+{
     struct ncu *n = node->ncu;
     if (node->timer != 0)
         eventq_cancel(n->events, node->timer);
@@ -287,7 +321,8 @@ static void execute_timer(struct ncu_node *node, uint64_t at_cycles) {
 
 /* ---- Instructions ---- */
 
-static void execute_reap(struct ncu_node *node, bool wanted) {
+static void execute_reap(struct ncu_node *node, bool wanted)
+{
     node->reap = wanted || node->ncu->faults > 0;
     while (node->reap && node->sent.count > 0) {
         struct ncu_cause c = causes_pop(&node->sent);
@@ -295,7 +330,8 @@ static void execute_reap(struct ncu_node *node, bool wanted) {
     }
 }
 
-static bool execute_idle(struct ncu_node *node) {
+static bool execute_idle(struct ncu_node *node)
+{
     node->statistics.copies = node->mailbox->copies;
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
@@ -304,7 +340,8 @@ static bool execute_idle(struct ncu_node *node) {
     return !node->idle;
 }
 
-static void execute_fault(struct ncu_node *node) {
+static void execute_fault(struct ncu_node *node)
+{
     struct ncu *n = node->ncu;
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
     char text[512] = "(no text)";
@@ -314,7 +351,8 @@ static void execute_fault(struct ncu_node *node) {
     n->ops->fault(n->ctx, node->index, text);
 }
 
-static bool execute_text(struct ncu_node *node) {
+static bool execute_text(struct ncu_node *node)
+{
     struct ncu *n = node->ncu;
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
     if ((addr | bytes) % NODE_PAGE_BYTES != 0 || !ncu_memory_has(n, addr, bytes)) {
@@ -325,7 +363,8 @@ static bool execute_text(struct ncu_node *node) {
     return true;
 }
 
-bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles) {
+bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
+{
     struct ncu_node *node = &n->node[index];
     n->now_cycles = now_cycles;
     switch (op) {
@@ -365,11 +404,13 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
 
 /* ---- Building ---- */
 
-static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles) {
+static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles)
+{
     return fault_plan_draw(((struct ncu *)ctx)->plan, channel, m->bytes, now_cycles);
 }
 
-static void on_recovery(void *ctx, uint64_t now_cycles) {
+static void on_recovery(void *ctx, uint64_t now_cycles)
+{
     struct ncu *n = ctx;
     n->now_cycles = now_cycles;
     n->ops->recovered(n->ctx);
@@ -378,7 +419,8 @@ static void on_recovery(void *ctx, uint64_t now_cycles) {
 static const struct net_ops from_net = {.header = net_header, .done = ncu_net_done, .fault = net_fault};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
-                    struct trace *trace, const struct fault *fault, uint32_t faults) {
+                    struct trace *trace, const struct fault *fault, uint32_t faults)
+{
     struct ncu *n = memory_new(1, sizeof *n);
     *n = (struct ncu){.topo = topo,
                       .events = queue,
@@ -396,12 +438,14 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
     return n;
 }
 
-static void port_free(struct port *port) {
+static void port_free(struct port *port)
+{
     nodeset_free(&port->stopped);
     nodeset_free(&port->refused);
 }
 
-void ncu_free(struct ncu *n) {
+void ncu_free(struct ncu *n)
+{
     net_free(n->net);
     for (uint32_t i = 0; i < n->count; i++) {
         free(n->node[i].causes.cause);
@@ -415,21 +459,19 @@ void ncu_free(struct ncu *n) {
     free(n);
 }
 
-void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost) {
+void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost)
+{
     n->software = *cost;
 }
 
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
-                uint64_t boot_number) {
+                uint64_t boot_number)
+{
     const struct topo_io_node *io = topo_io_node(n->topo, address);
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(ram + NCU_MAILBOX_PA);
     struct ncu_node *node = &n->node[index];
-    *node = (struct ncu_node){.ncu = n,
-                              .index = index,
-                              .address = address,
-                              .ram = ram,
-                              .mailbox = mailbox,
-                              .reap = n->faults > 0};
+    *node = (struct ncu_node){
+        .ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
     n->index_of[address] = index;
     *mailbox = (struct ncu_mailbox){.magic = NCU_MAGIC,
                                     .ram_bytes = n->topo->ram_bytes,
@@ -449,6 +491,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     }
 }
 
-uint32_t ncu_address(const struct ncu *n, uint32_t index) {
+uint32_t ncu_address(const struct ncu *n, uint32_t index)
+{
     return n->node[index].address;
 }

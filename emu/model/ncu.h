@@ -84,10 +84,10 @@ uint32_t ncu_address(const struct ncu *n, uint32_t index);
 struct ncu_node_statistics {
     uint64_t sent, sent_bytes;         /* SENDs; one to a subcube is one */
     uint64_t received, received_bytes; /* that arrived sound */
-    uint64_t held;    /* that had come, header first, and waited in the network for a receive */
-    uint64_t damaged; /* SENDs that ended with a parity error, or after one: Vertex sends them again */
-    uint64_t failed;  /* SENDs that ended with another error */
-    uint64_t copies;  /* of messages in the node's memory, as Vertex had counted them when the node was last idle */
+    uint64_t held;                     /* that had come, header first, and waited in the network for a receive */
+    uint64_t damaged;                  /* SENDs that ended with a parity error, or after one: Vertex sends them again */
+    uint64_t failed;                   /* SENDs that ended with another error */
+    uint64_t copies; /* of messages in the node's memory, as Vertex had counted them when the node was last idle */
 };
 struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index);
 /* Those of the front end; no copies. */

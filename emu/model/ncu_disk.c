@@ -11,7 +11,8 @@
 /* ---- Queues ---- */
 
 /* The drive's queue gets longer or shorter, now. */
-static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by) {
+static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
+{
     struct drive *d = &node->drive[drive];
     uint64_t now_cycles = node->ncu->now_cycles;
     d->statistics.queue_cycles += d->queued * (now_cycles - d->queue_since);
@@ -21,7 +22,8 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by) {
         d->statistics.queue_max = d->queued;
 }
 
-static void queue_add(struct disk_command *c) {
+static void queue_add(struct disk_command *c)
+{
     struct disk_command **end = &c->node->commands;
     while (*end != NULL)
         end = &(*end)->next;
@@ -30,14 +32,16 @@ static void queue_add(struct disk_command *c) {
 }
 
 /* The first is done. */
-static void queue_remove(struct disk_command *c) {
+static void queue_remove(struct disk_command *c)
+{
     c->node->commands = c->next;
     queue_change(c->node, c->drive, -1);
     c->node->drive[c->drive].statistics.busy_cycles += c->node->ncu->now_cycles - c->service_cycles;
 }
 
 struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
-                                                 uint64_t now_cycles) {
+                                                 uint64_t now_cycles)
+{
     const struct ncu_node *node = &n->node[index];
     const struct drive *d = &node->drive[drive];
     struct ncu_drive_statistics s = d->statistics;
@@ -51,7 +55,8 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
 
 /* ---- Commands ---- */
 
-static void command_end(struct disk_command *c) {
+static void command_end(struct disk_command *c)
+{
     struct ncu_node *node = c->node;
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "disk-done status=%d", c->done.status);
     c->done.done_cycles = node->ncu->now_cycles;
@@ -59,12 +64,14 @@ static void command_end(struct disk_command *c) {
     free(c);
 }
 
-static bool drive_is_dead(const struct disk_command *c) {
+static bool drive_is_dead(const struct disk_command *c)
+{
     const struct ncu *n = c->node->ncu;
     return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
 }
 
-static void command_due(void *arg, uint64_t now_cycles) {
+static void command_due(void *arg, uint64_t now_cycles)
+{
     struct disk_command *c = arg;
     struct ncu_node *node = c->node;
     node->ncu->now_cycles = now_cycles;
@@ -77,15 +84,16 @@ static void command_due(void *arg, uint64_t now_cycles) {
     command_end(c);
 }
 
-static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors,
-                         uint64_t addr) {
+static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors, uint64_t addr)
+{
     if (drive >= node->drives || sector > disk_sectors(node->drive[drive].disk) ||
         sectors > disk_sectors(node->drive[drive].disk) - sector || sectors == 0 || sectors > UINT32_MAX)
         return NCU_EDRIVE;
     return ncu_memory_has(node->ncu, addr, sectors * SECTOR_BYTES) ? NCU_OK : NCU_EADDR;
 }
 
-static void command_start(struct disk_command *c) {
+static void command_start(struct disk_command *c)
+{
     struct ncu_node *node = c->node;
     struct ncu *n = node->ncu;
     c->service_cycles = node->disks_free_cycles > n->now_cycles ? node->disks_free_cycles : n->now_cycles;
@@ -95,7 +103,8 @@ static void command_start(struct disk_command *c) {
     eventq_add(n->events, node->disks_free_cycles, NODE_ORDER + 1 + node->index, command_due, c);
 }
 
-void ncu_disk(struct ncu_node *node, const uint64_t *arg) {
+void ncu_disk(struct ncu_node *node, const uint64_t *arg)
+{
     struct ncu *n = node->ncu;
     struct disk_command *c = memory_new(1, sizeof *c);
     *c = (struct disk_command){.node = node,

@@ -10,19 +10,22 @@
 #include "emu/base/plural.h"
 
 /* "any" or a number, in a buffer of the caller's. */
-static const char *name_number(uint64_t number, char *text, size_t bytes) {
+static const char *name_number(uint64_t number, char *text, size_t bytes)
+{
     if (number == NCU_WAIT_ANY)
         return "any";
     snprintf(text, bytes, "%" PRIu64, number);
     return text;
 }
 
-static bool serves_files(const struct ncu_node *node) {
+static bool serves_files(const struct ncu_node *node)
+{
     return NODE_IS_IO(node->address) && node->wait[0] == NCU_WAIT_MESSAGE && node->wait[1] == NCU_WAIT_ANY &&
            node->wait[2] == NCU_WAIT_ANY;
 }
 
-static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes) {
+static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes)
+{
     char from[24], type[24];
     switch (node->wait[0]) {
     case NCU_WAIT_PROCESS:
@@ -45,12 +48,14 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
     }
 }
 
-static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes) {
+static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes)
+{
     snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory",
              r->waiting->message->bytes, plural(r->waiting->message->bytes), r->waiting->message->from, channel);
 }
 
-bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes) {
+bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes)
+{
     const struct ncu_node *node = &n->node[index];
     bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
     size_t used = describe_idle(node, text, bytes);
@@ -64,7 +69,8 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 
 /* ---- What is broken ---- */
 
-static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes) {
+static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes)
+{
     char name[CONSOLE_NAME_BYTES];
     char end_name[CONSOLE_NAME_BYTES];
     uint32_t node, end, channel;
@@ -77,7 +83,8 @@ static void describe_noise(const struct ncu *n, const struct fault_noise *noise,
              end_name, noise->damaged, noise->passed, plural(noise->passed));
 }
 
-void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx) {
+void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx)
+{
     struct fault_noise noise;
     char text[160];
     if (!fault_plan_noisiest(n->plan, &noise))
@@ -86,8 +93,8 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
     say(ctx, text);
 }
 
-void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line),
-                         void *ctx) {
+void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx)
+{
     char text[160];
     for (uint32_t i = 0; i < n->faults; i++) {
         const struct fault *f = &n->fault[i];

@@ -11,13 +11,15 @@
 
 /* ---- Order after damage ---- */
 
-static void port_note_sent(struct port *port, struct transfer *t) {
+static void port_note_sent(struct port *port, struct transfer *t)
+{
     t->next_sent = port->sent;
     port->sent = t;
 }
 
 /* The transfer has ended; tells how many are left to the same destination. */
-static uint32_t port_note_done(struct port *port, const struct transfer *t) {
+static uint32_t port_note_done(struct port *port, const struct transfer *t)
+{
     uint32_t left = 0;
     for (struct transfer **link = &port->sent; *link != NULL;) {
         if (*link == t) {
@@ -32,7 +34,8 @@ static uint32_t port_note_done(struct port *port, const struct transfer *t) {
     return left;
 }
 
-static bool port_is_sending(const struct port *port, uint32_t to) {
+static bool port_is_sending(const struct port *port, uint32_t to)
+{
     const struct transfer *t = port->sent;
     while (t != NULL && t->sent.node != to)
         t = t->next_sent;
@@ -40,13 +43,15 @@ static bool port_is_sending(const struct port *port, uint32_t to) {
 }
 
 /* Whether a message may start: not to where a RESTART is due, unless it is one. */
-static bool port_lets_out(struct port *port, const struct transfer *t) {
+static bool port_lets_out(struct port *port, const struct transfer *t)
+{
     if (t->restart)
         nodeset_remove(&port->stopped, t->sent.node);
     return !nodeset_has(&port->stopped, t->sent.node);
 }
 
-static void transfer_free(struct transfer *t) {
+static void transfer_free(struct transfer *t)
+{
     free(t->copy);
     free(t);
 }
@@ -56,7 +61,8 @@ static void transfer_free(struct transfer *t) {
 static void host_start(struct ncu *n, struct transfer *t);
 
 /* What has failed to one destination starts again, the first as RESTART. */
-static void host_restart(struct ncu *n, uint32_t to) {
+static void host_restart(struct ncu *n, uint32_t to)
+{
     bool first = true;
     for (struct transfer **link = &n->host_failed; *link != NULL;) {
         struct transfer *t = *link;
@@ -74,7 +80,8 @@ static void host_restart(struct ncu *n, uint32_t to) {
 }
 
 /* Among those to be sent again, in the order of their cookies. */
-static void host_keep(struct ncu *n, struct transfer *t) {
+static void host_keep(struct ncu *n, struct transfer *t)
+{
     struct transfer **link = &n->host_failed;
     while (*link != NULL && (*link)->sent.cookie < t->sent.cookie)
         link = &(*link)->next;
@@ -82,7 +89,8 @@ static void host_keep(struct ncu *n, struct transfer *t) {
     *link = t;
 }
 
-static void host_sent(struct ncu *n, struct transfer *t) {
+static void host_sent(struct ncu *n, struct transfer *t)
+{
     uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
     ncu_count_ended(&n->host_statistics, t->sent.status);
     if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
@@ -96,7 +104,8 @@ static void host_sent(struct ncu *n, struct transfer *t) {
         host_restart(n, to);
 }
 
-static void host_start(struct ncu *n, struct transfer *t) {
+static void host_start(struct ncu *n, struct transfer *t)
+{
     if (!port_lets_out(&n->host, t)) {
         host_keep(n, t);
         return;
@@ -106,15 +115,16 @@ static void host_start(struct ncu *n, struct transfer *t) {
     trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
                 (uint32_t)t->sent.tag, t->sent.bytes);
     ncu_count_sent(&n->host_statistics, t->sent.bytes);
-    t->sent.status = net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes,
-                              t->sent.tag, 0, t);
+    t->sent.status =
+        net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);
     if (t->sent.status == NCU_OK)
         port_note_sent(&n->host, t);
     else
         host_sent(n, t);
 }
 
-void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count) {
+void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count)
+{
     struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
                            .copy = memory_new(count, 1),
@@ -130,7 +140,8 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
 
 static void hop_done(struct transfer *t);
 
-static void send_done(void *arg, uint64_t now_cycles) {
+static void send_done(void *arg, uint64_t now_cycles)
+{
     struct transfer *t = arg;
     t->ncu->now_cycles = now_cycles;
     if (t->parent != NULL) {
@@ -150,7 +161,8 @@ static void send_done(void *arg, uint64_t now_cycles) {
     transfer_free(t);
 }
 
-void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles) {
+void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
+{
     struct ncu *n = ctx;
     struct transfer *t = m->data;
     n->now_cycles = now_cycles;
@@ -180,13 +192,15 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles) {
  * A hop takes the same channels as a message of its origin to that node, in the same order: they keep theirs.
  */
 
-static void transfer_end_hop(struct transfer *t) {
+static void transfer_end_hop(struct transfer *t)
+{
     if (t->left && t->landed && t->forks == 0)
         transfer_free(t);
 }
 
 /* One hop less passes on the bytes of t: t is the broadcast itself, or a hop. */
-static void fork_done(struct transfer *t) {
+static void fork_done(struct transfer *t)
+{
     struct ncu *n = t->ncu;
     if (--t->forks > 0)
         return;
@@ -200,13 +214,15 @@ static void fork_done(struct transfer *t) {
     transfer_end_hop(t);
 }
 
-static void hop_done(struct transfer *t) {
+static void hop_done(struct transfer *t)
+{
     t->left = true;
     fork_done(t->parent);
     transfer_end_hop(t);
 }
 
-static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes) {
+static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes)
+{
     struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,
                            .parent = parent,
@@ -221,16 +237,19 @@ static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_
     (void)status;
 }
 
-static void fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes) {
+static void fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes)
+{
     for (uint32_t d = lowest; d + 1 < parent->subcube; d++)
         fork_to(n, parent, at, d, bytes);
 }
 
-void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel) {
+void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel)
+{
     fork_above(n, t, at, in_channel + 1, ncu_node_at(n, at)->ram + t->landing);
 }
 
-static int broadcast_check(const struct ncu_node *node, const struct transfer *t, uint64_t addr) {
+static int broadcast_check(const struct ncu_node *node, const struct transfer *t, uint64_t addr)
+{
     const struct ncu *n = node->ncu;
     uint32_t dim = t->subcube - 1;
     if (n->faults > 0 || !NODE_IS_COMPUTE(node->address) || dim > n->topo->dim ||
@@ -239,7 +258,8 @@ static int broadcast_check(const struct ncu_node *node, const struct transfer *t
     return ncu_memory_has(n, addr, t->sent.bytes) ? NCU_OK : NCU_EADDR;
 }
 
-static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcube) {
+static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcube)
+{
     struct ncu *n = node->ncu;
     t->subcube = subcube;
     t->origin = node->address;
@@ -253,7 +273,8 @@ static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcub
 /* ---- SEND ---- */
 
 /* NCU_OK: it is under way. */
-static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg) {
+static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg)
+{
     struct ncu *n = node->ncu;
     if (!ncu_memory_has(n, arg[1], arg[2]))
         return NCU_EADDR;
@@ -262,7 +283,8 @@ static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t 
     return net_send(n->net, n->now_cycles, node->address, t->sent.node, arg[5], arg[2], (uint32_t)arg[3], arg[4], t);
 }
 
-void ncu_send(struct ncu_node *node, const uint64_t *arg) {
+void ncu_send(struct ncu_node *node, const uint64_t *arg)
+{
     struct ncu *n = node->ncu;
     struct transfer *t = memory_new(1, sizeof *t);
     *t = (struct transfer){.ncu = n,

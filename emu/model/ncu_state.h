@@ -12,8 +12,8 @@
 #include "emu/model/ncu.h"
 #include "emu/base/nodeset.h"
 
-#define CHANNELS (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
-#define NODE_ORDER 0x40000000u       /* in the event queue: after the network's own events of the same cycle */
+#define CHANNELS   (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
+#define NODE_ORDER 0x40000000u         /* in the event queue: after the network's own events of the same cycle */
 
 /* A message between NCUs, from SEND to SEND_DONE. */
 struct transfer {
@@ -22,28 +22,28 @@ struct transfer {
     struct ncu_node *sender;     /* NULL: the front end */
     const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
     uint8_t *copy;
-    uint64_t landing;            /* receive buffer, node-physical */
-    uint64_t accepted_cycles;    /* by an ARM that it waited for; else 0 */
-    bool restart;                /* NCU_SEND_RESTART */
-    bool refused;                /* by the receiver: it comes after a damaged one */
-    uint32_t attempts;           /* of the front end */
-    struct ncu_cause sent;       /* the sender's SEND_DONE */
-    struct transfer *next;       /* waiting for a receive on the same channel; of the front end: to be sent again */
-    struct transfer *next_sent;  /* among those that its sender has under way */
+    uint64_t landing;           /* receive buffer, node-physical */
+    uint64_t accepted_cycles;   /* by an ARM that it waited for; else 0 */
+    bool restart;               /* NCU_SEND_RESTART */
+    bool refused;               /* by the receiver: it comes after a damaged one */
+    uint32_t attempts;          /* of the front end */
+    struct ncu_cause sent;      /* the sender's SEND_DONE */
+    struct transfer *next;      /* waiting for a receive on the same channel; of the front end: to be sent again */
+    struct transfer *next_sent; /* among those that its sender has under way */
     /* a broadcast, and its hops */
-    uint32_t subcube;            /* dimension of the subcube + 1; 0: no broadcast */
-    uint32_t origin;             /* who broadcasts */
-    struct transfer *parent;     /* of a hop: whose bytes it passes on */
-    uint32_t forks;              /* hops under way that pass on the bytes of this one */
-    bool landed, left;           /* of a hop: its last byte is there; its sender is done with it */
-    struct ncu_cause received;   /* of a hop that has landed: the receiver's RECV_DONE */
+    uint32_t subcube;          /* dimension of the subcube + 1; 0: no broadcast */
+    uint32_t origin;           /* who broadcasts */
+    struct transfer *parent;   /* of a hop: whose bytes it passes on */
+    uint32_t forks;            /* hops under way that pass on the bytes of this one */
+    bool landed, left;         /* of a hop: its last byte is there; its sender is done with it */
+    struct ncu_cause received; /* of a hop that has landed: the receiver's RECV_DONE */
 };
 
 /* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
 struct port {
-    struct transfer *sent;       /* under way */
-    struct nodeset stopped;      /* destinations for which a RESTART is due */
-    struct nodeset refused;      /* sources from which it is */
+    struct transfer *sent;  /* under way */
+    struct nodeset stopped; /* destinations for which a RESTART is due */
+    struct nodeset refused; /* sources from which it is */
 };
 
 struct receive {
@@ -60,8 +60,8 @@ struct causes { /* a queue in an array that grows */
 
 struct drive { /* an I/O node's */
     struct disk *disk;
-    uint32_t queued;           /* commands that wait or are being done */
-    uint64_t queue_since;      /* when that number last changed */
+    uint32_t queued;                        /* commands that wait or are being done */
+    uint64_t queue_since;                   /* when that number last changed */
     struct ncu_drive_statistics statistics; /* without what is going on */
 };
 
@@ -71,7 +71,7 @@ struct ncu_node {
     uint8_t *ram;
     struct ncu_mailbox *mailbox;
     bool idle;
-    bool reap; /* SEND_DONE is a cause like any other */
+    bool reap;        /* SEND_DONE is a cause like any other */
     uint64_t wait[3]; /* IDLE's arguments, while idle */
     struct causes causes;
     struct causes sent; /* SEND_DONE that are no causes, until REAP or SENT */
@@ -81,14 +81,14 @@ struct ncu_node {
     uint32_t drives;
     struct port port;
     struct ncu_node_statistics statistics;
-    uint64_t disks_free_cycles; /* the controller does one command at a time [P0 section 3] */
+    uint64_t disks_free_cycles;    /* the controller does one command at a time [P0 section 3] */
     struct disk_command *commands; /* under way, in order */
 };
 
 struct disk_command {
     struct disk_command *next;
     struct ncu_node *node;
-    uint32_t drive; /* of the node's, if the command is under way */
+    uint32_t drive;          /* of the node's, if the command is under way */
     uint64_t service_cycles; /* when the controller begins with it */
     bool write;
     uint64_t sector, addr;

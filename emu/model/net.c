@@ -32,9 +32,9 @@ enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING, RETREATING
 struct worm {
     struct net_message m; /* first: net_accept gets back to the worm from it */
     struct net *net;
-    struct worm *next_waiting; /* in the channel's queue */
+    struct worm *next_waiting;    /* in the channel's queue */
     struct worm *previous, *next; /* among all worms of the net */
-    uint64_t event;            /* the one event of this worm, 0: none */
+    uint64_t event;               /* the one event of this worm, 0: none */
     uint64_t accepted_cycles;
     uint64_t waits_since; /* while WAITING */
     enum worm_state state;
@@ -47,7 +47,7 @@ struct channel {
     uint32_t dead; /* how many faults lie on it */
     struct worm *owner;
     struct worm *first_waiting, *last_waiting;
-    uint64_t taken_cycles; /* by its owner */
+    uint64_t taken_cycles;                    /* by its owner */
     struct net_channel_statistics statistics; /* without what is going on */
 };
 

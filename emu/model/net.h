@@ -34,27 +34,27 @@
 #include "emu/time/eventq.h"
 #include "emu/model/topo.h"
 
-#define NET_HOP_CYCLES 45u
-#define NET_BYTE_CYCLES 9u   /* bit-serial, 8 data bits and parity at 20 MHz */
+#define NET_HOP_CYCLES   45u
+#define NET_BYTE_CYCLES  9u /* bit-serial, 8 data bits and parity at 20 MHz */
 #define NET_HEADER_BYTES 8u
 /* Shortest time from a send to any effect on another node: one hop and the header. */
 #define NET_LOOKAHEAD_CYCLES (NET_HOP_CYCLES + NET_BYTE_CYCLES * NET_HEADER_BYTES)
-#define NET_ORDER_END (1u << 23) /* events of others in the same queue: from here on, to run after the net's */
+#define NET_ORDER_END        (1u << 23) /* events of others in the same queue: from here on, to run after the net's */
 
 struct net;
 
 struct net_message { /* owned by the net from net_send until done() returns */
     uint32_t from, to;
-    uint32_t in_channel;     /* channel number at the destination */
+    uint32_t in_channel; /* channel number at the destination */
     uint32_t hops;
-    uint64_t bytes;          /* payload, without the header */
+    uint64_t bytes; /* payload, without the header */
     uint64_t tag;
-    uint64_t cookie;         /* the sender's */
-    void *data;              /* the sender's: net does not look at it */
-    uint64_t start_cycles;   /* net_send */
-    uint64_t header_cycles;  /* header readable at the destination; 0: it never was */
-    uint64_t done_cycles;    /* last byte delivered */
-    int status;              /* NCU_OK, or why it failed */
+    uint64_t cookie;        /* the sender's */
+    void *data;             /* the sender's: net does not look at it */
+    uint64_t start_cycles;  /* net_send */
+    uint64_t header_cycles; /* header readable at the destination; 0: it never was */
+    uint64_t done_cycles;   /* last byte delivered */
+    int status;             /* NCU_OK, or why it failed */
 };
 
 struct net_ops {

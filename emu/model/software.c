@@ -17,7 +17,8 @@ const struct software_preset software_presets[] = {
     {NULL, {0}},
 };
 
-const struct software_preset *software_preset_find(const char *name) {
+const struct software_preset *software_preset_find(const char *name)
+{
     const struct software_preset *p = software_presets;
     while (p->name != NULL && strcmp(p->name, name) != 0)
         p++;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 struct gate {
-    uint32_t node;     /* compute node */
-    uint32_t out, in;  /* directed channels: from the owner into the cube, and back; TOPO_NONE for a compute node */
-    uint32_t channel;  /* the owner's channel number */
+    uint32_t node;    /* compute node */
+    uint32_t out, in; /* directed channels: from the owner into the cube, and back; TOPO_NONE for a compute node */
+    uint32_t channel; /* the owner's channel number */
 };
 
 static uint32_t compute_nodes(const struct topo *t)

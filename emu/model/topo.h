@@ -16,8 +16,8 @@
 
 #include "vertex/contract/machine.h"
 
-#define TOPO_ROUTE_MAX (NODE_MAX_DIM + 3) /* channels on the longest path: I/O node, 13 dimensions, I/O node */
-#define TOPO_SELF_CHANNEL NCU_CHANNELS    /* where a node sees its messages to itself arrive: no real channel */
+#define TOPO_ROUTE_MAX    (NODE_MAX_DIM + 3) /* channels on the longest path: I/O node, 13 dimensions, I/O node */
+#define TOPO_SELF_CHANNEL NCU_CHANNELS       /* where a node sees its messages to itself arrive: no real channel */
 
 struct topo_drive {
     char volume[VOLUME_NAME_BYTES];
@@ -26,21 +26,21 @@ struct topo_drive {
 };
 
 struct topo_io_node {
-    uint32_t node;                  /* NODE_IO(board, i) */
-    uint32_t si[NCU_SI_CHANNELS];   /* SI node of channel k, or TOPO_NONE */
+    uint32_t node;                /* NODE_IO(board, i) */
+    uint32_t si[NCU_SI_CHANNELS]; /* SI node of channel k, or TOPO_NONE */
     uint32_t ndrives;
     struct topo_drive drive[DRIVE_MAX];
 };
 #define TOPO_NONE UINT32_MAX
 
 struct topo {
-    uint32_t dim;                   /* 2^dim compute nodes */
-    uint64_t ram_bytes;             /* per node */
+    uint32_t dim;       /* 2^dim compute nodes */
+    uint64_t ram_bytes; /* per node */
     uint32_t nodes_per_cabinet;
-    uint32_t shared_text_kb;        /* room for program text that a cabinet's nodes share */
-    uint32_t host_si;               /* SI node of the front end's link (its channel 13) */
+    uint32_t shared_text_kb; /* room for program text that a cabinet's nodes share */
+    uint32_t host_si;        /* SI node of the front end's link (its channel 13) */
     uint32_t n_io;
-    struct topo_io_node *io;        /* ascending by node */
+    struct topo_io_node *io; /* ascending by node */
     /* further settings of the machine file live in config.h's structures */
 };
 

@@ -6,15 +6,18 @@
 
 struct trace; /* a stdio stream under another name */
 
-struct trace *trace_open(const char *path) {
+struct trace *trace_open(const char *path)
+{
     return (struct trace *)fopen(path, "we");
 }
 
-int trace_close(struct trace *t) {
+int trace_close(struct trace *t)
+{
     return t == NULL ? 0 : fclose((FILE *)t);
 }
 
-void trace_event(struct trace *t, uint64_t now_cycles, uint32_t node, const char *format, ...) {
+void trace_event(struct trace *t, uint64_t now_cycles, uint32_t node, const char *format, ...)
+{
     if (t == NULL)
         return;
     va_list arguments;

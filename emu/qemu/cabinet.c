@@ -14,11 +14,12 @@
 
 #include "vertex/contract/machine.h"
 
-#define QEMU "qemu-system-riscv64"
-#define SLACK_BYTES (4ull << 20) /* at the top, where QEMU's reset puts its device tree */
+#define QEMU           "qemu-system-riscv64"
+#define SLACK_BYTES    (4ull << 20) /* at the top, where QEMU's reset puts its device tree */
 #define STATUS_NO_QEMU 127
 
-static int make_ram(struct cabinet *c) {
+static int make_ram(struct cabinet *c)
+{
     c->ram_fd = memfd_create("ncube-ram", MFD_CLOEXEC);
     c->log_fd = memfd_create("ncube-log", MFD_CLOEXEC);
     if (c->ram_fd < 0 || c->log_fd < 0 || ftruncate(c->ram_fd, (off_t)c->bytes) != 0)
@@ -30,12 +31,14 @@ static int make_ram(struct cabinet *c) {
     return -1;
 }
 
-static void keep_open(int fd) {
+static void keep_open(int fd)
+{
     fcntl(fd, F_SETFD, 0);
 }
 
 /* In the child, between fork and exec. */
-static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin) {
+static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
+{
     char object[128], smp[16], memory[32], plugin_options[4096 + 128];
     setsid(); /* Ctrl-C is for ncube alone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,7 +64,8 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
 }
 
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, bool statistics, char *error, size_t error_bytes) {
+                  const char *plugin, bool statistics, char *error, size_t error_bytes)
+{
     size_t bytes = CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
     *c = (struct cabinet){.ram_fd = -1,
                           .log_fd = -1,
@@ -84,19 +88,23 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
     return -1;
 }
 
-int cabinet_clear(struct cabinet *c) {
+int cabinet_clear(struct cabinet *c)
+{
     return fallocate(c->ram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)c->bytes);
 }
 
-uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart) {
+uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart)
+{
     return c->ram + CABINET_SHARED_BYTES + hart * c->ram_bytes;
 }
 
-uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa) {
+uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa)
+{
     return c->ram + (pa - CABINET_RAM_BASE);
 }
 
-void cabinet_stop(struct cabinet *c) {
+void cabinet_stop(struct cabinet *c)
+{
     if (c->pid > 0) {
         kill(c->pid, SIGKILL);
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
@@ -112,7 +120,8 @@ void cabinet_stop(struct cabinet *c) {
 }
 
 /* The last line that QEMU printed, without its newline; empty if it printed nothing. */
-static void read_last_line(int fd, char *line, size_t bytes) {
+static void read_last_line(int fd, char *line, size_t bytes)
+{
     char log[4096];
     off_t end = lseek(fd, 0, SEEK_END), start = end > (off_t)sizeof log - 1 ? end - (off_t)sizeof log + 1 : 0;
     ssize_t n = pread(fd, log, sizeof log - 1, start);
@@ -123,7 +132,8 @@ static void read_last_line(int fd, char *line, size_t bytes) {
     snprintf(line, bytes, "%s", newline != NULL ? newline + 1 : log);
 }
 
-int cabinet_died(struct cabinet *c, char *text, size_t bytes) {
+int cabinet_died(struct cabinet *c, char *text, size_t bytes)
+{
     int status;
     pid_t pid = c->pid;
     if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid)

@@ -10,12 +10,12 @@
 #include <sys/types.h>
 
 struct cabinet {
-    pid_t pid;          /* 0: not running */
+    pid_t pid; /* 0: not running */
     int ram_fd;
-    int log_fd;         /* what QEMU printed, for the report when it dies */
-    uint8_t *ram;       /* QEMU-physical CABINET_RAM_BASE */
+    int log_fd;   /* what QEMU printed, for the report when it dies */
+    uint8_t *ram; /* QEMU-physical CABINET_RAM_BASE */
     size_t bytes;
-    uint32_t nodes;     /* node harts; hart `nodes` is the injector */
+    uint32_t nodes; /* node harts; hart `nodes` is the injector */
     uint32_t first_slot;
     uint64_t ram_bytes; /* per node */
     bool statistics;    /* the plugin counts for them */

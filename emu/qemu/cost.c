@@ -17,7 +17,8 @@ const char *const cost_class_name[COST_CLASS_COUNT] = {COST_CLASSES(COST_NAME)};
 const uint32_t cost_class_cycles[COST_CLASS_COUNT] = {COST_CLASSES(COST_CYCLES)};
 #undef COST_CYCLES
 
-int cost_class_find(const char *name) {
+int cost_class_find(const char *name)
+{
     for (int i = 0; i < COST_CLASS_COUNT; i++)
         if (strcmp(cost_class_name[i], name) == 0)
             return i;
@@ -25,7 +26,8 @@ int cost_class_find(const char *name) {
 }
 
 /* Quadrants 0 and 2 of the 16-bit forms: by funct3, loads and stores of both register files. */
-static enum cost_class class_of_compressed_memory(uint32_t funct3) {
+static enum cost_class class_of_compressed_memory(uint32_t funct3)
+{
     switch (funct3) {
     case 1:
         return COST_FP_LOAD;
@@ -42,7 +44,8 @@ static enum cost_class class_of_compressed_memory(uint32_t funct3) {
     }
 }
 
-static enum cost_class class_of_compressed(uint32_t insn) {
+static enum cost_class class_of_compressed(uint32_t insn)
+{
     uint32_t funct3 = (insn >> 13) & 7, quadrant = insn & 3;
     if (quadrant == 1)
         return funct3 == 5 ? COST_JUMP : funct3 >= 6 ? COST_BRANCH : COST_ALU;
@@ -54,7 +57,8 @@ static enum cost_class class_of_compressed(uint32_t insn) {
 }
 
 /* OP-FP: funct7 without the format bits. */
-static enum cost_class class_of_fp(uint32_t funct5) {
+static enum cost_class class_of_fp(uint32_t funct5)
+{
     switch (funct5) {
     case 0x00: /* fadd */
     case 0x01: /* fsub */
@@ -75,17 +79,20 @@ static enum cost_class class_of_fp(uint32_t funct5) {
     }
 }
 
-static enum cost_class class_of_integer(uint32_t insn) {
+static enum cost_class class_of_integer(uint32_t insn)
+{
     if (insn >> 25 != 1) /* not the M extension */
         return COST_ALU;
     return (insn >> 12 & 7) < 4 ? COST_MULTIPLY : COST_DIVIDE;
 }
 
-static enum cost_class class_of_system(uint32_t insn) {
+static enum cost_class class_of_system(uint32_t insn)
+{
     return (insn >> 12 & 7) != 0 ? COST_CSR : COST_TRAP;
 }
 
-enum cost_class cost_class_of(uint32_t insn) {
+enum cost_class cost_class_of(uint32_t insn)
+{
     if ((insn & 3) != 3)
         return class_of_compressed(insn & 0xffff);
     switch (insn & 0x7f) {

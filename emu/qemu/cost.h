@@ -8,25 +8,25 @@
 #include <stdint.h>
 
 /* class, name in the machine file, default cycles */
-#define COST_CLASSES(X)          \
-    X(COST_ALU, "alu", 2)        \
-    X(COST_MULTIPLY, "multiply", 6) \
-    X(COST_DIVIDE, "divide", 40) \
-    X(COST_LOAD, "load", 4)      \
-    X(COST_STORE, "store", 3)    \
-    X(COST_BRANCH, "branch", 3)  \
-    X(COST_JUMP, "jump", 3)      \
-    X(COST_ATOMIC, "atomic", 8)  \
-    X(COST_FP_LOAD, "fp_load", 2) \
-    X(COST_FP_STORE, "fp_store", 4) \
-    X(COST_FP_ADD, "fp_add", 4)  \
+#define COST_CLASSES(X)                   \
+    X(COST_ALU, "alu", 2)                 \
+    X(COST_MULTIPLY, "multiply", 6)       \
+    X(COST_DIVIDE, "divide", 40)          \
+    X(COST_LOAD, "load", 4)               \
+    X(COST_STORE, "store", 3)             \
+    X(COST_BRANCH, "branch", 3)           \
+    X(COST_JUMP, "jump", 3)               \
+    X(COST_ATOMIC, "atomic", 8)           \
+    X(COST_FP_LOAD, "fp_load", 2)         \
+    X(COST_FP_STORE, "fp_store", 4)       \
+    X(COST_FP_ADD, "fp_add", 4)           \
     X(COST_FP_MULTIPLY, "fp_multiply", 4) \
-    X(COST_FP_FUSED, "fp_fused", 7) \
-    X(COST_FP_DIVIDE, "fp_divide", 30) \
-    X(COST_FP_CONVERT, "fp_convert", 4) \
-    X(COST_FP_MOVE, "fp_move", 2) \
-    X(COST_CSR, "csr", 4)        \
-    X(COST_TRAP, "trap", 20)     \
+    X(COST_FP_FUSED, "fp_fused", 7)       \
+    X(COST_FP_DIVIDE, "fp_divide", 30)    \
+    X(COST_FP_CONVERT, "fp_convert", 4)   \
+    X(COST_FP_MOVE, "fp_move", 2)         \
+    X(COST_CSR, "csr", 4)                 \
+    X(COST_TRAP, "trap", 20)              \
     X(COST_FENCE, "fence", 4)
 
 #define COST_ENUM(id, name, cycles) id,

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 /* Sleeps while *word == value; may return early. */
-static inline void futex_wait(uint32_t *word, uint32_t value) {
+static inline void futex_wait(uint32_t *word, uint32_t value)
+{
     syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
 }
 
-static inline void futex_wake(uint32_t *word) {
+static inline void futex_wake(uint32_t *word)
+{
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 

@@ -16,14 +16,16 @@
 #include "emu/base/signals.h"
 
 /* All of this is a matter of speed only: refused, everything works as well. */
-static void keep_on(pid_t thread, int processor) {
+static void keep_on(pid_t thread, int processor)
+{
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
     sched_setaffinity(thread, sizeof set, &set);
 }
 
-static void find_processors(struct harts *h, uint32_t most) {
+static void find_processors(struct harts *h, uint32_t most)
+{
     cpu_set_t allowed;
     int own = sched_getcpu();
     if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
@@ -38,7 +40,8 @@ static void find_processors(struct harts *h, uint32_t most) {
 }
 
 /* The processor with the fewest harts; the preferred one, unless a move makes that better. */
-static uint32_t least_loaded(const struct harts *h, uint32_t preferred) {
+static uint32_t least_loaded(const struct harts *h, uint32_t preferred)
+{
     uint32_t best = preferred;
     for (uint32_t p = 0; p < h->processors; p++)
         if (h->load[p] < h->load[best])
@@ -46,7 +49,8 @@ static uint32_t least_loaded(const struct harts *h, uint32_t preferred) {
     return h->load[best] + 1 < h->load[preferred] ? best : preferred;
 }
 
-static void place(struct harts *h, uint32_t index, bool spread) {
+static void place(struct harts *h, uint32_t index, bool spread)
+{
     uint32_t where = spread ? least_loaded(h, h->place[index]) : 0;
     h->load[where]++;
     if (h->place[index] == where || h->processors < 2)
@@ -55,10 +59,11 @@ static void place(struct harts *h, uint32_t index, bool spread) {
     keep_on((pid_t)harts_slot(h, index)->thread, h->processor[where]);
 }
 
-int harts_init(struct harts *h, uint32_t count, uint32_t processors) {
+int harts_init(struct harts *h, uint32_t count, uint32_t processors)
+{
     size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
-    *h = (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count,
-                        .place = memory_new(count, 1)};
+    *h =
+        (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
     find_processors(h, processors);
     void *p = MAP_FAILED;
     if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
@@ -74,17 +79,20 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors) {
     return 0;
 }
 
-void harts_free(struct harts *h) {
+void harts_free(struct harts *h)
+{
     munmap(h->control, sizeof(struct control) + h->count * sizeof(struct slot));
     close(h->fd);
     free(h->place);
 }
 
-struct slot *harts_slot(const struct harts *h, uint32_t index) {
+struct slot *harts_slot(const struct harts *h, uint32_t index)
+{
     return &h->control->slot[index];
 }
 
-void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread) {
+void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread)
+{
     struct slot *s = harts_slot(h, index);
     place(h, index, spread);
     s->base_cycles = base_cycles;
@@ -96,7 +104,8 @@ void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t
         futex_wake(&s->go);
 }
 
-int64_t harts_take_stopped(struct harts *h) {
+int64_t harts_take_stopped(struct harts *h)
+{
     if (h->taken == 0)
         h->taken = __atomic_exchange_n(&h->control->stopped, 0, __ATOMIC_SEQ_CST);
     if (h->taken == 0)
@@ -107,20 +116,24 @@ int64_t harts_take_stopped(struct harts *h) {
     return index;
 }
 
-uint64_t harts_progress(const struct harts *h, uint32_t index) {
+uint64_t harts_progress(const struct harts *h, uint32_t index)
+{
     return __atomic_load_n(&harts_slot(h, index)->progress, __ATOMIC_SEQ_CST);
 }
 
-void harts_call(struct harts *h, uint32_t index) {
+void harts_call(struct harts *h, uint32_t index)
+{
     __atomic_store_n(&harts_slot(h, index)->stop_soon, 1, __ATOMIC_SEQ_CST);
 }
 
-uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles) {
+uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
+{
     __atomic_store_n(&h->control->wanted, wanted_cycles, __ATOMIC_SEQ_CST);
     return __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
 }
 
-bool harts_sleep(struct harts *h, uint32_t bell) {
+bool harts_sleep(struct harts *h, uint32_t bell)
+{
     struct control *c = h->control;
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
@@ -130,7 +143,8 @@ bool harts_sleep(struct harts *h, uint32_t bell) {
     return !signals_end() && !signals_take_child();
 }
 
-bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops) {
+bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
+{
     for (;;) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
@@ -142,7 +156,8 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops) {
     }
 }
 
-bool harts_wait(struct harts *h, uint32_t n) {
+bool harts_wait(struct harts *h, uint32_t n)
+{
     while (n > 0) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
         if (harts_take_stopped(h) >= 0)

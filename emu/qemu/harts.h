@@ -17,8 +17,8 @@ struct harts {
     uint32_t count;          /* slots */
     uint32_t processors;     /* of the host, that harts may be placed on; the first is ours too */
     int processor[HARTS_PROCESSORS_MAX];
-    uint8_t *place;          /* of each hart: an index into `processor` */
-    uint32_t taken; /* 1 + slot of the first of those that harts_take_stopped has still to give */
+    uint8_t *place;                      /* of each hart: an index into `processor` */
+    uint32_t taken;                      /* 1 + slot of the first of those that harts_take_stopped has still to give */
     uint32_t load[HARTS_PROCESSORS_MAX]; /* harts that run there */
 };
 

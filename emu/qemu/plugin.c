@@ -44,22 +44,22 @@ EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 #define COUNTER_LIMIT (1ull << 62)
 
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
-#define LAST_MARK_CYCLES 100000u
+#define LAST_MARK_CYCLES  100000u
 
 /* So long after an lr a hart runs on to its sc whatever is due: RISC-V promises success within 16 instructions, none of
  * them slower than a division. An lr whose sc does not come, as in a comparison that fails, holds up nothing longer; a
  * loop of such, a lock that is waited for, no longer than the second. */
-#define RESERVATION_CYCLES 1000u
+#define RESERVATION_CYCLES  1000u
 #define RESERVATIONS_CYCLES 20000u
 
 /* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
 struct counter {
     _Alignas(128) uint64_t cycles;
-    uint64_t mark;  /* cycles from the grant to the next mark */
-    uint64_t apart; /* from the mark before */
+    uint64_t mark;          /* cycles from the grant to the next mark */
+    uint64_t apart;         /* from the mark before */
     uint64_t instructions;  /* of user code */
     uint64_t kernel_cycles; /* since the last user code */
-    bool settle;    /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
+    bool settle;            /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
     uint64_t settled_cycles;
     /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo
      * 2^64. */
@@ -78,57 +78,68 @@ static struct {
     qemu_plugin_u64 cycles, instructions, kernel_cycles;
 } plugin;
 
-static struct slot *slot_of(unsigned hart) {
+static struct slot *slot_of(unsigned hart)
+{
     return &plugin.control->slot[plugin.first + hart];
 }
 
-static struct counter *counter_of(unsigned hart) {
+static struct counter *counter_of(unsigned hart)
+{
     return qemu_plugin_scoreboard_find(plugin.counters, hart);
 }
 
-static struct ncu_mailbox *mailbox_of(unsigned hart) {
+static struct ncu_mailbox *mailbox_of(unsigned hart)
+{
     return (struct ncu_mailbox *)(plugin.ram + CABINET_SHARED_BYTES + hart * plugin.ram_bytes + NCU_MAILBOX_PA);
 }
 
 /* Cycles since the grant. */
-static uint64_t counter_elapsed(const struct counter *c) {
+static uint64_t counter_elapsed(const struct counter *c)
+{
     return c->cycles - (COUNTER_LIMIT - c->mark);
 }
 
-static void counter_set(struct counter *c, uint64_t elapsed, uint64_t mark) {
+static void counter_set(struct counter *c, uint64_t elapsed, uint64_t mark)
+{
     c->mark = mark;
     c->cycles = COUNTER_LIMIT - mark + elapsed;
 }
 
-static uint64_t hart_cycles(unsigned hart) {
+static uint64_t hart_cycles(unsigned hart)
+{
     return slot_of(hart)->base_cycles + counter_elapsed(counter_of(hart));
 }
 
 /* The marks stay where they are, at their distance from the grant. */
-static void hart_set_cycles(unsigned hart, uint64_t cycles) {
+static void hart_set_cycles(unsigned hart, uint64_t cycles)
+{
     counter_set(counter_of(hart), cycles - slot_of(hart)->base_cycles, counter_of(hart)->mark);
 }
 
-static void doorbell_ring(struct control *c) {
+static void doorbell_ring(struct control *c)
+{
     __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
         futex_wake(&c->doorbell);
 }
 
-static void list_stopped(struct control *c, struct slot *s) {
+static void list_stopped(struct control *c, struct slot *s)
+{
     uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
     do
         s->next_stopped = head;
     while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
-static void publish_progress(struct control *c, struct slot *s, uint64_t cycles) {
+static void publish_progress(struct control *c, struct slot *s, uint64_t cycles)
+{
     __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
     if (cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
         doorbell_ring(c);
 }
 
-static void slot_await_go(struct slot *s, uint32_t last) {
+static void slot_await_go(struct slot *s, uint32_t last)
+{
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
         futex_wait(&s->go, last);
@@ -136,7 +147,8 @@ static void slot_await_go(struct slot *s, uint32_t last) {
 }
 
 /* The grant's cycles count from 0 again. */
-static void counter_begin(struct counter *c, uint64_t budget_cycles) {
+static void counter_begin(struct counter *c, uint64_t budget_cycles)
+{
     c->reserved_at -= counter_elapsed(c);
     c->reserved_since -= counter_elapsed(c);
     c->apart = FIRST_MARK_CYCLES;
@@ -144,7 +156,8 @@ static void counter_begin(struct counter *c, uint64_t budget_cycles) {
 }
 
 /* Hands the hart to ncube and returns when it is granted again. */
-static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
+static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
+{
     struct slot *s = slot_of(hart);
     uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
     s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
@@ -161,7 +174,8 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op) {
 }
 
 /* User code stops after so many cycles more, if the budget is not less. */
-static void hart_limit_budget(unsigned hart, uint64_t cycles) {
+static void hart_limit_budget(unsigned hart, uint64_t cycles)
+{
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
     uint64_t elapsed = counter_elapsed(c), end = elapsed + cycles;
@@ -173,7 +187,8 @@ static void hart_limit_budget(unsigned hart, uint64_t cycles) {
 
 /* ---- NCU instructions ---- */
 
-static void ncu_post(unsigned hart, uint32_t op) {
+static void ncu_post(unsigned hart, uint32_t op)
+{
     struct slot *s = slot_of(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
@@ -184,7 +199,8 @@ static void ncu_post(unsigned hart, uint32_t op) {
 }
 
 /* The clock of what END has let go on. */
-static void hart_settle(unsigned hart) {
+static void hart_settle(unsigned hart)
+{
     struct counter *c = counter_of(hart);
     if (c->settle)
         hart_set_cycles(hart, c->settled_cycles);
@@ -192,14 +208,16 @@ static void hart_settle(unsigned hart) {
 }
 
 /* The first ENTER after user code tells the way in; where END has set the clock, the way costs nothing. */
-static void note_way_in(struct slot *s, const struct counter *c) {
+static void note_way_in(struct slot *s, const struct counter *c)
+{
     if (!c->settle && s->entry_cycles == 0)
         s->entry_cycles = c->kernel_cycles;
 }
 
 /* With `handling` it is a trap that comes before the interrupt that was raised: then its causes are handled first, and
  * what they hold up goes on from the trap. Their number, in the mailbox since, is the answer. */
-static void ncu_enter(unsigned hart) {
+static void ncu_enter(unsigned hart)
+{
     struct slot *s = slot_of(hart);
     note_way_in(s, counter_of(hart));
     hart_settle(hart);
@@ -210,7 +228,8 @@ static void ncu_enter(unsigned hart) {
 }
 
 /* With `handling` they are in the mailbox. */
-static void ncu_causes(unsigned hart) {
+static void ncu_causes(unsigned hart)
+{
     struct slot *s = slot_of(hart);
     if (!s->handling)
         hart_stop(hart, SLOT_OP, NCU_CAUSES);
@@ -220,7 +239,8 @@ static void ncu_causes(unsigned hart) {
 }
 
 /* What was held up goes on, later by what the handling took. */
-static void ncu_end(unsigned hart) {
+static void ncu_end(unsigned hart)
+{
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
     ncu_post(hart, NCU_END);
@@ -233,7 +253,8 @@ static void ncu_end(unsigned hart) {
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
  * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or
  * that there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
-static void ncu_leave(unsigned hart) {
+static void ncu_leave(unsigned hart)
+{
     struct slot *s = slot_of(hart);
     s->entry_cycles = 0;
     counter_of(hart)->kernel_cycles = 0;
@@ -253,7 +274,8 @@ static void ncu_leave(unsigned hart) {
         hart_limit_budget(hart, plugin.control->run_on_cycles);
 }
 
-static void ncu_execute(unsigned hart, void *userdata) {
+static void ncu_execute(unsigned hart, void *userdata)
+{
     uint32_t op = (uint32_t)(uintptr_t)userdata;
     switch (op) {
     case NCU_TIME:
@@ -283,24 +305,28 @@ static void ncu_execute(unsigned hart, void *userdata) {
 }
 
 /* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */
-static uint32_t ncu_op_of(uint32_t insn) {
+static uint32_t ncu_op_of(uint32_t insn)
+{
     return (insn & 0xfffff) == 0x2013 ? insn >> 20 : 0;
 }
 
 /* ---- Translation ---- */
 
-static bool in_kernel(uint64_t va) {
+static bool in_kernel(uint64_t va)
+{
     return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
 }
 
 /* QEMU ends in order by waiting for its harts, which wait for ncube: told to end, it must just end. ncube sees that. */
-static void end_by_signals(void) {
+static void end_by_signals(void)
+{
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
 }
 
-static void hart_created_stop(unsigned hart) {
+static void hart_created_stop(unsigned hart)
+{
     end_by_signals();
     slot_of(hart)->thread = (uint32_t)gettid();
     hart_stop(hart, SLOT_START, 0);
@@ -308,14 +334,16 @@ static void hart_created_stop(unsigned hart) {
 
 /* ---- Reservations ---- */
 
-static bool reservation_is_young(const struct counter *c) {
+static bool reservation_is_young(const struct counter *c)
+{
     uint64_t elapsed = counter_elapsed(c);
     return c->reserved && elapsed - c->reserved_at < RESERVATION_CYCLES &&
            elapsed - c->reserved_since < RESERVATIONS_CYCLES;
 }
 
 /* In front of a block of user code that contains an lr or sc, after its cycles have been added. */
-static void reservation_note(unsigned hart, void *holds_one) {
+static void reservation_note(unsigned hart, void *holds_one)
+{
     struct counter *c = counter_of(hart);
     uint64_t elapsed = counter_elapsed(c);
     if (!c->reserved || elapsed - c->reserved_at >= RESERVATION_CYCLES)
@@ -327,7 +355,8 @@ static void reservation_note(unsigned hart, void *holds_one) {
 /* ---- Marks ---- */
 
 /* In front of a block of user code whose end is at or past the mark. */
-static void mark_reached(unsigned hart, void *userdata) {
+static void mark_reached(unsigned hart, void *userdata)
+{
     (void)userdata;
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
@@ -349,19 +378,25 @@ static void mark_reached(unsigned hart, void *userdata) {
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
 }
 
-static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by) {
+static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by)
+{
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
 }
 
 /* The last lr or sc of a block. */
-static enum reservation { RESERVATION_NONE, RESERVATION_HELD, RESERVATION_ENDED } reservation_after(
-    enum reservation before, uint32_t insn) {
+static enum reservation {
+    RESERVATION_NONE,
+    RESERVATION_HELD,
+    RESERVATION_ENDED
+} reservation_after(enum reservation before, uint32_t insn)
+{
     if ((insn & 0x7f) != 0x2f)
         return before;
     return insn >> 27 == 2 ? RESERVATION_HELD : insn >> 27 == 3 ? RESERVATION_ENDED : before;
 }
 
-static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
     (void)id;
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
     enum reservation reservation = RESERVATION_NONE;
@@ -389,14 +424,16 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 }
 
 /* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
-static void hart_created(qemu_plugin_id_t id, unsigned hart) {
+static void hart_created(qemu_plugin_id_t id, unsigned hart)
+{
     (void)id;
     counter_set(counter_of(hart), 0, 0);
 }
 
 /* ---- Installation ---- */
 
-static bool option_read(const char *option, const char *name, uint64_t *value) {
+static bool option_read(const char *option, const char *name, uint64_t *value)
+{
     size_t n = strlen(name);
     if (strncmp(option, name, n) != 0 || option[n] != '=')
         return false;
@@ -406,7 +443,8 @@ static bool option_read(const char *option, const char *name, uint64_t *value) {
     return errno == 0 && end != option + n + 1 && *end == '\0';
 }
 
-static void *map_descriptor(const char *name, uint64_t fd) {
+static void *map_descriptor(const char *name, uint64_t fd)
+{
     struct stat st;
     void *p = MAP_FAILED;
     if (fstat((int)fd, &st) == 0)
@@ -418,7 +456,8 @@ static void *map_descriptor(const char *name, uint64_t fd) {
     return p;
 }
 
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
     (void)info;
     uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
     for (int i = 0; i < argc; i++)

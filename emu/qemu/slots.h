@@ -34,7 +34,8 @@ enum slot_stop {
 };
 
 /* The plugin posts it, and the hart goes on at once; ncube answers none of these. */
-static inline bool slot_op_is_posted(uint32_t op) {
+static inline bool slot_op_is_posted(uint32_t op)
+{
     return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_REAP || op == NCU_END;
 }
 
@@ -58,8 +59,8 @@ struct slot {
     uint64_t shift_cycles;     /* the handling starts so long before what it holds up: added to the clock at END */
 
     _Alignas(128) uint64_t progress; /* the running hart's next request comes no sooner; only grows */
-    uint32_t stops;        /* how often the hart has stopped */
-    uint32_t next_stopped; /* 1 + slot of the next on the list, 0: none */
+    uint32_t stops;                  /* how often the hart has stopped */
+    uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
     uint64_t cycles;
     uint32_t thread;     /* the hart's, as gettid() gives it; from the first stop on */
     uint64_t user_since; /* when the user code that runs or is stopped now went on */
@@ -75,8 +76,8 @@ struct slot {
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
-    _Alignas(128) uint32_t stopped; /* 1 + slot of the first on the list of stopped harts, the last to stop; 0: none */
-    _Alignas(128) uint64_t wanted;  /* a running hart that passes this time rings */
+    _Alignas(128) uint32_t stopped;  /* 1 + slot of the first on the list of stopped harts, the last to stop; 0: none */
+    _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings */
     /* fixed before the first grant: */
     uint64_t run_on_cycles; /* so far user code goes on after a post, before the hart stops */
     /* fixed before the cabinets start: */

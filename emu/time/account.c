@@ -2,21 +2,25 @@
 
 #include "emu/time/eventq.h"
 
-void account_init(struct account *a) {
+void account_init(struct account *a)
+{
     *a = (struct account){.idle_since = EVENTQ_NEVER, .user_since = EVENTQ_NEVER};
 }
 
-void account_idle(struct account *a, uint64_t now_cycles) {
+void account_idle(struct account *a, uint64_t now_cycles)
+{
     a->idle_since = now_cycles;
 }
 
-void account_wake(struct account *a, uint64_t now_cycles) {
+void account_wake(struct account *a, uint64_t now_cycles)
+{
     if (a->idle_since != EVENTQ_NEVER)
         a->idle_cycles += now_cycles - a->idle_since;
     a->idle_since = EVENTQ_NEVER;
 }
 
-static void enter_kernel(struct account *a, uint64_t now_cycles) {
+static void enter_kernel(struct account *a, uint64_t now_cycles)
+{
     a->user_since = EVENTQ_NEVER;
     a->kernel_since = now_cycles;
 }
@@ -24,25 +28,29 @@ static void enter_kernel(struct account *a, uint64_t now_cycles) {
 /* A cause may fall due on the way in; then the part of the way before it has been taken for user code, and is taken
  * back here: only the sum is not negative. */
 void account_trap(struct account *a, uint64_t user_since, uint64_t now_cycles, uint64_t entry_cycles,
-                  uint64_t instructions) {
+                  uint64_t instructions)
+{
     a->user_cycles += now_cycles - user_since - entry_cycles;
     a->instructions = instructions;
     a->traps++;
     enter_kernel(a, now_cycles);
 }
 
-void account_handled(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles) {
+void account_handled(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles)
+{
     a->user_cycles += start - user_since;
     a->user_since = now_cycles;
 }
 
-void account_dropped(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles) {
+void account_dropped(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles)
+{
     a->user_cycles += start - user_since;
     enter_kernel(a, now_cycles);
 }
 
 struct account_totals account_totals(const struct account *a, uint64_t now_cycles, uint64_t left_cycles,
-                                     uint64_t handled_since) {
+                                     uint64_t handled_since)
+{
     struct account_totals t = {.user_cycles = a->user_cycles, .idle_cycles = a->idle_cycles};
     uint64_t user_since = a->user_since, user_end = handled_since < now_cycles ? handled_since : now_cycles;
     if (user_since == EVENTQ_NEVER && left_cycles > a->kernel_since)

@@ -16,7 +16,7 @@
 
 struct account {
     uint64_t user_cycles, idle_cycles; /* that have ended */
-    uint64_t instructions; /* of user code, up to the last trap that has taken effect */
+    uint64_t instructions;             /* of user code, up to the last trap that has taken effect */
     uint64_t traps, interrupts;
     uint64_t idle_since;   /* EVENTQ_NEVER: not idle */
     uint64_t user_since;   /* after an interrupt; EVENTQ_NEVER: in the kernel, or not known to have left it */

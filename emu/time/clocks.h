@@ -38,12 +38,14 @@ void clocks_set(struct clocks *c, uint32_t hart, uint64_t cycles);
 void clocks_remove(struct clocks *c, uint32_t hart);
 
 /* Of a live hart. */
-static inline uint64_t clocks_of(const struct clocks *c, uint32_t hart) {
+static inline uint64_t clocks_of(const struct clocks *c, uint32_t hart)
+{
     return c->clock[hart].cycles;
 }
 
 /* The live hart that comes first, or CLOCKS_NONE. */
-static inline uint32_t clocks_first(const struct clocks *c) {
+static inline uint32_t clocks_first(const struct clocks *c)
+{
     return c->live > 0 ? c->heap[0] : CLOCKS_NONE;
 }
 

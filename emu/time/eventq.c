@@ -15,7 +15,7 @@
 #include <err.h>
 #include <stdlib.h>
 
-#define NO_SLOT UINT32_MAX
+#define NO_SLOT     UINT32_MAX
 #define FIRST_SLOTS 64u
 
 struct event_slot {

@@ -38,34 +38,34 @@ struct request {
 };
 
 enum handling { /* of causes, in an interrupt or before a trap */
-    HANDLING_NONE,
-    HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
-    HANDLING_CAUSES, /* END is still to come */
+                HANDLING_NONE,
+                HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
+                HANDLING_CAUSES, /* END is still to come */
 };
 
 struct hart {
     struct sched *sched;
     uint32_t index;
     enum hart_state state;
-    uint32_t ready_at;       /* position in sched.ready, while runnable */
-    uint32_t unprocessed;    /* requests in the queue */
-    uint64_t clock;          /* at the next grant */
-    uint64_t granted_clock;  /* at the last grant */
-    uint64_t window;         /* W at the last grant */
-    uint32_t long_runs;      /* > 0: one of the last grants was a long one */
-    bool runs_short;         /* counts in sched.n_short */
-    uint64_t due;            /* of the first cause that came while it was running, or EVENTQ_NEVER */
-    uint64_t user_since;     /* when the user code that runs or is stopped went on */
-    bool in_user;            /* stopped in front of a block of user code, whose end is `clock` */
-    bool at_trap;            /* waits at ENTER; its request is `enter` */
+    uint32_t ready_at;      /* position in sched.ready, while runnable */
+    uint32_t unprocessed;   /* requests in the queue */
+    uint64_t clock;         /* at the next grant */
+    uint64_t granted_clock; /* at the last grant */
+    uint64_t window;        /* W at the last grant */
+    uint32_t long_runs;     /* > 0: one of the last grants was a long one */
+    bool runs_short;        /* counts in sched.n_short */
+    uint64_t due;           /* of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint64_t user_since;    /* when the user code that runs or is stopped went on */
+    bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
+    bool at_trap;           /* waits at ENTER; its request is `enter` */
     uint64_t enter;
     /* While causes are handled: */
     enum handling handling;
-    bool raise;              /* SSWI is to be written before the next grant */
-    bool hand_over;          /* the plugin is to be told of it at the next grant */
-    uint64_t start;          /* of the handling */
-    uint64_t held_since;     /* when the user code that is held up had gone on */
-    uint64_t interrupted;    /* clock of the user code or ENTER that is held up */
+    bool raise;           /* SSWI is to be written before the next grant */
+    bool hand_over;       /* the plugin is to be told of it at the next grant */
+    uint64_t start;       /* of the handling */
+    uint64_t held_since;  /* when the user code that is held up had gone on */
+    uint64_t interrupted; /* clock of the user code or ENTER that is held up */
     struct account account;
     struct request request[NCU_POSTED + 1];
 };
@@ -87,14 +87,15 @@ struct sched {
     struct clocks clocks; /* t(i): of the live, which are runnable or running */
     uint32_t *ready;      /* indices of runnable harts */
     uint32_t n_ready;
-    uint32_t n_long;      /* harts with long_runs > 0, idle ones too */
-    uint32_t n_short;     /* running harts that were not spread */
-    uint32_t *raise;      /* scratch: harts to interrupt */
+    uint32_t n_long;  /* harts with long_runs > 0, idle ones too */
+    uint32_t n_short; /* running harts that were not spread */
+    uint32_t *raise;  /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
 
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
-                        uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx) {
+                        uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx)
+{
     struct sched *s = memory_new(1, sizeof *s);
     *s = (struct sched){.events = queue,
                         .requests = eventq_new(),
@@ -120,7 +121,8 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
     return s;
 }
 
-void sched_free(struct sched *s) {
+void sched_free(struct sched *s)
+{
     eventq_free(s->requests);
     free(s->hart);
     clocks_free(&s->clocks);
@@ -130,56 +132,66 @@ void sched_free(struct sched *s) {
     free(s);
 }
 
-uint64_t sched_now(const struct sched *s) {
+uint64_t sched_now(const struct sched *s)
+{
     return s->now_cycles;
 }
 
-const struct sched_statistics *sched_statistics(const struct sched *s) {
+const struct sched_statistics *sched_statistics(const struct sched *s)
+{
     return &s->statistics;
 }
 
-static uint64_t earlier_of(uint64_t a, uint64_t b) {
+static uint64_t earlier_of(uint64_t a, uint64_t b)
+{
     return a < b ? a : b;
 }
 
-static uint64_t later_of(uint64_t a, uint64_t b) {
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
     return a > b ? a : b;
 }
 
 /* ---- Live harts, runnable and running: those that may still produce something ---- */
 
-static void ready_add(struct sched *s, struct hart *h) {
+static void ready_add(struct sched *s, struct hart *h)
+{
     h->state = HART_RUNNABLE;
     h->ready_at = s->n_ready;
     s->ready[s->n_ready++] = h->index;
 }
 
-static void ready_remove(struct sched *s, struct hart *h, enum hart_state state) {
+static void ready_remove(struct sched *s, struct hart *h, enum hart_state state)
+{
     uint32_t moved = s->ready[--s->n_ready];
     s->ready[h->ready_at] = moved;
     s->hart[moved].ready_at = h->ready_at;
     h->state = state;
 }
 
-static void live_add(struct sched *s, struct hart *h, uint64_t cycles) {
+static void live_add(struct sched *s, struct hart *h, uint64_t cycles)
+{
     ready_add(s, h);
     clocks_add(&s->clocks, h->index, cycles);
 }
 
 /* Of a runnable hart. */
-static void live_remove(struct sched *s, struct hart *h, enum hart_state state) {
+static void live_remove(struct sched *s, struct hart *h, enum hart_state state)
+{
     ready_remove(s, h, state);
     clocks_remove(&s->clocks, h->index);
 }
 
 /* t(i) of a running hart: what it has told, or the start of the handling that is to come. */
-static uint64_t running_time(const struct sched *s, const struct hart *h) {
+static uint64_t running_time(const struct sched *s, const struct hart *h)
+{
     uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
     return earlier_of(progress, h->due);
 }
 
 /* The live hart that comes first, or CLOCKS_NONE; what running ones have told meanwhile is noted. */
-static uint32_t live_first(struct sched *s) {
+static uint32_t live_first(struct sched *s)
+{
     for (;;) {
         uint32_t first = clocks_first(&s->clocks);
         if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
@@ -192,13 +204,15 @@ static uint32_t live_first(struct sched *s) {
 }
 
 /* The hart goes on in the kernel. */
-static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles) {
+static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles)
+{
     h->in_user = false;
     h->clock = now_cycles;
     live_add(s, h, now_cycles);
 }
 
-void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
+void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
+{
     struct hart *h = &s->hart[hart];
     assert(h->state == HART_IDLE);
     account_wake(&h->account, now_cycles);
@@ -210,7 +224,8 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles) {
 static void request_due(void *arg, uint64_t now_cycles);
 
 static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
-                            const uint64_t *arg) {
+                            const uint64_t *arg)
+{
     struct request *r = &h->request[k];
     *r = (struct request){.op = op, .hart = h};
     for (int i = 0; arg != NULL && i < 6; i++)
@@ -221,12 +236,14 @@ static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_
 
 /* ---- Handling causes ---- */
 
-static bool handling_may_begin(const struct hart *h) {
+static bool handling_may_begin(const struct hart *h)
+{
     return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
 }
 
 /* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. Its CAUSES needs no more of it. */
-static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
+static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
+{
     h->handling = HANDLING_BEGUN;
     h->start = start;
     h->held_since = h->user_since;
@@ -243,13 +260,15 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start) {
 }
 
 /* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
-static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles) {
+static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles)
+{
     h->due = cycles;
     clocks_set(&s->clocks, h->index, cycles);
     harts_call(s->harts, s->slot_of[h->index]);
 }
 
-void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
+void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
+{
     struct hart *h = &s->hart[hart];
     if (handling_may_begin(h)) {
         handling_begin(s, h, later_of(now_cycles, h->user_since));
@@ -259,7 +278,8 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles) {
 }
 
 /* At END: what was held up goes on, later by the cost (the plugin has set its clock), unless something else is due. */
-static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
+static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
+{
     account_handled(&h->account, h->held_since, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
@@ -267,7 +287,8 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles) {
 }
 
 /* At DROP: what was interrupted is no more. */
-static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) {
+static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
+{
     account_dropped(&h->account, h->held_since, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     hart_resume(s, h, now_cycles);
@@ -276,7 +297,8 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles) 
 /* ---- Processing events and requests in order ---- */
 
 /* ENTER: the trap goes on. */
-static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles) {
+static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
+{
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
     h->at_trap = false;
@@ -285,7 +307,8 @@ static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles) {
 }
 
 /* The first CAUSES of a handling takes effect. */
-static void handling_take_causes(struct sched *s, struct hart *h) {
+static void handling_take_causes(struct sched *s, struct hart *h)
+{
     h->account.interrupts++;
     s->statistics.interrupts++;
     s->ops->interrupted(s->ctx, h->index, h->start);
@@ -293,7 +316,8 @@ static void handling_take_causes(struct sched *s, struct hart *h) {
     h->hand_over = true;
 }
 
-static void request_due(void *arg, uint64_t now_cycles) {
+static void request_due(void *arg, uint64_t now_cycles)
+{
     struct request *r = arg;
     struct hart *h = r->hart;
     struct sched *s = h->sched;
@@ -317,17 +341,20 @@ static void request_due(void *arg, uint64_t now_cycles) {
     }
 }
 
-static uint64_t next_cycles(const struct sched *s) {
+static uint64_t next_cycles(const struct sched *s)
+{
     return earlier_of(eventq_next(s->events), eventq_next(s->requests));
 }
 
 /* May an event be processed, or the first request? No live hart may come before it. */
-static bool event_is_safe(struct sched *s, uint64_t cycles) {
+static bool event_is_safe(struct sched *s, uint64_t cycles)
+{
     uint32_t first = live_first(s);
     return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
 }
 
-static bool request_is_safe(struct sched *s, uint64_t cycles) {
+static bool request_is_safe(struct sched *s, uint64_t cycles)
+{
     uint32_t first = live_first(s);
     if (first == CLOCKS_NONE)
         return true;
@@ -336,7 +363,8 @@ static bool request_is_safe(struct sched *s, uint64_t cycles) {
 }
 
 /* Processes one event or request, if the first one is safe and within the limit. */
-static bool process_one(struct sched *s) {
+static bool process_one(struct sched *s)
+{
     uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
     if (earlier_of(event, request) > s->limit_cycles)
         return false;
@@ -356,7 +384,8 @@ static bool process_one(struct sched *s) {
 }
 
 /* Notes if there was something to do. False when the run is over. */
-static bool process_all_safe(struct sched *s, bool *busy) {
+static bool process_all_safe(struct sched *s, bool *busy)
+{
     while (!s->ops->finished(s->ctx)) {
         if (!process_one(s))
             return true;
@@ -374,7 +403,8 @@ struct bounds {
     uint64_t event, request;
 };
 
-static struct bounds bounds_find(struct sched *s) {
+static struct bounds bounds_find(struct sched *s)
+{
     uint32_t first = live_first(s);
     return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
                            .second = clocks_second_cycles(&s->clocks),
@@ -384,30 +414,35 @@ static struct bounds bounds_find(struct sched *s) {
 }
 
 /* When an effect of what happens then may arrive. */
-static uint64_t arrival(const struct sched *s, uint64_t cycles) {
+static uint64_t arrival(const struct sched *s, uint64_t cycles)
+{
     return cycles == EVENTQ_NEVER ? EVENTQ_NEVER : cycles + s->lookahead_cycles;
 }
 
 /* W of this hart. */
-static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h) {
+static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h)
+{
     uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
     return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
 }
 
 /* Up to where user code of this hart may run. */
-static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h) {
+static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
+{
     uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
     if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
         end = earlier_of(end, window_end(s, b, h));
     return earlier_of(end, s->limit_cycles);
 }
 
-static bool hart_may_run(const struct hart *h, uint64_t end) {
+static bool hart_may_run(const struct hart *h, uint64_t end)
+{
     return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
 }
 
 /* Tells the plugin what it is to do at the CAUSES and the END that come. */
-static void hand_over(struct sched *s, struct hart *h) {
+static void hand_over(struct sched *s, struct hart *h)
+{
     struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     slot->handling = 1;
     slot->causes_cycles = h->clock;
@@ -415,7 +450,8 @@ static void hand_over(struct sched *s, struct hart *h) {
     h->hand_over = false;
 }
 
-static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread) {
+static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread)
+{
     uint32_t slot = s->slot_of[h->index];
     if (h->hand_over)
         hand_over(s, h);
@@ -431,7 +467,8 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
 }
 
 /* Harts that are to be interrupted in user code. */
-static bool interrupts_raise(struct sched *s) {
+static bool interrupts_raise(struct sched *s)
+{
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n_ready; k++) {
         struct hart *h = &s->hart[s->ready[k]];
@@ -444,12 +481,14 @@ static bool interrupts_raise(struct sched *s) {
 }
 
 /* A hart that runs long beside others is worth a processor of its own. */
-static bool hart_is_spread(const struct sched *s, const struct hart *h) {
+static bool hart_is_spread(const struct sched *s, const struct hart *h)
+{
     return s->n_long > 1 && h->long_runs > 0;
 }
 
 /* All that may run, as far as there is room. */
-static bool grant_all(struct sched *s) {
+static bool grant_all(struct sched *s)
+{
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
@@ -467,7 +506,8 @@ static bool grant_all(struct sched *s) {
 
 /* ---- Collecting ---- */
 
-static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op) {
+static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op)
+{
     live_remove(s, h, HART_WAITING);
     h->at_trap = op == NCU_ENTER;
     uint64_t id = request_add(s, h, NCU_POSTED, cycles, op, NULL);
@@ -475,7 +515,8 @@ static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint
         h->enter = id;
 }
 
-static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
+static void remember_run(struct sched *s, struct hart *h, uint64_t cycles)
+{
     uint32_t before = h->long_runs;
     if (cycles >= LONG_RUN_CYCLES)
         h->long_runs = LONG_RUN_MEMORY;
@@ -484,14 +525,16 @@ static void remember_run(struct sched *s, struct hart *h, uint64_t cycles) {
     s->n_long += (h->long_runs > 0) - (before > 0);
 }
 
-static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles) {
+static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles)
+{
     if (cycles <= h->window)
         return;
     s->statistics.ahead++;
     s->statistics.ahead_cycles += cycles - h->window;
 }
 
-static void hart_collect(struct sched *s, struct hart *h) {
+static void hart_collect(struct sched *s, struct hart *h)
+{
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
     ready_add(s, h);
@@ -513,7 +556,8 @@ static void hart_collect(struct sched *s, struct hart *h) {
         handling_begin(s, h, later_of(due, h->user_since));
 }
 
-static bool collect_all(struct sched *s) {
+static bool collect_all(struct sched *s)
+{
     bool any = false;
     for (int64_t slot; (slot = harts_take_stopped(s->harts)) >= 0; any = true)
         hart_collect(s, &s->hart[s->hart_of[slot]]);
@@ -521,7 +565,8 @@ static bool collect_all(struct sched *s) {
 }
 
 /* Nothing more happens: because of the limit, or because nothing is left that could. */
-static enum sched_end stuck_end(struct sched *s) {
+static enum sched_end stuck_end(struct sched *s)
+{
     bool limited = s->clocks.live > 0 || next_cycles(s) != EVENTQ_NEVER;
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
     if (limited)
@@ -529,13 +574,15 @@ static enum sched_end stuck_end(struct sched *s) {
     return limited ? SCHED_LIMIT : SCHED_DEADLOCK;
 }
 
-static void start(struct sched *s) {
+static void start(struct sched *s)
+{
     s->started = true;
     for (uint32_t i = 0; i < s->count; i++)
         sched_wake(s, i, 0);
 }
 
-enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
+enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
+{
     s->limit_cycles = limit_cycles;
     if (!s->started)
         start(s);
@@ -561,7 +608,8 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles) {
 
 /* A running hart that left the kernel before now has told how far it is, or now were not reached: so what its slot says
  * is of the last LEAVE, or of one before the kernel was entered. */
-struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart) {
+struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart)
+{
     const struct hart *h = &s->hart[hart];
     uint64_t left = __atomic_load_n(&harts_slot(s->harts, s->slot_of[hart])->user_since, __ATOMIC_SEQ_CST);
     struct account_totals t = h->handling == HANDLING_NONE
@@ -575,7 +623,8 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
                                           .interrupts = h->account.interrupts};
 }
 
-struct sched_view sched_view(struct sched *s) {
+struct sched_view sched_view(struct sched *s)
+{
     uint32_t first = live_first(s);
     struct sched_view v = {.running = s->clocks.live, .first = first, .first_cycles = EVENTQ_NEVER};
     for (uint32_t i = 0; i < s->count; i++)

@@ -105,8 +105,8 @@ struct sched_statistics {
     uint64_t requests, events, interrupts;
     /* These depend on the host's timing: */
     uint64_t grants, waits;
-    uint64_t windows; /* rounds in which something was granted */
-    uint64_t ahead;   /* grants in which a hart got past W */
+    uint64_t windows;      /* rounds in which something was granted */
+    uint64_t ahead;        /* grants in which a hart got past W */
     uint64_t ahead_cycles; /* by how much, in all */
 };
 const struct sched_statistics *sched_statistics(const struct sched *s);
@@ -124,7 +124,7 @@ struct sched_view {
     uint32_t running, idle; /* harts */
     uint32_t first;         /* the hart that nothing later than first_cycles can pass, if running > 0 */
     uint64_t first_cycles;
-    uint64_t next_cycles;   /* first event or request that has not been processed, or EVENTQ_NEVER */
+    uint64_t next_cycles; /* first event or request that has not been processed, or EVENTQ_NEVER */
 };
 struct sched_view sched_view(struct sched *s);
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS 64
+#define REQUESTS  64
 #define BYTES_MAX 16384
 
 static const int block_bytes[] = {4096, 8192, BYTES_MAX};

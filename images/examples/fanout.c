@@ -19,12 +19,12 @@
 #include <stdlib.h>
 
 #define TYPE_MESSAGE 1
-#define TYPE_TIMES 2
-#define TYPE_READY 3
-#define TYPE_ASK 4
-#define BYTES_MAX 65536
-#define DIM_MAX 13
-#define ROUNDS 7
+#define TYPE_TIMES   2
+#define TYPE_READY   3
+#define TYPE_ASK     4
+#define BYTES_MAX    65536
+#define DIM_MAX      13
+#define ROUNDS       7
 
 enum kind { JOINT, DISJOINT, KINDS };
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 #define TYPE_MESSAGE 1
-#define TYPE_READY 2
+#define TYPE_READY   2
 #define HEADER_BYTES 8
-#define BYTES_MAX 16384
+#define BYTES_MAX    16384
 
 static const int wire_bytes[] = {4096, 8192, BYTES_MAX, HEADER_BYTES};
 #define MESSAGES (int)(sizeof wire_bytes / sizeof wire_bytes[0])

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TYPE_BALL 1
+#define TYPE_BALL  1
 #define TYPE_START 2
-#define ROUNDS 8
-#define BYTES_MAX 65536
+#define ROUNDS     8
+#define BYTES_MAX  65536
 
 static const int lengths[] = {0, 8, 64, 512, 4096, 16384, BYTES_MAX};
 #define LENGTHS (int)(sizeof lengths / sizeof lengths[0])

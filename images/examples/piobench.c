@@ -25,12 +25,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES (2 << 20)
+#define BYTES      (2 << 20)
 #define PLAIN_PATH "//df00/bench"
 
 static const int block_sizes[] = {4096, 8192, 16384};
 static const int buffer_counts[] = {1, 2};
-#define BLOCK_SIZES (int)(sizeof block_sizes / sizeof block_sizes[0])
+#define BLOCK_SIZES   (int)(sizeof block_sizes / sizeof block_sizes[0])
 #define BUFFER_COUNTS (int)(sizeof buffer_counts / sizeof buffer_counts[0])
 
 static char *buffer;
@@ -66,8 +66,8 @@ static void check_content(uint64_t seed, const char *name)
 
 static void report(const char *kind, int node, bool writing, int block_size, int buffers, double us)
 {
-    printf("%s node=%d op=%s B=%d C=%d bytes=%d us=%.2f\n", kind, node, writing ? "write" : "read", block_size,
-           buffers, BYTES, us);
+    printf("%s node=%d op=%s B=%d C=%d bytes=%d us=%.2f\n", kind, node, writing ? "write" : "read", block_size, buffers,
+           BYTES, us);
 }
 
 static int open_pio(const char *name, bool writing, int block_size, int buffers)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define TYPE_WRITTEN 1
-#define CHUNK_BYTES (256 << 10) /* a round of two blocks of 16 KB on each of eight volumes */
+#define CHUNK_BYTES  (256 << 10) /* a round of two blocks of 16 KB on each of eight volumes */
 
 static char chunk[CHUNK_BYTES], expected[CHUNK_BYTES];
 

@@ -8,9 +8,9 @@
 #define FAILURE_NAME_BYTES 96  /* those of open descriptors earlier */
 
 struct failure {
-    const char *call; /* NULL: none has failed */
+    const char *call;              /* NULL: none has failed */
     char path[FAILURE_PATH_BYTES]; /* "": a descriptor without a name */
-    int fd;           /* -1: a path */
+    int fd;                        /* -1: a path */
     int error;
 };
 

@@ -14,9 +14,9 @@
 #include "images/lib/result.h"
 #include "vertex/contract/traps.h"
 
-_Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR &&
-                   O_ACCMODE == N_O_ACCMODE && O_APPEND == N_O_APPEND && O_CREAT == N_O_CREAT &&
-                   O_TRUNC == N_O_TRUNC && O_EXCL == N_O_EXCL && O_DIRECTORY == N_O_DIRECTORY,
+_Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR && O_ACCMODE == N_O_ACCMODE &&
+                   O_APPEND == N_O_APPEND && O_CREAT == N_O_CREAT && O_TRUNC == N_O_TRUNC && O_EXCL == N_O_EXCL &&
+                   O_DIRECTORY == N_O_DIRECTORY,
                "the flags of N_FOPEN are newlib's");
 _Static_assert(sizeof(off_t) == 8, "off_t has 64 bits");
 

@@ -11,7 +11,7 @@
 #include "images/lib/failure.h"
 #include "vertex/contract/traps.h"
 
-#define TEXT_BYTES 512
+#define TEXT_BYTES   512
 #define VOLUME_BYTES 16
 
 /* The volume in "//volume/...". False: the front end's. */

@@ -9,9 +9,8 @@
 
 _Static_assert(NMON_CYCLES_PER_US == CYCLES_PER_US, "<nmon.h> and vertex/contract/machine.h agree");
 _Static_assert(sizeof(struct nmonitor) == sizeof(struct abi_monitor), "nmonitor is abi_monitor");
-#define MONITOR_AGREES(field)                                                                   \
-    _Static_assert(offsetof(struct nmonitor, field) == offsetof(struct abi_monitor, field), \
-                   "nmonitor is abi_monitor")
+#define MONITOR_AGREES(field) \
+    _Static_assert(offsetof(struct nmonitor, field) == offsetof(struct abi_monitor, field), "nmonitor is abi_monitor")
 MONITOR_AGREES(sent_start_cycles);
 MONITOR_AGREES(sent_done_cycles);
 MONITOR_AGREES(recv_start_cycles);

@@ -51,8 +51,8 @@ clock_t _times(struct tms *times)
 /* ---- Sleeping, in virtual time ---- */
 
 #define NS_PER_CYCLE (1000 / CYCLES_PER_US)
-#define NS_PER_S 1000000000l
-#define S_MOST (INT64_MAX / CLOCK_HZ / 2) /* more than any run has */
+#define NS_PER_S     1000000000l
+#define S_MOST       (INT64_MAX / CLOCK_HZ / 2) /* more than any run has */
 
 /* Cycles that are left when a handler ended the sleep; 0: all are over. */
 static int64_t sleep_cycles(int64_t cycles)

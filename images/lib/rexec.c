@@ -225,18 +225,18 @@ int execve(const char *path, char *const argv[], char *const envp[])
 }
 
 /* An argument list on the stack, as a list of words in `argv`. */
-#define LIST(argv, arg0)                                    \
-    va_list list_args;                                      \
-    size_t list_n = (arg0) != NULL;                         \
-    va_start(list_args, arg0);                              \
-    while (list_n && va_arg(list_args, char *))             \
-        list_n++;                                           \
-    va_end(list_args);                                      \
-    char *argv[list_n + 1];                                 \
-    argv[0] = (char *)arg0;                                 \
-    va_start(list_args, arg0);                              \
-    for (size_t list_k = 1; list_k <= list_n; list_k++)     \
-        argv[list_k] = va_arg(list_args, char *);           \
+#define LIST(argv, arg0)                                \
+    va_list list_args;                                  \
+    size_t list_n = (arg0) != NULL;                     \
+    va_start(list_args, arg0);                          \
+    while (list_n && va_arg(list_args, char *))         \
+        list_n++;                                       \
+    va_end(list_args);                                  \
+    char *argv[list_n + 1];                             \
+    argv[0] = (char *)arg0;                             \
+    va_start(list_args, arg0);                          \
+    for (size_t list_k = 1; list_k <= list_n; list_k++) \
+        argv[list_k] = va_arg(list_args, char *);       \
     va_end(list_args)
 
 int rexecl(int first, int nodes, const char *path, const char *arg0, ...)

@@ -15,8 +15,8 @@
 #include "vertex/contract/traps.h"
 
 #define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
-#define BIT(signal) (1u << (signal))
-#define IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGIO) | BIT(SIGSTOP))
+#define BIT(signal)      (1u << (signal))
+#define IGNORED          (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGIO) | BIT(SIGSTOP))
 
 _Static_assert(TRAP_sigreturn == 41, "sigentry.S");
 _Static_assert(SIGMSGS == SIGIO, "<sysn.h> names a signal of newlib's");
@@ -24,8 +24,8 @@ _Static_assert(SIGMSGS == SIGIO, "<sysn.h> names a signal of newlib's");
 static _sig_func_ptr handler[NSIG];
 static uint32_t caught; /* of which the kernel knows */
 
-void sigentry(void);               /* sigentry.S */
-void signal_dispatch(int signal);  /* from there */
+void sigentry(void);              /* sigentry.S */
+void signal_dispatch(int signal); /* from there */
 int _getpid(void);
 int _kill(int pid, int number);
 

@@ -9,7 +9,7 @@
 #include "libpio/file/layout.h"
 #include "libpio/file/pending.h"
 
-#define PIO_OPEN_MAX 32
+#define PIO_OPEN_MAX       32
 #define PIO_PATH_MAX_BYTES 1024 /* FILE_NAME_MAX_BYTES of vertex/contract/proto.h */
 
 struct pio_subfile {
@@ -20,14 +20,14 @@ struct pio_subfile {
 };
 
 struct pio_file {
-    int flags;           /* as given to open */
-    int buffers;         /* C */
-    int64_t offset;      /* of the next byte to read or write */
-    int64_t known_bytes; /* logical size as last seen; other processes may have changed it */
+    int flags;                          /* as given to open */
+    int buffers;                        /* C */
+    int64_t offset;                     /* of the next byte to read or write */
+    int64_t known_bytes;                /* logical size as last seen; other processes may have changed it */
     struct pio_description description; /* D, B, volumes */
     struct pio_subfile *subfile;        /* D of them */
     struct pio_queue queue;
-    char *comm;          /* communication buffer, of the file */
+    char *comm; /* communication buffer, of the file */
     size_t comm_bytes;
     char name[PIO_PATH_MAX_BYTES]; /* begins with '/', no volume */
 };

@@ -140,8 +140,8 @@ int pio_description_parse(const char *text, size_t bytes, struct pio_description
         return -EPROTO;
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
-    if (sscanf(copy, "pio 1 block %9d disks %9d index %9d volumes%n", &map->block_bytes, &map->disks, index,
-               &used) != 3 ||
+    if (sscanf(copy, "pio 1 block %9d disks %9d index %9d volumes%n", &map->block_bytes, &map->disks, index, &used) !=
+            3 ||
         used == 0 || !map_is_valid(map) || *index < 0 || *index >= map->disks)
         return -EPROTO;
     if (!parse_volumes(copy + used, description))

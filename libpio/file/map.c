@@ -19,8 +19,7 @@ int64_t pio_map_logical(const struct pio_map *map, int volume, int64_t subfile_o
     int64_t offset;
 
     if (__builtin_mul_overflow(row * map->block_bytes, map->disks, &offset) ||
-        __builtin_add_overflow(offset, (int64_t)volume * map->block_bytes + within, &offset) ||
-        offset > PIO_OFFSET_MAX)
+        __builtin_add_overflow(offset, (int64_t)volume * map->block_bytes + within, &offset) || offset > PIO_OFFSET_MAX)
         return PIO_OFFSET_MAX;
     return offset;
 }

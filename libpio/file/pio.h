@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-struct pio_layout { /* 0 or NULL: the default */
+struct pio_layout {             /* 0 or NULL: the default */
     int disks;                  /* D: number of volumes, 1-256; default 8 */
     int block_size;             /* B: bytes per block, 1 byte - 1 MB; default 16384 */
     int buffers;                /* C: blocks in flight per volume; default 2. D*C <= 65536 */

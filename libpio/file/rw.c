@@ -66,10 +66,10 @@ static int issue_request(struct pio_transfer *t, int64_t position)
         return bytes;
     }
     pio_queue_append(&t->file->queue, &(struct pio_request){.node = subfile->node,
-                                                           .volume = place.volume,
-                                                           .bytes = bytes,
-                                                           .position = position,
-                                                           .subfile_offset = place.subfile_offset});
+                                                            .volume = place.volume,
+                                                            .bytes = bytes,
+                                                            .position = position,
+                                                            .subfile_offset = place.subfile_offset});
     return bytes;
 }
 

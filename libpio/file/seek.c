@@ -36,10 +36,14 @@ int64_t pio_file_bytes(struct pio_file *file)
 static int64_t seek_base(struct pio_file *file, int whence)
 {
     switch (whence) {
-    case SEEK_SET: return 0;
-    case SEEK_CUR: return file->offset;
-    case SEEK_END: return pio_file_bytes(file);
-    default: return -EINVAL;
+    case SEEK_SET:
+        return 0;
+    case SEEK_CUR:
+        return file->offset;
+    case SEEK_END:
+        return pio_file_bytes(file);
+    default:
+        return -EINVAL;
     }
 }
 

@@ -8,9 +8,9 @@
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
 
-#define DESCRIPTION_SUFFIX ".pio"
+#define DESCRIPTION_SUFFIX      ".pio"
 #define TEMPORARY_SUFFIX_FORMAT ".pio-%llx"
-#define SUFFIX_MAX_BYTES 32
+#define SUFFIX_MAX_BYTES        32
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
@@ -81,8 +81,7 @@ static int read_description(const char *volume, const char *name, struct pio_des
     pio_transport->close(fd);
     if (bytes < 0)
         return pio_fail_at(path, bytes);
-    if (pio_description_parse(text, bytes, description, index) < 0 ||
-        strcmp(description->volume[*index], volume) != 0)
+    if (pio_description_parse(text, bytes, description, index) < 0 || strcmp(description->volume[*index], volume) != 0)
         return pio_fail_at(path, -EPROTO);
     return 0;
 }
@@ -151,8 +150,7 @@ static int write_description(const char *name, const struct pio_description *des
 /* ---- All of a file ------------------------------------------------------------------------- */
 
 /* Where a description may be: the volume in the name, else those of the layout, else the default ones. */
-static int list_places(const struct pio_name *name, const struct pio_layout *layout,
-                       struct pio_description *places)
+static int list_places(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *places)
 {
     pio_layout_complete(layout && layout->volumes ? layout : NULL, places);
     if (!name->volume[0])
@@ -161,8 +159,7 @@ static int list_places(const struct pio_name *name, const struct pio_layout *lay
     return 1;
 }
 
-int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
-                   struct pio_description *description)
+int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description)
 {
     struct pio_description places;
     int n = list_places(name, layout, &places), index;
@@ -177,8 +174,7 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
     return pio_fail_at(path, -ENOENT);
 }
 
-static int stat_subfiles(const char *name, const struct pio_description *description, bool *present,
-                         int64_t *bytes)
+static int stat_subfiles(const char *name, const struct pio_description *description, bool *present, int64_t *bytes)
 {
     char path[PIO_PATH_MAX_BYTES];
     struct stat st;

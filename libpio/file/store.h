@@ -27,8 +27,7 @@ void pio_path(char *path, const char *volume, const char *name, const char *suff
 
 /* Finds the file's description. 0, -ENOENT if none of the volumes where it might be has one, -EPROTO if the first
  * found is damaged or on the wrong volume, or the volume's error. */
-int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
-                   struct pio_description *description);
+int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description);
 
 struct pio_survey {
     int64_t bytes; /* logical size */

@@ -125,8 +125,7 @@ void cache_free(struct cache *c)
 static int cache_disk_error(struct cache *c, const char *verb, uint32_t first, uint32_t count)
 {
     char text[128];
-    text_format(text, sizeof text, "%s: the drive failed to %s block %u (%u blocks)", c->volume, verb, first,
-                count);
+    text_format(text, sizeof text, "%s: the drive failed to %s block %u (%u blocks)", c->volume, verb, first, count);
     c->log.write(c->log.ctx, text);
     return -N_EIO;
 }
@@ -235,8 +234,7 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
 
 /* ---- Holding ---- */
 
-int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out,
-                  const char *caller)
+int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out, const char *caller)
 {
     struct cache_block *b = hash_find(c, number);
     if (b == NULL) {

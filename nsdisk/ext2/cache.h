@@ -31,8 +31,8 @@
 
 #include "nsdisk/ext2/blockdev.h"
 
-#define CACHE_MIN_BLOCKS 64u     /* a volume's least cache, twice CACHE_STEP_BLOCKS */
-#define CACHE_STEP_BLOCKS 32u    /* more than one step of any operation dirties */
+#define CACHE_MIN_BLOCKS   64u    /* a volume's least cache, twice CACHE_STEP_BLOCKS */
+#define CACHE_STEP_BLOCKS  32u    /* more than one step of any operation dirties */
 #define CACHE_GATHER_BYTES 32768u /* most bytes of one gathered write or read-ahead */
 
 enum block_type {
@@ -76,8 +76,7 @@ void cache_free(struct cache *c);
 
 /* Holds a block, reading it if needed. -N_EIO: the disk failed, or the block is cached as another type. */
 #define cache_get(c, number, type, out) cache_get_for(c, number, type, out, __func__)
-int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out,
-                  const char *caller);
+int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out, const char *caller);
 
 /* Holds a just allocated block: zeros, dirty and fresh. Errors as cache_get, when room had to be made. */
 #define cache_get_new(c, number, type, out) cache_get_new_for(c, number, type, out, __func__)
@@ -88,7 +87,7 @@ void cache_put(struct cache_block *b); /* NULL is allowed */
 void cache_mark_dirty(struct cache *c, struct cache_block *b);
 
 /* File data, blocks [first, first + count), between the disk and buf in one command. */
-#define cache_read_data(c, first, count, buf) cache_read_data_for(c, first, count, buf, __func__)
+#define cache_read_data(c, first, count, buf)  cache_read_data_for(c, first, count, buf, __func__)
 #define cache_write_data(c, first, count, buf) cache_write_data_for(c, first, count, buf, __func__)
 int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *buf, const char *caller);
 int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const void *buf, const char *caller);

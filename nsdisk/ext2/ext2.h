@@ -28,13 +28,13 @@
 #include "nsdisk/ext2/blockdev.h"
 #include "nsdisk/ext2/cache.h"
 
-#define EXT2_ROOT_INO 2u
+#define EXT2_ROOT_INO       2u
 #define EXT2_NAME_MAX_BYTES 255u
-#define EXT2_LINK_MAX 32000u
-#define EXT2_DIRECT 12u
-#define EXT2_POINTERS 15u /* 12 direct, then one, two and three levels */
-#define EXT2_SYMLINK_MAX 40u /* followed in one path */
-#define EXT2_PATH_BYTES 8192u /* a path while links are replaced by their texts */
+#define EXT2_LINK_MAX       32000u
+#define EXT2_DIRECT         12u
+#define EXT2_POINTERS       15u   /* 12 direct, then one, two and three levels */
+#define EXT2_SYMLINK_MAX    40u   /* followed in one path */
+#define EXT2_PATH_BYTES     8192u /* a path while links are replaced by their texts */
 
 enum {
     EXT2_S_IFMT = 0170000,
@@ -44,10 +44,10 @@ enum {
 };
 
 enum { /* types in directory entries; also those of struct file_dirent */
-    EXT2_FT_UNKNOWN = 0,
-    EXT2_FT_REGULAR = 1,
-    EXT2_FT_DIRECTORY = 2,
-    EXT2_FT_SYMLINK = 7,
+       EXT2_FT_UNKNOWN = 0,
+       EXT2_FT_REGULAR = 1,
+       EXT2_FT_DIRECTORY = 2,
+       EXT2_FT_SYMLINK = 7,
 };
 
 struct ext2_env {
@@ -116,7 +116,7 @@ struct ext2 {
     bool read_only;
     bool clean_before; /* the clean mark was set at mount */
     /* changing */
-    bool errors;  /* corruption was found */
+    bool errors;                       /* corruption was found */
     uint32_t free_blocks, free_inodes; /* by the bitmaps */
     struct ext2_group *group;          /* [groups] */
     struct ext2_freed *freed;          /* [EXT2_FREED_MAX] */
@@ -248,8 +248,8 @@ int ext2_dir_find(struct ext2_inode *dir, const char *name, uint32_t name_bytes,
 /* Finds or makes room for a name that is not there. -N_ENOSPC. */
 int ext2_dir_make_room(struct ext2_inode *dir, uint32_t name_bytes, struct ext2_slot *slot);
 /* Writes the entry into the room. Puts the slot. Cannot fail. */
-void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *name, uint32_t name_bytes,
-                   uint32_t ino, uint8_t type);
+void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *name, uint32_t name_bytes, uint32_t ino,
+                   uint8_t type);
 /* Makes the found entry name another inode. Does not put the slot. */
 void ext2_dir_point(struct ext2_inode *dir, struct ext2_slot *slot, uint32_t ino, uint8_t type);
 /* Removes the found entry. Puts the slot. */
@@ -257,8 +257,7 @@ void ext2_dir_remove(struct ext2_inode *dir, struct ext2_slot *slot);
 void ext2_slot_put(struct ext2_slot *slot);
 /* The next entry at or after *offset (a byte of the directory); *offset then continues after it. Its name is copied.
  * Returns 1, or 0 at the end. */
-int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry,
-                  char name[EXT2_NAME_MAX_BYTES]);
+int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry, char name[EXT2_NAME_MAX_BYTES]);
 /* 1 if it has only "." and "..". */
 int ext2_dir_is_empty(struct ext2_inode *dir);
 /* Writes "." and ".." into a new directory's first block. */

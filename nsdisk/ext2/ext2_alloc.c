@@ -192,8 +192,7 @@ static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, u
         *ino = group * fs->inodes_per_group + bit + 1;
         error = ext2_store_group(fs, group);
     } else {
-        error = ext2_corrupt(fs, "group %u: %u free inodes counted, but its bitmap has none", group,
-                             g->free_inodes);
+        error = ext2_corrupt(fs, "group %u: %u free inodes counted, but its bitmap has none", group, g->free_inodes);
         g->free_inodes = 0;
     }
     cache_put(bitmap);
@@ -280,7 +279,7 @@ static uint32_t clear_bits(struct ext2 *fs, uint8_t *bits, uint32_t bit, uint32_
     uint32_t cleared = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (bit_get(bits, bit + i)) {
-            bits[(bit + i) >> 3] &= (uint8_t)~(1u << ((bit + i) & 7));
+            bits[(bit + i) >> 3] &= (uint8_t) ~(1u << ((bit + i) & 7));
             cleared++;
         } else {
             ext2_corrupt(fs, "%s %u is freed twice", what, number + i);

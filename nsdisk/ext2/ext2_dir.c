@@ -19,14 +19,14 @@
 #include "vertex/contract/errors.h"
 
 enum { /* offsets in a record */
-    D_INO = 0,
-    D_RECORD = 4,
-    D_NAME_BYTES = 6,
-    D_TYPE = 7,
-    D_NAME = 8,
+       D_INO = 0,
+       D_RECORD = 4,
+       D_NAME_BYTES = 6,
+       D_TYPE = 7,
+       D_NAME = 8,
 };
 #define RECORD_MIN_BYTES 12u
-#define INDEX_FLAG 0x1000u
+#define INDEX_FLAG       0x1000u
 
 static uint32_t record_bytes_for(uint32_t name_bytes)
 {
@@ -54,8 +54,7 @@ static bool ino_is_nameable(const struct ext2 *fs, uint32_t ino)
 }
 
 /* Unpacks and checks the record at an offset that is a multiple of 4. */
-static int record_get(struct ext2_inode *dir, const struct cache_block *block, uint32_t offset,
-                      struct ext2_entry *e)
+static int record_get(struct ext2_inode *dir, const struct cache_block *block, uint32_t offset, struct ext2_entry *e)
 {
     const struct ext2 *fs = dir->fs;
     const uint8_t *at = block->bytes + offset;
@@ -239,8 +238,8 @@ static void dir_changed(struct ext2_inode *dir, struct ext2_slot *slot)
     dir->mtime_s = dir->ctime_s = ext2_now(dir->fs);
 }
 
-void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *name, uint32_t name_bytes,
-                   uint32_t ino, uint8_t type)
+void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *name, uint32_t name_bytes, uint32_t ino,
+                   uint8_t type)
 {
     uint8_t *at = slot->block->bytes + slot->offset;
     uint32_t record_bytes = disk_get16(at + D_RECORD);
@@ -309,8 +308,7 @@ static int block_next(struct ext2_inode *dir, const struct cache_block *block, u
     return 0;
 }
 
-int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry,
-                  char name[EXT2_NAME_MAX_BYTES])
+int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry, char name[EXT2_NAME_MAX_BYTES])
 {
     const struct ext2 *fs = dir->fs;
     while (*offset < dir->size_bytes) {

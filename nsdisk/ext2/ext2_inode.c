@@ -19,28 +19,28 @@
 #include "vertex/contract/errors.h"
 
 enum { /* offsets in an inode */
-    I_MODE = 0,
-    I_UID = 2,
-    I_SIZE = 4,
-    I_ATIME = 8,
-    I_CTIME = 12,
-    I_MTIME = 16,
-    I_DTIME = 20,
-    I_GID = 24,
-    I_LINKS = 26,
-    I_BLOCKS = 28,
-    I_FLAGS = 32,
-    I_BLOCK = 40,
-    I_GENERATION = 100,
-    I_ATTRIBUTES = 104,
-    I_SIZE_HIGH = 108,
-    I_UID_HIGH = 120,
-    I_GID_HIGH = 122,
+       I_MODE = 0,
+       I_UID = 2,
+       I_SIZE = 4,
+       I_ATIME = 8,
+       I_CTIME = 12,
+       I_MTIME = 16,
+       I_DTIME = 20,
+       I_GID = 24,
+       I_LINKS = 26,
+       I_BLOCKS = 28,
+       I_FLAGS = 32,
+       I_BLOCK = 40,
+       I_GENERATION = 100,
+       I_ATTRIBUTES = 104,
+       I_SIZE_HIGH = 108,
+       I_UID_HIGH = 120,
+       I_GID_HIGH = 122,
 };
 
 enum { /* offsets in a block of extended attributes */
-    A_MAGIC = 0,
-    A_REFERENCES = 4,
+       A_MAGIC = 0,
+       A_REFERENCES = 4,
 };
 #define ATTRIBUTES_MAGIC 0xea020000u
 
@@ -371,7 +371,7 @@ int ext2_inode_put(struct ext2_inode *inode)
 
 uint8_t ext2_dir_type(uint16_t mode)
 {
-    static const uint8_t type[16] = {[1] = 5, [2] = 3, [4] = EXT2_FT_DIRECTORY, [6] = 4,
-                                     [8] = EXT2_FT_REGULAR, [10] = EXT2_FT_SYMLINK, [12] = 6};
+    static const uint8_t type[16] = {
+        [1] = 5, [2] = 3, [4] = EXT2_FT_DIRECTORY, [6] = 4, [8] = EXT2_FT_REGULAR, [10] = EXT2_FT_SYMLINK, [12] = 6};
     return type[mode >> 12];
 }

@@ -17,40 +17,40 @@
 #include "vertex/contract/errors.h"
 #include "nsdisk/ext2/text.h"
 
-#define SUPER_OFFSET 1024u
-#define SUPER_BYTES 1024u
-#define SUPER_MAGIC 0xef53u
+#define SUPER_OFFSET     1024u
+#define SUPER_BYTES      1024u
+#define SUPER_MAGIC      0xef53u
 #define DESCRIPTOR_BYTES 32u
 
 enum { /* offsets in the superblock */
-    S_INODES = 0,
-    S_BLOCKS = 4,
-    S_FREE_BLOCKS = 12,
-    S_FREE_INODES = 16,
-    S_FIRST_DATA_BLOCK = 20,
-    S_LOG_BLOCK_SIZE = 24,
-    S_BLOCKS_PER_GROUP = 32,
-    S_INODES_PER_GROUP = 40,
-    S_MOUNT_TIME = 44,
-    S_WRITE_TIME = 48,
-    S_MOUNT_COUNT = 52,
-    S_MAGIC = 56,
-    S_STATE = 58,
-    S_REVISION = 76,
-    S_FIRST_INO = 84,
-    S_INODE_SIZE = 88,
-    S_INCOMPATIBLE = 96,
-    S_READ_ONLY_COMPATIBLE = 100,
-    S_LAST_ORPHAN = 232,
+       S_INODES = 0,
+       S_BLOCKS = 4,
+       S_FREE_BLOCKS = 12,
+       S_FREE_INODES = 16,
+       S_FIRST_DATA_BLOCK = 20,
+       S_LOG_BLOCK_SIZE = 24,
+       S_BLOCKS_PER_GROUP = 32,
+       S_INODES_PER_GROUP = 40,
+       S_MOUNT_TIME = 44,
+       S_WRITE_TIME = 48,
+       S_MOUNT_COUNT = 52,
+       S_MAGIC = 56,
+       S_STATE = 58,
+       S_REVISION = 76,
+       S_FIRST_INO = 84,
+       S_INODE_SIZE = 88,
+       S_INCOMPATIBLE = 96,
+       S_READ_ONLY_COMPATIBLE = 100,
+       S_LAST_ORPHAN = 232,
 };
 
 enum { /* offsets in a group descriptor */
-    G_BLOCK_BITMAP = 0,
-    G_INODE_BITMAP = 4,
-    G_INODE_TABLE = 8,
-    G_FREE_BLOCKS = 12,
-    G_FREE_INODES = 14,
-    G_DIRECTORIES = 16,
+       G_BLOCK_BITMAP = 0,
+       G_INODE_BITMAP = 4,
+       G_INODE_TABLE = 8,
+       G_FREE_BLOCKS = 12,
+       G_FREE_INODES = 14,
+       G_DIRECTORIES = 16,
 };
 
 enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
@@ -67,10 +67,13 @@ static const struct {
     uint32_t bit;
     const char *name;
 } incompatible_name[] = {
-    {0x1, "compression"}, {0x4, "needs_recovery"}, {0x8, "journal_dev"}, {0x10, "meta_bg"},
-    {0x40, "extent"},     {0x80, "64bit"},         {0x100, "mmp"},       {0x200, "flex_bg"},
-    {0x400, "ea_inode"},  {0x2000, "metadata_csum_seed"}, {0x4000, "large_dir"}, {0x8000, "inline_data"},
-    {0x10000, "encrypt"}, {0x20000, "casefold"},
+    {0x1, "compression"},  {0x4, "needs_recovery"},
+    {0x8, "journal_dev"},  {0x10, "meta_bg"},
+    {0x40, "extent"},      {0x80, "64bit"},
+    {0x100, "mmp"},        {0x200, "flex_bg"},
+    {0x400, "ea_inode"},   {0x2000, "metadata_csum_seed"},
+    {0x4000, "large_dir"}, {0x8000, "inline_data"},
+    {0x10000, "encrypt"},  {0x20000, "casefold"},
 };
 
 /* What ext2_mount needs to know besides struct ext2. */
@@ -119,10 +122,9 @@ static int refuse(struct super *s, int error, const char *format, ...)
 static int super_read(struct ext2 *fs, struct super *s)
 {
     if (fs->dev.sectors < (SUPER_OFFSET + SUPER_BYTES) / BLOCKDEV_SECTOR_BYTES)
-        return refuse(s, -N_EINVAL, "not ext2: the drive has only %lu sectors",
-                      (unsigned long)fs->dev.sectors);
-    int error = fs->dev.read(fs->dev.ctx, SUPER_OFFSET / BLOCKDEV_SECTOR_BYTES, s->bytes,
-                             SUPER_BYTES / BLOCKDEV_SECTOR_BYTES);
+        return refuse(s, -N_EINVAL, "not ext2: the drive has only %lu sectors", (unsigned long)fs->dev.sectors);
+    int error =
+        fs->dev.read(fs->dev.ctx, SUPER_OFFSET / BLOCKDEV_SECTOR_BYTES, s->bytes, SUPER_BYTES / BLOCKDEV_SECTOR_BYTES);
     if (error < 0)
         return refuse(s, -N_ENODEV, "the drive failed to read the superblock");
     return 0;
@@ -151,8 +153,7 @@ static void super_unpack(struct ext2 *fs, struct super *s)
 static int check_format(struct super *s)
 {
     if (disk_get16(s->bytes + S_MAGIC) != SUPER_MAGIC)
-        return refuse(s, -N_EINVAL, "not ext2: magic 0x%x, expected 0xef53",
-                      disk_get16(s->bytes + S_MAGIC));
+        return refuse(s, -N_EINVAL, "not ext2: magic 0x%x, expected 0xef53", disk_get16(s->bytes + S_MAGIC));
     if (s->revision > 1)
         return refuse(s, -N_ENOTSUP, "ext2 revision %u, expected 0 or 1", s->revision);
     uint32_t unknown = s->incompatible & ~(uint32_t)INCOMPATIBLE_FILETYPE;
@@ -178,8 +179,7 @@ static int check_blocks(struct ext2 *fs, struct super *s)
         return refuse(s, -N_EINVAL, "%u blocks, but the drive has room for %lu", fs->blocks,
                       (unsigned long)device_blocks);
     if (fs->first_data_block != (shift == 0 ? 1 : 0) || fs->blocks <= fs->first_data_block + 3)
-        return refuse(s, -N_EINVAL, "first data block %u of %u blocks", fs->first_data_block,
-                      fs->blocks);
+        return refuse(s, -N_EINVAL, "first data block %u of %u blocks", fs->first_data_block, fs->blocks);
     return 0;
 }
 
@@ -187,21 +187,20 @@ static int check_groups(struct ext2 *fs, struct super *s)
 {
     uint32_t bits = fs->block_bytes * 8;
     if (fs->blocks_per_group < 8 || fs->blocks_per_group > bits || fs->blocks_per_group % 8 != 0)
-        return refuse(s, -N_EINVAL, "%u blocks per group, expected 8 to %u", fs->blocks_per_group,
-                      bits);
+        return refuse(s, -N_EINVAL, "%u blocks per group, expected 8 to %u", fs->blocks_per_group, bits);
     fs->groups = (fs->blocks - fs->first_data_block + fs->blocks_per_group - 1) / fs->blocks_per_group;
     if (fs->inodes_per_group == 0 || fs->inodes_per_group > bits ||
         (uint64_t)fs->inodes_per_group * fs->groups != fs->inodes)
-        return refuse(s, -N_EINVAL, "%u inodes per group in %u groups, but %u inodes",
-                      fs->inodes_per_group, fs->groups, fs->inodes);
+        return refuse(s, -N_EINVAL, "%u inodes per group in %u groups, but %u inodes", fs->inodes_per_group, fs->groups,
+                      fs->inodes);
     if (fs->inode_bytes < 128 || fs->inode_bytes > fs->block_bytes || (fs->inode_bytes & (fs->inode_bytes - 1)))
-        return refuse(s, -N_EINVAL, "inodes of %u bytes, expected a power of two from 128 to %u",
-                      fs->inode_bytes, fs->block_bytes);
+        return refuse(s, -N_EINVAL, "inodes of %u bytes, expected a power of two from 128 to %u", fs->inode_bytes,
+                      fs->block_bytes);
     if (fs->first_ino < 3 || fs->first_ino > fs->inodes)
         return refuse(s, -N_EINVAL, "first inode %u of %u", fs->first_ino, fs->inodes);
     if (fs->free_blocks > fs->blocks || fs->free_inodes > fs->inodes)
-        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u", fs->free_blocks,
-                      fs->blocks, fs->free_inodes, fs->inodes);
+        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u", fs->free_blocks, fs->blocks,
+                      fs->free_inodes, fs->inodes);
     return 0;
 }
 
@@ -217,11 +216,10 @@ static void settle_features(struct ext2 *fs, const struct super *s)
     else if (s->state & STATE_ERRORS)
         text_format(text, sizeof text, "%s: read-only: it is marked as having errors; run e2fsck", fs->volume);
     else if (s->last_orphan != 0)
-        text_format(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck",
-                    fs->volume, s->last_orphan);
+        text_format(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck", fs->volume,
+                    s->last_orphan);
     else if (!fs->clean_before)
-        text_format(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space",
-                    fs->volume);
+        text_format(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space", fs->volume);
     if (fs->read_only || !fs->clean_before)
         ext2_log(fs, text);
     uint64_t by_pointers = ext2_map_max_blocks(fs) << fs->block_shift;
@@ -272,8 +270,8 @@ static int group_load(struct ext2 *fs, uint32_t group)
     cache_put(block);
     if (!in_volume(fs, g->block_bitmap, 1) || !in_volume(fs, g->inode_bitmap, 1) ||
         !in_volume(fs, g->inode_table, inode_table_blocks(fs)))
-        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the volume's %u blocks",
-                            group, g->block_bitmap, g->inode_bitmap, g->inode_table, fs->blocks);
+        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the volume's %u blocks", group,
+                            g->block_bitmap, g->inode_bitmap, g->inode_table, fs->blocks);
     return 0;
 }
 
@@ -367,8 +365,8 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
     fs->bounce = malloc(CACHE_GATHER_BYTES);
     fs->path = malloc(EXT2_PATH_BYTES);
     if (!fs->cache || !fs->group || !fs->freed || !fs->unnamed || !fs->bounce || !fs->path)
-        return refuse(s, -N_ENOMEM, "not enough memory for %u groups and a cache of %lu bytes",
-                      fs->groups, (unsigned long)cache_bytes);
+        return refuse(s, -N_ENOMEM, "not enough memory for %u groups and a cache of %lu bytes", fs->groups,
+                      (unsigned long)cache_bytes);
     for (uint32_t group = 0; group < fs->groups; group++)
         if (group_load(fs, group) < 0)
             return refuse(s, -N_EINVAL, "descriptor of group %u is damaged; run e2fsck", group);

@@ -133,8 +133,8 @@ int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_w
     if (path.bytes > EXT2_PATH_BYTES / 2)
         return -N_ENAMETOOLONG;
     memcpy(fs->path, path.text, path.bytes);
-    *w = (struct ext2_walk){.parent = EXT2_ROOT_INO, .ino = EXT2_ROOT_INO, .type = EXT2_FT_DIRECTORY, .name_bytes = 1,
-                       .name = "."};
+    *w = (struct ext2_walk){
+        .parent = EXT2_ROOT_INO, .ino = EXT2_ROOT_INO, .type = EXT2_FT_DIRECTORY, .name_bytes = 1, .name = "."};
     int result;
     do
         result = walk_step(fs, w, &rest, follow);

@@ -18,9 +18,9 @@
 #include "vertex/include/ntime.h"
 #include "vertex/contract/system.h"
 
-#define CACHE_BYTES (1u << 20)          /* of all volumes together */
-#define BUFFER_FIRST_BYTES (32u << 10)  /* holds the requests that programs usually make */
-#define REPLY_BIT (N_REPLY(N_FOPEN) & ~N_FOPEN)
+#define CACHE_BYTES        (1u << 20)  /* of all volumes together */
+#define BUFFER_FIRST_BYTES (32u << 10) /* holds the requests that programs usually make */
+#define REPLY_BIT          (N_REPLY(N_FOPEN) & ~N_FOPEN)
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 

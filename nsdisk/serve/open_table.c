@@ -6,10 +6,10 @@
 
 #include "vertex/contract/errors.h"
 
-#define OPEN_NONE UINT32_MAX
+#define OPEN_NONE  UINT32_MAX
 #define FIRST_SIZE 64u
-#define BOOT_BITS 10
-#define SLOT_BITS 14
+#define BOOT_BITS  10
+#define SLOT_BITS  14
 
 _Static_assert(OPEN_TABLE_MAX == 1u << SLOT_BITS, "a slot's number fits its field");
 

@@ -20,9 +20,9 @@
 
 #include "nsdisk/ext2/ext2.h"
 
-#define OPEN_TABLE_MAX (1u << 14) /* open files of one server: every node of a full machine, twice */
-#define OPEN_CLIENT_MAX 256u      /* of one client */
-#define OPEN_BUCKETS 256u
+#define OPEN_TABLE_MAX  (1u << 14) /* open files of one server: every node of a full machine, twice */
+#define OPEN_CLIENT_MAX 256u       /* of one client */
+#define OPEN_BUCKETS    256u
 
 struct open_file {
     uint64_t sfid; /* 0: the slot is free */

@@ -36,13 +36,13 @@ struct call {
 };
 
 enum { /* the parts of a request, beside the header */
-    PART_DRIVE = 1,
-    PART_FILE = 2,   /* an open file's sfid */
-    PART_NAME = 4,
-    PART_NAME2 = 8,
-    PART_DATA = 16,  /* `bytes` bytes */
-    PART_OFFSET = 32,
-    PART_COUNT = 64, /* `bytes` to be returned */
+       PART_DRIVE = 1,
+       PART_FILE = 2, /* an open file's sfid */
+       PART_NAME = 4,
+       PART_NAME2 = 8,
+       PART_DATA = 16, /* `bytes` bytes */
+       PART_OFFSET = 32,
+       PART_COUNT = 64, /* `bytes` to be returned */
 };
 
 struct operation {
@@ -297,7 +297,7 @@ static int64_t invoke_statfs(struct server *s, struct call *c)
 
 /* ---- The table ---- */
 
-#define OP(type) [(type) - N_FOPEN]
+#define OP(type) [(type)-N_FOPEN]
 static const struct operation operation[] = {
     OP(N_FOPEN) = {PART_DRIVE | PART_NAME, invoke_open},
     OP(N_FCLOSE) = {PART_FILE, invoke_close},
@@ -317,7 +317,7 @@ static const struct operation operation[] = {
     OP(N_FEXIT) = {0, invoke_exit},
     OP(N_FSTATFS) = {PART_DRIVE, invoke_statfs},
 };
-#define OPERATIONS (sizeof operation / sizeof operation[0])
+#define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
 _Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in the table");
 
@@ -427,8 +427,8 @@ struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2
     return s;
 }
 
-int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
-                 size_t cache_bytes, char *error, size_t error_bytes)
+int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
+                 char *error, size_t error_bytes)
 {
     int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
     s->dead[drive] = status == -N_ENODEV;

@@ -15,9 +15,9 @@
 #include "nsdisk/ext2/ext2.h"
 #include "vertex/contract/proto.h"
 
-#define SERVE_DRIVES 7u /* per I/O node's controller [P0 section 3] */
+#define SERVE_DRIVES            7u /* per I/O node's controller [P0 section 3] */
 #define SERVE_REQUEST_MAX_BYTES (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES + FILE_IO_MAX_BYTES)
-#define SERVE_REPLY_MIN_BYTES 128u /* enough for every reply but data and directory records */
+#define SERVE_REPLY_MIN_BYTES   128u /* enough for every reply but data and directory records */
 
 struct server;
 
@@ -25,8 +25,8 @@ struct server;
  * NULL when memory is short. */
 struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env);
 /* Mounts a drive's volume. 0, or as ext2_mount, with one line in error. */
-int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
-                 size_t cache_bytes, char *error, size_t error_bytes);
+int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
+                 char *error, size_t error_bytes);
 /* Closes every file, writes all volumes back, marks them clean and unmounts them. The first error, or 0. */
 int server_shutdown(struct server *s);
 /* After server_shutdown; without it, what was not synced is lost, as in a crash. */

@@ -5,7 +5,8 @@
 extern char turns_symbol[], harts_symbol[];
 static uint64_t ended;
 
-void plain_main(void) {
+void plain_main(void)
+{
     uint64_t table[WORK_TABLE]; /* on the hart's own stack */
     volatile uint64_t sum = work((uint64_t)turns_symbol, table);
     (void)sum;

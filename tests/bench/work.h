@@ -9,7 +9,8 @@
 #define WORK_TABLE 256u /* entries of the caller's table */
 
 /* Integer work of `turns` turns: a linear congruential generator, a table in memory, a branch. */
-static inline uint64_t work(uint64_t turns, uint64_t table[WORK_TABLE]) {
+static inline uint64_t work(uint64_t turns, uint64_t table[WORK_TABLE])
+{
     uint64_t x = 88172645463325252u;
     for (uint64_t i = 0; i < turns; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;

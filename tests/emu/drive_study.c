@@ -12,9 +12,9 @@
 #include "vertex/contract/machine.h"
 #include "tests/emu/image.h"
 
-#define IMAGE_BYTES (64ull << 20)
+#define IMAGE_BYTES  (64ull << 20)
 #define FIRST_SECTOR 2000
-#define REQUESTS 200
+#define REQUESTS     200
 
 struct request_class {
     uint32_t bytes;
@@ -30,8 +30,7 @@ static const struct request_class classes[] = {
 };
 
 /* Mean service time of sequential requests with a think time between them. */
-static double service_ms(const struct disk_model *model, const char *image, bool write, uint32_t bytes,
-                         double think_ms)
+static double service_ms(const struct disk_model *model, const char *image, bool write, uint32_t bytes, double think_ms)
 {
     struct disk *d;
     char error[256];

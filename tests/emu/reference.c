@@ -11,7 +11,7 @@ struct train {
     uint32_t hops;
     uint32_t owned, released; /* of the way */
     uint64_t head, flits;
-    bool waits;               /* in the queue of channel way[owned] */
+    bool waits; /* in the queue of channel way[owned] */
     bool readable, accepted, done;
     uint64_t readable_cycles;
 };

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REFERENCE_DIM_MAX 8
+#define REFERENCE_DIM_MAX      8
 #define REFERENCE_MESSAGES_MAX 512
 
 struct reference_message {

@@ -27,8 +27,8 @@ static int load(const char *text, const char *image_folder)
 }
 
 #define BOARD(number, io_nodes) "boards = ({ number = " #number "; io_nodes = (\n" io_nodes "\n); });\n"
-#define DRIVE(volume, image) "{ volume = \"" volume "\"; image = \"" image "\"; }"
-#define IO_NODE(i, more) "{ index = " #i "; " more " }"
+#define DRIVE(volume, image)    "{ volume = \"" volume "\"; image = \"" image "\"; }"
+#define IO_NODE(i, more)        "{ index = " #i "; " more " }"
 
 Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
 {
@@ -87,7 +87,9 @@ Test(config, io_nodes_are_sorted_by_address)
                       "boards = (\n"
                       "  { number = 1; io_nodes = ( { index = 2; }, { index = 0; } ); },\n"
                       "  { number = 0; io_nodes = ( { index = 7; } ); }\n"
-                      ");\n", NULL), 0, "%s", error);
+                      ");\n",
+                      NULL),
+                 0, "%s", error);
     cr_assert_eq(config.topo.n_io, 3);
     cr_expect_eq(config.topo.io[0].node, NODE_IO(0, 7));
     cr_expect_eq(config.topo.io[0].si[0], 28);
@@ -111,8 +113,8 @@ Test(config, wiring_is_sandias_a_part_of_it_or_free)
 {
     expect_wiring("dim = 9;" BOARD(3, IO_NODE(2, "")), (uint32_t[]){11, 75, 139, 203, 267, 331, 395, 459}, 0);
     expect_wiring("dim = 7;" BOARD(0, IO_NODE(0, "")), (uint32_t[]){0, 64, NO, NO, NO, NO, NO, NO}, 1);
-    expect_wiring("dim = 9;" BOARD(3, IO_NODE(2, "channels = [7, 1];")),
-                  (uint32_t[]){NO, 75, NO, NO, NO, NO, NO, 459}, 0);
+    expect_wiring("dim = 9;" BOARD(3, IO_NODE(2, "channels = [7, 1];")), (uint32_t[]){NO, 75, NO, NO, NO, NO, NO, 459},
+                  0);
     expect_wiring("dim = 2;" BOARD(60, IO_NODE(2, "si = [1, -1, 0];")), (uint32_t[]){1, NO, 0, NO, NO, NO, NO, NO}, 2);
     expect_wiring("dim = 2; front_end = { si = 3; };" BOARD(0, IO_NODE(0, "")),
                   (uint32_t[]){0, NO, NO, NO, NO, NO, NO, NO}, 3);
@@ -154,7 +156,8 @@ Test(config, the_drive_model_may_be_named)
 {
     static const char drive[] = "{ volume = \"a\"; image = \"a\"; model = \"hp97560\"; }";
     char text[256];
-    snprintf(text, sizeof text, "dim = 2; boards = ({ number = 3; io_nodes = ({ index = 0; drives = (%s); }); });", drive);
+    snprintf(text, sizeof text, "dim = 2; boards = ({ number = 3; io_nodes = ({ index = 0; drives = (%s); }); });",
+             drive);
     cr_assert_eq(load(text, NULL), 0, "%s", error);
     cr_expect_str_eq(config.topo.io[0].drive[0].model, "hp97560");
     config_free(&config);
@@ -169,9 +172,9 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\nram_mb 16;\n", "m.conf:2: syntax error"},
         {"dim = 5;\ndim = 6;\n", "m.conf:2: duplicate setting name"},
         /* keys */
-        {"dim = 5;\ndimn = 5;\n",
-         "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, shared_text_kb, boards, front_end, images, "
-         "cycles, timing, faults"},
+        {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
+                                  "shared_text_kb, boards, front_end, images, "
+                                  "cycles, timing, faults"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives"},
@@ -183,7 +186,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: a fault is of one link, node, io_node or drive, or parity of one or all links"},
         {"dim = 2;\nfaults = (\n{ node = 1; link = [0, 1]; } );\n",
          "m.conf:3: a fault is of one link, node, io_node or drive, or parity of one or all links"},
-        {"dim = 2;\nfaults = (\n{ node = 4; } );\n", "m.conf:3: node = 4 is out of range; it must be an integer from 0 to 3"},
+        {"dim = 2;\nfaults = (\n{ node = 4; } );\n",
+         "m.conf:3: node = 4 is out of range; it must be an integer from 0 to 3"},
         {"dim = 2;\nfaults = (\n{ link = [0]; } );\n", "m.conf:3: 'link' takes two numbers"},
         {"dim = 2;\nfaults = (\n{ link = [0, 2]; } );\n", "m.conf:3: channel 2 of compute node 0 is not connected"},
         {"dim = 2;\nfaults = (\n{ io_node = [3, 0]; } );\n", "m.conf:3: there is no I/O node 0 on board 3"},
@@ -206,7 +210,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5.0;", "m.conf:1: 'dim' is a floating-point number; it must be an integer from 0 to 13"},
         {"dim = \"5\";", "m.conf:1: 'dim' is a string; it must be an integer from 0 to 13"},
         {"dim = true;", "m.conf:1: 'dim' is a boolean; it must be an integer from 0 to 13"},
-        {"dim = 5;\nboards = { };\n", "m.conf:2: 'boards' is a group; it must be a list of groups, ( { ... }, { ... } )"},
+        {"dim = 5;\nboards = { };\n",
+         "m.conf:2: 'boards' is a group; it must be a list of groups, ( { ... }, { ... } )"},
         {"dim = 5;\nboards = ( 3 );\n", "m.conf:2: this element is an integer; it must be a group, { ... }"},
         {"dim = 5;\nfront_end = 3;\n", "m.conf:2: 'front_end' is an integer; it must be a group, { ... }"},
         {"dim = 5;\nimages = 3;\n", "m.conf:2: 'images' is an integer; it must be a string"},
@@ -264,8 +269,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:4: I/O node 0 of board 3 is already defined in line 3"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a", "a") ",\n" DRIVE("a", "b") ");")),
          "m.conf:4: volume 'a' is already defined in line 3; volume names are unique"},
-        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n"
-                               IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
+        {"dim = 5;\n" BOARD(
+             3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n" IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
          "m.conf:4: image 'x' already belongs to volume 'a' (line 3)"},
         /* drives */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
@@ -274,9 +279,11 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; at most 15 are possible"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"ssd\"; });")),
          "m.conf:3: unknown drive model 'ssd'; known: scsi-1990, hp97560"},
-        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") ","
-                                         DRIVE("d", "d") "," DRIVE("e", "e") "," DRIVE("f", "f") ","
-                                         DRIVE("g", "g") "," DRIVE("h", "h") ");")),
+        {"dim = 5;\n" BOARD(
+             3,
+             IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") "," DRIVE(
+                            "d", "d") "," DRIVE("e", "e") "," DRIVE("f", "f") "," DRIVE("g", "g") "," DRIVE("h",
+                                                                                                            "h") ");")),
          "m.conf:3: 8 drives; a controller takes at most 7"},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {

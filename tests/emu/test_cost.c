@@ -56,13 +56,15 @@ static const struct {
     {"c.ebreak", 0x9002, COST_TRAP},
 };
 
-Test(cost, instructions_have_their_class) {
+Test(cost, instructions_have_their_class)
+{
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect_eq(cost_class_of(cases[i].bits), cases[i].class, "%s: %s", cases[i].insn,
                      cost_class_name[cost_class_of(cases[i].bits)]);
 }
 
-Test(cost, classes_are_found_by_name) {
+Test(cost, classes_are_found_by_name)
+{
     for (int class = 0; class < COST_CLASS_COUNT; class ++)
         cr_expect_eq(cost_class_find(cost_class_name[class]), class);
     cr_expect_eq(cost_class_find("nonsense"), -1);

@@ -58,7 +58,10 @@ struct command {
     uint64_t done_cycles;
 };
 
-#define END {NULL, 0, false, 0, 0, 0}
+#define END                     \
+    {                           \
+        NULL, 0, false, 0, 0, 0 \
+    }
 
 /* Runs a NULL-terminated series of commands on a fresh drive, the heads over track 0. */
 static void check_series(const struct disk_model *model, const struct command *c)
@@ -186,11 +189,11 @@ Test(disk, a_write_ends_read_ahead)
 Test(disk, commands_are_counted_with_what_they_moved)
 {
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
-    disk_service(d, 0, false, 0, 1);             /* there already */
-    disk_service(d, 230000, true, 50, 3);        /* another cylinder */
-    disk_service(d, 1000000, true, 79, 1);       /* the same one, another track */
-    disk_service(d, 2000000, false, 3, 2);       /* back */
-    disk_service(d, 3000000, false, 5, 4);       /* read ahead */
+    disk_service(d, 0, false, 0, 1);               /* there already */
+    disk_service(d, 230000, true, 50, 3);          /* another cylinder */
+    disk_service(d, 1000000, true, 79, 1);         /* the same one, another track */
+    disk_service(d, 2000000, false, 3, 2);         /* back */
+    disk_service(d, 3000000, false, 5, 4);         /* read ahead */
     disk_service(d, 4000000, true, UINT64_MAX, 1); /* refused */
     const struct disk_statistics s = disk_statistics(d);
     cr_expect(s.reads == 3 && s.writes == 2, "%lu reads, %lu writes", s.reads, s.writes);
@@ -205,8 +208,11 @@ Test(disk, sectors_that_do_not_exist_are_refused)
         const char *name;
         uint64_t sector;
         uint32_t sectors;
-    } c[] = {{"none", 0, 0}, {"beyond the end", ROUND_SECTORS, 1}, {"across the end", ROUND_SECTORS - 1, 2},
-             {"far away", UINT64_MAX, 1}, {"more than all", 0, UINT32_MAX}};
+    } c[] = {{"none", 0, 0},
+             {"beyond the end", ROUND_SECTORS, 1},
+             {"across the end", ROUND_SECTORS - 1, 2},
+             {"far away", UINT64_MAX, 1},
+             {"more than all", 0, UINT32_MAX}};
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
     cr_expect_eq(disk_sectors(d), ROUND_SECTORS);
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {

@@ -13,9 +13,9 @@
  * A machine of 2^3 nodes and two I/O nodes with three drives, played by the test: what the front end sends is
  * recorded and, unless a test plays it itself, answered as Vertex and nsdisk would.
  */
-#define NODES 8u
-#define IO_0 NODE_IO(3, 0) /* df00 */
-#define IO_1 NODE_IO(3, 1) /* df01, df02 */
+#define NODES    8u
+#define IO_0     NODE_IO(3, 0) /* df00 */
+#define IO_1     NODE_IO(3, 1) /* df01, df02 */
 #define MESSAGES 4096
 
 static struct topo_io_node io_nodes[] = {
@@ -196,7 +196,8 @@ static void exited(uint32_t node, int32_t status, uint32_t how, const char *text
     const struct {
         struct job_exit exit;
         struct exit_fault fault;
-    } e = {.exit = {.job = 1, .node = node, .status = status, .how = how}, .fault = {.pc = 0x10044, .x[1] = 0x6ffffff0}};
+    } e = {.exit = {.job = 1, .node = node, .status = status, .how = how},
+           .fault = {.pc = 0x10044, .x[1] = 0x6ffffff0}};
 
     arrive(node, N_EXIT, &e, how == EXIT_FAULT ? sizeof e : sizeof e.exit, text);
 }

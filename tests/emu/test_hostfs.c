@@ -265,13 +265,20 @@ Test(serve, no_name_leads_out_of_the_folder)
         const char *how;
         const char *name;
     } names[] = {
-        {"parent", "../secret"},          {"parent within", "sub/../../secret"},
-        {"deep parent", "sub/../../in/../secret"}, {"link out", "bad"},
-        {"absolute link", "abs"},         {"through a link up", "up/secret"},
-        {"absolute", "/etc/passwd"},      {"procfs", "/proc/self/fd/0"},
-        {"the folder's parent", ".."},    {"the root", "/"},
-        {"link up itself", "up"},         {"new, outside", "../new"},
-        {"new, through a link up", "up/new"}, {"new, absolute", "/tmp/ncube-test-new"},
+        {"parent", "../secret"},
+        {"parent within", "sub/../../secret"},
+        {"deep parent", "sub/../../in/../secret"},
+        {"link out", "bad"},
+        {"absolute link", "abs"},
+        {"through a link up", "up/secret"},
+        {"absolute", "/etc/passwd"},
+        {"procfs", "/proc/self/fd/0"},
+        {"the folder's parent", ".."},
+        {"the root", "/"},
+        {"link up itself", "up"},
+        {"new, outside", "../new"},
+        {"new, through a link up", "up/new"},
+        {"new, absolute", "/tmp/ncube-test-new"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -291,8 +298,11 @@ Test(serve, no_new_or_removed_name_leads_out_of_the_folder)
         const char *how;
         const char *name;
     } names[] = {
-        {"parent", "../outside"}, {"through a link up", "up/outside"}, {"parent within", "sub/../../outside"},
-        {"absolute", "/tmp/ncube-test-new"}, {"through a link to a file", "bad/x"},
+        {"parent", "../outside"},
+        {"through a link up", "up/outside"},
+        {"parent within", "sub/../../outside"},
+        {"absolute", "/tmp/ncube-test-new"},
+        {"through a link to a file", "bad/x"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -434,8 +444,8 @@ Test(serve, odd_names_get_the_right_error)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        cr_expect_eq(ask((struct ask){cases[i].type, .name = cases[i].name}), cases[i].expected, "%s: %d",
-                     cases[i].how, head.status);
+        cr_expect_eq(ask((struct ask){cases[i].type, .name = cases[i].name}), cases[i].expected, "%s: %d", cases[i].how,
+                     head.status);
     memset(long_name, 'n', 300);
     long_name[300] = '\0';
     cr_expect_eq(ask((struct ask){N_FMKDIR, .name = long_name}), -N_ENAMETOOLONG);
@@ -519,7 +529,7 @@ Test(serve, a_closed_file_is_stale_even_when_its_entry_is_used_again)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = old, .bytes = 1}), -N_ESTALE);
     uint64_t new = open_name("file", N_O_RDONLY);
     cr_expect_neq(new, old);
-    cr_expect_eq((uint32_t)new, (uint32_t)old, "the same entry");
+    cr_expect_eq((uint32_t) new, (uint32_t)old, "the same entry");
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = old, .bytes = 1}), -N_ESTALE);
     cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = old}), -N_ESTALE);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = new, .bytes = 1}), 1);

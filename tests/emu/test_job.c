@@ -89,7 +89,8 @@ static void make_pipe(int *read_end, int *write_end)
     *write_end = ends[1];
 }
 
-static struct job_options options_for(struct user *u, uint32_t dim, const struct job_program *program, uint32_t programs)
+static struct job_options options_for(struct user *u, uint32_t dim, const struct job_program *program,
+                                      uint32_t programs)
 {
     struct job_options o = {.dim = dim, .program = program, .programs = programs, .keeps_going = true};
 
@@ -318,7 +319,8 @@ Test(job, a_fault_prints_registers_on_request)
         struct job_exit exit;
         struct exit_fault fault;
         char text[16];
-    } m = {{.job = 1, .how = EXIT_FAULT}, {.pc = 0x10044, .x = {[0] = 0x10050, [16] = 0xabc, [26] = 0xdef}}, "it faulted"};
+    } m = {
+        {.job = 1, .how = EXIT_FAULT}, {.pc = 0x10044, .x = {[0] = 0x10050, [16] = 0xabc, [26] = 0xdef}}, "it faulted"};
     struct user u;
     uint32_t id;
     struct job_options o = options_for(&u, 0, &program, 1);
@@ -344,7 +346,8 @@ Test(job, a_read_is_answered_when_its_input_has_come_and_in_order)
     ask_stream(1, N_FREAD, SFID_STDIN, 11, 100, NULL);
     cr_assert_eq(write(u.in, "abcdef", 6), 6);
     ask_stream(0, N_FREAD, SFID_STDIN, 22, 3, NULL);
-    cr_expect(n_sent == 0 && job_holds_requests(front_find_job(front, id)), "the second is ready, but it is not its turn");
+    cr_expect(n_sent == 0 && job_holds_requests(front_find_job(front, id)),
+              "the second is ready, but it is not its turn");
     front_resume(front);
     cr_expect_eq(n_sent, 0, "nor is it now");
     cr_assert_eq(write(u.in, "\nxyz", 4), 4);

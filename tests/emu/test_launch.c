@@ -14,7 +14,11 @@ static const struct job_options options = {.dim = 3,
                                            .programs = 2,
                                            .serve = "data",
                                            .status_rule = JOB_STATUS_NODE0,
-                                           .label = true, .waits = true, .stack_bytes = 1, .heap_bytes = 2, .comm_bytes = 3};
+                                           .label = true,
+                                           .waits = true,
+                                           .stack_bytes = 1,
+                                           .heap_bytes = 2,
+                                           .comm_bytes = 3};
 
 Test(launch, comes_out_as_it_went_in_with_absolute_paths)
 {

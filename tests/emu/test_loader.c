@@ -7,7 +7,7 @@
 #include "tiny_elf.h"
 #include "vertex/contract/abi.h"
 
-#define RAM_BYTES (16ull << 20)
+#define RAM_BYTES   (16ull << 20)
 #define STACK_BYTES (256ull << 10)
 
 static struct scratch dir;
@@ -76,24 +76,78 @@ Test(load, segments_come_in_ascending_order_and_empty_ones_not_at_all)
 
 /* ---- What is refused: one way to spoil a good program each ---- */
 
-static void other_machine(struct tiny_elf *e) { e->header.e_machine = EM_X86_64; }
-static void class_32(struct tiny_elf *e) { e->header.e_ident[EI_CLASS] = ELFCLASS32; }
-static void not_elf(struct tiny_elf *e) { e->header.e_ident[0] = '#'; }
-static void object(struct tiny_elf *e) { e->header.e_type = ET_REL; }
-static void pie(struct tiny_elf *e) { e->header.e_type = ET_DYN; }
-static void cut_header(struct tiny_elf *e) { e->cut_to = 40; }
-static void empty(struct tiny_elf *e) { e->cut_to = 1; }
-static void cut_segment(struct tiny_elf *e) { e->cut_to = 10000; }
-static void no_segments(struct tiny_elf *e) { e->header.e_phnum = 0; }
-static void too_many_headers(struct tiny_elf *e) { e->header.e_phoff = 1ull << 60; }
-static void below(struct tiny_elf *e) { e->segment[0].p_vaddr = 0x1000; }
-static void above(struct tiny_elf *e) { e->segment[1].p_vaddr = USER_STACK_TOP - STACK_BYTES - 5000; }
-static void around(struct tiny_elf *e) { e->segment[1].p_vaddr = UINT64_MAX - 50; }
-static void overlap(struct tiny_elf *e) { e->segment[1].p_vaddr = 0x10000 + 19999; }
-static void shared_page(struct tiny_elf *e) { e->segment[1].p_vaddr = 0x10000 + 20000; }
-static void more_file_than_memory(struct tiny_elf *e) { e->segment[1].p_memsz = 99; }
-static void entry_outside(struct tiny_elf *e) { e->header.e_entry = 0x16004; }
-static void too_big(struct tiny_elf *e) { e->segment[1].p_memsz = RAM_BYTES; }
+static void other_machine(struct tiny_elf *e)
+{
+    e->header.e_machine = EM_X86_64;
+}
+static void class_32(struct tiny_elf *e)
+{
+    e->header.e_ident[EI_CLASS] = ELFCLASS32;
+}
+static void not_elf(struct tiny_elf *e)
+{
+    e->header.e_ident[0] = '#';
+}
+static void object(struct tiny_elf *e)
+{
+    e->header.e_type = ET_REL;
+}
+static void pie(struct tiny_elf *e)
+{
+    e->header.e_type = ET_DYN;
+}
+static void cut_header(struct tiny_elf *e)
+{
+    e->cut_to = 40;
+}
+static void empty(struct tiny_elf *e)
+{
+    e->cut_to = 1;
+}
+static void cut_segment(struct tiny_elf *e)
+{
+    e->cut_to = 10000;
+}
+static void no_segments(struct tiny_elf *e)
+{
+    e->header.e_phnum = 0;
+}
+static void too_many_headers(struct tiny_elf *e)
+{
+    e->header.e_phoff = 1ull << 60;
+}
+static void below(struct tiny_elf *e)
+{
+    e->segment[0].p_vaddr = 0x1000;
+}
+static void above(struct tiny_elf *e)
+{
+    e->segment[1].p_vaddr = USER_STACK_TOP - STACK_BYTES - 5000;
+}
+static void around(struct tiny_elf *e)
+{
+    e->segment[1].p_vaddr = UINT64_MAX - 50;
+}
+static void overlap(struct tiny_elf *e)
+{
+    e->segment[1].p_vaddr = 0x10000 + 19999;
+}
+static void shared_page(struct tiny_elf *e)
+{
+    e->segment[1].p_vaddr = 0x10000 + 20000;
+}
+static void more_file_than_memory(struct tiny_elf *e)
+{
+    e->segment[1].p_memsz = 99;
+}
+static void entry_outside(struct tiny_elf *e)
+{
+    e->header.e_entry = 0x16004;
+}
+static void too_big(struct tiny_elf *e)
+{
+    e->segment[1].p_memsz = RAM_BYTES;
+}
 
 static void big_endian(struct tiny_elf *e)
 {
@@ -320,7 +374,7 @@ static void note_order(void *ctx, uint32_t to, uint32_t type, const void *bytes,
 
 Test(load, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
 {
-    static const uint32_t types[] = {N_LOAD_BEGIN, N_LOAD_BEGIN, N_LOAD_DATA,  N_LOAD_DATA, N_LOAD_DATA,
+    static const uint32_t types[] = {N_LOAD_BEGIN, N_LOAD_BEGIN, N_LOAD_DATA, N_LOAD_DATA,  N_LOAD_DATA,
                                      N_LOAD_DATA,  N_LOAD_DATA,  N_LOAD_DATA, N_LOAD_START, N_LOAD_START};
     static const uint32_t to[] = {8, 9, 8, 8, 8, 9, 9, 9, 8, 9};
     struct tiny_elf e = tiny_elf_program();

@@ -13,12 +13,12 @@ struct lab {
     struct topo topo;
     struct eventq *queue;
     struct net *net;
-    bool refuse;                  /* header() returns false */
-    struct net_message *held[8];  /* that wait for net_accept, by cookie */
+    bool refuse;                     /* header() returns false */
+    struct net_message *held[8];     /* that wait for net_accept, by cookie */
     struct net_message log[LOG_MAX]; /* as they were done */
     uint32_t headers, done;
-    uint64_t now_cycles;          /* of the last done */
-    uint32_t fault_channel;       /* has parity errors */
+    uint64_t now_cycles;    /* of the last done */
+    uint32_t fault_channel; /* has parity errors */
 };
 
 static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
@@ -193,7 +193,7 @@ Test(net, the_tail_frees_the_channels_one_by_one)
         uint64_t cycles;
         int holder[3]; /* of 0.0, 1.1, 3.2 */
     } c[] = {
-        {0, {1, -1, -1}},   {44, {1, -1, -1}},  {45, {1, 1, -1}},   {90, {1, 1, 1}},    {1016, {1, 1, 1}},
+        {0, {1, -1, -1}},   {44, {1, -1, -1}},  {45, {1, 1, -1}},    {90, {1, 1, 1}},     {1016, {1, 1, 1}},
         {1017, {-1, 1, 1}}, {1061, {-1, 1, 1}}, {1062, {-1, -1, 1}}, {1106, {-1, -1, 1}}, {1107, {-1, -1, -1}},
     };
     struct lab lab;

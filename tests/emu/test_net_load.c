@@ -11,10 +11,10 @@ Test(net_load, the_makespan_of_a_permutation_has_its_slope)
         uint32_t dim, busiest;
         double slope;
     } c[] = {
-        {TRAFFIC_COMPLEMENT, 6, 1, 1},   {TRAFFIC_COMPLEMENT, 8, 1, 1},
-        {TRAFFIC_REVERSAL, 6, 4, 4},     {TRAFFIC_REVERSAL, 8, 8, 8},
-        {TRAFFIC_GATHER, 6, 32, 32},     {TRAFFIC_GATHER, 8, 128, 128}, /* half the nodes come by the last dimension */
-        {TRAFFIC_TRANSPOSE, 6, 4, 5},    {TRAFFIC_TRANSPOSE, 8, 8, 10}, /* blocked worms hold what others want */
+        {TRAFFIC_COMPLEMENT, 6, 1, 1}, {TRAFFIC_COMPLEMENT, 8, 1, 1},
+        {TRAFFIC_REVERSAL, 6, 4, 4},   {TRAFFIC_REVERSAL, 8, 8, 8},
+        {TRAFFIC_GATHER, 6, 32, 32},   {TRAFFIC_GATHER, 8, 128, 128}, /* half the nodes come by the last dimension */
+        {TRAFFIC_TRANSPOSE, 6, 4, 5},  {TRAFFIC_TRANSPOSE, 8, 8, 10}, /* blocked worms hold what others want */
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         const char *name = traffic_pattern[c[i].kind].name;

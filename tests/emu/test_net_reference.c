@@ -7,7 +7,7 @@
 #include "tests/emu/machines.h"
 #include "tests/emu/reference.h"
 
-#define SETS 600u /* NET_SETS says another number: make bench-net takes 10,000 */
+#define SETS         600u /* NET_SETS says another number: make bench-net takes 10,000 */
 #define LIMIT_CYCLES 10000000u
 
 struct lab {
@@ -141,8 +141,8 @@ static void compare_set(uint64_t seed)
     cr_assert(reference_run(dim, message, n, RELEASE_WHEN_ACCEPTED, LIMIT_CYCLES), "seed %lu", (unsigned long)seed);
     for (uint32_t i = 0; i < n; i++)
         cr_assert_eq(lab.done[i], message[i].done_cycles,
-                     "seed %lu, %u-cube, message %u of %u, %u -> %u: model %lu, reference %lu", (unsigned long)seed, dim,
-                     i, n, message[i].from, message[i].to, (unsigned long)lab.done[i],
+                     "seed %lu, %u-cube, message %u of %u, %u -> %u: model %lu, reference %lu", (unsigned long)seed,
+                     dim, i, n, message[i].from, message[i].to, (unsigned long)lab.done[i],
                      (unsigned long)message[i].done_cycles);
     lab_close(&lab);
 }

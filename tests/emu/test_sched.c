@@ -15,12 +15,12 @@
 #include "emu/qemu/futex.h"
 #include "emu/base/signals.h"
 
-#define HARTS 6
-#define STEPS 60
+#define HARTS          6
+#define STEPS          60
 #define MESSAGE_CYCLES 117u /* shortest effect on another hart */
 
 #define ENTRY_CYCLES 15u
-#define EXIT_CYCLES 18u
+#define EXIT_CYCLES  18u
 
 /* A block of user code, and the trap that it ends in. */
 enum trap { TRAP_NONE, TRAP_SEND, TRAP_ASK, TRAP_WORK, TRAP_WAIT };
@@ -54,45 +54,51 @@ struct player {
     uint32_t hart;
     bool endless; /* instead of its script: a loop that never traps */
     uint64_t clock;
-    bool settle;    /* END has set the clock, to */
+    bool settle; /* END has set the clock, to */
     uint64_t settled;
-    uint64_t taken; /* causes, in all */
+    uint64_t taken;        /* causes, in all */
     uint64_t instructions; /* of user code: one takes one cycle */
-    uint64_t longest; /* budget */
+    uint64_t longest;      /* budget */
     pthread_t thread;
 };
 
 /* After an interrupt, an exact hart goes on in the kernel and sends: all see where its user code was. */
-static bool is_exact(uint32_t hart) {
+static bool is_exact(uint32_t hart)
+{
     return hart % 3 == 1;
 }
 
 /* Some are killed by the second cause that interrupts them. */
 enum { KILLED_BY = 2 };
 
-static bool is_mortal(uint32_t hart) {
+static bool is_mortal(uint32_t hart)
+{
     return hart % 3 == 2;
 }
 
-static void note(struct play *p, uint64_t cycles, uint32_t hart, uint32_t what) {
+static void note(struct play *p, uint64_t cycles, uint32_t hart, uint32_t what)
+{
     p->log[p->logged++] = (struct entry){cycles, hart, what};
 }
 
 /* ---- A hart, as the plugin would report it ---- */
 
-static void ring(struct control *c) {
+static void ring(struct control *c)
+{
     __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
     futex_wake(&c->doorbell);
 }
 
-static void list_stopped(struct control *c, uint32_t hart) {
+static void list_stopped(struct control *c, uint32_t hart)
+{
     uint32_t head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
     do
         c->slot[hart].next_stopped = head;
     while (!__atomic_compare_exchange_n(&c->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
-static void tell_progress(struct player *a) {
+static void tell_progress(struct player *a)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     struct control *c = a->play->harts.control;
     __atomic_store_n(&s->progress, a->clock, __ATOMIC_SEQ_CST);
@@ -100,7 +106,8 @@ static void tell_progress(struct player *a) {
         ring(c);
 }
 
-static void stop(struct player *a, enum slot_stop why, uint32_t op) {
+static void stop(struct player *a, enum slot_stop why, uint32_t op)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     struct control *c = a->play->harts.control;
     uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
@@ -119,30 +126,35 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op) {
         a->longest = s->budget_cycles;
 }
 
-static void post_op(struct player *a, uint32_t op, uint32_t to) {
+static void post_op(struct player *a, uint32_t op, uint32_t to)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     if (s->posts == NCU_POSTED)
         stop(a, SLOT_POSTS, 0);
     s->post[s->posts++] = (struct slot_post){.cycles = a->clock, .op = op, .arg = {to}};
 }
 
-static void post(struct player *a, uint32_t to) {
+static void post(struct player *a, uint32_t to)
+{
     post_op(a, NCU_SEND, to);
 }
 
-static void limit_budget(struct player *a, uint64_t cycles) {
+static void limit_budget(struct player *a, uint64_t cycles)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     if (a->clock - s->base_cycles + cycles < s->budget_cycles)
         s->budget_cycles = a->clock - s->base_cycles + cycles;
 }
 
-static void settle(struct player *a) {
+static void settle(struct player *a)
+{
     if (a->settle)
         a->clock = a->settled;
     a->settle = false;
 }
 
-static void take_due(struct player *a) {
+static void take_due(struct player *a)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     if (s->handling)
         a->clock = s->causes_cycles;
@@ -151,7 +163,8 @@ static void take_due(struct player *a) {
     s->handling = 0;
 }
 
-static void end(struct player *a) {
+static void end(struct player *a)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     post_op(a, NCU_END, 0);
     s->user_since = a->clock;
@@ -159,7 +172,8 @@ static void end(struct player *a) {
     a->settle = true;
 }
 
-_Noreturn static void play_end(struct player *a, uint32_t op) {
+_Noreturn static void play_end(struct player *a, uint32_t op)
+{
     stop(a, SLOT_OP, op);
     a->clock += 10;
     post(a, 0);
@@ -168,7 +182,8 @@ _Noreturn static void play_end(struct player *a, uint32_t op) {
 }
 
 /* The kernel's work on what was due; now and then it sends something itself. */
-static void handle_due(struct player *a) {
+static void handle_due(struct player *a)
+{
     a->play->interrupt[a->hart] = false;
     take_due(a);
     uint64_t taken = a->play->answer[a->hart];
@@ -181,7 +196,8 @@ static void handle_due(struct player *a) {
     end(a);
 }
 
-static void leave(struct player *a) {
+static void leave(struct player *a)
+{
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += EXIT_CYCLES;
     s->entry_cycles = 0;
@@ -198,7 +214,8 @@ static void leave(struct player *a) {
         limit_budget(a, a->play->harts.control->run_on_cycles);
 }
 
-static void enter(struct player *a) {
+static void enter(struct player *a)
+{
     for (;;) {
         struct slot *s = harts_slot(&a->play->harts, a->hart);
         a->clock += ENTRY_CYCLES;
@@ -215,7 +232,8 @@ static void enter(struct player *a) {
     }
 }
 
-static void user_block(struct player *a, const struct step *step) {
+static void user_block(struct player *a, const struct step *step)
+{
     const struct slot *s = harts_slot(&a->play->harts, a->hart);
     a->clock += step->user_cycles;
     a->instructions += step->user_cycles;
@@ -234,7 +252,8 @@ static void user_block(struct player *a, const struct step *step) {
     }
 }
 
-static void play_trap(struct player *a, const struct step *step) {
+static void play_trap(struct player *a, const struct step *step)
+{
     enter(a);
     a->clock += step->kernel_cycles;
     if (step->trap == TRAP_SEND)
@@ -244,7 +263,8 @@ static void play_trap(struct player *a, const struct step *step) {
     leave(a);
 }
 
-static void *play_hart(void *arg) {
+static void *play_hart(void *arg)
+{
     struct player *a = arg;
     stop(a, SLOT_START, 0);
     leave(a);
@@ -267,12 +287,14 @@ struct message {
     uint32_t to;
 };
 
-static void take_causes(struct play *p, uint32_t hart) {
+static void take_causes(struct play *p, uint32_t hart)
+{
     p->answer[hart] = p->causes[hart];
     p->causes[hart] = 0;
 }
 
-static void arrive(void *arg, uint64_t now_cycles) {
+static void arrive(void *arg, uint64_t now_cycles)
+{
     struct message *m = arg;
     struct play *p = m->play;
     note(p, now_cycles, m->to, 1000);
@@ -287,7 +309,8 @@ static void arrive(void *arg, uint64_t now_cycles) {
     free(m);
 }
 
-static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles) {
+static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
+{
     struct play *p = ctx;
     note(p, now_cycles, hart, op * 100 + (op == NCU_SEND ? (uint32_t)arg[0] : p->causes[hart]));
     if (op == NCU_SEND) {
@@ -306,19 +329,23 @@ static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, 
     return !p->idle[hart];
 }
 
-static bool cause_waits(void *ctx, uint32_t hart) {
+static bool cause_waits(void *ctx, uint32_t hart)
+{
     return ((struct play *)ctx)->causes[hart] > 0;
 }
 
-static void answer(void *ctx, uint32_t hart, uint64_t value) {
+static void answer(void *ctx, uint32_t hart, uint64_t value)
+{
     ((struct play *)ctx)->answer[hart] = value;
 }
 
-static void interrupted(void *ctx, uint32_t hart, uint64_t start_cycles) {
+static void interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
+{
     note(ctx, start_cycles, hart, 2000);
 }
 
-static bool interrupt(void *ctx, const uint32_t *harts, uint32_t n) {
+static bool interrupt(void *ctx, const uint32_t *harts, uint32_t n)
+{
     for (uint32_t k = 0; k < n; k++)
         ((struct play *)ctx)->interrupt[harts[k]] = true;
     return true;
@@ -327,7 +354,8 @@ static bool interrupt(void *ctx, const uint32_t *harts, uint32_t n) {
 /* Runs until nothing is left, "deadlock", but for pauses at every so many questions (0: none). */
 static unsigned pause_every;
 
-static bool finished(void *ctx) {
+static bool finished(void *ctx)
+{
     static unsigned asked;
     (void)ctx;
     return pause_every > 0 && ++asked % pause_every == 0;
@@ -336,7 +364,8 @@ static bool finished(void *ctx) {
 /* In a pause something comes from outside, as from a front end: a message that starts now. */
 static bool disturb;
 
-static void disturb_now(struct play *p) {
+static void disturb_now(struct play *p)
+{
     struct message *m = malloc(sizeof *m);
     *m = (struct message){p, (uint32_t)rand() % HARTS};
     eventq_add(p->events, sched_now(p->sched), HARTS, arrive, m);
@@ -344,7 +373,8 @@ static void disturb_now(struct play *p) {
 
 static const struct sched_ops ops = {execute, cause_waits, answer, interrupted, interrupt, finished};
 
-static void write_scripts(struct play *p, unsigned seed) {
+static void write_scripts(struct play *p, unsigned seed)
+{
     srand(seed);
     for (int h = 0; h < HARTS; h++)
         for (int i = 0; i < STEPS; i++)
@@ -355,7 +385,8 @@ static void write_scripts(struct play *p, unsigned seed) {
 }
 
 /* The first harts are `endless`. */
-static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cycles, uint32_t endless) {
+static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cycles, uint32_t endless)
+{
     struct play *p = calloc(1, sizeof *p);
     static uint32_t slots[HARTS];
     p->player = calloc(HARTS, sizeof *p->player);
@@ -376,7 +407,8 @@ static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cy
 /* Of virtual time, to which scripts are played. */
 static uint64_t limit_cycles = UINT64_MAX;
 
-static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cycles) {
+static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cycles)
+{
     struct play *p = play_begin(seed, strict, lookahead_cycles, 0);
     enum sched_end end;
     while ((end = sched_run(p->sched, limit_cycles)) == SCHED_FINISHED)
@@ -387,7 +419,8 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
 }
 
 /* An interruption is noted with its start, which is before the time at which its causes are taken. */
-static bool in_order(const struct play *p) {
+static bool in_order(const struct play *p)
+{
     uint64_t last = 0;
     for (uint32_t i = 0; i < p->logged; i++)
         if (p->log[i].what != 2000) {
@@ -398,7 +431,8 @@ static bool in_order(const struct play *p) {
     return true;
 }
 
-static int by_time(const void *a, const void *b) {
+static int by_time(const void *a, const void *b)
+{
     const struct entry *x = a, *y = b;
     if (x->cycles != y->cycles)
         return x->cycles < y->cycles ? -1 : 1;
@@ -407,7 +441,8 @@ static int by_time(const void *a, const void *b) {
     return (x->what > y->what) - (x->what < y->what);
 }
 
-static void expect_equal(struct play *p, const struct play *reference, const char *what, unsigned seed) {
+static void expect_equal(struct play *p, const struct play *reference, const char *what, unsigned seed)
+{
     cr_assert_eq(p->logged, reference->logged, "%s, seed %u: %u entries, not %u", what, seed, p->logged,
                  reference->logged);
     for (uint32_t i = 0; i < p->logged; i++) {
@@ -418,7 +453,8 @@ static void expect_equal(struct play *p, const struct play *reference, const cha
 }
 
 /* Nothing is left to happen: every hart is in the kernel, idle for ever. */
-static void expect_exact_accounts(const struct play *p, const char *what, unsigned seed) {
+static void expect_exact_accounts(const struct play *p, const char *what, unsigned seed)
+{
     for (uint32_t h = 0; h < HARTS; h++) {
         const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h);
         cr_assert_eq(a.user_cycles + a.kernel_cycles + a.idle_cycles, sched_now(p->sched), "%s, seed %u, hart %u", what,
@@ -429,17 +465,19 @@ static void expect_exact_accounts(const struct play *p, const char *what, unsign
     }
 }
 
-static void expect_equal_accounts(const struct play *p, const struct play *reference, const char *what, unsigned seed) {
+static void expect_equal_accounts(const struct play *p, const struct play *reference, const char *what, unsigned seed)
+{
     for (uint32_t h = 0; h < HARTS; h++) {
         const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h),
                                            b = sched_hart_statistics(reference->sched, h);
         cr_assert(memcmp(&a, &b, sizeof a) == 0,
-                  "%s, seed %u, hart %u: user %lu, kernel %lu, idle %lu, not %lu, %lu, %lu", what, seed, h, a.user_cycles,
-                  a.kernel_cycles, a.idle_cycles, b.user_cycles, b.kernel_cycles, b.idle_cycles);
+                  "%s, seed %u, hart %u: user %lu, kernel %lu, idle %lu, not %lu, %lu, %lu", what, seed, h,
+                  a.user_cycles, a.kernel_cycles, a.idle_cycles, b.user_cycles, b.kernel_cycles, b.idle_cycles);
     }
 }
 
-Test(sched, effects_are_in_order_of_time) {
+Test(sched, effects_are_in_order_of_time)
+{
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play *p = play_once(seed, false, MESSAGE_CYCLES);
         cr_assert_gt(p->logged, HARTS);
@@ -448,7 +486,8 @@ Test(sched, effects_are_in_order_of_time) {
     }
 }
 
-Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run) {
+Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run)
+{
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct play *ahead = play_once(seed, false, MESSAGE_CYCLES);
         qsort(ahead->log, ahead->logged, sizeof *ahead->log, by_time);
@@ -461,7 +500,8 @@ Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run) {
     }
 }
 
-Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_harts_run) {
+Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_harts_run)
+{
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
         expect_exact_accounts(ahead, "ahead", seed);
@@ -471,7 +511,8 @@ Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_hart
 }
 
 /* Harts are stopped wherever they are then; what lies behind the limit is not counted. */
-Test(sched, accounts_are_exact_at_a_limit_too) {
+Test(sched, accounts_are_exact_at_a_limit_too)
+{
     for (unsigned seed = 1; seed <= 20; seed++)
         for (limit_cycles = 500; limit_cycles <= 8000; limit_cycles += 1500) {
             struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
@@ -480,14 +521,16 @@ Test(sched, accounts_are_exact_at_a_limit_too) {
         }
 }
 
-Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt) {
+Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt)
+{
     uint64_t interrupts = 0;
     for (unsigned seed = 1; seed <= 10; seed++)
         interrupts += sched_statistics(play_once(seed, false, MESSAGE_CYCLES)->sched)->interrupts;
     cr_assert_gt(interrupts, 50, "the scripts must exercise what they are for: %lu", interrupts);
 }
 
-Test(sched, a_pause_changes_nothing) {
+Test(sched, a_pause_changes_nothing)
+{
     for (unsigned seed = 1; seed <= 20; seed++)
         for (int strict = 0; strict < 2; strict++) {
             pause_every = 0;
@@ -500,7 +543,8 @@ Test(sched, a_pause_changes_nothing) {
         }
 }
 
-Test(sched, what_comes_in_a_pause_takes_effect_in_order) {
+Test(sched, what_comes_in_a_pause_takes_effect_in_order)
+{
     disturb = true;
     pause_every = 25;
     for (unsigned seed = 1; seed <= 20; seed++)
@@ -514,7 +558,8 @@ Test(sched, what_comes_in_a_pause_takes_effect_in_order) {
 /* A tenth of a second of virtual time: RUN_AHEAD_CYCLES. */
 #define MOST_AHEAD 2000000u
 
-Test(sched, a_loop_without_end_comes_back_and_the_others_go_on) {
+Test(sched, a_loop_without_end_comes_back_and_the_others_go_on)
+{
     for (unsigned seed = 1; seed <= 4; seed++) {
         struct play *p = play_begin(seed, seed % 2, MESSAGE_CYCLES, 1);
         cr_assert_eq(sched_run(p->sched, 3 * MOST_AHEAD), SCHED_LIMIT, "seed %u", seed);

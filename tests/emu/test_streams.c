@@ -62,9 +62,9 @@ Test(streams, a_read_ends_after_a_newline_after_its_bytes_or_at_the_end)
         size_t bytes;
         const char *expected;
     } reads[] = {
-        {"a line", 100, "one\n"},       {"no bytes asked", 0, ""},   {"fewer than the line", 2, "tw"},
+        {"a line", 100, "one\n"},        {"no bytes asked", 0, ""},    {"fewer than the line", 2, "tw"},
         {"the line's rest", 100, "o\n"}, {"an empty line", 100, "\n"}, {"exactly the line", 6, "three\n"},
-        {"what is left", 100, "four"},  {"the end", 100, ""},        {"the end again", 100, ""},
+        {"what is left", 100, "four"},   {"the end", 100, ""},         {"the end again", 100, ""},
     };
     char got[100];
 

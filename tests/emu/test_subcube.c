@@ -52,7 +52,7 @@ Test(subcube, a_cube_of_one_node_has_one)
 
 /* ---- Properties, against a map of nodes ---- */
 
-#define DIM 6u
+#define DIM   6u
 #define NODES (1u << DIM)
 
 struct taken {

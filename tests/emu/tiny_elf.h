@@ -10,7 +10,7 @@
 #include "scratch.h"
 
 #define TINY_SEGMENTS 4
-#define TINY_BYTES 65536
+#define TINY_BYTES    65536
 
 struct tiny_elf {
     Elf64_Ehdr header;
@@ -31,10 +31,18 @@ static inline struct tiny_elf tiny_elf_program(void)
                    .e_ehsize = sizeof(Elf64_Ehdr),
                    .e_phentsize = sizeof(Elf64_Phdr),
                    .e_phnum = 2},
-        .segment = {{.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x10000, .p_paddr = 0x80000000,
-                     .p_filesz = 20000, .p_memsz = 20000},
-                    {.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 0x16004, .p_paddr = 0x80010000,
-                     .p_filesz = 100, .p_memsz = 5100}},
+        .segment = {{.p_type = PT_LOAD,
+                     .p_flags = PF_R | PF_X,
+                     .p_vaddr = 0x10000,
+                     .p_paddr = 0x80000000,
+                     .p_filesz = 20000,
+                     .p_memsz = 20000},
+                    {.p_type = PT_LOAD,
+                     .p_flags = PF_R | PF_W,
+                     .p_vaddr = 0x16004,
+                     .p_paddr = 0x80010000,
+                     .p_filesz = 100,
+                     .p_memsz = 5100}},
     };
     return e;
 }

@@ -88,8 +88,8 @@ uint32_t traffic_busiest_channel(enum traffic_kind kind, uint32_t dim)
     struct topo topo = sandia_machine(dim, 0);
     uint32_t *uses = calloc(topo_channels(&topo), sizeof *uses), route[TOPO_ROUTE_MAX], in_channel, most = 0;
     for (uint32_t node = 0; node < 1u << dim; node++) {
-        int hops = topo_route(&topo, node, traffic_pattern[kind].destination(node, dim), NCU_VIA_NEAREST, route,
-                              &in_channel);
+        int hops =
+            topo_route(&topo, node, traffic_pattern[kind].destination(node, dim), NCU_VIA_NEAREST, route, &in_channel);
         for (int i = 0; i < hops; i++)
             most = ++uses[route[i]] > most ? uses[route[i]] : most;
     }
@@ -104,7 +104,7 @@ struct load {
     struct topo topo;
     struct eventq *queue;
     struct net *net;
-    uint64_t random;    /* state of splitmix64 */
+    uint64_t random; /* state of splitmix64 */
     uint64_t unsent, most_bytes;
     uint32_t *expected; /* by node: destination of its message under way */
     struct traffic_result result;

@@ -24,8 +24,8 @@ uint32_t traffic_busiest_channel(enum traffic_kind kind, uint32_t dim);
 struct traffic_result {
     uint64_t delivered; /* each once, and to where it was sent: asserted */
     uint64_t hops;
-    uint64_t cycles;    /* of the last delivery */
-    uint64_t digest;    /* of all delivery times */
+    uint64_t cycles; /* of the last delivery */
+    uint64_t digest; /* of all delivery times */
 };
 
 /* Every node of a cube sends, one after the other, messages of 0 to most_bytes to random nodes: `messages` in all.

@@ -370,7 +370,8 @@ static void answer_is_lost(void)
     double start_us = amicclk();
     errno = 0;
     check(write(fd, block, sizeof block) == -1 && errno == ETIMEDOUT, "errno %d", errno);
-    check(strcmp(nfailed(), "write //df00/file: volume df00 on I/O node 0 of board 3: timed out") == 0, "%s", nfailed());
+    check(strcmp(nfailed(), "write //df00/file: volume df00 on I/O node 0 of board 3: timed out") == 0, "%s",
+          nfailed());
     double took_s = (amicclk() - start_us) / 1e6;
     check(took_s > 60 && took_s < 60.1, "it took %.3f s", took_s);
     check(pwrite(fd, block, sizeof block, 0) == sizeof block && close(fd) == 0, "afterwards: errno %d", errno);

@@ -41,9 +41,10 @@ static long trap(long number, const long *arg, long *result)
 
 static long draw_pointer(void)
 {
-    static const unsigned long bad[] = {0, 1, 8, 0xffff, 0x10000, 0x6fffffff, 0x70000000, 0x78000000, 0x7ffffff8,
-                                        0x80000000, 0x80001000, 0xc0000000, 0xc0001000, 0xc0002000, 0x10000000,
-                                        0x02f00000, 1ul << 38, 1ul << 63, -1ul, -8ul};
+    static const unsigned long bad[] = {0,          1,          8,          0xffff,     0x10000,
+                                        0x6fffffff, 0x70000000, 0x78000000, 0x7ffffff8, 0x80000000,
+                                        0x80001000, 0xc0000000, 0xc0001000, 0xc0002000, 0x10000000,
+                                        0x02f00000, 1ul << 38,  1ul << 63,  -1ul,       -8ul};
 
     if (draw(&state) % 3 == 0)
         return (long)bad[draw(&state) % (sizeof bad / sizeof *bad)];
@@ -52,8 +53,11 @@ static long draw_pointer(void)
 
 static long draw_number(void)
 {
-    static const long odd[] = {0, 1, 2, 3, 4, 7, 8, 31, 255, 256, 1280, 1281, 4096, 8192, 32767, 32768, 0x8021, 0x80a3,
-                               0xffff, 0x10000, 1 << 20, 0x7fffffff, 0x80000000, 1l << 62, (long)(1ul << 63)};
+    static const long odd[] = {0,       1,          2,          3,        4,
+                               7,       8,          31,         255,      256,
+                               1280,    1281,       4096,       8192,     32767,
+                               32768,   0x8021,     0x80a3,     0xffff,   0x10000,
+                               1 << 20, 0x7fffffff, 0x80000000, 1l << 62, (long)(1ul << 63)};
     long n = odd[draw(&state) % (sizeof odd / sizeof *odd)];
 
     return draw(&state) % 4 == 0 ? -n : draw(&state) % 2 ? n : (long)(draw(&state) % 64);

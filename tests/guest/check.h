@@ -31,21 +31,21 @@ _Noreturn static inline void check_failed(const char *file, int line, const char
     exit(1);
 }
 
-#define check(condition, ...)                                   \
-    do {                                                        \
-        if (!(condition)) {                                     \
-            char check_text[400];                               \
+#define check(condition, ...)                                     \
+    do {                                                          \
+        if (!(condition)) {                                       \
+            char check_text[400];                                 \
             snprintf(check_text, sizeof check_text, __VA_ARGS__); \
-            check_failed(__FILE__, __LINE__, check_text);       \
-        }                                                       \
+            check_failed(__FILE__, __LINE__, check_text);         \
+        }                                                         \
     } while (0)
 
 /* Both are taken as long. */
-#define check_equal(actual, expected)                                                             \
-    do {                                                                                          \
-        long check_actual = (long)(actual), check_expected = (long)(expected);                    \
-        check(check_actual == check_expected, "%s is %ld, not %s = %ld", #actual, check_actual,   \
-              #expected, check_expected);                                                         \
+#define check_equal(actual, expected)                                                                      \
+    do {                                                                                                   \
+        long check_actual = (long)(actual), check_expected = (long)(expected);                             \
+        check(check_actual == check_expected, "%s is %ld, not %s = %ld", #actual, check_actual, #expected, \
+              check_expected);                                                                             \
     } while (0)
 
 static inline int own_node(void)

@@ -70,7 +70,7 @@ static int works(const char *code)
     sigset_t set;
 
     if (setjmp(after_fault) == 0) {
-        ((uint64_t (*)(uint64_t))code)(0);
+        ((uint64_t(*)(uint64_t))code)(0);
         return 1;
     }
     sigemptyset(&set);
@@ -122,8 +122,8 @@ static void tell_times(void)
 
     gettimeofday(&tv, NULL);
     check_equal(clock_gettime(CLOCK_REALTIME, &ts), 0);
-    printf("%.2f %ld.%06d %ld %ld %ld.%06ld %ld.%09ld %ld %ld\n", amicclk(), s, us, ntime(), (long)time(NULL), (long)tv.tv_sec,
-           (long)tv.tv_usec, (long)ts.tv_sec, ts.tv_nsec, (long)clock(), (long)times(&tms));
+    printf("%.2f %ld.%06d %ld %ld %ld.%06ld %ld.%09ld %ld %ld\n", amicclk(), s, us, ntime(), (long)time(NULL),
+           (long)tv.tv_sec, (long)tv.tv_usec, (long)ts.tv_sec, ts.tv_nsec, (long)clock(), (long)times(&tms));
 }
 
 static void tell_places(void)
@@ -131,7 +131,8 @@ static void tell_places(void)
     int local;
     char *page = ngetp(5000);
 
-    printf("%p %p %p %p %p %d %d\n", (void *)&local, malloc(100), sbrk(0), (void *)tell_places, page, (int)getpid(), rand());
+    printf("%p %p %p %p %p %d %d\n", (void *)&local, malloc(100), sbrk(0), (void *)tell_places, page, (int)getpid(),
+           rand());
     check_equal(nrelp(page), 0);
 }
 
@@ -196,7 +197,10 @@ static void leave_pattern(void)
         fill_pattern(page, 4096, (uint32_t)i);
     }
     __asm__ volatile(".irp r, 8,9,18,19,20,21,22,23,24,25,26,27\n fmv.d.x f\\r, %0\n .endr\n fscsr %0" : : "r"(0x5fl));
-    __asm__ volatile("li s10, -1\n li s11, -1\n mv a7, %0\n li a0, 0\n mv t3, s11" : : "r"(0l) : "s10", "s11", "a7", "a0", "t3");
+    __asm__ volatile("li s10, -1\n li s11, -1\n mv a7, %0\n li a0, 0\n mv t3, s11"
+                     :
+                     : "r"(0l)
+                     : "s10", "s11", "a7", "a0", "t3");
 }
 
 static void expect_zeros(const uint64_t *words, size_t bytes, const char *what)
@@ -221,11 +225,7 @@ static void find_nothing(void)
 }
 
 static const struct test_case cases[] = {
-    {"registers", registers},
-    {"all", tell_all},
-    {"leave", leave_pattern},
-    {"find", find_nothing},
-    {NULL, NULL},
+    {"registers", registers}, {"all", tell_all}, {"leave", leave_pattern}, {"find", find_nothing}, {NULL, NULL},
 };
 
 int main(int argc, char **argv)

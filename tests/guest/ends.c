@@ -186,7 +186,8 @@ static void ncu_hints_do_nothing(void)
     __asm__ volatile("slti x0, x0, 1\n slti x0, x0, 2\n slti x0, x0, 3\n slti x0, x0, 4\n"
                      "slti x0, x0, 5\n slti x0, x0, 6\n slti x0, x0, 7\n slti x0, x0, 8\n"
                      "slti x0, x0, 9\n slti x0, x0, 10\n slti x0, x0, 11\n slti x0, x0, 12\n"
-                     "slti x0, x0, 0\n slti x0, x0, -1\n slti x0, x0, 2047\n" ::: "memory");
+                     "slti x0, x0, 0\n slti x0, x0, -1\n slti x0, x0, 2047\n" ::
+                         : "memory");
     check(amicclk() - before < 1000, "%f us", amicclk() - before);
 }
 
@@ -213,27 +214,28 @@ static void unknown_traps(void)
 
 /* Every register gets its own number before a trap. After it those must have it that a function call leaves alone, ra,
  * and a1-a3, of a trap that has no results there. */
-__asm__(".text\n.globl registers_around_trap\nregisters_around_trap:\n"
-        " addi sp, sp, -128\n sd ra, 0(sp)\n sd s0, 8(sp)\n sd s1, 16(sp)\n sd s2, 24(sp)\n sd s3, 32(sp)\n"
-        " sd s4, 40(sp)\n sd s5, 48(sp)\n sd s6, 56(sp)\n sd s7, 64(sp)\n sd s8, 72(sp)\n sd s9, 80(sp)\n"
-        " sd s10, 88(sp)\n sd s11, 96(sp)\n sd a0, 104(sp)\n"
-        " li ra, 1\n li t0, 5\n li t1, 6\n li t2, 7\n li s0, 8\n li s1, 9\n li a1, 11\n li a2, 12\n li a3, 13\n"
-        " li a4, 14\n li a5, 15\n li a6, 16\n li a7, 6\n li s2, 18\n li s3, 19\n li s4, 20\n li s5, 21\n li s6, 22\n"
-        " li s7, 23\n li s8, 24\n li s9, 25\n li s10, 26\n li s11, 27\n li t3, 28\n li t4, 29\n li t5, 30\n li t6, 31\n"
-        " ecall\n"
-        " ld a0, 104(sp)\n sd ra, 0(a0)\n sd t0, 8(a0)\n sd t1, 16(a0)\n sd t2, 24(a0)\n sd s0, 32(a0)\n sd s1, 40(a0)\n"
-        " sd a1, 48(a0)\n sd a2, 56(a0)\n sd a3, 64(a0)\n sd a4, 72(a0)\n sd a5, 80(a0)\n sd a6, 88(a0)\n"
-        " sd s2, 96(a0)\n sd s3, 104(a0)\n sd s4, 112(a0)\n sd s5, 120(a0)\n sd s6, 128(a0)\n sd s7, 136(a0)\n"
-        " sd s8, 144(a0)\n sd s9, 152(a0)\n sd s10, 160(a0)\n sd s11, 168(a0)\n sd t3, 176(a0)\n sd t4, 184(a0)\n"
-        " sd t5, 192(a0)\n sd t6, 200(a0)\n"
-        " ld ra, 0(sp)\n ld s0, 8(sp)\n ld s1, 16(sp)\n ld s2, 24(sp)\n ld s3, 32(sp)\n ld s4, 40(sp)\n ld s5, 48(sp)\n"
-        " ld s6, 56(sp)\n ld s7, 64(sp)\n ld s8, 72(sp)\n ld s9, 80(sp)\n ld s10, 88(sp)\n ld s11, 96(sp)\n"
-        " addi sp, sp, 128\n ret\n");
+__asm__(
+    ".text\n.globl registers_around_trap\nregisters_around_trap:\n"
+    " addi sp, sp, -128\n sd ra, 0(sp)\n sd s0, 8(sp)\n sd s1, 16(sp)\n sd s2, 24(sp)\n sd s3, 32(sp)\n"
+    " sd s4, 40(sp)\n sd s5, 48(sp)\n sd s6, 56(sp)\n sd s7, 64(sp)\n sd s8, 72(sp)\n sd s9, 80(sp)\n"
+    " sd s10, 88(sp)\n sd s11, 96(sp)\n sd a0, 104(sp)\n"
+    " li ra, 1\n li t0, 5\n li t1, 6\n li t2, 7\n li s0, 8\n li s1, 9\n li a1, 11\n li a2, 12\n li a3, 13\n"
+    " li a4, 14\n li a5, 15\n li a6, 16\n li a7, 6\n li s2, 18\n li s3, 19\n li s4, 20\n li s5, 21\n li s6, 22\n"
+    " li s7, 23\n li s8, 24\n li s9, 25\n li s10, 26\n li s11, 27\n li t3, 28\n li t4, 29\n li t5, 30\n li t6, 31\n"
+    " ecall\n"
+    " ld a0, 104(sp)\n sd ra, 0(a0)\n sd t0, 8(a0)\n sd t1, 16(a0)\n sd t2, 24(a0)\n sd s0, 32(a0)\n sd s1, 40(a0)\n"
+    " sd a1, 48(a0)\n sd a2, 56(a0)\n sd a3, 64(a0)\n sd a4, 72(a0)\n sd a5, 80(a0)\n sd a6, 88(a0)\n"
+    " sd s2, 96(a0)\n sd s3, 104(a0)\n sd s4, 112(a0)\n sd s5, 120(a0)\n sd s6, 128(a0)\n sd s7, 136(a0)\n"
+    " sd s8, 144(a0)\n sd s9, 152(a0)\n sd s10, 160(a0)\n sd s11, 168(a0)\n sd t3, 176(a0)\n sd t4, 184(a0)\n"
+    " sd t5, 192(a0)\n sd t6, 200(a0)\n"
+    " ld ra, 0(sp)\n ld s0, 8(sp)\n ld s1, 16(sp)\n ld s2, 24(sp)\n ld s3, 32(sp)\n ld s4, 40(sp)\n ld s5, 48(sp)\n"
+    " ld s6, 56(sp)\n ld s7, 64(sp)\n ld s8, 72(sp)\n ld s9, 80(sp)\n ld s10, 88(sp)\n ld s11, 96(sp)\n"
+    " addi sp, sp, 128\n ret\n");
 void registers_around_trap(long *after);
 
 static void traps_leave_registers_alone(void)
 {
-    static const int expected[] = {1,  0,  0,  0,  8,  9,  11, 12, 13, 0,  0,  0, 18,
+    static const int expected[] = {1,  0,  0,  0,  8,  9,  11, 12, 13, 0, 0, 0, 18,
                                    19, 20, 21, 22, 23, 24, 25, 26, 27, 0, 0, 0, 0};
     long after[sizeof expected / sizeof *expected];
 

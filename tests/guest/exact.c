@@ -75,8 +75,9 @@ static void read_started(const struct mix *mix);
 static void read_in_parallel(const struct mix *mix);
 
 enum { ACTS = 13 };
-static const act_fn acts[ACTS] = {compute_integers, compute_reals,  walk_memory, branch, use_atomics,  send_next,   poll_awhile,
-                                  receive_if_any,   nap,            print,       read_plainly, read_started, read_in_parallel};
+static const act_fn acts[ACTS] = {compute_integers, compute_reals, walk_memory,     branch, use_atomics,
+                                  send_next,        poll_awhile,   receive_if_any,  nap,    print,
+                                  read_plainly,     read_started,  read_in_parallel};
 
 static const struct mix {
     const char *name;

@@ -9,7 +9,7 @@
 #include "check.h"
 
 /* One function per fault: `fault_NAME`, whose first instruction is the one that faults. */
-#define FAULT(name, instruction)                                                        \
+#define FAULT(name, instruction)                                                                    \
     __asm__(".text\n.balign 4\n.globl fault_" #name "\nfault_" #name ":\n" instruction "\n ret\n"); \
     void fault_##name(uint64_t address)
 
@@ -65,12 +65,12 @@ static uint64_t write_code(enum place place, void *stack)
     return (uint64_t)to;
 }
 
-#define WRITTEN 2 /* the argument is an enum place, and becomes the address of code there */
-#define NO_ADDRESS 1 /* not said: the test does not look at it */
+#define WRITTEN     2 /* the argument is an enum place, and becomes the address of code there */
+#define NO_ADDRESS  1 /* not said: the test does not look at it */
 #define KERNEL_TEXT 0x80000000ul
 #define KERNEL_DATA 0xc0002000ul
-#define MAILBOX 0xc0001000ul
-#define UART 0x10000000ul
+#define MAILBOX     0xc0001000ul
+#define UART        0x10000000ul
 
 static const struct fault {
     const char *name;

@@ -24,18 +24,18 @@ static const char *name_of(const char *name)
     return made;
 }
 
-#define check_fails(call, expected_errno)                                                            \
-    do {                                                                                             \
-        errno = 0;                                                                                   \
-        long check_result = (long)(call);                                                            \
-        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, \
-              check_result, errno, strerror(errno), #expected_errno);                                \
+#define check_fails(call, expected_errno)                                                                           \
+    do {                                                                                                            \
+        errno = 0;                                                                                                  \
+        long check_result = (long)(call);                                                                           \
+        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, check_result, \
+              errno, strerror(errno), #expected_errno);                                                             \
     } while (0)
 
-#define check_works(call)                                                                   \
-    do {                                                                                    \
-        errno = 0;                                                                          \
-        check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno));             \
+#define check_works(call)                                                       \
+    do {                                                                        \
+        errno = 0;                                                              \
+        check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno)); \
     } while (0)
 
 static int open_file(const char *name, int flags)
@@ -635,7 +635,8 @@ static size_t fill(const char *name)
         total += n > 0 ? n : 0;
     }
     check_fails(write(fd, buf, PIECE), ENOSPC);
-    snprintf(told, sizeof told, "write %s: volume df00 on I/O node 0 of board 3: no space left on volume", name_of(name));
+    snprintf(told, sizeof told, "write %s: volume df00 on I/O node 0 of board 3: no space left on volume",
+             name_of(name));
     check_told(told);
     check_works(close(fd));
     check_equal(size_of(name), total);

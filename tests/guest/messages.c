@@ -57,8 +57,8 @@ static void expect_any(int want_src, int want_type, int src, int type, int value
     int got = -1, n = nread(&got, sizeof got, &want_src, &want_type, NULL);
 
     check_equal(n, sizeof got);
-    check(got == value && want_src == src && want_type == type,
-          "value %d, source %d, type %d, not %d, %d, %d", got, want_src, want_type, value, src, type);
+    check(got == value && want_src == src && want_type == type, "value %d, source %d, type %d, not %d, %d, %d", got,
+          want_src, want_type, value, src, type);
 }
 
 /* Node 1 sends all before it tells node 0, so that all of it is there. */
@@ -197,8 +197,8 @@ static void carry(uint8_t *room, size_t n, int from, int to, int shift)
         check(buf[-1 - i] == 0xee && buf[n + i] == 0xee, "%zu bytes: written beside the buffer", n);
 }
 
-static const int lengths[] = {0,    1,    2,     7,     8,     9,     63,    64,     500,    1015,   1016,
-                              1017, 1023, 1024,  1025,  4095,  4096,  4097,  16375,  16376,  16377,  16383,
+static const int lengths[] = {0,     1,     2,     7,     8,     9,     63,    64,     500,    1015,  1016,
+                              1017,  1023,  1024,  1025,  4095,  4096,  4097,  16375,  16376,  16377, 16383,
                               16384, 16385, 16400, 32768, 65535, 65536, 65537, 131072, 262143, 262144};
 
 static uint8_t *allocate_room(void)
@@ -274,11 +274,11 @@ static const char constant[] = "in a read-only page";
 
 #define KERNEL_TEXT ((void *)0x80000000ul)
 #define KERNEL_DATA ((void *)0xc0001000ul)
-#define STACK_END ((char *)0x70000000ul)
+#define STACK_END   ((char *)0x70000000ul)
 
 static void *const bad_buffers[] = {
-    NULL,        (void *)8,          (void *)0x1000,    KERNEL_TEXT, KERNEL_DATA,
-    (void *)-1l, (void *)(1ul << 38), STACK_END - 4,     STACK_END,  (void *)0x8000000000000000ul,
+    NULL,        (void *)8,           (void *)0x1000, KERNEL_TEXT, KERNEL_DATA,
+    (void *)-1l, (void *)(1ul << 38), STACK_END - 4,  STACK_END,   (void *)0x8000000000000000ul,
 };
 #define BAD_BUFFERS (sizeof bad_buffers / sizeof *bad_buffers)
 
@@ -379,10 +379,10 @@ static void barrier(void)
     check_equal(nsync(TYPE_MAX + 1), -N_EINVAL);
 }
 
-#define TORTURE_MESSAGES 40
-#define TORTURE_TYPES 5
+#define TORTURE_MESSAGES  40
+#define TORTURE_TYPES     5
 #define TORTURE_MAX_BYTES 4000
-#define TORTURE_NODES 16
+#define TORTURE_NODES     16
 
 struct plan {
     int dest, type, bytes;

@@ -10,12 +10,12 @@
 
 #include "check.h"
 
-#define check_fails(call, expected_errno)                                                            \
-    do {                                                                                             \
-        errno = 0;                                                                                   \
-        long check_result = (long)(call);                                                            \
-        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, \
-              check_result, errno, strerror(errno), #expected_errno);                                \
+#define check_fails(call, expected_errno)                                                                           \
+    do {                                                                                                            \
+        errno = 0;                                                                                                  \
+        long check_result = (long)(call);                                                                           \
+        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, check_result, \
+              errno, strerror(errno), #expected_errno);                                                             \
     } while (0)
 
 static long argument(int i, long otherwise)
@@ -25,8 +25,7 @@ static long argument(int i, long otherwise)
 
 static struct pio_layout chosen_layout(void)
 {
-    return (struct pio_layout){
-        .disks = argument(0, 4), .block_size = argument(1, 4096), .buffers = argument(2, 2)};
+    return (struct pio_layout){.disks = argument(0, 4), .block_size = argument(1, 4096), .buffers = argument(2, 2)};
 }
 
 static int open_pio(const char *name, int flags)

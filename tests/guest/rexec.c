@@ -213,9 +213,13 @@ static void refuses_long_arguments(void)
 /* Sound, but more memory than a node has: it is the node that refuses, and all goes on. */
 static void refuses_too_much_memory(void)
 {
-    struct abi_segment s = {.va = 0x10000, .data = (uint64_t)"x", .file_bytes = 1, .mem_bytes = 1 << 30};
-    struct abi_program p = {.entry = 0x10000, .segment = (uint64_t)&s, .segments = 1, .procs = 1,
-                            .stack_bytes = 65536, .name = (uint64_t)"large"};
+    struct abi_segment s = {.va = 0x10000, .data = (uint64_t) "x", .file_bytes = 1, .mem_bytes = 1 << 30};
+    struct abi_program p = {.entry = 0x10000,
+                            .segment = (uint64_t)&s,
+                            .segments = 1,
+                            .procs = 1,
+                            .stack_bytes = 65536,
+                            .name = (uint64_t) "large"};
 
     check_equal(trap_rexec(1, 1, &p), -N_ENOMEM);
     check_equal(trap_rexec(1, 2, &p), -N_ENOMEM);
@@ -224,9 +228,9 @@ static void refuses_too_much_memory(void)
     s.va = 0x8000;
     check_equal(trap_rexec(1, 1, &p), -N_ENOEXEC);
     p.arguments = 16, p.arg_bytes = 5;
-    s = (struct abi_segment){.va = 0x10000, .data = (uint64_t)"x", .file_bytes = 1, .mem_bytes = 1};
+    s = (struct abi_segment){.va = 0x10000, .data = (uint64_t) "x", .file_bytes = 1, .mem_bytes = 1};
     check_equal(trap_rexec(1, 1, &p), -N_EFAULT);
-    p.arguments = (uint64_t)"a\0b", p.arg_bytes = 4, p.argc = 3;
+    p.arguments = (uint64_t) "a\0b", p.arg_bytes = 4, p.argc = 3;
     check_equal(trap_rexec(1, 1, &p), -N_EINVAL);
 }
 

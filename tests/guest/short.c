@@ -12,7 +12,8 @@
 
 enum { PAGE = 4096, DATA = 7, GO = 8, MOST_BYTES = 8000, LENGTHS = 19 };
 
-static const int lengths[LENGTHS] = {0, 1, 2, 7, 8, 9, 15, 16, 63, 64, 65, 72, 120, 127, 128, 129, 136, 1500, MOST_BYTES};
+static const int lengths[LENGTHS] = {0,  1,  2,   7,   8,   9,   15,  16,   63,        64,
+                                     65, 72, 120, 127, 128, 129, 136, 1500, MOST_BYTES};
 static char pages[3 * PAGE] __attribute__((aligned(PAGE)));
 static char untouched[2][2 * LENGTHS * PAGE] __attribute__((aligned(PAGE))); /* each page boundary is read to once */
 static const char constant[256] = "text";
@@ -117,7 +118,15 @@ static void into_any_buffer(void)
 
 /* ---- Processes and signals ---- */
 
-enum { PROCS = 3, NODES_MOST = 4, ALL_MOST = PROCS * NODES_MOST, TYPES = 3, MESSAGES = 60, LONG_BYTES = 30000, SYNC = 1000 };
+enum {
+    PROCS = 3,
+    NODES_MOST = 4,
+    ALL_MOST = PROCS * NODES_MOST,
+    TYPES = 3,
+    MESSAGES = 60,
+    LONG_BYTES = 30000,
+    SYNC = 1000
+};
 
 static int expected[ALL_MOST][TYPES], taken[ALL_MOST][TYPES]; /* by sender */
 static int sent[ALL_MOST][TYPES];
@@ -201,7 +210,8 @@ static void take_one(int src, int type, uint64_t *own)
     memcpy(&number, buf, 4);
     check(number == (uint32_t)taken[from][type], "number %u from %d, type %d, not %d", number, from, type,
           taken[from][type]);
-    check(find_wrong_byte(buf + 4, n - 4, from * 1000 + type * 100000 + number) == (size_t)n - 4, "content from %d", from);
+    check(find_wrong_byte(buf + 4, n - 4, from * 1000 + type * 100000 + number) == (size_t)n - 4, "content from %d",
+          from);
     taken[from][type]++;
 }
 
@@ -254,7 +264,8 @@ static void catch_signals(void)
 /* Random messages of random processes, some with a signal behind them. */
 static void among_others(void)
 {
-    uint64_t first = 1000 * (test_argc > 0 ? strtoul(test_argv[0], NULL, 10) : 1), state = first + index_of(npid()), own = ~state;
+    uint64_t first = 1000 * (test_argc > 0 ? strtoul(test_argv[0], NULL, 10) : 1), state = first + index_of(npid()),
+             own = ~state;
     int signals_due = 0, left = expect_all(first, &signals_due);
 
     catch_signals();

@@ -13,8 +13,11 @@
 #endif
 
 /* Each on a page of its own, compiled as if nothing were known of it. */
-#define FUNCTION(n) \
-    __attribute__((noinline, noipa, aligned(4096))) static int function_##n(int x) { return x * 10 + VARIANT; }
+#define FUNCTION(n)                                                                \
+    __attribute__((noinline, noipa, aligned(4096))) static int function_##n(int x) \
+    {                                                                              \
+        return x * 10 + VARIANT;                                                   \
+    }
 FUNCTION(0)
 FUNCTION(1)
 FUNCTION(2)

@@ -8,9 +8,9 @@
 
 #include "libpio/file/transport.h"
 
-#define INODES 64
-#define NAMES 64
-#define FDS 128
+#define INODES   64
+#define NAMES    64
+#define FDS      128
 #define REQUESTS 4096
 
 struct inode {

@@ -39,8 +39,8 @@ void fake_set_chooser(int (*choose)(int options));
 void fake_at_call(int nth, void (*action)(void));
 
 struct fake_counts {
-    int calls;          /* that are not asynchronous transfers */
-    int requests;       /* asynchronous ones */
+    int calls;    /* that are not asynchronous transfers */
+    int requests; /* asynchronous ones */
     int in_flight;
     int max_in_flight;
     int volume_requests[FAKE_VOLUMES];

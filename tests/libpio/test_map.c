@@ -29,8 +29,7 @@ Test(map, locates_bytes_by_the_striping_rule)
         cr_expect_eq(place.volume, c->place.volume, "%s: volume %d", c->name, place.volume);
         cr_expect_eq(place.subfile_offset, c->place.subfile_offset, "%s: subfile offset %ld", c->name,
                      (long)place.subfile_offset);
-        cr_expect_eq(place.block_left_bytes, c->place.block_left_bytes, "%s: %d left", c->name,
-                     place.block_left_bytes);
+        cr_expect_eq(place.block_left_bytes, c->place.block_left_bytes, "%s: %d left", c->name, place.block_left_bytes);
     }
 }
 
@@ -118,8 +117,8 @@ Test(map, keeps_sizes_through_the_subfiles)
             sum += subfile[k];
         }
         cr_assert_eq(sum, logical, "no byte is on two volumes or on none");
-        cr_assert_eq(pio_map_logical_bytes(&map, subfile), logical, "D=%d B=%d size %ld", map.disks,
-                     map.block_bytes, (long)logical);
+        cr_assert_eq(pio_map_logical_bytes(&map, subfile), logical, "D=%d B=%d size %ld", map.disks, map.block_bytes,
+                     (long)logical);
     }
 }
 

@@ -82,8 +82,8 @@ Test(open, refuses_another_layout_than_the_files)
     expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){4, 4, 2, NULL}), EINVAL, "", "D");
     expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 8, 2, NULL}), EINVAL, "", "B");
     expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 4, 2, others}), EINVAL, "", "volumes");
-    expect_failure(pio_open_layout("/f", O_RDWR | O_CREAT | O_TRUNC, 0644, &(struct pio_layout){2, 4, 2, NULL}),
-                   EINVAL, "", "truncation does not change the layout");
+    expect_failure(pio_open_layout("/f", O_RDWR | O_CREAT | O_TRUNC, 0644, &(struct pio_layout){2, 4, 2, NULL}), EINVAL,
+                   "", "truncation does not change the layout");
     expect_data(pio_open("/f", O_RDONLY), "unharmed");
     cr_expect_eq(fake_counts()->open_files, 3, "only the last open's");
 }
@@ -161,7 +161,8 @@ Test(open, refuses_bad_names_and_flags)
     }
     cr_expect(pio_open(NULL, O_RDONLY) == -1 && errno == ENOENT, "no name");
     cr_expect(pio_open_layout("/g", O_RDWR | O_CREAT, 0644, &(struct pio_layout){-1, 0, 0, NULL}) == -1 &&
-                  errno == EINVAL, "bad layout");
+                  errno == EINVAL,
+              "bad layout");
     cr_expect_eq(fake_count_files(), files, "nothing was made");
     cr_expect_eq(fake_counts()->open_files, 0);
 }
@@ -344,8 +345,10 @@ struct loss_case {
 };
 
 static const struct loss_case loss_cases[] = {
-    {"first subfile", "//df00/f", ENOENT},          {"first description", "//df00/f.pio", EPROTO},
-    {"another subfile", "//df02/f", ENOENT},        {"another description", "//df02/f.pio", EPROTO},
+    {"first subfile", "//df00/f", ENOENT},
+    {"first description", "//df00/f.pio", EPROTO},
+    {"another subfile", "//df02/f", ENOENT},
+    {"another description", "//df02/f.pio", EPROTO},
 };
 
 Test(loss, of_a_part_is_an_error_even_when_creating)
@@ -407,7 +410,7 @@ Test(loss, by_exchanged_volumes_is_noticed)
             create_with_data("/f", &small);
             fake_exchange_volumes(a, b);
             cr_expect(pio_open("/f", O_RDWR) == -1 && errno == EPROTO, "%d and %d", a, b);
-                fake_exchange_volumes(a, b);
+            fake_exchange_volumes(a, b);
             expect_data(pio_open("/f", O_RDONLY), "put back");
         }
 }

@@ -332,8 +332,11 @@ static void do_random_step(int pfd)
         break;
     case 1:
     case 2:
-    case 3: check_write(pfd, at, n); break;
-    default: check_read(pfd, at, n);
+    case 3:
+        check_write(pfd, at, n);
+        break;
+    default:
+        check_read(pfd, at, n);
     }
     cr_assert_eq(file_size(pfd), model_bytes);
 }

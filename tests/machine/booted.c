@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define WORDS_MAX 40
-#define UP_MS 20000
-#define LOOK_MS 5
-#define END_MS 2000
+#define UP_MS     20000
+#define LOOK_MS   5
+#define END_MS    2000
 
 /* ---- Command lines ---- */
 

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_MS 60000
-#define POLL_MS 5
+#define LIMIT_MS  60000
+#define POLL_MS   5
 #define QEMU_COMM "qemu-system-ris" /* as the kernel cuts it */
 
 /* ---- Paths ---- */
@@ -389,7 +389,8 @@ void guest_must_repeat(const struct ncube_run *r, const char *folder)
         run.options[option] = sync[i];
         guest_must_pass(&run);
         char *trace = file_read(folder, "trace", &bytes);
-        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace", sync[i]);
+        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace",
+                  sync[i]);
         if (first == NULL)
             first = trace, first_bytes = bytes;
         else

@@ -77,7 +77,7 @@ void command_must_succeed(char *const argv[]);
 struct ncube_run { /* NULL or 0: not given */
     const char *dim;
     const char *machine, *images, *serve, *trace, *stats, *limit;
-    const char *program; /* below the build folder; one that begins with '/' or '.' is taken as it is */
+    const char *program;  /* below the build folder; one that begins with '/' or '.' is taken as it is */
     const char *args[10]; /* of these, too, "guest/..." and "examples/..." lie below the build folder */
     const char *options[3];
     const void *input;

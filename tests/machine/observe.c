@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_MS 600000
+#define LIMIT_MS      600000
 #define PROCESSES_MAX 16
-#define LOOPS_MAX 16
+#define LOOPS_MAX     16
 
 /* ---- Disturbances ---- */
 

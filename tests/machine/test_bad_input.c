@@ -64,7 +64,10 @@ static const struct line {
     {"a heartbeat that is none", {"run", "--heartbeat=often", HELLO}, USAGE, {"'often'", "seconds"}},
     {"a heartbeat that never comes", {"run", "--heartbeat=0", HELLO}, USAGE, {"'0'", "seconds"}},
     {"too little virtual time", {"run", "--limit", "0.001", HELLO}, LIMIT, {"limit", "0.001"}},
-    {"a program that never ends, and a limit", {"run", "--limit", "0.1", "@guest/ends", "spins"}, LIMIT, {"limit", "0.1"}},
+    {"a program that never ends, and a limit",
+     {"run", "--limit", "0.1", "@guest/ends", "spins"},
+     LIMIT,
+     {"limit", "0.1"}},
 };
 
 ParameterizedTestParameters(bad_input, on_the_command_line_is_refused)
@@ -86,8 +89,8 @@ ParameterizedTest(size_t *row, bad_input, on_the_command_line_is_refused)
 
 Test(bad_input, a_missing_qemu_is_named)
 {
-    char *argv[] = {"/usr/bin/env", "PATH=/no/such/folder", build_path("bin/ncube"), "run",
-                    build_path("examples/hello"), NULL};
+    char *argv[] = {"/usr/bin/env", "PATH=/no/such/folder",       build_path("bin/ncube"),
+                    "run",          build_path("examples/hello"), NULL};
 
     expect_refusal(argv, "no QEMU", FAILED, (const char *[4]){"qemu-system-riscv64"});
 }
@@ -120,7 +123,8 @@ static const struct machine_text {
      " size = 3; } ); } ); } );\n",
      {":4:", "size"}},
     {"a volume twice",
-     "dim = 2;\nboards = ( { number = 3; io_nodes = (\n{ index = 0; drives = ( { volume = \"a\"; image = \"a.img\"; },\n"
+     "dim = 2;\nboards = ( { number = 3; io_nodes = (\n{ index = 0; drives = ( { volume = \"a\"; image = \"a.img\"; "
+     "},\n"
      "{ volume = \"a\"; image = \"b.img\"; } ); } ); } );\n",
      {":4:", "'a'", "line 3"}},
     {"an SI node that is not there",
@@ -190,7 +194,8 @@ Test(bad_input, an_image_that_is_missing_or_no_file_system_is_refused)
 Test(bad_input, an_image_in_use_is_refused)
 {
     char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 2, 1, "");
-    struct command user = ncube_start(&(struct ncube_run){.machine = machine, .program = "guest/ends", .args = {"spins"}});
+    struct command user =
+        ncube_start(&(struct ncube_run){.machine = machine, .program = "guest/ends", .args = {"spins"}});
 
     cr_assert_neq(command_find_qemu(&user), 0);
     expect_machine_refused(machine, "0", "in use", (const char *[4]){"df00.img", "in use"});

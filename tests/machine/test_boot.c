@@ -32,20 +32,30 @@ static const struct program {
 } programs[] = {
     {"one node", {"examples/hello"}, "", 0, "hello from node 0 of 1\n", ""},
     {"its own input", {"guest/streams", "copies lines"}, "a line\nthe end", 0, "a line\nthe endpassed\n", ""},
-    {"both outputs", {"guest/streams", "prints to both"}, "", 0, "to the output\npassed\n",
+    {"both outputs",
+     {"guest/streams", "prints to both"},
+     "",
+     0,
+     "to the output\npassed\n",
      "to the error stream\nno newline"},
     {"its status", {"guest/status", "42"}, "", 42, "", ""},
     {"the highest status", {"-d2", "guest/status", "7"}, "", 10, "", ""},
     {"a fault", {"-d1", "guest/faults", "null load", "1"}, "", 1, NULL, "in fault_load"},
-    {"a deadlock", {"-d1", "guest/ends", "waits for one that has ended"}, "", 125, "",
+    {"a deadlock",
+     {"-d1", "guest/ends", "waits for one that has ended"},
+     "",
+     125,
+     "",
      "node 0 waits in nread for a message of type 42 from node 1"},
     {"no such file", {"./none"}, "", 1, "", "/none: cannot be opened"},
     {"too many nodes", {"-d4", "examples/hello"}, "", 1, "", "dimension 4 does not fit"},
-    {"labels", {"-d1", "--label", "examples/hello"}, "", 0, "node 0: hello from node 0 of 2\nnode 1: hello from node 1 of 2\n",
+    {"labels",
+     {"-d1", "--label", "examples/hello"},
+     "",
+     0,
+     "node 0: hello from node 0 of 2\nnode 1: hello from node 1 of 2\n",
      ""},
-    {"two programs",
-     {"-d1", "examples/hello", ":", "guest/status", "6"},
-     "", 7, "hello from node 0 of 2\n", ""},
+    {"two programs", {"-d1", "examples/hello", ":", "guest/status", "6"}, "", 7, "hello from node 0 of 2\n", ""},
 };
 
 /* One machine for all, so that each program follows one that ended in another way. */
@@ -105,7 +115,8 @@ Test(boot, fifty_programs_in_a_row_leave_nothing_in_the_machine)
         if (i == 2)
             before = count_descriptors(b.command.pid);
     }
-    cr_expect(descriptors_come_down_to(b.command.pid, before), "%zu, not %zu", count_descriptors(b.command.pid), before);
+    cr_expect(descriptors_come_down_to(b.command.pid, before), "%zu, not %zu", count_descriptors(b.command.pid),
+              before);
     booted_down(&b);
 }
 
@@ -205,7 +216,7 @@ Test(boot, the_last_output_of_a_program_is_not_lost)
 }
 
 #define NEIGHBOURS 4
-#define ROUNDS "60"
+#define ROUNDS     "60"
 
 /* All start, all wait for a line, and then all run. */
 Test(boot, messages_of_programs_at_once_do_not_cross)
@@ -556,7 +567,8 @@ Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
         expect_end(&other, "the other", 0, "passed\n", "");
         close(input);
     }
-    struct outcome busy = command_run((char *[]){ncube, "run", "-m", machine, build_path("examples/hello"), NULL}, NULL);
+    struct outcome busy =
+        command_run((char *[]){ncube, "run", "-m", machine, build_path("examples/hello"), NULL}, NULL);
     outcome_expect(&busy, "the images are in use", 1, "", "in use");
     outcome_free(&busy);
     booted_down(&b);

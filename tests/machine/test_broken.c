@@ -25,10 +25,12 @@ static const struct broken_case {
     {"owed", "1", "owed", "{ parity = 1000000; link = [0, 0]; from_us = 200000; until_us = 700000; }", 0, ""},
     {"front end's reply that is given up", "0", "front end's reply is given up",
      "{ parity = 1500; link = [0, 13]; from_us = 500000; }", 0, ""},
-    {"front end's reply without a way", "2", "front end owes", "{ link = [1, 1]; from_us = 200000; until_us = 400000; }", 0, ""},
+    {"front end's reply without a way", "2", "front end owes",
+     "{ link = [1, 1]; from_us = 200000; until_us = 400000; }", 0, ""},
     {"front end's reply in noise that ends", "2", "front end owes",
      "{ parity = 1000000; link = [1, 1]; from_us = 200000; until_us = 400000; }", 0, ""},
-    {"told by destination", "2", "told by destination", "{ link = [0, 0]; from_us = 200000; until_us = 400000; }", 0, ""},
+    {"told by destination", "2", "told by destination", "{ link = [0, 0]; from_us = 200000; until_us = 400000; }", 0,
+     ""},
     {"reply that is given up", "0", "reply is given up", "{ parity = 1500; link = [7, 13]; from_us = 500000; }", 0, ""},
     {"followed", "2", "followed", "{ link = [1, 1]; from_us = 200000; until_us = 300000; }", 0, ""},
     {"dead node", "2", "dead node", "{ node = 3; from_us = 200000; until_us = 400000; }", 0, ""},
@@ -36,15 +38,16 @@ static const struct broken_case {
     {"dead node inside", "3", "works", "{ node = 5; }", 1, "can't be loaded: node 1 finds no sound way to node 5\n"},
     {"node that dies while it works", "2", "works for 300 ms", "{ node = 3; from_us = 200000; }", 123,
      "node 3 has been dead since 0.200000 s: the program can't go on or end there\n"},
-    {"node that is dead when it ends", "2", "works for 300 ms", "{ node = 3; from_us = 200000; until_us = 3000000; }", 0, ""},
-    {"dead SI node of the front end", "2", "works", "{ node = 0; }", 1, "can't be loaded: there is no sound way to node 0"},
+    {"node that is dead when it ends", "2", "works for 300 ms", "{ node = 3; from_us = 200000; until_us = 3000000; }",
+     0, ""},
+    {"dead SI node of the front end", "2", "works", "{ node = 0; }", 1,
+     "can't be loaded: there is no sound way to node 0"},
     {"noise from the first byte", "2", "works", "{ parity = 1000000; link = [0, 13]; }", 1,
      "the noisiest channel is that from the front end to node 0: it has damaged"},
     {"noise in the loading tree", "2", "works", "{ parity = 1000000; link = [0, 1]; }", 1,
      "the noisiest channel is that from node 0 to node 2: it has damaged"},
     {"noise to the front end", "2", "noise to the front end", "{ parity = 1000000; link = [0, 13]; from_us = 200000; }",
-     125,
-     "  the noisiest channel is that from node 0 to the front end: it has damaged"},
+     125, "  the noisiest channel is that from node 0 to the front end: it has damaged"},
     {"too much noise to load", "2", "works", "{ parity = 1000; link = [0, 13]; }", 1, "no sound way to node 0"},
     {"too much noise to load node 2", "2", "works", "{ parity = 1000; link = [0, 1]; }", 1, "no sound way"},
     {"dead I/O node from the start", "0", "missing volume", "{ io_node = [3, 1]; }", 0,
@@ -53,7 +56,8 @@ static const struct broken_case {
      "volume df01 is missing: nothing is heard of I/O node 1 of board 3\n"},
     {"dead link of an I/O node", "0", "missing volume", "{ link = [6, 13]; }", 0,
      "volume df01 is missing: nothing is heard of I/O node 1 of board 3\n"},
-    {"I/O node that dies", "0", "works for 300 ms", "{ io_node = [3, 1]; from_us = 200000; }", 1, "it was not shut down"},
+    {"I/O node that dies", "0", "works for 300 ms", "{ io_node = [3, 1]; from_us = 200000; }", 1,
+     "it was not shut down"},
     {"I/O node that dies and recovers", "0", "dead I/O node",
      "{ io_node = [3, 0]; from_us = 500000; until_us = 900000; }", 0, ""},
     {"answer that is lost", "0", "answer is lost", "{ io_node = [3, 0]; from_us = 500000; until_us = 700000; }", 0, ""},
@@ -71,7 +75,8 @@ ParameterizedTestParameters(broken, machines)
 static struct outcome run_broken(const struct broken_case *b, const char *folder)
 {
     char *more = format("faults = ( %s );\n", b->faults), *machine = machine_file(folder, 3, VOLUMES, more);
-    struct ncube_run r = {.dim = b->dim, .machine = machine, .serve = folder, .program = PROGRAM, .args = {b->program_case}};
+    struct ncube_run r = {
+        .dim = b->dim, .machine = machine, .serve = folder, .program = PROGRAM, .args = {b->program_case}};
     struct outcome o = ncube_run(&r);
 
     free(machine);

@@ -92,9 +92,9 @@ static struct observed observe_input_from_pipe(const char *text, int pause_ms)
     int ends[2];
 
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
-    struct command c = ncube_start_on(
-        &(struct ncube_run){.program = "guest/streams", .args = {"copies lines"}, .trace = trace},
-        (struct streams_of_test){ends[0], -1});
+    struct command c =
+        ncube_start_on(&(struct ncube_run){.program = "guest/streams", .args = {"copies lines"}, .trace = trace},
+                       (struct streams_of_test){ends[0], -1});
     close(ends[0]);
     for (; *text != '\0'; text++) {
         cr_assert_eq(write(ends[1], text, 1), 1);
@@ -110,8 +110,8 @@ static struct observed observe_input_from_pipe(const char *text, int pause_ms)
 Test(determinism, does_not_depend_on_when_input_comes)
 {
     const char *text = "one\ntwo and more\n\nthe last";
-    struct observed file = observe(
-        (struct ncube_run){.program = "guest/streams", .args = {"copies lines"}, .input = text}, NULL);
+    struct observed file =
+        observe((struct ncube_run){.program = "guest/streams", .args = {"copies lines"}, .input = text}, NULL);
     struct observed slow = observe_input_from_pipe(text, 15);
 
     observed_expect_same(&file, &slow, "input byte by byte");

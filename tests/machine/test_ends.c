@@ -19,8 +19,8 @@
 
 TestSuite(ends, .timeout = 3600);
 
-#define END_MS 2000
-#define MOMENTS 12
+#define END_MS        2000
+#define MOMENTS       12
 #define MOMENT_MAX_MS 300
 
 static unsigned draw(unsigned *state)

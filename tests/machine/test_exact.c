@@ -16,7 +16,7 @@
 
 TestSuite(exact, .timeout = 36000);
 
-#define VOLUMES 2
+#define VOLUMES         2
 #define IMAGE_KILOBYTES 1024
 
 /* ---- Random programs ---- */

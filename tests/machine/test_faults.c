@@ -83,13 +83,11 @@ ParameterizedTest(size_t *row, faults, end_the_program_and_say_where)
 /* x1 to x31, each with a value of its own, as they were. */
 static void expect_registers(const char *option, const char *node)
 {
-    static const char *const names[] = {"ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",
-                                        "a2", "a3", "a4", "a5", "a6", "a7", "s2", "s3", "s4", "s5",  "s6",
+    static const char *const names[] = {"ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0", "a1",
+                                        "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5", "s6",
                                         "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
-    struct outcome o = ncube_run(&(struct ncube_run){.dim = "1",
-                                                     .options = {"--registers", option},
-                                                     .program = "guest/faults",
-                                                     .args = {"with registers", node}});
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "1", .options = {"--registers", option}, .program = "guest/faults", .args = {"with registers", node}});
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         char *wanted = format("  %-4s 0x%016x", names[i], 0xc0de00 + i + 1);

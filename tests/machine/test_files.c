@@ -16,12 +16,22 @@ TestSuite(files, .timeout = 90);
 static const struct file_case {
     const char *dim, *name;
 } file_cases[] = {
-    {"0", "opens and closes"},  {"0", "reads and writes"},          {"0", "truncates and appends"},
-    {"0", "describes"},         {"0", "serves stdio"},              {"0", "renames and links"},
-    {"0", "lists"},             {"0", "makes and removes folders"}, {"0", "many files"},
-    {"0", "all descriptors"},   {"0", "a big file"},                {"0", "holes"},
+    {"0", "opens and closes"},
+    {"0", "reads and writes"},
+    {"0", "truncates and appends"},
+    {"0", "describes"},
+    {"0", "serves stdio"},
+    {"0", "renames and links"},
+    {"0", "lists"},
+    {"0", "makes and removes folders"},
+    {"0", "many files"},
+    {"0", "all descriptors"},
+    {"0", "a big file"},
+    {"0", "holes"},
     {"0", "beyond 4 GB"},
-    {"0", "starts and ends"},   {"3", "own files"},                 {"2", "one file"},
+    {"0", "starts and ends"},
+    {"3", "own files"},
+    {"2", "one file"},
     {"3", "appended records"},
 };
 
@@ -35,8 +45,7 @@ ParameterizedTest(size_t *row, files, of_the_served_folder_work)
     const struct file_case *f = &file_cases[*row];
     char *folder = folder_new();
 
-    guest_must_pass(
-        &(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name, ""}});
+    guest_must_pass(&(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name, ""}});
     folder_remove(folder);
 }
 

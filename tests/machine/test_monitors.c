@@ -46,8 +46,8 @@ static void see_disk(const char *more, double cpu_most)
         cr_assert_eq(sscanf(at + strlen(writes[i].line), "%lf cpu_us=%lf", &disk_us, &cpu_us), 2, "%s", at);
         cr_expect_lt(fabs(disk_us / writes[i].disk_us - 1), 0.05, "%s%.1f, published %.0f", writes[i].line, disk_us,
                      writes[i].disk_us);
-        cr_expect_lt(fabs(cpu_us / writes[i].cpu_us - 1), cpu_most, "%scpu_us=%.1f, published %.0f", writes[i].line, cpu_us,
-                     writes[i].cpu_us);
+        cr_expect_lt(fabs(cpu_us / writes[i].cpu_us - 1), cpu_most, "%scpu_us=%.1f, published %.0f", writes[i].line,
+                     cpu_us, writes[i].cpu_us);
     }
     outcome_free(&o);
     free(machine);
@@ -66,7 +66,8 @@ Test(monitors, see_the_processor_of_1992_take_its_time)
 
 Test(monitors, see_messages_of_1992_start_up_in_160_us)
 {
-    char *folder = folder_with_images(1, 8192, 1024), *machine = machine_file(folder, 3, 1, "timing = \"wang-leiss\";\n");
+    char *folder = folder_with_images(1, 8192, 1024),
+         *machine = machine_file(folder, 3, 1, "timing = \"wang-leiss\";\n");
 
     guest_must_pass(
         &(struct ncube_run){.dim = "1", .machine = machine, .program = "guest/measure", .args = {"start-up of 1992"}});

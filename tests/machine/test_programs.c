@@ -23,7 +23,13 @@ static const struct program {
     {"an exit runs the exit handlers", "0", "guest/ends", {"runs exit handlers"}, "", 5, "farewell from node 0\n", ""},
     {"_exit runs none", "0", "guest/ends", {"skips exit handlers"}, "", 6, "", ""},
     {"abort on one node is the program's status", "2", "guest/ends", {"aborts"}, "", 134, "passed\n", ""},
-    {"a message that cannot come is a deadlock", "1", "guest/ends", {"waits for one that has ended"}, "", 125, "",
+    {"a message that cannot come is a deadlock",
+     "1",
+     "guest/ends",
+     {"waits for one that has ended"},
+     "",
+     125,
+     "",
      "node 0 waits in nread for a message of type 42 from node 1"},
     {"the C library does what it should", "0", "guest/library", {"argument"}, "", 0, NULL, ""},
     {"thirty-two nodes meet", "5", "guest/nsync", {NULL}, "", 0, "5 barriers hold\n", ""},
@@ -100,8 +106,8 @@ Test(programs, whose_messages_do_not_fit_in_memory_lose_none)
 {
     char *folder = folder_new(), *machine = machine_file(folder, 2, 0, "ram_mb = 1;");
 
-    guest_must_pass(&(struct ncube_run){
-        .dim = "2", .machine = machine, .program = "guest/messages", .args = {"more than memory"}});
+    guest_must_pass(
+        &(struct ncube_run){.dim = "2", .machine = machine, .program = "guest/messages", .args = {"more than memory"}});
     free(machine);
     folder_remove(folder);
 }

@@ -63,8 +63,11 @@ Test(rexec, loads_from_a_volume)
     char *images = folder_with_images(1, 2048, 1024), *machine = machine_file(images, 2, 1, "");
     char *folder = folder_with_program();
 
-    guest_must_pass(&(struct ncube_run){
-        .machine = machine, .dim = "2", .serve = folder, .program = PROGRAM, .args = {"from a volume", "//df00/rexec"}});
+    guest_must_pass(&(struct ncube_run){.machine = machine,
+                                        .dim = "2",
+                                        .serve = folder,
+                                        .program = PROGRAM,
+                                        .args = {"from a volume", "//df00/rexec"}});
     images_check(images, 1);
     folder_remove(folder);
     free(machine);
@@ -74,8 +77,8 @@ Test(rexec, loads_from_a_volume)
 Test(rexec, makes_a_farm_of_workers)
 {
     char *folder = build_path("examples");
-    struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = "3", .serve = folder, .program = "examples/manager", .args = {"worker", "20"}});
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "3", .serve = folder, .program = "examples/manager", .args = {"worker", "20"}});
 
     outcome_expect(&o, "manager", 0, "sum 2490\n", "");
     outcome_free(&o);
@@ -86,7 +89,8 @@ Test(rexec, is_repeatable)
 {
     char *folder = folder_with_program();
 
-    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"loads others"}}, folder);
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .serve = folder, .program = PROGRAM, .args = {"loads others"}},
+                      folder);
     folder_remove(folder);
 }
 
@@ -97,8 +101,8 @@ Test(rexec, gives_its_nodes_back_when_its_user_goes_away)
     struct booted b = booted_up(WORDS("-d", "2"));
 
     for (int i = 0; i < 8; i++) {
-        struct command c = xnc_start(&b, (struct streams_of_test){-1, -1},
-                                     WORDS("-d2", "--serve", folder, PROGRAM, "for ever"));
+        struct command c =
+            xnc_start(&b, (struct streams_of_test){-1, -1}, WORDS("-d2", "--serve", folder, PROGRAM, "for ever"));
         poll(NULL, 0, 150 + 17 * i);
         kill(c.pid, i % 2 ? SIGKILL : SIGTERM);
         struct outcome o = command_wait(&c);

@@ -19,9 +19,9 @@ enum { FAILED = 1, VOLUMES = 2 };
 
 struct run {
     struct outcome outcome;
-    json_t *stats;   /* without the host's object, */
-    json_t *host;    /* which is this */
-    char *text;      /* of stats */
+    json_t *stats; /* without the host's object, */
+    json_t *host;  /* which is this */
+    char *text;    /* of stats */
     char *trace;
     size_t trace_bytes;
 };
@@ -82,8 +82,7 @@ static json_int_t sum(const struct run *r, const char *list, const char *key)
     size_t i;
     json_t *part;
 
-    json_array_foreach(json_object_get(r->stats, list), i, part)
-        total += number(part, key);
+    json_array_foreach(json_object_get(r->stats, list), i, part) total += number(part, key);
     return total;
 }
 
@@ -111,8 +110,8 @@ static const struct variant {
 
 static struct run run_variant(const struct program *p, const struct variant *v)
 {
-    struct ncube_run r = {.dim = p->dim, .program = p->program, .limit = p->limit, .on_cpu = v->cpu,
-                          .options = {NULL, v->option}};
+    struct ncube_run r = {
+        .dim = p->dim, .program = p->program, .limit = p->limit, .on_cpu = v->cpu, .options = {NULL, v->option}};
 
     memcpy(r.args, p->args, sizeof p->args);
     return run_with_stats(r, v->more);
@@ -128,7 +127,8 @@ ParameterizedTest(size_t *row, stats, are_the_same_in_every_run)
     const struct program *p = &programs[*row];
     struct run plain = run_variant(p, &(struct variant){.more = ""});
 
-    cr_expect_eq(plain.outcome.status, p->status, "%s: status %d: %s", p->name, plain.outcome.status, plain.outcome.err);
+    cr_expect_eq(plain.outcome.status, p->status, "%s: status %d: %s", p->name, plain.outcome.status,
+                 plain.outcome.err);
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         const struct variant *v = &variants[i];
         struct run other = run_variant(p, v);
@@ -173,10 +173,9 @@ Test(stats, cycles_of_user_code_are_exactly_its_instructions_where_each_takes_on
     json_t *node;
 
     cr_expect_gt(sum(&r, "nodes", "interrupts"), 20);
-    json_array_foreach(json_object_get(r.stats, "nodes"), i, node)
-        if (i < 8)
-            cr_expect_eq(number(node, "user_cycles"), number(node, "instructions"), "node %zu: %lld, %lld", i,
-                         number(node, "user_cycles"), number(node, "instructions"));
+    json_array_foreach(json_object_get(r.stats, "nodes"), i, node) if (i < 8)
+        cr_expect_eq(number(node, "user_cycles"), number(node, "instructions"), "node %zu: %lld, %lld", i,
+                     number(node, "user_cycles"), number(node, "instructions"));
     run_free(&r);
 }
 

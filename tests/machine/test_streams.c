@@ -46,8 +46,8 @@ ParameterizedTestParameters(streams, carry_text)
 ParameterizedTest(size_t *row, streams, carry_text)
 {
     const struct dialogue *d = &dialogues[*row];
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.dim = d->dim, .program = PROGRAM, .args = {d->program_case}, .input = d->input});
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = d->dim, .program = PROGRAM, .args = {d->program_case}, .input = d->input});
 
     outcome_expect(&o, d->name, d->status, d->out, d->err);
     outcome_free(&o);
@@ -59,8 +59,8 @@ ParameterizedTest(size_t *row, streams, carry_text)
 
 static void expect_copy(const char *program_case, const uint8_t *bytes, size_t n)
 {
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.program = PROGRAM, .args = {program_case}, .input = bytes, .input_bytes = n});
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.program = PROGRAM, .args = {program_case}, .input = bytes, .input_bytes = n});
 
     cr_expect_eq(o.status, 0, "%s: %s", program_case, o.err);
     cr_expect_eq(o.out_bytes, n + strlen(PASSED), "%s: %zu bytes", program_case, o.out_bytes);

@@ -82,8 +82,7 @@ ParameterizedTestParameters(vertex, ends_programs_as_it_should)
 ParameterizedTest(size_t *row, vertex, ends_programs_as_it_should)
 {
     const struct end *e = &ends[*row];
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}});
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = e->dim, .program = e->program, .args = {e->name}});
 
     outcome_expect(&o, e->name, e->status, "", e->err);
     outcome_free(&o);
@@ -108,8 +107,7 @@ Test(vertex, delivers_them_in_spite_of_noise)
 
 Test(vertex, answers_random_calls)
 {
-    struct outcome o =
-        ncube_run(&(struct ncube_run){.dim = "2", .program = "guest/calls", .args = {"4000", "1"}});
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = "guest/calls", .args = {"4000", "1"}});
 
     outcome_expect(&o, "random calls", 0, "passed\n", "refused");
     outcome_free(&o);
@@ -132,8 +130,8 @@ ParameterizedTestParameters(vertex, interrupts_come_at_the_same_time_in_strict_m
 static char *trace_of(const struct self_test *t, const char *sync, const char *folder, size_t *bytes)
 {
     char *ncube = build_path("bin/ncube"), *program = build_path(t->program), *trace = format("%s/trace", folder);
-    char *argv[] = {ncube, "run", "--sync", (char *)sync, "--trace", trace, "-d", (char *)t->dim, program,
-                    (char *)t->name, NULL};
+    char *argv[] = {ncube, "run",          "--sync", (char *)sync,    "--trace", trace,
+                    "-d",  (char *)t->dim, program,  (char *)t->name, NULL};
     struct outcome o = command_run(argv, "");
     char *content = file_read(folder, "trace", bytes);
 

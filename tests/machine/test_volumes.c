@@ -92,8 +92,8 @@ Test(volumes, are_several_file_systems)
 Test(volumes, that_do_not_exist_are_named)
 {
     char *folder = folder_with_images(1, 512, 1024), *machine = machine_file(folder, 1, 1, "");
-    struct outcome o = ncube_run(
-        &(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"no such volume", "//nosuch/"}});
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"no such volume", "//nosuch/"}});
 
     outcome_expect(&o, "no such volume", 0, "passed\n", "//nosuch/file: No such file or directory\n");
     outcome_free(&o);
@@ -166,8 +166,8 @@ Test(volumes, stay_whole_when_a_program_faults)
  * Returns how many it had synced. */
 static int cut_power(const char *machine, int signal_number, size_t after_files, int after_ms)
 {
-    struct command c = ncube_start(
-        &(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"syncs", "//df00/"}});
+    struct command c =
+        ncube_start(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"syncs", "//df00/"}});
 
     command_await_lines(&c, after_files);
     command_ends_within(&c, after_ms);
@@ -214,8 +214,7 @@ Test(volumes, keep_what_was_synced_when_the_power_fails)
 
 static void copy_image(const char *folder, const char *from, const char *to)
 {
-    command_must_succeed(
-        (char *[]){"cp", format("%s/%s", folder, from), format("%s/%s", folder, to), NULL});
+    command_must_succeed((char *[]){"cp", format("%s/%s", folder, from), format("%s/%s", folder, to), NULL});
 }
 
 Test(volumes, have_the_same_bytes_after_two_runs)
@@ -229,8 +228,7 @@ Test(volumes, have_the_same_bytes_after_two_runs)
     copy_image(folder, "fresh.img", "df00.img");
     r.on_cpu = "0";
     guest_must_pass(&r);
-    command_must_succeed(
-        (char *[]){"cmp", format("%s/first.img", folder), format("%s/df00.img", folder), NULL});
+    command_must_succeed((char *[]){"cmp", format("%s/first.img", folder), format("%s/df00.img", folder), NULL});
     free(machine);
     folder_remove(folder);
 }

@@ -9,7 +9,7 @@
 #include "tests/nsdisk/volume.h"
 #include "vertex/contract/system.h"
 
-#define SFIDS 16
+#define SFIDS       16
 #define MESSAGE_MAX 20000u
 
 struct fuzz {
@@ -25,8 +25,8 @@ static uint32_t below(struct fuzz *f, uint32_t n)
 
 static uint16_t put_name(struct fuzz *f, uint8_t *at)
 {
-    static const char *const names[] = {"/a", "/b", "/a/b", "/a/a", "/a/../b", "/", "/lost+found", "/a/b/c", "//",
-                                        "/."};
+    static const char *const names[] = {"/a", "/b",          "/a/b",   "/a/a", "/a/../b",
+                                        "/",  "/lost+found", "/a/b/c", "//",   "/."};
     const char *name = names[below(f, sizeof names / sizeof names[0])];
     memcpy(at, name, strlen(name));
     return (uint16_t)strlen(name);

@@ -218,7 +218,7 @@ static void step_rename(struct model *m, struct volume *v, int from, const char 
     m->file[to] = m->file[from];
     m->kind[from] = MODEL_NONE;
     for (int i = 0; m->kind[to] == MODEL_DIR && from < MODEL_NAMES && i < MODEL_NAMES; i++) {
-        int old = MODEL_NAMES + from * MODEL_NAMES + i, new = MODEL_NAMES + to * MODEL_NAMES + i;
+        int old = MODEL_NAMES + from * MODEL_NAMES + i, new = MODEL_NAMES + to *MODEL_NAMES + i;
         m->kind[new] = m->kind[old];
         m->file[new] = m->file[old];
         m->kind[old] = MODEL_NONE;

@@ -9,9 +9,9 @@
 
 #include "tests/nsdisk/volume.h"
 
-#define MODEL_NAMES 8
-#define MODEL_SLOTS (MODEL_NAMES + MODEL_NAMES * MODEL_NAMES) /* top level, then below each */
-#define MODEL_FILES MODEL_SLOTS
+#define MODEL_NAMES      8
+#define MODEL_SLOTS      (MODEL_NAMES + MODEL_NAMES * MODEL_NAMES) /* top level, then below each */
+#define MODEL_FILES      MODEL_SLOTS
 #define MODEL_FILE_BYTES 400000u
 
 enum model_kind { MODEL_NONE, MODEL_FILE, MODEL_DIR };
@@ -27,7 +27,7 @@ struct model {
     struct model_file files[MODEL_FILES];
     uint64_t random;
     bool directories_stay; /* none is renamed */
-    const char *last; /* the last operation, for messages */
+    const char *last;      /* the last operation, for messages */
     int32_t got, expected;
 };
 

@@ -6,7 +6,7 @@
 
 #include "vertex/contract/errors.h"
 
-#define BLOCK 1024u
+#define BLOCK  1024u
 #define BLOCKS 512u
 
 static uint8_t disk[BLOCK * BLOCKS];

@@ -10,8 +10,8 @@
 
 #include "tests/nsdisk/model.h"
 
-#define BIG 30000u
-#define CUTS 250u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define BIG   30000u
+#define CUTS  250u /* of a scenario, unless NSDISK_ALL_CUTS is set */
 #define MARKS 8
 
 static struct volume v;

@@ -7,7 +7,7 @@
 
 static const uint32_t block_sizes[] = {1024, 2048, 4096};
 #define EACH_BLOCK_SIZE(i) for (size_t i = 0; i < 3; i++)
-#define MB (1u << 20)
+#define MB                 (1u << 20)
 
 static struct volume v;
 
@@ -60,7 +60,8 @@ Test(files, read_back_what_was_written_and_zeros_before)
 {
     static uint8_t out[MB], in[MB + 1];
     fill_pattern(out, sizeof out, 1);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         start(block_sizes[b], 16384);
         for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
             const char *name = transfers[i].name;
@@ -85,7 +86,8 @@ Test(files, survive_a_remount)
 {
     static uint8_t out[300000];
     fill_pattern(out, sizeof out, 2);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         start(block_sizes[b], 8192);
         cr_assert_eq(v_put(&v, "/kept", out, sizeof out), sizeof out);
         cr_assert_eq(volume_unmount(&v), 0);
@@ -100,7 +102,8 @@ Test(files, a_16_kb_write_in_sequence_is_one_disk_command)
 {
     static uint8_t out[16384];
     fill_pattern(out, sizeof out, 3);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         start(block_sizes[b], 16384);
         uint64_t sfid = create("/f");
         cr_assert_eq(v_write(&v, sfid, 0, out, sizeof out), sizeof out);
@@ -138,7 +141,8 @@ Test(files, grow_with_zeros_and_shrink_for_good)
 {
     static uint8_t out[50000], in[200000];
     fill_pattern(out, sizeof out, 5);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         struct file_stat st;
         start(block_sizes[b], 8192);
         uint64_t sfid = create("/f");
@@ -162,7 +166,8 @@ Test(files, a_write_beyond_the_end_leaves_zeros_between)
 {
     static uint8_t ones[5000], in[9000];
     memset(ones, 0xff, sizeof ones);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         start(block_sizes[b], 8192);
         uint64_t sfid = create("/f");
         v_write(&v, sfid, 0, ones, 5000);
@@ -189,7 +194,8 @@ Test(files, reach_the_last_block_of_the_third_level_and_no_further)
 {
     static uint8_t out[4096], in[4096];
     fill_pattern(out, sizeof out, 6);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         start(block_sizes[b], 8192);
         uint64_t max = server_volume(v.server, 0)->file_max_bytes;
         uint64_t sfid = create("/big");
@@ -208,7 +214,8 @@ Test(files, a_full_volume_takes_what_fits_and_keeps_all_of_it)
 {
     static uint8_t out[MB], in[MB];
     fill_pattern(out, sizeof out, 7);
-    EACH_BLOCK_SIZE(b) {
+    EACH_BLOCK_SIZE(b)
+    {
         struct file_statfs st;
         start(block_sizes[b], 5000);
         uint64_t sfid = create("/f"), size = 0;

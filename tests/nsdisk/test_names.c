@@ -269,7 +269,8 @@ Test(names, that_are_symbolic_links_are_followed)
     snprintf(command, sizeof command,
              "printf 'symlink short d/f\\nsymlink dir /d\\nsymlink d/up ../d/f\\nsymlink dangling new\\n"
              "symlink loop loop\\nsymlink long /d/../d/./../d/../d/../d/../d/../d/../d/../d/../d/../d/../d/f\\n"
-             "symlink d/d .\\nsymlink d/deep /%sf\\n' | debugfs -w -f - %%s >/dev/null 2>&1", long_text);
+             "symlink d/d .\\nsymlink d/deep /%sf\\n' | debugfs -w -f - %%s >/dev/null 2>&1",
+             long_text);
     volume_run(&v, command);
     volume_mount(&v);
     const char *through[] = {"/short", "/dir/f", "/d/up", "/long", "/dir/up", "/d/d/d/f", "/d/deep"};
@@ -319,8 +320,10 @@ Test(names, are_listed_with_their_types_and_nothing_else)
     v_put(&v, "/f", "f", 1);
     v_mkdir(&v, "/dir");
     v_open(&v, "/", N_O_RDONLY, &sfid);
-    static const struct { const char *name; uint32_t type; } expected[] = {
-        {".", 2}, {"..", 2}, {"lost+found", 2}, {"f", 1}, {"dir", 2}};
+    static const struct {
+        const char *name;
+        uint32_t type;
+    } expected[] = {{".", 2}, {"..", 2}, {"lost+found", 2}, {"f", 1}, {"dir", 2}};
     int32_t n = v_readdir(&v, sfid, 0, 4096), at = 0;
     for (size_t i = 0; i < 5; i++) {
         struct file_dirent e;

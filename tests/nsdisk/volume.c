@@ -12,7 +12,7 @@
 #include "vertex/contract/system.h"
 
 #define REPLY_BYTES (sizeof(struct file_reply) + FILE_IO_MAX_BYTES)
-#define START_S 820454400u
+#define START_S     820454400u
 
 static void die(const char *what)
 {

@@ -16,7 +16,7 @@
 #include "vertex/contract/proto.h"
 #include "nsdisk/serve/serve.h"
 
-#define VOLUME_NODE 0x4030u
+#define VOLUME_NODE   0x4030u
 #define VOLUME_CLIENT 3u /* node of the client that the functions speak for */
 
 struct volume {
@@ -27,7 +27,7 @@ struct volume {
     size_t cache_bytes;
     uint32_t now_s;
     /* the disk */
-    uint32_t reads, writes;   /* commands */
+    uint32_t reads, writes; /* commands */
     uint32_t block_bytes;
     uint32_t blocks_written;
     uint32_t blocks_allowed;  /* after so many more, writes do nothing: a power cut; UINT32_MAX: never */

@@ -49,7 +49,11 @@ Test(kmem, small_objects_share_a_page)
 Test(kmem, objects_do_not_overlap_in_a_random_history)
 {
     enum { OBJECTS = 200 };
-    struct { unsigned char *at; size_t bytes; unsigned char mark; } o[OBJECTS] = {0};
+    struct {
+        unsigned char *at;
+        size_t bytes;
+        unsigned char mark;
+    } o[OBJECTS] = {0};
 
     srand(2);
     for (int step = 0; step < 20000; step++) {

@@ -4,7 +4,7 @@
 #include "vertex/message/msg.h"
 
 #define OTHERS_BYTES (52u << 10) /* mailbox, data, bss, boot stack, slabs, as measured on a node that has booted */
-#define AIM_BYTES (256u << 10)
+#define AIM_BYTES    (256u << 10)
 
 Test(msg, buffers_hold_16_kilobytes_up_to_twelve_channels)
 {

@@ -126,7 +126,11 @@ Test(page, owners_are_counted_apart)
 Test(page, a_random_history_never_hands_out_a_page_twice)
 {
     enum { RUNS = 24 };
-    struct { unsigned char *at; uint32_t pages; unsigned char mark; } run[RUNS] = {0};
+    struct {
+        unsigned char *at;
+        uint32_t pages;
+        unsigned char mark;
+    } run[RUNS] = {0};
     uint32_t in_use = 0;
 
     srand(1);

@@ -10,7 +10,9 @@ static struct message message[COUNT];
 static uint64_t payload[COUNT];
 
 /*             node      type    sequence */
-static const struct { uint32_t node, type, sequence; } sent[COUNT] = {
+static const struct {
+    uint32_t node, type, sequence;
+} sent[COUNT] = {
     {1, 10, 100}, {2, 10, 200}, {1, 11, 300}, {0x4030, 0x80a3, 7}, {0x4030, 0x80a3, 6},
 };
 
@@ -19,8 +21,8 @@ static void setup(void)
     queue = (struct msg_queue){0};
     for (int i = 0; i < COUNT; i++) {
         payload[i] = sent[i].sequence;
-        message[i] = (struct message){
-            .node = sent[i].node, .tag = TAG(sent[i].type, 3, 0), .payload = &payload[i], .bytes = 8};
+        message[i] =
+            (struct message){.node = sent[i].node, .tag = TAG(sent[i].type, 3, 0), .payload = &payload[i], .bytes = 8};
         queue_add(&queue, &message[i]);
     }
 }

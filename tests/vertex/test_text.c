@@ -9,12 +9,12 @@ Test(text, conversions_are_those_of_printf)
 {
     char got[200], want[200];
 
-#define SAME(...)                                                        \
-    do {                                                                 \
-        size_t n = text_print(got, sizeof got, __VA_ARGS__);             \
-        snprintf(want, sizeof want, __VA_ARGS__);                        \
-        cr_expect_str_eq(got, want);                                     \
-        cr_expect_eq(n, strlen(want), "length of \"%s\"", want);         \
+#define SAME(...)                                                \
+    do {                                                         \
+        size_t n = text_print(got, sizeof got, __VA_ARGS__);     \
+        snprintf(want, sizeof want, __VA_ARGS__);                \
+        cr_expect_str_eq(got, want);                             \
+        cr_expect_eq(n, strlen(want), "length of \"%s\"", want); \
     } while (0)
     SAME("plain 100%%");
     SAME("%s and %s", "one", "");

@@ -6,18 +6,10 @@ static const struct {
     const char *name;
     uint32_t r, nodes, n, child[4];
 } cases[] = {
-    {"one node has none", 0, 1, 0, {0}},
-    {"root of 2", 0, 2, 1, {1}},
-    {"leaf of 2", 1, 2, 0, {0}},
-    {"root of 16", 0, 16, 4, {1, 2, 4, 8}},
-    {"node 1 of 16", 1, 16, 3, {3, 5, 9}},
-    {"node 3 of 16", 3, 16, 2, {7, 11}},
-    {"node 5 of 16", 5, 16, 1, {13}},
-    {"node 8 of 16", 8, 16, 0, {0}},
-    {"root of 3", 0, 3, 2, {1, 2}},
-    {"node 1 of 3", 1, 3, 0, {0}},
-    {"node 1 of 13", 1, 13, 3, {3, 5, 9}},
-    {"node 5 of 13", 5, 13, 0, {0}},
+    {"one node has none", 0, 1, 0, {0}},    {"root of 2", 0, 2, 1, {1}},           {"leaf of 2", 1, 2, 0, {0}},
+    {"root of 16", 0, 16, 4, {1, 2, 4, 8}}, {"node 1 of 16", 1, 16, 3, {3, 5, 9}}, {"node 3 of 16", 3, 16, 2, {7, 11}},
+    {"node 5 of 16", 5, 16, 1, {13}},       {"node 8 of 16", 8, 16, 0, {0}},       {"root of 3", 0, 3, 2, {1, 2}},
+    {"node 1 of 3", 1, 3, 0, {0}},          {"node 1 of 13", 1, 13, 3, {3, 5, 9}}, {"node 5 of 13", 5, 13, 0, {0}},
 };
 
 Test(tree, children_are_those_of_the_binomial_tree)

@@ -11,7 +11,7 @@
 #define VERTEX_ATTR_H
 
 #define INLINE inline __attribute__((always_inline))
-#define APART __attribute__((noinline))
-#define RARE __attribute__((noinline, cold))
+#define APART  __attribute__((noinline))
+#define RARE   __attribute__((noinline, cold))
 
 #endif

@@ -10,7 +10,7 @@
 #include "vertex/trap/timer.h"
 
 #define FIRST_WAIT_CYCLES (CLOCK_HZ / 1000)
-#define WAIT_MAX_CYCLES (60ull * CLOCK_HZ) /* of one; of all together about as much */
+#define WAIT_MAX_CYCLES   (60ull * CLOCK_HZ) /* of one; of all together about as much */
 
 static struct message *kept;
 static uint64_t wait_cycles;

@@ -30,5 +30,5 @@ void main(uint64_t window)
     msg_init();          /* a receive armed on every channel */
     if (NODE_IS_IO(MAILBOX->node))
         load_builtin(); /* nsdisk */
-    sched_main();        /* and wait for a program */
+    sched_main();       /* and wait for a program */
 }

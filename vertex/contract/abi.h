@@ -13,55 +13,55 @@
 #include <stdint.h>
 
 /*  name        arguments                                    result                                    */
-#define TRAP_LIST(X)                                                                                     \
-    X(exit, 0)       /* status                               does not return                          */ \
-    X(whoami, 1)     /* struct abi_whoami *                  0                                        */ \
-    X(nwrite, 2)     /* buf bytes dest type                  0                                        */ \
-    X(nread, 3)      /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
-                     /*                                      EMSGSIZE keeps the message               */ \
-    X(ntest, 4)      /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
-    X(nrange, 5)     /* low high                             0                                        */ \
-    X(cycles, 6)     /*                                      virtual time in cycles                   */ \
-    X(sbrk, 7)       /* increment                            old break                                */ \
-    X(open, 8)       /* path flags mode                      UFID                                     */ \
-    X(close, 9)      /* ufid                                 0                                        */ \
-    X(read, 10)      /* ufid buf bytes                       bytes                                    */ \
-    X(write, 11)     /* ufid buf bytes                       bytes                                    */ \
-    X(lseek, 12)     /* ufid offset whence                   new offset                               */ \
-    X(fstat, 13)     /* ufid struct file_stat *              0                                        */ \
-    X(stat, 14)      /* path struct file_stat *              0                                        */ \
-    X(ftruncate, 15) /* ufid size                            0                                        */ \
-    X(fsync, 16)     /* ufid                                 0                                        */ \
-    X(unlink, 17)    /* path                                 0                                        */ \
-    X(rename, 18)    /* path path                            0                                        */ \
-    X(link, 19)      /* path path                            0                                        */ \
-    X(mkdir, 20)     /* path mode                            0                                        */ \
-    X(rmdir, 21)     /* path                                 0                                        */ \
-    X(readdir, 22)   /* ufid buf bytes                       bytes of struct file_dirent records      */ \
-    X(access, 23)    /* path mode                            0                                        */ \
-    X(readstart, 24) /* ufid bytes                           0                                        */ \
-    X(readend, 25)   /* ufid buf                             bytes; of the most recent readstart      */ \
-    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */ \
-    X(writeend, 27)  /* ufid                                 bytes; of the most recent writestart     */ \
-    X(ionode, 28)    /* ufid                                 address of the file's server (N_k)       */ \
-    X(monitor, 29)   /* struct abi_monitor *                 0                                        */ \
-    X(statfs, 30)    /* ufid struct file_statfs *            0                                        */ \
-    X(disk_info, 31) /* drive struct abi_drive *             0            I/O nodes only              */ \
-    X(disk_io, 32)   /* drive write? sector buf sectors      0            I/O nodes only              */ \
-    X(iochannel, 33) /* ufid channel                         0; channel -1: the nearest               */ \
-    X(ngetp, 34)     /* bytes                                address of a buffer                      */ \
-    X(nwritep, 35)   /* buffer bytes dest type               0; the buffer is no longer the caller's  */ \
-    X(nreadp, 36)    /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
-    X(nrelp, 37)     /* buffer                               0                                        */ \
-    X(sleep, 38)     /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
-    X(sigentry, 39)  /* address of the dispatcher, signals   0; called with the signal for those      */ \
-    X(sigblock, 40)  /* signals                              those blocked before                     */ \
-    X(sigreturn, 41) /* struct abi_signal *                  goes on where the signal came            */ \
-    X(kill, 42)      /* node, procid << 16; signal           0                                        */ \
-    X(pread, 43)     /* ufid buf bytes offset                bytes; the file's offset stays           */ \
-    X(pwrite, 44)    /* ufid buf bytes offset                bytes; the file's offset stays           */ \
-    X(rexec, 45)     /* node nodes struct abi_program *      0; of the own node alone: does not return */ \
-    X(rwait, 46)     /* node                                 status of its program, when it has ended */
+#define TRAP_LIST(X)                                                                                       \
+    X(exit, 0)        /* status                               does not return                          */  \
+    X(whoami, 1)      /* struct abi_whoami *                  0                                        */  \
+    X(nwrite, 2)      /* buf bytes dest type                  0                                        */  \
+    X(nread, 3)       /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */  \
+                      /*                                      EMSGSIZE keeps the message               */  \
+    X(ntest, 4)       /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */  \
+    X(nrange, 5)      /* low high                             0                                        */  \
+    X(cycles, 6)      /*                                      virtual time in cycles                   */  \
+    X(sbrk, 7)        /* increment                            old break                                */  \
+    X(open, 8)        /* path flags mode                      UFID                                     */  \
+    X(close, 9)       /* ufid                                 0                                        */  \
+    X(read, 10)       /* ufid buf bytes                       bytes                                    */  \
+    X(write, 11)      /* ufid buf bytes                       bytes                                    */  \
+    X(lseek, 12)      /* ufid offset whence                   new offset                               */  \
+    X(fstat, 13)      /* ufid struct file_stat *              0                                        */  \
+    X(stat, 14)       /* path struct file_stat *              0                                        */  \
+    X(ftruncate, 15)  /* ufid size                            0                                        */  \
+    X(fsync, 16)      /* ufid                                 0                                        */  \
+    X(unlink, 17)     /* path                                 0                                        */  \
+    X(rename, 18)     /* path path                            0                                        */  \
+    X(link, 19)       /* path path                            0                                        */  \
+    X(mkdir, 20)      /* path mode                            0                                        */  \
+    X(rmdir, 21)      /* path                                 0                                        */  \
+    X(readdir, 22)    /* ufid buf bytes                       bytes of struct file_dirent records      */  \
+    X(access, 23)     /* path mode                            0                                        */  \
+    X(readstart, 24)  /* ufid bytes                           0                                        */  \
+    X(readend, 25)    /* ufid buf                             bytes; of the most recent readstart      */  \
+    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */   \
+    X(writeend, 27)   /* ufid                                 bytes; of the most recent writestart     */  \
+    X(ionode, 28)     /* ufid                                 address of the file's server (N_k)       */  \
+    X(monitor, 29)    /* struct abi_monitor *                 0                                        */  \
+    X(statfs, 30)     /* ufid struct file_statfs *            0                                        */  \
+    X(disk_info, 31)  /* drive struct abi_drive *             0            I/O nodes only              */  \
+    X(disk_io, 32)    /* drive write? sector buf sectors      0            I/O nodes only              */  \
+    X(iochannel, 33)  /* ufid channel                         0; channel -1: the nearest               */  \
+    X(ngetp, 34)      /* bytes                                address of a buffer                      */  \
+    X(nwritep, 35)    /* buffer bytes dest type               0; the buffer is no longer the caller's  */  \
+    X(nreadp, 36)     /* - bytes src type                     as nread, and a3 = address of a buffer   */  \
+    X(nrelp, 37)      /* buffer                               0                                        */  \
+    X(sleep, 38)      /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */  \
+    X(sigentry, 39)   /* address of the dispatcher, signals   0; called with the signal for those      */  \
+    X(sigblock, 40)   /* signals                              those blocked before                     */  \
+    X(sigreturn, 41)  /* struct abi_signal *                  goes on where the signal came            */  \
+    X(kill, 42)       /* node, procid << 16; signal           0                                        */  \
+    X(pread, 43)      /* ufid buf bytes offset                bytes; the file's offset stays           */  \
+    X(pwrite, 44)     /* ufid buf bytes offset                bytes; the file's offset stays           */  \
+    X(rexec, 45)      /* node nodes struct abi_program *      0; of the own node alone: does not return */ \
+    X(rwait, 46)      /* node                                 status of its program, when it has ended */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -82,12 +82,12 @@ struct abi_monitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
-    uint64_t landed; /* messages that the NCU wrote into the memory of this process, while it waited in nread; */
-    uint64_t copied; /* those that were copied to it */
-    uint64_t mapped; /* and those whose pages nreadp gave it */
-    uint64_t resent;            /* by this node since boot: messages sent again after damage */
-    uint64_t damaged;           /* messages that came here damaged */
-    uint64_t missed; /* messages to this process that were given up; nread and ntest tell of them, too */
+    uint64_t landed;  /* messages that the NCU wrote into the memory of this process, while it waited in nread; */
+    uint64_t copied;  /* those that were copied to it */
+    uint64_t mapped;  /* and those whose pages nreadp gave it */
+    uint64_t resent;  /* by this node since boot: messages sent again after damage */
+    uint64_t damaged; /* messages that came here damaged */
+    uint64_t missed;  /* messages to this process that were given up; nread and ntest tell of them, too */
 };
 
 /* What the dispatcher of signals gets in a1, on the process's own stack: what it goes back to by sigreturn. The
@@ -98,7 +98,7 @@ struct abi_signal {
     uint64_t pad;
 };
 
-#define ABI_SEGMENTS_MAX 16u
+#define ABI_SEGMENTS_MAX        16u
 #define ABI_ARGUMENTS_MAX_BYTES (64u << 10)
 
 struct abi_segment {
@@ -113,7 +113,7 @@ struct abi_program { /* for rexec */
     uint64_t arguments; /* address of argc strings with their NULs, one after the other */
     uint64_t name;      /* address of a string, for messages to the user */
     uint32_t segments, argc, arg_bytes;
-    uint32_t procs;     /* processes on each node */
+    uint32_t procs;                               /* processes on each node */
     uint64_t stack_bytes, heap_bytes, comm_bytes; /* as in struct load_begin */
 };
 
@@ -125,8 +125,8 @@ struct abi_drive {
 
 /* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.
  * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp. */
-#define USER_TEXT_VA 0x10000ull
-#define USER_STACK_TOP 0x70000000ull
+#define USER_TEXT_VA             0x10000ull
+#define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)
 
 /* nread's types beyond 0-32767: a process may ask, by explicit type, for replies to its own readstart and

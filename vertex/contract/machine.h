@@ -30,7 +30,7 @@
 
 /* ---- Clock -------------------------------------------------------------------------------- */
 
-#define CLOCK_HZ 20000000u /* 20 MHz [P0 section 1]; one cycle is 50 ns, the unit of virtual time */
+#define CLOCK_HZ      20000000u /* 20 MHz [P0 section 1]; one cycle is 50 ns, the unit of virtual time */
 #define CYCLES_PER_US 20u
 
 /* ---- Node addresses ------------------------------------------------------------------------
@@ -38,40 +38,40 @@
  * 0x4000 + 16b + i I/O node i of NChannel board b
  * 0x8000           the front end
  */
-#define NODE_MAX_DIM 13
-#define NODE_IO_BASE 0x4000u
-#define NODE_IO(board, i) (NODE_IO_BASE + 16u * (board) + (i))
-#define NODE_HOST 0x8000u
+#define NODE_MAX_DIM       13
+#define NODE_IO_BASE       0x4000u
+#define NODE_IO(board, i)  (NODE_IO_BASE + 16u * (board) + (i))
+#define NODE_HOST          0x8000u
 #define NODE_IS_COMPUTE(n) ((n) < NODE_IO_BASE)
-#define NODE_IS_IO(n) ((n) >= NODE_IO_BASE && (n) < NODE_HOST)
+#define NODE_IS_IO(n)      ((n) >= NODE_IO_BASE && (n) < NODE_HOST)
 
-#define NCU_CHANNELS 14u   /* per compute node: 0-12 the dimensions, 13 the I/O channel [P0 section 1] */
-#define NCU_IO_CHANNEL 13u /* of a compute node */
-#define NCU_SI_CHANNELS 8u /* of an I/O node: its channels 0-7 to SI nodes [P0 section 1] */
+#define NCU_CHANNELS    14u /* per compute node: 0-12 the dimensions, 13 the I/O channel [P0 section 1] */
+#define NCU_IO_CHANNEL  13u /* of a compute node */
+#define NCU_SI_CHANNELS 8u  /* of an I/O node: its channels 0-7 to SI nodes [P0 section 1] */
 
 /* ---- Cabinet memory ----------------------------------------------------------------------- */
 
-#define CABINET_RAM_BASE 0x80000000ull
-#define CABINET_SHARED_BYTES 0x04000000ull
-#define CABINET_BUILTIN_BASE 0x82000000ull
-#define CABINET_TEXT_BASE 0x82400000ull
-#define CABINET_BOOT_INFO 0x83fff000ull
-#define CABINET_TEXT_MAX_BYTES 0x01b00000ull
+#define CABINET_RAM_BASE             0x80000000ull
+#define CABINET_SHARED_BYTES         0x04000000ull
+#define CABINET_BUILTIN_BASE         0x82000000ull
+#define CABINET_TEXT_BASE            0x82400000ull
+#define CABINET_BOOT_INFO            0x83fff000ull
+#define CABINET_TEXT_MAX_BYTES       0x01b00000ull
 #define CABINET_WINDOW(i, ram_bytes) (CABINET_RAM_BASE + CABINET_SHARED_BYTES + (i) * (ram_bytes))
-#define CABINET_MAX_NODES 256u
+#define CABINET_MAX_NODES            256u
 
-#define NODE_PAGE_BYTES 4096u
-#define NODE_RAM_MIN_BYTES (1ull << 20)
-#define NODE_RAM_MAX_BYTES (64ull << 20)
+#define NODE_PAGE_BYTES        4096u
+#define NODE_RAM_MIN_BYTES     (1ull << 20)
+#define NODE_RAM_MAX_BYTES     (64ull << 20)
 #define NODE_RAM_DEFAULT_BYTES (16ull << 20)
 
 _Static_assert(CABINET_TEXT_BASE + CABINET_TEXT_MAX_BYTES <= CABINET_BOOT_INFO, "the text pool");
 
 /* Virtual addresses of Vertex: text where it lies, the window within the reach of medany code. */
-#define VERTEX_TEXT_VA CABINET_RAM_BASE
+#define VERTEX_TEXT_VA   CABINET_RAM_BASE
 #define VERTEX_WINDOW_VA 0xc0000000ull
-#define NCU_MAILBOX_PA 0x1000u /* node-physical page of struct ncu_mailbox */
-#define VERTEX_DATA_PA 0x2000u /* node-physical start of Vertex's data and bss */
+#define NCU_MAILBOX_PA   0x1000u /* node-physical page of struct ncu_mailbox */
+#define VERTEX_DATA_PA   0x2000u /* node-physical start of Vertex's data and bss */
 
 #define BOOT_INFO_MAGIC 0x3242554345626f6full
 
@@ -146,7 +146,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * them. The buffer is given back when the sender's own channels have carried it. Not on a machine with faults, where
  * nobody could tell who lacks it: mailbox.broadcasts is 0 then, and such a SEND fails with NCU_EDEST. */
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
-#define NCU_SUBCUBE_OF(dest) ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
+#define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
 
 /* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
  * out. Charged for every interrupt alike, however its hart happened to be stopped. */
@@ -184,11 +184,11 @@ enum ncu_wait {
 };
 #define NCU_WAIT_ANY (~0ull)
 
-#define NCU_TIMER_NONE (~0ull)
-#define NCU_VIA_NEAREST 0xffffffffull
-#define SECTOR_BYTES 512u
-#define DRIVE_MAX 7u           /* per I/O node's controller [P0 section 3] */
-#define VOLUME_NAME_BYTES 16u  /* with the final NUL */
+#define NCU_TIMER_NONE    (~0ull)
+#define NCU_VIA_NEAREST   0xffffffffull
+#define SECTOR_BYTES      512u
+#define DRIVE_MAX         7u  /* per I/O node's controller [P0 section 3] */
+#define VOLUME_NAME_BYTES 16u /* with the final NUL */
 
 /* Why the NCU interrupts, or ends IDLE. */
 enum ncu_cause_kind {
@@ -225,11 +225,11 @@ struct ncu_cause {
 };
 _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 
-#define NCU_ARGS 8u
+#define NCU_ARGS       8u
 #define NCU_CAUSES_MAX 32u
 #define NCU_INJECT_MAX 32u
-#define NCU_POSTED 16u
-#define NCU_MAGIC 0x32554e434555424eull
+#define NCU_POSTED     16u
+#define NCU_MAGIC      0x32554e434555424eull
 
 /* What Vertex charges for a message beside its own instructions; all 0: nothing. For each byte of the payload, too, on
  * either side. */

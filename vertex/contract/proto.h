@@ -37,23 +37,23 @@
 
 #include <stdint.h>
 
-#define FILE_OPS(X)             \
-    X(N_FOPEN, 0x8021)          \
-    X(N_FCLOSE, 0x8022)         \
-    X(N_FREAD, 0x8023)          \
-    X(N_FWRITE, 0x8024)         \
-    X(N_FSTAT, 0x8025)          \
-    X(N_FTRUNCATE, 0x8026)      \
-    X(N_FSYNC, 0x8027)          \
-    X(N_FSTATNAME, 0x8028)      \
-    X(N_FUNLINK, 0x8029)        \
-    X(N_FRENAME, 0x802a)        \
-    X(N_FLINK, 0x802b)          \
-    X(N_FMKDIR, 0x802c)         \
-    X(N_FRMDIR, 0x802d)         \
-    X(N_FREADDIR, 0x802e)       \
-    X(N_FACCESS, 0x802f)        \
-    X(N_FEXIT, 0x8030)          \
+#define FILE_OPS(X)        \
+    X(N_FOPEN, 0x8021)     \
+    X(N_FCLOSE, 0x8022)    \
+    X(N_FREAD, 0x8023)     \
+    X(N_FWRITE, 0x8024)    \
+    X(N_FSTAT, 0x8025)     \
+    X(N_FTRUNCATE, 0x8026) \
+    X(N_FSYNC, 0x8027)     \
+    X(N_FSTATNAME, 0x8028) \
+    X(N_FUNLINK, 0x8029)   \
+    X(N_FRENAME, 0x802a)   \
+    X(N_FLINK, 0x802b)     \
+    X(N_FMKDIR, 0x802c)    \
+    X(N_FRMDIR, 0x802d)    \
+    X(N_FREADDIR, 0x802e)  \
+    X(N_FACCESS, 0x802f)   \
+    X(N_FEXIT, 0x8030)     \
     X(N_FSTATFS, 0x8031)
 
 #define FILE_OP_ENUM(name, number) name = number,
@@ -61,12 +61,12 @@ enum file_op { FILE_OPS(FILE_OP_ENUM) };
 #undef FILE_OP_ENUM
 /* N_FOPEN's number is the original's [P0 section 3]. */
 
-#define N_REPLY(type) ((type) | 0x80u)
+#define N_REPLY(type)           ((type) | 0x80u)
 #define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the family, also what it does not use */
-#define N_IS_FILE_REPLY(type) ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
+#define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
 
-#define FILE_IO_MAX_BYTES (1u << 20)  /* data in one read or write message */
-#define FILE_NAME_MAX_BYTES 1024u     /* a whole path */
+#define FILE_IO_MAX_BYTES   (1u << 20) /* data in one read or write message */
+#define FILE_NAME_MAX_BYTES 1024u      /* a whole path */
 
 /* flags of N_FOPEN */
 enum {
@@ -137,7 +137,7 @@ struct file_statfs {
 _Static_assert(sizeof(struct file_statfs) == 40, "file_statfs layout");
 
 /* The front end's standard streams are open from the start under these identifiers. */
-#define SFID_STDIN 0ull
+#define SFID_STDIN  0ull
 #define SFID_STDOUT 1ull
 #define SFID_STDERR 2ull
 

@@ -51,12 +51,12 @@
 #include <stdint.h>
 
 #define N_TYPE_USER_MAX 0x7fffu
-#define N_DEST_ALL 0xffff
+#define N_DEST_ALL      0xffff
 
 #define TAG(type, from, to) ((uint32_t)(type) | (uint32_t)(from) << 16 | (uint32_t)(to) << 24)
-#define TAG_TYPE(tag) ((tag) & 0xffffu)
-#define TAG_FROM(tag) (((tag) >> 16) & 0xffu)
-#define TAG_TO(tag) (((tag) >> 24) & 0xffu)
+#define TAG_TYPE(tag)       ((tag)&0xffffu)
+#define TAG_FROM(tag)       (((tag) >> 16) & 0xffu)
+#define TAG_TO(tag)         (((tag) >> 24) & 0xffu)
 
 enum system_type {
     N_LOAD_BEGIN = 0x8001,
@@ -78,8 +78,7 @@ enum system_type {
 /* Messages for Vertex itself; all others are for processes. */
 #define N_IS_LOAD(type) ((type) >= N_LOAD_BEGIN && (type) <= N_LOAD_START)
 #define N_IS_FOR_KERNEL(type) \
-    ((type) > N_TYPE_USER_MAX && \
-     (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL || (type) == N_LOST))
+    ((type) > N_TYPE_USER_MAX && (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL || (type) == N_LOST))
 
 struct load_job {
     uint32_t job;
@@ -91,8 +90,8 @@ _Static_assert(sizeof(struct load_job) == 16, "load_job layout");
 
 struct load_begin {
     uint32_t job;
-    uint32_t base;    /* node address of logical node 0; the subcube is base .. base + 2^dim - 1 */
-    uint32_t dim;     /* of the subcube */
+    uint32_t base;                   /* node address of logical node 0; the subcube is base .. base + 2^dim - 1 */
+    uint32_t dim;                    /* of the subcube */
     uint32_t part_first, part_nodes; /* logical nodes that get this program */
     uint32_t argc;
     uint32_t arg_bytes; /* all arguments with their NULs */
@@ -111,7 +110,7 @@ _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
 /* What ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN leave in the executable: an ELF note "ncube" of type
  * PROGRAM_NOTE. The front end's user may say otherwise. */
 #define PROGRAM_NOTE_NAME "ncube"
-#define PROGRAM_NOTE 1
+#define PROGRAM_NOTE      1
 
 struct program_note { /* 0: not said */
     uint64_t stack_bytes, heap_bytes, comm_bytes;
@@ -131,9 +130,9 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
 
 struct load_data {
     uint32_t job;
-    uint32_t writable;  /* 0: text and constants; 1: data */
-    uint64_t va;        /* any alignment; ascending within a load */
-    uint64_t bytes;     /* that follow */
+    uint32_t writable;   /* 0: text and constants; 1: data */
+    uint64_t va;         /* any alignment; ascending within a load */
+    uint64_t bytes;      /* that follow */
     uint64_t zero_bytes; /* after them, to be zero */
 };
 _Static_assert(sizeof(struct load_data) == 32, "load_data layout");
@@ -154,7 +153,7 @@ struct job_exit {
 };
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 
-struct exit_fault { /* as it was at the fault */
+struct exit_fault {              /* as it was at the fault */
     uint64_t pc, address, cause; /* cause: scause */
     uint64_t x[31];              /* x1-x31: x[0] is ra, x[1] is sp */
 };
@@ -169,7 +168,7 @@ struct signal_message {
 _Static_assert(sizeof(struct signal_message) == 16, "signal_message layout");
 
 struct lost_notice {
-    uint32_t tag;      /* of the messages, all with one source and one destination */
+    uint32_t tag; /* of the messages, all with one source and one destination */
     uint32_t count;
     uint32_t sequence; /* of a file reply */
     uint32_t pad;

@@ -9,7 +9,7 @@
 #include "vertex/file/request.h"
 #include "vertex/trap/syscall.h"
 
-struct async { /* a start under way */
+struct async {          /* a start under way */
     struct async *next; /* the one started before */
     uint32_t ufid;
     uint32_t node;
@@ -215,8 +215,7 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
     if (status > (int64_t)a->bytes)
         status = -N_EPROTO;
     if (status > 0 && a->type == N_FREAD) {
-        int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO
-                                                          : proc_copy_out(p, to, reply_data(reply), status);
+        int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO : proc_copy_out(p, to, reply_data(reply), status);
         status = error ? error : status;
     }
     if (reply)

@@ -12,8 +12,8 @@
 #include "vertex/file/request.h"
 #include "vertex/trap/syscall.h"
 
-#define MODE_TYPE 0170000u
-#define MODE_REGULAR 0100000u
+#define MODE_TYPE      0170000u
+#define MODE_REGULAR   0100000u
 #define MODE_DIRECTORY 0040000u
 
 enum { SEEK_FROM_START, SEEK_FROM_HERE, SEEK_FROM_END };

@@ -16,12 +16,12 @@ struct nmonitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
-    uint64_t landed; /* messages that came straight into the program's memory, while it waited in nread; */
-    uint64_t copied; /* those that were copied to it */
-    uint64_t mapped; /* and those whose pages nreadp gave it */
-    uint64_t resent;            /* by this node since boot: messages sent again after damage */
-    uint64_t damaged;           /* messages that came here damaged */
-    uint64_t missed; /* messages to this process that were given up; nread and ntest tell of them, too */
+    uint64_t landed;  /* messages that came straight into the program's memory, while it waited in nread; */
+    uint64_t copied;  /* those that were copied to it */
+    uint64_t mapped;  /* and those whose pages nreadp gave it */
+    uint64_t resent;  /* by this node since boot: messages sent again after damage */
+    uint64_t damaged; /* messages that came here damaged */
+    uint64_t missed;  /* messages to this process that were given up; nread and ntest tell of them, too */
 };
 
 /* Returns 0, or a negative error of <n_errno.h>: EFAULT. */

@@ -35,7 +35,7 @@ static uint32_t class_of(size_t bytes)
     uint32_t class = 0;
 
     while (class_bytes[class] < bytes)
-        class++;
+        class ++;
     return class;
 }
 

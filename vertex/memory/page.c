@@ -4,7 +4,7 @@
 
 #include "vertex/base/panic.h"
 
-struct run { /* at the start of each run of free pages */
+struct run {          /* at the start of each run of free pages */
     struct run *next; /* at a higher address, not adjacent */
     uint64_t pages;
 };

@@ -24,10 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PAGE_BYTES 4096u
-#define PAGE_KEEP 32u /* unless page_keep says otherwise */
+#define PAGE_BYTES         4096u
+#define PAGE_KEEP          32u /* unless page_keep says otherwise */
 #define PAGE_ROUND_DOWN(a) ((a) & ~(uint64_t)(PAGE_BYTES - 1))
-#define PAGE_ROUND_UP(a) PAGE_ROUND_DOWN((a) + PAGE_BYTES - 1)
+#define PAGE_ROUND_UP(a)   PAGE_ROUND_DOWN((a) + PAGE_BYTES - 1)
 
 enum mem_owner {
     MEM_MESSAGE, /* buffers of messages, armed, queued or being sent */

@@ -11,11 +11,10 @@
 #include "vertex/memory/kmem.h"
 #include "vertex/message/ncu_calls.h"
 
-#define PTE_RIGHTS (PTE_R | PTE_W | PTE_X)
-#define PTE_USER (PTE_U | PTE_A | PTE_D)
-#define PTE_NEXT_PAGE PTE_FROM_MACHINE(PAGE_BYTES) /* what the entry for the page behind has more */
+#define PTE_RIGHTS        (PTE_R | PTE_W | PTE_X)
+#define PTE_USER          (PTE_U | PTE_A | PTE_D)
+#define PTE_NEXT_PAGE     PTE_FROM_MACHINE(PAGE_BYTES) /* what the entry for the page behind has more */
 #define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
-
 
 uint64_t addr_window;
 const pte_t *vm_active_root; /* of satp */
@@ -422,8 +421,8 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
 
     if (increment < 0 && (wanted < vm->break_low || wanted > old))
         return -N_EINVAL;
-    if (increment > 0 && (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES ||
-                          wanted - vm->break_low > vm->heap_bytes))
+    if (increment > 0 &&
+        (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES || wanted - vm->break_low > vm->heap_bytes))
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);

@@ -34,27 +34,27 @@
 
 typedef uint64_t pte_t;
 
-#define VM_USER_END 0x80000000ull
+#define VM_USER_END    0x80000000ull
 #define VM_SHORT_BYTES 128u
 
-#define PTE_V 0x001ull
-#define PTE_R 0x002ull
-#define PTE_W 0x004ull
-#define PTE_X 0x008ull
-#define PTE_U 0x010ull
-#define PTE_G 0x020ull
-#define PTE_A 0x040ull
-#define PTE_D 0x080ull
+#define PTE_V      0x001ull
+#define PTE_R      0x002ull
+#define PTE_W      0x004ull
+#define PTE_X      0x008ull
+#define PTE_U      0x010ull
+#define PTE_G      0x020ull
+#define PTE_A      0x040ull
+#define PTE_D      0x080ull
 #define PTE_SHARED 0x100ull /* for software: the page is not this space's to free */
 #define PTE_DEMAND 0x200ull /* for software: with PTE_V clear, a promised page */
-#define PTE_MOVED 0x200ull  /* for software: with PTE_V set, the page of the space is not the one that is mapped */
+#define PTE_MOVED  0x200ull /* for software: with PTE_V set, the page of the space is not the one that is mapped */
 
 #define PTE_FROM_MACHINE(pa) ((uint64_t)(pa) >> 12 << 10)
-#define PTE_TO_MACHINE(pte) ((pte) >> 10 << 12)
-#define VM_INDEX(va, level) (((uint64_t)(va) >> (12 + 9 * (level))) & 511)
-#define VM_MIDDLE_BYTES (1ull << 21) /* an entry of a level 1 table covers 2 MB */
-#define VM_TABLE_ENTRIES 512
-#define VM_GUARD_BYTES 0x10000ull /* never mapped, between heap and stack */
+#define PTE_TO_MACHINE(pte)  ((pte) >> 10 << 12)
+#define VM_INDEX(va, level)  (((uint64_t)(va) >> (12 + 9 * (level))) & 511)
+#define VM_MIDDLE_BYTES      (1ull << 21) /* an entry of a level 1 table covers 2 MB */
+#define VM_TABLE_ENTRIES     512
+#define VM_GUARD_BYTES       0x10000ull /* never mapped, between heap and stack */
 
 /* The root and tables that start.c builds. Every space's root has their entries for Vertex. */
 extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES], vm_kernel_leaf[VM_TABLE_ENTRIES];
@@ -74,7 +74,7 @@ struct vm {
     pte_t *root;
     char *home, *home_top;
     uint64_t heap_bytes; /* most */
-    uint64_t break_low; /* where the heap starts */
+    uint64_t break_low;  /* where the heap starts */
     uint64_t break_now;
     uint64_t stack_low;
     uint64_t text_high; /* no text lies above */

@@ -25,7 +25,7 @@
 
 enum { ANY = -1 };
 
-#define NODE_OF(name) ((name) & 0xffff)
+#define NODE_OF(name)   ((name)&0xffff)
 #define PROCID_OF(name) ((name) >> 16)
 
 static uint32_t subcube_nodes(const struct proc *p)

@@ -17,12 +17,12 @@ struct msg_spares msg_spares;
 static struct message *standard[NCU_CHANNELS + 1]; /* NULL: for want of memory it became a message */
 static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
 static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the former; kind 0: none */
-static uint32_t armed_bytes; /* of standard buffers, but for the loop-back channel's */
+static uint32_t armed_bytes;                       /* of standard buffers, but for the loop-back channel's */
 uint32_t msg_unarmed;
-static uint32_t needed;  /* the memory of sends is waited for: so often */
-static bool reaping;     /* the NCU has been told so */
+static uint32_t needed; /* the memory of sends is waited for: so often */
+static bool reaping;    /* the NCU has been told so */
 uint32_t msg_sends[MSG_OF_KERNEL + 1];
-static uint32_t count;   /* messages that exist, spares too */
+static uint32_t count; /* messages that exist, spares too */
 
 /* ---- Buffers ---- */
 

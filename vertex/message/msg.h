@@ -32,9 +32,9 @@
 #include "vertex/message/queue.h"
 
 #define MSG_ARMED_BYTES 16384u
-#define MSG_SMALL_BYTES 1024u         /* as much is copied out of a standard buffer; more takes the buffer along */
-#define MSG_REAP_SENDS 8u             /* a process that sends sees to the ends of its sends after so many */
-#define MSG_MAX_BYTES (64u << 20)     /* no node has more memory */
+#define MSG_SMALL_BYTES 1024u       /* as much is copied out of a standard buffer; more takes the buffer along */
+#define MSG_REAP_SENDS  8u          /* a process that sends sees to the ends of its sends after so many */
+#define MSG_MAX_BYTES   (64u << 20) /* no node has more memory */
 
 #define MSG_BUFFERS_BYTES (192u << 10) /* standard buffers of a node together: Vertex takes less than 256 KB */
 

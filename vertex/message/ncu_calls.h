@@ -60,7 +60,7 @@ static inline void ncu_charge(uint64_t cycles)
     ncu_execute(NCU_CHARGE);
 }
 
-uint64_t ncu_time(void); /* cycles */
+uint64_t ncu_time(void);            /* cycles */
 void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */
 
 /* Entry of a trap from U-mode (entry.S has it as well); true: what was due before it must be handled first. */

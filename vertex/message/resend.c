@@ -7,7 +7,7 @@
 #include "vertex/message/queue.h"
 #include "vertex/contract/system.h"
 
-struct record { /* of a message to one destination that has failed at least once */
+struct record {          /* of a message to one destination that has failed at least once */
     struct record *next; /* ordered by start_cycles */
     struct message *m;   /* held by its send */
     uint32_t node, tag;
@@ -65,11 +65,7 @@ static struct record *remember(const struct ncu_cause *cause)
         return NULL;
     while (*link && (*link)->start_cycles < start_cycles)
         link = &(*link)->next;
-    *r = (struct record){.next = *link,
-                         .m = m,
-                         .node = cause->node,
-                         .tag = cause->tag,
-                         .start_cycles = start_cycles};
+    *r = (struct record){.next = *link, .m = m, .node = cause->node, .tag = cause->tag, .start_cycles = start_cycles};
     *link = r;
     return r;
 }

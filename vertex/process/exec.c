@@ -20,11 +20,11 @@
 struct rexec { /* one call */
     struct proc *p;
     uint32_t first, nodes;
-    bool here;              /* the program takes the caller's place */
+    bool here; /* the program takes the caller's place */
     struct abi_program program;
     struct abi_segment segment[ABI_SEGMENTS_MAX];
     struct message *begin;
-    struct msg_queue own;   /* the messages, if `here` */
+    struct msg_queue own; /* the messages, if `here` */
     uint32_t data_messages;
 };
 

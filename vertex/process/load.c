@@ -18,11 +18,11 @@
 static struct {
     bool active; /* BEGIN came, START not yet */
     uint32_t job, life, base;
-    uint32_t root, nodes; /* of the part: address of the first node, how many */
-    int error;   /* why the load has failed, 0: not */
+    uint32_t root, nodes;   /* of the part: address of the first node, how many */
+    int error;              /* why the load has failed, 0: not */
     uint32_t data_messages; /* that have come */
-    bool told;   /* that a node could not be loaded */
-    char text[64]; /* of the error, for the user; "": none */
+    bool told;              /* that a node could not be loaded */
+    char text[64];          /* of the error, for the user; "": none */
 } load;
 
 /* The memory of what has been passed on is needed for what comes. */
@@ -86,8 +86,8 @@ static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
-           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX &&
-           b->stack_bytes >= PAGE_BYTES && b->stack_bytes <= NODE_RAM_MAX_BYTES;
+           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES &&
+           b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
 /* The end of a load that never had a process. */

@@ -20,7 +20,7 @@
 #include "vertex/base/text.h"
 #include "vertex/trap/timer.h"
 
-#define NO_JOB UINT32_MAX
+#define NO_JOB           UINT32_MAX
 #define COPY_PIECE_BYTES 2048u /* 0.1 ms, half of that on average for a header that has come */
 
 struct proc *proc_running;
@@ -119,8 +119,7 @@ static void free_all(struct proc *p)
     proc_update_exact();
 }
 
-struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim,
-                      const struct proc_sizes *sizes)
+struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim, const struct proc_sizes *sizes)
 {
     struct proc *p = kmem_alloc(MEM_PROCESS, sizeof *p);
 

@@ -29,10 +29,10 @@
 #include "vertex/trap/trap.h"
 #include "vertex/memory/vm.h"
 
-#define PROC_STACK_PAGES 2u /* kernel stack */
-#define PROC_FILES_MAX 256u
+#define PROC_STACK_PAGES  2u /* kernel stack */
+#define PROC_FILES_MAX    256u
 #define PROC_FP_REGISTERS 33u /* f0-f31, fcsr */
-#define PROC_VIA_MAX 16u /* I/O nodes with a chosen channel */
+#define PROC_VIA_MAX      16u /* I/O nodes with a chosen channel */
 
 enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDED };
 
@@ -64,8 +64,8 @@ struct proc_wait { /* of sched_wait */
 struct proc {
     /* life */
     enum proc_state state;
-    bool killed;             /* the next return to user mode, or wait, ends it, as `death` says */
-    bool builtin;            /* nsdisk */
+    bool killed;  /* the next return to user mode, or wait, ends it, as `death` says */
+    bool builtin; /* nsdisk */
     uint32_t procid;
     uint32_t job;
     struct job_exit death;   /* when killed or ENDED */
@@ -74,23 +74,23 @@ struct proc {
     struct msg_queue successor; /* messages that load the program which takes its place; empty: none */
 
     /* the subcube */
-    uint32_t base;           /* address of logical node 0 */
+    uint32_t base; /* address of logical node 0 */
     uint32_t dim;
-    uint32_t procs;          /* of this job on each node */
-    uint32_t logical;        /* own number; of the built-in program: own address */
+    uint32_t procs;   /* of this job on each node */
+    uint32_t logical; /* own number; of the built-in program: own address */
 
     /* memory and registers */
     struct vm vm;
-    void *stack;             /* kernel stack, PROC_STACK_PAGES */
+    void *stack;              /* kernel stack, PROC_STACK_PAGES */
     struct trap_frame *frame; /* at its top */
-    uint64_t saved_stack;    /* sched.c, while another runs */
+    uint64_t saved_stack;     /* sched.c, while another runs */
     uint64_t fp[PROC_FP_REGISTERS];
 
     /* waiting: sched.c, timer.c */
     bool waiting;
     struct proc_wait wait;
     uint64_t deadline_cycles; /* NCU_TIMER_NONE: none */
-    bool timed_out;          /* the deadline has passed */
+    bool timed_out;           /* the deadline has passed */
 
     /* messages */
     struct msg_queue inbox;
@@ -106,17 +106,17 @@ struct proc {
 
     /* signals: signal.c; bit s is signal s */
     uint32_t sig_pending, sig_caught, sig_blocked;
-    uint64_t sig_entry;              /* of the program's dispatcher */
+    uint64_t sig_entry; /* of the program's dispatcher */
 
     /* files: file.c, async.c */
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
     struct proc_via {
         uint32_t node, channel;
-    } via[PROC_VIA_MAX];               /* iochannel; node 0: free */
-    struct async *async;               /* readstarts and writestarts under way, newest first */
-    uint32_t awaited;                  /* sequence of the request that the process waits for, 0: none */
+    } via[PROC_VIA_MAX];                   /* iochannel; node 0: free */
+    struct async *async;                   /* readstarts and writestarts under way, newest first */
+    uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
-    struct message *begin;             /* N_LOAD_BEGIN, held: the volumes are in it */
+    struct message *begin;                 /* N_LOAD_BEGIN, held: the volumes are in it */
     const struct load_volume *volume;
     uint32_t volumes;
 };
@@ -142,8 +142,8 @@ static inline uint32_t proc_count(void)
 }
 
 void proc_set_current(struct proc *p); /* and its address space */
-bool proc_has_job(uint32_t job); /* a process of it is here; the built-in program is of none */
-bool proc_job_has_run(void); /* since boot */
+bool proc_has_job(uint32_t job);       /* a process of it is here; the built-in program is of none */
+bool proc_job_has_run(void);           /* since boot */
 
 struct proc_sizes {
     uint64_t stack_bytes;

@@ -14,8 +14,8 @@
 #include "vertex/base/text.h"
 
 #define BIT(signal) (1u << (signal))
-#define IGNORED (BIT(SIGNAL_URG) | BIT(SIGNAL_STOP) | BIT(SIGNAL_CONT) | BIT(SIGNAL_CHLD) | BIT(SIGNAL_IO) | \
-                 BIT(SIGNAL_WINCH))
+#define IGNORED \
+    (BIT(SIGNAL_URG) | BIT(SIGNAL_STOP) | BIT(SIGNAL_CONT) | BIT(SIGNAL_CHLD) | BIT(SIGNAL_IO) | BIT(SIGNAL_WINCH))
 #define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
 
 _Static_assert(offsetof(struct abi_signal, blocked) == sizeof(struct trap_frame), "abi_signal begins as a frame");
@@ -24,8 +24,8 @@ _Static_assert(offsetof(struct abi_signal, blocked) == sizeof(struct trap_frame)
 
 static void end_by(struct proc *p, uint32_t signal, uint32_t from)
 {
-    text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by signal %u from node %u",
-               p->logical, MAILBOX->node, signal, from & 0xffff);
+    text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by signal %u from node %u", p->logical,
+               MAILBOX->node, signal, from & 0xffff);
     proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + signal);
 }
 

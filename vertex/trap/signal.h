@@ -15,18 +15,18 @@
 #include "vertex/process/proc.h"
 
 enum signal { /* newlib's numbers */
-    SIGNAL_ILL = 4,
-    SIGNAL_TRAP = 5,
-    SIGNAL_KILL = 9,
-    SIGNAL_BUS = 10,
-    SIGNAL_SEGV = 11,
-    SIGNAL_URG = 16,
-    SIGNAL_STOP = 17,
-    SIGNAL_CONT = 19,
-    SIGNAL_CHLD = 20,
-    SIGNAL_IO = 23, /* a message has arrived that nread does not wait for */
-    SIGNAL_WINCH = 28,
-    SIGNALS = 32,
+              SIGNAL_ILL = 4,
+              SIGNAL_TRAP = 5,
+              SIGNAL_KILL = 9,
+              SIGNAL_BUS = 10,
+              SIGNAL_SEGV = 11,
+              SIGNAL_URG = 16,
+              SIGNAL_STOP = 17,
+              SIGNAL_CONT = 19,
+              SIGNAL_CHLD = 20,
+              SIGNAL_IO = 23, /* a message has arrived that nread does not wait for */
+              SIGNAL_WINCH = 28,
+              SIGNALS = 32,
 };
 
 /* N_SIGNAL. Takes the message over. */

@@ -5,10 +5,10 @@
 #define _SYS_STATFS_H
 
 struct statfs {
-    long f_bsize;   /* bytes of a block */
+    long f_bsize; /* bytes of a block */
     long f_blocks;
     long f_bfree;
-    long f_files;   /* inodes */
+    long f_files; /* inodes */
     long f_ffree;
 };
 
