@@ -6,7 +6,8 @@
 void *memory_new(size_t count, size_t bytes)
 {
     void *p = calloc(count > 0 ? count : 1, bytes);
-    if (p == NULL)
+
+    if (!p)
         errx(1, "no memory for %zu objects of %zu bytes", count, bytes);
     return p;
 }

@@ -20,6 +20,7 @@ static uint32_t *volatile bell;
 static void note_end(int signal)
 {
     bool first = asked_signal == 0;
+
     if (first)
         asked_signal = signal;
     if (!first || !orderly) {
@@ -38,7 +39,7 @@ static void note(int signal)
         beat = 1;
     else
         note_end(signal);
-    if (bell != NULL)
+    if (bell)
         __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -48,6 +49,7 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
 static bool is_ignored(int signal)
 {
     struct sigaction now;
+
     return signal != SIGCHLD && signal != SIGALRM && sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
@@ -94,6 +96,7 @@ bool signals_request(void)
 bool signals_take_request(void)
 {
     bool taken = request != 0;
+
     request = 0;
     return taken;
 }
@@ -106,6 +109,7 @@ bool signals_any(void)
 bool signals_take_child(void)
 {
     bool ended = child_ended != 0;
+
     child_ended = 0;
     return ended;
 }
@@ -113,6 +117,7 @@ bool signals_take_child(void)
 bool signals_take_beat(void)
 {
     bool due = beat != 0;
+
     beat = 0;
     return due;
 }
@@ -121,6 +126,7 @@ int signals_poll(struct pollfd *p, nfds_t n)
 {
     sigset_t held, before;
     int ready = -1;
+
     sigemptyset(&held);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         sigaddset(&held, caught[i]);

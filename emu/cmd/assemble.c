@@ -20,6 +20,7 @@
 int machine_complain(struct machine *m, const char *format, ...)
 {
     va_list arguments;
+
     fflush(stdout);
     fputs("ncube: ", stderr);
     va_start(arguments, format);
@@ -35,6 +36,7 @@ int machine_complain(struct machine *m, const char *format, ...)
 static uint32_t node_address(const struct machine *m, uint32_t index)
 {
     uint32_t compute = 1u << m->config.topo.dim;
+
     return index < compute ? index : m->config.topo.io[index - compute].node;
 }
 
@@ -68,6 +70,7 @@ static void on_answer(void *ctx, uint32_t hart, uint64_t value)
 static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
 {
     const struct machine *m = ctx;
+
     trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
 }
 
@@ -76,6 +79,7 @@ static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
 static uint64_t time_reached(const struct machine *m, const struct sched_view *v)
 {
     uint64_t first = v->first_cycles < v->next_cycles ? v->first_cycles : v->next_cycles;
+
     return first == EVENTQ_NEVER || first < sched_now(m->sched) ? sched_now(m->sched) : first;
 }
 
@@ -99,6 +103,7 @@ static void describe_next(const struct sched_view *v, char *text, size_t bytes)
 static void beat(struct machine *m, bool streams)
 {
     char text[256];
+
     if (!signals_take_beat())
         return;
     const struct sched_view v = sched_view(m->sched);
@@ -112,6 +117,7 @@ static void beat(struct machine *m, bool streams)
 static bool run_injector(struct machine *m, const struct cabinet *c)
 {
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
+
     harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* at first it is in QEMU's reset code */
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
@@ -121,6 +127,7 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
 {
     const struct cabinet *c = &m->cabinet[cabinet];
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
+
     memcpy(mailbox->inject, harts, n * sizeof *harts);
     mailbox->ans[0] = n;
     return run_injector(m, c);
@@ -129,8 +136,10 @@ static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, u
 static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
 {
     struct machine *m = ctx;
+
     for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
         uint32_t batch[NCU_INJECT_MAX], count = 0;
+
         for (uint32_t k = 0; k < n; k++) {
             if (cabinet_of(m, nodes[k]) == cabinet)
                 batch[count++] = hart_of(m, nodes[k]);
@@ -147,8 +156,9 @@ static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
 static bool on_finished(void *ctx)
 {
     struct machine *m = ctx;
+
     beat(m, false);
-    return m->failed || front_finished(m->front) || (m->hooks->pause != NULL && m->hooks->pause(m->ctx));
+    return m->failed || front_finished(m->front) || (m->hooks->pause && m->hooks->pause(m->ctx));
 }
 
 static void on_wake(void *ctx, uint32_t index, uint64_t now_cycles)
@@ -164,6 +174,7 @@ static void on_cause(void *ctx, uint32_t index, uint64_t now_cycles)
 static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n)
 {
     struct job_exit e;
+
     if (n < sizeof e)
         return;
     memcpy(&e, bytes, sizeof e);
@@ -173,6 +184,7 @@ static void trace_exit(const struct machine *m, uint32_t from, const void *bytes
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     struct machine *m = ctx;
+
     if (TAG_TYPE(tag) == N_EXIT)
         trace_exit(m, from, bytes, n);
     front_receive(m->front, from, tag, bytes, n);
@@ -192,6 +204,7 @@ static void on_recovered(void *ctx)
 static void on_fault(void *ctx, uint32_t index, const char *text)
 {
     struct machine *m = ctx;
+
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
 }
 
@@ -202,6 +215,7 @@ static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes
     uint32_t cabinet = cabinet_of(m, index), hart = hart_of(m, index);
     const uint8_t *text = cabinet_window(&m->cabinet[cabinet], hart) + addr;
     int64_t offset = text_pool_share(m->text, cabinet, text, bytes);
+
     return offset >= 0 ? CABINET_TEXT_BASE + (uint64_t)offset : CABINET_WINDOW(hart, m->config.topo.ram_bytes) + addr;
 }
 
@@ -213,6 +227,7 @@ static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *byte
 static void on_ended(void *ctx, uint32_t id)
 {
     struct machine *m = ctx;
+
     m->hooks->ended(m->ctx, id);
 }
 
@@ -242,7 +257,8 @@ static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_e
 static int read_config(struct machine *m)
 {
     const struct machine_options *o = m->options;
-    if (o->machine == NULL) {
+
+    if (!o->machine) {
         config_default(&m->config, o->dim);
         return 0;
     }
@@ -254,6 +270,7 @@ static int read_config(struct machine *m)
 static int read_programs(struct machine *m)
 {
     char path[4096];
+
     snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
     if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
@@ -269,6 +286,7 @@ static int open_disks(struct machine *m)
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
         for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
             const struct topo_drive *drive = &m->config.topo.io[i].drive[d];
+
             if (disk_open(&m->disk[i * DRIVE_MAX + d], drive->image, disk_model_find(drive->model), m->error,
                           sizeof m->error) != 0)
                 return machine_complain(m, "%s", m->error);
@@ -278,19 +296,20 @@ static int open_disks(struct machine *m)
 
 static int open_trace(struct machine *m)
 {
-    if (m->options->trace == NULL)
+    if (!m->options->trace)
         return 0;
     m->trace = trace_open(m->options->trace);
-    return m->trace != NULL ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
+    return m->trace ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
 }
 
 static int open_statistics(struct machine *m)
 {
     const char *path = m->options->statistics_file;
-    if (path == NULL)
+
+    if (!path)
         return 0;
     m->statistics = fopen(path, "we");
-    return m->statistics != NULL ? 0 : machine_complain(m, "%s: %s", path, strerror(errno));
+    return m->statistics ? 0 : machine_complain(m, "%s: %s", path, strerror(errno));
 }
 
 /* ---- Starting the cabinets ---- */
@@ -298,9 +317,11 @@ static int open_statistics(struct machine *m)
 static int set_costs(struct machine *m)
 {
     uint32_t *cycles = m->harts.control->cycles_of_class;
+
     memcpy(cycles, cost_class_cycles, sizeof cost_class_cycles);
     for (uint32_t i = 0; i < m->config.n_costs; i++) {
         int class = cost_class_find(m->config.cost[i].name);
+
         if (class < 0)
             return machine_complain(m, "%s: unknown instruction class '%s'", m->config.cost[i].where,
                                     m->config.cost[i].name);
@@ -313,11 +334,13 @@ static int start_cabinets(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
     char plugin[4096];
+
     snprintf(plugin, sizeof plugin, "%s/plugin.so", m->options->lib);
     m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
     for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
         uint32_t left = m->nodes - c * t->nodes_per_cabinet;
         uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
+
         if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, m->options->statistics,
                           m->error, sizeof m->error) != 0)
             return machine_complain(m, "%s", m->error);
@@ -338,6 +361,7 @@ int machine_explain_stop(struct machine *m)
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
+
     m->nodes = (1u << t->dim) + t->n_io;
     m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
     uint32_t slots = m->nodes + m->cabinets;
@@ -359,6 +383,7 @@ static void place_kernel(const struct machine *m, const struct cabinet *c)
 {
     for (uint32_t i = 0; i < m->kernel.segments; i++) {
         const struct elf_segment *s = &m->kernel.segment[i];
+
         if (s->file_bytes > 0)
             memcpy(cabinet_shared(c, s->pa), s->data, s->file_bytes);
     }
@@ -373,11 +398,13 @@ static uint64_t builtin_bytes(const struct elf_segment *s)
 static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info)
 {
     uint64_t pa = CABINET_BUILTIN_BASE;
+
     info->builtin_entry = m->nsdisk.entry;
     info->segments = m->nsdisk.segments;
     for (uint32_t i = 0; i < m->nsdisk.segments; i++) {
         const struct elf_segment *s = &m->nsdisk.segment[i];
         uint64_t offset = s->va % NODE_PAGE_BYTES; /* of the first byte in its page */
+
         info->segment[i] = (struct boot_segment){.pa = pa,
                                                  .va = s->va - offset,
                                                  .file_bytes = s->file_bytes + offset,
@@ -392,6 +419,7 @@ static void place_nsdisk(const struct machine *m, const struct cabinet *c, struc
 static int check_nsdisk(struct machine *m)
 {
     uint64_t bytes = 0;
+
     if (m->nsdisk.segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
         return machine_complain(m, "nsdisk.elf has %u segments; 4 are the most", m->nsdisk.segments);
     for (uint32_t i = 0; i < m->nsdisk.segments; i++)
@@ -406,6 +434,7 @@ static int check_kernel(struct machine *m)
 {
     for (uint32_t i = 0; i < m->kernel.segments; i++) {
         const struct elf_segment *s = &m->kernel.segment[i];
+
         if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
             return machine_complain(m, "vertex.elf: segment at %#" PRIx64 " is outside the kernel's region", s->pa);
     }
@@ -417,7 +446,8 @@ static int check_kernel(struct machine *m)
 static uint64_t find_boot_number(const struct machine *m)
 {
     uint8_t superblock[2 * SECTOR_BYTES];
-    if (m->config.topo.n_io == 0 || m->disk[0] == NULL || disk_transfer(m->disk[0], false, 2, 2, superblock) != 0)
+
+    if (m->config.topo.n_io == 0 || !m->disk[0] || disk_transfer(m->disk[0], false, 2, 2, superblock) != 0)
         return 1;
     return 1u + (superblock[52] | superblock[53] << 8);
 }
@@ -430,6 +460,7 @@ static void attach_nodes(struct machine *m)
     for (uint32_t i = 0; i < m->nodes; i++) {
         struct disk **disks = i < compute ? NULL : &m->disk[(i - compute) * DRIVE_MAX];
         uint8_t *ram = cabinet_window(&m->cabinet[cabinet_of(m, i)], hart_of(m, i));
+
         ncu_attach(m->ncu, i, node_address(m, i), ram, disks, boot_number);
     }
 }
@@ -440,6 +471,7 @@ static int fill_memory(struct machine *m)
         return -1;
     for (uint32_t k = 0; k < m->cabinets; k++) {
         struct cabinet *c = &m->cabinet[k];
+
         if (cabinet_clear(c) != 0)
             return machine_complain(m, "cannot clear the memory of cabinet %u: %s", k, strerror(errno));
         struct boot_info *info = (struct boot_info *)cabinet_shared(c, CABINET_BOOT_INFO);
@@ -525,6 +557,7 @@ const struct fault *machine_find_dead_node(const struct machine *m, const struct
 {
     for (uint32_t i = 0; i < m->config.n_faults; i++) {
         const struct fault *f = &m->config.fault[i];
+
         if (f->kind == FAULT_NODE && fault_is_active(f, sched_now(m->sched)) && job_awaits_node(j, f->node))
             return f;
     }
@@ -544,6 +577,7 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 static int write_statistics(struct machine *m, const struct stats_source *source)
 {
     int written = stats_write(m->statistics, source), closed = fclose(m->statistics);
+
     m->statistics = NULL;
     if (written != 0 || closed != 0)
         return machine_complain(m, "%s: %s", m->options->statistics_file, strerror(errno));
@@ -553,7 +587,8 @@ static int write_statistics(struct machine *m, const struct stats_source *source
 int machine_tell_statistics(struct machine *m)
 {
     struct timespec now;
-    if (!m->options->statistics || m->sched == NULL)
+
+    if (!m->options->statistics || !m->sched)
         return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const struct stats_source source = {.topo = &m->config.topo,
@@ -564,7 +599,7 @@ int machine_tell_statistics(struct machine *m)
                                         .run_seconds = seconds_between(&m->heartbeat.begun, &now),
                                         .cabinets = m->cabinets,
                                         .processors = m->harts.processors};
-    if (m->statistics != NULL)
+    if (m->statistics)
         return write_statistics(m, &source);
     stats_print(stderr, &source);
     return 0;
@@ -576,27 +611,27 @@ int machine_free(struct machine *m)
     heartbeat_end();
     signals_release();
     int written = trace_close(m->trace) == 0 ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
-    for (uint32_t c = 0; m->cabinet != NULL && c < m->cabinets; c++)
+    for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);
-    if (m->text != NULL)
+    if (m->text)
         text_pool_free(m->text);
-    if (m->statistics != NULL)
+    if (m->statistics)
         fclose(m->statistics); /* the machine has not run */
-    if (m->sched != NULL)
+    if (m->sched)
         sched_free(m->sched);
-    if (m->ncu != NULL)
+    if (m->ncu)
         ncu_free(m->ncu);
-    if (m->events != NULL)
+    if (m->events)
         eventq_free(m->events);
     if (m->harts_ready)
         harts_free(&m->harts);
     free(m->slot_of);
-    for (uint32_t i = 0; m->disk != NULL && i < m->config.topo.n_io * DRIVE_MAX; i++)
-        if (m->disk[i] != NULL)
+    for (uint32_t i = 0; m->disk && i < m->config.topo.n_io * DRIVE_MAX; i++)
+        if (m->disk[i])
             disk_close(m->disk[i]);
     free(m->disk);
-    if (m->front != NULL)
+    if (m->front)
         front_free(m->front);
     elf_image_free(&m->kernel);
     elf_image_free(&m->nsdisk);

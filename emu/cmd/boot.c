@@ -128,6 +128,7 @@ static void hostfs_turns(struct boot *b)
 
     while ((c = first_in_turn(b))) {
         int begun = try_job(b, c);
+
         if (begun == FRONT_BUSY)
             return;
         c->turn = 0;
@@ -201,6 +202,7 @@ static void client_listen(struct boot *b, struct client *c)
     while (c->fd >= 0) {
         struct link_message message;
         int got = link_receive(c->fd, &message);
+
         if (got > 0)
             client_act(b, c, &message);
         else if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -216,6 +218,7 @@ static void accept_clients(struct boot *b)
 
     while ((fd = link_accept(b->listening)) >= 0) {
         struct client *c = calloc(1, sizeof *c);
+
         if (!c) {
             close(fd);
             return;
@@ -254,6 +257,7 @@ static void finish_clients(struct boot *b)
 {
     for (struct client **at = &b->client; *at;) {
         struct client *c = *at;
+
         if (!is_done(b, c)) {
             at = &c->next;
             continue;
@@ -418,6 +422,7 @@ static int keep_up(struct boot *b)
     signals_be_orderly();
     for (;;) {
         enum sched_end end = machine_run(m, UINT64_MAX);
+
         if (signals_end() != 0)
             return RUN_SIGNAL + signals_end();
         if (end == SCHED_STOPPED)
@@ -457,6 +462,7 @@ static void free_clients(struct boot *b, int status)
 {
     while (b->client) {
         struct client *c = b->client;
+
         b->client = c->next;
         if (c->wants_down)
             tell_status(c, status, "");

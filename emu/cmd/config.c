@@ -38,6 +38,7 @@ struct loader {
 static void *grow(void *memory, size_t count, size_t size)
 {
     void *bigger = reallocarray(memory, count, size);
+
     if (!bigger)
         errx(1, "out of memory for the machine file");
     return bigger;
@@ -99,9 +100,11 @@ static bool check_volume_name(struct loader *l, const config_setting_t *at, cons
 static bool check_drive_is_new(struct loader *l, const config_setting_t *at, const struct topo_drive *drive)
 {
     const struct topo *t = &l->config->topo;
+
     for (uint32_t j = 0; j < t->n_io; j++) {
         for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
             const struct topo_drive *other = &t->io[j].drive[d];
+
             if (strcmp(drive->volume, other->volume) == 0)
                 return setting_fail(&l->r, at, "volume '%s' is already defined in line %u; volume names are unique",
                                     drive->volume, l->drive_line[j][d]);
@@ -117,12 +120,14 @@ static bool check_drive_is_new(struct loader *l, const config_setting_t *at, con
 static void append_name(char *list, size_t bytes, const char *name)
 {
     size_t n = strlen(list);
+
     snprintf(list + n, bytes - n, "%s%s", n ? ", " : "", name);
 }
 
 static bool check_model(struct loader *l, const config_setting_t *at, const char *model)
 {
     char known[256] = "";
+
     if (disk_model_find(model))
         return true;
     for (const char *const *name = disk_model_names; *name; name++)
@@ -135,6 +140,7 @@ static bool load_drive(struct loader *l, const config_setting_t *group)
     static const char *const keys[] = {"volume", "image", "model", NULL};
     const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
     struct setting_reader *r = &l->r;
+
     if (!setting_check_keys(r, group, keys) ||
         !setting_require(r, group, "volume", "the drive's volume name, \"df00\" say") ||
         !setting_require(r, group, "image", "the path of its image file") ||
@@ -160,6 +166,7 @@ static bool load_drive(struct loader *l, const config_setting_t *group)
 static bool load_drives(struct loader *l, const config_setting_t *io_group)
 {
     const config_setting_t *drives = NULL;
+
     if (!setting_groups(&l->r, io_group, "drives", &drives))
         return false;
     uint32_t n = drives ? (uint32_t)config_setting_length(drives) : 0;
@@ -176,6 +183,7 @@ static bool load_drives(struct loader *l, const config_setting_t *io_group)
 static bool connect(struct loader *l, const config_setting_t *at, struct topo_io_node *io, uint32_t k, uint32_t si)
 {
     struct si_user *user = &l->si_user[si];
+
     if (user->line)
         return setting_fail(&l->r, at,
                             "channel %u cannot reach compute node %u: "
@@ -191,6 +199,7 @@ static bool wire_freely(struct loader *l, const config_setting_t *si, struct top
 {
     for (uint32_t k = 0; k < (uint32_t)config_setting_length(si); k++) {
         int64_t node;
+
         if (!setting_integer_at(&l->r, si, k, -1, compute_nodes(l) - 1, &node))
             return false;
         if (node >= 0 && !connect(l, si, io, k, (uint32_t)node))
@@ -204,6 +213,7 @@ static bool wire_channels(struct loader *l, const config_setting_t *channels, st
 {
     for (uint32_t i = 0; i < (uint32_t)config_setting_length(channels); i++) {
         int64_t k;
+
         if (!setting_integer_at(&l->r, channels, i, 0, NCU_SI_CHANNELS - 1, &k))
             return false;
         uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), (uint32_t)k);
@@ -221,6 +231,7 @@ static bool wire_sandia(struct loader *l, const config_setting_t *io_group, stru
 {
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {
         uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), k);
+
         if (si < compute_nodes(l) && !connect(l, io_group, io, k, si))
             return false;
     }
@@ -238,6 +249,7 @@ static bool is_connected(const struct topo_io_node *io)
 static bool wire(struct loader *l, const config_setting_t *io_group, struct topo_io_node *io)
 {
     const config_setting_t *si = NULL, *channels = NULL;
+
     if (!setting_integers(&l->r, io_group, "si", NCU_SI_CHANNELS, &si) ||
         !setting_integers(&l->r, io_group, "channels", NCU_SI_CHANNELS, &channels))
         return false;
@@ -256,6 +268,7 @@ static bool wire(struct loader *l, const config_setting_t *io_group, struct topo
 static struct topo_io_node *append_io_node(struct loader *l, uint32_t node, uint32_t line)
 {
     struct topo *t = &l->config->topo;
+
     t->io = grow(t->io, t->n_io + 1, sizeof *t->io);
     l->io_line = grow(l->io_line, t->n_io + 1, sizeof *l->io_line);
     l->drive_line = grow(l->drive_line, t->n_io + 1, sizeof *l->drive_line);
@@ -271,6 +284,7 @@ static bool load_io_node(struct loader *l, const config_setting_t *group, uint32
 {
     static const char *const keys[] = {"index", "channels", "si", "drives", NULL};
     int64_t index = 0;
+
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "index", "the I/O node's number on its board, 0 to 15") ||
         !setting_integer(&l->r, group, "index", 0, BOARD_IO_NODES - 1, &index))
@@ -289,6 +303,7 @@ static bool load_board(struct loader *l, const config_setting_t *group)
     static const char *const keys[] = {"number", "io_nodes", NULL};
     const config_setting_t *io_nodes = NULL;
     int64_t number = 0;
+
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "number", "the board's number, which the Sandia wiring depends on") ||
         !setting_integer(&l->r, group, "number", 0, BOARD_MAX, &number) ||
@@ -303,6 +318,7 @@ static bool load_board(struct loader *l, const config_setting_t *group)
 static int by_node(const void *a, const void *b)
 {
     uint32_t x = ((const struct topo_io_node *)a)->node, y = ((const struct topo_io_node *)b)->node;
+
     return (x > y) - (x < y);
 }
 
@@ -310,6 +326,7 @@ static bool load_boards(struct loader *l, const config_setting_t *root)
 {
     const config_setting_t *boards = NULL;
     struct topo *t = &l->config->topo;
+
     l->si_user = grow(NULL, compute_nodes(l), sizeof *l->si_user);
     memset(l->si_user, 0, compute_nodes(l) * sizeof *l->si_user);
     if (!setting_groups(&l->r, root, "boards", &boards))
@@ -328,6 +345,7 @@ static bool load_size(struct loader *l, const config_setting_t *root)
 {
     int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
             text_kb = CABINET_TEXT_MAX_BYTES >> 10;
+
     if (!setting_require(&l->r, root, "dim", "the dimension of the hypercube, 0 to 13") ||
         !setting_integer(&l->r, root, "dim", 0, NODE_MAX_DIM, &dim) ||
         !setting_integer(&l->r, root, "ram_mb", NODE_RAM_MIN_BYTES >> 20, NODE_RAM_MAX_BYTES >> 20, &ram_mb) ||
@@ -361,6 +379,7 @@ static bool load_front_end(struct loader *l, const config_setting_t *root)
     static const char *const keys[] = {"si", NULL};
     const config_setting_t *group = NULL;
     int64_t si = -1;
+
     if (!setting_group(&l->r, root, "front_end", &group))
         return false;
     if (group &&
@@ -380,6 +399,7 @@ static bool load_front_end(struct loader *l, const config_setting_t *root)
 static bool load_costs(struct loader *l, const config_setting_t *root)
 {
     const config_setting_t *group = NULL;
+
     if (!setting_group(&l->r, root, "cycles", &group))
         return false;
     struct machine_config *c = l->config;
@@ -387,6 +407,7 @@ static bool load_costs(struct loader *l, const config_setting_t *root)
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         int64_t cycles;
         char where[512];
+
         if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles))
             return false;
         setting_where(&l->r, s, where, sizeof where);
@@ -400,6 +421,7 @@ static bool load_timing(struct loader *l, const config_setting_t *root)
 {
     const char *name = NULL;
     char known[256] = "";
+
     if (!setting_string(&l->r, root, "timing", &name))
         return false;
     const struct software_preset *preset = name ? software_preset_find(name) : NULL;
@@ -423,6 +445,7 @@ static bool load_pair(struct loader *l, const config_setting_t *group, const cha
 {
     const config_setting_t *array = NULL;
     int64_t a, b;
+
     if (!setting_integers(&l->r, group, key, 2, &array))
         return false;
     if (config_setting_length(array) != 2)
@@ -437,6 +460,7 @@ static bool load_pair(struct loader *l, const config_setting_t *group, const cha
 static bool load_fault_io_node(struct loader *l, const config_setting_t *group, struct fault *f)
 {
     uint32_t pair[2];
+
     if (!load_pair(l, group, "io_node", BOARD_MAX, BOARD_IO_NODES - 1, pair))
         return false;
     f->kind = FAULT_NODE;
@@ -448,6 +472,7 @@ static bool load_fault_io_node(struct loader *l, const config_setting_t *group, 
 static bool load_fault_node(struct loader *l, const config_setting_t *group, struct fault *f)
 {
     int64_t node = 0;
+
     if (!setting_integer(&l->r, group, "node", 0, compute_nodes(l) - 1, &node))
         return false;
     f->kind = FAULT_NODE;
@@ -458,6 +483,7 @@ static bool load_fault_node(struct loader *l, const config_setting_t *group, str
 static bool load_fault_link(struct loader *l, const config_setting_t *group, struct fault *f)
 {
     uint32_t pair[2];
+
     if (!load_pair(l, group, "link", compute_nodes(l) - 1, NCU_IO_CHANNEL, pair))
         return false;
     if (f->kind != FAULT_PARITY)
@@ -472,6 +498,7 @@ static bool load_fault_drive(struct loader *l, const config_setting_t *group, st
 {
     const struct topo *t = &l->config->topo;
     const char *volume = NULL;
+
     if (!setting_string(&l->r, group, "drive", &volume))
         return false;
     f->kind = FAULT_DRIVE;
@@ -487,6 +514,7 @@ static bool load_fault_drive(struct loader *l, const config_setting_t *group, st
 static bool load_fault_parity(struct loader *l, const config_setting_t *group, struct fault *f)
 {
     int64_t rate = 0, seed = 1;
+
     if (!setting_integer(&l->r, group, "parity", 1, FAULT_RATE_ONE, &rate) ||
         !setting_integer(&l->r, group, "seed", 0, INT64_MAX, &seed))
         return false;
@@ -500,6 +528,7 @@ static bool load_fault_parity(struct loader *l, const config_setting_t *group, s
 static bool load_fault_times(struct loader *l, const config_setting_t *group, struct fault *f)
 {
     int64_t from = 0, until = -1;
+
     if (!setting_integer(&l->r, group, "from_us", 0, FAULT_MAX_US, &from) ||
         !setting_integer(&l->r, group, "until_us", 0, FAULT_MAX_US, &until))
         return false;
@@ -528,6 +557,7 @@ static bool load_fault(struct loader *l, const config_setting_t *group)
     const struct fault_key *what = NULL;
     struct fault f = {0};
     uint32_t given = 0;
+
     if (!setting_check_keys(&l->r, group, keys))
         return false;
     for (size_t i = 0; i < FAULT_KEYS; i++)
@@ -553,6 +583,7 @@ static bool load_fault(struct loader *l, const config_setting_t *group)
 static bool load_faults(struct loader *l, const config_setting_t *root)
 {
     const config_setting_t *faults = NULL;
+
     if (!setting_groups(&l->r, root, "faults", &faults))
         return false;
     for (int i = 0; faults && i < config_setting_length(faults); i++)
@@ -567,6 +598,7 @@ static bool load_machine(struct loader *l, const config_setting_t *root, const c
         "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles", "timing",
         "faults", NULL};
     const char *images = NULL;
+
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
         !setting_string(&l->r, root, "images", &images))
         return false;
@@ -580,6 +612,7 @@ int config_load(struct machine_config *config, const char *path, const char *ima
 {
     struct loader l = {.r = {path, error, error_bytes}, .config = config};
     config_t parsed;
+
     *config = (struct machine_config){.path = copy(path)};
     bool good = setting_parse(&l.r, &parsed) && load_machine(&l, config_root_setting(&parsed), image_folder);
     free(l.drive_line);

@@ -20,6 +20,7 @@ static bool timer_exists;
 static void set_timer(double interval_s)
 {
     long us = (long)(interval_s * 1e6);
+
     if (us < LEAST_US)
         us = LEAST_US;
     struct sigevent by_signal = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
@@ -48,6 +49,7 @@ void heartbeat_end(void)
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for)
 {
     struct timespec now;
+
     clock_gettime(CLOCK_MONOTONIC, &now);
     double host = seconds_since(&h->last, &now), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;
     fprintf(stderr, "ncube: after %.1f s: virtual time %.6f s, +%.6f s in %.2f s (ratio %.3f); %s\n",

@@ -37,6 +37,7 @@ static void put_job(FILE *f, const struct job_options *o, const char *folder)
     fwrite(&head, sizeof head, 1, f);
     for (uint32_t i = 0; i < o->programs; i++) {
         const struct launch_program p = {.nodes = o->program[i].nodes, .argc = (uint32_t)o->program[i].argc};
+
         fwrite(&p, sizeof p, 1, f);
     }
     if (o->serve)
@@ -121,6 +122,7 @@ static bool take_counts(struct reader *r, struct launch *l)
 
     for (uint32_t i = 0; i < l->job.programs; i++) {
         struct launch_program p;
+
         if (!take_bytes(r, &p, sizeof p) || p.argc == 0 || p.argc > r->left || p.nodes > 1u << NODE_MAX_DIM)
             return false;
         l->program[i].nodes = p.nodes;
@@ -128,7 +130,7 @@ static bool take_counts(struct reader *r, struct launch *l)
         words += p.argc + 1;
     }
     l->argv = calloc(words, sizeof *l->argv);
-    return l->argv != NULL;
+    return l->argv;
 }
 
 static bool take_program(struct reader *r, struct job_program *p, char **argv)

@@ -163,6 +163,7 @@ int link_receive(int fd, struct link_message *m)
     ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
     if (n <= 0) {
         int reason = errno;
+
         link_message_free(m);
         errno = reason;
         return n == 0 ? 0 : -1;

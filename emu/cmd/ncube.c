@@ -48,6 +48,7 @@ static bool parse_sync(const struct options *o, const char *text)
 static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
 {
     char *end;
+
     errno = 0;
     double seconds = strtod(text, &end);
     if (strcmp(end, "s") == 0)
@@ -78,7 +79,7 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->processors = options_number(o, "cores", value, 1, 64);
         return true;
     case KEY_STATS:
-        if (value != NULL && value[0] == '\0')
+        if (value && value[0] == '\0')
             options_refuse(o, "stats: give a file's name after '='");
         m->statistics_file = value;
         return m->statistics = true;
@@ -96,6 +97,7 @@ static const char *find_lib(void)
     static char lib[PATH_MAX + 16];
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
     self[n > 0 ? n : 0] = '\0';
     snprintf(lib, sizeof lib, "%s/../lib", dirname(self));
     return lib;
@@ -126,6 +128,7 @@ static const struct options run_options = {
 static bool take_run_option(void *ctx, int key, const char *value)
 {
     struct run_words *w = ctx;
+
     if (key == KEY_LIMIT) {
         w->options.limit_cycles =
             (uint64_t)(parse_seconds(&run_options, "limit", value, "seconds of virtual time") * CLOCK_HZ);
@@ -138,6 +141,7 @@ static bool take_run_option(void *ctx, int key, const char *value)
 static int command_run(int argc, char **argv)
 {
     struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
+
     options_take_programs(&run_options, &w.job, argv + options_parse(&run_options, &w, argc, argv));
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
@@ -164,6 +168,7 @@ static const struct options boot_options = {
 static bool take_boot_option(void *ctx, int key, const char *value)
 {
     struct boot_options *o = ctx;
+
     switch (key) {
     case KEY_DIMENSION:
         o->machine.dim = options_dimension(&boot_options, value);
@@ -180,10 +185,11 @@ static int command_boot(int argc, char **argv)
 {
     struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
     int first = options_parse(&boot_options, &o, argc, argv);
+
     if (argc > first + 1)
         options_refuse(&boot_options, "one machine file is enough, '%s' is too much", argv[first + 1]);
     o.machine.machine = argv[first];
-    if (o.machine.machine != NULL && o.machine.dim > 0)
+    if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);
@@ -213,6 +219,7 @@ static int await_end(int fd)
     struct link_message m;
     struct link_status s = {.status = RUN_FAILED};
     int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
+
     if (got <= 0)
         fputs("ncube: the machine has ended without a word\n", stderr);
     else if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
@@ -227,6 +234,7 @@ static int command_down(int argc, char **argv)
     const char *name = NULL;
     char error[256];
     int first = options_parse(&down_options, &name, argc, argv);
+
     if (argc > first)
         options_refuse(&down_options, "'%s' is too much", argv[first]);
     int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
@@ -282,6 +290,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
             char name[64];
+
             snprintf(name, sizeof name, "ncube %s", commands[i].name);
             argv[1] = name;
             return end_output(commands[i].run(argc - 1, argv + 1));

@@ -80,6 +80,7 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
     for (; o->line[n]; n++) {
         const struct option_line *l = o->line[n];
         int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
+
         longs[n] = (struct option){l->name, argument, NULL, l->key};
         if (l->key < 256) {
             *shorts++ = (char)l->key;

@@ -36,6 +36,7 @@ static struct place judge(const struct topo *t, uint32_t node, const struct volu
                           struct path *back)
 {
     struct place p = {.node = node};
+
     for (uint32_t i = 0; i < v->n; i++) {
         path_find(t, node, v->io_node[i], NCU_VIA_NEAREST, &there[i]); /* an I/O node always has a way */
         path_find(t, v->io_node[i], node, NCU_VIA_NEAREST, &back[i]);
@@ -50,6 +51,7 @@ static struct place judge(const struct topo *t, uint32_t node, const struct volu
 static int better_first(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
+
     if (x->routings != y->routings)
         return x->routings < y->routings ? 1 : -1;
     if (x->busiest != y->busiest)
@@ -64,6 +66,7 @@ static struct place *rank_nodes(const struct topo *t, const struct volumes *v)
     uint32_t nodes = 1u << t->dim;
     struct place *place = calloc(nodes, sizeof *place);
     struct path *there = calloc(v->n + 1, sizeof *there), *back = calloc(v->n + 1, sizeof *back);
+
     if (!place || !there || !back)
         err(1, "%u nodes", nodes);
     for (uint32_t node = 0; node < nodes; node++)
@@ -87,6 +90,7 @@ static int print_text(const struct place *place, uint32_t n)
 static int print_json(const struct place *place, uint32_t n)
 {
     json_t *list = json_array();
+
     for (uint32_t i = 0; i < n; i++)
         json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:i}", "node", (int)place[i].node, "routings",
                                               (int)place[i].routings, "busiest_channel", (int)place[i].busiest, "hops",
@@ -100,6 +104,7 @@ static uint32_t find_volume(const struct topo *t, const char *text)
 {
     char path[2 + VOLUME_NAME_BYTES];
     const char *name = strncmp(text, "//", 2) == 0 ? text + 2 : text;
+
     if (strlen(name) >= VOLUME_NAME_BYTES)
         return TOPO_NONE;
     snprintf(path, sizeof path, "//%s", name);
@@ -128,6 +133,7 @@ static int collect(struct volumes *v, const struct topo *t, const char *command,
         add_all(v, t);
     for (int i = 0; i < n; i++) {
         uint32_t io_node = find_volume(t, name[i]);
+
         if (io_node == TOPO_NONE)
             return tool_usage_error(command, "volume '%s' is not in this machine", name[i]);
         add(v, io_node);
@@ -147,6 +153,7 @@ static int parse_options(struct arguments *a, int argc, char **argv)
     static const struct option options[] = {
         {"top", 1, NULL, TOOL_TOP}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
     int key;
+
     opterr = 0;
     *a = (struct arguments){.top = UINT32_MAX};
     while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
@@ -164,6 +171,7 @@ static int rank_and_print(const struct topo *t, const struct volumes *v, const s
 {
     struct place *place = rank_nodes(t, v);
     uint32_t n = 1u << t->dim;
+
     n = a->top < n ? (uint32_t)a->top : n;
     int status = a->json ? print_json(place, n) : print_text(place, n);
     free(place);
@@ -176,6 +184,7 @@ int place_command(int argc, char **argv)
     struct machine_config config;
     struct volumes v = {0};
     int status = parse_options(&a, argc, argv);
+
     if (status != 0)
         return status;
     if (a.help)

@@ -36,6 +36,7 @@ static void print_path(const struct routes *r, const struct path *p)
 {
     char name[TOOL_NAME_BYTES];
     uint32_t node, in_channel;
+
     printf("%s", tool_node_name(p->from, name));
     for (uint32_t i = 0; i < p->hops; i++) {
         topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
@@ -51,6 +52,7 @@ static void print_path(const struct routes *r, const struct path *p)
 static void print_shared(const struct routes *r)
 {
     char a[TOOL_NAME_BYTES], b[TOOL_NAME_BYTES];
+
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t j = i + 1; j < r->n; j++)
             if (path_shares_channel(&r->path[i], &r->path[j]))
@@ -76,9 +78,11 @@ static json_t *json_of_path(const struct routes *r, const struct path *p)
 {
     char name[TOOL_NAME_BYTES];
     json_t *nodes = json_array(), *channels = json_array();
+
     json_array_append_new(nodes, json_string(tool_node_name(p->from, name)));
     for (uint32_t i = 0; i < p->hops; i++) {
         uint32_t node, in_channel;
+
         topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
         json_array_append_new(nodes, json_string(tool_node_name(node, name)));
         json_array_append_new(channels, json_integer(p->channel[i]));
@@ -91,6 +95,7 @@ static json_t *json_of_path(const struct routes *r, const struct path *p)
 static json_t *json_of_shared(const struct routes *r)
 {
     json_t *pairs = json_array();
+
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t j = i + 1; j < r->n; j++)
             if (path_shares_channel(&r->path[i], &r->path[j]))
@@ -102,6 +107,7 @@ static int print_json(const struct routes *r)
 {
     char name[TOOL_NAME_BYTES];
     json_t *paths = json_array();
+
     for (uint32_t i = 0; i < r->n; i++)
         json_array_append_new(paths, json_of_path(r, &r->path[i]));
     json_t *theorem = NODE_IS_COMPUTE(r->from) ? json_integer(paths_disjoint_by_theorem(r->path, r->n)) : json_null();
@@ -128,6 +134,7 @@ static int parse_options(struct arguments *a, int argc, char **argv)
                                             {"help", 0, NULL, 'h'},
                                             {0}};
     int key;
+
     opterr = 0;
     *a = (struct arguments){.bytes = 8192, .via = NCU_VIA_NEAREST};
     while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
@@ -146,6 +153,7 @@ static int parse_options(struct arguments *a, int argc, char **argv)
 static bool has_io_node(const struct routes *r)
 {
     bool has = NODE_IS_IO(r->from);
+
     for (uint32_t i = 0; i < r->n; i++)
         has |= NODE_IS_IO(r->path[i].to);
     return has;
@@ -159,6 +167,7 @@ static int find_paths(struct routes *r, const char *command, char **text, uint64
         return tool_usage_error(command, "node '%s' is not in this machine", text[0]);
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t to = tool_parse_node(r->topo, text[i + 1]);
+
         if (to == TOPO_NONE)
             return tool_usage_error(command, "node '%s' is not in this machine", text[i + 1]);
         if (!path_find(r->topo, r->from, to, via, &r->path[i]))
@@ -175,6 +184,7 @@ int route_command(int argc, char **argv)
     struct arguments a;
     struct machine_config config;
     int status = parse_options(&a, argc, argv);
+
     if (status != 0)
         return status;
     if (a.help)

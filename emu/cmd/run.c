@@ -13,6 +13,7 @@ struct run {
 static void on_ended(void *ctx, uint32_t id)
 {
     struct run *r = ctx;
+
     (void)id;
     front_stop(r->machine.front);
 }
@@ -34,6 +35,7 @@ static void say_fault(void *ctx, const char *line)
 static void report_deadlock(struct machine *m)
 {
     char text[256];
+
     machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
                      machine_seconds(m));
     front_describe_wait(m->front, text, sizeof text);
@@ -50,7 +52,8 @@ static int end_stuck(struct run *r)
     struct machine *m = &r->machine;
     const struct fault *dead = machine_find_dead_node(m, front_find_job(m->front, r->job));
     char text[128];
-    if (dead == NULL) {
+
+    if (!dead) {
         report_deadlock(m);
         return RUN_DEADLOCK;
     }
@@ -63,6 +66,7 @@ static int end_finished(struct run *r)
 {
     struct machine *m = &r->machine;
     const struct job *j = front_find_job(m->front, r->job);
+
     if (j->lost)
         ncu_describe_noise(m->ncu, say_fault, NULL);
     return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
@@ -71,6 +75,7 @@ static int end_finished(struct run *r)
 static int end_status(struct run *r, enum sched_end end)
 {
     struct machine *m = &r->machine;
+
     switch (end) {
     case SCHED_FINISHED:
         return end_finished(r);
@@ -108,6 +113,7 @@ static bool goes_on(struct run *r, enum sched_end end)
 static enum sched_end run_to_end(struct run *r)
 {
     enum sched_end end;
+
     signals_be_orderly();
     do
         end = machine_run(&r->machine, r->options->limit_cycles);
@@ -118,6 +124,7 @@ static enum sched_end run_to_end(struct run *r)
 static int begin(struct run *r)
 {
     struct machine *m = &r->machine;
+
     if (machine_configure(m, &r->options->machine, &hooks, r) != 0)
         return -1;
     if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
@@ -129,6 +136,7 @@ int run_program(const struct run_options *o)
 {
     struct run r = {.options = o};
     int status = RUN_FAILED;
+
     if (begin(&r) == 0) {
         status = end_status(&r, run_to_end(&r));
         if (machine_tell_statistics(&r.machine) != 0 && status == 0)

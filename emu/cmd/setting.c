@@ -20,6 +20,7 @@ void setting_where(const struct setting_reader *r, const config_setting_t *at, c
 {
     const char *included = config_setting_source_file(at);
     const char *file = included ? included : r->path;
+
     if (config_setting_is_root(at))
         snprintf(text, bytes, "%s", file);
     else
@@ -30,6 +31,7 @@ bool setting_fail(struct setting_reader *r, const config_setting_t *at, const ch
 {
     char where[512], text[512];
     va_list args;
+
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -62,6 +64,7 @@ static const char *type_name(const config_setting_t *s)
 static bool fail_type(struct setting_reader *r, const config_setting_t *s, const char *right)
 {
     const char *name = config_setting_name(s);
+
     return setting_fail(r, s, "%s%s%s is %s; it must be %s", name ? "'" : "", name ? name : "this element",
                         name ? "'" : "", type_name(s), right);
 }
@@ -72,6 +75,7 @@ static FILE *open_file(struct setting_reader *r)
 {
     struct stat st;
     FILE *file = fopen(r->path, "re");
+
     if (file && (fstat(fileno(file), &st) < 0 || S_ISDIR(st.st_mode))) {
         fclose(file);
         file = NULL;
@@ -95,6 +99,7 @@ bool setting_parse(struct setting_reader *r, config_t *parsed)
     fclose(file);
     if (!good) {
         const char *included = config_error_file(parsed);
+
         snprintf(r->error, r->error_bytes, "%s:%d: %s", included ? included : r->path, config_error_line(parsed),
                  config_error_text(parsed));
     }
@@ -114,6 +119,7 @@ static bool is_among(const char *name, const char *const *keys)
 static void join(char *text, size_t bytes, const char *const *keys)
 {
     size_t n = 0;
+
     text[0] = 0;
     for (; *keys && n < bytes; keys++)
         n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", *keys);
@@ -122,9 +128,11 @@ static void join(char *text, size_t bytes, const char *const *keys)
 bool setting_check_keys(struct setting_reader *r, const config_setting_t *group, const char *const *keys)
 {
     int n = config_setting_length(group);
+
     for (int i = 0; i < n; i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         char known[256];
+
         if (is_among(config_setting_name(s), keys))
             continue;
         join(known, sizeof known, keys);
@@ -145,6 +153,7 @@ bool setting_require(struct setting_reader *r, const config_setting_t *group, co
 static bool read_integer(struct setting_reader *r, const config_setting_t *s, int64_t low, int64_t high, int64_t *value)
 {
     char right[64];
+
     snprintf(right, sizeof right, "an integer from %lld to %lld", (long long)low, (long long)high);
     int type = config_setting_type(s);
     if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64)
@@ -152,6 +161,7 @@ static bool read_integer(struct setting_reader *r, const config_setting_t *s, in
     int64_t v = config_setting_get_int64(s);
     if (v < low || v > high) {
         const char *name = config_setting_name(s);
+
         return setting_fail(r, s, "%s%s%lld is out of range; it must be %s", name ? name : "", name ? " = " : "",
                             (long long)v, right);
     }
@@ -163,6 +173,7 @@ bool setting_integer(struct setting_reader *r, const config_setting_t *group, co
                      int64_t high, int64_t *value)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
+
     return !s || read_integer(r, s, low, high, value);
 }
 
@@ -175,6 +186,7 @@ bool setting_integer_at(struct setting_reader *r, const config_setting_t *array,
 bool setting_string(struct setting_reader *r, const config_setting_t *group, const char *key, const char **value)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
+
     if (!s)
         return true;
     if (config_setting_type(s) != CONFIG_TYPE_STRING)
@@ -189,6 +201,7 @@ bool setting_integers(struct setting_reader *r, const config_setting_t *group, c
                       const config_setting_t **array)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
+
     if (!s)
         return true;
     if (!config_setting_is_array(s) && !config_setting_is_list(s))
@@ -203,12 +216,14 @@ bool setting_groups(struct setting_reader *r, const config_setting_t *group, con
                     const config_setting_t **list)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
+
     if (!s)
         return true;
     if (!config_setting_is_list(s))
         return fail_type(r, s, "a list of groups, ( { ... }, { ... } )");
     for (int i = 0; i < config_setting_length(s); i++) {
         const config_setting_t *element = config_setting_get_elem(s, (unsigned)i);
+
         if (!config_setting_is_group(element))
             return fail_type(r, element, "a group, { ... }");
     }
@@ -220,6 +235,7 @@ bool setting_group(struct setting_reader *r, const config_setting_t *group, cons
                    const config_setting_t **child)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
+
     if (!s)
         return true;
     if (!config_setting_is_group(s))

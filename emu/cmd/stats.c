@@ -66,6 +66,7 @@ static void put_messages(uint64_t *value, const struct ncu_node_statistics *m)
 {
     const uint64_t values[] = {m->sent, m->sent_bytes, m->received, m->received_bytes,
                                m->held, m->copies,     m->damaged,  m->failed};
+
     memcpy(value, values, sizeof values);
 }
 
@@ -74,6 +75,7 @@ static struct row row_of_node(const struct stats_source *s, uint32_t index)
     const struct sched_hart_statistics h = sched_hart_statistics(s->sched, index);
     const struct ncu_node_statistics m = ncu_node_statistics(s->ncu, index);
     struct row row = {{h.user_cycles, h.kernel_cycles, h.idle_cycles, h.instructions, h.traps, h.interrupts}};
+
     put_messages(row.value + MESSAGES, &m);
     return row;
 }
@@ -81,12 +83,14 @@ static struct row row_of_node(const struct stats_source *s, uint32_t index)
 static struct row row_of_channel(const struct stats_source *s, uint32_t channel)
 {
     const struct net_channel_statistics c = net_channel_statistics(ncu_net(s->ncu), channel, sched_now(s->sched));
+
     return (struct row){{c.messages, c.busy_cycles, c.blocked_cycles}};
 }
 
 static struct row row_of_drive(const struct stats_source *s, uint32_t index, uint32_t drive)
 {
     const struct ncu_drive_statistics d = ncu_drive_statistics(s->ncu, index, drive, sched_now(s->sched));
+
     return (struct row){{d.commands.reads, d.commands.writes, d.commands.sectors_read * SECTOR_BYTES,
                          d.commands.sectors_written * SECTOR_BYTES, d.commands.seeks, d.commands.buffer_hits,
                          d.busy_cycles, d.queue_cycles, d.queue_max}};
@@ -101,6 +105,7 @@ static uint32_t compute_nodes(const struct stats_source *s)
 static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to, uint32_t *out)
 {
     uint32_t in;
+
     topo_channel_start(s->topo, channel, from, out);
     topo_channel_end(s->topo, channel, to, &in);
     return *from != TOPO_NONE && *to != TOPO_NONE;
@@ -109,6 +114,7 @@ static bool channel_exists(const struct stats_source *s, uint32_t channel, uint3
 static double share(const struct stats_source *s, uint64_t cycles)
 {
     uint64_t now = sched_now(s->sched);
+
     return now > 0 ? (double)cycles / (double)now : 0;
 }
 
@@ -126,17 +132,19 @@ static double ratio(double a, double b)
 
 static void put_row(json_t *object, const struct column *column, const struct row *row)
 {
-    for (size_t k = 0; column[k].key != NULL; k++)
+    for (size_t k = 0; column[k].key; k++)
         json_object_set_new(object, column[k].key, json_integer((json_int_t)row->value[k]));
 }
 
 static json_t *json_of_nodes(const struct stats_source *s)
 {
     json_t *nodes = json_array();
+
     for (uint32_t i = 0; i < s->nodes; i++) {
         const struct row row = row_of_node(s, i);
         json_t *node = json_pack("{s:i, s:s}", "node", (int)ncu_address(s->ncu, i), "kind",
                                  i < compute_nodes(s) ? "compute" : "io");
+
         put_row(node, node_columns, &row);
         json_array_append_new(nodes, node);
     }
@@ -148,6 +156,7 @@ static json_t *json_of_front_end(const struct stats_source *s)
     const struct ncu_node_statistics m = ncu_host_statistics(s->ncu);
     json_t *front = json_object();
     struct row row = {0};
+
     put_messages(row.value, &m);
     put_row(front, node_columns + MESSAGES, &row);
     json_object_del(front, "messages_held"); /* it takes everything, */
@@ -158,8 +167,10 @@ static json_t *json_of_front_end(const struct stats_source *s)
 static json_t *json_of_channels(const struct stats_source *s)
 {
     json_t *channels = json_array();
+
     for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
         uint32_t from, to, out;
+
         if (!channel_exists(s, c, &from, &to, &out))
             continue;
         const struct row row = row_of_channel(s, c);
@@ -173,11 +184,13 @@ static json_t *json_of_channels(const struct stats_source *s)
 static json_t *json_of_drives(const struct stats_source *s)
 {
     json_t *drives = json_array();
+
     for (uint32_t i = 0; i < s->topo->n_io; i++)
         for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
             const struct row row = row_of_drive(s, compute_nodes(s) + i, d);
             json_t *drive = json_pack("{s:i, s:i, s:s}", "node", (int)s->topo->io[i].node, "drive", (int)d, "volume",
                                       s->topo->io[i].drive[d].volume);
+
             put_row(drive, drive_columns, &row);
             json_object_set_new(drive, "queue_mean", json_real(share(s, row.value[QUEUE])));
             json_object_set_new(drive, "utilisation", json_real(share(s, row.value[BUSY])));
@@ -189,6 +202,7 @@ static json_t *json_of_drives(const struct stats_source *s)
 static json_t *json_of_host(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
+
     return json_pack("{s:f, s:f, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "start_seconds", s->start_seconds,
                      "run_seconds", s->run_seconds, "virtual_per_host", ratio(virtual_seconds(s), s->run_seconds),
                      "cabinets", (int)s->cabinets, "processors", (int)s->processors, "grants", (json_int_t)c->grants,
@@ -199,6 +213,7 @@ static json_t *json_of_host(const struct stats_source *s)
 static json_t *json_of_all(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
+
     return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz", (int)CLOCK_HZ,
                      "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds", virtual_seconds(s), "events",
                      (json_int_t)c->events, "requests", (json_int_t)c->requests, "nodes", json_of_nodes(s), "front_end",
@@ -210,8 +225,9 @@ int stats_write(FILE *to, const struct stats_source *source)
 {
     json_t *all = json_of_all(source);
     int result = -1;
+
     errno = ENOMEM;
-    if (all != NULL)
+    if (all)
         result = json_dumpf(all, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', to) != EOF ? 0 : -1;
     json_decref(all);
     return result;
@@ -239,6 +255,7 @@ static void print_column(FILE *to, const struct stats_source *s, const struct pa
 {
     uint32_t least = 0, most = 0;
     double sum = 0;
+
     for (uint32_t i = 0; i < p->count; i++) {
         sum += (double)p->row[i].value[k];
         least = p->row[i].value[k] < p->row[least].value[k] ? i : least;
@@ -257,12 +274,13 @@ static void print_column(FILE *to, const struct stats_source *s, const struct pa
 static void print_part(FILE *to, const struct stats_source *s, const char *title, const struct part *p)
 {
     char heading[48];
+
     if (p->count == 0)
         return;
     snprintf(heading, sizeof heading, "%u %s", p->count, title);
     fprintf(to, "%-18s%15s%15s%29s\n", heading, "mean", "least", "most");
-    for (size_t k = 0; p->column[k].key != NULL; k++)
-        if (p->column[k].label != NULL)
+    for (size_t k = 0; p->column[k].key; k++)
+        if (p->column[k].label)
             print_column(to, s, p, k);
 }
 
@@ -282,6 +300,7 @@ static void print_nodes(FILE *to, const struct stats_source *s, const char *titl
 {
     struct row *row;
     struct part p = part_new(node_columns, &row, count);
+
     for (p.count = 0; p.count < count; p.count++) {
         row[p.count] = row_of_node(s, first + p.count);
         snprintf(p.name[p.count], sizeof *p.name, "%u", ncu_address(s->ncu, first + p.count));
@@ -294,8 +313,10 @@ static void print_channels(FILE *to, const struct stats_source *s)
 {
     struct row *row;
     struct part p = part_new(channel_columns, &row, topo_channels(s->topo));
+
     for (uint32_t c = 0; c < topo_channels(s->topo); c++) {
         uint32_t from, end, out;
+
         if (!channel_exists(s, c, &from, &end, &out))
             continue;
         row[p.count] = row_of_channel(s, c);
@@ -308,6 +329,7 @@ static void print_channels(FILE *to, const struct stats_source *s)
 static void print_drive(FILE *to, const struct stats_source *s, const char *volume, const struct row *row)
 {
     const uint64_t *v = row->value;
+
     fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12.1f%12.1f%9" PRIu64 "%9" PRIu64 "%9.1f %%%9.2f%7" PRIu64 "\n",
             volume, v[READS], v[WRITES], (double)v[BYTES_READ] / 1024, (double)v[BYTES_WRITTEN] / 1024, v[SEEKS],
             v[BUFFER_HITS], 100 * share(s, v[BUSY]), share(s, v[QUEUE]), v[QUEUE_MAX]);
@@ -321,6 +343,7 @@ static void print_drives(FILE *to, const struct stats_source *s)
     for (uint32_t i = 0; i < s->topo->n_io; i++)
         for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
             const struct row row = row_of_drive(s, compute_nodes(s) + i, d);
+
             print_drive(to, s, s->topo->io[i].drive[d].volume, &row);
         }
 }
@@ -328,6 +351,7 @@ static void print_drives(FILE *to, const struct stats_source *s)
 static void print_host(FILE *to, const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
+
     fprintf(to,
             "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
             " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us in the mean\n",
@@ -339,6 +363,7 @@ void stats_print(FILE *to, const struct stats_source *source)
 {
     const struct sched_statistics *c = sched_statistics(source->sched);
     uint32_t compute = compute_nodes(source);
+
     fprintf(to, "virtual time %.6f s (%" PRIu64 " cycles), %" PRIu64 " events, %" PRIu64 " requests\n",
             virtual_seconds(source), sched_now(source->sched), c->events, c->requests);
     print_nodes(to, source, "compute nodes", 0, compute);

@@ -24,6 +24,7 @@ const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES])
 bool tool_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 {
     char *end;
+
     errno = 0;
     *value = strtoull(text, &end, 10);
     return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value >= low && *value <= high;
@@ -45,6 +46,7 @@ static uint32_t parse_io_node(const char *text)
     const char *point = strchr(text, '.');
     uint64_t board, index;
     size_t length = point ? (size_t)(point - text) : sizeof board_text;
+
     if (length >= sizeof board_text)
         return TOPO_NONE;
     memcpy(board_text, text, length);
@@ -59,6 +61,7 @@ uint32_t tool_parse_node(const struct topo *t, const char *text)
 {
     uint64_t number;
     uint32_t node = TOPO_NONE;
+
     if (strcmp(text, "host") == 0)
         return NODE_HOST;
     if (strncmp(text, "//", 2) == 0)
@@ -73,6 +76,7 @@ uint32_t tool_parse_node(const struct topo *t, const char *text)
 int tool_usage_error(const char *command, const char *format, ...)
 {
     va_list arguments;
+
     fprintf(stderr, "%s: ", command);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
@@ -93,6 +97,7 @@ int tool_option_error(char **argv, int key)
 bool tool_load(const char *command, const char *path, struct machine_config *config)
 {
     char error[4608];
+
     if (config_load(config, path, NULL, error, sizeof error) == 0)
         return true;
     fprintf(stderr, "%s: %s\n", command, error);
@@ -102,6 +107,7 @@ bool tool_load(const char *command, const char *path, struct machine_config *con
 int tool_print_json(json_t *json)
 {
     int status = json_dumpf(json, stdout, JSON_INDENT(2)) == 0 ? 0 : 1;
+
     putchar('\n');
     json_decref(json);
     return status;

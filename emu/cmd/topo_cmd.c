@@ -28,6 +28,7 @@ static uint32_t board_of(const struct topo_io_node *io)
 static uint32_t end_of_board(const struct topo *t, uint32_t first)
 {
     uint32_t end = first;
+
     while (end < t->n_io && board_of(&t->io[end]) == board_of(&t->io[first]))
         end++;
     return end;
@@ -56,6 +57,7 @@ static bool channel_is_used(const struct topo *t, uint32_t first, uint32_t end, 
 static void print_board(const struct topo *t, uint32_t first, uint32_t end)
 {
     char name[TOOL_NAME_BYTES];
+
     printf("\nboard %u: SI nodes\n%-9s", board_of(&t->io[first]), "I/O node");
     for (uint32_t j = first; j < end; j++)
         printf(" %6s", tool_node_name(t->io[j].node, name));
@@ -68,9 +70,11 @@ static void print_board(const struct topo *t, uint32_t first, uint32_t end)
 static void print_volumes(const struct topo *t)
 {
     char name[TOOL_NAME_BYTES];
+
     for (uint32_t j = 0; j < t->n_io; j++)
         for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
             const struct topo_drive *drive = &t->io[j].drive[d];
+
             printf("%s%-15s  I/O node %s, drive %u, %s, %s\n", j + d == 0 ? "\nvolumes\n" : "", drive->volume,
                    tool_node_name(t->io[j].node, name), d, drive->model, drive->image);
         }
@@ -93,6 +97,7 @@ static int print_text(const struct topo *t)
 static int print_dot(const struct topo *t)
 {
     char name[TOOL_NAME_BYTES];
+
     puts("graph ncube {\n  node [shape=circle];");
     for (uint32_t node = 0; node < 1u << t->dim; node++)
         for (uint32_t d = 0; d < t->dim; d++)
@@ -118,6 +123,7 @@ static int print_dot(const struct topo *t)
 static json_t *json_of_io_node(const struct topo_io_node *io)
 {
     json_t *si = json_array(), *drives = json_array();
+
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
     for (uint32_t d = 0; d < io->ndrives; d++)
@@ -130,6 +136,7 @@ static json_t *json_of_io_node(const struct topo_io_node *io)
 static int print_json(const struct topo *t)
 {
     json_t *io = json_array();
+
     for (uint32_t j = 0; j < t->n_io; j++)
         json_array_append_new(io, json_of_io_node(&t->io[j]));
     return tool_print_json(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim,
@@ -145,6 +152,7 @@ int topo_command(int argc, char **argv)
         {"dot", 0, NULL, TOOL_DOT}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
     int (*print)(const struct topo *t) = print_text;
     int key;
+
     opterr = 0;
     while ((key = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (key == '?')

@@ -130,6 +130,7 @@ static int32_t refuse_dots(const struct beneath *b, const char *path)
 static int32_t split_path(const char *path, char *parent, struct entry *e)
 {
     size_t end = strlen(path);
+
     while (end > 0 && path[end - 1] == '/')
         end--;
     size_t base = end;

@@ -35,6 +35,7 @@ static void copy_visible(char *to, const char *from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = from[i];
+
         to[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : (char)c;
     }
 }
@@ -55,6 +56,7 @@ void console_print(struct streams *s, const char *prefix, const char *text, size
     while (n > 0) {
         const char *newline = memchr(text, '\n', n <= CONSOLE_LINE_BYTES ? n : CONSOLE_LINE_BYTES + 1);
         size_t line = newline ? (size_t)(newline - text) : n < CONSOLE_LINE_BYTES ? n : CONSOLE_LINE_BYTES;
+
         print_line(s, prefix, text, line);
         line += newline != NULL;
         text += line;

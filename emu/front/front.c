@@ -504,8 +504,10 @@ static void list_volumes(struct front *f)
 {
     for (uint32_t i = 0; i < f->options.topo->n_io; i++) {
         const struct topo_io_node *io = &f->options.topo->io[i];
+
         for (uint32_t d = 0; d < io->ndrives; d++) {
             struct load_volume *v = &f->volume[f->volumes++];
+
             *v = (struct load_volume){.node = io->node, .drive = d};
             memcpy(v->name, io->drive[d].volume, sizeof v->name);
         }

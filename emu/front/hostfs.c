@@ -150,6 +150,7 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
 static int open_host_file(const struct hostfs *s, const struct call *c, struct stat *st)
 {
     int32_t checked = check_name_type(s, c->name);
+
     if (checked < 0)
         return checked;
 
@@ -169,6 +170,7 @@ static int32_t act_open(struct hostfs *s, struct call *c)
     struct file_opened opened;
     int32_t flags = check_open_flags(c->request.flags);
     int32_t index = flags < 0 ? flags : open_files_find_room(&s->files, c->node, c->procid);
+
     if (index < 0)
         return index;
 
@@ -202,6 +204,7 @@ static int32_t act_read(struct hostfs *s, struct call *c)
     (void)s;
     while (done < c->request.bytes) {
         ssize_t got = pread(c->file->fd, c->payload + done, c->request.bytes - done, c->request.offset + done);
+
         if (got < 0 && done == 0)
             return errmap_from_host(errno);
         if (got <= 0)
@@ -236,6 +239,7 @@ static int32_t act_write(struct hostfs *s, struct call *c)
         return found;
     while (done < c->request.bytes) {
         ssize_t put = pwrite(c->file->fd, c->data + done, c->request.bytes - done, offset + done);
+
         if (put < 0 && done == 0)
             return errmap_from_host(errno);
         if (put <= 0)
@@ -283,6 +287,7 @@ static int32_t act_read_folder(struct hostfs *s, struct call *c)
 {
     if (c->request.offset == 0 || c->file->listing.n == 0) {
         int32_t begun = begin_listing(s, c->file);
+
         if (begun < 0)
             return begun;
     }
@@ -499,6 +504,7 @@ static int32_t decode(struct hostfs *s, struct call *c, const struct operation *
 static int32_t run(struct hostfs *s, struct call *c, uint32_t type, const uint8_t *bytes, size_t n)
 {
     const struct operation *op = find_operation(type);
+
     if (!op)
         return -N_ENOSYS;
 

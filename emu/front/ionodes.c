@@ -165,6 +165,7 @@ void io_nodes_shut_down(struct io_nodes *s)
 {
     for (uint32_t i = 0; i < s->topo->n_io; i++) {
         bool has_volumes = count_drives(s, i, DRIVE_MOUNTED) + count_drives(s, i, DRIVE_MISSING) > 0;
+
         if (s->node[i].state != IO_SERVING || !has_volumes)
             continue;
         s->node[i].state = IO_STOPPING;

@@ -49,6 +49,7 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
     }
     for (uint32_t i = 0; i < programs; i++) {
         uint32_t left = nodes - wanted;
+
         share[i] = program[i].nodes ? program[i].nodes : left / sharing + (turn++ < left % sharing);
     }
     return 0;
@@ -523,6 +524,7 @@ static void drop_held(struct job *j, uint32_t node, uint32_t procid)
 {
     for (struct held_request **at = &j->held; *at;) {
         struct held_request *h = *at;
+
         if ((node != ANY && h->from != node) || (procid != ANY && TAG_FROM(h->tag) != procid)) {
             at = &h->next;
             continue;
@@ -557,6 +559,7 @@ void job_resume(struct job *j)
     streams_drain(&j->streams);
     for (struct held_request **at = &j->held; *at;) {
         struct held_request *h = *at;
+
         waits[h->stream] = waits[h->stream] || !streams_ready(&j->streams, h->stream, h->wanted_bytes);
         if (waits[h->stream]) {
             at = &h->next;
@@ -570,7 +573,7 @@ void job_resume(struct job *j)
 
 bool job_holds_requests(const struct job *j)
 {
-    return j->held != NULL;
+    return j->held;
 }
 
 size_t job_poll_streams(const struct job *j, struct pollfd *p)

@@ -40,6 +40,7 @@ static bool line_add(struct line *line, const void *bytes, size_t n)
     if (line->room - line->n < n) {
         size_t room = 2 * line->n + n;
         uint8_t *larger = realloc(line->bytes, room);
+
         if (!larger)
             return false;
         line->bytes = larger;
@@ -71,6 +72,7 @@ static uint8_t *copy_labelled(uint8_t *to, const uint8_t *bytes, size_t n, const
     while (n > 0) {
         const uint8_t *newline = memchr(bytes, '\n', n);
         size_t piece = newline ? (size_t)(newline + 1 - bytes) : n;
+
         if (!begun)
             to = (uint8_t *)stpcpy((char *)to, label);
         memcpy(to, bytes, piece);
@@ -131,6 +133,7 @@ void lines_flush(struct lines *l, uint32_t node)
 {
     for (int which = STREAM_OUT; which <= STREAM_ERR; which++) {
         struct line *line = line_of(l, node, which);
+
         if (line && line->n > 0)
             pass_on(l, node, which, line);
     }

@@ -55,6 +55,7 @@ static bool add_entry(struct listing *l, const char *name, uint64_t ino, uint32_
 static int compare_entries(const void *a, const void *b)
 {
     const struct listing_entry *x = a, *y = b;
+
     return strcmp(x->name, y->name);
 }
 
@@ -68,6 +69,7 @@ static int32_t read_entries(struct listing *l, DIR *dir, bool is_root)
     while (errno = 0, (d = readdir(dir))) {
         bool up = strcmp(d->d_name, "..") == 0;
         uint64_t ino = up && is_root ? self.st_ino : d->d_ino;
+
         if (!add_entry(l, d->d_name, ino, up ? TYPE_FOLDER : find_type(dirfd(dir), d->d_name)))
             return -N_ENOMEM;
     }
@@ -131,6 +133,7 @@ int32_t listing_copy(const struct listing *l, uint64_t offset, uint8_t *records,
         return -N_EINVAL;
     for (size_t i = offset; i < l->n; i++) {
         size_t need = record_bytes(&l->entry[i]);
+
         if (need > bytes - done)
             return done ? (int32_t)done : -N_EINVAL;
         pack_record(&l->entry[i], i + 1, records + done);

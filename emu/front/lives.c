@@ -61,11 +61,13 @@ void lives_free(struct lives *l)
         return;
     while (l->load) {
         struct load *load = l->load;
+
         l->load = load->next;
         free_load(load);
     }
     while (l->wait) {
         struct wait *wait = l->wait;
+
         l->wait = wait->next;
         free(wait);
     }
@@ -109,6 +111,7 @@ static void answer_all(struct job *j, uint32_t type, uint64_t what, int32_t stat
 {
     for (struct wait **at = &j->lives->wait; *at;) {
         struct wait *w = *at;
+
         if (TAG_TYPE(w->tag) != type || w->what != what) {
             at = &w->next;
             continue;
@@ -136,6 +139,7 @@ void lives_drop_client(struct job *j, uint32_t node, uint32_t procid)
 {
     for (struct wait **at = &j->lives->wait; *at;) {
         struct wait *w = *at;
+
         if (w->from != node || (procid != LIVES_ANY && TAG_FROM(w->tag) != procid)) {
             at = &w->next;
             continue;

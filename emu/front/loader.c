@@ -105,6 +105,7 @@ static int read_note(const struct complaint *c, Elf *elf, const GElf_Phdr *h, st
 
     while (data && (next = gelf_getnote(data, next, &n, &name_at, &bytes_at)) > 0) {
         const char *name = (const char *)data->d_buf + name_at;
+
         if (n.n_namesz != sizeof PROGRAM_NOTE_NAME || memcmp(name, PROGRAM_NOTE_NAME, n.n_namesz) != 0)
             continue;
         if (n.n_type != PROGRAM_NOTE || n.n_descsz != sizeof *note)
@@ -126,6 +127,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
 
     for (size_t i = 0; i < headers; i++) {
         GElf_Phdr h;
+
         if (!gelf_getphdr(elf, i, &h))
             return complain(c, "program header %zu is damaged; build the program again", i);
         if (h.p_type == PT_INTERP || h.p_type == PT_DYNAMIC)
@@ -143,6 +145,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
 static int compare_segments(const void *a, const void *b)
 {
     const struct elf_segment *x = a, *y = b;
+
     return (x->va > y->va) - (x->va < y->va);
 }
 
@@ -151,6 +154,7 @@ static int order_segments(const struct complaint *c, struct elf_image *image)
     qsort(image->segment, image->segments, sizeof *image->segment, compare_segments);
     for (uint32_t i = 1; i < image->segments; i++) {
         const struct elf_segment *low = &image->segment[i - 1], *high = &image->segment[i];
+
         if (low->va + low->mem_bytes > high->va)
             return complain(c, "the segments at 0x%" PRIx64 " and 0x%" PRIx64 " overlap; build the program again",
                             low->va, high->va);
@@ -232,6 +236,7 @@ static int check_user_space(const struct complaint *c, const struct elf_image *i
 
     for (uint32_t i = 0; i < image->segments; i++) {
         const struct elf_segment *s = &image->segment[i];
+
         if (s->va < USER_TEXT_VA || s->va + s->mem_bytes > top)
             return complain(c,
                             "the segment 0x%" PRIx64 "-0x%" PRIx64 " lies outside user space 0x%" PRIx64 "-0x%" PRIx64
@@ -246,6 +251,7 @@ static int check_pages(const struct complaint *c, const struct elf_image *image)
 {
     for (uint32_t i = 1; i < image->segments; i++) {
         const struct elf_segment *low = &image->segment[i - 1], *high = &image->segment[i];
+
         if (((low->flags ^ high->flags) & ELF_SEGMENT_W) && last_page(low) == first_page(high))
             return complain(
                 c, "writable and read-only segments share the page at 0x%" PRIx64 "; link the program with ncc",
@@ -258,6 +264,7 @@ static int check_entry(const struct complaint *c, const struct elf_image *image)
 {
     for (uint32_t i = 0; i < image->segments; i++) {
         const struct elf_segment *s = &image->segment[i];
+
         if ((s->flags & ELF_SEGMENT_X) && image->entry >= s->va && image->entry - s->va < s->file_bytes)
             return 0;
     }
@@ -375,6 +382,7 @@ static uint32_t send_segment(const struct loading *l, const struct load_part *pa
             .bytes = bytes,
             .zero_bytes = bytes == left ? s->mem_bytes - s->file_bytes : 0,
         };
+
         memcpy(l->chunk, &data, sizeof data);
         if (bytes)
             memcpy(l->chunk + sizeof data, s->data + at, bytes);
@@ -422,6 +430,7 @@ static uint32_t send_data(const struct loading *l, const struct load_part *part)
 static void send_all(const struct loading *l)
 {
     const struct load_program *p = l->program;
+
     for (uint32_t i = 0; i < p->parts; i++)
         send_to(l, &p->part[i], N_LOAD_BEGIN, l->begin[i], l->begin_bytes[i]);
     for (uint32_t i = 0; i < p->parts; i++)

@@ -47,6 +47,7 @@ static int32_t wait_ready(const struct streams *s, int fd, short events)
         return poll(&p, 1, 0) > 0 ? 0 : -N_EAGAIN;
     while (!is_interrupted(s)) {
         int ready = poll(&p, 1, STREAMS_CHECK_MS);
+
         if (ready > 0)
             return 0;
         if (ready < 0 && errno != EINTR)
@@ -83,6 +84,7 @@ static void end_input(struct streams *s, int32_t error)
 static int32_t fill_buffer(struct streams *s)
 {
     int32_t waited = wait_ready(s, s->fd[STREAM_IN], POLLIN);
+
     if (waited == -N_EINTR || waited == -N_EAGAIN)
         return waited;
 
@@ -107,6 +109,7 @@ static int64_t find_input(struct streams *s, size_t bytes)
 
     while ((n = ready_bytes(s, bytes)) < 0) {
         int32_t filled = fill_buffer(s);
+
         if (filled < 0)
             return filled;
     }
@@ -132,6 +135,7 @@ int64_t streams_read(struct streams *s, void *buffer, size_t bytes)
 static int64_t write_some(const struct streams *s, int fd, const uint8_t *bytes, size_t n)
 {
     int32_t waited = wait_ready(s, fd, POLLOUT);
+
     if (waited < 0)
         return waited;
 
@@ -148,6 +152,7 @@ static int64_t write_all(struct streams *s, enum stream which, const uint8_t *fr
 
     while (done < n) {
         int64_t put = write_some(s, s->fd[which], from + done, n - done);
+
         if (put < 0)
             return done ? (int64_t)done : put;
         done += put;
@@ -206,6 +211,7 @@ static bool add_rest(struct streams_rest *r, const void *bytes, size_t n)
     if (r->room - r->end < n) {
         size_t room = 2 * r->end + n;
         uint8_t *larger = realloc(r->bytes, room);
+
         if (!larger)
             return false;
         r->bytes = larger;

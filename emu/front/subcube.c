@@ -60,6 +60,7 @@ static void update_above(struct subcubes *s, uint32_t i, uint32_t dim)
         const struct block *left = &s->block[i & ~1u], *right = &s->block[i | 1u];
         bool whole = left->fits == dim + 1 && right->fits == dim + 1;
         uint8_t larger = left->fits > right->fits ? left->fits : right->fits;
+
         s->block[i / 2].fits = whole ? dim + 2 : larger;
     }
 }

@@ -108,9 +108,10 @@ bool where_describe(int fd, uint64_t address, char *text)
 
     if (function) {
         size_t used = (size_t)snprintf(text, WHERE_BYTES, "%s", function);
+
         if (used < WHERE_BYTES)
             add_line(elf, address, text + used, WHERE_BYTES - used);
     }
     elf_end(elf);
-    return function != NULL;
+    return function;
 }

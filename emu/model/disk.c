@@ -90,6 +90,7 @@ static uint64_t slot_of(const struct disk *d, uint64_t sector)
     uint64_t track = track_of(d, sector), spt = d->model->sectors_per_track;
     uint64_t cylinders_before = cylinder_of(d, track);
     uint64_t skew = (track - cylinders_before) * d->track_skew + cylinders_before * d->cylinder_skew;
+
     return (sector % spt + skew) % spt;
 }
 
@@ -97,6 +98,7 @@ static uint64_t slot_of(const struct disk *d, uint64_t sector)
 static uint64_t root_1024(uint64_t n)
 {
     uint64_t square = n << 20, root = 0;
+
     for (uint64_t bit = 1ull << 31; bit; bit >>= 1)
         if ((root + bit) * (root + bit) <= square)
             root += bit;
@@ -107,6 +109,7 @@ static uint64_t root_1024(uint64_t n)
 static uint64_t seek_cycles(const struct disk_model *m, uint64_t distance)
 {
     uint64_t third = m->cylinders / 3, us;
+
     if (distance == 0)
         return 0;
     if (distance <= third)
@@ -121,6 +124,7 @@ static uint64_t seek_cycles(const struct disk_model *m, uint64_t distance)
 static uint64_t move_cycles(const struct disk *d, uint64_t from_track, uint64_t to_track)
 {
     uint64_t from = cylinder_of(d, from_track), to = cylinder_of(d, to_track);
+
     if (from != to)
         return seek_cycles(d->model, from > to ? from - to : to - from);
     return from_track == to_track ? 0 : d->head_switch_cycles;
@@ -135,8 +139,10 @@ static uint64_t wait_cycles(const struct disk *d, uint64_t now_cycles, uint64_t 
 static uint64_t pass_cycles(const struct disk *d, uint64_t now_cycles, uint64_t track, uint64_t sector, uint64_t count)
 {
     uint64_t spt = d->model->sectors_per_track;
+
     while (count) {
         uint64_t slot = slot_of(d, sector), rest = spt - sector % spt, n = count < rest ? count : rest;
+
         now_cycles += move_cycles(d, track, track_of(d, sector));
         now_cycles += wait_cycles(d, now_cycles, slot);
         now_cycles += slot_angle(d, slot + n) - slot_angle(d, slot);
@@ -158,6 +164,7 @@ static uint64_t bus_cycles(const struct disk *d, uint64_t sectors)
 static void buffer_fill(struct disk *d, uint64_t next, uint64_t next_cycles)
 {
     struct buffer *b = &d->buffer;
+
     b->next = next;
     b->next_cycles = next_cycles;
     d->track = track_of(d, next - 1);
@@ -169,8 +176,10 @@ static void buffer_fill(struct disk *d, uint64_t next, uint64_t next_cycles)
 static void buffer_settle(struct disk *d, uint64_t now_cycles)
 {
     struct buffer *b = &d->buffer;
+
     while (b->next < b->limit) {
         uint64_t end_cycles = pass_cycles(d, b->next_cycles, d->track, b->next, 1);
+
         if (end_cycles > now_cycles)
             break;
         buffer_fill(d, b->next + 1, end_cycles);
@@ -191,6 +200,7 @@ static bool buffer_serves(const struct disk *d, uint64_t sector)
 static uint64_t read_limit(const struct disk *d, uint64_t sector, uint64_t end)
 {
     uint64_t full = sector + d->model->read_ahead_sectors;
+
     if (full > d->sectors)
         full = d->sectors;
     return full > end ? full : end;
@@ -208,6 +218,7 @@ static uint64_t service_read(struct disk *d, uint64_t now_cycles, uint64_t secto
 {
     struct buffer *b = &d->buffer;
     uint64_t end = sector + count, arrived_cycles = now_cycles;
+
     buffer_settle(d, now_cycles);
     d->statistics.reads++;
     d->statistics.sectors_read += count;
@@ -232,6 +243,7 @@ static uint64_t service_read(struct disk *d, uint64_t now_cycles, uint64_t secto
 static uint64_t service_write(struct disk *d, uint64_t now_cycles, uint64_t sector, uint64_t count)
 {
     struct buffer *b = &d->buffer;
+
     buffer_settle(d, now_cycles);
     d->statistics.writes++;
     d->statistics.sectors_written += count;
@@ -278,6 +290,7 @@ int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors,
     off_t offset = (off_t)(sector * SECTOR_BYTES);
     for (char *at = buffer; left;) {
         ssize_t n = write ? pwrite(d->fd, at, left, offset) : pread(d->fd, at, left, offset);
+
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -296,6 +309,7 @@ static bool fail(char *error, size_t error_bytes, const char *image, const char 
 {
     va_list args;
     int n = snprintf(error, error_bytes, "%s: ", image);
+
     if (n < 0 || (size_t)n >= error_bytes)
         return false;
     va_start(args, format);
@@ -307,6 +321,7 @@ static bool fail(char *error, size_t error_bytes, const char *image, const char 
 static bool is_ext2(int fd)
 {
     uint8_t magic[2];
+
     return pread(fd, magic, sizeof magic, EXT2_MAGIC_OFFSET) == sizeof magic &&
            (magic[0] | (unsigned)magic[1] << 8) == EXT2_MAGIC;
 }
@@ -316,6 +331,7 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
     struct stat st;
     const struct disk_model *m = d->model;
     uint64_t model_sectors = (uint64_t)m->cylinders * m->heads * m->sectors_per_track;
+
     d->fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
     if (d->fd < 0 || fstat(d->fd, &st) < 0)
         return fail(error, error_bytes, image, "%s", strerror(errno));
@@ -344,6 +360,7 @@ static uint64_t slots_in(const struct disk *d, uint64_t cycles)
 static void derive(struct disk *d)
 {
     const struct disk_model *m = d->model;
+
     d->rev_cycles = (60ull * CLOCK_HZ + m->rpm / 2) / m->rpm;
     d->overhead_cycles = us_to_cycles(m->overhead_us);
     d->head_switch_cycles = us_to_cycles(m->head_switch_us);
@@ -355,6 +372,7 @@ static void derive(struct disk *d)
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)
 {
     struct disk *d = calloc(1, sizeof *d);
+
     if (!d)
         errx(1, "out of memory for a drive");
     d->model = model;

@@ -8,6 +8,7 @@
 static bool is_of_link(const struct topo *t, uint32_t channel, uint32_t node, uint32_t number)
 {
     uint32_t start, start_channel, end, end_channel;
+
     topo_channel_start(t, channel, &start, &start_channel);
     topo_channel_end(t, channel, &end, &end_channel);
     return (start == node && start_channel == number) || (end == node && end_channel == number);
@@ -17,6 +18,7 @@ static bool is_of_link(const struct topo *t, uint32_t channel, uint32_t node, ui
 static uint32_t link_channels(const struct topo *t, uint32_t node, uint32_t number, uint32_t *channel)
 {
     uint32_t n = 0;
+
     for (uint32_t c = 0; c < topo_channels(t); c++)
         if (is_of_link(t, c, node, number))
             channel[n++] = c;
@@ -26,6 +28,7 @@ static uint32_t link_channels(const struct topo *t, uint32_t node, uint32_t numb
 uint32_t fault_channels(const struct topo *t, const struct fault *f, uint32_t channel[FAULT_CHANNELS_MAX])
 {
     uint32_t n = 0;
+
     if (f->kind == FAULT_LINK)
         return link_channels(t, f->node, f->channel, channel);
     for (uint32_t number = 0; number < NCU_CHANNELS; number++)
@@ -63,6 +66,7 @@ bool fault_drive_is_dead(const struct fault *fault, uint32_t n, uint32_t node, u
 static void name_broken(const struct fault *f, const struct topo *t, char *name, size_t bytes)
 {
     uint32_t board = (f->node - NODE_IO_BASE) / 16, index = (f->node - NODE_IO_BASE) % 16;
+
     if (f->kind == FAULT_DRIVE)
         snprintf(name, bytes, "the drive of volume %s", topo_io_node(t, f->node)->drive[f->drive].volume);
     else if (f->kind == FAULT_LINK)
@@ -81,6 +85,7 @@ static double seconds(uint64_t cycles)
 void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cycles, char *text, size_t bytes)
 {
     char name[64];
+
     name_broken(f, t, name, sizeof name);
     if (!fault_is_active(f, now_cycles))
         snprintf(text, bytes, "%s was dead from %.6f s to %.6f s", name, seconds(f->from_cycles),
@@ -109,6 +114,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 static uint64_t sound_probability(uint32_t rate, uint64_t bytes)
 {
     uint64_t power = ONE - ONE / FAULT_RATE_ONE * rate, result = ONE;
+
     for (; bytes > 0; bytes >>= 1, power = times(power, power))
         if (bytes & 1)
             result = times(result, power);
@@ -125,5 +131,6 @@ static uint64_t mix(uint64_t z) /* the finalizer of splitmix64 */
 bool fault_damages(const struct fault *f, uint32_t channel, uint64_t count, uint64_t bytes)
 {
     uint64_t drawn = mix(mix(mix(f->seed + 0x9e3779b97f4a7c15u) + channel) + count) >> 32;
+
     return drawn >= sound_probability(f->rate, bytes);
 }

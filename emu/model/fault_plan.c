@@ -32,6 +32,7 @@ int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint
     uint64_t number = p->passed[channel]++;
     for (uint32_t i = 0; i < p->faults; i++) {
         const struct fault *f = &p->fault[i];
+
         if (fault_is_noise_of(f, p->topo, channel) && fault_is_active(f, now_cycles) &&
             fault_damages(f, channel, number, bytes + NET_HEADER_BYTES)) {
             p->damaged[channel]++;
@@ -44,6 +45,7 @@ int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint
 bool fault_plan_noisiest(const struct fault_plan *p, struct fault_noise *noise)
 {
     uint32_t channels = p->passed ? topo_channels(p->topo) : 0;
+
     *noise = (struct fault_noise){0};
     for (uint32_t c = 0; c < channels; c++)
         if (p->damaged[c] > noise->damaged)
@@ -57,6 +59,7 @@ static void change_channels(struct fault_plan *p, const struct fault_event *e, u
 {
     uint32_t channel[FAULT_CHANNELS_MAX];
     uint32_t count = fault_channels(p->topo, e->fault, channel);
+
     trace_event(p->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
                 e->dies ? "dies" : "recovers");
     for (uint32_t i = 0; i < count; i++) {
@@ -71,6 +74,7 @@ static void fault_due(void *arg, uint64_t now_cycles)
 {
     const struct fault_event *e = arg;
     struct fault_plan *p = e->plan;
+
     if (e->fault->kind != FAULT_PARITY)
         change_channels(p, e, now_cycles);
     if (!e->dies && p->recovered)
@@ -88,10 +92,12 @@ struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue,
                                   const struct fault *fault, uint32_t n)
 {
     struct fault_plan *p = memory_new(1, sizeof *p);
+
     *p = (struct fault_plan){.topo = topo, .net = net, .trace = trace, .fault = fault, .faults = n};
     p->event = memory_new(2 * n, sizeof *p->event);
     for (uint32_t i = 0; i < n; i++) {
         const struct fault *f = &fault[i];
+
         if (f->kind == FAULT_PARITY && !p->passed) {
             p->passed = memory_new(topo_channels(topo), sizeof *p->passed);
             p->damaged = memory_new(topo_channels(topo), sizeof *p->damaged);

@@ -22,6 +22,7 @@ static void causes_push(struct causes *q, const struct ncu_cause *c)
     if (q->count == q->room) {
         uint32_t room = q->room > 0 ? 2 * q->room : 8;
         struct ncu_cause *bigger = memory_new(room, sizeof *bigger);
+
         for (uint32_t k = 0; k < q->count; k++)
             bigger[k] = q->cause[(q->first + k) % q->room];
         free(q->cause);
@@ -33,6 +34,7 @@ static void causes_push(struct causes *q, const struct ncu_cause *c)
 static struct ncu_cause causes_pop(struct causes *q)
 {
     uint32_t first = q->first;
+
     q->first = (first + 1) % q->room;
     q->count--;
     return q->cause[first];
@@ -49,6 +51,7 @@ static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c
 static void causes_deliver(struct ncu_node *node, struct causes *q)
 {
     uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
+
     for (uint32_t k = 0; k < n; k++) {
         node->mailbox->cause[k] = causes_pop(q);
         trace_receive(node, &node->mailbox->cause[k]);
@@ -59,6 +62,7 @@ static void causes_deliver(struct ncu_node *node, struct causes *q)
 void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
 {
     struct ncu *n = node->ncu;
+
     if (c->kind == CAUSE_SEND_DONE && c->status == NCU_OK && !node->reap) {
         causes_push(&node->sent, c);
         return;
@@ -115,6 +119,7 @@ void ncu_count_ended(struct ncu_node_statistics *s, int status)
 static void count_received(struct ncu *n, uint32_t address, uint64_t bytes)
 {
     struct ncu_node_statistics *s = statistics_at(n, address);
+
     s->received++;
     s->received_bytes += bytes;
 }
@@ -156,12 +161,12 @@ static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t
 /* Gives the armed buffer to a header, if it is there and large enough. */
 static bool receive_take(struct receive *r, struct transfer *t)
 {
-    if (!r->armed || r->landing != NULL || t->message->bytes > r->bytes)
+    if (!r->armed || r->landing || t->message->bytes > r->bytes)
         return false;
     r->armed = false;
     r->landing = t;
     t->landing = r->addr;
-    if (t->parent != NULL)
+    if (t->parent)
         ncu_pass_on(t->ncu, t, t->message->to, t->message->in_channel);
     return true;
 }
@@ -169,7 +174,8 @@ static bool receive_take(struct receive *r, struct transfer *t)
 static void receive_wait(struct receive *r, struct transfer *t)
 {
     struct transfer **end = &r->waiting;
-    while (*end != NULL)
+
+    while (*end)
         end = &(*end)->next;
     *end = t;
 }
@@ -177,6 +183,7 @@ static void receive_wait(struct receive *r, struct transfer *t)
 static void announce_header(struct ncu_node *node, const struct transfer *t)
 {
     struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
+
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "header from=%u channel=%u bytes=%" PRIu64,
                 c.node, c.channel, t->message->bytes);
     ncu_cause(node, &c);
@@ -199,6 +206,7 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct ncu *n = ctx;
     struct transfer *t = m->data;
+
     n->now_cycles = now_cycles;
     t->message = m;
     t->refused = port_refuses(ncu_port_at(n, m->to), t, m->from);
@@ -206,11 +214,11 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
         return true;
     struct ncu_node *node = ncu_node_at(n, m->to);
     struct receive *r = &node->receive[channel_of(m)];
-    if (r->waiting == NULL && receive_take(r, t))
+    if (!r->waiting && receive_take(r, t))
         return true;
     receive_wait(r, t);
     node->statistics.held++;
-    if (r->waiting == t && r->landing == NULL)
+    if (r->waiting == t && !r->landing)
         announce_header(node, t);
     return false;
 }
@@ -219,7 +227,8 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now)
 {
     struct transfer *t = r->waiting;
-    if (t == NULL || r->landing != NULL)
+
+    if (!t || r->landing)
         return;
     if (!receive_take(r, t)) {
         announce_header(node, t);
@@ -245,6 +254,7 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
 static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
 {
     struct receive *r = &node->receive[c->channel];
+
     r->landing = NULL;
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
                 c->status == NCU_OK ? "arrival" : "damage", c->node, c->tag, c->bytes);
@@ -262,6 +272,7 @@ void ncu_receive_hop(struct ncu *n, struct transfer *t)
 static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m)
 {
     struct ncu_node *node = ncu_node_at(n, m->to);
+
     if (m->status == NCU_OK)
         memcpy(node->ram + t->landing, t->bytes, m->bytes);
     struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, t, m);
@@ -302,6 +313,7 @@ static void execute_arm(struct ncu_node *node, const uint64_t *arg)
 static void timer_due(void *arg, uint64_t now_cycles)
 {
     struct ncu_node *node = arg;
+
     node->ncu->now_cycles = now_cycles;
     node->timer = 0;
     ncu_cause(node, &(struct ncu_cause){.kind = CAUSE_TIMER, .done_cycles = now_cycles});
@@ -310,6 +322,7 @@ static void timer_due(void *arg, uint64_t now_cycles)
 static void execute_timer(struct ncu_node *node, uint64_t at_cycles)
 {
     struct ncu *n = node->ncu;
+
     if (node->timer != 0)
         eventq_cancel(n->events, node->timer);
     node->timer = 0;
@@ -326,6 +339,7 @@ static void execute_reap(struct ncu_node *node, bool wanted)
     node->reap = wanted || node->ncu->faults > 0;
     while (node->reap && node->sent.count > 0) {
         struct ncu_cause c = causes_pop(&node->sent);
+
         ncu_cause(node, &c);
     }
 }
@@ -345,6 +359,7 @@ static void execute_fault(struct ncu_node *node)
     struct ncu *n = node->ncu;
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
     char text[512] = "(no text)";
+
     if (ncu_memory_has(n, addr, bytes) && bytes > 0)
         snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1),
                  (const char *)node->ram + addr);
@@ -355,6 +370,7 @@ static bool execute_text(struct ncu_node *node)
 {
     struct ncu *n = node->ncu;
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
+
     if ((addr | bytes) % NODE_PAGE_BYTES != 0 || !ncu_memory_has(n, addr, bytes)) {
         n->ops->fault(n->ctx, node->index, "TEXT of what are no pages of its memory");
         return false;
@@ -366,6 +382,7 @@ static bool execute_text(struct ncu_node *node)
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
 {
     struct ncu_node *node = &n->node[index];
+
     n->now_cycles = now_cycles;
     switch (op) {
     case NCU_SEND:
@@ -412,6 +429,7 @@ static int net_fault(void *ctx, const struct net_message *m, uint32_t channel, u
 static void on_recovery(void *ctx, uint64_t now_cycles)
 {
     struct ncu *n = ctx;
+
     n->now_cycles = now_cycles;
     n->ops->recovered(n->ctx);
 }
@@ -422,6 +440,7 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                     struct trace *trace, const struct fault *fault, uint32_t faults)
 {
     struct ncu *n = memory_new(1, sizeof *n);
+
     *n = (struct ncu){.topo = topo,
                       .events = queue,
                       .ops = ops,
@@ -470,6 +489,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     const struct topo_io_node *io = topo_io_node(n->topo, address);
     struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(ram + NCU_MAILBOX_PA);
     struct ncu_node *node = &n->node[index];
+
     *node = (struct ncu_node){
         .ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
     n->index_of[address] = index;
@@ -481,7 +501,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .boot_number = boot_number,
                                     .broadcasts = n->faults == 0,
                                     .software = n->software};
-    if (io == NULL)
+    if (!io)
         return;
     mailbox->drives = node->drives = io->ndrives;
     for (uint32_t d = 0; d < io->ndrives; d++) {

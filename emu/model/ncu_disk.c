@@ -15,6 +15,7 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
 {
     struct drive *d = &node->drive[drive];
     uint64_t now_cycles = node->ncu->now_cycles;
+
     d->statistics.queue_cycles += d->queued * (now_cycles - d->queue_since);
     d->queue_since = now_cycles;
     d->queued += (uint32_t)by;
@@ -25,7 +26,8 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
 static void queue_add(struct disk_command *c)
 {
     struct disk_command **end = &c->node->commands;
-    while (*end != NULL)
+
+    while (*end)
         end = &(*end)->next;
     *end = c;
     queue_change(c->node, c->drive, 1);
@@ -45,10 +47,11 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
     const struct ncu_node *node = &n->node[index];
     const struct drive *d = &node->drive[drive];
     struct ncu_drive_statistics s = d->statistics;
+
     s.commands = disk_statistics(d->disk);
     s.queue_cycles += d->queued * (now_cycles - d->queue_since);
     const struct disk_command *c = node->commands; /* the one that is being done */
-    if (c != NULL && c->drive == drive && now_cycles > c->service_cycles)
+    if (c && c->drive == drive && now_cycles > c->service_cycles)
         s.busy_cycles += now_cycles - c->service_cycles;
     return s;
 }
@@ -58,6 +61,7 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
 static void command_end(struct disk_command *c)
 {
     struct ncu_node *node = c->node;
+
     trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "disk-done status=%d", c->done.status);
     c->done.done_cycles = node->ncu->now_cycles;
     ncu_cause(node, &c->done);
@@ -67,6 +71,7 @@ static void command_end(struct disk_command *c)
 static bool drive_is_dead(const struct disk_command *c)
 {
     const struct ncu *n = c->node->ncu;
+
     return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
 }
 
@@ -74,6 +79,7 @@ static void command_due(void *arg, uint64_t now_cycles)
 {
     struct disk_command *c = arg;
     struct ncu_node *node = c->node;
+
     node->ncu->now_cycles = now_cycles;
     queue_remove(c);
     if (drive_is_dead(c))
@@ -96,6 +102,7 @@ static void command_start(struct disk_command *c)
 {
     struct ncu_node *node = c->node;
     struct ncu *n = node->ncu;
+
     c->service_cycles = node->disks_free_cycles > n->now_cycles ? node->disks_free_cycles : n->now_cycles;
     node->disks_free_cycles =
         disk_service(node->drive[c->drive].disk, c->service_cycles, c->write, c->sector, c->sectors);
@@ -107,6 +114,7 @@ void ncu_disk(struct ncu_node *node, const uint64_t *arg)
 {
     struct ncu *n = node->ncu;
     struct disk_command *c = memory_new(1, sizeof *c);
+
     *c = (struct disk_command){.node = node,
                                .drive = (uint32_t)arg[0],
                                .write = arg[1] != 0,

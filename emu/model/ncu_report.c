@@ -27,6 +27,7 @@ static bool serves_files(const struct ncu_node *node)
 static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes)
 {
     char from[24], type[24];
+
     switch (node->wait[0]) {
     case NCU_WAIT_PROCESS:
         return (size_t)snprintf(text, bytes, "has no program");
@@ -59,8 +60,9 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
     const struct ncu_node *node = &n->node[index];
     bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
     size_t used = describe_idle(node, text, bytes);
+
     for (uint32_t c = 0; c < CHANNELS && used < bytes; c++)
-        if (node->receive[c].waiting != NULL) {
+        if (node->receive[c].waiting) {
             describe_header(&node->receive[c], c, text + used, bytes - used);
             return true;
         }
@@ -74,6 +76,7 @@ static void describe_noise(const struct ncu *n, const struct fault_noise *noise,
     char name[CONSOLE_NAME_BYTES];
     char end_name[CONSOLE_NAME_BYTES];
     uint32_t node, end, channel;
+
     topo_channel_start(n->topo, noise->channel, &node, &channel);
     topo_channel_end(n->topo, noise->channel, &end, &channel);
     console_name_node(node, name);
@@ -87,6 +90,7 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
 {
     struct fault_noise noise;
     char text[160];
+
     if (!fault_plan_noisiest(n->plan, &noise))
         return;
     describe_noise(n, &noise, text, sizeof text);
@@ -96,8 +100,10 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx)
 {
     char text[160];
+
     for (uint32_t i = 0; i < n->faults; i++) {
         const struct fault *f = &n->fault[i];
+
         if (f->kind == FAULT_PARITY || f->from_cycles > now_cycles)
             continue;
         fault_describe(f, n->topo, now_cycles, text, sizeof text);

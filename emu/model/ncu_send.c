@@ -21,7 +21,8 @@ static void port_note_sent(struct port *port, struct transfer *t)
 static uint32_t port_note_done(struct port *port, const struct transfer *t)
 {
     uint32_t left = 0;
-    for (struct transfer **link = &port->sent; *link != NULL;) {
+
+    for (struct transfer **link = &port->sent; *link;) {
         if (*link == t) {
             *link = t->next_sent;
             continue;
@@ -37,9 +38,10 @@ static uint32_t port_note_done(struct port *port, const struct transfer *t)
 static bool port_is_sending(const struct port *port, uint32_t to)
 {
     const struct transfer *t = port->sent;
-    while (t != NULL && t->sent.node != to)
+
+    while (t && t->sent.node != to)
         t = t->next_sent;
-    return t != NULL;
+    return t;
 }
 
 /* Whether a message may start: not to where a RESTART is due, unless it is one. */
@@ -64,8 +66,10 @@ static void host_start(struct ncu *n, struct transfer *t);
 static void host_restart(struct ncu *n, uint32_t to)
 {
     bool first = true;
-    for (struct transfer **link = &n->host_failed; *link != NULL;) {
+
+    for (struct transfer **link = &n->host_failed; *link;) {
         struct transfer *t = *link;
+
         if (t->sent.node != to) {
             link = &t->next;
             continue;
@@ -83,7 +87,8 @@ static void host_restart(struct ncu *n, uint32_t to)
 static void host_keep(struct ncu *n, struct transfer *t)
 {
     struct transfer **link = &n->host_failed;
-    while (*link != NULL && (*link)->sent.cookie < t->sent.cookie)
+
+    while (*link && (*link)->sent.cookie < t->sent.cookie)
         link = &(*link)->next;
     t->next = *link;
     *link = t;
@@ -92,6 +97,7 @@ static void host_keep(struct ncu *n, struct transfer *t)
 static void host_sent(struct ncu *n, struct transfer *t)
 {
     uint32_t to = t->sent.node, left = port_note_done(&n->host, t);
+
     ncu_count_ended(&n->host_statistics, t->sent.status);
     if (t->sent.status == NCU_EPARITY && t->attempts < NCU_HOST_RESENDS) {
         host_keep(n, t);
@@ -126,6 +132,7 @@ static void host_start(struct ncu *n, struct transfer *t)
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count)
 {
     struct transfer *t = memory_new(1, sizeof *t);
+
     *t = (struct transfer){.ncu = n,
                            .copy = memory_new(count, 1),
                            .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
@@ -143,12 +150,13 @@ static void hop_done(struct transfer *t);
 static void send_done(void *arg, uint64_t now_cycles)
 {
     struct transfer *t = arg;
+
     t->ncu->now_cycles = now_cycles;
-    if (t->parent != NULL) {
+    if (t->parent) {
         hop_done(t);
         return;
     }
-    if (t->sender == NULL) {
+    if (!t->sender) {
         host_sent(t->ncu, t);
         return;
     }
@@ -165,6 +173,7 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct ncu *n = ctx;
     struct transfer *t = m->data;
+
     n->now_cycles = now_cycles;
     t->sent.status = t->refused ? NCU_EPARITY : m->status;
     t->sent.done_cycles = now_cycles;
@@ -202,9 +211,10 @@ static void transfer_end_hop(struct transfer *t)
 static void fork_done(struct transfer *t)
 {
     struct ncu *n = t->ncu;
+
     if (--t->forks > 0)
         return;
-    if (t->parent == NULL) {
+    if (!t->parent) {
         t->sent.done_cycles = n->now_cycles;
         send_done(t, n->now_cycles);
         return;
@@ -224,6 +234,7 @@ static void hop_done(struct transfer *t)
 static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes)
 {
     struct transfer *t = memory_new(1, sizeof *t);
+
     *t = (struct transfer){.ncu = n,
                            .parent = parent,
                            .subcube = parent->subcube,
@@ -252,6 +263,7 @@ static int broadcast_check(const struct ncu_node *node, const struct transfer *t
 {
     const struct ncu *n = node->ncu;
     uint32_t dim = t->subcube - 1;
+
     if (n->faults > 0 || !NODE_IS_COMPUTE(node->address) || dim > n->topo->dim ||
         t->sent.node != (node->address >> dim << dim))
         return NCU_EDEST;
@@ -261,6 +273,7 @@ static int broadcast_check(const struct ncu_node *node, const struct transfer *t
 static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcube)
 {
     struct ncu *n = node->ncu;
+
     t->subcube = subcube;
     t->origin = node->address;
     t->sent.status = broadcast_check(node, t, (uint64_t)(t->bytes - node->ram));
@@ -276,6 +289,7 @@ static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcub
 static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg)
 {
     struct ncu *n = node->ncu;
+
     if (!ncu_memory_has(n, arg[1], arg[2]))
         return NCU_EADDR;
     if (!port_lets_out(&node->port, t))
@@ -287,6 +301,7 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg)
 {
     struct ncu *n = node->ncu;
     struct transfer *t = memory_new(1, sizeof *t);
+
     *t = (struct transfer){.ncu = n,
                            .sender = node,
                            .bytes = node->ram + arg[1],

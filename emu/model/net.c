@@ -66,6 +66,7 @@ struct net {
 struct net *net_new(const struct topo *topo, struct eventq *queue, const struct net_ops *ops, void *ctx)
 {
     struct net *n = memory_new(1, sizeof *n);
+
     *n = (struct net){.topo = topo, .queue = queue, .ops = ops, .ctx = ctx};
     n->channel = memory_new(topo_channels(topo), sizeof *n->channel);
     return n;
@@ -76,6 +77,7 @@ struct net *net_new(const struct topo *topo, struct eventq *queue, const struct 
 static struct worm *worm_new(struct net *n)
 {
     struct worm *w = memory_new(1, sizeof *w);
+
     w->net = n;
     w->next = n->worms;
     if (w->next)
@@ -88,6 +90,7 @@ static struct worm *worm_new(struct net *n)
 static void worm_free(struct worm *w)
 {
     struct net *n = w->net;
+
     if (w->event)
         eventq_cancel(n->queue, w->event);
     if (w->previous)
@@ -129,12 +132,14 @@ static void schedule(struct worm *w, uint64_t at_cycles, enum phase phase, uint3
 static uint64_t next_free_cycles(const struct worm *w)
 {
     uint64_t tail = w->m.done_cycles - NET_HOP_CYCLES * (uint64_t)(w->m.hops - w->freed - 1);
+
     return tail > w->accepted_cycles ? tail : w->accepted_cycles;
 }
 
 static void schedule_tail(struct worm *w)
 {
     uint32_t node = w->m.to, channel = w->m.in_channel;
+
     if (w->freed == w->m.hops) {
         schedule(w, w->m.done_cycles, PHASE_DONE, node, channel);
         return;
@@ -149,6 +154,7 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
 {
     uint32_t index = w->route[w->taken];
     struct channel *c = &w->net->channel[index];
+
     assert(!c->owner);
     c->owner = w;
     c->taken_cycles = now_cycles;
@@ -164,6 +170,7 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
 static void wait_for_channel(struct worm *w, uint64_t now_cycles)
 {
     struct channel *c = &w->net->channel[w->route[w->taken]];
+
     w->state = WAITING;
     w->waits_since = now_cycles;
     w->next_waiting = NULL;
@@ -178,6 +185,7 @@ static void wait_for_channel(struct worm *w, uint64_t now_cycles)
 static void schedule_retreat(struct worm *w, uint64_t now_cycles)
 {
     uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;
+
     w->state = RETREATING;
     if (w->taken == 0) {
         schedule(w, now_cycles, PHASE_DONE, node, channel);
@@ -198,6 +206,7 @@ static void turn_back(struct worm *w, uint64_t now_cycles)
 static void ask_for_channel(struct worm *w, uint64_t now_cycles)
 {
     const struct channel *c = &w->net->channel[w->route[w->taken]];
+
     if (c->dead)
         turn_back(w, now_cycles);
     else if (c->owner)
@@ -209,6 +218,7 @@ static void ask_for_channel(struct worm *w, uint64_t now_cycles)
 static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
 {
     struct channel *c = &w->net->channel[w->route[k]];
+
     assert(c->owner == w && k >= w->freed && k < w->taken);
     c->owner = NULL;
     c->statistics.busy_cycles += now_cycles - c->taken_cycles;
@@ -232,6 +242,7 @@ static void free_channel(struct worm *w, uint64_t now_cycles)
 void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
 {
     struct channel *c = &n->channel[channel];
+
     c->dead++;
     if (c->owner && c->owner->m.status == NCU_OK)
         c->owner->m.status = NCU_EPARITY;
@@ -279,6 +290,7 @@ static void finish(struct worm *w, uint64_t now_cycles)
 {
     struct net_statistics *s = &w->net->statistics;
     bool good = w->m.status == NCU_OK;
+
     s->delivered += good;
     s->delivered_bytes += good ? w->m.bytes : 0;
     s->failed += !good;
@@ -339,6 +351,7 @@ static void worm_run(void *arg, uint64_t now_cycles)
 {
     struct worm *w = arg;
     struct net *n = w->net;
+
     assert(now_cycles >= n->now_cycles);
     n->now_cycles = now_cycles;
     w->event = 0;
@@ -353,6 +366,7 @@ int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uin
 {
     uint32_t route[TOPO_ROUTE_MAX], in_channel;
     int hops = topo_route(n->topo, from, to, via, route, &in_channel);
+
     if (hops < 0)
         return NCU_EDEST;
     struct worm *w = worm_new(n);
@@ -382,6 +396,7 @@ int net_send(struct net *n, uint64_t now_cycles, uint32_t from, uint32_t to, uin
 void net_accept(struct net *n, struct net_message *m, uint64_t now_cycles)
 {
     struct worm *w = (struct worm *)m;
+
     assert(w->net == n && w->state == HELD && now_cycles >= m->header_cycles);
     accept(w, now_cycles);
 }
@@ -422,6 +437,7 @@ void net_check(const struct net *n)
 {
     uint32_t worms = 0, held = 0, owned = 0;
     uint64_t bytes = 0;
+
     for (const struct worm *w = n->worms; w; w = w->next, worms++) {
         held += check_worm(w);
         bytes += w->m.bytes;

@@ -9,6 +9,7 @@ bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, s
 {
     uint32_t in_channel;
     int hops = topo_route(t, from, to, via, path->channel, &in_channel);
+
     if (hops < 0)
         return false;
     path->from = from;
@@ -43,6 +44,7 @@ static void merge(uint32_t *group, uint32_t n, uint32_t from, uint32_t to)
 uint32_t paths_disjoint(const struct path *path, uint32_t n)
 {
     uint32_t groups = 0, *group = calloc(n + 1, sizeof *group);
+
     if (!group)
         err(1, "%u paths", n);
     for (uint32_t i = 0; i < n; i++) {
@@ -53,6 +55,7 @@ uint32_t paths_disjoint(const struct path *path, uint32_t n)
     }
     for (uint32_t i = 0; i < n; i++) {
         bool first = true;
+
         for (uint32_t j = 0; j < i; j++)
             first = first && group[j] != group[i];
         groups += first;
@@ -64,6 +67,7 @@ uint32_t paths_disjoint(const struct path *path, uint32_t n)
 uint32_t paths_disjoint_by_theorem(const struct path *path, uint32_t n)
 {
     uint32_t seen = 0; /* bit P + 1 */
+
     for (uint32_t i = 0; i < n; i++)
         seen |= 1u << (path[i].first_dimension + 1);
     return (uint32_t)__builtin_popcount(seen);
@@ -72,12 +76,14 @@ uint32_t paths_disjoint_by_theorem(const struct path *path, uint32_t n)
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
     return (x > y) - (x < y);
 }
 
 uint32_t paths_busiest_channel(const struct path *path, uint32_t n)
 {
     uint32_t used = 0, most = 0, *channel = calloc((size_t)n * TOPO_ROUTE_MAX + 1, sizeof *channel);
+
     if (!channel)
         err(1, "%u paths", n);
     for (uint32_t i = 0; i < n; i++)

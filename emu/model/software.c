@@ -20,7 +20,8 @@ const struct software_preset software_presets[] = {
 const struct software_preset *software_preset_find(const char *name)
 {
     const struct software_preset *p = software_presets;
-    while (p->name != NULL && strcmp(p->name, name) != 0)
+
+    while (p->name && strcmp(p->name, name) != 0)
         p++;
-    return p->name != NULL ? p : NULL;
+    return p->name ? p : NULL;
 }

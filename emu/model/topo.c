@@ -56,8 +56,10 @@ uint32_t topo_channels(const struct topo *t)
 const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node)
 {
     uint32_t low = 0, high = t->n_io;
+
     while (low < high) {
         uint32_t middle = (low + high) / 2;
+
         if (t->io[middle].node < node)
             low = middle + 1;
         else
@@ -84,6 +86,7 @@ uint32_t topo_node_channels(const struct topo *t, uint32_t node)
 {
     uint32_t channels = 0;
     const struct topo_io_node *io = topo_io_node(t, node);
+
     if (io) {
         for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
             channels |= (uint32_t)(io->si[k] != TOPO_NONE) << k;
@@ -111,6 +114,7 @@ static uint32_t find_gates(const struct topo *t, uint32_t node, uint64_t via, st
     uint32_t n = 0;
     for (uint32_t k = 0; io && k < NCU_SI_CHANNELS; k++) {
         uint32_t link = io_link_base(t) + 2 * (NCU_SI_CHANNELS * (uint32_t)(io - t->io) + k);
+
         if (io->si[k] != TOPO_NONE && (via == NCU_VIA_NEAREST || via == k))
             gates[n++] = (struct gate){.node = io->si[k], .out = link + 1, .in = link, .channel = k};
     }
@@ -131,6 +135,7 @@ static bool nearest_gates(const struct topo *t, uint32_t from, uint32_t to, uint
     uint32_t na = find_gates(t, from, leaves_by ? via : NCU_VIA_NEAREST, a);
     uint32_t nb = find_gates(t, to, leaves_by ? NCU_VIA_NEAREST : via, b);
     uint32_t best = UINT32_MAX;
+
     for (uint32_t i = 0; i < na; i++) {
         for (uint32_t j = 0; j < nb; j++) {
             if (hops_between(a[i].node, b[j].node) >= best)
@@ -146,6 +151,7 @@ static bool nearest_gates(const struct topo *t, uint32_t from, uint32_t to, uint
 int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, uint32_t *route, uint32_t *in_channel)
 {
     struct gate leave, enter;
+
     if (!nearest_gates(t, from, to, via, &leave, &enter))
         return -1;
     if (from == to) {
@@ -173,6 +179,7 @@ int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, u
 uint32_t topo_exit(const struct topo *t, uint32_t from, uint32_t to, uint64_t via)
 {
     struct gate leave, enter;
+
     return nearest_gates(t, from, to, via, &leave, &enter) ? enter.node : TOPO_NONE;
 }
 
@@ -215,8 +222,10 @@ int topo_first_dimension(uint32_t x, uint32_t y)
 uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t *io_nodes, uint32_t n)
 {
     uint32_t seen = 0; /* bit P + 1 */
+
     for (uint32_t i = 0; i < n; i++) {
         struct gate leave, enter;
+
         if (nearest_gates(t, x, io_nodes[i], NCU_VIA_NEAREST, &leave, &enter))
             seen |= 1u << (topo_first_dimension(x, enter.node) + 1);
     }

@@ -13,12 +13,12 @@ struct trace *trace_open(const char *path)
 
 int trace_close(struct trace *t)
 {
-    return t == NULL ? 0 : fclose((FILE *)t);
+    return !t ? 0 : fclose((FILE *)t);
 }
 
 void trace_event(struct trace *t, uint64_t now_cycles, uint32_t node, const char *format, ...)
 {
-    if (t == NULL)
+    if (!t)
         return;
     va_list arguments;
     fprintf((FILE *)t, "%" PRIu64 " %u ", now_cycles, node);

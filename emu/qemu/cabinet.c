@@ -40,6 +40,7 @@ static void keep_open(int fd)
 static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
 {
     char object[128], smp[16], memory[32], plugin_options[4096 + 128];
+
     setsid(); /* Ctrl-C is for ncube alone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -67,6 +68,7 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
                   const char *plugin, bool statistics, char *error, size_t error_bytes)
 {
     size_t bytes = CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
+
     *c = (struct cabinet){.ram_fd = -1,
                           .log_fd = -1,
                           .bytes = bytes,
@@ -110,7 +112,7 @@ void cabinet_stop(struct cabinet *c)
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (c->ram != NULL)
+    if (c->ram)
         munmap(c->ram, c->bytes);
     if (c->ram_fd >= 0)
         close(c->ram_fd);
@@ -125,17 +127,19 @@ static void read_last_line(int fd, char *line, size_t bytes)
     char log[4096];
     off_t end = lseek(fd, 0, SEEK_END), start = end > (off_t)sizeof log - 1 ? end - (off_t)sizeof log + 1 : 0;
     ssize_t n = pread(fd, log, sizeof log - 1, start);
+
     log[n > 0 ? n : 0] = '\0';
     for (size_t k = strlen(log); k > 0 && log[k - 1] == '\n'; k--)
         log[k - 1] = '\0';
     char *newline = strrchr(log, '\n');
-    snprintf(line, bytes, "%s", newline != NULL ? newline + 1 : log);
+    snprintf(line, bytes, "%s", newline ? newline + 1 : log);
 }
 
 int cabinet_died(struct cabinet *c, char *text, size_t bytes)
 {
     int status;
     pid_t pid = c->pid;
+
     if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid)
         return 0;
     c->pid = 0;

@@ -47,6 +47,7 @@ static enum cost_class class_of_compressed_memory(uint32_t funct3)
 static enum cost_class class_of_compressed(uint32_t insn)
 {
     uint32_t funct3 = (insn >> 13) & 7, quadrant = insn & 3;
+
     if (quadrant == 1)
         return funct3 == 5 ? COST_JUMP : funct3 >= 6 ? COST_BRANCH : COST_ALU;
     if (quadrant == 0 || funct3 != 4)

@@ -19,6 +19,7 @@
 static void keep_on(pid_t thread, int processor)
 {
     cpu_set_t set;
+
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
     sched_setaffinity(thread, sizeof set, &set);
@@ -28,6 +29,7 @@ static void find_processors(struct harts *h, uint32_t most)
 {
     cpu_set_t allowed;
     int own = sched_getcpu();
+
     if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return;
     if (most == 0 || most > HARTS_PROCESSORS_MAX)
@@ -43,6 +45,7 @@ static void find_processors(struct harts *h, uint32_t most)
 static uint32_t least_loaded(const struct harts *h, uint32_t preferred)
 {
     uint32_t best = preferred;
+
     for (uint32_t p = 0; p < h->processors; p++)
         if (h->load[p] < h->load[best])
             best = p;
@@ -52,6 +55,7 @@ static uint32_t least_loaded(const struct harts *h, uint32_t preferred)
 static void place(struct harts *h, uint32_t index, bool spread)
 {
     uint32_t where = spread ? least_loaded(h, h->place[index]) : 0;
+
     h->load[where]++;
     if (h->place[index] == where || h->processors < 2)
         return;
@@ -62,6 +66,7 @@ static void place(struct harts *h, uint32_t index, bool spread)
 int harts_init(struct harts *h, uint32_t count, uint32_t processors)
 {
     size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
+
     *h =
         (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
     find_processors(h, processors);
@@ -94,6 +99,7 @@ struct slot *harts_slot(const struct harts *h, uint32_t index)
 void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread)
 {
     struct slot *s = harts_slot(h, index);
+
     place(h, index, spread);
     s->base_cycles = base_cycles;
     s->budget_cycles = budget_cycles;
@@ -135,6 +141,7 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
 bool harts_sleep(struct harts *h, uint32_t bell)
 {
     struct control *c = h->control;
+
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
            !signals_any()) /* one may have come before `bell` */
@@ -147,6 +154,7 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
 {
     for (;;) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
+
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
             h->load[h->place[index]]--;
             return true;
@@ -160,6 +168,7 @@ bool harts_wait(struct harts *h, uint32_t n)
 {
     while (n > 0) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
+
         if (harts_take_stopped(h) >= 0)
             n--;
         else if (!harts_sleep(h, bell))

@@ -126,6 +126,7 @@ static void doorbell_ring(struct control *c)
 static void list_stopped(struct control *c, struct slot *s)
 {
     uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+
     do
         s->next_stopped = head;
     while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
@@ -160,6 +161,7 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
 {
     struct slot *s = slot_of(hart);
     uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
+
     s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
     s->why = why;
     s->op = op;
@@ -179,6 +181,7 @@ static void hart_limit_budget(unsigned hart, uint64_t cycles)
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
     uint64_t elapsed = counter_elapsed(c), end = elapsed + cycles;
+
     if (end < s->budget_cycles)
         s->budget_cycles = end;
     if (end < c->mark)
@@ -190,6 +193,7 @@ static void hart_limit_budget(unsigned hart, uint64_t cycles)
 static void ncu_post(unsigned hart, uint32_t op)
 {
     struct slot *s = slot_of(hart);
+
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
     struct slot_post *p = &s->post[s->posts++];
@@ -202,6 +206,7 @@ static void ncu_post(unsigned hart, uint32_t op)
 static void hart_settle(unsigned hart)
 {
     struct counter *c = counter_of(hart);
+
     if (c->settle)
         hart_set_cycles(hart, c->settled_cycles);
     c->settle = false;
@@ -219,6 +224,7 @@ static void note_way_in(struct slot *s, const struct counter *c)
 static void ncu_enter(unsigned hart)
 {
     struct slot *s = slot_of(hart);
+
     note_way_in(s, counter_of(hart));
     hart_settle(hart);
     if (s->handling)
@@ -231,6 +237,7 @@ static void ncu_enter(unsigned hart)
 static void ncu_causes(unsigned hart)
 {
     struct slot *s = slot_of(hart);
+
     if (!s->handling)
         hart_stop(hart, SLOT_OP, NCU_CAUSES);
     else
@@ -243,6 +250,7 @@ static void ncu_end(unsigned hart)
 {
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
+
     ncu_post(hart, NCU_END);
     s->user_since = hart_cycles(hart);
     c->settle = true;
@@ -256,6 +264,7 @@ static void ncu_end(unsigned hart)
 static void ncu_leave(unsigned hart)
 {
     struct slot *s = slot_of(hart);
+
     s->entry_cycles = 0;
     counter_of(hart)->kernel_cycles = 0;
     if (s->user_since == 0)
@@ -277,6 +286,7 @@ static void ncu_leave(unsigned hart)
 static void ncu_execute(unsigned hart, void *userdata)
 {
     uint32_t op = (uint32_t)(uintptr_t)userdata;
+
     switch (op) {
     case NCU_TIME:
         mailbox_of(hart)->ans[0] = hart_cycles(hart);
@@ -337,6 +347,7 @@ static void hart_created_stop(unsigned hart)
 static bool reservation_is_young(const struct counter *c)
 {
     uint64_t elapsed = counter_elapsed(c);
+
     return c->reserved && elapsed - c->reserved_at < RESERVATION_CYCLES &&
            elapsed - c->reserved_since < RESERVATIONS_CYCLES;
 }
@@ -346,6 +357,7 @@ static void reservation_note(unsigned hart, void *holds_one)
 {
     struct counter *c = counter_of(hart);
     uint64_t elapsed = counter_elapsed(c);
+
     if (!c->reserved || elapsed - c->reserved_at >= RESERVATION_CYCLES)
         c->reserved_since = elapsed;
     c->reserved = holds_one != NULL;
@@ -405,6 +417,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         uint32_t bits = 0;
+
         qemu_plugin_insn_data(insn, &bits, sizeof bits);
         cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
         reservation = reservation_after(reservation, bits);
@@ -435,6 +448,7 @@ static void hart_created(qemu_plugin_id_t id, unsigned hart)
 static bool option_read(const char *option, const char *name, uint64_t *value)
 {
     size_t n = strlen(name);
+
     if (strncmp(option, name, n) != 0 || option[n] != '=')
         return false;
     char *end;
@@ -447,6 +461,7 @@ static void *map_descriptor(const char *name, uint64_t fd)
 {
     struct stat st;
     void *p = MAP_FAILED;
+
     if (fstat((int)fd, &st) == 0)
         p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
     if (p == MAP_FAILED) {
@@ -475,7 +490,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     }
     plugin.control = map_descriptor("control", control_fd);
     plugin.ram = map_descriptor("ram", ram_fd);
-    if (plugin.control == NULL || plugin.ram == NULL)
+    if (!plugin.control || !plugin.ram)
         return -1;
     plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
     plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};

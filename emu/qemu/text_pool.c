@@ -24,14 +24,16 @@ struct text_pool {
 struct text_pool *text_pool_new(uint32_t cabinets, uint64_t bytes)
 {
     struct text_pool *p = memory_new(1, sizeof *p);
+
     *p = (struct text_pool){.cabinets = cabinets, .bytes = bytes, .memory = memory_new(cabinets, sizeof *p->memory)};
     return p;
 }
 
 void text_pool_free(struct text_pool *p)
 {
-    while (p->newest != NULL) {
+    while (p->newest) {
         struct text *t = p->newest;
+
         p->newest = t->next;
         free(t);
     }
@@ -46,7 +48,7 @@ void text_pool_attach(struct text_pool *p, uint32_t cabinet, uint8_t *memory)
 
 static struct text *find(const struct text_pool *p, const uint8_t *text, size_t bytes)
 {
-    for (struct text *t = p->newest; t != NULL; t = t->next)
+    for (struct text *t = p->newest; t; t = t->next)
         if (t->bytes == bytes && memcmp(t->first, text, bytes) == 0)
             return t;
     return NULL;
@@ -55,6 +57,7 @@ static struct text *find(const struct text_pool *p, const uint8_t *text, size_t 
 static struct text *add(struct text_pool *p, const uint8_t *first, size_t bytes)
 {
     struct text *t = memory_new(1, sizeof *t + p->cabinets * sizeof *t->placed);
+
     *t = (struct text){.next = p->newest, .offset = p->used, .bytes = bytes, .first = first};
     p->used += bytes;
     p->newest = t;
@@ -64,9 +67,10 @@ static struct text *add(struct text_pool *p, const uint8_t *first, size_t bytes)
 int64_t text_pool_share(struct text_pool *p, uint32_t cabinet, const uint8_t *text, size_t bytes)
 {
     struct text *t = find(p, text, bytes);
-    if (t == NULL && bytes > p->bytes - p->used)
+
+    if (!t && bytes > p->bytes - p->used)
         return -1;
-    if (t == NULL)
+    if (!t)
         t = add(p, p->memory[cabinet] + p->used, bytes);
     if (!t->placed[cabinet])
         memcpy(p->memory[cabinet] + t->offset, text, bytes);

@@ -53,6 +53,7 @@ struct account_totals account_totals(const struct account *a, uint64_t now_cycle
 {
     struct account_totals t = {.user_cycles = a->user_cycles, .idle_cycles = a->idle_cycles};
     uint64_t user_since = a->user_since, user_end = handled_since < now_cycles ? handled_since : now_cycles;
+
     if (user_since == EVENTQ_NEVER && left_cycles > a->kernel_since)
         user_since = left_cycles;
     if (user_since < user_end)

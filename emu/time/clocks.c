@@ -19,6 +19,7 @@ void clocks_free(struct clocks *c)
 static bool comes_before(const struct clocks *c, uint32_t a, uint32_t b)
 {
     uint64_t x = clocks_of(c, a), y = clocks_of(c, b);
+
     return x < y || (x == y && a < b);
 }
 
@@ -31,6 +32,7 @@ static void put(struct clocks *c, uint32_t at, uint32_t hart)
 static void sift_up(struct clocks *c, uint32_t at)
 {
     uint32_t hart = c->heap[at];
+
     for (; at > 0 && comes_before(c, hart, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
         put(c, at, c->heap[(at - 1) / 2]);
     put(c, at, hart);
@@ -39,6 +41,7 @@ static void sift_up(struct clocks *c, uint32_t at)
 static void sift_down(struct clocks *c, uint32_t at)
 {
     uint32_t hart = c->heap[at];
+
     for (uint32_t child; (child = 2 * at + 1) < c->live; at = child) {
         if (child + 1 < c->live && comes_before(c, c->heap[child + 1], c->heap[child]))
             child++;
@@ -66,6 +69,7 @@ void clocks_set(struct clocks *c, uint32_t hart, uint64_t cycles)
 void clocks_remove(struct clocks *c, uint32_t hart)
 {
     uint32_t at = c->clock[hart].at, last = c->heap[--c->live];
+
     if (at == c->live)
         return;
     put(c, at, last);
@@ -75,6 +79,7 @@ void clocks_remove(struct clocks *c, uint32_t hart)
 uint64_t clocks_second_cycles(const struct clocks *c)
 {
     uint64_t second = UINT64_MAX;
+
     for (uint32_t child = 1; child <= 2 && child < c->live; child++)
         if (clocks_of(c, c->heap[child]) < second)
             second = clocks_of(c, c->heap[child]);

@@ -42,6 +42,7 @@ struct eventq {
 static void *resize(void *memory, size_t count, size_t size)
 {
     void *bigger = reallocarray(memory, count, size);
+
     if (!bigger)
         errx(1, "out of memory for %zu events", count);
     return bigger;
@@ -50,6 +51,7 @@ static void *resize(void *memory, size_t count, size_t size)
 static void grow(struct eventq *q)
 {
     uint32_t old = q->slots;
+
     q->slots = old ? 2 * old : FIRST_SLOTS;
     q->slot = resize(q->slot, q->slots, sizeof *q->slot);
     q->heap = resize(q->heap, q->slots, sizeof *q->heap);
@@ -61,6 +63,7 @@ static void grow(struct eventq *q)
 struct eventq *eventq_new(void)
 {
     struct eventq *q = resize(NULL, 1, sizeof *q);
+
     *q = (struct eventq){.free_slot = NO_SLOT};
     return q;
 }
@@ -93,6 +96,7 @@ static void sift_up(struct eventq *q, uint32_t place, uint32_t slot)
 {
     while (place > 0) {
         uint32_t parent = (place - 1) / 2;
+
         if (!runs_before(&q->slot[slot], &q->slot[q->heap[parent]]))
             break;
         put(q, place, q->heap[parent]);
@@ -118,6 +122,7 @@ static void take_out(struct eventq *q, uint32_t slot)
 {
     uint32_t place = q->slot[slot].place;
     uint32_t last = q->heap[--q->queued];
+
     if (place < q->queued) {
         sift_down(q, place, last);
         sift_up(q, q->slot[last].place, last);
@@ -151,6 +156,7 @@ uint64_t eventq_add(struct eventq *q, uint64_t at_cycles, uint32_t order, event_
 bool eventq_cancel(struct eventq *q, uint64_t id)
 {
     uint32_t slot = (uint32_t)id - 1;
+
     if (slot >= q->slots || !q->slot[slot].queued || q->slot[slot].generation != id >> 32)
         return false;
     take_out(q, slot);

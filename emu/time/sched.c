@@ -97,6 +97,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx)
 {
     struct sched *s = memory_new(1, sizeof *s);
+
     *s = (struct sched){.events = queue,
                         .requests = eventq_new(),
                         .harts = harts,
@@ -164,6 +165,7 @@ static void ready_add(struct sched *s, struct hart *h)
 static void ready_remove(struct sched *s, struct hart *h, enum hart_state state)
 {
     uint32_t moved = s->ready[--s->n_ready];
+
     s->ready[h->ready_at] = moved;
     s->hart[moved].ready_at = h->ready_at;
     h->state = state;
@@ -186,6 +188,7 @@ static void live_remove(struct sched *s, struct hart *h, enum hart_state state)
 static uint64_t running_time(const struct sched *s, const struct hart *h)
 {
     uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
+
     return earlier_of(progress, h->due);
 }
 
@@ -194,6 +197,7 @@ static uint32_t live_first(struct sched *s)
 {
     for (;;) {
         uint32_t first = clocks_first(&s->clocks);
+
         if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
             return first;
         uint64_t cycles = running_time(s, &s->hart[first]);
@@ -214,6 +218,7 @@ static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles)
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
 {
     struct hart *h = &s->hart[hart];
+
     assert(h->state == HART_IDLE);
     account_wake(&h->account, now_cycles);
     hart_resume(s, h, now_cycles);
@@ -227,8 +232,9 @@ static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_
                             const uint64_t *arg)
 {
     struct request *r = &h->request[k];
+
     *r = (struct request){.op = op, .hart = h};
-    for (int i = 0; arg != NULL && i < 6; i++)
+    for (int i = 0; arg && i < 6; i++)
         r->arg[i] = arg[i];
     h->unprocessed++;
     return eventq_add(s->requests, cycles, h->index, request_due, r);
@@ -270,6 +276,7 @@ static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles
 void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
 {
     struct hart *h = &s->hart[hart];
+
     if (handling_may_begin(h)) {
         handling_begin(s, h, later_of(now_cycles, h->user_since));
     } else if (h->state == HART_RUNNING && h->due == EVENTQ_NEVER) {
@@ -300,6 +307,7 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
 static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+
     account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
     h->at_trap = false;
     s->ops->answer(s->ctx, h->index, 0);
@@ -321,6 +329,7 @@ static void request_due(void *arg, uint64_t now_cycles)
     struct request *r = arg;
     struct hart *h = r->hart;
     struct sched *s = h->sched;
+
     h->unprocessed--;
     s->statistics.requests++;
     if (r->op == NCU_ENTER) {
@@ -350,12 +359,14 @@ static uint64_t next_cycles(const struct sched *s)
 static bool event_is_safe(struct sched *s, uint64_t cycles)
 {
     uint32_t first = live_first(s);
+
     return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
 }
 
 static bool request_is_safe(struct sched *s, uint64_t cycles)
 {
     uint32_t first = live_first(s);
+
     if (first == CLOCKS_NONE)
         return true;
     uint64_t others = clocks_of(&s->clocks, first);
@@ -366,6 +377,7 @@ static bool request_is_safe(struct sched *s, uint64_t cycles)
 static bool process_one(struct sched *s)
 {
     uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
+
     if (earlier_of(event, request) > s->limit_cycles)
         return false;
     if (event <= request) {
@@ -406,6 +418,7 @@ struct bounds {
 static struct bounds bounds_find(struct sched *s)
 {
     uint32_t first = live_first(s);
+
     return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
                            .second = clocks_second_cycles(&s->clocks),
                            .lowest_index = first,
@@ -423,6 +436,7 @@ static uint64_t arrival(const struct sched *s, uint64_t cycles)
 static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
     uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
+
     return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
 }
 
@@ -430,6 +444,7 @@ static uint64_t window_end(const struct sched *s, const struct bounds *b, const 
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
     uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
+
     if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
         end = earlier_of(end, window_end(s, b, h));
     return earlier_of(end, s->limit_cycles);
@@ -444,6 +459,7 @@ static bool hart_may_run(const struct hart *h, uint64_t end)
 static void hand_over(struct sched *s, struct hart *h)
 {
     struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+
     slot->handling = 1;
     slot->causes_cycles = h->clock;
     slot->shift_cycles = h->interrupted - h->start;
@@ -453,6 +469,7 @@ static void hand_over(struct sched *s, struct hart *h)
 static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread)
 {
     uint32_t slot = s->slot_of[h->index];
+
     if (h->hand_over)
         hand_over(s, h);
     h->granted_clock = h->clock;
@@ -470,8 +487,10 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
 static bool interrupts_raise(struct sched *s)
 {
     uint32_t n = 0;
+
     for (uint32_t k = 0; k < s->n_ready; k++) {
         struct hart *h = &s->hart[s->ready[k]];
+
         if (h->raise && h->unprocessed == 0) {
             h->raise = false;
             s->raise[n++] = h->index;
@@ -491,6 +510,7 @@ static bool grant_all(struct sched *s)
 {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
+
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
         struct hart *h = &s->hart[s->ready[k]];
         bool spread = hart_is_spread(s, h);
@@ -518,6 +538,7 @@ static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint
 static void remember_run(struct sched *s, struct hart *h, uint64_t cycles)
 {
     uint32_t before = h->long_runs;
+
     if (cycles >= LONG_RUN_CYCLES)
         h->long_runs = LONG_RUN_MEMORY;
     else if (h->long_runs > 0)
@@ -537,6 +558,7 @@ static void hart_collect(struct sched *s, struct hart *h)
 {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
+
     ready_add(s, h);
     s->n_short -= h->runs_short;
     h->runs_short = false;
@@ -559,6 +581,7 @@ static void hart_collect(struct sched *s, struct hart *h)
 static bool collect_all(struct sched *s)
 {
     bool any = false;
+
     for (int64_t slot; (slot = harts_take_stopped(s->harts)) >= 0; any = true)
         hart_collect(s, &s->hart[s->hart_of[slot]]);
     return any;
@@ -568,6 +591,7 @@ static bool collect_all(struct sched *s)
 static enum sched_end stuck_end(struct sched *s)
 {
     bool limited = s->clocks.live > 0 || next_cycles(s) != EVENTQ_NEVER;
+
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
     if (limited)
         s->now_cycles = s->limit_cycles;
@@ -589,6 +613,7 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
     for (;;) {
         uint32_t bell = harts_watch(s->harts, next_cycles(s));
         bool busy = collect_all(s);
+
         if (!process_all_safe(s, &busy))
             return SCHED_FINISHED;
         if (!interrupts_raise(s))
@@ -615,6 +640,7 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
     struct account_totals t = h->handling == HANDLING_NONE
                                   ? account_totals(&h->account, s->now_cycles, left, EVENTQ_NEVER)
                                   : account_totals(&h->account, s->now_cycles, h->held_since, h->start);
+
     return (struct sched_hart_statistics){.user_cycles = t.user_cycles,
                                           .kernel_cycles = t.kernel_cycles,
                                           .idle_cycles = t.idle_cycles,
@@ -627,6 +653,7 @@ struct sched_view sched_view(struct sched *s)
 {
     uint32_t first = live_first(s);
     struct sched_view v = {.running = s->clocks.live, .first = first, .first_cycles = EVENTQ_NEVER};
+
     for (uint32_t i = 0; i < s->count; i++)
         v.idle += s->hart[i].state == HART_IDLE;
     if (first != CLOCKS_NONE)

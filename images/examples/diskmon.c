@@ -69,6 +69,7 @@ static void measure(bool writing, const char *volume, int bytes)
         fail(name);
     for (int i = 0; i <= REQUESTS; i++) {
         ssize_t done = writing ? pio_write(pfd, buffer, bytes) : pio_read(pfd, buffer, bytes);
+
         if (done != bytes)
             fail(name);
         struct nmonitor now = look();

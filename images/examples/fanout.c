@@ -63,6 +63,7 @@ static uint64_t collect(enum kind kind, int n)
     for (int i = 0; i < n; i++) {
         struct nmonitor m;
         int from = destination(kind, i), type = TYPE_TIMES;
+
         check("nwrite", nwrite(NULL, 0, from, TYPE_ASK, NULL));
         check("nread", nread(&m, sizeof m, &from, &type, NULL));
         first = m.recv_start_cycles < first ? m.recv_start_cycles : first;

@@ -30,6 +30,7 @@ static long hand_out(int tasks, int workers)
         nwrite(&next, sizeof next, worker, TASK, NULL);
     for (int done = 0; done < tasks; done++) {
         int worker = N_ANY, type = RESULT;
+
         nread(&result, sizeof result, &worker, &type, NULL);
         sum += result;
         if (next < tasks) {

@@ -42,6 +42,7 @@ static void serve(int to, int dim)
 {
     for (int i = 0; i < LENGTHS; i++) {
         double start_us = amicclk();
+
         for (int round = 0; round < ROUNDS; round++) {
             send(to, lengths[i]);
             receive(to);

@@ -111,6 +111,7 @@ static void measure_plain(int node, bool writing)
     double start_us = amicclk();
     while (done < BYTES) {
         int n = writing ? write(fd, buffer + done, BYTES - done) : read(fd, buffer + done, BYTES - done);
+
         if (n <= 0)
             fail(PLAIN_PATH);
         done += n;

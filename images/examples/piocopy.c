@@ -35,6 +35,7 @@ static ssize_t read_full(int fd, char *buf, size_t n)
 
     while (done < n) {
         ssize_t got = read(fd, buf + done, n - done);
+
         if (got < 0)
             return -1;
         if (got == 0)
@@ -49,6 +50,7 @@ static int write_full(int pfd, const char *buf, size_t n)
 {
     for (size_t done = 0; done < n;) {
         ssize_t put = pio_write(pfd, buf + done, n - done);
+
         if (put < 0)
             return -1;
         done += put;
@@ -99,6 +101,7 @@ static int compare(int fd, const char *file, int pfd, const char *name)
 {
     for (long offset = 0;; offset += CHUNK_BYTES) {
         ssize_t wanted = read_full(fd, expected, sizeof expected);
+
         if (wanted < 0) {
             complain(file);
             return -1;

@@ -14,6 +14,7 @@ int main(void)
     for (;;) {
         int task, manager = N_ANY, type = N_ANY;
         int n = nread(&task, sizeof task, &manager, &type, NULL);
+
         if (n < 0 || type == STOP)
             return n < 0;
         long result = f(task);

@@ -52,6 +52,7 @@ static void describe_why(const struct failure *f, char *text, size_t bytes)
 
     if (!find_volume(f->path, volume)) {
         bool of_node = f->error == N_EBADF || f->error == N_EFAULT; /* the front end was not asked */
+
         snprintf(text, bytes, "%s%s", of_node ? "" : "front end: ", n_strerror(f->error));
     } else if (f->fd < 0 && f->error == N_ENOENT && volume_is_missing(volume)) {
         snprintf(text, bytes, "there is no volume %s in this machine", volume);

@@ -21,6 +21,7 @@ static int disks_of(const struct pio_layout *layout)
 int pio_layout_buffers(const struct pio_layout *layout)
 {
     int buffers = or_defaults(layout)->buffers;
+
     return buffers ? buffers : PIO_BUFFERS_DEFAULT;
 }
 

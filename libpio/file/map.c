@@ -45,6 +45,7 @@ int64_t pio_map_logical_bytes(const struct pio_map *map, const int64_t *subfile_
 
     for (int k = 0; k < map->disks; k++) {
         int64_t end = pio_map_logical_end(map, k, subfile_bytes[k]);
+
         if (end > logical_bytes)
             logical_bytes = end;
     }

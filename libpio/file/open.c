@@ -69,6 +69,7 @@ static int close_subfiles(struct pio_file *file, int *volume)
 
     for (int k = 0; k < file->description.map.disks; k++) {
         int error = file->subfile[k].fd < 0 ? 0 : pio_transport->close(file->subfile[k].fd);
+
         if (error && !first_error) {
             first_error = error;
             *volume = k;
@@ -116,6 +117,7 @@ static int open_subfiles(struct pio_file *file, int flags, mode_t mode)
 
     for (int k = 0; k < file->description.map.disks; k++) {
         struct pio_subfile *subfile = &file->subfile[k];
+
         pio_path(path, file->description.volume[k], file->name, "");
         subfile->fd = pio_transport->open(path, flags, mode);
         if (subfile->fd < 0)
@@ -262,6 +264,7 @@ int pio_open(const char *name, int flags, ...)
 
     if (flags & O_CREAT) {
         va_list arguments;
+
         va_start(arguments, flags);
         mode = va_arg(arguments, int);
         va_end(arguments);

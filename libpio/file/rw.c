@@ -155,6 +155,7 @@ static int run_transfer(struct pio_transfer *t)
     issue_first_rounds(t);
     while (!pio_queue_empty(&t->file->queue)) {
         int error = await_ack(t, &ack, &request);
+
         if (error) {
             messages_lost = true;
             return error;
@@ -183,6 +184,7 @@ static void fill_holes(struct pio_transfer *t)
         int64_t left_bytes = t->limit - position;
         int64_t bytes = left_bytes < place.block_left_bytes ? left_bytes : place.block_left_bytes;
         int64_t present = t->file->subfile[place.volume].ended_bytes - place.subfile_offset;
+
         if (present < 0)
             present = 0;
         if (present < bytes)
@@ -221,6 +223,7 @@ static void trim_after_gap(struct pio_transfer *t)
     for (int k = 0; k < file->description.map.disks; k++) {
         struct pio_subfile *subfile = &file->subfile[k];
         int64_t keep_bytes = pio_map_subfile_bytes(&file->description.map, k, end);
+
         if (subfile->wrote_bytes <= keep_bytes)
             continue;
         if (pio_transport->fstat(subfile->fd, &st) == 0 && st.st_size == subfile->wrote_bytes)

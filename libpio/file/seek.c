@@ -24,6 +24,7 @@ int64_t pio_file_bytes(struct pio_file *file)
 
     for (int k = 0; k < map->disks; k++) {
         int error = stat_volume(file, k, &st);
+
         if (error)
             return error;
         subfile_bytes[k] = st.st_size;
@@ -87,6 +88,7 @@ int pio_fstat(int pfd, struct stat *st)
     const struct pio_map *map = &file->description.map;
     for (int k = 0; k < map->disks; k++) {
         int error = stat_volume(file, k, &part);
+
         if (error)
             return pio_result(error);
         subfile_bytes[k] = part.st_size;
@@ -114,6 +116,7 @@ int pio_ftruncate(int pfd, off_t size)
     for (int k = 0; k < file->description.map.disks; k++) {
         int64_t subfile_bytes = pio_map_subfile_bytes(&file->description.map, k, size);
         int error = pio_transport->ftruncate(file->subfile[k].fd, subfile_bytes);
+
         if (error)
             return pio_result(pio_fail_at_volume(file, k, error));
     }
@@ -129,6 +132,7 @@ int pio_fsync(int pfd)
         return pio_result(-EBADF);
     for (int k = 0; k < file->description.map.disks; k++) {
         int error = pio_transport->fsync(file->subfile[k].fd);
+
         if (error)
             return pio_result(pio_fail_at_volume(file, k, error));
     }

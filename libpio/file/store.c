@@ -28,6 +28,7 @@ static int parse_volume(const char *text, struct pio_name *name)
 static bool ends_in(const char *text, size_t length, const char *suffix)
 {
     size_t n = strlen(suffix);
+
     return length >= n && strcmp(text + length - n, suffix) == 0;
 }
 
@@ -59,6 +60,7 @@ static ssize_t read_all(int fd, char *text, size_t bytes)
 
     while (done < bytes) {
         ssize_t n = pio_transport->read(fd, text + done, bytes - done);
+
         if (n < 0)
             return n;
         if (n == 0)
@@ -167,6 +169,7 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
 
     for (int i = 0; i < n; i++) {
         int error = read_description(places.volume[i], name->name, description, &index);
+
         if (error != -ENOENT)
             return error;
     }
@@ -265,6 +268,7 @@ int pio_store_remove(const char *name, const struct pio_description *description
 
     for (int k = description->map.disks - 1; k >= 0; k--) {
         int error = remove_path(description->volume[k], name, "");
+
         if (!error)
             error = remove_path(description->volume[k], name, DESCRIPTION_SUFFIX);
         if (!first_error)

@@ -65,6 +65,7 @@ static void age_touch(struct cache *c, struct cache_block *b)
 static uint32_t hash_size(uint32_t count)
 {
     uint32_t size = 64;
+
     while (size < count)
         size *= 2;
     return size;
@@ -83,7 +84,8 @@ struct cache *cache_new(const struct blockdev *dev, const char *volume, uint32_t
                         struct cache_log log)
 {
     struct cache *c = calloc(1, sizeof *c);
-    if (c == NULL)
+
+    if (!c)
         return NULL;
     c->dev = dev;
     c->volume = volume;
@@ -110,7 +112,7 @@ struct cache *cache_new(const struct blockdev *dev, const char *volume, uint32_t
 
 void cache_free(struct cache *c)
 {
-    if (c == NULL)
+    if (!c)
         return;
     free(c->gather);
     free(c->bytes);
@@ -125,6 +127,7 @@ void cache_free(struct cache *c)
 static int cache_disk_error(struct cache *c, const char *verb, uint32_t first, uint32_t count)
 {
     char text[128];
+
     text_format(text, sizeof text, "%s: the drive failed to %s block %u (%u blocks)", c->volume, verb, first, count);
     c->log.write(c->log.ctx, text);
     return -N_EIO;
@@ -154,7 +157,8 @@ static struct cache_block **hash_bucket(struct cache *c, uint32_t number)
 static struct cache_block *hash_find(struct cache *c, uint32_t number)
 {
     struct cache_block *b = *hash_bucket(c, number);
-    while (b != NULL && b->number != number)
+
+    while (b && b->number != number)
         b = b->hash_next;
     return b;
 }
@@ -162,6 +166,7 @@ static struct cache_block *hash_find(struct cache *c, uint32_t number)
 static void hash_insert(struct cache *c, struct cache_block *b)
 {
     struct cache_block **bucket = hash_bucket(c, b->number);
+
     b->hash_next = *bucket;
     *bucket = b;
 }
@@ -169,6 +174,7 @@ static void hash_insert(struct cache *c, struct cache_block *b)
 static void hash_remove(struct cache *c, struct cache_block *b)
 {
     struct cache_block **at = hash_bucket(c, b->number);
+
     while (*at != b)
         at = &(*at)->hash_next;
     *at = b->hash_next;
@@ -190,6 +196,7 @@ static void block_drop(struct cache *c, struct cache_block *b)
 static struct cache_block *oldest_clean(struct cache *c)
 {
     struct cache_block *b = c->age.newer;
+
     while (b != &c->age && (b->dirty || b->holds != 0))
         b = b->newer;
     return b == &c->age ? NULL : b;
@@ -199,12 +206,14 @@ static struct cache_block *oldest_clean(struct cache *c)
 static int block_take(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out)
 {
     struct cache_block *b = oldest_clean(c);
-    if (b == NULL) {
+
+    if (!b) {
         int error = cache_flush(c);
+
         if (error < 0)
             return error;
         b = oldest_clean(c);
-        if (b == NULL)
+        if (!b)
             return -N_ENOMEM;
     }
     if (b->valid)
@@ -225,6 +234,7 @@ static void block_enter(struct cache *c, struct cache_block *b)
 static int type_mismatch(struct cache *c, const struct cache_block *b, enum block_type type, const char *caller)
 {
     char text[160];
+
     text_format(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
                 b->number, type_name[type], caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
@@ -237,8 +247,10 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
 int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out, const char *caller)
 {
     struct cache_block *b = hash_find(c, number);
-    if (b == NULL) {
+
+    if (!b) {
         int error = block_take(c, number, type, &b);
+
         if (error == 0)
             error = disk_read(c, number, 1, b->bytes);
         if (error < 0)
@@ -257,7 +269,8 @@ int cache_get_new_for(struct cache *c, uint32_t number, enum block_type type, st
                       const char *caller)
 {
     struct cache_block *b = hash_find(c, number);
-    if (b != NULL)
+
+    if (b)
         return type_mismatch(c, b, type, caller);
     int error = block_take(c, number, type, &b);
     if (error < 0)
@@ -273,7 +286,7 @@ int cache_get_new_for(struct cache *c, uint32_t number, enum block_type type, st
 
 void cache_put(struct cache_block *b)
 {
-    if (b != NULL)
+    if (b)
         b->holds--;
 }
 
@@ -287,7 +300,8 @@ void cache_forget(struct cache *c, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct cache_block *b = hash_find(c, first + i);
-        if (b != NULL)
+
+        if (b)
             block_drop(c, b);
     }
 }
@@ -298,7 +312,8 @@ static int expect_data(struct cache *c, uint32_t first, uint32_t count, const ch
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct cache_block *b = hash_find(c, first + i);
-        if (b != NULL && b->type != BLOCK_DATA)
+
+        if (b && b->type != BLOCK_DATA)
             return type_mismatch(c, b, BLOCK_DATA, caller);
     }
     return 0;
@@ -307,6 +322,7 @@ static int expect_data(struct cache *c, uint32_t first, uint32_t count, const ch
 int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *buf, const char *caller)
 {
     int error = expect_data(c, first, count, caller);
+
     return error < 0 ? error : disk_read(c, first, count, buf);
 }
 
@@ -314,7 +330,8 @@ static void refresh_data(struct cache *c, uint32_t first, uint32_t count, const 
 {
     for (uint32_t i = 0; i < count; i++, bytes += c->block_bytes) {
         struct cache_block *b = hash_find(c, first + i);
-        if (b != NULL)
+
+        if (b)
             memcpy(b->bytes, bytes, c->block_bytes);
     }
 }
@@ -322,6 +339,7 @@ static void refresh_data(struct cache *c, uint32_t first, uint32_t count, const 
 int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const void *buf, const char *caller)
 {
     int error = expect_data(c, first, count, caller);
+
     if (error < 0)
         return error;
     error = disk_write(c, first, count, buf);
@@ -338,12 +356,13 @@ int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count)
         count = CACHE_GATHER_BYTES / c->block_bytes;
     if (count > c->count / 4)
         count = c->count / 4;
-    if (hash_find(c, first) != NULL)
+    if (hash_find(c, first))
         return 0;
     int error = disk_read(c, first, count, c->gather);
     for (uint32_t i = 0; error == 0 && i < count; i++) {
         struct cache_block *b = oldest_clean(c);
-        if (b == NULL || hash_find(c, first + i) != NULL)
+
+        if (!b || hash_find(c, first + i))
             break;
         error = block_take(c, first + i, BLOCK_DATA, &b);
         memcpy(b->bytes, c->gather + (size_t)i * c->block_bytes, c->block_bytes);
@@ -357,6 +376,7 @@ int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count)
 static uint32_t flush_rank(const struct cache_block *b)
 {
     bool early = b->fresh || b->type <= BLOCK_GROUPS;
+
     return early ? b->type : b->type + BLOCK_TYPES;
 }
 
@@ -365,6 +385,7 @@ static int compare_rank(const void *left, const void *right)
     const struct cache_block *a = *(struct cache_block *const *)left;
     const struct cache_block *b = *(struct cache_block *const *)right;
     uint32_t rank_a = flush_rank(a), rank_b = flush_rank(b);
+
     if (rank_a != rank_b)
         return rank_a < rank_b ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
@@ -373,6 +394,7 @@ static int compare_rank(const void *left, const void *right)
 static uint32_t collect_dirty(struct cache *c)
 {
     uint32_t n = 0;
+
     for (uint32_t i = 0; i < c->count; i++)
         if (c->block[i].dirty)
             c->order[n++] = &c->block[i];
@@ -385,6 +407,7 @@ static uint32_t run_length(const struct cache *c, struct cache_block *const *run
 {
     uint32_t most = CACHE_GATHER_BYTES / c->block_bytes;
     uint32_t length = 1;
+
     while (length < n && length < most && run[length]->number == run[0]->number + length &&
            flush_rank(run[length]) == flush_rank(run[0]))
         length++;
@@ -394,6 +417,7 @@ static uint32_t run_length(const struct cache *c, struct cache_block *const *run
 static int write_run(struct cache *c, struct cache_block **run, uint32_t length)
 {
     const uint8_t *bytes = run[0]->bytes;
+
     if (length > 1) {
         for (uint32_t i = 0; i < length; i++)
             memcpy(c->gather + (size_t)i * c->block_bytes, run[i]->bytes, c->block_bytes);
@@ -413,6 +437,7 @@ int cache_flush(struct cache *c)
     for (uint32_t i = 0; i < n;) {
         uint32_t length = run_length(c, c->order + i, n - i);
         int error = write_run(c, c->order + i, length);
+
         if (error < 0)
             return error;
         i += length;
@@ -438,6 +463,7 @@ uint32_t cache_dirty_blocks(const struct cache *c)
 uint32_t cache_held_blocks(const struct cache *c)
 {
     uint32_t held = 0;
+
     for (uint32_t i = 0; i < c->count; i++)
         held += c->block[i].holds != 0;
     return held;

@@ -14,6 +14,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "both ends of the syst
 static inline uint16_t disk_get16(const uint8_t *field)
 {
     uint16_t value;
+
     memcpy(&value, __builtin_assume_aligned(field, 2), sizeof value);
     return value;
 }
@@ -21,6 +22,7 @@ static inline uint16_t disk_get16(const uint8_t *field)
 static inline uint32_t disk_get32(const uint8_t *field)
 {
     uint32_t value;
+
     memcpy(&value, __builtin_assume_aligned(field, 4), sizeof value);
     return value;
 }
@@ -28,6 +30,7 @@ static inline uint32_t disk_get32(const uint8_t *field)
 static inline void disk_put16(uint8_t *field, uint32_t value)
 {
     uint16_t narrow = (uint16_t)value;
+
     memcpy(__builtin_assume_aligned(field, 2), &narrow, sizeof narrow);
 }
 

@@ -35,6 +35,7 @@ static void bits_set(uint8_t *bits, uint32_t first, uint32_t count)
 static uint32_t bits_find_zero(const uint8_t *bits, uint32_t from, uint32_t to)
 {
     uint32_t i = from;
+
     while (i < to) {
         if ((i & 31) == 0 && to - i >= 32 && disk_get32(bits + (i >> 3)) == UINT32_MAX)
             i += 32;
@@ -58,6 +59,7 @@ static uint32_t bits_find_zero_byte(const uint8_t *bits, uint32_t from, uint32_t
 static uint32_t bits_count_zeros(const uint8_t *bits, uint32_t from, uint32_t to)
 {
     uint32_t i = from;
+
     while (i < to && !bit_get(bits, i))
         i++;
     return i - from;
@@ -73,6 +75,7 @@ static uint32_t group_first_block(const struct ext2 *fs, uint32_t group)
 static uint32_t group_blocks(const struct ext2 *fs, uint32_t group)
 {
     uint32_t rest = fs->blocks - group_first_block(fs, group);
+
     return rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
 }
 
@@ -84,6 +87,7 @@ uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino)
 uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group)
 {
     uint32_t per_block = fs->block_bytes / fs->inode_bytes;
+
     return fs->group[group].inode_table + (fs->inodes_per_group + per_block - 1) / per_block;
 }
 
@@ -92,6 +96,7 @@ static uint32_t choose_bit(const uint8_t *bitmap, uint32_t goal, uint32_t bits)
 {
     uint32_t near = goal + NEAR_BLOCKS < bits ? goal + NEAR_BLOCKS : bits;
     uint32_t bit = bits_find_zero(bitmap, goal, near);
+
     if (bit < near)
         return bit;
     bit = bits_find_zero_byte(bitmap, goal, bits);
@@ -109,6 +114,7 @@ static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitm
     struct ext2_group *g = &fs->group[group];
     uint32_t counted = count < g->free_blocks ? count : g->free_blocks;
     uint32_t first = group_first_block(fs, group) + bit;
+
     if (!ext2_is_file_block(fs, first, count))
         return ext2_corrupt(fs, "group %u: its bitmap calls blocks %u to %u free, which are the volume's own", group,
                             first, first + count - 1);
@@ -125,6 +131,7 @@ static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitm
 static int alloc_in_group(struct ext2 *fs, uint32_t group, uint32_t goal_bit, uint32_t want, uint32_t *first)
 {
     struct cache_block *bitmap;
+
     if (fs->group[group].free_blocks == 0)
         return 0;
     int result = cache_get(fs->cache, fs->group[group].block_bitmap, BLOCK_BITMAP, &bitmap);
@@ -134,6 +141,7 @@ static int alloc_in_group(struct ext2 *fs, uint32_t group, uint32_t goal_bit, ui
     uint32_t bit = choose_bit(bitmap->bytes, goal_bit, bits);
     if (bit < bits) {
         uint32_t count = bits_count_zeros(bitmap->bytes, bit, want < bits - bit ? bit + want : bits);
+
         result = take_blocks(fs, group, bitmap, bit, count);
         if (result == 0)
             result = (int)count;
@@ -151,6 +159,7 @@ static int alloc_blocks_once(struct ext2 *fs, uint32_t goal, uint32_t want, uint
     uint32_t bit = (goal - fs->first_data_block) % fs->blocks_per_group;
     for (uint32_t i = 0; i < fs->groups; i++) {
         int result = alloc_in_group(fs, group, bit, want, first);
+
         if (result != 0)
             return result;
         group = group + 1 < fs->groups ? group + 1 : 0;
@@ -162,6 +171,7 @@ static int alloc_blocks_once(struct ext2 *fs, uint32_t goal, uint32_t want, uint
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first)
 {
     int result = alloc_blocks_once(fs, goal, want, first);
+
     if (result == -N_ENOSPC && fs->freed_blocks != 0) {
         result = ext2_sync(fs);
         if (result == 0)
@@ -176,6 +186,7 @@ static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, u
 {
     struct ext2_group *g = &fs->group[group];
     struct cache_block *bitmap;
+
     if (g->free_inodes == 0)
         return -N_ENOSPC;
     int error = cache_get(fs->cache, g->inode_bitmap, BLOCK_BITMAP, &bitmap);
@@ -202,6 +213,7 @@ static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, u
 static uint32_t emptiest_group(const struct ext2 *fs, uint32_t fallback)
 {
     uint32_t best = fallback;
+
     for (uint32_t i = 0; i < fs->groups; i++)
         if (fs->group[i].free_inodes != 0 && fs->group[i].free_blocks > fs->group[best].free_blocks)
             best = i;
@@ -212,6 +224,7 @@ static int alloc_ino_once(struct ext2 *fs, uint32_t group, bool directory, uint3
 {
     for (uint32_t i = 0; i < fs->groups; i++) {
         int error = alloc_ino_in_group(fs, group, directory, ino);
+
         if (error != -N_ENOSPC)
             return error;
         group = group + 1 < fs->groups ? group + 1 : 0;
@@ -222,6 +235,7 @@ static int alloc_ino_once(struct ext2 *fs, uint32_t group, bool directory, uint3
 int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *ino)
 {
     uint32_t group = ext2_group_of_ino(fs, parent);
+
     if (directory)
         group = emptiest_group(fs, group);
     int error = alloc_ino_once(fs, group, directory, ino);
@@ -238,6 +252,7 @@ int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *i
 static int note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes)
 {
     struct ext2_freed *last = &fs->freed[fs->freed_count == 0 ? 0 : fs->freed_count - 1];
+
     *(inodes ? &fs->freed_inodes : &fs->freed_blocks) += count;
     if (fs->freed_count != 0 && last->inodes == inodes && last->first + last->count == first) {
         last->count += count;
@@ -263,6 +278,7 @@ int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory)
 {
     uint32_t group = ext2_group_of_ino(fs, ino);
+
     if (directory && fs->group[group].directories != 0) {
         fs->group[group].directories--;
         int error = ext2_store_group(fs, group);
@@ -277,6 +293,7 @@ static uint32_t clear_bits(struct ext2 *fs, uint8_t *bits, uint32_t bit, uint32_
                            uint32_t number)
 {
     uint32_t cleared = 0;
+
     for (uint32_t i = 0; i < count; i++) {
         if (bit_get(bits, bit + i)) {
             bits[(bit + i) >> 3] &= (uint8_t) ~(1u << ((bit + i) & 7));
@@ -299,6 +316,7 @@ static int apply_in_group(struct ext2 *fs, const struct ext2_freed *f, uint32_t 
     struct ext2_group *g = &fs->group[group];
     struct cache_block *bitmap;
     int error = cache_get(fs->cache, f->inodes ? g->inode_bitmap : g->block_bitmap, BLOCK_BITMAP, &bitmap);
+
     if (error < 0)
         return error;
     uint32_t cleared = clear_bits(fs, bitmap->bytes, bit, count, f->inodes ? "inode" : "block", number);
@@ -315,6 +333,7 @@ static int apply_extent(struct ext2 *fs, const struct ext2_freed *f)
 {
     for (uint32_t done = 0; done < f->count;) {
         int result = apply_in_group(fs, f, done);
+
         if (result < 0)
             return result;
         done += (uint32_t)result;
@@ -325,8 +344,10 @@ static int apply_extent(struct ext2 *fs, const struct ext2_freed *f)
 int ext2_apply_freed(struct ext2 *fs)
 {
     int first_error = 0;
+
     for (uint32_t i = 0; i < fs->freed_count; i++) {
         int error = apply_extent(fs, &fs->freed[i]);
+
         first_error = first_error < 0 ? first_error : error;
     }
     fs->freed_count = fs->freed_blocks = fs->freed_inodes = 0;

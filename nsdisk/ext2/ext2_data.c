@@ -46,6 +46,7 @@ static uint32_t direct_bytes(const struct ext2 *fs, const struct span *s, const 
 {
     uint32_t whole = s->bytes & ~(fs->block_bytes - 1);
     bool worth = whole == s->bytes || whole >= CACHE_GATHER_BYTES;
+
     return s->offset == 0 && worth && ((uintptr_t)buf & 7) == 0 ? whole : 0;
 }
 
@@ -62,6 +63,7 @@ static int read_cached(struct ext2 *fs, const struct span *s, uint8_t *buf, uint
 {
     struct cache_block *block;
     int error = cache_get(fs->cache, s->block, BLOCK_DATA, &block);
+
     if (error < 0)
         return error;
     memcpy(buf, block->bytes + s->offset, bytes);
@@ -72,6 +74,7 @@ static int read_cached(struct ext2 *fs, const struct span *s, uint8_t *buf, uint
 static int read_bounced(struct ext2 *fs, const struct span *s, uint8_t *buf, uint32_t bytes)
 {
     int error = cache_read_data(fs->cache, s->block, blocks_of(fs, s->offset, bytes), fs->bounce);
+
     if (error == 0)
         memcpy(buf, fs->bounce + s->offset, bytes);
     return error;
@@ -81,8 +84,10 @@ static int read_bounced(struct ext2 *fs, const struct span *s, uint8_t *buf, uin
 static int span_read(struct ext2 *fs, struct span s, uint8_t *buf)
 {
     int error = 0;
+
     while (s.bytes != 0 && error == 0) {
         uint32_t n = direct_bytes(fs, &s, buf);
+
         if (n != 0) {
             error = cache_read_data(fs->cache, s.block, n >> fs->block_shift, buf);
         } else if (s.offset + s.bytes <= fs->block_bytes) {
@@ -102,6 +107,7 @@ static int span_read(struct ext2 *fs, struct span s, uint8_t *buf)
 static int span_read_small(struct ext2 *fs, struct span s, const struct ext2_run *run, uint8_t *buf)
 {
     int error = cache_read_ahead(fs->cache, run->first, run->count);
+
     return error < 0 ? error : read_cached(fs, &s, buf, s.bytes);
 }
 
@@ -112,6 +118,7 @@ static int64_t read_step(struct ext2_inode *inode, uint64_t offset, uint8_t *buf
     struct ext2_run run;
     uint32_t in_block = block_offset(fs, offset);
     uint32_t most = small ? CACHE_GATHER_BYTES >> fs->block_shift : blocks_of(fs, in_block, bytes);
+
     if (small)
         bytes = smaller(bytes, fs->block_bytes - in_block);
     int error = ext2_map_run(inode, offset >> fs->block_shift, most, &run);
@@ -136,6 +143,7 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
     uint32_t done = 0;
     while (done < bytes) {
         int64_t n = read_step(inode, offset + done, (uint8_t *)buf + done, bytes - done, small);
+
         if (n < 0)
             return done == 0 ? n : done;
         done += (uint32_t)n;
@@ -151,6 +159,7 @@ static int complete_block(struct ext2 *fs, const struct span *s, uint32_t index)
 {
     uint8_t *at = fs->bounce + ((size_t)index << fs->block_shift);
     struct cache_block *block;
+
     if (s->fresh) {
         memset(at, 0, fs->block_bytes);
         return 0;
@@ -167,6 +176,7 @@ static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *b
 {
     uint32_t count = blocks_of(fs, s->offset, bytes);
     int error = 0;
+
     if (s->offset != 0 || bytes < fs->block_bytes)
         error = complete_block(fs, s, 0);
     if (error == 0 && count > 1 && block_offset(fs, s->offset + bytes) != 0)
@@ -180,8 +190,10 @@ static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *b
 static int span_write(struct ext2 *fs, struct span s, const uint8_t *buf)
 {
     int error = 0;
+
     while (s.bytes != 0 && error == 0) {
         uint32_t n = direct_bytes(fs, &s, buf);
+
         if (n != 0) {
             error = cache_write_data(fs->cache, s.block, n >> fs->block_shift, buf);
         } else {
@@ -198,11 +210,13 @@ static int span_write(struct ext2 *fs, struct span s, const uint8_t *buf)
 static int write_goal(struct ext2_inode *inode, uint64_t file_block, uint32_t *goal)
 {
     struct ext2_run run = {0};
+
     *goal = inode->goal;
     if (*goal != 0 && inode->write_next == file_block)
         return 0;
     if (file_block > 0) {
         int error = ext2_map_run(inode, file_block - 1, 1, &run);
+
         if (error < 0)
             return error;
     }
@@ -213,6 +227,7 @@ static int write_goal(struct ext2_inode *inode, uint64_t file_block, uint32_t *g
 static void note_written(struct ext2_inode *inode, uint64_t file_block, const struct span *s)
 {
     uint32_t count = blocks_of(inode->fs, s->offset, s->bytes);
+
     inode->write_next = file_block + count;
     inode->goal = s->block + count;
 }
@@ -224,6 +239,7 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
     struct ext2 *fs = inode->fs;
     uint32_t goal;
     int result = write_goal(inode, file_block, &goal);
+
     if (result == 0)
         result = ext2_map_prepare(inode, file_block, count, goal + count);
     if (result > 0)
@@ -253,6 +269,7 @@ static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8
     uint64_t file_block = offset >> fs->block_shift;
     struct span s = {0, block_offset(fs, offset), bytes, false};
     int error = ext2_begin(fs);
+
     if (error == 0)
         error = ext2_map_run(inode, file_block, blocks_of(fs, s.offset, bytes), &run);
     if (error < 0)
@@ -275,6 +292,7 @@ static int clear_tail(struct ext2_inode *inode)
     struct ext2_run run;
     struct cache_block *block;
     uint32_t tail = block_offset(fs, inode->size_bytes);
+
     if (tail == 0)
         return 0;
     int error = ext2_map_run(inode, inode->size_bytes >> fs->block_shift, 1, &run);
@@ -296,6 +314,7 @@ int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, u
     struct ext2 *fs = inode->fs;
     int64_t n = 0;
     uint32_t done = 0;
+
     if (offset > fs->file_max_bytes || bytes > fs->file_max_bytes - offset)
         return -N_EFBIG;
     if (bytes == 0)
@@ -321,6 +340,7 @@ int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, u
 int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
 {
     struct ext2 *fs = inode->fs;
+
     if (size_bytes > fs->file_max_bytes)
         return -N_EFBIG;
     int error = ext2_begin(fs);
@@ -341,6 +361,7 @@ int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
 int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes)
 {
     uint8_t packed[4 * EXT2_POINTERS] __attribute__((aligned(4)));
+
     if (inode->size_bytes == 0 || inode->size_bytes > inode->fs->block_bytes)
         return ext2_corrupt(inode->fs, "symbolic link inode %u: %lu bytes", inode->ino,
                             (unsigned long)inode->size_bytes);

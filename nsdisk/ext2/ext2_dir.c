@@ -58,6 +58,7 @@ static int record_get(struct ext2_inode *dir, const struct cache_block *block, u
 {
     const struct ext2 *fs = dir->fs;
     const uint8_t *at = block->bytes + offset;
+
     *e = (struct ext2_entry){0};
     if (offset + RECORD_MIN_BYTES > fs->block_bytes)
         return record_error(dir, block->number, offset, e);
@@ -87,6 +88,7 @@ static int dir_block_get(struct ext2_inode *dir, uint32_t index, struct cache_bl
 {
     struct ext2_run run;
     int error = ext2_map_run(dir, index, 1, &run);
+
     if (error < 0)
         return error;
     if (run.first == 0)
@@ -107,8 +109,10 @@ static int block_find(struct ext2_inode *dir, struct cache_block *block, const c
 {
     uint32_t previous = 0;
     struct ext2_entry e;
+
     for (uint32_t offset = 0; offset < dir->fs->block_bytes; offset += e.record_bytes) {
         int error = record_get(dir, block, offset, &e);
+
         if (error < 0)
             return error;
         if (entry_is(&e, name, name_bytes)) {
@@ -125,6 +129,7 @@ int ext2_dir_find(struct ext2_inode *dir, const char *name, uint32_t name_bytes,
     for (uint32_t i = 0; i < dir_blocks(dir); i++) {
         struct cache_block *block;
         int result = dir_block_get(dir, i, &block);
+
         if (result == 0)
             result = block_find(dir, block, name, name_bytes, slot);
         else
@@ -155,8 +160,10 @@ static uint32_t record_used_bytes(const struct ext2_entry *e)
 static int block_find_room(struct ext2_inode *dir, struct cache_block *block, uint32_t bytes, struct ext2_slot *slot)
 {
     struct ext2_entry e;
+
     for (uint32_t offset = 0; offset < dir->fs->block_bytes; offset += e.record_bytes) {
         int error = record_get(dir, block, offset, &e);
+
         if (error < 0)
             return error;
         if (e.record_bytes >= record_used_bytes(&e) + bytes) {
@@ -174,6 +181,7 @@ static int dir_take_block(struct ext2_inode *dir, uint32_t index, uint32_t *firs
     struct ext2_run last = {0};
     int result = index == 0 ? 0 : ext2_map_run(dir, index - 1, 1, &last);
     uint32_t goal = last.first != 0 ? last.first + 1 : ext2_group_goal(fs, ext2_group_of_ino(fs, dir->ino));
+
     if (result == 0)
         result = ext2_map_prepare(dir, index, 1, goal + 1);
     if (result > 0)
@@ -188,6 +196,7 @@ static int dir_grow(struct ext2_inode *dir, struct ext2_slot *slot)
 {
     struct ext2 *fs = dir->fs;
     uint32_t index = dir_blocks(dir), first;
+
     *slot = (struct ext2_slot){0};
     int error = dir_take_block(dir, index, &first);
     if (error < 0)
@@ -212,10 +221,12 @@ static int dir_grow(struct ext2_inode *dir, struct ext2_slot *slot)
 int ext2_dir_make_room(struct ext2_inode *dir, uint32_t name_bytes, struct ext2_slot *slot)
 {
     uint32_t count = dir_blocks(dir);
+
     for (uint32_t i = 0; i < count; i++) {
         struct cache_block *block;
         uint32_t index = (dir->dir_hint + i) % count;
         int result = dir_block_get(dir, index, &block);
+
         if (result < 0)
             return result;
         result = block_find_room(dir, block, record_bytes_for(name_bytes), slot);
@@ -243,6 +254,7 @@ void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *n
 {
     uint8_t *at = slot->block->bytes + slot->offset;
     uint32_t record_bytes = disk_get16(at + D_RECORD);
+
     if (slot->ino != 0) { /* behind the entry that is there */
         uint32_t used = record_bytes_for(at[D_NAME_BYTES]);
         disk_put16(at + D_RECORD, used);
@@ -258,6 +270,7 @@ void ext2_dir_fill(struct ext2_inode *dir, struct ext2_slot *slot, const char *n
 void ext2_dir_point(struct ext2_inode *dir, struct ext2_slot *slot, uint32_t ino, uint8_t type)
 {
     uint8_t *at = slot->block->bytes + slot->offset;
+
     disk_put32(at + D_INO, ino);
     if (dir->fs->filetype)
         at[D_TYPE] = type;
@@ -268,6 +281,7 @@ void ext2_dir_remove(struct ext2_inode *dir, struct ext2_slot *slot)
 {
     uint8_t *at = slot->block->bytes + slot->offset;
     uint8_t *before = slot->block->bytes + slot->previous;
+
     if (before == at)
         disk_put32(at + D_INO, 0);
     else
@@ -282,6 +296,7 @@ int ext2_dir_start(struct ext2_inode *dir, uint32_t parent)
     struct ext2_slot slot;
     uint32_t dot_bytes = record_bytes_for(1);
     int error = dir_grow(dir, &slot);
+
     if (error < 0)
         return error;
     uint8_t *at = slot.block->bytes;
@@ -300,6 +315,7 @@ static int block_next(struct ext2_inode *dir, const struct cache_block *block, u
 {
     for (*offset = 0; *offset < dir->fs->block_bytes; *offset += e->record_bytes) {
         int error = record_get(dir, block, *offset, e);
+
         if (error < 0)
             return error;
         if (e->ino != 0 && *offset >= from)
@@ -311,11 +327,13 @@ static int block_next(struct ext2_inode *dir, const struct cache_block *block, u
 int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry, char name[EXT2_NAME_MAX_BYTES])
 {
     const struct ext2 *fs = dir->fs;
+
     while (*offset < dir->size_bytes) {
         struct cache_block *block;
         uint32_t index = (uint32_t)(*offset >> fs->block_shift), at;
         uint64_t base = (uint64_t)index << fs->block_shift;
         int result = dir_block_get(dir, index, &block);
+
         if (result < 0)
             return result;
         result = block_next(dir, block, (uint32_t)(*offset - base), &at, entry);
@@ -341,6 +359,7 @@ int ext2_dir_is_empty(struct ext2_inode *dir)
     struct ext2_entry e;
     uint64_t offset = 0;
     int result;
+
     while ((result = ext2_dir_next(dir, &offset, &e, name)) > 0)
         if (!is_dots(&e))
             return 0;

@@ -53,12 +53,14 @@ static int inode_block_get(struct ext2 *fs, uint32_t ino, struct cache_block **b
     uint32_t index = (ino - 1) % fs->inodes_per_group;
     uint32_t per_block = fs->block_bytes / fs->inode_bytes;
     uint32_t number = fs->group[ext2_group_of_ino(fs, ino)].inode_table + index / per_block;
+
     return cache_get(fs->cache, number, BLOCK_INODES, block);
 }
 
 static uint8_t *inode_in(const struct ext2 *fs, uint32_t ino, const struct cache_block *block)
 {
     uint32_t index = (ino - 1) % fs->inodes_per_group;
+
     return block->bytes + index % (fs->block_bytes / fs->inode_bytes) * fs->inode_bytes;
 }
 
@@ -111,7 +113,8 @@ static void inode_pack(const struct ext2_inode *inode, uint8_t *at)
 static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino)
 {
     struct ext2_inode *inode = fs->inode_hash[ino % EXT2_HASH];
-    while (inode != NULL && inode->ino != ino)
+
+    while (inode && inode->ino != ino)
         inode = inode->next;
     return inode;
 }
@@ -119,9 +122,10 @@ static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino)
 static struct ext2_inode *table_insert(struct ext2 *fs, uint32_t ino)
 {
     struct ext2_inode *inode = fs->inode_idle;
-    if (inode != NULL)
+
+    if (inode)
         fs->inode_idle = inode->next;
-    else if ((inode = malloc(sizeof *inode)) == NULL)
+    else if (!(inode = malloc(sizeof *inode)))
         return NULL;
     memset(inode, 0, sizeof *inode);
     inode->fs = fs;
@@ -136,6 +140,7 @@ static void table_remove(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     struct ext2_inode **at = &fs->inode_hash[inode->ino % EXT2_HASH];
+
     while (*at != inode)
         at = &(*at)->next;
     *at = inode->next;
@@ -156,6 +161,7 @@ static struct ext2_unnamed *unnamed_find(struct ext2 *fs, uint32_t ino)
 static void unnamed_remove(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
+
     if (!inode->unnamed)
         return;
     struct ext2_unnamed *u = unnamed_find(fs, inode->ino);
@@ -170,12 +176,13 @@ int ext2_publish_unnamed(struct ext2 *fs)
         struct ext2_inode *inode = table_find(fs, u->ino);
         struct cache_block *block;
         int error = inode_block_get(fs, u->ino, &block);
+
         if (error < 0)
             return error;
         disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
         cache_mark_dirty(fs->cache, block);
         cache_put(block);
-        if (inode != NULL)
+        if (inode)
             inode->unnamed = false;
     }
     return 0;
@@ -187,6 +194,7 @@ int ext2_inode_store(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
+
     if (inode->unnamed)
         unnamed_find(fs, inode->ino)->links = inode->links;
     int error = inode_block_get(fs, inode->ino, &block);
@@ -203,6 +211,7 @@ int ext2_inode_store(struct ext2_inode *inode)
 static int inode_check(const struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
+
     if (inode->mode == 0 || inode->links == 0)
         return -N_ESTALE;
     if (ext2_is_dir(inode) && (inode->size_bytes & (fs->block_bytes - 1)) != 0)
@@ -220,12 +229,13 @@ static int inode_load(struct ext2_inode *inode)
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
     int error = inode_block_get(fs, inode->ino, &block);
+
     if (error < 0)
         return error;
     inode_unpack(inode, inode_in(fs, inode->ino, block));
     cache_put(block);
     const struct ext2_unnamed *unnamed = inode->links == 0 ? unnamed_find(fs, inode->ino) : NULL;
-    if (unnamed != NULL) {
+    if (unnamed) {
         inode->links = unnamed->links;
         inode->unnamed = true;
     }
@@ -237,13 +247,13 @@ int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
     if (ino == 0 || ino > fs->inodes)
         return ext2_corrupt(fs, "inode %u is wanted, expected 1 to %u", ino, fs->inodes);
     struct ext2_inode *inode = table_find(fs, ino);
-    if (inode != NULL) {
+    if (inode) {
         inode->refs++;
         *out = inode;
         return 0;
     }
     inode = table_insert(fs, ino);
-    if (inode == NULL)
+    if (!inode)
         return -N_ENOMEM;
     int error = inode_load(inode);
     if (error < 0)
@@ -258,6 +268,7 @@ static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation
 {
     struct cache_block *block;
     int error = inode_block_get(fs, ino, &block);
+
     if (error < 0)
         return error;
     uint8_t *at = inode_in(fs, ino, block);
@@ -271,13 +282,14 @@ static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation
 static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2_inode **out)
 {
     uint32_t generation;
-    if (table_find(fs, ino) != NULL)
+
+    if (table_find(fs, ino))
         return ext2_corrupt(fs, "inode %u is marked free, but in use", ino);
     int error = inode_clear_place(fs, ino, &generation);
     if (error < 0)
         return error;
     struct ext2_inode *inode = table_insert(fs, ino);
-    if (inode == NULL)
+    if (!inode)
         return -N_ENOMEM;
     inode->mode = mode;
     inode->generation = generation;
@@ -299,6 +311,7 @@ int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_
     uint32_t ino;
     bool directory = (mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
     int error = fs->unnamed_count == EXT2_UNNAMED_MAX ? ext2_sync(fs) : 0;
+
     if (error == 0)
         error = ext2_alloc_ino(fs, parent, directory, &ino);
     if (error < 0)
@@ -314,6 +327,7 @@ int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_
 bool ext2_inode_has_blocks(const struct ext2_inode *inode)
 {
     uint32_t attribute_512 = inode->attributes == 0 ? 0 : inode->fs->block_bytes / 512;
+
     if (ext2_is_symlink(inode))
         return inode->blocks_512 != attribute_512 || inode->size_bytes >= SHORT_SYMLINK_BYTES;
     return ext2_is_file(inode) || ext2_is_dir(inode);
@@ -324,6 +338,7 @@ static int attributes_release(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
+
     if (!ext2_is_file_block(fs, inode->attributes, 1))
         return ext2_corrupt(fs, "inode %u: attributes in block %u", inode->ino, inode->attributes);
     int error = cache_get(fs->cache, inode->attributes, BLOCK_ATTRIBUTES, &block);
@@ -347,6 +362,7 @@ static int inode_delete(struct ext2_inode *inode)
 {
     struct ext2 *fs = inode->fs;
     int error = ext2_inode_has_blocks(inode) ? ext2_map_truncate(inode, 0) : 0;
+
     if (error == 0 && inode->attributes != 0)
         error = attributes_release(inode);
     if (error < 0)
@@ -362,7 +378,7 @@ static int inode_delete(struct ext2_inode *inode)
 
 int ext2_inode_put(struct ext2_inode *inode)
 {
-    if (inode == NULL || --inode->refs != 0)
+    if (!inode || --inode->refs != 0)
         return 0;
     int error = inode->links == 0 && !inode->fs->read_only ? inode_delete(inode) : 0;
     table_remove(inode);
@@ -373,5 +389,6 @@ uint8_t ext2_dir_type(uint16_t mode)
 {
     static const uint8_t type[16] = {
         [1] = 5, [2] = 3, [4] = EXT2_FT_DIRECTORY, [6] = 4, [8] = EXT2_FT_REGULAR, [10] = EXT2_FT_SYMLINK, [12] = 6};
+
     return type[mode >> 12];
 }

@@ -31,6 +31,7 @@ struct leaf {
 uint64_t ext2_map_max_blocks(const struct ext2 *fs)
 {
     uint32_t shift = fs->pointers_shift;
+
     return EXT2_DIRECT + (1ull << shift) + (1ull << 2 * shift) + (1ull << 3 * shift);
 }
 
@@ -38,6 +39,7 @@ uint64_t ext2_map_max_blocks(const struct ext2 *fs)
 static uint32_t map_depth(const struct ext2 *fs, uint64_t file_block, uint64_t *rest)
 {
     uint32_t depth = 0;
+
     *rest = file_block;
     if (file_block < EXT2_DIRECT)
         return 0;
@@ -80,6 +82,7 @@ static int indirect_make(struct ext2_inode *inode, struct cache_block *parent, u
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
     int result = ext2_alloc_blocks(fs, goal, 1, pointer);
+
     if (result < 0)
         return result;
     result = cache_get_new(fs->cache, *pointer, level_type(level), &block);
@@ -89,7 +92,7 @@ static int indirect_make(struct ext2_inode *inode, struct cache_block *parent, u
     }
     cache_put(block);
     inode->blocks_512 += fs->block_bytes / 512;
-    if (parent == NULL) {
+    if (!parent) {
         inode->block[index] = *pointer;
     } else {
         disk_put32(parent->bytes + 4 * index, *pointer);
@@ -107,9 +110,11 @@ static int leaf_descend(struct ext2_inode *inode, uint64_t file_block, uint32_t 
     uint32_t index = EXT2_DIRECT - 1 + depth;
     uint32_t pointer = inode->block[index];
     int error = 0;
+
     for (uint32_t level = depth; level > 0; level--) {
         if (pointer == 0 && goal == NO_GOAL) {
             uint64_t span = 1ull << (level * fs->pointers_shift);
+
             leaf->missing = true;
             leaf->count = span - (rest & (span - 1));
             break;
@@ -141,6 +146,7 @@ static int leaf_descend(struct ext2_inode *inode, uint64_t file_block, uint32_t 
 static int leaf_get(struct ext2_inode *inode, uint64_t file_block, uint32_t goal, struct leaf *leaf)
 {
     uint64_t rest;
+
     *leaf = (struct leaf){0};
     if (file_block >= ext2_map_max_blocks(inode->fs))
         return -N_EFBIG;
@@ -156,7 +162,7 @@ static uint32_t leaf_pointer(const struct ext2_inode *inode, const struct leaf *
 {
     if (leaf->missing)
         return 0;
-    if (leaf->block == NULL)
+    if (!leaf->block)
         return inode->block[leaf->index + i];
     return disk_get32(leaf->block->bytes + 4 * (leaf->index + i));
 }
@@ -187,6 +193,7 @@ int ext2_map_run(struct ext2_inode *inode, uint64_t file_block, uint32_t most, s
     while (more && run->count < most) {
         struct leaf leaf;
         int error = leaf_get(inode, file_block + run->count, NO_GOAL, &leaf);
+
         if (error == -N_EFBIG && run->count != 0)
             break;
         if (error < 0)
@@ -200,9 +207,11 @@ int ext2_map_run(struct ext2_inode *inode, uint64_t file_block, uint32_t most, s
 int ext2_map_prepare(struct ext2_inode *inode, uint64_t file_block, uint32_t count, uint32_t goal)
 {
     uint32_t done = 0;
+
     while (done < count) {
         struct leaf leaf;
         int error = leaf_get(inode, file_block + done, goal, &leaf);
+
         if (error < 0)
             return done == 0 ? error : (int)done;
         done = leaf.count < count - done ? done + (uint32_t)leaf.count : count;
@@ -214,13 +223,14 @@ int ext2_map_prepare(struct ext2_inode *inode, uint64_t file_block, uint32_t cou
 static uint32_t leaf_set(struct ext2_inode *inode, struct leaf *leaf, uint32_t first, uint32_t count)
 {
     uint32_t n = leaf->count < count ? (uint32_t)leaf->count : count;
+
     for (uint32_t i = 0; i < n; i++) {
-        if (leaf->block == NULL)
+        if (!leaf->block)
             inode->block[leaf->index + i] = first + i;
         else
             disk_put32(leaf->block->bytes + 4 * (leaf->index + i), first + i);
     }
-    if (leaf->block != NULL)
+    if (leaf->block)
         cache_mark_dirty(inode->fs->cache, leaf->block);
     return n;
 }
@@ -230,6 +240,7 @@ int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, 
     for (uint32_t done = 0; done < count;) {
         struct leaf leaf;
         int error = leaf_get(inode, file_block + done, NO_GOAL, &leaf);
+
         if (error < 0)
             return error;
         done += leaf_set(inode, &leaf, first + done, count - done);
@@ -244,6 +255,7 @@ int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, 
 static void uncount_block(struct ext2_inode *inode)
 {
     uint32_t n = inode->fs->block_bytes / 512;
+
     inode->blocks_512 -= n < inode->blocks_512 ? n : inode->blocks_512;
 }
 
@@ -252,14 +264,17 @@ static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
+
     if (level > 0) {
         int error = check_pointer(inode, pointer, 1, 0);
+
         if (error == 0)
             error = cache_get(fs->cache, pointer, level_type(level), &block);
         if (error < 0)
             return error;
         for (uint32_t i = 0; i < pointers(fs) && error == 0; i++) {
             uint32_t child = disk_get32(block->bytes + 4 * i);
+
             if (child != 0)
                 error = free_tree(inode, child, level - 1);
         }
@@ -277,6 +292,7 @@ static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
     int error = check_pointer(inode, pointer, 1, 0);
+
     if (error == 0)
         error = cache_get(fs->cache, pointer, level_type(level), &block);
     if (error < 0)
@@ -286,10 +302,12 @@ static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
     uint32_t i = (uint32_t)(keep >> child_shift);
     if (part != 0) {
         uint32_t child = disk_get32(block->bytes + 4 * i++);
+
         error = child == 0 ? 0 : trim_tree(inode, child, level - 1, part);
     }
     for (; i < pointers(fs) && error == 0; i++) {
         uint32_t child = disk_get32(block->bytes + 4 * i);
+
         if (child == 0)
             continue;
         disk_put32(block->bytes + 4 * i, 0);
@@ -304,6 +322,7 @@ static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
 static void cut_pointers(struct ext2_inode *inode, uint64_t keep, uint32_t cut[EXT2_POINTERS])
 {
     uint64_t base = 0;
+
     for (uint32_t i = 0; i < EXT2_POINTERS; i++) {
         cut[i] = base >= keep ? inode->block[i] : 0;
         if (cut[i] != 0)
@@ -316,6 +335,7 @@ int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep)
 {
     uint32_t cut[EXT2_POINTERS];
     uint64_t rest;
+
     cut_pointers(inode, keep, cut);
     inode->goal = 0;
     int error = ext2_inode_store(inode);
@@ -325,6 +345,7 @@ int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep)
     if (error == 0 && keep < ext2_map_max_blocks(inode->fs)) {
         uint32_t depth = map_depth(inode->fs, keep, &rest);
         uint32_t pointer = depth == 0 ? 0 : inode->block[EXT2_DIRECT - 1 + depth];
+
         if (pointer != 0)
             error = trim_tree(inode, pointer, depth, rest);
     }

@@ -16,6 +16,7 @@ int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2
 {
     struct ext2_slot slot;
     int error = ext2_dir_make_room(dir, w->name_bytes, &slot);
+
     if (error < 0)
         return error;
     ext2_dir_fill(dir, &slot, w->name, w->name_bytes, inode->ino, ext2_dir_type(inode->mode));
@@ -27,6 +28,7 @@ static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struc
 {
     struct ext2_inode *dir, *inode;
     int error = ext2_directory_get(fs, w->parent, &dir);
+
     if (error < 0)
         return error;
     bool directory = (mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
@@ -56,6 +58,7 @@ int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool excl
 {
     struct ext2_walk w;
     int error = ext2_walk(fs, path, !exclusive, &w);
+
     if (error < 0)
         return error;
     if (w.ino != 0)
@@ -71,6 +74,7 @@ int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)
     struct ext2_walk w;
     struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
+
     if (error == 0)
         error = w.ino != 0 ? -N_EEXIST : ext2_begin(fs);
     if (error == 0)
@@ -86,6 +90,7 @@ int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
     struct ext2_walk old, new;
     struct ext2_inode *inode, *dir;
     int error = ext2_walk(fs, from, false, &old);
+
     if (error == 0)
         error = old.ino == 0 ? -N_ENOENT : ext2_walk(fs, to, false, &new);
     if (error == 0)
@@ -113,6 +118,7 @@ int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
 int ext2_links_drop(struct ext2_inode *inode)
 {
     uint16_t n = ext2_is_dir(inode) ? 2 : 1;
+
     inode->links = inode->links > n ? (uint16_t)(inode->links - n) : 0;
     inode->ctime_s = ext2_now(inode->fs);
     return ext2_inode_store(inode);
@@ -122,6 +128,7 @@ int ext2_name_remove(struct ext2_inode *dir, const struct ext2_walk *w)
 {
     struct ext2_slot slot;
     int error = ext2_dir_find(dir, w->name, w->name_bytes, &slot);
+
     if (error < 0)
         return error;
     ext2_dir_remove(dir, &slot);
@@ -133,6 +140,7 @@ static int unmake(struct ext2 *fs, const struct ext2_walk *w, struct ext2_inode 
 {
     struct ext2_inode *dir;
     int error = ext2_directory_get(fs, w->parent, &dir);
+
     if (error < 0)
         return error;
     if (ext2_is_dir(inode) && dir->links > 2)
@@ -149,6 +157,7 @@ int ext2_unlink(struct ext2 *fs, struct ext2_path path)
     struct ext2_walk w;
     struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
+
     if (error == 0)
         error = w.ino == 0 ? -N_ENOENT : ext2_named_get(fs, w.ino, &inode);
     if (error < 0)
@@ -175,6 +184,7 @@ int ext2_rmdir(struct ext2 *fs, struct ext2_path path)
     struct ext2_walk w;
     struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
+
     if (error < 0)
         return error;
     if (w.ino == EXT2_ROOT_INO)

@@ -20,6 +20,7 @@ static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
     for (uint32_t depth = 0; depth < fs->inodes; depth++) {
         struct ext2_inode *dir;
         struct ext2_slot slot;
+
         if (below == ino)
             return 1;
         if (below == EXT2_ROOT_INO)
@@ -51,7 +52,8 @@ static int rename_check_target(const struct rename *r)
 
 static int rename_check(struct ext2 *fs, const struct rename *r)
 {
-    int error = r->target == NULL ? 0 : rename_check_target(r);
+    int error = !r->target ? 0 : rename_check_target(r);
+
     if (error < 0)
         return error;
     if (!ext2_is_dir(r->inode))
@@ -59,7 +61,7 @@ static int rename_check(struct ext2 *fs, const struct rename *r)
     int above = is_above(fs, r->inode->ino, r->new_dir->ino);
     if (above != 0)
         return above < 0 ? above : -N_EINVAL;
-    bool gains_link = r->new_dir != r->old_dir && r->target == NULL;
+    bool gains_link = r->new_dir != r->old_dir && !r->target;
     return gains_link && r->new_dir->links >= EXT2_LINK_MAX ? -N_EMLINK : 0;
 }
 
@@ -67,7 +69,8 @@ static int rename_check(struct ext2 *fs, const struct rename *r)
 static int rename_add(struct rename *r)
 {
     struct ext2_slot slot;
-    if (r->target == NULL)
+
+    if (!r->target)
         return ext2_name_add(r->new_dir, &r->new, r->inode);
     int error = ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &slot);
     if (error < 0)
@@ -82,6 +85,7 @@ static int rename_reparent(struct rename *r)
 {
     struct ext2_slot slot;
     int error = ext2_dir_find(r->inode, "..", 2, &slot);
+
     if (error < 0)
         return ext2_corrupt(r->inode->fs, "directory inode %u has no \"..\"", r->inode->ino);
     ext2_dir_point(r->inode, &slot, r->new_dir->ino, EXT2_FT_DIRECTORY);
@@ -108,7 +112,8 @@ static int rename_drop_target(struct rename *r)
 static int rename_is_one_write(const struct rename *r)
 {
     struct ext2_slot old, new;
-    if (r->old_dir != r->new_dir || r->target != NULL)
+
+    if (r->old_dir != r->new_dir || r->target)
         return 0;
     int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
     if (error < 0)
@@ -124,6 +129,7 @@ static int rename_is_one_write(const struct rename *r)
 static int rename_invoke(struct ext2 *fs, struct rename *r)
 {
     int error = rename_add(r);
+
     if (error == 0 && ext2_is_dir(r->inode) && r->old_dir != r->new_dir)
         error = rename_reparent(r);
     int one_write = error < 0 ? error : rename_is_one_write(r);
@@ -131,7 +137,7 @@ static int rename_invoke(struct ext2 *fs, struct rename *r)
         error = one_write < 0 ? one_write : ext2_sync(fs);
     if (error == 0)
         error = ext2_name_remove(r->old_dir, &r->old);
-    if (error == 0 && r->target != NULL)
+    if (error == 0 && r->target)
         error = rename_drop_target(r);
     r->inode->ctime_s = ext2_now(fs);
     int stored = ext2_inode_store(r->inode);
@@ -148,6 +154,7 @@ static int rename_invoke(struct ext2 *fs, struct rename *r)
 static struct ext2_path shelter_path(char text[SHELTER_BYTES], uint32_t ino)
 {
     size_t bytes = text_format(text, SHELTER_BYTES, "/lost+found/#%u", ino);
+
     return (struct ext2_path){text, (uint32_t)bytes};
 }
 
@@ -157,6 +164,7 @@ static int rename_sheltered(struct ext2 *fs, struct rename *r, struct ext2_path 
     struct ext2_path shelter = shelter_path(text, r->target->ino);
     bool sheltered = ext2_link(fs, to, shelter) == 0;
     int error = ext2_sync(fs);
+
     if (error == 0)
         error = rename_invoke(fs, r);
     int removed = sheltered ? ext2_unlink(fs, shelter) : 0;
@@ -165,7 +173,7 @@ static int rename_sheltered(struct ext2 *fs, struct rename *r, struct ext2_path 
 
 static bool needs_shelter(const struct rename *r)
 {
-    return r->target != NULL && !ext2_is_dir(r->target) && r->target->links == 1;
+    return r->target && !ext2_is_dir(r->target) && r->target->links == 1;
 }
 
 /* ---- Putting it together ---- */
@@ -174,6 +182,7 @@ static bool needs_shelter(const struct rename *r)
 static int rename_get(struct ext2 *fs, struct rename *r)
 {
     int error = ext2_named_get(fs, r->old.ino, &r->inode);
+
     if (error == 0 && r->new.ino != 0)
         error = ext2_named_get(fs, r->new.ino, &r->target);
     if (error == 0)
@@ -195,6 +204,7 @@ int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
 {
     struct rename r = {0};
     int error = ext2_walk(fs, from, false, &r.old);
+
     if (error == 0)
         error = r.old.ino == 0 ? -N_ENOENT : ext2_walk(fs, to, false, &r.new);
     if (error < 0)

@@ -98,6 +98,7 @@ int ext2_corrupt(struct ext2 *fs, const char *format, ...)
 {
     char text[240];
     va_list list;
+
     va_start(list, format);
     size_t n = text_format(text, sizeof text, "%s: corrupt: ", fs->volume);
     text_format_list(text + n, sizeof text - n, format, list);
@@ -113,6 +114,7 @@ static int refuse(struct super *s, int error, const char *format, ...) __attribu
 static int refuse(struct super *s, int error, const char *format, ...)
 {
     va_list list;
+
     va_start(list, format);
     text_format_list(s->error, s->error_bytes, format, list);
     va_end(list);
@@ -133,6 +135,7 @@ static int super_read(struct ext2 *fs, struct super *s)
 static void super_unpack(struct ext2 *fs, struct super *s)
 {
     const uint8_t *b = s->bytes;
+
     s->revision = disk_get32(b + S_REVISION);
     s->state = disk_get16(b + S_STATE);
     s->incompatible = s->revision == 0 ? 0 : disk_get32(b + S_INCOMPATIBLE);
@@ -169,6 +172,7 @@ static int check_format(struct super *s)
 static int check_blocks(struct ext2 *fs, struct super *s)
 {
     uint32_t shift = disk_get32(s->bytes + S_LOG_BLOCK_SIZE);
+
     if (shift > 2)
         return refuse(s, -N_ENOTSUP, "block size 1024 << %u, expected 1024, 2048 or 4096", shift);
     fs->block_shift = 10 + shift;
@@ -186,6 +190,7 @@ static int check_blocks(struct ext2 *fs, struct super *s)
 static int check_groups(struct ext2 *fs, struct super *s)
 {
     uint32_t bits = fs->block_bytes * 8;
+
     if (fs->blocks_per_group < 8 || fs->blocks_per_group > bits || fs->blocks_per_group % 8 != 0)
         return refuse(s, -N_EINVAL, "%u blocks per group, expected 8 to %u", fs->blocks_per_group, bits);
     fs->groups = (fs->blocks - fs->first_data_block + fs->blocks_per_group - 1) / fs->blocks_per_group;
@@ -209,6 +214,7 @@ static void settle_features(struct ext2 *fs, const struct super *s)
 {
     uint32_t unknown = s->ro_compatible & ~(uint32_t)(RO_SPARSE_SUPER | RO_LARGE_FILE | RO_BTREE_DIR);
     char text[160];
+
     fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
     fs->read_only = unknown != 0 || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
     if (unknown != 0)
@@ -234,6 +240,7 @@ static void settle_features(struct ext2 *fs, const struct super *s)
 static uint32_t inode_table_blocks(const struct ext2 *fs)
 {
     uint32_t per_block = fs->block_bytes / fs->inode_bytes;
+
     return (fs->inodes_per_group + per_block - 1) / per_block;
 }
 
@@ -245,6 +252,7 @@ static bool in_volume(const struct ext2 *fs, uint32_t first, uint32_t count)
 static int descriptor_get(struct ext2 *fs, uint32_t group, struct cache_block **block)
 {
     uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
+
     return cache_get(fs->cache, fs->first_data_block + 1 + group / per_block, BLOCK_GROUPS, block);
 }
 
@@ -258,6 +266,7 @@ static int group_load(struct ext2 *fs, uint32_t group)
     struct cache_block *block;
     struct ext2_group *g = &fs->group[group];
     int error = descriptor_get(fs, group, &block);
+
     if (error < 0)
         return error;
     const uint8_t *at = descriptor_in(fs, group, block);
@@ -280,6 +289,7 @@ int ext2_store_group(struct ext2 *fs, uint32_t group)
     struct cache_block *block;
     const struct ext2_group *g = &fs->group[group];
     int error = descriptor_get(fs, group, &block);
+
     if (error < 0)
         return error;
     uint8_t *at = descriptor_in(fs, group, block);
@@ -300,6 +310,7 @@ static bool overlaps(uint32_t first, uint32_t count, uint32_t other, uint32_t ot
 static bool overlaps_group_blocks(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
 {
     const struct ext2_group *g = &fs->group[group];
+
     return overlaps(first, count, g->block_bitmap, 1) || overlaps(first, count, g->inode_bitmap, 1) ||
            overlaps(first, count, g->inode_table, inode_table_blocks(fs));
 }
@@ -308,6 +319,7 @@ bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count)
 {
     uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
     uint32_t descriptors = (fs->groups + per_block - 1) / per_block;
+
     if (count == 0 || !in_volume(fs, first, count) || first <= fs->first_data_block + descriptors)
         return false;
     uint32_t last_group = (first + count - 1 - fs->first_data_block) / fs->blocks_per_group;
@@ -321,8 +333,9 @@ bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count)
 
 static void free_inodes(struct ext2_inode *inode)
 {
-    while (inode != NULL) {
+    while (inode) {
         struct ext2_inode *next = inode->next;
+
         free(inode);
         inode = next;
     }
@@ -345,6 +358,7 @@ void ext2_abandon(struct ext2 *fs)
 static int super_check(struct ext2 *fs, struct super *s)
 {
     int error = super_read(fs, s);
+
     if (error < 0)
         return error;
     super_unpack(fs, s);
@@ -378,6 +392,7 @@ static int super_write(struct ext2 *fs, uint32_t state, bool mounting)
 {
     struct cache_block *block;
     int error = cache_get(fs->cache, SUPER_OFFSET >> fs->block_shift, BLOCK_SUPER, &block);
+
     if (error < 0)
         return error;
     uint8_t *b = block->bytes + (SUPER_OFFSET & (fs->block_bytes - 1));
@@ -409,6 +424,7 @@ static int check_root(struct ext2 *fs, struct super *s)
 {
     struct ext2_inode *root;
     int error = ext2_inode_get(fs, EXT2_ROOT_INO, &root);
+
     if (error < 0)
         return refuse(s, error, "the root inode cannot be read");
     uint16_t mode = root->mode;
@@ -422,7 +438,8 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
 {
     struct super s = {.error = error_text, .error_bytes = error_bytes};
     struct ext2 *fs = calloc(1, sizeof *fs);
-    if (fs == NULL)
+
+    if (!fs)
         return refuse(&s, -N_ENOMEM, "not enough memory");
     text_format(fs->volume, sizeof fs->volume, "%s", volume);
     fs->dev = *dev;
@@ -448,6 +465,7 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
 int ext2_sync(struct ext2 *fs)
 {
     int error = cache_flush(fs->cache);
+
     if (error == 0 && fs->unnamed_count != 0)
         error = ext2_publish_unnamed(fs);
     if (error == 0)
@@ -458,9 +476,11 @@ int ext2_sync(struct ext2 *fs)
 int ext2_unmount(struct ext2 *fs)
 {
     int error = 0;
+
     if (!fs->read_only) {
         bool errors = fs->errors || cache_has_mismatch(fs->cache);
         uint32_t state = errors ? STATE_ERRORS : fs->clean_before ? STATE_CLEAN : 0;
+
         error = ext2_sync(fs);
         if (error == 0)
             error = cache_flush(fs->cache);

@@ -19,6 +19,7 @@ struct rest {
 int ext2_named_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
 {
     int error = ext2_inode_get(fs, ino, out);
+
     if (error == -N_ESTALE)
         error = ext2_corrupt(fs, "inode %u has a name, but is not in use", ino);
     return error;
@@ -27,6 +28,7 @@ int ext2_named_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
 int ext2_directory_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
 {
     int error = ext2_named_get(fs, ino, out);
+
     if (error < 0 || ext2_is_dir(*out))
         return error;
     ext2_inode_put(*out);
@@ -52,6 +54,7 @@ static int rest_next(struct rest *rest, const char **name, bool *slash)
 static int rest_insert_link(struct ext2 *fs, struct rest *rest, struct ext2_inode *link, bool slash)
 {
     uint32_t kept = (uint32_t)(rest->end - rest->at) + slash;
+
     if (++rest->links > EXT2_SYMLINK_MAX)
         return -N_ELOOP;
     char *tail = fs->path + EXT2_PATH_BYTES - kept;
@@ -72,6 +75,7 @@ static int walk_find(struct ext2 *fs, struct ext2_walk *w)
     struct ext2_inode *dir;
     struct ext2_slot slot = {0};
     int error = ext2_directory_get(fs, w->parent, &dir);
+
     if (error < 0)
         return error;
     error = ext2_dir_find(dir, w->name, w->name_bytes, &slot);
@@ -90,6 +94,7 @@ static int walk_link(struct ext2 *fs, struct ext2_walk *w, struct rest *rest, bo
     struct ext2_inode *link;
     bool last = rest->at == rest->end;
     bool may_be_link = w->type == EXT2_FT_SYMLINK || w->type == EXT2_FT_UNKNOWN;
+
     if (!may_be_link || (last && !follow && !w->slash))
         return 0;
     int result = ext2_named_get(fs, w->ino, &link);
@@ -109,6 +114,7 @@ static int walk_step(struct ext2 *fs, struct ext2_walk *w, struct rest *rest, bo
     const char *name;
     bool slash;
     int length = rest_next(rest, &name, &slash);
+
     if (length <= 0)
         return length;
     w->parent = w->ino;
@@ -130,6 +136,7 @@ int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_w
 {
     struct rest rest = {fs->path, fs->path + path.bytes, 0};
     struct ext2_inode *inode;
+
     if (path.bytes > EXT2_PATH_BYTES / 2)
         return -N_ENAMETOOLONG;
     memcpy(fs->path, path.text, path.bytes);
@@ -156,6 +163,7 @@ int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out)
 {
     struct ext2_walk w;
     int error = ext2_walk(fs, path, true, &w);
+
     if (error < 0)
         return error;
     return w.ino == 0 ? -N_ENOENT : ext2_named_get(fs, w.ino, out);

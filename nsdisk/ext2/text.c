@@ -12,6 +12,7 @@ struct text {
 static void text_put(struct text *t, const char *s, size_t n)
 {
     size_t room = (size_t)(t->end - t->at);
+
     if (n > room)
         n = room;
     memcpy(t->at, s, n);
@@ -22,6 +23,7 @@ static void text_put_number(struct text *t, uint64_t value, uint32_t base)
 {
     char digits[20];
     size_t at = sizeof digits;
+
     do {
         digits[--at] = "0123456789abcdef"[value % base];
         value /= base;
@@ -40,6 +42,7 @@ static void text_put_signed(struct text *t, int value)
 static const char *text_convert(struct text *t, const char *spec, va_list *list)
 {
     bool is_long = *spec == 'l';
+
     spec += is_long;
     switch (*spec) {
     case 's': {
@@ -66,9 +69,11 @@ size_t text_format_list(char *text, size_t bytes, const char *format, va_list li
 {
     struct text t = {text, text + bytes - 1};
     va_list rest;
+
     va_copy(rest, list);
     while (*format != '\0') {
         size_t plain = strcspn(format, "%");
+
         text_put(&t, format, plain);
         format += plain;
         if (*format == '%')
@@ -82,6 +87,7 @@ size_t text_format_list(char *text, size_t bytes, const char *format, va_list li
 size_t text_format(char *text, size_t bytes, const char *format, ...)
 {
     va_list list;
+
     va_start(list, format);
     size_t n = text_format_list(text, bytes, format, list);
     va_end(list);

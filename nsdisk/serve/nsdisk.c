@@ -64,6 +64,7 @@ static void give_up(const char *why)
 static uint32_t count_drives(struct abi_drive info[SERVE_DRIVES])
 {
     uint32_t drives = 0;
+
     while (drives < SERVE_DRIVES && trap_disk_info(drives, &info[drives]) == 0)
         drives++;
     return drives;
@@ -74,6 +75,7 @@ static void report_mount(uint32_t drive, int status, const char *text)
     uint8_t message[sizeof(struct file_reply) + 256];
     struct file_reply reply = {drive, status};
     size_t n = status < 0 ? strlen(text) : 0;
+
     memcpy(message, &reply, sizeof reply);
     memcpy(message + sizeof reply, text, n);
     trap_nwrite(message, (long)(sizeof reply + n), NODE_HOST, N_MOUNTED);
@@ -86,13 +88,15 @@ static struct server *start_server(void)
     struct ext2_env env = {.log = {console_write, NULL}, .now_s = now_s};
     char text[256] = "";
     uint32_t drives = count_drives(info);
+
     trap_whoami(&who);
     struct server *s = server_new((uint32_t)who.node, drives == 0 ? 0 : info[0].boot_number, &env);
-    if (s == NULL)
+    if (!s)
         give_up("nsdisk: not enough memory to start");
     for (uint32_t drive = 0; drive < drives; drive++) {
         struct blockdev dev = {drive_read, drive_write, info[drive].sectors, (void *)(uintptr_t)drive};
         int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, text, sizeof text);
+
         report_mount(drive, status, text);
     }
     return s;
@@ -104,6 +108,7 @@ static struct server *start_server(void)
 static void buffer_grow(struct buffer *b, size_t bytes)
 {
     size_t size = b->size == 0 ? BUFFER_FIRST_BYTES : b->size;
+
     while (size < bytes)
         size *= 2;
     if (size == b->size)
@@ -111,7 +116,7 @@ static void buffer_grow(struct buffer *b, size_t bytes)
     free(b->bytes);
     b->bytes = malloc(size);
     b->size = size;
-    if (b->bytes == NULL)
+    if (!b->bytes)
         give_up("nsdisk: not enough memory for a message");
 }
 
@@ -119,6 +124,7 @@ static void buffer_grow(struct buffer *b, size_t bytes)
 static size_t receive(struct buffer *b, int *from, int *type)
 {
     long n;
+
     for (;;) {
         *from = *type = -1;
         n = trap_read_message(b->bytes, (long)b->size, from, type);
@@ -145,11 +151,13 @@ static void serve_until_shutdown(struct server *s)
 {
     struct buffer request = {0}, reply = {0};
     int from, type;
+
     buffer_grow(&request, BUFFER_FIRST_BYTES);
     buffer_grow(&reply, BUFFER_FIRST_BYTES);
     for (;;) {
         size_t n = receive(&request, &from, &type);
         uint32_t tag = TAG(type, from >> 16, 0); /* a source is a node, and a procid from bit 16 up */
+
         if (type == N_SHUTDOWN && from == (int)NODE_HOST)
             return;
         if (!is_request(type))
@@ -163,6 +171,7 @@ static void serve_until_shutdown(struct server *s)
 int main(void)
 {
     struct server *s = start_server();
+
     serve_until_shutdown(s);
     struct file_reply reply = {0, server_shutdown(s)};
     send_reply(NODE_HOST, N_SHUTDOWN, &reply, sizeof reply);

@@ -17,6 +17,7 @@ _Static_assert(OPEN_TABLE_MAX == 1u << SLOT_BITS, "a slot's number fits its fiel
 static uint64_t fold_boot(uint64_t boot_number)
 {
     uint64_t boot = 0;
+
     for (; boot_number != 0; boot_number >>= BOOT_BITS)
         boot ^= boot_number & ((1u << BOOT_BITS) - 1);
     return boot;
@@ -56,10 +57,11 @@ static void free_append(struct open_table *t, uint32_t slot)
 static int table_grow(struct open_table *t)
 {
     uint32_t size = t->size == 0 ? FIRST_SIZE : t->size * 2;
+
     if (size > OPEN_TABLE_MAX)
         return -N_ENFILE;
     struct open_file *slot = realloc(t->slot, size * sizeof *slot);
-    if (slot == NULL)
+    if (!slot)
         return -N_ENOMEM;
     t->slot = slot;
     memset(slot + t->size, 0, (size - t->size) * sizeof *slot);
@@ -72,6 +74,7 @@ static int table_grow(struct open_table *t)
 static uint32_t client_count(struct open_table *t, uint64_t client)
 {
     uint32_t count = 0;
+
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
         count += t->slot[i].client == client;
     return count;
@@ -89,6 +92,7 @@ struct open_file *open_table_add(struct open_table *t, uint64_t client, struct e
     uint32_t slot = t->free_head;
     struct open_file *file = &t->slot[slot];
     uint32_t *bucket = client_bucket(t, client);
+
     t->free_head = file->next;
     t->used++;
     file->age++;
@@ -103,6 +107,7 @@ struct open_file *open_table_add(struct open_table *t, uint64_t client, struct e
 int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file)
 {
     uint32_t slot = (uint32_t)(sfid >> 32) & (OPEN_TABLE_MAX - 1);
+
     if (sfid == 0 || slot >= t->size || t->slot[slot].sfid != sfid)
         return -N_ESTALE;
     *file = &t->slot[slot];
@@ -129,6 +134,7 @@ struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *fil
 {
     uint32_t slot = (uint32_t)(file - t->slot);
     uint32_t *at = client_bucket(t, file->client);
+
     while (*at != slot)
         at = &t->slot[*at].next;
     *at = file->next;

@@ -94,6 +94,7 @@ static int64_t invoke_open(struct server *s, struct call *c)
     uint32_t access = c->r.flags & N_O_ACCMODE;
     bool writable = access != N_O_RDONLY;
     struct ext2_inode *inode;
+
     if (access == N_O_ACCMODE)
         return -N_EINVAL;
     int64_t error = open_table_prepare(&s->opens, c->client);
@@ -127,8 +128,10 @@ static int64_t invoke_close(struct server *s, struct call *c)
 static int sync_volumes(struct server *s)
 {
     int first_error = 0;
+
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = s->volume[drive] == NULL ? 0 : ext2_sync(s->volume[drive]);
+        int error = !s->volume[drive] ? 0 : ext2_sync(s->volume[drive]);
+
         first_error = first_error < 0 ? first_error : error;
     }
     return first_error;
@@ -137,7 +140,8 @@ static int sync_volumes(struct server *s)
 static int64_t invoke_exit(struct server *s, struct call *c)
 {
     struct open_file *file;
-    while ((file = open_table_first(&s->opens, c->client)) != NULL)
+
+    while ((file = open_table_first(&s->opens, c->client)))
         ext2_inode_put(open_table_remove(&s->opens, file));
     return sync_volumes(s);
 }
@@ -168,6 +172,7 @@ static int64_t invoke_write(struct server *s, struct call *c)
 static int64_t invoke_stat(struct server *s, struct call *c)
 {
     struct file_stat stat = stat_of(s, c->file->inode, c->file->drive);
+
     reply_payload(c, &stat, sizeof stat);
     return 0;
 }
@@ -194,6 +199,7 @@ static void reply_dirent(struct call *c, const struct ext2_entry *e, uint64_t ne
     uint32_t bytes = dirent_bytes(e->name_bytes);
     struct file_dirent record = {e->ino, next, (uint16_t)bytes, (uint16_t)e->name_bytes, e->type};
     uint8_t *at = c->payload + c->payload_bytes;
+
     memset(at, 0, bytes);
     memcpy(at, &record, sizeof record);
     memcpy(at + sizeof record, e->name, e->name_bytes);
@@ -224,6 +230,7 @@ static int64_t invoke_stat_name(struct server *s, struct call *c)
 {
     struct ext2_inode *inode;
     int error = ext2_lookup(c->fs, c->name, &inode);
+
     if (error < 0)
         return error;
     struct file_stat stat = stat_of(s, inode, c->r.drive);
@@ -324,7 +331,8 @@ _Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in t
 static const struct operation *find_operation(uint32_t type)
 {
     uint32_t index = type - N_FOPEN;
-    return index < OPERATIONS && operation[index].invoke != NULL ? &operation[index] : NULL;
+
+    return index < OPERATIONS && operation[index].invoke ? &operation[index] : NULL;
 }
 
 /* ---- Decoding ---- */
@@ -334,7 +342,7 @@ static int decode_name(struct ext2_path *path, const uint8_t *text, uint32_t byt
     *path = (struct ext2_path){(const char *)text, bytes};
     if (!wanted)
         return bytes == 0 ? 0 : -N_EPROTO;
-    if (bytes == 0 || text[0] != '/' || memchr(text, '\0', bytes) != NULL)
+    if (bytes == 0 || text[0] != '/' || memchr(text, '\0', bytes))
         return -N_EPROTO;
     return bytes > FILE_NAME_MAX_BYTES ? -N_ENAMETOOLONG : 0;
 }
@@ -344,6 +352,7 @@ static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, 
 {
     const uint8_t *name = request + sizeof c->r;
     size_t data_bytes = (parts & PART_DATA) ? c->r.bytes : 0;
+
     if (c->r.bytes > FILE_IO_MAX_BYTES && (parts & (PART_DATA | PART_COUNT)))
         return -N_EPROTO;
     if (n != sizeof c->r + c->r.name_bytes + c->r.name2_bytes + data_bytes)
@@ -361,8 +370,10 @@ static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, 
 static int decode_target(struct server *s, struct call *c, uint32_t parts)
 {
     uint32_t drive = c->r.drive;
+
     if (parts & PART_FILE) {
         int error = open_table_find(&s->opens, c->client, c->r.sfid, &c->file);
+
         if (error < 0)
             return error;
         drive = c->file->drive;
@@ -371,7 +382,7 @@ static int decode_target(struct server *s, struct call *c, uint32_t parts)
         if (drive >= SERVE_DRIVES)
             return -N_ENODEV;
         c->fs = s->volume[drive];
-        if (c->fs == NULL)
+        if (!c->fs)
             return s->dead[drive] ? -N_EIO : -N_ENODEV;
     }
     return 0;
@@ -380,7 +391,8 @@ static int decode_target(struct server *s, struct call *c, uint32_t parts)
 static int64_t serve_call(struct server *s, struct call *c, uint32_t tag, const uint8_t *request, size_t n)
 {
     const struct operation *op = find_operation(TAG_TYPE(tag));
-    if (op == NULL)
+
+    if (!op)
         return -N_ENOSYS;
     if (n < sizeof c->r)
         return -N_EPROTO;
@@ -394,6 +406,7 @@ size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *
                      size_t reply_max)
 {
     struct call c = {.client = (uint64_t)from << 8 | TAG_FROM(tag)};
+
     memcpy(&c.r, request, n < sizeof c.r ? n : sizeof c.r);
     c.payload = (uint8_t *)reply + sizeof(struct file_reply);
     c.payload_max = reply_max - sizeof(struct file_reply);
@@ -407,7 +420,8 @@ size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
 {
     struct file_request r;
     const struct operation *op = find_operation(TAG_TYPE(tag));
-    if (op == NULL || (op->parts & PART_COUNT) == 0 || n < sizeof r)
+
+    if (!op || (op->parts & PART_COUNT) == 0 || n < sizeof r)
         return SERVE_REPLY_MIN_BYTES;
     memcpy(&r, request, sizeof r);
     size_t bytes = sizeof(struct file_reply) + (r.bytes < FILE_IO_MAX_BYTES ? r.bytes : FILE_IO_MAX_BYTES);
@@ -419,7 +433,8 @@ size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
 struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env)
 {
     struct server *s = calloc(1, sizeof *s);
-    if (s == NULL)
+
+    if (!s)
         return NULL;
     s->node = node;
     s->env = *env;
@@ -431,6 +446,7 @@ int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, c
                  char *error, size_t error_bytes)
 {
     int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
+
     s->dead[drive] = status == -N_ENODEV;
     return status;
 }
@@ -439,10 +455,12 @@ int server_shutdown(struct server *s)
 {
     struct open_file *file;
     int first_error = 0;
-    while ((file = open_table_any(&s->opens)) != NULL)
+
+    while ((file = open_table_any(&s->opens)))
         ext2_inode_put(open_table_remove(&s->opens, file));
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = s->volume[drive] == NULL ? 0 : ext2_unmount(s->volume[drive]);
+        int error = !s->volume[drive] ? 0 : ext2_unmount(s->volume[drive]);
+
         s->volume[drive] = NULL;
         first_error = first_error < 0 ? first_error : error;
     }
@@ -452,7 +470,7 @@ int server_shutdown(struct server *s)
 void server_free(struct server *s)
 {
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
-        if (s->volume[drive] != NULL)
+        if (s->volume[drive])
             ext2_abandon(s->volume[drive]);
     open_table_free(&s->opens);
     free(s);

@@ -9,6 +9,7 @@ void plain_main(void)
 {
     uint64_t table[WORK_TABLE]; /* on the hart's own stack */
     volatile uint64_t sum = work((uint64_t)turns_symbol, table);
+
     (void)sum;
     if (__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST) == (uint64_t)harts_symbol)
         *(volatile uint32_t *)0x100000 = 0x5555; /* QEMU's test device: power off */

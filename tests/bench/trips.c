@@ -10,6 +10,7 @@ int main(int argc, char **argv)
     whoami(&node, &proc, &host, &dim);
     for (int round = argc > 1 ? atoi(argv[1]) : 0; round > 0; round--) {
         int source = node ^ 1, type = 1;
+
         if (node == 0)
             nwrite(ball, sizeof ball, 1, 1, NULL);
         if (nread(ball, sizeof ball, &source, &type, NULL) != (int)sizeof ball)

@@ -12,6 +12,7 @@
 static inline uint64_t work(uint64_t turns, uint64_t table[WORK_TABLE])
 {
     uint64_t x = 88172645463325252u;
+
     for (uint64_t i = 0; i < turns; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         table[x >> 56] += x;

@@ -10,6 +10,7 @@
 static double processor_seconds(void)
 {
     struct timespec t;
+
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
@@ -19,6 +20,7 @@ static int bench_load(uint64_t messages)
     double start = processor_seconds();
     struct traffic_result r = traffic_random(10, messages, 1024, 1);
     double seconds = processor_seconds() - start;
+
     printf("10-cube, random traffic, 0-1024 bytes: %lu of %lu messages delivered, %lu hops, %.3f s of virtual time, "
            "%.2f s of processor: %.0f message-hops per second\n",
            (unsigned long)r.delivered, (unsigned long)messages, (unsigned long)r.hops, (double)r.cycles / 20e6, seconds,
@@ -39,6 +41,7 @@ int main(int argc, char **argv)
 {
     char *end = "";
     unsigned long messages = argc > 1 ? strtoul(argv[1], &end, 10) : 1000000;
+
     if (argc > 2 || *end != '\0' || messages == 0) {
         fprintf(stderr, "usage: bench_net [MESSAGES]\n");
         return 2;

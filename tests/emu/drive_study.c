@@ -36,12 +36,14 @@ static double service_ms(const struct disk_model *model, const char *image, bool
     char error[256];
     uint32_t sectors = bytes / SECTOR_BYTES;
     uint64_t now = 0, think = (uint64_t)(think_ms * 1000 * CYCLES_PER_US), busy = 0;
+
     if (disk_open(&d, image, model, error, sizeof error) < 0) {
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
     for (uint32_t i = 0; i < REQUESTS; i++) {
         uint64_t done = disk_service(d, now, write, FIRST_SECTOR + i * sectors, sectors);
+
         busy += i ? done - now : 0; /* the first one seeks */
         now = done + think;
     }
@@ -55,6 +57,7 @@ static void print_row(const struct disk_model *model, const char *image, bool wr
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         const struct request_class *c = &classes[i];
         double ms = service_ms(model, image, write, c->bytes, c->network_ms + c->client_ms);
+
         printf("   %6.2f %+5.1f%%", ms, 100 * (ms / c->published_ms - 1));
     }
     printf("\n");
@@ -64,6 +67,7 @@ int main(void)
 {
     char image[IMAGE_PATH_BYTES];
     struct disk_model model = *disk_model_find(disk_model_names[0]);
+
     image_make(image, IMAGE_BYTES);
     printf("sequential writes, service in ms and deviation from 17.3, 19.5, 20.5\n"
            "s/trk   rpm           4 KB            8 KB           16 KB\n");

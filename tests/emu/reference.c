@@ -98,6 +98,7 @@ static void serve_queue(void)
 
     for (uint32_t i = 0; i < waiting; i++) {
         struct train *t = queue[i];
+
         if (owner[t->way[t->owned]]) {
             queue[left++] = t;
             continue;

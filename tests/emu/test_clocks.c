@@ -17,6 +17,7 @@ struct plain { /* the same, kept without a heap */
 static uint32_t plain_first(const struct plain *p, uint32_t but)
 {
     uint32_t first = CLOCKS_NONE;
+
     for (uint32_t i = 0; i < HARTS; i++)
         if (p->live[i] && i != but && (first == CLOCKS_NONE || p->cycles[i] < p->cycles[first]))
             first = i;
@@ -28,6 +29,7 @@ static void change_one(struct clocks *c, struct plain *p, unsigned *seed)
     uint32_t hart = (uint32_t)rand_r(seed) % HARTS;
     uint64_t cycles = (uint64_t)rand_r(seed) % 20; /* many are equal */
     bool removed = p->live[hart] && rand_r(seed) % 3 == 0;
+
     if (removed)
         clocks_remove(c, hart);
     else if (p->live[hart])
@@ -41,6 +43,7 @@ static void change_one(struct clocks *c, struct plain *p, unsigned *seed)
 static void compare(const struct clocks *c, const struct plain *p, unsigned set, unsigned step)
 {
     uint32_t first = plain_first(p, CLOCKS_NONE), second = plain_first(p, first);
+
     cr_assert_eq(clocks_first(c), first, "set %u, step %u: the first", set, step);
     cr_assert_eq(clocks_second_cycles(c), second == CLOCKS_NONE ? UINT64_MAX : p->cycles[second],
                  "set %u, step %u: the second", set, step);
@@ -54,6 +57,7 @@ Test(clocks, the_first_and_the_second_are_found_after_any_changes)
         struct clocks c;
         struct plain p = {0};
         unsigned seed = set;
+
         clocks_init(&c, HARTS);
         for (unsigned step = 0; step < 500; step++) {
             compare(&c, &p, set, step);
@@ -66,6 +70,7 @@ Test(clocks, the_first_and_the_second_are_found_after_any_changes)
 Test(clocks, of_equal_clocks_the_lowest_hart_comes_first)
 {
     struct clocks c;
+
     clocks_init(&c, HARTS);
     for (uint32_t i = HARTS; i-- > 0;)
         clocks_add(&c, i, 7);

@@ -14,6 +14,7 @@ static char error[512];
 static int load(const char *text, const char *image_folder)
 {
     char folder[] = "/tmp/ncube-config-XXXXXX";
+
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);
     FILE *f = fopen("m.conf", "w");
@@ -41,6 +42,7 @@ Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
     cr_assert_eq(t->n_io, 8);
     for (uint32_t i = 0; i < 8; i++) {
         char volume[8], image[32];
+
         snprintf(volume, sizeof volume, "df0%u", i);
         snprintf(image, sizeof image, "images/df0%u.img", i);
         cr_expect_eq(t->io[i].node, NODE_IO(3, i));
@@ -133,6 +135,7 @@ Test(config, images_start_at_the_machine_files_folder_or_where_one_says)
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         char text[512];
+
         snprintf(text, sizeof text, "dim = 5; %s %s", c[i].text,
                  BOARD(3, IO_NODE(0, "drives = (" DRIVE("df00", "df00.img") "," DRIVE("df01", "/abs/b.img") ");")));
         cr_assert_eq(load(text, c[i].image_folder), 0, "%s", error);
@@ -156,6 +159,7 @@ Test(config, the_drive_model_may_be_named)
 {
     static const char drive[] = "{ volume = \"a\"; image = \"a\"; model = \"hp97560\"; }";
     char text[256];
+
     snprintf(text, sizeof text, "dim = 2; boards = ({ number = 3; io_nodes = ({ index = 0; drives = (%s); }); });",
              drive);
     cr_assert_eq(load(text, NULL), 0, "%s", error);
@@ -303,6 +307,7 @@ Test(config, a_machine_file_that_cannot_be_read_is_named)
 Test(config, a_short_error_buffer_is_not_overrun)
 {
     char short_error[16];
+
     memset(short_error, '#', sizeof short_error);
     cr_expect_eq(config_load(&config, "/tmp/no-such.conf", NULL, short_error, 8), -1);
     cr_expect_str_eq(short_error, "/tmp/no");

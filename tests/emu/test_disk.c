@@ -38,6 +38,7 @@ static char error[256];
 static struct disk *open_disk(const struct disk_model *model, uint64_t sectors)
 {
     struct disk *d = NULL;
+
     image_make(image, sectors * SECTOR_BYTES);
     cr_assert_eq(disk_open(&d, image, model, error, sizeof error), 0, "%s", error);
     return d;
@@ -67,8 +68,10 @@ struct command {
 static void check_series(const struct disk_model *model, const struct command *c)
 {
     struct disk *d = open_disk(model, ROUND_SECTORS);
+
     for (; c->name; c++) {
         uint64_t done = disk_service(d, c->now_cycles, c->write, c->sector, c->sectors);
+
         cr_expect_eq(done, c->done_cycles, "%s: done at %lu", c->name, (unsigned long)done);
     }
     close_disk(d);
@@ -90,8 +93,10 @@ Test(disk, rotation_and_head_movement_of_single_writes)
         {"66 cylinders: 160000 by the line, in time for slot 17", 0, true, 66 * 40 + 13, 1, 180000},
         {"66 cylinders, too late for slot 16", 0, true, 66 * 40 + 12, 1, 370000},
     };
+
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         const struct command alone[] = {c[i], END};
+
         check_series(&round_model, alone);
     }
 }
@@ -100,6 +105,7 @@ Test(disk, transfers_across_tracks_and_cylinders_lose_only_the_skew)
 {
     static const struct command read_60[] = {{"two tracks and the next cylinder", 0, false, 0, 60, 845000}, END};
     static const struct command write_60[] = {{"two tracks and the next cylinder", 0, true, 0, 60, 840000}, END};
+
     check_series(&round_model, read_60);
     check_series(&round_model, write_60);
 }
@@ -113,6 +119,7 @@ Test(disk, sequential_write_through_misses_a_revolution_each_time)
         {"after too much thinking: two", 470000 + 195000, true, 7, 2, 470000 + 420000},
         END,
     };
+
     check_series(&round_model, c);
 }
 
@@ -126,6 +133,7 @@ Test(disk, read_ahead_serves_sequential_reads_as_they_arrive)
         {"long after: all in the buffer", 2000000, false, 6, 10, 2000000 + 2000 + 50000},
         END,
     };
+
     check_series(&round_model, c);
 }
 
@@ -140,12 +148,14 @@ Test(disk, read_ahead_stops_when_the_buffer_is_full)
         {"40 has been overwritten", 1295000, false, 40, 1, 1455000},
         END,
     };
+
     check_series(&round_model, c);
 }
 
 Test(disk, without_a_buffer_sequential_reads_miss_a_revolution)
 {
     struct disk_model model = round_model;
+
     model.read_ahead_sectors = 0;
     static const struct command c[] = {
         {"first", 0, false, 1, 1, 25000},
@@ -170,6 +180,7 @@ Test(disk, a_write_empties_the_buffer_where_it_overlaps)
         {"sector 0 is still in the buffer", 1200000, false, 0, 1, 1207000},
         END,
     };
+
     check_series(&round_model, overlapping);
     check_series(&round_model, elsewhere);
 }
@@ -183,12 +194,14 @@ Test(disk, a_write_ends_read_ahead)
         {"sector 2 is", 1045000, false, 2, 1, 1052000},
         END,
     };
+
     check_series(&round_model, c);
 }
 
 Test(disk, commands_are_counted_with_what_they_moved)
 {
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
     disk_service(d, 0, false, 0, 1);               /* there already */
     disk_service(d, 230000, true, 50, 3);          /* another cylinder */
     disk_service(d, 1000000, true, 79, 1);         /* the same one, another track */
@@ -218,6 +231,7 @@ Test(disk, sectors_that_do_not_exist_are_refused)
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         char byte = 0;
         uint64_t now = 10000 * i;
+
         cr_expect_eq(disk_service(d, now, true, c[i].sector, c[i].sectors), now + 2000, "%s", c[i].name);
         cr_expect_eq(disk_transfer(d, true, c[i].sector, c[i].sectors, &byte), NCU_EDRIVE, "%s", c[i].name);
     }
@@ -227,6 +241,7 @@ Test(disk, sectors_that_do_not_exist_are_refused)
 Test(disk, a_command_before_the_end_of_the_last_is_refused, .signal = SIGABRT)
 {
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
     unlink(image);
     uint64_t done = disk_service(d, 0, true, 0, 1);
     fclose(stderr);
@@ -268,6 +283,7 @@ Test(disk, the_default_drive_gives_an_nsdisk_the_published_service_times)
     } c[] = {{8, 17.3, 1.854 + 0.015 + 0.800}, {16, 19.5, 3.697 + 0.015 + 1.065}, {32, 20.5, 7.384 + 0.015 + 1.820}};
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         double ms = mean_ms(disk_model_find("scsi-1990"), true, c[i].sectors, false, c[i].think_ms);
+
         cr_expect(ms > 0.95 * c[i].published_ms && ms < 1.05 * c[i].published_ms, "%u sectors: %.2f ms, published %.1f",
                   c[i].sectors, ms, c[i].published_ms);
     }
@@ -280,6 +296,7 @@ Test(disk, random_requests_take_overhead_average_seek_and_half_a_revolution)
         double rev_ms = 60000.0 / m->rpm, passage_ms = rev_ms * 8 / m->sectors_per_track;
         double expected = (m->overhead_us + m->seek_average_us) / 1000.0 + rev_ms / 2 + passage_ms;
         double ms = mean_ms(m, false, 8, true, 1.7);
+
         cr_expect(ms > 0.93 * expected && ms < 1.07 * expected, "%s: %.2f ms, expected about %.2f", *name, ms,
                   expected);
     }
@@ -290,12 +307,14 @@ Test(disk, a_sequential_read_stream_without_thinking_runs_at_the_mediums_rate)
     const struct disk_model *m = disk_model_find("scsi-1990");
     double rev_ms = 60000.0 / m->rpm, ms = mean_ms(m, false, 32, false, 0);
     double track = rev_ms * 32 / m->sectors_per_track;
+
     cr_expect(ms > track && ms < 1.12 * track, "%.2f ms per 16 KB, %.2f on the track", ms, track);
 }
 
 Test(disk, the_same_commands_take_the_same_time_twice)
 {
     const struct disk_model *m = disk_model_find("scsi-1990");
+
     cr_expect_eq(mean_ms(m, false, 8, true, 0.3), mean_ms(m, false, 8, true, 0.3));
 }
 
@@ -313,6 +332,7 @@ Test(disk, bytes_written_are_read_back)
 {
     static uint8_t out[3 * SECTOR_BYTES], in[3 * SECTOR_BYTES];
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
     for (size_t i = 0; i < sizeof out; i++)
         out[i] = (uint8_t)(i * 7 + i / 251);
     cr_expect_eq(disk_transfer(d, true, ROUND_SECTORS - 3, 3, out), NCU_OK);
@@ -325,6 +345,7 @@ Test(disk, an_image_that_shrinks_is_a_media_error)
 {
     static uint8_t in[SECTOR_BYTES];
     struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
     cr_assert_eq(truncate(image, 4096), 0);
     cr_expect_eq(disk_transfer(d, false, 7, 1, in), NCU_OK);
     cr_expect_eq(disk_transfer(d, false, 8, 1, in), NCU_EMEDIA);
@@ -335,6 +356,7 @@ static void expect_refused(const char *path, const char *text)
 {
     struct disk *d = NULL;
     char expected[256];
+
     snprintf(expected, sizeof expected, "%s: %s", path, text);
     cr_expect_eq(disk_open(&d, path, &round_model, error, sizeof error), -1, "%s", path);
     cr_expect_str_eq(error, expected);
@@ -349,6 +371,7 @@ Test(disk, a_missing_image_is_named)
 Test(disk, an_image_in_use_is_refused_until_it_is_closed)
 {
     struct disk *d = open_disk(&round_model, ROUND_SECTORS), *second = NULL;
+
     expect_refused(image, "in use by another ncube");
     disk_close(d);
     cr_expect_eq(disk_open(&second, image, &round_model, error, sizeof error), 0);
@@ -358,6 +381,7 @@ Test(disk, an_image_in_use_is_refused_until_it_is_closed)
 Test(disk, what_is_not_an_ext2_image_is_refused)
 {
     char fifo[IMAGE_PATH_BYTES];
+
     image_make(image, 64 * 1024);
     int fd = open(image, O_WRONLY);
     cr_assert_eq(pwrite(fd, "\x53\x00", 2, 1080), 2);

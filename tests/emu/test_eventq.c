@@ -43,6 +43,7 @@ Test(eventq, runs_by_time_then_order_then_addition)
 Test(eventq, is_empty_at_first_and_after_the_last)
 {
     struct eventq *q = eventq_new();
+
     cr_expect_eq(eventq_next(q), EVENTQ_NEVER);
     eventq_add(q, 0, 0, note, "x");
     eventq_run_one(q);
@@ -54,6 +55,7 @@ Test(eventq, is_empty_at_first_and_after_the_last)
 Test(eventq, a_cancelled_event_does_not_run)
 {
     struct eventq *q = eventq_new();
+
     eventq_add(q, 10, 0, note, "a");
     uint64_t b = eventq_add(q, 20, 0, note, "b");
     eventq_add(q, 30, 0, note, "c");
@@ -68,6 +70,7 @@ Test(eventq, the_id_of_an_event_that_ran_does_not_cancel_its_successor)
 {
     struct eventq *q = eventq_new();
     uint64_t a = eventq_add(q, 10, 0, note, "a");
+
     eventq_run_one(q);
     uint64_t b = eventq_add(q, 20, 0, note, "b"); /* takes the same slot */
     cr_expect_neq(a, b);
@@ -87,6 +90,7 @@ struct chain {
 static void chain_step(void *arg, uint64_t now_cycles)
 {
     struct chain *c = arg;
+
     c->last_cycles = now_cycles;
     if (--c->left > 0)
         eventq_add(c->q, now_cycles, 0, chain_step, c);
@@ -95,6 +99,7 @@ static void chain_step(void *arg, uint64_t now_cycles)
 Test(eventq, a_callback_may_add_events_of_its_own_cycle)
 {
     struct chain c = {.q = eventq_new(), .left = 5};
+
     eventq_add(c.q, 42, 7, chain_step, &c);
     run_all(c.q);
     cr_expect_eq(c.left, 0);
@@ -105,6 +110,7 @@ Test(eventq, a_callback_may_add_events_of_its_own_cycle)
 Test(eventq, an_event_before_the_last_one_run_is_refused, .signal = SIGABRT)
 {
     struct eventq *q = eventq_new();
+
     eventq_add(q, 10, 0, note, "a");
     eventq_run_one(q);
     fclose(stderr);
@@ -133,6 +139,7 @@ Test(eventq, thousands_of_events_with_every_third_cancelled_stay_in_order)
     static uint64_t at[MANY], id[MANY];
     struct eventq *q = eventq_new();
     uint32_t random = 1, cancelled = 0;
+
     for (int i = 0; i < MANY; i++) {
         random = random * 1103515245u + 12345u;
         at[i] = random >> 20;

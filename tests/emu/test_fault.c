@@ -12,6 +12,7 @@ Test(fault, a_link_is_both_directions)
     struct topo t = sandia_machine(3, 0);
     struct fault f = {.kind = FAULT_LINK, .node = 5, .channel = 1}; /* 5 - 7 */
     uint32_t channel[FAULT_CHANNELS_MAX];
+
     cr_assert_eq(fault_channels(&t, &f, channel), 2);
     cr_expect_eq(channel[0], 5 * 3 + 1);
     cr_expect_eq(channel[1], 7 * 3 + 1);
@@ -23,6 +24,7 @@ Test(fault, of_a_node_are_all_its_channels)
     struct topo t = sandia_machine(5, 8);
     struct fault compute = {.kind = FAULT_NODE, .node = 7}, io = {.kind = FAULT_NODE, .node = NODE_IO(3, 2)};
     uint32_t channel[FAULT_CHANNELS_MAX];
+
     cr_expect_eq(fault_channels(&t, &compute, channel), 2 * (5 + 1), "7 is an SI node");
     cr_expect_eq(fault_channels(&t, &io, channel), 2);
     topo_free(&t);
@@ -34,6 +36,7 @@ Test(fault, noise_is_of_one_link_or_of_all)
     struct fault of_link = {.kind = FAULT_PARITY, .node = 7, .channel = NCU_IO_CHANNEL}, all = of_link;
     struct fault dead = {.kind = FAULT_LINK, .node = 7, .channel = NCU_IO_CHANNEL};
     uint32_t channel[FAULT_CHANNELS_MAX];
+
     all.node = TOPO_NONE;
     cr_assert_eq(fault_channels(&t, &dead, channel), 2);
     for (uint32_t c = 0; c < topo_channels(&t); c++) {
@@ -48,6 +51,7 @@ Test(fault, lasts_from_its_first_cycle_to_before_its_last)
 {
     struct fault f[] = {{.kind = FAULT_NODE, .node = 4, .from_cycles = 100, .until_cycles = 200},
                         {.kind = FAULT_DRIVE, .node = NODE_IO(0, 1), .drive = 2, .until_cycles = FAULT_NEVER}};
+
     cr_expect_not(fault_node_is_dead(f, 2, 4, 99));
     cr_expect(fault_node_is_dead(f, 2, 4, 100));
     cr_expect(fault_node_is_dead(f, 2, 4, 199));
@@ -61,6 +65,7 @@ Test(fault, lasts_from_its_first_cycle_to_before_its_last)
 Test(fault, is_named_with_its_times)
 {
     struct topo t = sandia_machine(5, 8);
+
     static const struct {
         struct fault f;
         const char *text;
@@ -85,6 +90,7 @@ Test(fault, is_named_with_its_times)
 static uint32_t count_damaged(const struct fault *f, uint32_t channel, uint64_t bytes)
 {
     uint32_t n = 0;
+
     for (uint64_t k = 0; k < 100000; k++)
         n += fault_damages(f, channel, k, bytes);
     return n;
@@ -100,6 +106,7 @@ Test(fault, parity_errors_come_at_their_rate)
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         struct fault f = {.kind = FAULT_PARITY, .node = TOPO_NONE, .rate = c[i].rate, .seed = 7};
         double deviation = 4 * sqrt(c[i].expected) + 1;
+
         cr_expect_float_eq(count_damaged(&f, 3, c[i].bytes), c[i].expected, deviation, "rate %u, %lu bytes: %u",
                            c[i].rate, (unsigned long)c[i].bytes, count_damaged(&f, 3, c[i].bytes));
     }
@@ -109,6 +116,7 @@ Test(fault, parity_errors_depend_on_seed_and_channel_and_on_nothing_else)
 {
     struct fault a = {.kind = FAULT_PARITY, .rate = 1000, .seed = 1}, b = a;
     uint32_t other_channel = 0, other_seed = 0;
+
     b.seed = 2;
     for (uint64_t k = 0; k < 1000; k++) {
         cr_assert_eq(fault_damages(&a, 5, k, 500), fault_damages(&a, 5, k, 500));

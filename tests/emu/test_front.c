@@ -358,6 +358,7 @@ Test(front, a_notice_without_a_way_is_sent_when_something_recovers)
     struct file_reply reply = {.seq = 7};
     struct lost_notice notice = {.sequence = 7, .count = 1};
     uint32_t tag = TAG(N_REPLY(N_FWRITE), 0, 0), lost = TAG(N_LOST, 0, 0);
+
     start();
     mount_all();
     front_recovered(front);
@@ -568,6 +569,7 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
                                  strange = {.job = 1, .how = 9}, short_fault = {.job = 1, .how = EXIT_FAULT},
                                  outside = {.job = 1, .node = 6};
     static const struct file_reply third = {.seq = 2}, again = {.seq = 0};
+
     static const struct {
         const char *name;
         uint32_t from, type;
@@ -660,6 +662,7 @@ Test(front, random_messages_do_no_harm)
         for (int i = 0; i < 400; i++) {
             uint8_t bytes[64];
             size_t n = rand_r(&seed) % (sizeof bytes + 1);
+
             for (size_t k = 0; k < n; k++)
                 bytes[k] = rand_r(&seed) % 3 ? rand_r(&seed) % 4 : rand_r(&seed);
             front_receive(front, random_sender(&seed), TAG(random_type(&seed), rand_r(&seed), 0), bytes, n);

@@ -146,6 +146,7 @@ static uint64_t open_name(const char *name, uint32_t flags)
 static bool exists(const char *name)
 {
     struct stat st;
+
     return lstat(scratch_path(&dir, name), &st) == 0;
 }
 
@@ -283,6 +284,7 @@ Test(serve, no_name_leads_out_of_the_folder)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *how = names[i].how, *name = names[i].name;
+
         cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES, "open, %s: %d", how, head.status);
         cr_expect_eq(ask((struct ask){N_FOPEN, .name = name, .flags = N_O_CREAT | N_O_RDWR, .mode = 0644}), -N_EACCES,
                      "create, %s: %d", how, head.status);
@@ -307,6 +309,7 @@ Test(serve, no_new_or_removed_name_leads_out_of_the_folder)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *how = names[i].how, *name = names[i].name;
+
         cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), -N_EACCES, "unlink, %s: %d", how, head.status);
         cr_expect_eq(ask((struct ask){N_FRMDIR, .name = name}), -N_EACCES, "rmdir, %s: %d", how, head.status);
         cr_expect_eq(ask((struct ask){N_FMKDIR, .name = name}), -N_EACCES, "mkdir, %s: %d", how, head.status);
@@ -395,6 +398,7 @@ Test(serve, a_folder_that_cannot_be_served_is_named)
 
     for (size_t i = 0; i < 2; i++) {
         const char *path = scratch_path(&dir, cases[i].folder);
+
         cr_expect_eq(hostfs_new(&s, path, &lines, error, sizeof error), -1);
         cr_expect_not_null(strstr(error, cases[i].expected), "%s", error);
         cr_expect_not_null(strstr(error, path), "%s", error);
@@ -424,6 +428,7 @@ Test(serve, names_are_made_moved_linked_and_removed)
 Test(serve, odd_names_get_the_right_error)
 {
     char long_name[301], long_path[FILE_NAME_MAX_BYTES + 2];
+
     static const struct {
         const char *how;
         uint32_t type;
@@ -468,6 +473,7 @@ static int read_folder(uint64_t sfid, uint32_t bytes, char *names)
         cr_assert_leq(payload_bytes, bytes);
         for (size_t at = 0; at < payload_bytes;) {
             struct file_dirent d;
+
             memcpy(&d, payload + at, sizeof d);
             cr_assert_eq(d.record_bytes % 8, 0);
             snprintf(names + strlen(names), 500 - strlen(names), "%.*s:%u ", d.name_bytes,
@@ -642,6 +648,7 @@ Test(serve, random_requests_do_no_harm)
         uint32_t bytes = rand_r(&seed) % sizeof data;
         uint64_t sfid = (uint64_t)(rand_r(&seed) % 4 + 1) << 32 | rand_r(&seed) % 20;
         bool named = type == N_FOPEN || (type >= N_FSTATNAME && type <= N_FRMDIR) || type == N_FACCESS;
+
         ask((struct ask){
             .type = type,
             .name = named || wild ? names[rand_r(&seed) % 7] : NULL,

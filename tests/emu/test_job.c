@@ -248,6 +248,7 @@ Test(job, the_status_follows_the_rule)
         struct user u;
         uint32_t id;
         struct job_options o = options_for(&u, 2, &program, 1);
+
         o.status_rule = cases[i].rule;
         cr_assert_eq(front_begin_job(front, &o, &id, error, sizeof error), 0);
         exits(2, id, 2, 3);
@@ -287,6 +288,7 @@ Test(job, programs_share_the_nodes)
                                          {.nodes = shares[i].wants[3]}};
         uint32_t share[4];
         int result = job_share_nodes(program, shares[i].programs, shares[i].nodes, share, error, sizeof error);
+
         cr_expect_eq(result, shares[i].error ? -1 : 0, "%s", shares[i].name);
         if (shares[i].error)
             cr_expect_not_null(strstr(error, shares[i].error), "%s: %s", shares[i].name, error);
@@ -315,6 +317,7 @@ Test(job, each_program_is_loaded_on_its_part)
 Test(job, a_fault_prints_registers_on_request)
 {
     static struct job_program program = {.path = path, .argv = arguments, .argc = 1};
+
     struct {
         struct job_exit exit;
         struct exit_fault fault;

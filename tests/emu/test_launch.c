@@ -81,6 +81,7 @@ Test(launch, that_is_cut_off_or_goes_on_is_refused)
 
     for (size_t k = 0; k < n; k++) {
         uint8_t *part = malloc(k + 1); /* exactly so long, for tools that watch memory */
+
         memcpy(part, bytes, k);
         cr_expect_eq(launch_unpack(&l, part, k), -1, "%zu of %zu bytes", k, n);
         free(part);
@@ -101,6 +102,7 @@ Test(launch, of_random_changes_does_no_harm)
 
     for (int i = 0; i < 20000; i++) {
         uint8_t *copy = malloc(n);
+
         memcpy(copy, bytes, n);
         for (int k = rand_r(&seed) % 4; k >= 0; k--)
             copy[(size_t)rand_r(&seed) % n] = (uint8_t)(rand_r(&seed) % 3 ? rand_r(&seed) : 0);

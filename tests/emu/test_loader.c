@@ -194,6 +194,7 @@ Test(load, a_file_that_is_no_program_for_a_node_is_refused_in_one_line)
         struct tiny_elf e = tiny_elf_program();
         struct elf_image image;
         char error[400] = "";
+
         cases[i].spoil(&e);
         tiny_elf_write(&dir, "prog", &e);
         const char *path = scratch_path(&dir, "prog");

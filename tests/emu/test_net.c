@@ -24,6 +24,7 @@ struct lab {
 static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct lab *lab = ctx;
+
     cr_expect_eq(m->header_cycles, now_cycles);
     lab->headers++;
     if (lab->refuse)
@@ -34,6 +35,7 @@ static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 static void on_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct lab *lab = ctx;
+
     if (m->status != NCU_ELINK)
         cr_expect_eq(m->done_cycles, now_cycles);
     lab->now_cycles = now_cycles;
@@ -44,6 +46,7 @@ static void on_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 static int on_fault(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles)
 {
     struct lab *lab = ctx;
+
     (void)m;
     (void)now_cycles;
     return channel == lab->fault_channel ? NCU_EPARITY : NCU_OK;
@@ -52,6 +55,7 @@ static int on_fault(void *ctx, const struct net_message *m, uint32_t channel, ui
 static void lab_open(struct lab *lab, uint32_t dim, uint32_t n_io)
 {
     static const struct net_ops ops = {on_header, on_done, on_fault};
+
     *lab = (struct lab){.topo = sandia_machine(dim, n_io), .queue = eventq_new(), .fault_channel = TOPO_NONE};
     lab->net = net_new(&lab->topo, lab->queue, &ops, lab);
 }
@@ -95,6 +99,7 @@ static const struct net_message *done_of(const struct lab *lab, uint64_t cookie)
 static int holder(const struct lab *lab, uint32_t node, uint32_t d)
 {
     const struct net_message *m = net_channel_owner(lab->net, node * lab->topo.dim + d);
+
     return m ? (int)m->cookie : -1;
 }
 
@@ -106,6 +111,7 @@ static void expect_load(const struct lab *lab, uint32_t channel, uint64_t now_cy
                         const char *name)
 {
     const struct net_channel_statistics s = net_channel_statistics(lab->net, channel, now_cycles);
+
     cr_expect(s.messages == expected.messages && s.busy_cycles == expected.busy_cycles &&
                   s.blocked_cycles == expected.blocked_cycles,
               "%s: %lu messages, busy %lu, blocked %lu", name, s.messages, s.busy_cycles, s.blocked_cycles);
@@ -114,6 +120,7 @@ static void expect_load(const struct lab *lab, uint32_t channel, uint64_t now_cy
 Test(net, channels_count_how_long_they_are_held_and_waited_for)
 {
     struct lab lab;
+
     lab_open(&lab, 2, 0);
     send(&lab, 1000, 0, 1, 100, 0); /* has channel 0 of node 0 for 117 + 900 cycles */
     send(&lab, 1010, 0, 1, 0, 1);   /* waits for it, then has it for 117 */
@@ -130,6 +137,7 @@ Test(net, channels_count_how_long_they_are_held_and_waited_for)
 Test(net, a_header_that_turns_back_has_been_blocked_until_then)
 {
     struct lab lab;
+
     lab_open(&lab, 1, 0);
     send(&lab, 0, 0, 1, 100, 0);
     send(&lab, 0, 0, 1, 0, 1);
@@ -161,6 +169,7 @@ Test(net, an_idle_network_takes_45_cycles_per_hop_and_9_per_byte)
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         struct lab lab;
+
         lab_open(&lab, 5, 8);
         send(&lab, 1000, c[i].from, c[i].to, c[i].bytes, 7);
         run_all(&lab);
@@ -178,6 +187,7 @@ Test(net, an_idle_network_takes_45_cycles_per_hop_and_9_per_byte)
 Test(net, a_message_to_nowhere_does_not_exist)
 {
     struct lab lab;
+
     lab_open(&lab, 2, 0);
     cr_expect_eq(net_send(lab.net, 0, 0, 4, NCU_VIA_NEAREST, 8, 0, 0, NULL), NCU_EDEST);
     cr_expect_eq(net_send(lab.net, 0, 0, NODE_IO(3, 0), NCU_VIA_NEAREST, 8, 0, 0, NULL), NCU_EDEST);
@@ -212,6 +222,7 @@ Test(net, the_tail_frees_the_channels_one_by_one)
 Test(net, a_short_message_holds_its_path_until_it_is_accepted)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     send(&lab, 0, 0, 7, 0, 1); /* header readable, and done, at 207; done - 45 * 2 lies before */
     run_until(&lab, 206);
@@ -226,6 +237,7 @@ Test(net, a_short_message_holds_its_path_until_it_is_accepted)
 Test(net, a_message_without_a_receive_holds_its_path_and_moves_on_when_accepted)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     lab.refuse = true;
     send(&lab, 0, 0, 3, 100, 1);
@@ -245,6 +257,7 @@ Test(net, a_message_without_a_receive_holds_its_path_and_moves_on_when_accepted)
 Test(net, accepting_before_the_header_is_readable_is_refused, .signal = SIGABRT)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     lab.refuse = true;
     send(&lab, 100, 0, 1, 0, 1);
@@ -256,6 +269,7 @@ Test(net, accepting_before_the_header_is_readable_is_refused, .signal = SIGABRT)
 Test(net, a_chain_of_blocked_messages_starts_moving_at_its_head)
 {
     struct lab lab;
+
     lab_open(&lab, 2, 0);
     lab.refuse = true;
     send(&lab, 0, 3, 1, 0, 1);    /* holds 3.1 */
@@ -277,6 +291,7 @@ Test(net, a_chain_of_blocked_messages_starts_moving_at_its_head)
 Test(net, messages_with_disjoint_channels_do_not_disturb_each_other)
 {
     struct lab lab;
+
     lab_open(&lab, 5, 8);
     send(&lab, 0, 3, NODE_IO(3, 1), 4096, 1); /* 3 -> 7 -> I/O node 1: path 1 of [P0] */
     send(&lab, 0, 3, NODE_IO(3, 2), 4096, 2); /* 3 -> 11 -> I/O node 2: path 2 */
@@ -292,6 +307,7 @@ Test(net, messages_with_disjoint_channels_do_not_disturb_each_other)
 Test(net, a_busy_channel_serves_waiting_headers_first_come_first_served)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     send(&lab, 0, 0, 1, 1000, 1);
     send(&lab, 30, 0, 1, 0, 2);
@@ -313,15 +329,18 @@ Test(net, a_busy_channel_serves_waiting_headers_first_come_first_served)
 Test(net, headers_of_one_cycle_are_served_by_channel_number_then_the_nodes_own)
 {
     static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
     static const struct {
         uint32_t from;
         uint64_t at_cycles;
     } message[3] = {{6, 100}, {5, 100}, {7, 145}};
     for (int i = 0; i < 6; i++) {
         struct lab lab;
+
         lab_open(&lab, 4, 0);
         for (int j = 0; j < 3; j++) {
             int m = order[i][j];
+
             send(&lab, message[m].at_cycles, message[m].from, 15, 0, (uint64_t)m);
         }
         run_all(&lab);
@@ -336,6 +355,7 @@ Test(net, headers_of_one_cycle_are_served_by_channel_number_then_the_nodes_own)
 Test(net, a_channel_freed_in_the_cycle_of_a_request_goes_to_the_one_that_waits)
 {
     struct lab lab;
+
     lab_open(&lab, 1, 0);
     send(&lab, 0, 0, 1, 0, 1);   /* frees 0.0 at 117 */
     send(&lab, 50, 0, 1, 0, 2);  /* waits; takes it at 117, frees it at 234 */
@@ -350,6 +370,7 @@ Test(net, a_channel_freed_in_the_cycle_of_a_request_goes_to_the_one_that_waits)
 Test(net, messages_of_one_source_to_one_destination_keep_their_order)
 {
     struct lab lab;
+
     lab_open(&lab, 4, 0);
     for (uint64_t i = 0; i < 20; i++)
         send(&lab, 10 * i, 1, 14, 1000 - 50 * i, i);
@@ -377,8 +398,10 @@ Test(net, a_storm_of_all_pairs_drains_and_is_repeatable)
 {
     static const struct net_ops ops = {on_header, storm_done, NULL};
     static uint64_t done_cycles[2][256];
+
     for (int run = 0; run < 2; run++) {
         struct lab lab = {.topo = sandia_machine(4, 0), .queue = eventq_new()};
+
         lab.net = net_new(&lab.topo, lab.queue, &ops, &lab);
         for (uint32_t i = 0; i < 256; i++)
             net_send(lab.net, i / 16, i % 16, i / 16, NCU_VIA_NEAREST, i, 0, i, &done_cycles[run][i]);
@@ -395,6 +418,7 @@ Test(net, a_storm_of_all_pairs_drains_and_is_repeatable)
 Test(net, a_fault_ends_the_message_with_its_status_and_leaves_its_timing)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     lab.fault_channel = 1 * 3 + 1; /* 1.1 */
     send(&lab, 0, 0, 7, 100, 1);
@@ -409,6 +433,7 @@ Test(net, a_fault_ends_the_message_with_its_status_and_leaves_its_timing)
 Test(net, a_header_that_asks_for_a_dead_channel_turns_back)
 {
     struct lab lab;
+
     lab_open(&lab, 4, 0);
     net_kill_channel(lab.net, 3 * 4 + 2, 0); /* 3.2 */
     send(&lab, 100, 0, 15, 100, 1);          /* 0.0, 1.1, then 3.2 at 190 */
@@ -427,6 +452,7 @@ Test(net, a_header_that_asks_for_a_dead_channel_turns_back)
 Test(net, a_dead_first_channel_fails_after_72_cycles_and_a_recovered_one_carries)
 {
     struct lab lab;
+
     lab_open(&lab, 2, 0);
     net_kill_channel(lab.net, 0, 0);
     send(&lab, 10, 0, 1, 0, 1);
@@ -443,6 +469,7 @@ Test(net, a_dead_first_channel_fails_after_72_cycles_and_a_recovered_one_carries
 Test(net, a_channel_that_dies_damages_its_message_and_turns_back_those_that_wait)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     send(&lab, 0, 0, 3, 1000, 1); /* holds 0.0, 1.1 */
     send(&lab, 50, 5, 3, 0, 2);   /* 5.1, 7.2: nothing in common */
@@ -463,9 +490,11 @@ Test(net, a_channel_that_dies_damages_its_message_and_turns_back_those_that_wait
 Test(net, a_storm_drains_while_channels_die_and_recover)
 {
     static const struct net_ops ops = {on_header, storm_end, NULL};
+
     for (uint32_t seed = 1; seed <= 30; seed++) {
         struct lab lab = {.topo = sandia_machine(4, 0), .queue = eventq_new()};
         uint32_t random = seed, channels;
+
         lab.net = net_new(&lab.topo, lab.queue, &ops, &lab);
         channels = topo_channels(&lab.topo) - 2;
         for (uint32_t i = 0; i < 256; i++)
@@ -489,6 +518,7 @@ Test(net, a_storm_drains_while_channels_die_and_recover)
 Test(net, freeing_the_net_drops_what_is_under_way)
 {
     struct lab lab;
+
     lab_open(&lab, 3, 0);
     send(&lab, 0, 0, 7, 1000, 1);
     send(&lab, 0, 0, 7, 1000, 2);

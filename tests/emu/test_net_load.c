@@ -19,6 +19,7 @@ Test(net_load, the_makespan_of_a_permutation_has_its_slope)
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         const char *name = traffic_pattern[c[i].kind].name;
         double slope = traffic_slope(c[i].kind, c[i].dim);
+
         cr_expect_eq(traffic_busiest_channel(c[i].kind, c[i].dim), c[i].busiest, "%s, %u-cube", name, c[i].dim);
         cr_expect_float_eq(slope, c[i].slope, 0.001, "%s, %u-cube: slope %f", name, c[i].dim, slope);
     }
@@ -34,6 +35,7 @@ Test(net_load, random_traffic_on_a_10_cube_is_delivered_and_repeatable)
 {
     struct traffic_result a = traffic_random(10, MESSAGES, 1024, 1), b = traffic_random(10, MESSAGES, 1024, 1);
     struct traffic_result other = traffic_random(10, MESSAGES, 1024, 2);
+
     cr_expect_eq(a.delivered, MESSAGES);
     cr_expect_eq(a.digest, b.digest);
     cr_expect_neq(a.digest, other.digest);

@@ -27,6 +27,7 @@ struct late_accept {
 static void accept_late(void *arg, uint64_t now_cycles)
 {
     struct late_accept *late = arg;
+
     net_accept(late->lab->net, late->m, now_cycles);
     free(late);
 }
@@ -35,6 +36,7 @@ static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct lab *lab = ctx;
     uint64_t delay = lab->message[m->cookie].accept_after_cycles;
+
     if (delay == 0)
         return true;
     struct late_accept *late = malloc(sizeof *late);
@@ -46,6 +48,7 @@ static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 static void on_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct lab *lab = ctx;
+
     lab->done[m->cookie] = now_cycles;
     lab->delivered++;
 }
@@ -53,6 +56,7 @@ static void on_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 static void lab_open(struct lab *lab, uint32_t dim)
 {
     static const struct net_ops ops = {.header = on_header, .done = on_done};
+
     lab->topo = sandia_machine(dim, 0);
     lab->queue = eventq_new();
     lab->net = net_new(&lab->topo, lab->queue, &ops, lab);
@@ -82,6 +86,7 @@ Test(net_reference, every_pair_of_a_6_cube_takes_45_cycles_per_hop_and_9_per_byt
 {
     static const uint64_t bytes[] = {1, 8, 4096, 65536}; /* payload; N has 8 more */
     static struct lab lab;
+
     lab_open(&lab, 6);
     for (uint32_t pair = 0; pair < 64 * 64; pair++)
         for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
@@ -89,6 +94,7 @@ Test(net_reference, every_pair_of_a_6_cube_takes_45_cycles_per_hop_and_9_per_byt
             uint64_t start = 1000000ull * (4 * pair + b);
             uint64_t expected = 45 * (uint64_t)__builtin_popcount(from ^ to) + 9 * (bytes[b] + 8);
             struct reference_message m = {from, to, bytes[b], start, 0, 0};
+
             run_model(&lab, &m, 1);
             cr_assert_eq(lab.done[0] - start, expected, "%u -> %u, %lu bytes: %lu cycles, not %lu", from, to,
                          (unsigned long)bytes[b], (unsigned long)(lab.done[0] - start), (unsigned long)expected);
@@ -101,6 +107,7 @@ Test(net_reference, every_pair_of_a_6_cube_takes_45_cycles_per_hop_and_9_per_byt
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -115,6 +122,7 @@ static uint64_t below(uint64_t *state, uint64_t n)
 static uint32_t random_set(uint64_t seed, uint32_t *dim, struct reference_message *message)
 {
     uint64_t s = seed;
+
     *dim = 3 + (uint32_t)below(&s, 4);
     uint32_t n = 2 + (uint32_t)below(&s, 6u << *dim), nodes = 1u << *dim;
     uint32_t hot = (uint32_t)below(&s, nodes);
@@ -135,6 +143,7 @@ static void compare_set(uint64_t seed)
     static struct reference_message message[REFERENCE_MESSAGES_MAX];
     static struct lab lab;
     uint32_t dim, n = random_set(seed, &dim, message);
+
     lab_open(&lab, dim);
     run_model(&lab, message, n);
     cr_assert_eq(lab.delivered, n, "seed %lu: %u of %u messages delivered", (unsigned long)seed, lab.delivered, n);
@@ -150,6 +159,7 @@ static void compare_set(uint64_t seed)
 static uint64_t sets(void)
 {
     const char *text = getenv("NET_SETS");
+
     return text ? strtoul(text, NULL, 10) : SETS;
 }
 
@@ -157,6 +167,7 @@ static uint64_t sets(void)
 Test(net_reference, random_message_sets_arrive_in_the_cycles_of_the_reference)
 {
     static const uint64_t kept[] = {0};
+
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         compare_set(kept[i]);
     for (uint64_t seed = 1; seed <= sets(); seed++)
@@ -169,8 +180,10 @@ Test(net_reference, channels_freed_before_acceptance_would_matter_to_some_short_
 {
     static struct reference_message a[REFERENCE_MESSAGES_MAX], b[REFERENCE_MESSAGES_MAX];
     uint32_t differ = 0, messages = 0;
+
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint32_t dim, n = random_set(seed, &dim, a);
+
         random_set(seed, &dim, b);
         for (uint32_t i = 0; i < n; i++)
             a[i].accept_after_cycles = b[i].accept_after_cycles = 0;

@@ -92,6 +92,7 @@ static void ring(struct control *c)
 static void list_stopped(struct control *c, uint32_t hart)
 {
     uint32_t head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+
     do
         c->slot[hart].next_stopped = head;
     while (!__atomic_compare_exchange_n(&c->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
@@ -101,6 +102,7 @@ static void tell_progress(struct player *a)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     struct control *c = a->play->harts.control;
+
     __atomic_store_n(&s->progress, a->clock, __ATOMIC_SEQ_CST);
     if (a->clock >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
         ring(c);
@@ -111,6 +113,7 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
     struct slot *s = harts_slot(&a->play->harts, a->hart);
     struct control *c = a->play->harts.control;
     uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
+
     s->cycles = a->clock;
     s->why = why;
     s->op = op;
@@ -129,6 +132,7 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
 static void post_op(struct player *a, uint32_t op, uint32_t to)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     if (s->posts == NCU_POSTED)
         stop(a, SLOT_POSTS, 0);
     s->post[s->posts++] = (struct slot_post){.cycles = a->clock, .op = op, .arg = {to}};
@@ -142,6 +146,7 @@ static void post(struct player *a, uint32_t to)
 static void limit_budget(struct player *a, uint64_t cycles)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     if (a->clock - s->base_cycles + cycles < s->budget_cycles)
         s->budget_cycles = a->clock - s->base_cycles + cycles;
 }
@@ -156,6 +161,7 @@ static void settle(struct player *a)
 static void take_due(struct player *a)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     if (s->handling)
         a->clock = s->causes_cycles;
     else
@@ -166,6 +172,7 @@ static void take_due(struct player *a)
 static void end(struct player *a)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     post_op(a, NCU_END, 0);
     s->user_since = a->clock;
     a->clock = a->settled = a->clock + s->shift_cycles;
@@ -199,6 +206,7 @@ static void handle_due(struct player *a)
 static void leave(struct player *a)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     a->clock += EXIT_CYCLES;
     s->entry_cycles = 0;
     if (a->settle)
@@ -218,6 +226,7 @@ static void enter(struct player *a)
 {
     for (;;) {
         struct slot *s = harts_slot(&a->play->harts, a->hart);
+
         a->clock += ENTRY_CYCLES;
         if (!a->settle && s->entry_cycles == 0)
             s->entry_cycles = ENTRY_CYCLES;
@@ -235,6 +244,7 @@ static void enter(struct player *a)
 static void user_block(struct player *a, const struct step *step)
 {
     const struct slot *s = harts_slot(&a->play->harts, a->hart);
+
     a->clock += step->user_cycles;
     a->instructions += step->user_cycles;
     if (a->clock - s->base_cycles >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST))
@@ -266,12 +276,14 @@ static void play_trap(struct player *a, const struct step *step)
 static void *play_hart(void *arg)
 {
     struct player *a = arg;
+
     stop(a, SLOT_START, 0);
     leave(a);
     while (a->endless)
         user_block(a, &(struct step){.trap = TRAP_NONE, .user_cycles = 1000});
     for (int i = 0; i < STEPS; i++) {
         const struct step *step = &a->play->script[a->hart][i];
+
         user_block(a, step);
         if (step->trap != TRAP_NONE)
             play_trap(a, step);
@@ -297,6 +309,7 @@ static void arrive(void *arg, uint64_t now_cycles)
 {
     struct message *m = arg;
     struct play *p = m->play;
+
     note(p, now_cycles, m->to, 1000);
     p->causes[m->to]++;
     if (p->idle[m->to]) {
@@ -312,9 +325,11 @@ static void arrive(void *arg, uint64_t now_cycles)
 static bool execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
 {
     struct play *p = ctx;
+
     note(p, now_cycles, hart, op * 100 + (op == NCU_SEND ? (uint32_t)arg[0] : p->causes[hart]));
     if (op == NCU_SEND) {
         struct message *m = malloc(sizeof *m);
+
         *m = (struct message){p, (uint32_t)arg[0]};
         eventq_add(p->events, now_cycles + MESSAGE_CYCLES + 3 * hart, hart, arrive, m);
         return true;
@@ -357,6 +372,7 @@ static unsigned pause_every;
 static bool finished(void *ctx)
 {
     static unsigned asked;
+
     (void)ctx;
     return pause_every > 0 && ++asked % pause_every == 0;
 }
@@ -367,6 +383,7 @@ static bool disturb;
 static void disturb_now(struct play *p)
 {
     struct message *m = malloc(sizeof *m);
+
     *m = (struct message){p, (uint32_t)rand() % HARTS};
     eventq_add(p->events, sched_now(p->sched), HARTS, arrive, m);
 }
@@ -389,6 +406,7 @@ static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cy
 {
     struct play *p = calloc(1, sizeof *p);
     static uint32_t slots[HARTS];
+
     p->player = calloc(HARTS, sizeof *p->player);
     cr_assert_eq(harts_init(&p->harts, HARTS, 1), 0);
     signals_install(&p->harts.control->doorbell);
@@ -411,6 +429,7 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
 {
     struct play *p = play_begin(seed, strict, lookahead_cycles, 0);
     enum sched_end end;
+
     while ((end = sched_run(p->sched, limit_cycles)) == SCHED_FINISHED)
         if (disturb)
             disturb_now(p);
@@ -422,6 +441,7 @@ static struct play *play_once(unsigned seed, bool strict, uint64_t lookahead_cyc
 static bool in_order(const struct play *p)
 {
     uint64_t last = 0;
+
     for (uint32_t i = 0; i < p->logged; i++)
         if (p->log[i].what != 2000) {
             if (p->log[i].cycles < last)
@@ -434,6 +454,7 @@ static bool in_order(const struct play *p)
 static int by_time(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
+
     if (x->cycles != y->cycles)
         return x->cycles < y->cycles ? -1 : 1;
     if (x->hart != y->hart)
@@ -447,6 +468,7 @@ static void expect_equal(struct play *p, const struct play *reference, const cha
                  reference->logged);
     for (uint32_t i = 0; i < p->logged; i++) {
         const struct entry *a = &p->log[i], *b = &reference->log[i];
+
         cr_assert(by_time(a, b) == 0, "%s, seed %u, entry %u: at %lu hart %u %u, not at %lu hart %u %u", what, seed, i,
                   a->cycles, a->hart, a->what, b->cycles, b->hart, b->what);
     }
@@ -457,6 +479,7 @@ static void expect_exact_accounts(const struct play *p, const char *what, unsign
 {
     for (uint32_t h = 0; h < HARTS; h++) {
         const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h);
+
         cr_assert_eq(a.user_cycles + a.kernel_cycles + a.idle_cycles, sched_now(p->sched), "%s, seed %u, hart %u", what,
                      seed, h);
         if (!is_mortal(h))
@@ -470,6 +493,7 @@ static void expect_equal_accounts(const struct play *p, const struct play *refer
     for (uint32_t h = 0; h < HARTS; h++) {
         const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h),
                                            b = sched_hart_statistics(reference->sched, h);
+
         cr_assert(memcmp(&a, &b, sizeof a) == 0,
                   "%s, seed %u, hart %u: user %lu, kernel %lu, idle %lu, not %lu, %lu, %lu", what, seed, h,
                   a.user_cycles, a.kernel_cycles, a.idle_cycles, b.user_cycles, b.kernel_cycles, b.idle_cycles);
@@ -480,6 +504,7 @@ Test(sched, effects_are_in_order_of_time)
 {
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play *p = play_once(seed, false, MESSAGE_CYCLES);
+
         cr_assert_gt(p->logged, HARTS);
         cr_expect(in_order(p), "seed %u", seed);
         cr_assert(p->ended[0], "seed %u: hart 0 waits for nobody and must have ended", seed);
@@ -490,10 +515,12 @@ Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run)
 {
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct play *ahead = play_once(seed, false, MESSAGE_CYCLES);
+
         qsort(ahead->log, ahead->logged, sizeof *ahead->log, by_time);
         static const uint64_t lookaheads[] = {1, 20, 64, MESSAGE_CYCLES};
         for (size_t k = 0; k < sizeof lookaheads / sizeof *lookaheads; k++) {
             struct play *strict = play_once(seed, true, lookaheads[k]);
+
             qsort(strict->log, strict->logged, sizeof *strict->log, by_time);
             expect_equal(strict, ahead, "strict against ahead", seed);
         }
@@ -504,6 +531,7 @@ Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_hart
 {
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
+
         expect_exact_accounts(ahead, "ahead", seed);
         expect_exact_accounts(strict, "strict", seed);
         expect_equal_accounts(strict, ahead, "strict against ahead", seed);
@@ -516,6 +544,7 @@ Test(sched, accounts_are_exact_at_a_limit_too)
     for (unsigned seed = 1; seed <= 20; seed++)
         for (limit_cycles = 500; limit_cycles <= 8000; limit_cycles += 1500) {
             struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
+
             cr_assert_eq(sched_now(ahead->sched), limit_cycles);
             expect_equal_accounts(strict, ahead, "strict against ahead", seed);
         }
@@ -524,6 +553,7 @@ Test(sched, accounts_are_exact_at_a_limit_too)
 Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt)
 {
     uint64_t interrupts = 0;
+
     for (unsigned seed = 1; seed <= 10; seed++)
         interrupts += sched_statistics(play_once(seed, false, MESSAGE_CYCLES)->sched)->interrupts;
     cr_assert_gt(interrupts, 50, "the scripts must exercise what they are for: %lu", interrupts);
@@ -550,6 +580,7 @@ Test(sched, what_comes_in_a_pause_takes_effect_in_order)
     for (unsigned seed = 1; seed <= 20; seed++)
         for (int strict = 0; strict < 2; strict++) {
             struct play *p = play_once(seed, strict, MESSAGE_CYCLES);
+
             cr_expect(in_order(p), "seed %u, strict %d", seed, strict);
             cr_expect(p->ended[0], "seed %u, strict %d", seed, strict);
         }
@@ -562,6 +593,7 @@ Test(sched, a_loop_without_end_comes_back_and_the_others_go_on)
 {
     for (unsigned seed = 1; seed <= 4; seed++) {
         struct play *p = play_begin(seed, seed % 2, MESSAGE_CYCLES, 1);
+
         cr_assert_eq(sched_run(p->sched, 3 * MOST_AHEAD), SCHED_LIMIT, "seed %u", seed);
         cr_expect_leq(p->player[0].longest, MOST_AHEAD, "seed %u: %lu", seed, p->player[0].longest);
         cr_expect(in_order(p), "seed %u", seed);

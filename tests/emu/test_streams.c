@@ -72,6 +72,7 @@ Test(streams, a_read_ends_after_a_newline_after_its_bytes_or_at_the_end)
     end_input();
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         int64_t n = streams_read(&s, got, reads[i].bytes);
+
         cr_expect_eq(n, (int64_t)strlen(reads[i].expected), "%s: %ld bytes", reads[i].name, (long)n);
         cr_expect_eq(memcmp(got, reads[i].expected, n), 0, "%s", reads[i].name);
     }
@@ -90,6 +91,7 @@ static void *write_in_chunks(void *arg)
 
     for (size_t at = 0; at < n; at += w->chunk) {
         size_t piece = n - at < w->chunk ? n - at : w->chunk;
+
         if (write(in_end, w->text + at, piece) != (ssize_t)piece)
             abort();
     }
@@ -107,6 +109,7 @@ static void make_long_text(char *text, size_t n)
 Test(streams, reads_do_not_depend_on_how_the_pipe_delivers)
 {
     static const size_t chunks[] = {1, 7, 500, 4096, 100000};
+
     enum { TEXT = 20000, ASKED = 300 };
     static char text[TEXT];
     int64_t first[TEXT], lengths;
@@ -116,6 +119,7 @@ Test(streams, reads_do_not_depend_on_how_the_pipe_delivers)
         pthread_t thread;
         struct writer w = {text, chunks[k]};
         char got[ASKED];
+
         if (k > 0) {
             tear_down();
             set_up();
@@ -271,6 +275,7 @@ Test(streams, that_keep_going_hold_back_what_a_full_pipe_does_not_take)
     cr_expect_not(streams_ready(&s, STREAM_OUT, 1));
     while (seen < sizeof text) {
         ssize_t n = read(out_end, got, sizeof got);
+
         cr_assert_gt(n, 0);
         cr_assert_eq(memcmp(got, text + seen, (size_t)n), 0, "at %zu", seen);
         seen += (size_t)n;

@@ -118,6 +118,7 @@ Test(subcube, any_order_of_takes_and_releases_gives_aligned_disjoint_ones_as_lon
 {
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct play p = {.subcubes = subcubes_new(DIM), .seed = seed};
+
         for (int step = 0; step < 2000; step++)
             if (rand_r(&p.seed) % 5 < 3)
                 take_one(&p);

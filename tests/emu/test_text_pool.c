@@ -51,6 +51,7 @@ Test(text_pool, equal_bytes_get_one_copy_as_long_as_there_is_room)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const struct step *s = &steps[i];
         int64_t offset = share(p, s->cabinet, s->fill, s->pages);
+
         cr_assert_eq(offset, s->page == NONE ? NONE : s->page * PAGE, "%s: at %ld", s->name, (long)offset);
         cr_expect(offset == NONE || memcmp(memory[s->cabinet] + offset, text, (size_t)s->pages * PAGE) == 0,
                   "%s: other bytes", s->name);

@@ -30,6 +30,7 @@ static void describe(const struct topo *t, uint32_t from, uint32_t to, uint64_t 
 {
     uint32_t route[TOPO_ROUTE_MAX], in_channel = 99, node, channel = TOPO_SELF_CHANNEL;
     int n = topo_route(t, from, to, via, route, &in_channel);
+
     if (n < 0) {
         strcpy(text, "none");
         return;
@@ -58,6 +59,7 @@ static void check_routes(const struct topo *t, const struct route_case *c, size_
 {
     for (size_t i = 0; i < n; i++) {
         char text[256];
+
         describe(t, c[i].from, c[i].to, c[i].via, text);
         cr_expect_str_eq(text, c[i].route, "%s: %s", c[i].name, text);
     }
@@ -94,6 +96,7 @@ Test(topo, routes_of_the_five_cube)
         {"to itself, a node that is none", 40, 40, NCU_VIA_NEAREST, "none"},
     };
     struct topo t = sandia_machine(5, 8);
+
     check_routes(&t, c, sizeof c / sizeof c[0]);
     topo_free(&t);
 }
@@ -112,6 +115,7 @@ Test(topo, routes_of_the_ten_cube_use_the_nearest_of_eight_si_nodes)
         {"I/O to I/O by channel 6", IO(0), IO(1), VIA(6), "387 391 io1 @6"},
     };
     struct topo t = sandia_machine(10, 8);
+
     check_routes(&t, c, sizeof c / sizeof c[0]);
     topo_free(&t);
 }
@@ -124,6 +128,7 @@ Test(topo, a_free_wiring_ties_on_the_lowest_channel)
         {"reply", IO(0), 6, NCU_VIA_NEAREST, "2 6 @2"},
     };
     struct topo t = sandia_machine(3, 1);
+
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         t.io[0].si[k] = TOPO_NONE;
     t.io[0].si[2] = 2;
@@ -135,10 +140,12 @@ Test(topo, a_free_wiring_ties_on_the_lowest_channel)
 Test(topo, every_channel_ends_where_exactly_one_other_side_sees_it)
 {
     struct topo t = sandia_machine(5, 8);
+
     cr_expect_eq(topo_channels(&t), 32 * 5 + 8 * 8 * 2 + 2);
     static uint8_t seen[NODE_HOST + 1][NCU_CHANNELS];
     for (uint32_t c = 0; c < topo_channels(&t); c++) {
         uint32_t link = c - 32 * 5;
+
         if (c >= 32 * 5 && c < topo_channels(&t) - 2 && t.io[link / 16].si[link / 2 % 8] == TOPO_NONE)
             continue; /* not connected */
         uint32_t node, in_channel;
@@ -153,6 +160,7 @@ Test(topo, every_channel_ends_where_exactly_one_other_side_sees_it)
 Test(topo, connected_channels_of_each_kind_of_node)
 {
     struct topo t = sandia_machine(5, 8), one = sandia_machine(0, 0);
+
     cr_expect_eq(topo_node_channels(&t, 1), 0x1f);
     cr_expect_eq(topo_node_channels(&t, 3), 0x201f, "an SI node");
     cr_expect_eq(topo_node_channels(&t, 0), 0x201f, "the front end's");
@@ -187,6 +195,7 @@ static bool share_a_channel(const uint32_t *a, int na, const uint32_t *b, int nb
 Test(topo, paths_are_channel_disjoint_exactly_when_p_differs)
 {
     struct topo t = sandia_machine(5, 0);
+
     for (uint32_t x = 0; x < 32; x++) {
         for (uint32_t y = 0; y < 32; y++) {
             for (uint32_t z = 0; z < 32; z++) {
@@ -194,6 +203,7 @@ Test(topo, paths_are_channel_disjoint_exactly_when_p_differs)
                 int na = topo_route(&t, x, y, NCU_VIA_NEAREST, a, &in);
                 int nb = topo_route(&t, x, z, NCU_VIA_NEAREST, b, &in);
                 bool same_p = topo_first_dimension(x, y) == topo_first_dimension(x, z);
+
                 cr_assert_eq(share_a_channel(a, na, b, nb), same_p && x != y, "from %u to %u and %u", x, y, z);
             }
         }

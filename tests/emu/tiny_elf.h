@@ -44,6 +44,7 @@ static inline struct tiny_elf tiny_elf_program(void)
                      .p_filesz = 100,
                      .p_memsz = 5100}},
     };
+
     return e;
 }
 

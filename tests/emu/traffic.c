@@ -16,6 +16,7 @@ static uint32_t complement(uint32_t node, uint32_t dim)
 static uint32_t reversal(uint32_t node, uint32_t dim)
 {
     uint32_t reversed = 0;
+
     for (uint32_t d = 0; d < dim; d++)
         reversed |= (node >> d & 1) << (dim - 1 - d);
     return reversed;
@@ -31,6 +32,7 @@ static uint32_t gather(uint32_t node, uint32_t dim)
 static uint32_t transpose(uint32_t node, uint32_t dim)
 {
     uint32_t half = dim / 2;
+
     return node >> half | (node & ((1u << half) - 1)) << half;
 }
 
@@ -62,8 +64,10 @@ uint64_t traffic_makespan(enum traffic_kind kind, uint32_t dim, uint64_t bytes)
     struct topo topo = sandia_machine(dim, 0);
     struct eventq *queue = eventq_new();
     struct net *net = net_new(&topo, queue, &ops, &makespan);
+
     for (uint32_t node = 0; node < 1u << dim; node++) {
         uint32_t to = traffic_pattern[kind].destination(node, dim);
+
         if (to != node)
             net_send(net, 0, node, to, NCU_VIA_NEAREST, bytes, 0, 0, NULL);
     }
@@ -80,6 +84,7 @@ double traffic_slope(enum traffic_kind kind, uint32_t dim)
 {
     const uint64_t bytes = 65536;
     uint64_t low = traffic_makespan(kind, dim, bytes), high = traffic_makespan(kind, dim, 2 * bytes);
+
     return (double)(high - low) / (double)(NET_BYTE_CYCLES * bytes);
 }
 
@@ -87,9 +92,11 @@ uint32_t traffic_busiest_channel(enum traffic_kind kind, uint32_t dim)
 {
     struct topo topo = sandia_machine(dim, 0);
     uint32_t *uses = calloc(topo_channels(&topo), sizeof *uses), route[TOPO_ROUTE_MAX], in_channel, most = 0;
+
     for (uint32_t node = 0; node < 1u << dim; node++) {
         int hops =
             topo_route(&topo, node, traffic_pattern[kind].destination(node, dim), NCU_VIA_NEAREST, route, &in_channel);
+
         for (int i = 0; i < hops; i++)
             most = ++uses[route[i]] > most ? uses[route[i]] : most;
     }
@@ -113,6 +120,7 @@ struct load {
 static uint64_t next_random(struct load *l)
 {
     uint64_t z = l->random += 0x9e3779b97f4a7c15u;
+
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -131,6 +139,7 @@ static void send_next(struct load *l, uint32_t node, uint64_t now_cycles)
 static void on_random_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 {
     struct load *l = ctx;
+
     assert(m->to == l->expected[m->from] && m->status == NCU_OK);
     l->result.delivered++;
     l->result.cycles = now_cycles;
@@ -148,6 +157,7 @@ struct traffic_result traffic_random(uint32_t dim, uint64_t messages, uint64_t m
         .unsent = messages,
         .most_bytes = most_bytes,
     };
+
     l.net = net_new(&l.topo, l.queue, &ops, &l);
     l.expected = calloc(1u << dim, sizeof *l.expected);
     for (uint32_t node = 0; node < 1u << dim; node++)

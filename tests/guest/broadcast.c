@@ -24,6 +24,7 @@ static void times(void)
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int root = (int)i * 3 % node_count(), src = root, type = TYPE;
+
         check_equal(nsync(TYPE + 1), 0);
         if (own_node() == root) {
             wait_us(5000);
@@ -46,6 +47,7 @@ static void order(void)
 
     for (int k = 0; k < rounds; k++) {
         int bytes = k % 3 == 2 ? 30000 : 8 + 400 * k;
+
         fill_pattern(buf, (size_t)bytes, (uint32_t)(me * 100 + k));
         if (k % 2 == 0) {
             check_equal(nwrite(buf, bytes, N_DEST_ALL, TYPE, NULL), 0);
@@ -57,6 +59,7 @@ static void order(void)
     for (int src = nodes - 1; src >= 0; src--)
         for (int k = 0; k < rounds; k++) {
             int from = src, n = nread(buf, sizeof buf, &from, &type, NULL);
+
             check_equal(n, k % 3 == 2 ? 30000 : 8 + 400 * k);
             check(find_wrong_byte(buf, (size_t)n, (uint32_t)(src * 100 + k)) == (size_t)n, "message %d of %d", k, src);
         }

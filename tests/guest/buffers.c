@@ -26,6 +26,7 @@ static void every_way(void)
     for (size_t i = 0; i < 4 * sizeof lengths / sizeof *lengths; i++) {
         int n = lengths[i / 4], src = previous, type = (int)i;
         char *out = ngetp(n), *in = NULL;
+
         check(out != NULL, "ngetp(%d)", n);
         fill_pattern(out, n, node);
         if (i & 1) {
@@ -56,6 +57,7 @@ static void lands_where_nread_waits(void)
     check_equal(nmonitor(&before), 0);
     for (int round = 0; round < 6; round++) {
         int n = 20000 + 9000 * round;
+
         if (node == 1) {
             usleep(20000);
             fill_pattern(memory, n, round);
@@ -149,6 +151,7 @@ static void all_memory(void)
 
     for (int round = 0; round < 2; round++) {
         int had = n;
+
         for (n = 0; n < MOST && (buf[n] = ngetp(100000)); n++)
             ;
         check(n > 10 && n < MOST && (round == 0 || n == had), "%d buffers, then %d", had, n);
@@ -166,6 +169,7 @@ static void to_everybody(void)
     check_equal(nwritep(buf, 5000, N_DEST_ALL, TYPE, NULL), 0);
     for (int i = 0; i < node_count(); i++) {
         int src = i, type = TYPE;
+
         check_equal(nreadp(&buf, 5000, &src, &type, NULL), 5000);
         expect_pattern(buf, 5000, i, "one of all");
         check_equal(nrelp(buf), 0);

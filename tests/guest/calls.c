@@ -221,6 +221,7 @@ static void drain(void)
     check_equal(nrange(0, TYPE_BARRIER - 1), 0);
     for (int src = N_ANY, type = N_ANY; (n = ntest(&src, &type)) >= 0; src = type = N_ANY) {
         char *buf;
+
         check_equal(nreadp(&buf, n, &src, &type, NULL), n);
         check_equal(nrelp(buf), 0);
     }
@@ -241,6 +242,7 @@ int main(int argc, char **argv)
     fill_pattern(guard, sizeof guard, (uint32_t)npid());
     for (long i = 0; i < count; i++) {
         long number = draw_call(arg);
+
         if (!tame(number, arg))
             continue;
         long result = trap(number, arg, &extra);

@@ -81,6 +81,7 @@ static inline void fill_pattern(void *buf, size_t n, uint32_t seed)
 {
     for (size_t i = 0; i < n; i += 8) {
         uint64_t bytes = pattern_at(i, seed);
+
         memcpy((char *)buf + i, &bytes, n - i < 8 ? n - i : 8);
     }
 }
@@ -90,6 +91,7 @@ static inline size_t find_wrong_byte(const void *buf, size_t n, uint32_t seed)
 {
     for (size_t i = 0; i < n; i += 8) {
         uint64_t bytes = pattern_at(i, seed);
+
         if (memcmp((const char *)buf + i, &bytes, n - i < 8 ? n - i : 8) != 0)
             return i;
     }

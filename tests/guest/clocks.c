@@ -194,6 +194,7 @@ static void leave_pattern(void)
         fill_pattern(blocks[n - 1], BLOCK, (uint32_t)n);
     for (int i = 0; i < 20; i++) {
         char *page = ngetp(4096);
+
         fill_pattern(page, 4096, (uint32_t)i);
     }
     __asm__ volatile(".irp r, 8,9,18,19,20,21,22,23,24,25,26,27\n fmv.d.x f\\r, %0\n .endr\n fscsr %0" : : "r"(0x5fl));

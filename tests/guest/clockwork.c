@@ -41,6 +41,7 @@ static void take_what_is_there(void)
 
     while (ntest(&src, &type) >= 0) {
         int n = nread(buf, sizeof buf, &src, &type, NULL);
+
         check(n >= 0, "nread: %d", n);
         note((uint64_t)n << 16 | (unsigned)src);
         note((uint64_t)(amicclk() * 20));

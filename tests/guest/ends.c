@@ -254,6 +254,7 @@ static void clock_moves_on(void)
 
     for (int i = 0; i < 2000; i++) {
         double now = amicclk();
+
         check(now > last, "%f after %f", now, last);
         check(now < last + 1000, "%f after %f", now, last);
         last = now;

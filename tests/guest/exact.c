@@ -167,6 +167,7 @@ static void use_atomics(const struct mix *mix)
 
     for (uint32_t i = choose_iterations(mix); i > 0; i--) {
         uint64_t old = __atomic_load_n(&word, __ATOMIC_RELAXED);
+
         failed += !__atomic_compare_exchange_n(&word, &old, old + i, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
         failed += __atomic_compare_exchange_n(&word, &(uint64_t){old}, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
     }
@@ -221,6 +222,7 @@ static void make_plan(const struct mix *mix, uint64_t seed)
 {
     for (int process = 0; process < processes; process++) {
         uint64_t state = seed * 1000003 + (uint64_t)process;
+
         draw(&state);
         for (int i = 0; i < count; i++)
             plan[process][i] = draw_plan(mix, seed, &state);
@@ -267,6 +269,7 @@ static void send_next(const struct mix *mix)
         check_equal(kill(dest + 1, SIGUSR1), 0);
     } else if (choose(2)) {
         char *buf = ngetp(p->bytes);
+
         fill_pattern(buf, (size_t)p->bytes, p->seed);
         check_equal(nwritep(buf, p->bytes, dest, p->type, NULL), 0);
     } else {
@@ -281,6 +284,7 @@ static struct plan *expected(int src, int type)
 {
     for (int i = 0; i < count; i++) {
         struct plan *p = &plan[src][i];
+
         if (is_for_us(p) && p->type == type && !p->done)
             return p;
     }
@@ -340,6 +344,7 @@ static void take_handled(int signal_number)
     note((uint64_t)signal_number);
     while (ntest(&src, &type) >= 0) {
         int n = nread(buf, sizeof buf, &src, &type, NULL);
+
         judge(buf, n, src, type);
         handled_to_come--;
         src = N_ANY;

@@ -146,6 +146,7 @@ int main(int argc, char **argv)
     check_equal(nsync(1), 0);
     if (own_node() == faulty) {
         uint64_t argument = f->address == WRITTEN ? write_code(f->argument, frame) : f->argument;
+
         announce(f, argument);
         (f->run == fault_registers ? fault_with_registers : f->run)(argument);
         printf("went on\n");

@@ -380,6 +380,7 @@ static void holes(void)
     check_equal(size_of("holes"), places[n - 1] + 1);
     for (int i = 0; i < n; i++) {
         off_t start = places[i] > 300 ? places[i] - 300 : 0;
+
         check_equal(lseek(fd, start, SEEK_SET), start);
         ssize_t got = read(fd, buf, sizeof buf);
         check(got > places[i] - start, "%ld bytes at %ld", (long)got, (long)start);

@@ -174,6 +174,7 @@ static void expect_math(void)
 
     for (int i = 1; i < 200; i++) {
         double x = i / 16.0;
+
         worst = fmax(worst, fabs(sin(x) * sin(x) + cos(x) * cos(x) - 1));
         worst = fmax(worst, fabs(exp(log(x)) / x - 1));
         worst = fmax(worst, fabs(pow(x, 0.5) / sqrt(x) - 1));

@@ -59,6 +59,7 @@ static struct way send_eight_bytes(void)
 
     for (int round = 0; round < 3; round++) {
         long look = look_cycles();
+
         check_equal(nsync(1), 0);
         if (own_node() == 0) {
             usleep(1000);
@@ -71,6 +72,7 @@ static struct way send_eight_bytes(void)
         } else if (own_node() == 1) {
             int bytes = nread(&value, sizeof value, &src, &type, NULL);
             long read = now_cycles();
+
             check_equal(bytes, sizeof value);
             nmonitor(&m);
             long call = receive_long(0), back = receive_long(0), all = read - call - look;

@@ -34,6 +34,7 @@ static void identity(void)
     send_int(npid(), 0, 1);
     for (int i = 0, previous = -1; node == 0 && i < 1 << dim; i++) {
         int id = receive_int(i, 1);
+
         check(id != previous, "nodes %d and %d are both %d", i - 1, i, id);
         previous = id;
     }
@@ -238,6 +239,7 @@ static void to_everybody(void)
     check_equal(nwrite(buf, n, N_DEST_ALL, 3, NULL), 0);
     for (int src = nodes - 1; src >= 0; src--) {
         int from = src, type = 3;
+
         check_equal(nread(buf, n, &from, &type, NULL), n);
         check(find_wrong_byte(buf, n, src) == n, "from %d: wrong at %zu", src, find_wrong_byte(buf, n, src));
     }
@@ -313,6 +315,7 @@ static void read_errors(void)
     for (size_t i = 0; i < sizeof bad_src / sizeof *bad_src; i++) {
         int src = bad_src[i], type = N_ANY;
         int result = ntest(&src, &type);
+
         check(result == -N_EINVAL, "ntest, source %d: %d", bad_src[i], result);
         result = nread(&value, 4, &src, &type, NULL);
         check(result == -N_EINVAL, "nread, source %d: %d", bad_src[i], result);
@@ -320,6 +323,7 @@ static void read_errors(void)
     for (size_t i = 0; i < sizeof bad_type / sizeof *bad_type; i++) {
         int src = N_ANY, type = bad_type[i];
         int result = ntest(&src, &type);
+
         check(result == -N_EINVAL, "ntest, type %d: %d", bad_type[i], result);
         result = nread(&value, 4, &src, &type, NULL);
         check(result == -N_EINVAL, "nread, type %d: %d", bad_type[i], result);
@@ -359,6 +363,7 @@ static void barrier(void)
 
     for (int r = 0; r < ROUNDS; r++) {
         double start = amicclk(), wait_us = draw(&state) % 3000;
+
         while (amicclk() - start < wait_us)
             ;
         arrived[r] = amicclk();
@@ -368,6 +373,7 @@ static void barrier(void)
     check_equal(nwrite(arrived, sizeof arrived, N_DEST_ALL, ARRIVED, NULL), 0);
     for (int src = 0; src < nodes; src++) {
         int from = src, type = ARRIVED;
+
         check_equal(nread(arrived, sizeof arrived, &from, &type, NULL), sizeof arrived);
         for (int r = 0; r < ROUNDS; r++) {
             other = arrived[r];
@@ -419,8 +425,10 @@ static int expect_all(uint64_t seed)
 
     for (int src = 0; src < node_count(); src++) {
         uint64_t state = seed + src;
+
         for (int i = 0; i < TORTURE_MESSAGES; i++) {
             struct plan p = draw_plan(&state);
+
             expected[src][p.type] += p.dest == own_node();
             total += p.dest == own_node();
         }
@@ -460,6 +468,7 @@ static void torture(void)
 
     for (int i = 0; i < TORTURE_MESSAGES; i++) {
         struct plan p = draw_plan(&state);
+
         buf[0] = sent[p.dest][p.type]++;
         fill_pattern(buf + 1, p.bytes - 4, own_node() * 1000 + p.type * 100000 + buf[0]);
         check_equal(nwrite(buf, p.bytes, p.dest, p.type, NULL), 0);
@@ -488,6 +497,7 @@ static void more_than_fits_in_memory(void)
         ;
     for (int left = node == 0 ? COUNT * (nodes - 1) : 0; left > 0; left--) {
         int src = N_ANY, type = 1;
+
         check_equal(nread(buf, BYTES, &src, &type, NULL), BYTES);
         uint32_t seed = src * 1000 + next[src]++;
         check(find_wrong_byte(buf, BYTES, seed) == BYTES, "from %d, number %d", src, next[src] - 1);
@@ -512,6 +522,7 @@ static void interrupts_leave_registers_alone(void)
     if (own_node() == 0) {
         double result = compute(STEPS), there;
         int src = 1, type = 2;
+
         check_equal(nread(&there, sizeof there, &src, &type, NULL), sizeof there);
         check(result == there, "%.17g here, %.17g there", result, there);
         for (int i = 0; i < COUNT; i++)

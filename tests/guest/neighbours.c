@@ -29,6 +29,7 @@ static void read_round(int mark)
 {
     for (int i = 0; i < node_count(); i++) {
         int message[3], src = -1, type = -1;
+
         check_equal(nread(message, sizeof message, &src, &type, NULL), (int)sizeof message);
         check_equal(message[0], mark);
         check_equal(message[2], src);

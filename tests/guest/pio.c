@@ -132,6 +132,7 @@ static void like_one_file(void)
 
     for (int i = 0; i < OPERATIONS; i++) {
         uint32_t kind = draw(&state) % 10;
+
         if (kind < 4)
             shadow_write(pfd, &state);
         else if (kind < 7)
@@ -324,6 +325,7 @@ static void all_nodes_one_file(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         off_t at = (off_t)(i * nodes + own_node()) * PART;
+
         check_equal(pio_lseek(pfd, at, SEEK_SET), at);
         write_pattern(pfd, PART, i * nodes + own_node());
     }

@@ -24,6 +24,7 @@ static void all_have_come(void)
     check_equal(nwrite(&self, sizeof self, 0, TYPE, NULL), 0);
     for (int i = 0; self == 0 && i < PROCS * node_count(); i++) {
         int src = N_ANY, type = TYPE, who = -1;
+
         check_equal(nread(&who, sizeof who, &src, &type, NULL), sizeof who);
         check_equal(src, who);
     }
@@ -58,6 +59,7 @@ static void by_name(void)
     for (int procid = PROCS - 1; procid >= 0; procid--)
         for (int node = 0; node < nodes; node++) {
             int src = N_PROCESS(node, procid), type = 100 + src % 7, who = -1;
+
             check_equal(nread(&who, sizeof who, &src, &type, NULL), sizeof who);
             check_equal(who, src);
         }
@@ -75,6 +77,7 @@ static void long_messages(void)
 
     for (int round = 0; round < 4; round++) {
         char *out = ngetp(sizeof buf);
+
         fill_pattern(out, sizeof buf, self + round);
         check_equal(nwritep(out, sizeof buf, to, 5, NULL), 0);
         check_equal(nread(buf, sizeof buf, &from, &type, NULL), sizeof buf);

@@ -23,6 +23,7 @@ static void sort(void)
         for (int i = gap; i < LENGTH; i++) {
             uint32_t key = keys[i];
             int j = i;
+
             for (; j >= gap && keys[j - gap] > key; j -= gap)
                 keys[j] = keys[j - gap];
             keys[j] = key;

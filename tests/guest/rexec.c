@@ -79,6 +79,7 @@ static void ask_all(void)
         check_equal(nwrite(&i, sizeof i, i, ASK, NULL), 0);
     for (int i = 1; i < node_count(); i++) {
         int src = i, type = ANSWER, number;
+
         check_equal(nread(&number, sizeof number, &src, &type, NULL), sizeof number);
         check_equal(number, i * i + i);
     }
@@ -101,6 +102,7 @@ static void loads_one_by_one_again_and_again(void)
     await_all(0);
     for (int round = 0; round < 6; round++) {
         int node = 1 + round % (node_count() - 1);
+
         check_equal(rexecl(node, 1, self(), "rexec", "child: answers", NULL), 0);
         int src = node, type = ANSWER, number = 7;
         check_equal(nwrite(&number, sizeof number, node, ASK, NULL), 0);

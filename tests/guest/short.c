@@ -172,8 +172,10 @@ static int expect_all(uint64_t first, int *signals_due)
 
     for (int from = 0; from < PROCS * node_count(); from++) {
         uint64_t state = first + from;
+
         for (int i = 0; i < MESSAGES; i++) {
             struct plan p = draw_plan(&state);
+
             if (p.dest != index_of(npid()))
                 continue;
             expected[from][p.type]++;
@@ -273,6 +275,7 @@ static void among_others(void)
     check_equal(nrange(0, TYPES - 1), 0);
     for (int i = 0; i < MESSAGES; i++) {
         struct plan p = draw_plan(&state);
+
         send_planned(&p);
         if (draw(&own) % 9 == 0)
             usleep(draw(&own) % 2000);

@@ -5,6 +5,7 @@
 int main(int argc, char **argv)
 {
     int node;
+
     whoami(&node, NULL, NULL, NULL);
     return (argc > 1 ? atoi(argv[1]) : 0) + node;
 }

@@ -35,6 +35,7 @@ static void make_plan(int round, int nodes, int count, uint64_t seed)
 {
     for (int node = 0; node < nodes; node++) {
         uint64_t state = seed * 1000003 + (uint64_t)round * 1009 + (uint64_t)node;
+
         draw(&state);
         for (int i = 0; i < count; i++)
             plan[node][i] = (struct plan){.dest = (int)(draw(&state) % (unsigned)nodes),
@@ -60,6 +61,7 @@ static struct plan *expected(int src, int type, int count)
 {
     for (int i = 0; i < count; i++) {
         struct plan *p = &plan[src][i];
+
         if (p->dest == own_node() && p->type == type && !p->done)
             return p;
     }
@@ -88,6 +90,7 @@ static void choose(int nodes, int count, int all_sent, int *src, int *type)
     for (int k = 0; how != 0 && k < nodes; k++)
         for (int i = 0; i < count; i++) {
             const struct plan *p = &plan[(first + k) % nodes][i];
+
             if (p->dest != own_node() || p->done)
                 continue;
             *src = how & 1 ? (first + k) % nodes : N_ANY;
@@ -104,11 +107,13 @@ static void receive_one(int nodes, int count, int all_sent)
     if (draw(&own_choice) % 2) {
         char *buf = space + draw(&own_choice) % 2 * 8;
         int n = nread(buf, BYTES_MAX, &src, &type, NULL);
+
         check(n >= 0, "nread: %d", n);
         judge(buf, n, src, type, count);
     } else {
         char *buf;
         int n = nreadp(&buf, BYTES_MAX, &src, &type, NULL);
+
         check(n >= 0, "nreadp: %d", n);
         judge(buf, n, src, type, count);
         check_equal(nrelp(buf), 0);

@@ -138,6 +138,7 @@ Test(description, is_refused_unless_perfect)
 
     for (size_t i = 0; i < sizeof broken_cases / sizeof broken_cases[0]; i++) {
         const struct broken_case *c = &broken_cases[i];
+
         cr_expect_eq(pio_description_parse(c->text, strlen(c->text), &d, &index), -EPROTO, "%s", c->name);
     }
 }

@@ -26,6 +26,7 @@ Test(map, locates_bytes_by_the_striping_rule)
     for (size_t i = 0; i < sizeof locate_cases / sizeof locate_cases[0]; i++) {
         const struct locate_case *c = &locate_cases[i];
         struct pio_place place = pio_map_locate(&c->map, c->offset);
+
         cr_expect_eq(place.volume, c->place.volume, "%s: volume %d", c->name, place.volume);
         cr_expect_eq(place.subfile_offset, c->place.subfile_offset, "%s: subfile offset %ld", c->name,
                      (long)place.subfile_offset);
@@ -57,6 +58,7 @@ Test(map, splits_a_size_over_the_subfiles_and_back)
 
     for (size_t i = 0; i < sizeof size_cases / sizeof size_cases[0]; i++) {
         const struct size_case *c = &size_cases[i];
+
         for (int k = 0; k < 3; k++)
             cr_expect_eq(pio_map_subfile_bytes(&map, k, c->logical), c->subfile[k], "%s: volume %d", c->name, k);
         cr_expect_eq(pio_map_logical_bytes(&map, c->subfile), c->logical, "%s: logical size", c->name);
@@ -98,6 +100,7 @@ Test(map, maps_back_to_the_same_offset)
         struct pio_map map = random_map(&state);
         int64_t offset = (int64_t)(next_random(&state) << 10 ^ next_random(&state));
         struct pio_place place = pio_map_locate(&map, offset);
+
         cr_assert(place.volume >= 0 && place.volume < map.disks);
         cr_assert(place.block_left_bytes >= 1 && place.block_left_bytes <= map.block_bytes);
         cr_assert_eq(pio_map_logical(&map, place.volume, place.subfile_offset), offset, "D=%d B=%d offset %ld",
@@ -112,6 +115,7 @@ Test(map, keeps_sizes_through_the_subfiles)
     for (int i = 0; i < 2000; i++) {
         struct pio_map map = random_map(&state);
         int64_t logical = next_random(&state), sum = 0, subfile[256];
+
         for (int k = 0; k < map.disks; k++) {
             subfile[k] = pio_map_subfile_bytes(&map, k, logical);
             sum += subfile[k];
@@ -128,8 +132,10 @@ Test(map, counts_in_a_subfile_exactly_the_bytes_that_are_located_there)
         for (int block_bytes = 1; block_bytes <= 5; block_bytes++) {
             struct pio_map map = {disks, block_bytes};
             int64_t count[4] = {0};
+
             for (int64_t offset = 0; offset < 64; offset++) {
                 struct pio_place place = pio_map_locate(&map, offset);
+
                 cr_assert_eq(place.subfile_offset, count[place.volume], "D=%d B=%d offset %ld", disks, block_bytes,
                              (long)offset);
                 count[place.volume]++;

@@ -126,6 +126,7 @@ Test(open, truncates_every_subfile)
     cr_expect_eq(st.st_size, 0);
     for (int k = 0; k < 3; k++) {
         char path[16];
+
         snprintf(path, sizeof path, "//df%02d/f", k);
         cr_expect_eq(fake_get_file(path, NULL, 0), 0, "%s", path);
     }
@@ -251,6 +252,7 @@ Test(creation, by_two_nodes_at_once_gives_one_file)
     others_flags = O_RDWR | O_CREAT;
     for (int at = 0; at < calls; at++) {
         char got[8] = {0};
+
         fake_reset();
         others_pfd = -1;
         fake_at_call(at, create_meanwhile);
@@ -355,6 +357,7 @@ Test(loss, of_a_part_is_an_error_even_when_creating)
 {
     for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
         const struct loss_case *c = &loss_cases[i];
+
         fake_reset();
         create_with_data("/f", &small);
         fake_remove_file(c->path);
@@ -389,6 +392,7 @@ Test(loss, of_a_whole_volume_is_an_error)
 {
     for (int k = 0; k < 3; k++) {
         char subfile[16], description[16];
+
         snprintf(subfile, sizeof subfile, "//df%02d/f", k);
         snprintf(description, sizeof description, "//df%02d/f.pio", k);
         fake_reset();

@@ -12,6 +12,7 @@ static void append(int node, int volume)
 static int take(int node)
 {
     struct pio_request request;
+
     return pio_queue_take(&queue, node, &request) ? request.volume : -1;
 }
 

@@ -98,6 +98,7 @@ static int64_t collect(int disks, int block, char *bytes, size_t n)
         int64_t size = fake_get_file(path, subfile, sizeof subfile);
         for (int64_t i = 0; i < size; i++) {
             int64_t at = (i / block * disks + k) * block + i % block;
+
             bytes[at] = subfile[i];
             if (at >= end)
                 end = at + 1;
@@ -222,6 +223,7 @@ static int choose_and_check_in_flight(int options)
 
     for (int k = 0; k < watched_map.disks; k++) {
         int blocks = 0;
+
         for (int b = first; b <= last; b++)
             blocks += b % watched_map.disks == k;
         int answered = counts->volume_requests[k] - watched_before[k] - counts->volume_in_flight[k];
@@ -251,6 +253,7 @@ Test(rw, keeps_exactly_c_requests_under_way_at_every_volume)
         for (int buffers = 1; buffers <= 4; buffers++) {
             char got[MODEL_BYTES];
             int start = next_random(100), bytes = 900 + next_random(100);
+
             fake_reset();
             int pfd = open_file(O_RDWR | O_CREAT, disks, 16, buffers);
             pio_lseek(pfd, start, SEEK_SET);
@@ -461,6 +464,7 @@ Test(rw, appends_at_the_end_that_others_made)
 static int expected_count(int volume, int nth)
 {
     int block = volume + 3 * nth;
+
     return block == 0 ? 0 : block * 4 - 2;
 }
 
@@ -558,6 +562,7 @@ Test(rw, writes_what_fits_on_a_full_volume_then_says_so)
 {
     for (int volume = 0; volume < 3; volume++) {
         char got[MODEL_BYTES];
+
         fake_reset();
         fake_set_chooser(choose_randomly);
         int pfd = open_file(O_RDWR | O_CREAT, 3, 16, 2);

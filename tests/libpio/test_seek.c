@@ -47,6 +47,7 @@ Test(seek, moves_as_lseek_does)
 {
     for (size_t i = 0; i < sizeof seek_cases / sizeof seek_cases[0]; i++) {
         const struct seek_case *c = &seek_cases[i];
+
         pio_lseek(pfd, c->from, SEEK_SET);
         errno = 0;
         cr_expect_eq(pio_lseek(pfd, c->offset, c->whence), c->result, "%s", c->name);

@@ -133,6 +133,7 @@ bool command_ends_within(const struct command *c, int limit_ms)
 static char *read_content(int fd, size_t *bytes)
 {
     struct stat st;
+
     cr_assert_eq(fstat(fd, &st), 0);
     char *text = malloc((size_t)st.st_size + 1);
     cr_assert_not_null(text);
@@ -148,6 +149,7 @@ void command_await_lines(const struct command *c, size_t lines)
 
     while (seen < lines && !command_ends_within(c, POLL_MS)) {
         char *text = read_content(c->out_fd, &bytes);
+
         seen = count_lines(text);
         free(text);
     }
@@ -212,6 +214,7 @@ void command_must_succeed(char *const argv[])
 static size_t read_process_file(pid_t pid, const char *name, char *text, size_t bytes)
 {
     char path[64];
+
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, text, bytes - 1);
@@ -261,6 +264,7 @@ pid_t command_find_qemu(const struct command *c)
 
     while (!command_ends_within(c, POLL_MS)) {
         size_t n = command_processes(c, pid, 16);
+
         for (size_t i = 0; i < n; i++)
             if (is_qemu(pid[i]))
                 return pid[i];
@@ -436,6 +440,7 @@ char *folder_with_images(int count, int kilobytes, int block_bytes)
 
     for (int k = 0; k < count; k++) {
         char path[PATH_MAX], size[32], block[32];
+
         image_path(path, sizeof path, folder, k);
         snprintf(size, sizeof size, "%dk", kilobytes);
         snprintf(block, sizeof block, "%d", block_bytes);
@@ -448,6 +453,7 @@ void images_check(const char *folder, int count)
 {
     for (int k = 0; k < count; k++) {
         char path[PATH_MAX];
+
         image_path(path, sizeof path, folder, k);
         command_must_succeed((char *[]){"e2fsck", "-fn", path, NULL});
     }

@@ -42,6 +42,7 @@ void disturb_by_stops(const struct command *c)
 
     for (unsigned gap_ms = 100; !command_ends_within(c, 0); gap_ms++) {
         size_t n = command_processes(c, pid, PROCESSES_MAX);
+
         state = state * 1664525u + 1013904223u;
         pid_t stopped = n > 0 ? pid[(state >> 8) % n] : c->pid;
         kill(stopped, SIGSTOP);

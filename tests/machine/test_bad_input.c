@@ -98,6 +98,7 @@ Test(bad_input, a_missing_qemu_is_named)
 Test(bad_input, too_many_arguments_are_refused)
 {
     char *big = malloc(100001);
+
     memset(big, 'x', 100000);
     big[100000] = '\0';
 

@@ -66,6 +66,7 @@ Test(boot, programs_one_after_the_other_have_their_own_streams_and_status)
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         const struct program *p = &programs[i];
         struct outcome o = xnc_run(&b, p->input, p->words);
+
         outcome_expect(&o, p->name, p->status, p->out, p->err);
         outcome_free(&o);
     }
@@ -228,6 +229,7 @@ Test(boot, messages_of_programs_at_once_do_not_cross)
 
     for (int i = 0; i < NEIGHBOURS; i++) {
         char mark[8];
+
         snprintf(mark, sizeof mark, "%d", i);
         c[i] = start_on_pipe(&b, WORDS(dims[i], "guest/neighbours", "exchanges", mark, ROUNDS), &input[i]);
     }
@@ -314,6 +316,7 @@ Test(boot, a_user_that_goes_away_gives_up_the_turn)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct queue q = queue_new();
         struct command gone = queue_up(&q, -1, "-d2"), one = queue_up(&q, -1, "-d0");
+
         kill(gone.pid, signals[i]);
         expect_end(&gone, "the one that went", 128 + signals[i], "", "");
         expect_end(&one, "the next one", 0, "hello from node 0 of 1\n", "");
@@ -465,6 +468,7 @@ Test(boot, an_idle_machine_ends_at_a_signal_and_one_that_boots_too)
     for (int idle = 0; idle < 2; idle++)
         for (int i = 0; i < 3; i++) {
             struct booted b = booted_start(WORDS("-d", "3"));
+
             if (idle)
                 booted_await(&b);
             pause_ms(40 * (unsigned)i);
@@ -563,6 +567,7 @@ Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
 
     for (int i = 0; i < 2; i++) {
         struct command other = start_on_pipe(&b, WORDS("guest/files", first[i], "//df00/"), &input);
+
         xnc_expect(&b, "", WORDS("guest/files", second[i], "//df01/"), 0, "passed\n", "");
         expect_end(&other, "the other", 0, "passed\n", "");
         close(input);
@@ -602,6 +607,7 @@ Test(boot, a_machine_that_ends_by_a_signal_leaves_volumes_clean)
 {
     for (unsigned i = 0; i < 3; i++) {
         char *folder = folder_with_images(1, 8192, 4096), *machine = machine_file(folder, 1, 1, "");
+
         end_by_signals(machine, 1, 20 * i);
         images_check(folder, 1);
         end_by_signals(machine, 2, 20 * i);
@@ -618,6 +624,7 @@ Test(boot, a_program_that_is_killed_leaves_volumes_that_go_down_clean)
 
     for (unsigned i = 0; i < 4; i++) {
         struct command c = start_on_pipe(&b, WORDS("guest/files", "many files", "//df00/"), &input);
+
         pause_ms(50 + 40 * i);
         kill(c.pid, SIGKILL);
         struct outcome o = command_wait(&c);

@@ -134,6 +134,7 @@ ParameterizedTest(size_t *row, ends, leave_no_process_when_ncube_is_killed)
 
     for (int i = 0; i < MOMENTS / 2; i++) {
         struct run r = start(v);
+
         pause_ms(draw(&state) % MOMENT_MAX_MS);
         kill(r.command.pid, SIGKILL);
         struct outcome o = end(&r, v->name);
@@ -226,6 +227,7 @@ Test(ends, come_when_qemu_does_not_answer)
     for (int i = 0; i < 4; i++) {
         struct run r = start(&victims[i % 2]);
         pid_t qemu = command_find_qemu(&r.command);
+
         pause_ms(draw(&state) % MOMENT_MAX_MS);
         kill(qemu, SIGSTOP);
         pause_ms(20);
@@ -287,6 +289,7 @@ Test(ends, leave_no_file_when_ncube_is_killed)
 
     for (int i = 0; i < 4; i++) {
         struct run r = start(&victims[1]);
+
         command_find_qemu(&r.command);
         pause_ms(50u * (unsigned)i);
         kill(r.command.pid, SIGKILL);
@@ -303,6 +306,7 @@ Test(ends, are_normal_with_standard_streams_closed)
     for (int i = 0; i < 4; i++) {
         char *line = format("exec %s run %s 3 %s", build_path("bin/ncube"), build_path("guest/status"), closed[i]);
         struct outcome o = command_run((char *[]){"/bin/sh", "-c", line, NULL}, NULL);
+
         outcome_expect(&o, closed[i], 3, "", "");
         outcome_free(&o);
         free(line);

@@ -51,6 +51,7 @@ static void copy_images(const char *from, const char *to)
 {
     for (int k = 0; k < VOLUMES; k++) {
         char *image = format("%s/df%02d.img", from, k);
+
         command_must_succeed((char *[]){"cp", image, (char *)to, NULL});
         free(image);
     }
@@ -60,6 +61,7 @@ static void read_images(struct result *r, const char *folder)
 {
     for (int k = 0; k < VOLUMES; k++) {
         char *name = format("df%02d.img", k);
+
         r->image[k] = file_read(folder, name, &r->image_bytes[k]);
         free(name);
     }
@@ -109,6 +111,7 @@ static void expect_all_ways_equal(const struct subject *s, unsigned seed, const 
     for (size_t w = 1; w < sizeof ways / sizeof *ways; w++) {
         struct result other = run(s, seed, &ways[w], images);
         char *how = format("%s %s, seed %u, %s", s->program, s->mix, seed, ways[w].name);
+
         expect_same(&reference, &other, how);
         free(how);
         result_free(&other);
@@ -162,6 +165,7 @@ static size_t count_events(const char *trace, const char *event, const char *det
     for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';) {
         char name[16];
         int at = 0;
+
         cr_assert_eq(sscanf(line, "%*u %*u %15s%n", name, &at), 1, "a line of the trace: %s", line);
         n += strcmp(name, event) == 0 && (detail == NULL || strstr(line + at, detail) != NULL);
     }

@@ -91,6 +91,7 @@ static void expect_registers(const char *option, const char *node)
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         char *wanted = format("  %-4s 0x%016x", names[i], 0xc0de00 + i + 1);
+
         cr_expect(strstr(o.err, wanted) != NULL, "no '%s' in: %s", wanted, o.err);
         free(wanted);
     }
@@ -111,6 +112,7 @@ Test(faults, on_any_node_of_eight_end_all)
     for (int i = 0; i < 3; i++) {
         struct outcome o =
             ncube_run(&(struct ncube_run){.dim = "3", .program = "guest/faults", .args = {"null load", nodes[i]}});
+
         expect_report(&faults[0], nodes[i], &o);
         outcome_free(&o);
     }

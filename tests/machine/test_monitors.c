@@ -42,6 +42,7 @@ static void see_disk(const char *more, double cpu_most)
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
         const char *at = strstr(o.out, writes[i].line);
         double disk_us, cpu_us;
+
         cr_assert_not_null(at, "%s: %s", writes[i].line, o.out);
         cr_assert_eq(sscanf(at + strlen(writes[i].line), "%lf cpu_us=%lf", &disk_us, &cpu_us), 2, "%s", at);
         cr_expect_lt(fabs(disk_us / writes[i].disk_us - 1), 0.05, "%s%.1f, published %.0f", writes[i].line, disk_us,

@@ -91,6 +91,7 @@ ParameterizedTest(size_t *row, repeat, gives_one_hash)
         const struct way *way = &ways[k % WAYS];
         char *how = format("%u nodes, run %u, %s", 1u << size->dim, k + 1, way->name);
         struct observed other = run(size, way);
+
         tell(size, way, &other);
         cr_expect_eq(observed_hash(&other), observed_hash(&first), "%s", how);
         observed_expect_same(&first, &other, how);

@@ -103,6 +103,7 @@ Test(rexec, gives_its_nodes_back_when_its_user_goes_away)
     for (int i = 0; i < 8; i++) {
         struct command c =
             xnc_start(&b, (struct streams_of_test){-1, -1}, WORDS("-d2", "--serve", folder, PROGRAM, "for ever"));
+
         poll(NULL, 0, 150 + 17 * i);
         kill(c.pid, i % 2 ? SIGKILL : SIGTERM);
         struct outcome o = command_wait(&c);

@@ -132,6 +132,7 @@ ParameterizedTest(size_t *row, stats, are_the_same_in_every_run)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         const struct variant *v = &variants[i];
         struct run other = run_variant(p, v);
+
         cr_expect_str_eq(other.text, plain.text, "%s, %s", p->name, v->name);
         cr_expect_str_eq(other.outcome.out, plain.outcome.out, "%s, %s: output", p->name, v->name);
         cr_expect(other.trace_bytes == plain.trace_bytes && memcmp(other.trace, plain.trace, plain.trace_bytes) == 0,
@@ -154,6 +155,7 @@ Test(stats, every_cycle_of_a_node_is_user_codes_the_kernels_or_idle)
     json_array_foreach(json_object_get(r.stats, "nodes"), i, node)
     {
         json_int_t user = number(node, "user_cycles"), kernel = number(node, "kernel_cycles");
+
         cr_expect_eq(user + kernel + number(node, "idle_cycles"), all, "node %zu", i);
         cr_expect(user > 0 && kernel > 0, "node %zu: user %lld, kernel %lld", i, user, kernel);
     }
@@ -228,6 +230,7 @@ Test(stats, of_drives_agree_with_their_commands)
     json_array_foreach(json_object_get(r.stats, "drives"), i, drive)
     {
         json_int_t busy = number(drive, "busy_cycles"), queue = number(drive, "queue_cycles");
+
         cr_expect(busy > 0 && busy < all && queue >= busy && number(drive, "queue_max") >= 1, "drive %zu", i);
         cr_expect_gt(number(drive, "bytes_written"), 0, "drive %zu", i);
         cr_expect_float_eq(json_real_value(json_object_get(drive, "utilisation")), (double)busy / (double)all, 1e-6);
@@ -247,6 +250,7 @@ Test(stats, of_channels_agree_with_the_messages_over_them)
     json_array_foreach(json_object_get(r.stats, "channels"), i, channel)
     {
         json_int_t messages = number(channel, "messages"), busy = number(channel, "busy_cycles");
+
         cr_expect(busy >= 117 * messages && busy <= all, "channel %zu: %lld messages, busy %lld", i, messages, busy);
     }
     run_free(&r);
@@ -303,6 +307,7 @@ static char *ask_until(const struct command *c, const char *what)
 Test(stats, a_signal_asks_for_a_heartbeat_also_while_the_program_waits_for_input)
 {
     int ends[2];
+
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
     struct command c = ncube_start_on(&(struct ncube_run){.program = "guest/streams", .args = {"copies lines"}},
                                       (struct streams_of_test){ends[0], -1});

@@ -64,6 +64,7 @@ ParameterizedTest(size_t *row, text, is_that_of_the_program_loaded_last)
     for (int i = 0; i < 3; i++) {
         char *one = expect_variant(&b, p->name, "guest/text", "1111");
         char *other = expect_variant(&b, p->name, "guest/text_other", "2222");
+
         cr_expect_str_eq(one, other, "%s: at other addresses, this tests nothing", p->name);
         free(one);
         free(other);
@@ -127,6 +128,7 @@ ParameterizedTest(size_t *row, text, is_nowhere_that_a_program_or_a_trace_could_
     cr_expect_gt(first.trace_bytes, 1000, "%s: the trace is too short to tell", r->name);
     for (size_t i = 1; i < POOLS; i++) {
         struct seen other = observe(r, &pools[i]);
+
         cr_expect_str_eq(other.out, first.out, "%s, %s", r->name, pools[i].name);
         cr_expect(other.trace_bytes == first.trace_bytes && memcmp(other.trace, first.trace, first.trace_bytes) == 0,
                   "%s, %s: another trace", r->name, pools[i].name);

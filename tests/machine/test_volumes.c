@@ -200,6 +200,7 @@ Test(volumes, keep_what_was_synced_when_the_power_fails)
         char *folder = folder_with_images(1, 8192, 1024), *machine = machine_file(folder, 1, 1, "");
         int files = cut_power(machine, moments[i].signal_number, moments[i].after_files, moments[i].after_ms);
         char *synced = format("%d", files);
+
         repair(folder);
         guest_must_pass(&(struct ncube_run){
             .machine = machine, .program = PROGRAM, .args = {"finds what was synced", "//df00/", synced}});
@@ -259,6 +260,7 @@ Test(volumes, are_clean_after_a_signal_at_any_moment)
 
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         char *folder = folder_with_images(1, 8192, 1024), *machine = machine_file(folder, 1, 1, "");
+
         cut_power(machine, moments[i].signal_number, moments[i].after_files, moments[i].after_ms);
         images_check(folder, 1);
         free(machine);

@@ -28,6 +28,7 @@ static uint16_t put_name(struct fuzz *f, uint8_t *at)
     static const char *const names[] = {"/a", "/b",          "/a/b",   "/a/a", "/a/../b",
                                         "/",  "/lost+found", "/a/b/c", "//",   "/."};
     const char *name = names[below(f, sizeof names / sizeof names[0])];
+
     memcpy(at, name, strlen(name));
     return (uint16_t)strlen(name);
 }
@@ -35,6 +36,7 @@ static uint16_t put_name(struct fuzz *f, uint8_t *at)
 static uint64_t random_offset(struct fuzz *f)
 {
     uint64_t offset = (uint64_t)random_next(&f->random) << 33 ^ (uint64_t)random_next(&f->random) << 2;
+
     return offset >> below(f, 64);
 }
 
@@ -52,6 +54,7 @@ static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
     bool two = type == N_FRENAME || type == N_FLINK;
     bool one = type == N_FOPEN || type == N_FSTATNAME || type == N_FUNLINK || type == N_FMKDIR || type == N_FRMDIR ||
                type == N_FACCESS;
+
     if (one || two)
         n += r.name_bytes = put_name(f, message + n);
     if (two)
@@ -77,6 +80,7 @@ static void send(struct fuzz *f)
     uint8_t *message = calloc(1, MESSAGE_MAX);
     uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, 17);
     size_t n = make_request(f, type, message);
+
     if (below(f, 3) == 0)
         n = spoil(f, message, n);
     uint8_t *exact = malloc(n + (n == 0)); /* so that reading beyond it is caught */
@@ -98,6 +102,7 @@ const char *fuzz_messages(uint32_t count, uint32_t seed)
     static char text[5000];
     static struct fuzz f;
     const char *wrong = NULL;
+
     memset(&f, 0, sizeof f);
     f.random = seed;
     volume_make(&f.v, 1024 << seed % 3, 3000, "");
@@ -122,6 +127,7 @@ static void damage(struct fuzz *f)
 {
     for (uint32_t i = 1 + below(f, 30); i > 0; i--) {
         size_t at = below(f, 3) == 0 ? below(f, (uint32_t)f->v.size) : 2048 + below(f, 300000);
+
         if (below(f, 20) == 0)
             at = 1024 + below(f, 1024);
         f->v.bytes[at] = (uint8_t)random_next(&f->random);
@@ -132,6 +138,7 @@ void fuzz_image(uint32_t seed)
 {
     static struct fuzz f;
     static struct model m;
+
     memset(&f, 0, sizeof f);
     f.random = seed;
     volume_make(&f.v, 1024 << seed % 3, 3000, "");

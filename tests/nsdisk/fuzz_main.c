@@ -8,6 +8,7 @@ static uint32_t number(const char *text)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
+
     if (*text == '\0' || *end != '\0' || value > UINT32_MAX / 100) {
         fprintf(stderr, "fuzz: %s is not a number; usage: fuzz [ROUNDS [FIRST_SEED]]\n", text);
         exit(2);
@@ -18,8 +19,10 @@ static uint32_t number(const char *text)
 int main(int argc, char **argv)
 {
     uint32_t rounds = argc > 1 ? number(argv[1]) : 1, first = argc > 2 ? number(argv[2]) : 1;
+
     for (uint32_t seed = first; seed < first + rounds; seed++) {
         const char *wrong = fuzz_messages(20000, seed);
+
         if (wrong != NULL) {
             fprintf(stderr, "fuzz: %s\n", wrong);
             return 1;

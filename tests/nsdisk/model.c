@@ -22,6 +22,7 @@ void model_free(struct model *m)
 void model_copy(struct model *to, const struct model *from)
 {
     struct model_file files[MODEL_FILES];
+
     memcpy(files, to->files, sizeof files);
     *to = *from;
     for (int i = 0; i < MODEL_FILES; i++) {
@@ -52,6 +53,7 @@ static int parent_of(int slot)
 static int32_t reach(const struct model *m, int slot)
 {
     int parent = parent_of(slot);
+
     if (parent < 0 || m->kind[parent] == MODEL_DIR)
         return 0;
     return m->kind[parent] == MODEL_FILE ? -N_ENOTDIR : -N_ENOENT;
@@ -68,6 +70,7 @@ static bool has_children(const struct model *m, int slot)
 static int new_file(struct model *m)
 {
     int i = 0;
+
     while (m->files[i].links != 0)
         i++;
     m->files[i].links = 1;
@@ -78,6 +81,7 @@ static int new_file(struct model *m)
 static int32_t expect_open(struct model *m, int slot)
 {
     int32_t error = reach(m, slot);
+
     if (error == 0 && m->kind[slot] == MODEL_DIR)
         error = -N_EISDIR;
     if (error == 0 && m->kind[slot] == MODEL_NONE) {
@@ -99,6 +103,7 @@ static void step_file(struct model *m, struct volume *v, int slot, const char *n
 {
     uint64_t sfid;
     uint32_t offset = pick(m, MODEL_FILE_BYTES / 2), n = pick(m, pick(m, 4) == 0 ? MODEL_FILE_BYTES / 2 : 9000);
+
     m->last = "open";
     m->expected = expect_open(m, slot);
     m->got = v_open(v, name, N_O_CREAT | N_O_RDWR, &sfid);
@@ -188,6 +193,7 @@ static void step_link(struct model *m, struct volume *v, int slot, const char *n
 static int32_t expect_rename(const struct model *m, int from, int to)
 {
     int32_t error = reach(m, from);
+
     if (error == 0 && m->kind[from] == MODEL_NONE)
         error = -N_ENOENT;
     if (error == 0)
@@ -219,6 +225,7 @@ static void step_rename(struct model *m, struct volume *v, int from, const char 
     m->kind[from] = MODEL_NONE;
     for (int i = 0; m->kind[to] == MODEL_DIR && from < MODEL_NAMES && i < MODEL_NAMES; i++) {
         int old = MODEL_NAMES + from * MODEL_NAMES + i, new = MODEL_NAMES + to *MODEL_NAMES + i;
+
         m->kind[new] = m->kind[old];
         m->file[new] = m->file[old];
         m->kind[old] = MODEL_NONE;
@@ -229,6 +236,7 @@ bool model_step(struct model *m, struct volume *v)
 {
     char name[8], to_name[8];
     int slot = (int)pick(m, MODEL_SLOTS), to = (int)pick(m, MODEL_SLOTS);
+
     if (pick(m, 2) == 0)
         slot = (int)pick(m, MODEL_NAMES);
     model_name(slot, name);
@@ -262,6 +270,7 @@ static const char *compare_slot(const struct model *m, struct volume *v, int slo
 {
     struct file_stat st;
     int32_t status = v_stat(v, name, &st);
+
     if (m->kind[slot] == MODEL_NONE)
         return status == -N_ENOENT || status == -N_ENOTDIR ? NULL : "is there";
     if (status < 0)
@@ -279,8 +288,10 @@ static const char *compare_slot(const struct model *m, struct volume *v, int slo
 const char *model_compare(const struct model *m, struct volume *v)
 {
     static char text[64];
+
     for (int slot = 0; slot < MODEL_SLOTS; slot++) {
         char name[8];
+
         model_name(slot, name);
         const char *wrong = compare_slot(m, v, slot, name);
         if (wrong != NULL) {

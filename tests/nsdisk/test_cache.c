@@ -60,6 +60,7 @@ static void dirty(uint32_t number, enum block_type type, bool fresh)
 {
     struct cache_block *b;
     int error = fresh ? cache_get_new(c, number, type, &b) : cache_get(c, number, type, &b);
+
     cr_assert_eq(error, 0);
     memset(b->bytes, (int)number, BLOCK);
     cache_mark_dirty(c, b);
@@ -69,6 +70,7 @@ static void dirty(uint32_t number, enum block_type type, bool fresh)
 Test(cache, a_flush_writes_in_the_order_that_a_crash_can_bear)
 {
     static const uint32_t expected[] = {40, 30, 21, 10, 9, 50, 20, 60, 51, 1};
+
     dirty(1, BLOCK_SUPER, false);
     dirty(51, BLOCK_DIRECTORY, false);
     dirty(60, BLOCK_INODES, false);
@@ -119,6 +121,7 @@ Test(cache, a_block_with_two_owners_is_reported_by_volume_block_and_caller)
 {
     struct cache_block *b;
     uint8_t data[BLOCK];
+
     dirty(33, BLOCK_DIRECTORY, false);
     cr_assert(!cache_has_mismatch(c));
     cr_assert_eq(cache_get_for(c, 33, BLOCK_INODES, &b, "some_caller"), -N_EIO);
@@ -135,6 +138,7 @@ Test(cache, written_data_is_seen_through_the_cache)
 {
     struct cache_block *b;
     uint8_t data[2 * BLOCK];
+
     cr_assert_eq(cache_get(c, 101, BLOCK_DATA, &b), 0);
     memset(data, 0x5a, sizeof data);
     cr_assert_eq(cache_write_data(c, 100, 2, data), 0);
@@ -145,6 +149,7 @@ Test(cache, written_data_is_seen_through_the_cache)
 Test(cache, keeps_what_is_used_and_what_is_dirty)
 {
     struct cache_block *b;
+
     dirty(5, BLOCK_INODES, false);
     for (uint32_t i = 100; i < 100 + 3 * CACHE_MIN_BLOCKS; i++) {
         cr_assert_eq(cache_get(c, 7, BLOCK_BITMAP, &b), 0);
@@ -168,6 +173,7 @@ Test(cache, flushes_when_every_block_is_dirty)
 Test(cache, forgets_what_was_freed)
 {
     struct cache_block *b;
+
     dirty(50, BLOCK_INDIRECT_1, true);
     cache_forget(c, 50, 1);
     cr_assert_eq(cache_flush(c), 0);

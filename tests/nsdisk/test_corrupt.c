@@ -10,6 +10,7 @@ static struct volume v;
 static uint32_t get32(size_t at)
 {
     uint32_t value;
+
     memcpy(&value, v.bytes + at, sizeof value);
     return value;
 }
@@ -33,6 +34,7 @@ static size_t pointer_at(uint32_t ino, uint32_t i)
 static uint32_t ino_of(const char *name)
 {
     struct file_stat st = {0};
+
     cr_assert_eq(v_stat(&v, name, &st), 0, "%s", name);
     return (uint32_t)st.ino;
 }
@@ -42,6 +44,7 @@ static int32_t read_file(void)
     uint64_t sfid;
     uint8_t buf[1000];
     int32_t status = v_open(&v, "/f", N_O_RDONLY, &sfid);
+
     return status < 0 ? status : v_read(&v, sfid, 20480, buf, sizeof buf);
 }
 
@@ -54,6 +57,7 @@ static int32_t list_directory(void)
 {
     uint64_t sfid;
     int32_t status = v_open(&v, "/d", N_O_RDONLY, &sfid);
+
     return status < 0 ? status : v_readdir(&v, sfid, 24, 4096); /* behind "." and ".." */
 }
 
@@ -161,6 +165,7 @@ static const struct {
 Test(corrupt, is_found_named_and_survived)
 {
     static uint8_t bytes[100000];
+
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         volume_make(&v, 1024, 4096, "");
         volume_mount(&v);
@@ -189,6 +194,7 @@ Test(corrupt, is_found_named_and_survived)
 Test(corrupt, sectors_are_an_error_of_the_file_that_has_them)
 {
     static uint8_t bytes[100000];
+
     volume_make(&v, 1024, 4096, "");
     volume_mount(&v);
     v_put(&v, "/f", bytes, sizeof bytes);

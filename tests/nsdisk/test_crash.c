@@ -41,6 +41,7 @@ static bool was_durable(int i, uint32_t cut)
 static uint64_t open_new(const char *name)
 {
     uint64_t sfid = 0;
+
     cr_assert_eq(v_open(&v, name, N_O_CREAT | N_O_RDWR, &sfid), 0, "%s", name);
     return sfid;
 }
@@ -111,6 +112,7 @@ static void check_prefix(uint32_t cut)
     static uint8_t in[BIG];
     uint64_t sfid;
     uint32_t durable = was_durable(1, cut) ? BIG : was_durable(0, cut) ? BIG / 2 : 0;
+
     if (durable == 0)
         return;
     cr_assert_eq(v_open(&v, "/d/f", N_O_RDONLY, &sfid), 0, "cut after %u", cut);
@@ -129,6 +131,7 @@ static void put_old(void)
 static void replace(void)
 {
     uint64_t sfid = open_new("/d/tmp");
+
     v_write(&v, sfid, 0, new, BIG);
     v_fsync(&v, sfid);
     set_mark(0);
@@ -141,6 +144,7 @@ static void replace(void)
 static void check_old_or_new(uint32_t cut)
 {
     bool is_old = v_has(&v, "/f", old, BIG), is_new = v_has(&v, "/f", new, BIG);
+
     cr_assert(is_old || is_new, "cut after %u: /f is neither the old file nor the new one", cut);
     cr_assert(!was_durable(1, cut) || is_new, "cut after %u: /f is old again", cut);
     cr_assert(!was_durable(0, cut) || is_new || v_has(&v, "/d/tmp", new, BIG), "cut after %u: the new file is gone",
@@ -184,6 +188,7 @@ static void check_kept(uint32_t cut)
 static void fill_directories(void)
 {
     char name[16] = "/d/file-number-x";
+
     v_mkdir(&v, "/d");
     v_mkdir(&v, "/e");
     for (char c = 'a'; c <= 'z'; c++) {
@@ -226,6 +231,7 @@ static void exchange_names(void)
 static void make_and_remove_directories(void)
 {
     static const char *const names[] = {"/new/a", "/new/b", "/new/c", "/new/d", "/new/e", "/new/sub/f", "/new/sub/g"};
+
     v_mkdir(&v, "/new");
     for (int i = 0; i < 5; i++)
         v_put(&v, names[i], new, BIG);
@@ -244,6 +250,7 @@ static void make_and_remove_directories(void)
 static void check_directories(uint32_t cut)
 {
     struct file_stat st;
+
     cr_assert(v_has(&v, "/d/sub/f", new, BIG), "cut after %u", cut);
     cr_assert(!was_durable(0, cut) || v_stat(&v, "/new", &st) == -N_ENOENT, "cut after %u", cut);
 }
@@ -286,6 +293,7 @@ static void put_kept(void)
 static void random_steps(void)
 {
     uint64_t sfid = open_new("/kept/f");
+
     model_free(&m);
     model_init(&m, 77);
     m.directories_stay = true;

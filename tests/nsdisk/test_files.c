@@ -29,6 +29,7 @@ static void finish(const char *what)
 static uint64_t create(const char *name)
 {
     uint64_t sfid = 0;
+
     cr_assert_eq(v_open(&v, name, N_O_RDWR | N_O_CREAT, &sfid), 0, "%s", name);
     return sfid;
 }
@@ -59,6 +60,7 @@ static const struct {
 Test(files, read_back_what_was_written_and_zeros_before)
 {
     static uint8_t out[MB], in[MB + 1];
+
     fill_pattern(out, sizeof out, 1);
     EACH_BLOCK_SIZE(b)
     {
@@ -67,6 +69,7 @@ Test(files, read_back_what_was_written_and_zeros_before)
             const char *name = transfers[i].name;
             uint64_t sfid = create("/f"), at = transfers[i].offset;
             uint32_t n = transfers[i].bytes;
+
             cr_assert_eq(v_write(&v, sfid, at, out, n), (int32_t)n, "%u: %s", block_sizes[b], name);
             cr_assert_eq(v_read(&v, sfid, at, in, n), (int32_t)n, "%u: %s", block_sizes[b], name);
             cr_assert_arr_eq(in, out, n, "%u: %s", block_sizes[b], name);
@@ -85,6 +88,7 @@ Test(files, read_back_what_was_written_and_zeros_before)
 Test(files, survive_a_remount)
 {
     static uint8_t out[300000];
+
     fill_pattern(out, sizeof out, 2);
     EACH_BLOCK_SIZE(b)
     {
@@ -101,6 +105,7 @@ Test(files, survive_a_remount)
 Test(files, a_16_kb_write_in_sequence_is_one_disk_command)
 {
     static uint8_t out[16384];
+
     fill_pattern(out, sizeof out, 3);
     EACH_BLOCK_SIZE(b)
     {
@@ -109,11 +114,13 @@ Test(files, a_16_kb_write_in_sequence_is_one_disk_command)
         cr_assert_eq(v_write(&v, sfid, 0, out, sizeof out), sizeof out);
         for (uint32_t i = 1; i < 128; i++) {
             uint32_t writes = v.writes;
+
             cr_assert_eq(v_write(&v, sfid, i * sizeof out, out, sizeof out), sizeof out);
             cr_assert_eq(v.writes - writes, 1, "%u: write %u took %u", block_sizes[b], i, v.writes - writes);
         }
         for (uint32_t i = 1; i < 128; i++) {
             uint32_t reads = v.reads;
+
             cr_assert_eq(v_read(&v, sfid, i * sizeof out, out, sizeof out), sizeof out);
             cr_assert_eq(v.reads - reads, 1, "%u: read %u took %u", block_sizes[b], i, v.reads - reads);
         }
@@ -124,6 +131,7 @@ Test(files, a_16_kb_write_in_sequence_is_one_disk_command)
 Test(files, small_sequential_reads_are_read_ahead)
 {
     static uint8_t out[65536], in[100];
+
     fill_pattern(out, sizeof out, 4);
     start(1024, 8192);
     v_put(&v, "/f", out, sizeof out);
@@ -140,10 +148,12 @@ Test(files, small_sequential_reads_are_read_ahead)
 Test(files, grow_with_zeros_and_shrink_for_good)
 {
     static uint8_t out[50000], in[200000];
+
     fill_pattern(out, sizeof out, 5);
     EACH_BLOCK_SIZE(b)
     {
         struct file_stat st;
+
         start(block_sizes[b], 8192);
         uint64_t sfid = create("/f");
         cr_assert_eq(v_write(&v, sfid, 0, out, sizeof out), sizeof out);
@@ -165,6 +175,7 @@ Test(files, grow_with_zeros_and_shrink_for_good)
 Test(files, a_write_beyond_the_end_leaves_zeros_between)
 {
     static uint8_t ones[5000], in[9000];
+
     memset(ones, 0xff, sizeof ones);
     EACH_BLOCK_SIZE(b)
     {
@@ -193,6 +204,7 @@ Test(files, append_ignores_the_offset)
 Test(files, reach_the_last_block_of_the_third_level_and_no_further)
 {
     static uint8_t out[4096], in[4096];
+
     fill_pattern(out, sizeof out, 6);
     EACH_BLOCK_SIZE(b)
     {
@@ -213,10 +225,12 @@ Test(files, reach_the_last_block_of_the_third_level_and_no_further)
 Test(files, a_full_volume_takes_what_fits_and_keeps_all_of_it)
 {
     static uint8_t out[MB], in[MB];
+
     fill_pattern(out, sizeof out, 7);
     EACH_BLOCK_SIZE(b)
     {
         struct file_statfs st;
+
         start(block_sizes[b], 5000);
         uint64_t sfid = create("/f"), size = 0;
         int32_t n;
@@ -242,6 +256,7 @@ Test(files, that_are_unlinked_while_open_live_until_the_close)
 {
     static uint8_t out[20000], in[20000];
     struct file_statfs before, after;
+
     fill_pattern(out, sizeof out, 8);
     start(1024, 4096);
     v_statfs(&v, &before);
@@ -261,6 +276,7 @@ Test(files, that_are_unlinked_while_open_live_until_the_close)
 Test(files, no_block_of_the_cache_stays_held)
 {
     static uint8_t out[100000];
+
     start(1024, 4096);
     v_put(&v, "/f", out, sizeof out);
     v_mkdir(&v, "/d");

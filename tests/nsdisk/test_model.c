@@ -49,6 +49,7 @@ static void run_seeds(uint32_t block_bytes)
 {
     const char *wanted = getenv("NSDISK_SEEDS"); /* more than usual */
     uint32_t seeds = wanted ? (uint32_t)atoi(wanted) : 12;
+
     for (uint32_t seed = 0; seed < seeds; seed++)
         run_seed(block_bytes, seed);
 }

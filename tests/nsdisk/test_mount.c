@@ -25,6 +25,7 @@ static const struct {
 Test(mount, takes_every_kind_of_ext2)
 {
     static uint8_t out[40000];
+
     fill_pattern(out, sizeof out, 1);
     for (size_t i = 0; i < sizeof accepted / sizeof accepted[0]; i++) {
         volume_make(&v, 1024, 8192, accepted[i].options);
@@ -105,6 +106,7 @@ Test(mount, is_read_only_where_writing_could_harm)
     for (size_t i = 0; i < sizeof read_only / sizeof read_only[0]; i++) {
         uint64_t sfid;
         struct file_stat st;
+
         volume_make(&v, 1024, 4096, "");
         v.bytes[1024 + read_only[i].offset] = read_only[i].value;
         cr_assert_eq(volume_try_mount(&v), 0, "%s", read_only[i].name);

@@ -25,12 +25,14 @@ static void finish(const char *what)
 static bool exists(const char *name)
 {
     struct file_stat st;
+
     return v_stat(&v, name, &st) == 0;
 }
 
 static uint32_t links_of(const char *name)
 {
     struct file_stat st = {0};
+
     cr_assert_eq(v_stat(&v, name, &st), 0, "%s", name);
     return st.nlink;
 }
@@ -87,6 +89,7 @@ Test(names, are_renamed_as_posix_says)
 {
     for (size_t i = 0; i < sizeof renames / sizeof renames[0]; i++) {
         const char *name = renames[i].name;
+
         start();
         make_tree();
         int32_t status = v_rename(&v, renames[i].from, renames[i].to);
@@ -141,6 +144,7 @@ Test(names, are_made_and_removed_only_where_they_may_be)
     make_tree();
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         int32_t status = calls[i].call(&v, calls[i].path);
+
         cr_assert_eq(status, calls[i].status, "%s: %d", calls[i].name, status);
     }
     finish("calls");
@@ -167,10 +171,12 @@ static const struct {
 Test(names, are_opened_as_their_flags_say)
 {
     uint64_t sfid;
+
     start();
     make_tree();
     for (size_t i = 0; i < sizeof opens / sizeof opens[0]; i++) {
         int32_t status = v_open(&v, opens[i].path, opens[i].flags, &sfid);
+
         cr_assert_eq(status, opens[i].status, "%s: %d", opens[i].name, status);
     }
     cr_assert_eq(v_open(&v, "/g", N_O_WRONLY | N_O_TRUNC, &sfid), 0);
@@ -206,6 +212,7 @@ Test(names, thousands_in_one_directory_are_found_listed_and_removed)
     uint64_t sfid, offset = 0;
     char name[64];
     int32_t n;
+
     volume_make(&v, 1024, 8192, "-N 4000");
     volume_mount(&v);
     cr_assert_eq(v_mkdir(&v, "/d"), 0);
@@ -220,6 +227,7 @@ Test(names, thousands_in_one_directory_are_found_listed_and_removed)
             struct file_dirent e;
             uint32_t i;
             const uint8_t *record = v.reply + sizeof(struct file_reply) + at;
+
             memcpy(&e, record, sizeof e);
             snprintf(name, sizeof name, "%.*s", e.name_bytes, (const char *)record + sizeof e);
             if (sscanf(name, "a file with number %u", &i) == 1)
@@ -243,6 +251,7 @@ Test(names, thousands_in_one_directory_are_found_listed_and_removed)
 Test(names, of_255_bytes_fit_and_longer_ones_are_refused)
 {
     char path[600];
+
     start();
     memset(path, 'n', sizeof path);
     path[0] = '/';
@@ -260,6 +269,7 @@ Test(names, that_are_symbolic_links_are_followed)
 {
     char long_text[120] = "";
     char command[600];
+
     start();
     v_mkdir(&v, "/d");
     v_put(&v, "/d/f", "through", 7);
@@ -293,6 +303,7 @@ Test(names, that_are_symbolic_links_are_followed)
 Test(names, in_a_directory_indexed_by_another_system_stay_valid)
 {
     char name[64];
+
     start();
     v_mkdir(&v, "/d");
     for (uint32_t i = 0; i < 400; i++) {
@@ -316,6 +327,7 @@ Test(names, in_a_directory_indexed_by_another_system_stay_valid)
 Test(names, are_listed_with_their_types_and_nothing_else)
 {
     uint64_t sfid;
+
     start();
     v_put(&v, "/f", "f", 1);
     v_mkdir(&v, "/dir");
@@ -328,6 +340,7 @@ Test(names, are_listed_with_their_types_and_nothing_else)
     for (size_t i = 0; i < 5; i++) {
         struct file_dirent e;
         const uint8_t *record = v.reply + sizeof(struct file_reply) + at;
+
         cr_assert_lt(at, n);
         memcpy(&e, record, sizeof e);
         cr_assert_eq(e.name_bytes, strlen(expected[i].name));

@@ -69,6 +69,7 @@ Test(serve, malformed_messages_are_refused_each_in_its_way)
         uint8_t bytes[64] = {0};
         struct file_reply reply;
         struct file_request r = messages[i].r;
+
         r.seq = 77;
         memcpy(bytes, &r, sizeof r);
         memcpy(bytes + sizeof r, messages[i].text, messages[i].n > sizeof r ? messages[i].n - sizeof r : 0);
@@ -85,6 +86,7 @@ Test(serve, a_path_of_more_than_1024_bytes_is_too_long)
 {
     char path[1100];
     struct file_stat st;
+
     start();
     memset(path, '/', sizeof path);
     path[1024] = '\0';
@@ -99,6 +101,7 @@ Test(serve, offsets_at_the_end_of_the_world_are_refused)
 {
     uint64_t sfid;
     uint8_t in[8];
+
     start();
     v_open(&v, "/f", N_O_RDWR, &sfid);
     cr_assert_eq(v_read(&v, sfid, INT64_MAX, in, 8), 0);
@@ -115,6 +118,7 @@ Test(serve, an_identifier_is_stale_after_its_close_and_after_a_reboot)
 {
     uint64_t sfid, again;
     struct file_stat st;
+
     start();
     v_open(&v, "/f", N_O_RDWR, &sfid);
     cr_assert_eq(v_close(&v, sfid), 0);
@@ -137,6 +141,7 @@ Test(serve, a_file_is_its_clients_alone)
 {
     uint64_t mine, theirs;
     struct file_stat st;
+
     start();
     v_open(&v, "/f", N_O_RDWR, &mine);
     v.client = 9;
@@ -154,6 +159,7 @@ Test(serve, open_files_are_bounded_for_a_client_and_for_all)
 {
     uint64_t sfid;
     uint32_t opened = 0;
+
     start();
     for (uint32_t i = 0; i < OPEN_CLIENT_MAX; i++)
         cr_assert_eq(v_open(&v, "/f", N_O_RDONLY, &sfid), 0, "%u", i);
@@ -175,6 +181,7 @@ Test(serve, stat_tells_everything)
     struct file_stat st;
     struct file_statfs fs;
     uint64_t sfid;
+
     start();
     cr_assert_eq(v_stat(&v, "/f", &st), 0);
     cr_assert_eq(st.size_bytes, 8);

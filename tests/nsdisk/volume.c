@@ -25,6 +25,7 @@ static void die(const char *what)
 static int ram_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
 {
     struct volume *v = ctx;
+
     if ((sector + sectors) * BLOCKDEV_SECTOR_BYTES > v->size)
         die("read beyond the disk");
     v->reads++;
@@ -39,6 +40,7 @@ static uint32_t sectors_before_cut(struct volume *v, uint32_t sectors)
 {
     uint32_t per_block = v->block_bytes / BLOCKDEV_SECTOR_BYTES;
     uint32_t blocks = (sectors + per_block - 1) / per_block;
+
     v->blocks_written += blocks;
     if (v->blocks_allowed == UINT32_MAX)
         return sectors;
@@ -53,6 +55,7 @@ static uint32_t sectors_before_cut(struct volume *v, uint32_t sectors)
 static int ram_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
 {
     struct volume *v = ctx;
+
     if ((sector + sectors) * BLOCKDEV_SECTOR_BYTES > v->size)
         die("write beyond the disk");
     v->writes++;
@@ -65,6 +68,7 @@ static void log_append(void *ctx, const char *text)
 {
     struct volume *v = ctx;
     size_t used = strlen(v->log);
+
     snprintf(v->log + used, sizeof v->log - used, "%s\n", text);
 }
 
@@ -88,6 +92,7 @@ static void image_load(struct volume *v, const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDONLY);
+
     if (fd < 0 || fstat(fd, &st) < 0)
         die(path);
     free(v->bytes);
@@ -101,6 +106,7 @@ static void image_load(struct volume *v, const char *path)
 static void image_store(const struct volume *v, const char *path)
 {
     int fd = open(path, O_WRONLY | O_TRUNC);
+
     if (fd < 0 || write(fd, v->bytes, v->size) != (ssize_t)v->size)
         die(path);
     close(fd);
@@ -109,6 +115,7 @@ static void image_store(const struct volume *v, const char *path)
 static int run(const char *command)
 {
     char line[1024];
+
     snprintf(line, sizeof line, "PATH=$PATH:/sbin:/usr/sbin; %s", command);
     int status = system(line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
@@ -117,6 +124,7 @@ static int run(const char *command)
 void volume_make(struct volume *v, uint32_t block_bytes, uint32_t kilobytes, const char *options)
 {
     char path[64], command[512];
+
     memset(v, 0, sizeof *v);
     v->block_bytes = block_bytes;
     v->boot_number = 1;
@@ -144,6 +152,7 @@ void volume_free(struct volume *v)
 int volume_run(struct volume *v, const char *command)
 {
     char path[64], line[512];
+
     image_path(path);
     image_store(v, path);
     snprintf(line, sizeof line, command, path, path);
@@ -157,6 +166,7 @@ int volume_fsck(struct volume *v, const char *options)
 {
     char command[256];
     const char *quiet = getenv("NSDISK_FSCK_VERBOSE") ? "" : ">/dev/null 2>&1";
+
     snprintf(command, sizeof command, "e2fsck %s %%s %s", options, quiet);
     return volume_run(v, command);
 }
@@ -166,6 +176,7 @@ int volume_try_mount(struct volume *v)
     struct ext2_env env = {.log = {log_append, v}, .now_s = clock_now, .ctx = v};
     struct blockdev dev = {ram_read, ram_write, v->size / BLOCKDEV_SECTOR_BYTES, v};
     char text[256];
+
     v->log[0] = '\0';
     v->blocks_allowed = UINT32_MAX;
     v->read_fails_from = UINT32_MAX;
@@ -189,6 +200,7 @@ void volume_mount(struct volume *v)
 int volume_unmount(struct volume *v)
 {
     int error = server_shutdown(v->server);
+
     volume_crash(v);
     return error;
 }
@@ -206,6 +218,7 @@ int32_t volume_request(struct volume *v, uint32_t type, struct file_request r, c
 {
     static uint32_t seq;
     struct file_reply reply;
+
     r.seq = ++seq;
     r.name_bytes = name == NULL ? 0 : (uint16_t)strlen(name);
     r.name2_bytes = name2 == NULL ? 0 : (uint16_t)strlen(name2);
@@ -235,6 +248,7 @@ int32_t v_open(struct volume *v, const char *name, uint32_t flags, uint64_t *sfi
 {
     struct file_opened opened;
     int32_t status = volume_request(v, N_FOPEN, (struct file_request){.flags = flags, .mode = 0644}, name, NULL, NULL);
+
     if (status == 0) {
         payload(v, &opened, sizeof opened);
         *sfid = opened.sfid;
@@ -251,6 +265,7 @@ int32_t v_read(struct volume *v, uint64_t sfid, uint64_t offset, void *buf, uint
 {
     struct file_request r = {.sfid = sfid, .offset = offset, .bytes = bytes};
     int32_t n = volume_request(v, N_FREAD, r, NULL, NULL, NULL);
+
     if (n > 0)
         payload(v, buf, (size_t)n);
     return n;
@@ -259,12 +274,14 @@ int32_t v_read(struct volume *v, uint64_t sfid, uint64_t offset, void *buf, uint
 int32_t v_write(struct volume *v, uint64_t sfid, uint64_t offset, const void *buf, uint32_t bytes)
 {
     struct file_request r = {.sfid = sfid, .offset = offset, .bytes = bytes};
+
     return volume_request(v, N_FWRITE, r, NULL, NULL, buf);
 }
 
 int32_t v_append(struct volume *v, uint64_t sfid, const void *buf, uint32_t bytes)
 {
     struct file_request r = {.sfid = sfid, .offset = 12345, .bytes = bytes, .flags = N_O_APPEND};
+
     return volume_request(v, N_FWRITE, r, NULL, NULL, buf);
 }
 
@@ -281,6 +298,7 @@ int32_t v_fsync(struct volume *v, uint64_t sfid)
 int32_t v_fstat(struct volume *v, uint64_t sfid, struct file_stat *st)
 {
     int32_t status = volume_request(v, N_FSTAT, (struct file_request){.sfid = sfid}, NULL, NULL, NULL);
+
     if (status == 0)
         payload(v, st, sizeof *st);
     return status;
@@ -294,6 +312,7 @@ static int32_t with_names(struct volume *v, uint32_t type, const char *name, con
 int32_t v_stat(struct volume *v, const char *name, struct file_stat *st)
 {
     int32_t status = with_names(v, N_FSTATNAME, name, NULL);
+
     if (status == 0)
         payload(v, st, sizeof *st);
     return status;
@@ -327,12 +346,14 @@ int32_t v_rmdir(struct volume *v, const char *name)
 int32_t v_readdir(struct volume *v, uint64_t sfid, uint64_t offset, uint32_t bytes)
 {
     struct file_request r = {.sfid = sfid, .offset = offset, .bytes = bytes};
+
     return volume_request(v, N_FREADDIR, r, NULL, NULL, NULL);
 }
 
 int32_t v_statfs(struct volume *v, struct file_statfs *st)
 {
     int32_t status = with_names(v, N_FSTATFS, NULL, NULL);
+
     if (status == 0)
         payload(v, st, sizeof *st);
     return status;
@@ -347,6 +368,7 @@ int32_t v_put(struct volume *v, const char *name, const void *bytes, uint32_t n)
 {
     uint64_t sfid;
     int32_t status = v_open(v, name, N_O_RDWR | N_O_CREAT | N_O_TRUNC, &sfid);
+
     if (status < 0)
         return status;
     status = v_write(v, sfid, 0, bytes, n);
@@ -359,6 +381,7 @@ int v_has(struct volume *v, const char *name, const void *bytes, uint32_t n)
     uint64_t sfid;
     uint8_t *buf = malloc(n + 1u);
     int has = v_open(v, name, N_O_RDONLY, &sfid) == 0;
+
     if (has) {
         has = v_read(v, sfid, 0, buf, n + 1) == (int32_t)n && memcmp(buf, bytes, n) == 0;
         v_close(v, sfid);
@@ -371,6 +394,7 @@ void fill_pattern(void *buf, size_t bytes, uint32_t seed)
 {
     uint64_t state = seed;
     uint8_t *at = buf;
+
     for (size_t i = 0; i < bytes; i++)
         at[i] = (uint8_t)random_next(&state);
 }

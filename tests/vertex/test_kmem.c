@@ -27,6 +27,7 @@ Test(kmem, every_size_gives_its_memory_back)
 
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         void *p = kmem_alloc(MEM_MESSAGE, sizes[i]);
+
         cr_assert_not_null(p, "%zu bytes", sizes[i]);
         cr_expect_eq((uintptr_t)p % 8, 0, "%zu bytes: alignment", sizes[i]);
         cr_expect_eq(kmem_owned(MEM_MESSAGE), sizes[i], "%zu bytes: accounting", sizes[i]);
@@ -58,6 +59,7 @@ Test(kmem, objects_do_not_overlap_in_a_random_history)
     srand(2);
     for (int step = 0; step < 20000; step++) {
         int i = rand() % OBJECTS;
+
         if (o[i].at) {
             for (size_t k = 0; k < o[i].bytes; k++)
                 cr_assert_eq(o[i].at[k], o[i].mark, "step %d: object %d, byte %zu", step, i, k);

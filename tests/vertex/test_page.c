@@ -53,6 +53,7 @@ Test(page, freed_neighbours_join_in_every_order)
 
     for (int o = 0; o < 6; o++) {
         char *run[3];
+
         for (int i = 0; i < 3; i++)
             run[i] = page_alloc(MEM_MESSAGE, 4);
         char *rest = page_alloc(MEM_MESSAGE, PAGES - 12);
@@ -92,6 +93,7 @@ Test(page, a_promise_takes_the_page_that_is_wished_if_it_is_free)
     cr_assert(page_promise(10));
     for (unsigned i = 0; i < sizeof wishes / sizeof *wishes; i++) {
         char *wish = base + wishes[i] * PAGE_BYTES;
+
         cr_expect_eq(page_take_promised(wish), wish, "page %u", wishes[i]);
     }
     cr_expect_eq(page_take_promised(base + 21 * PAGE_BYTES), base + 3 * PAGE_BYTES, "taken: the lowest that is free");
@@ -136,6 +138,7 @@ Test(page, a_random_history_never_hands_out_a_page_twice)
     srand(1);
     for (int step = 0; step < 20000; step++) {
         int i = rand() % RUNS;
+
         if (run[i].at) {
             for (uint32_t k = 0; k < run[i].pages; k++)
                 cr_assert_eq(run[i].at[k * PAGE_BYTES], run[i].mark, "step %d: run %d, page %u", step, i, k);

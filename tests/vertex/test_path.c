@@ -29,6 +29,7 @@ Test(path, names_lead_to_a_volume_or_to_the_front_end)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct path_parts parts;
         int error = path_parse(cases[i].path, &parts);
+
         cr_expect(error == cases[i].error, "\"%s\": %d", cases[i].path, error);
         if (error || cases[i].error)
             continue;

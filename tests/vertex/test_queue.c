@@ -53,6 +53,7 @@ Test(queue, the_oldest_message_that_fits_is_found)
 {
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct message *want = cases[i].found < 0 ? NULL : &message[cases[i].found];
+
         cr_expect_eq(queue_find(&queue, &cases[i].pattern), want, "%s", cases[i].name);
     }
 }

@@ -16,6 +16,7 @@ Test(tree, children_are_those_of_the_binomial_tree)
 {
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t child[32], n = tree_children(cases[i].r, cases[i].nodes, child);
+
         cr_assert_eq(n, cases[i].n, "%s: %u children", cases[i].name, n);
         for (uint32_t k = 0; k < n; k++)
             cr_expect_eq(child[k], cases[i].child[k], "%s: child %u is %u", cases[i].name, k, child[k]);
@@ -28,8 +29,10 @@ Test(tree, every_node_but_the_root_is_reached_once_over_one_hop)
 
     for (uint32_t dim = 0; dim <= 10; dim++) {
         int reached[MAX] = {0};
+
         for (uint32_t r = 0; r < 1u << dim; r++) {
             uint32_t child[32], n = tree_children(r, 1u << dim, child);
+
             for (uint32_t k = 0; k < n; k++) {
                 cr_assert_eq(__builtin_popcount(r ^ child[k]), 1, "dim %u: %u to %u", dim, r, child[k]);
                 reached[child[k]]++;
@@ -45,8 +48,10 @@ Test(tree, of_any_number_of_nodes_reaches_each_once)
 {
     for (uint32_t nodes = 1; nodes <= 100; nodes++) {
         int reached[100] = {0};
+
         for (uint32_t r = 0; r < nodes; r++) {
             uint32_t child[32], n = tree_children(r, nodes, child);
+
             for (uint32_t k = 0; k < n; k++) {
                 cr_assert_lt(child[k], nodes);
                 reached[child[k]]++;

@@ -61,7 +61,7 @@ void report_failed(struct message *m)
 
 bool report_is_kept(void)
 {
-    return kept != NULL;
+    return kept;
 }
 
 void report_again(void)

@@ -94,7 +94,7 @@ bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern)
 
 bool async_awaits(const struct proc *p, const struct message *m)
 {
-    return record_of(p, m) != NULL;
+    return record_of(p, m);
 }
 
 void async_taken(struct proc *p, const struct message *m)
@@ -216,6 +216,7 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
         status = -N_EPROTO;
     if (status > 0 && a->type == N_FREAD) {
         int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO : proc_copy_out(p, to, reply_data(reply), status);
+
         status = error ? error : status;
     }
     if (reply)

@@ -51,6 +51,7 @@ static int run_bounced(struct proc *p, uint32_t drive, bool write, uint64_t sect
 {
     uint64_t bytes = sectors * SECTOR_BYTES;
     int error = vm_check(&p->vm, user, bytes, write ? PTE_R : PTE_W);
+
     event_reap(); /* replies that have left may hold the memory for the buffer */
     void *buffer = error ? NULL : kmem_alloc(MEM_MESSAGE, bytes);
 

@@ -61,6 +61,7 @@ int file_open_standard(struct proc *p)
 
     for (unsigned i = 0; i < 3; i++) {
         struct file f = {.node = NODE_HOST, .sfid = sfid[i], .short_at = FILE_NOT_SHORT};
+
         f.standard = f.stream = true;
         int ufid = add_file(p, &f);
         if (ufid < 0)
@@ -90,6 +91,7 @@ void file_close_all(struct proc *p)
     for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
         if (p->file[i] && !p->file[i]->standard) {
             uint32_t node = p->file[i]->node;
+
             send_exit(p, node);
             remove_files_of(p, node);
         }
@@ -144,6 +146,7 @@ static int find_target(struct proc *p, uint64_t path, int slot, struct target *t
     *t = (struct target){.node = NODE_HOST, .name = parts.name, .bytes = parts.name_bytes};
     if (parts.on_volume) {
         const struct load_volume *v = find_volume(p, parts.volume);
+
         if (!v)
             return -N_ENOENT;
         t->node = v->node;
@@ -574,6 +577,7 @@ int64_t sys_readdir(struct proc *p, const uint64_t *arg)
     status = give_data(p, status, reply, arg[1], bytes);
     if (status > 0) {
         int64_t next = next_offset(reply_data(reply), status);
+
         if (next < 0)
             status = next;
         else

@@ -19,6 +19,7 @@ PLAIN_LOOPS static void copy_words(word *to, const word *from, size_t bytes)
     for (; bytes >= TURN; bytes -= TURN, to += 8, from += 8) {
         word a = from[0], b = from[1], c = from[2], d = from[3];
         word e = from[4], f = from[5], g = from[6], h = from[7];
+
         to[0] = a, to[1] = b, to[2] = c, to[3] = d;
         to[4] = e, to[5] = f, to[6] = g, to[7] = h;
     }
@@ -36,6 +37,7 @@ PLAIN_LOOPS static void copy_words_skewed(word *to, const unsigned char *from, s
 
     for (; bytes >= 4 * WORD; bytes -= 4 * WORD, to += 4, aligned += 4) {
         word a = aligned[0], b = aligned[1], c = aligned[2], d = aligned[3];
+
         to[0] = low >> right | a << left;
         to[1] = a >> right | b << left;
         to[2] = b >> right | c << left;
@@ -44,6 +46,7 @@ PLAIN_LOOPS static void copy_words_skewed(word *to, const unsigned char *from, s
     }
     for (; bytes >= WORD; bytes -= WORD) {
         word high = *aligned++;
+
         *to++ = low >> right | high << left;
         low = high;
     }
@@ -62,6 +65,7 @@ void copy_bytes(void *to, const void *from, size_t bytes)
 
     if (bytes >= 2 * WORD) {
         size_t head = -misalignment(t) % WORD;
+
         copy_single_bytes(t, f, head);
         t += head, f += head, bytes -= head;
         size_t body = bytes / WORD * WORD;
@@ -82,6 +86,7 @@ PLAIN_LOOPS void copy_zero(void *to, size_t bytes)
         *t++ = 0;
     for (; bytes >= TURN; bytes -= TURN, t += TURN) {
         word *w = (word *)t;
+
         w[0] = w[1] = w[2] = w[3] = 0;
         w[4] = w[5] = w[6] = w[7] = 0;
     }

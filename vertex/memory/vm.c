@@ -43,6 +43,7 @@ static pte_t *table_below(pte_t *entry, bool create)
 {
     if (!*entry) {
         pte_t *table = create ? table_new() : NULL;
+
         if (!table)
             return NULL;
         *entry = PTE_FROM_MACHINE(addr_to_machine(table)) | PTE_V;
@@ -166,6 +167,7 @@ static int count_missing(struct vm *vm, uint64_t low, uint64_t high, uint32_t *m
     *missing = 0;
     for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
         pte_t *entry = walk(vm, va, true);
+
         if (!entry)
             return -N_ENOMEM;
         n = entries_in_table(va, high);
@@ -179,6 +181,7 @@ static void promise_missing(struct vm *vm, uint64_t low, uint64_t high, pte_t ri
 {
     for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
         pte_t *entry = walk(vm, va, false);
+
         n = entries_in_table(va, high);
         for (uint64_t i = 0; i < n; i++)
             if (entry[i] == 0)
@@ -205,6 +208,7 @@ static void remove_pages(struct vm *vm, uint64_t low, uint64_t high)
 {
     for (uint64_t va = low; va < high; va += PAGE_BYTES) {
         pte_t *entry = walk(vm, va, false);
+
         if (entry)
             entry_drop(entry);
     }
@@ -244,6 +248,7 @@ int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rig
         uint64_t from = va % PAGE_BYTES;
         uint64_t piece = PAGE_BYTES - from < n ? PAGE_BYTES - from : n;
         char *page = page_for_load(vm, va, from, from + piece, rights);
+
         if (!page)
             return -N_ENOMEM;
         copy_bytes(page + from, source, piece);
@@ -277,6 +282,7 @@ static void move_entries_of_text(struct vm *vm, uint64_t va, pte_t *entry, uint6
 {
     for (uint64_t i = 0, run; i < n; i += run ? run : 1) {
         uint64_t at = va + i * PAGE_BYTES;
+
         run = count_text_at_home(vm, at, entry + i, n - i);
         if (run)
             entries_move(entry + i, run, ncu_text(home_of(vm, at), run * PAGE_BYTES));
@@ -298,6 +304,7 @@ static void for_each_table_of_text(struct vm *vm, void (*act)(struct vm *vm, uin
 
     for (uint64_t va = USER_TEXT_VA, n; va < high; va += n * PAGE_BYTES) {
         pte_t *entry = walk(vm, va, false);
+
         n = entries_in_table(va, high);
         if (entry)
             act(vm, va, entry, n);
@@ -313,6 +320,7 @@ int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
 {
     for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
         pte_t *entry = walk(vm, va + at, true);
+
         if (!entry)
             return -N_ENOMEM;
         *entry = PTE_FROM_MACHINE(machine + at) | PTE_R | PTE_X | PTE_USER | PTE_SHARED | PTE_V;
@@ -336,6 +344,7 @@ static int copy_page(struct vm *vm, uint64_t va, pte_t from)
         return -N_ENOMEM;
     if (from & PTE_V) {
         void *page = page_take_promised(home_of(vm, va));
+
         copy_bytes(page, entry_page(from), PAGE_BYTES);
         entry_set_page(entry, page, from & PTE_RIGHTS);
     } else {
@@ -360,6 +369,7 @@ int vm_copy(struct vm *vm, const struct vm *from)
 
     for (uint64_t va = 0; va < VM_USER_END && !error; va += VM_MIDDLE_BYTES) {
         const pte_t *middle = from->root[VM_INDEX(va, 2)] ? table_of(from->root[VM_INDEX(va, 2)]) : NULL;
+
         if (middle && middle[VM_INDEX(va, 1)])
             error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
     }
@@ -382,6 +392,7 @@ void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes)
 
     for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
         pte_t *entry = walk(vm, va + at, false);
+
         if (entry)
             *entry = 0;
     }
@@ -394,6 +405,7 @@ uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes)
 
     for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
         pte_t *entry = walk(vm, va + at, true);
+
         if (!entry) {
             vm_unmap_buffer(vm, pages, bytes);
             return 0;
@@ -426,6 +438,7 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
+
         if (error)
             return error;
     } else if (increment < 0) {
@@ -478,6 +491,7 @@ RARE int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t by
     while (bytes > 0) {
         uint64_t n = left_in_page(from, bytes);
         const void *source = resolve(vm, from, PTE_R);
+
         if (!source)
             return -N_EFAULT;
         copy_bytes(t, source, n);
@@ -493,6 +507,7 @@ RARE int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint
     while (bytes > 0) {
         uint64_t n = left_in_page(to, bytes);
         void *target = resolve(vm, to, PTE_W);
+
         if (!target)
             return -N_EFAULT;
         copy_bytes(target, f, n);
@@ -506,6 +521,7 @@ int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)
     for (uint64_t done = 0; done < size;) {
         uint64_t n = left_in_page(from + done, size - done);
         const char *source = resolve(vm, from + done, PTE_R);
+
         if (!source)
             return -N_EFAULT;
         for (uint64_t i = 0; i < n; i++, done++)
@@ -519,6 +535,7 @@ int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
 {
     while (bytes > 0) {
         uint64_t n = left_in_page(va, bytes);
+
         if (!resolve(vm, va, right))
             return -N_EFAULT;
         va += n, bytes -= n;

@@ -125,6 +125,7 @@ int lost_tell(struct proc *p, uint32_t node)
     p->lost_status = 0;
     for (struct lost **link = &p->lost; *link;) {
         struct lost *l = *link;
+
         if (node != LOST_TO_ANY && l->node != node) {
             link = &l->next;
             continue;

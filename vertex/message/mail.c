@@ -156,6 +156,7 @@ RARE void mail_offer_waiting(void)
     for (uint32_t c = 0; c <= NCU_CHANNELS; c++) {
         const struct ncu_cause *header = msg_waiting_header(c);
         struct message *m = header ? mail_landing(header) : NULL;
+
         if (m)
             msg_land(c, m);
     }

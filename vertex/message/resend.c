@@ -129,7 +129,7 @@ bool resend_is_due(void)
 
     while (r && !r->waits)
         r = r->next;
-    return r != NULL;
+    return r;
 }
 
 void resend_flush(void)

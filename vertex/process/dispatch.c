@@ -28,6 +28,7 @@ static struct proc *next(void)
 {
     for (uint32_t i = 1; i <= PROCS_MAX; i++) {
         struct proc *p = proc_find((last + i) % PROCS_MAX);
+
         if (p && has_work(p))
             return p;
     }
@@ -119,6 +120,7 @@ void sched_main(void)
 {
     for (;;) {
         struct proc *p = next();
+
         if (!p) {
             idle();
         } else if (p->state == PROC_READY) {

@@ -51,6 +51,7 @@ static int check_segments(struct rexec *r)
 
     for (uint32_t i = 0; i < r->program.segments && !error; i++) {
         const struct abi_segment *s = &r->segment[i];
+
         if (!segment_is_sound(r, s) || (i > 0 && s->va < s[-1].va + s[-1].mem_bytes))
             return -N_ENOEXEC;
         error = vm_check(&p->vm, s->data, s->file_bytes, PTE_R);

@@ -330,6 +330,7 @@ static int place_builtin(struct proc *p, const struct boot_info *info)
 
     for (uint32_t i = 0; i < info->segments; i++) {
         int error = place_segment(p, &info->segment[i]);
+
         if (error)
             return error;
     }

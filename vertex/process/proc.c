@@ -84,6 +84,7 @@ static void free_buffers(struct proc *p)
 {
     while (p->buffers) {
         struct message *m = p->buffers;
+
         p->buffers = m->next;
         msg_release(m);
     }

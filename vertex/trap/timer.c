@@ -14,6 +14,7 @@ static uint64_t earliest(void)
 
     for (uint32_t i = 0; i < PROCS_MAX; i++) {
         const struct proc *p = proc_find(i);
+
         if (p && p->deadline_cycles < at)
             at = p->deadline_cycles;
     }
@@ -66,6 +67,7 @@ void timer_due(uint64_t now_cycles)
     armed = NCU_TIMER_NONE;
     for (uint32_t i = 0; i < PROCS_MAX; i++) {
         struct proc *p = proc_find(i);
+
         if (p && p->deadline_cycles <= now_cycles)
             expire(p);
     }
