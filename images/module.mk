@@ -35,7 +35,13 @@ $(B)/include/pio.h: libpio/file/pio.h
 LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
-NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(NSDISK_SRCS))
+NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS))) \
+    $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(NSDISK_SRCS)))
+
+# What the kernel shares with programs, compiled with the programs' ABI
+$(B)/rv/user/%.o: %.c
+	@mkdir -p $(@D)
+	$(RV)gcc $(RV_CFLAGS) $(RV_USER_FLAGS) -MMD -MP -c -o $@ $<
 
 RV_USER_FLAGS := -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1 -fno-pic -ffunction-sections -fdata-sections \
     -I$(B)/include -isystem $(NEWLIB)/include

@@ -3,11 +3,11 @@
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
     ext2/ext2_inode.c ext2/ext2_map.c \
-    ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_walk.c serve/open_table.c serve/serve.c ext2/text.c)
+    ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_walk.c serve/open_table.c serve/serve.c) vertex/shared/text.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
-$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/text.c))
+$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c vertex/shared/text.c))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))

@@ -1,6 +1,6 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
-VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c base/text.c memory/copy.c memory/string.c memory/page.c \
+VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c shared/text.c memory/copy.c memory/string.c memory/page.c \
     memory/kmem.c memory/vm.c message/ncu_calls.c trap/event.c message/queue.c message/msg.c message/resend.c \
             trap/trap.c process/dispatch.c trap/timer.c trap/signal.c message/mail.c message/lost.c base/report.c \
     process/proc.c process/tree.c process/load.c process/exec.c trap/syscall.c message/message.c \
@@ -25,4 +25,4 @@ $(eval $(call host_test,vertex/test_msg))
 $(eval $(call host_test,vertex/test_copy,vertex/memory/copy.c))
 $(eval $(call host_test,vertex/test_path,vertex/file/path.c))
 $(eval $(call host_test,vertex/test_tree,vertex/process/tree.c))
-$(eval $(call host_test,vertex/test_text,vertex/base/text.c))
+$(eval $(call host_test,vertex/test_text,vertex/shared/text.c))

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/qemu/cost.h"
 #include "emu/base/memory.h"
-#include "emu/model/net.h"
 #include "emu/base/signals.h"
+#include "emu/model/net.h"
+#include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
 
 int machine_complain(struct machine *m, const char *format, ...)

@@ -15,18 +15,18 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "emu/qemu/cabinet.h"
 #include "emu/cmd/config.h"
-#include "emu/model/disk.h"
-#include "emu/front/front.h"
-#include "emu/qemu/harts.h"
 #include "emu/cmd/heartbeat.h"
-#include "emu/front/loader.h"
-#include "emu/model/ncu.h"
-#include "emu/time/sched.h"
 #include "emu/cmd/stats.h"
-#include "emu/qemu/text_pool.h"
+#include "emu/front/front.h"
+#include "emu/front/loader.h"
+#include "emu/model/disk.h"
+#include "emu/model/ncu.h"
 #include "emu/model/trace.h"
+#include "emu/qemu/cabinet.h"
+#include "emu/qemu/harts.h"
+#include "emu/qemu/text_pool.h"
+#include "emu/time/sched.h"
 
 struct machine_options {         /* outlive the machine */
     const char *machine;         /* machine file, NULL: compute nodes only */

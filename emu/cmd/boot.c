@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu/front/console.h"
+#include "emu/base/plural.h"
+#include "emu/base/signals.h"
 #include "emu/cmd/launch.h"
 #include "emu/cmd/link.h"
-#include "emu/base/plural.h"
 #include "emu/cmd/run.h"
-#include "emu/base/signals.h"
+#include "emu/front/console.h"
 
 #define LOOK_MS           10
 #define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)

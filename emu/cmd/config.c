@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/model/disk.h"
 #include "emu/cmd/setting.h"
+#include "emu/model/disk.h"
 #include "emu/model/software.h"
 
 #define BOARD_MAX       ((NODE_HOST - NODE_IO_BASE) / 16 - 1)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "emu/model/fault.h"
-#include "vertex/contract/machine.h"
 #include "emu/model/topo.h"
+#include "vertex/contract/machine.h"
 
 struct config_cost { /* an entry of `cycles = { ... }`: another cost for a class of instructions */
     char *name;

@@ -12,10 +12,10 @@
 
 #include "emu/cmd/boot.h"
 #include "emu/cmd/link.h"
-#include "vertex/contract/machine.h"
 #include "emu/cmd/options.h"
 #include "emu/cmd/run.h"
 #include "emu/cmd/tool.h"
+#include "vertex/contract/machine.h"
 
 /* ---- Options of machines ---- */
 

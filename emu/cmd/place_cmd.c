@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/model/paths.h"
 #include "emu/cmd/tool.h"
+#include "emu/model/paths.h"
 
 static const char help[] =
     "Usage: ncube place [OPTION...] MACHINE [VOLUME...]\n"

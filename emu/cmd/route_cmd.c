@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/model/net.h"
-#include "emu/model/paths.h"
 #include "emu/base/plural.h"
 #include "emu/cmd/tool.h"
+#include "emu/model/net.h"
+#include "emu/model/paths.h"
 
 static const char help[] =
     "Usage: ncube route [OPTION...] MACHINE FROM TO...\n"

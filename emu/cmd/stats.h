@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 #include "emu/model/ncu.h"
-#include "emu/time/sched.h"
 #include "emu/model/topo.h"
+#include "emu/time/sched.h"
 
 struct stats_source { /* only read */
     const struct topo *topo;

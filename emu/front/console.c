@@ -5,20 +5,7 @@
 #include <string.h>
 
 #include "emu/front/errmap.h"
-#include "vertex/contract/machine.h"
-
-void console_name_node(uint32_t node, char *name)
-{
-    if (NODE_IS_COMPUTE(node))
-        snprintf(name, CONSOLE_NAME_BYTES, "node %u", node);
-    else if (NODE_IS_IO(node))
-        snprintf(name, CONSOLE_NAME_BYTES, "I/O node %u of board %u", (node - NODE_IO_BASE) % 16,
-                 (node - NODE_IO_BASE) / 16);
-    else if (node == NODE_HOST)
-        snprintf(name, CONSOLE_NAME_BYTES, "the front end");
-    else
-        snprintf(name, CONSOLE_NAME_BYTES, "node 0x%x", node);
-}
+#include "vertex/shared/node_name.h"
 
 void console_say(struct streams *s, const char *format, ...)
 {
@@ -43,8 +30,8 @@ static void copy_visible(char *to, const char *from, size_t n)
 /* The whole line in one write, so that nothing comes between. */
 static void print_line(struct streams *s, const char *prefix, const char *text, size_t n)
 {
-    char line[CONSOLE_NAME_BYTES + CONSOLE_LINE_BYTES + 8];
-    size_t used = snprintf(line, CONSOLE_NAME_BYTES + 2, "%s%s", prefix, prefix[0] ? ": " : "");
+    char line[NODE_NAME_BYTES + CONSOLE_LINE_BYTES + 8];
+    size_t used = snprintf(line, NODE_NAME_BYTES + 2, "%s%s", prefix, prefix[0] ? ": " : "");
 
     copy_visible(line + used, text, n);
     line[used + n] = '\n';

@@ -11,10 +11,6 @@
 #include "emu/front/streams.h"
 
 #define CONSOLE_LINE_BYTES 1024u /* longer lines from nodes are broken */
-#define CONSOLE_NAME_BYTES 40u
-
-/* "node 5", "I/O node 0 of board 3"; name holds CONSOLE_NAME_BYTES. */
-void console_name_node(uint32_t node, char *name);
 
 /* One line: "ncube: ", then the text. */
 __attribute__((format(printf, 2, 3))) void console_say(struct streams *s, const char *format, ...);

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/plural.h"
 #include "emu/front/console.h"
 #include "emu/front/ionodes.h"
 #include "emu/front/lives.h"
-#include "vertex/contract/machine.h"
-#include "emu/model/owed.h"
-#include "emu/base/plural.h"
 #include "emu/front/subcube.h"
+#include "emu/model/owed.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
+#include "vertex/shared/node_name.h"
 
 enum phase { PHASE_NEW, PHASE_MOUNTING, PHASE_UP, PHASE_STOPPING, PHASE_FINISHED };
 
@@ -320,10 +320,10 @@ static const char *receive_started(struct front *f, uint32_t from, const uint8_t
 
 static const char *receive_console(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
-    char name[CONSOLE_NAME_BYTES];
+    char name[NODE_NAME_BYTES];
     struct job *j = job_of(f, from);
 
-    console_name_node(from, name);
+    node_name(from, name);
     console_print(j ? &j->streams : &f->streams, name, (const char *)bytes, n);
     return NULL;
 }
@@ -370,9 +370,9 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
 
 static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why)
 {
-    char name[CONSOLE_NAME_BYTES];
+    char name[NODE_NAME_BYTES];
 
-    console_name_node(from, name);
+    node_name(from, name);
     console_say(&f->streams, "a message of type 0x%x from %s is refused: %s", TAG_TYPE(tag), name, why);
 }
 

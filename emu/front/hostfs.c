@@ -17,9 +17,9 @@
 
 #include "emu/front/beneath.h"
 #include "emu/front/errmap.h"
-#include "vertex/contract/machine.h"
 #include "emu/front/openfiles.h"
 #include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 
 #define SERVED_DEV         (NODE_HOST << 8)

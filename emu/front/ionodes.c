@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/front/console.h"
 #include "emu/base/plural.h"
+#include "emu/front/console.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
+#include "vertex/shared/node_name.h"
 
 enum drive_state { DRIVE_WAITING, DRIVE_MISSING, DRIVE_MOUNTED, DRIVE_FAILED };
 
@@ -94,9 +95,9 @@ const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const ui
 void io_nodes_miss(struct io_nodes *s, uint32_t node)
 {
     int i = io_nodes_find(s, node);
-    char name[CONSOLE_NAME_BYTES];
+    char name[NODE_NAME_BYTES];
 
-    console_name_node(node, name);
+    node_name(node, name);
     for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
         if (s->node[i].drive[d] != DRIVE_WAITING)
             continue;
@@ -128,7 +129,7 @@ static void fail_waiting_drives(struct io_node *node)
 
 const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n)
 {
-    char name[CONSOLE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
+    char name[NODE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
     struct io_node *node = &s->node[io_nodes_find(s, from)];
 
     if (n < sizeof(struct job_exit))
@@ -138,7 +139,7 @@ const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8
     node->state = IO_DOWN;
     s->failed = true;
     fail_waiting_drives(node);
-    console_name_node(from, name);
+    node_name(from, name);
     explain_exit(bytes, n, why);
     console_say(s->streams, "nsdisk on %s has ended: %s", name, why);
     return NULL;
@@ -148,14 +149,14 @@ bool io_nodes_lose(struct io_nodes *s, uint32_t node)
 {
     int i = io_nodes_find(s, node);
     struct io_node *io = &s->node[i];
-    char name[CONSOLE_NAME_BYTES];
+    char name[NODE_NAME_BYTES];
 
     if (io->state == IO_DOWN)
         return false;
     io->state = IO_DOWN;
     if (count_drives(s, i, DRIVE_MOUNTED) == 0)
         return true;
-    console_name_node(node, name);
+    node_name(node, name);
     console_say(s->streams, "there is no way to %s: it was not shut down", name);
     s->failed = true;
     return true;
@@ -190,7 +191,7 @@ uint32_t io_nodes_stopping(const struct io_nodes *s)
 const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n)
 {
     struct file_reply reply;
-    char name[CONSOLE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
+    char name[NODE_NAME_BYTES], why[CONSOLE_LINE_BYTES];
     int i = io_nodes_find(s, from);
 
     if (n < sizeof reply)
@@ -201,7 +202,7 @@ const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const u
 
     s->node[i].state = IO_DOWN;
     if (reply.status < 0) {
-        console_name_node(from, name);
+        node_name(from, name);
         console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);
         console_say(s->streams, "%s did not shut down cleanly: %s", name, why);
         s->failed = true;
@@ -235,10 +236,10 @@ void io_nodes_describe_mounts(const struct io_nodes *s, char *text, size_t bytes
 
 void io_nodes_describe_shutdowns(const struct io_nodes *s, char *text, size_t bytes)
 {
-    char name[CONSOLE_NAME_BYTES] = "none";
+    char name[NODE_NAME_BYTES] = "none";
 
     for (uint32_t i = s->topo->n_io; i-- > 0;)
         if (s->node[i].state == IO_STOPPING)
-            console_name_node(s->topo->io[i].node, name);
+            node_name(s->topo->io[i].node, name);
     snprintf(text, bytes, "the front end waits for %u nsdisk to shut down, first on %s", io_nodes_stopping(s), name);
 }

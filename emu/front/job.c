@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/plural.h"
 #include "emu/front/console.h"
 #include "emu/front/lives.h"
-#include "emu/base/plural.h"
 #include "emu/front/where.h"
+#include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
-#include "vertex/contract/abi.h"
 #include "vertex/contract/system.h"
 
 /* ---- Nodes for programs ------------------------------------------------------------------------- */

@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/front/hostfs.h"
 #include "emu/front/lines.h"
 #include "emu/front/loader.h"
-#include "emu/front/hostfs.h"
 #include "emu/front/streams.h"
 #include "emu/model/topo.h"
 

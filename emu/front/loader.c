@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/errors.h"
 
 #define PAGE_BYTES UINT64_C(4096) /* Sv39 */
 

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "vertex/shared/node_name.h"
+
 /* ---- Channels ---- */
 
 /* Is this directed channel one of the two at a node's channel `number`? */
@@ -65,16 +67,12 @@ bool fault_drive_is_dead(const struct fault *fault, uint32_t n, uint32_t node, u
 
 static void name_broken(const struct fault *f, const struct topo *t, char *name, size_t bytes)
 {
-    uint32_t board = (f->node - NODE_IO_BASE) / 16, index = (f->node - NODE_IO_BASE) % 16;
-
     if (f->kind == FAULT_DRIVE)
         snprintf(name, bytes, "the drive of volume %s", topo_io_node(t, f->node)->drive[f->drive].volume);
     else if (f->kind == FAULT_LINK)
         snprintf(name, bytes, "the link at channel %u of node %u", f->channel, f->node);
-    else if (NODE_IS_IO(f->node))
-        snprintf(name, bytes, "I/O node %u of board %u", index, board);
     else
-        snprintf(name, bytes, "node %u", f->node);
+        node_name(f->node, name);
 }
 
 static double seconds(uint64_t cycles)
@@ -84,7 +82,7 @@ static double seconds(uint64_t cycles)
 
 void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cycles, char *text, size_t bytes)
 {
-    char name[64];
+    char name[64]; /* at least NODE_NAME_BYTES */
 
     name_broken(f, t, name, sizeof name);
     if (!fault_is_active(f, now_cycles))

@@ -4,10 +4,10 @@
 #ifndef NCUBE_FAULT_PLAN_H
 #define NCUBE_FAULT_PLAN_H
 
-#include "emu/time/eventq.h"
 #include "emu/model/fault.h"
 #include "emu/model/net.h"
 #include "emu/model/trace.h"
+#include "emu/time/eventq.h"
 
 struct fault_plan;
 

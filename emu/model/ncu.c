@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/model/fault_plan.h"
 #include "emu/base/memory.h"
+#include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
 
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)

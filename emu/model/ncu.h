@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 #include "emu/model/disk.h"
-#include "emu/time/eventq.h"
 #include "emu/model/fault.h"
 #include "emu/model/net.h"
 #include "emu/model/topo.h"
 #include "emu/model/trace.h"
+#include "emu/time/eventq.h"
 
 struct ncu;
 

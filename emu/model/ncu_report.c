@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "emu/front/console.h"
+#include "emu/base/plural.h"
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
-#include "emu/base/plural.h"
+#include "vertex/shared/node_name.h"
 
 /* "any" or a number, in a buffer of the caller's. */
 static const char *name_number(uint64_t number, char *text, size_t bytes)
@@ -73,14 +73,14 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 
 static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes)
 {
-    char name[CONSOLE_NAME_BYTES];
-    char end_name[CONSOLE_NAME_BYTES];
+    char name[NODE_NAME_BYTES];
+    char end_name[NODE_NAME_BYTES];
     uint32_t node, end, channel;
 
     topo_channel_start(n->topo, noise->channel, &node, &channel);
     topo_channel_end(n->topo, noise->channel, &end, &channel);
-    console_name_node(node, name);
-    console_name_node(end, end_name);
+    node_name(node, name);
+    node_name(end, end_name);
     snprintf(text, bytes,
              "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
              end_name, noise->damaged, noise->passed, plural(noise->passed));

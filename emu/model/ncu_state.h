@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/model/ncu.h"
 #include "emu/base/nodeset.h"
+#include "emu/model/ncu.h"
 
 #define CHANNELS   (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
 #define NODE_ORDER 0x40000000u         /* in the event queue: after the network's own events of the same cycle */

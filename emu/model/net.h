@@ -31,8 +31,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/time/eventq.h"
 #include "emu/model/topo.h"
+#include "emu/time/eventq.h"
 
 #define NET_HOP_CYCLES   45u
 #define NET_BYTE_CYCLES  9u /* bit-serial, 8 data bits and parity at 20 MHz */

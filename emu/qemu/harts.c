@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "emu/qemu/futex.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
+#include "emu/qemu/futex.h"
 
 /* All of this is a matter of speed only: refused, everything works as well. */
 static void keep_on(pid_t thread, int processor)

@@ -23,9 +23,9 @@
 #define _GNU_SOURCE
 #include "emu/qemu/cost.h"
 #include "emu/qemu/futex.h"
-#include "vertex/contract/machine.h"
 #include "emu/qemu/qemu_abi.h"
 #include "emu/qemu/slots.h"
+#include "vertex/contract/machine.h"
 
 #include <errno.h>
 #include <signal.h>

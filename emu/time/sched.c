@@ -3,10 +3,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "emu/base/memory.h"
 #include "emu/time/account.h"
 #include "emu/time/clocks.h"
 #include "vertex/contract/machine.h"
-#include "emu/base/memory.h"
 
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
 #define RUN_AHEAD_CYCLES 2000000u

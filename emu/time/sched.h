@@ -53,8 +53,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/time/eventq.h"
 #include "emu/qemu/harts.h"
+#include "emu/time/eventq.h"
 
 struct sched;
 

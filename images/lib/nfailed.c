@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vertex/contract/machine.h"
 #include "images/lib/failure.h"
 #include "vertex/contract/traps.h"
+#include "vertex/shared/node_name.h"
 
 #define TEXT_BYTES   512
 #define VOLUME_BYTES 16
@@ -40,10 +40,11 @@ static bool volume_is_missing(const char *volume)
 static void describe_node(int fd, char *text, size_t bytes)
 {
     long node = fd < 0 ? -1 : trap_ionode(fd);
+    char name[NODE_NAME_BYTES] = "";
 
-    text[0] = '\0';
     if (node >= 0 && NODE_IS_IO(node))
-        snprintf(text, bytes, " on I/O node %ld of board %ld", (node - NODE_IO_BASE) % 16, (node - NODE_IO_BASE) / 16);
+        node_name((uint32_t)node, name);
+    snprintf(text, bytes, "%s%s", name[0] ? " on " : "", name);
 }
 
 static void describe_why(const struct failure *f, char *text, size_t bytes)

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vertex/contract/machine.h"
 #include "images/lib/result.h"
+#include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
 
 void *_sbrk(ptrdiff_t increment);

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "images/lib/result.h"
-#include "vertex/contract/traps.h"
 #include "vertex/contract/system.h"
+#include "vertex/contract/traps.h"
 
 /* ---- The file (ELF, 64 bit, little-endian) ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "vertex/contract/errors.h"
-#include "nsdisk/ext2/text.h"
+#include "vertex/shared/text.h"
 
 struct cache {
     const struct blockdev *dev;
@@ -128,7 +128,7 @@ static int cache_disk_error(struct cache *c, const char *verb, uint32_t first, u
 {
     char text[128];
 
-    text_format(text, sizeof text, "%s: the drive failed to %s block %u (%u blocks)", c->volume, verb, first, count);
+    text_print(text, sizeof text, "%s: the drive failed to %s block %u (%u blocks)", c->volume, verb, first, count);
     c->log.write(c->log.ctx, text);
     return -N_EIO;
 }
@@ -235,8 +235,8 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
 {
     char text[160];
 
-    text_format(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
-                b->number, type_name[type], caller, type_name[b->type]);
+    text_print(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
+               b->number, type_name[type], caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
     c->mismatch = true;
     return -N_EIO;

@@ -5,7 +5,7 @@
 #include "nsdisk/ext2/ext2_walk.h"
 
 #include "vertex/contract/errors.h"
-#include "nsdisk/ext2/text.h"
+#include "vertex/shared/text.h"
 
 struct rename {
     struct ext2_walk old, new;
@@ -153,7 +153,7 @@ static int rename_invoke(struct ext2 *fs, struct rename *r)
 
 static struct ext2_path shelter_path(char text[SHELTER_BYTES], uint32_t ino)
 {
-    size_t bytes = text_format(text, SHELTER_BYTES, "/lost+found/#%u", ino);
+    size_t bytes = text_print(text, SHELTER_BYTES, "/lost+found/#%u", ino);
 
     return (struct ext2_path){text, (uint32_t)bytes};
 }

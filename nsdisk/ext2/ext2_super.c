@@ -15,7 +15,7 @@
 
 #include "nsdisk/ext2/disk_bytes.h"
 #include "vertex/contract/errors.h"
-#include "nsdisk/ext2/text.h"
+#include "vertex/shared/text.h"
 
 #define SUPER_OFFSET     1024u
 #define SUPER_BYTES      1024u
@@ -100,8 +100,8 @@ int ext2_corrupt(struct ext2 *fs, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    size_t n = text_format(text, sizeof text, "%s: corrupt: ", fs->volume);
-    text_format_list(text + n, sizeof text - n, format, list);
+    size_t n = text_print(text, sizeof text, "%s: corrupt: ", fs->volume);
+    text_print_list(text + n, sizeof text - n, format, list);
     va_end(list);
     fs->errors = true;
     ext2_log(fs, text);
@@ -116,7 +116,7 @@ static int refuse(struct super *s, int error, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    text_format_list(s->error, s->error_bytes, format, list);
+    text_print_list(s->error, s->error_bytes, format, list);
     va_end(list);
     return error;
 }
@@ -218,14 +218,14 @@ static void settle_features(struct ext2 *fs, const struct super *s)
     fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
     fs->read_only = unknown != 0 || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
     if (unknown != 0)
-        text_format(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume, unknown);
+        text_print(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume, unknown);
     else if (s->state & STATE_ERRORS)
-        text_format(text, sizeof text, "%s: read-only: it is marked as having errors; run e2fsck", fs->volume);
+        text_print(text, sizeof text, "%s: read-only: it is marked as having errors; run e2fsck", fs->volume);
     else if (s->last_orphan != 0)
-        text_format(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck", fs->volume,
-                    s->last_orphan);
+        text_print(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck", fs->volume,
+                   s->last_orphan);
     else if (!fs->clean_before)
-        text_format(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space", fs->volume);
+        text_print(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space", fs->volume);
     if (fs->read_only || !fs->clean_before)
         ext2_log(fs, text);
     uint64_t by_pointers = ext2_map_max_blocks(fs) << fs->block_shift;
@@ -441,7 +441,7 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
 
     if (!fs)
         return refuse(&s, -N_ENOMEM, "not enough memory");
-    text_format(fs->volume, sizeof fs->volume, "%s", volume);
+    text_print(fs->volume, sizeof fs->volume, "%s", volume);
     fs->dev = *dev;
     fs->env = *env;
     int error = super_check(fs, &s);

@@ -5,18 +5,18 @@
  * Built into the boot image; Vertex starts it and lets it see raw node addresses and every message type.
  * Its two message buffers grow to what is needed and are never given back.
  */
+#include <ntime.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "vertex/contract/machine.h"
-#include "vertex/contract/traps.h"
-#include "vertex/contract/errors.h"
-#include "vertex/contract/proto.h"
 #include "nsdisk/serve/serve.h"
-#include "nsdisk/ext2/text.h"
-#include "vertex/include/ntime.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
+#include "vertex/contract/traps.h"
+#include "vertex/shared/text.h"
 
 #define CACHE_BYTES        (1u << 20)  /* of all volumes together */
 #define BUFFER_FIRST_BYTES (32u << 10) /* holds the requests that programs usually make */

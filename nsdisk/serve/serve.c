@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vertex/contract/errors.h"
 #include "nsdisk/serve/open_table.h"
+#include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 
 struct server {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "emu/model/disk.h"
-#include "vertex/contract/machine.h"
 #include "tests/emu/image.h"
+#include "vertex/contract/machine.h"
 
 #define IMAGE_BYTES  (64ull << 20)
 #define FIRST_SECTOR 2000

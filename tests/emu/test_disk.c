@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "vertex/contract/machine.h"
 #include "tests/emu/image.h"
+#include "vertex/contract/machine.h"
 
 /*
  * A drive with round numbers, in cycles: revolution 200000; 20 slots of 10000; overhead 2000; bus 5000 per sector;

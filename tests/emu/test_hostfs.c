@@ -6,11 +6,11 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-#include "vertex/contract/machine.h"
 #include "emu/front/openfiles.h"
-#include "vertex/contract/errors.h"
-#include "vertex/contract/proto.h"
 #include "scratch.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/proto.h"
 
 /*
  * The scratch folder holds what is outside; "in" is served:

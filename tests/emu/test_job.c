@@ -8,10 +8,10 @@
 #include <signal.h>
 
 #include "emu/front/front.h"
-#include "vertex/contract/machine.h"
-#include "vertex/contract/errors.h"
-#include "vertex/contract/proto.h"
 #include "tiny_elf.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
 #define MESSAGES 512

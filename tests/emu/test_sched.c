@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/qemu/futex.h"
 #include "emu/base/signals.h"
+#include "emu/qemu/futex.h"
 
 #define HARTS          6
 #define STEPS          60

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nsdisk/serve/serve.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
-#include "nsdisk/serve/serve.h"
 
 #define VOLUME_NODE   0x4030u
 #define VOLUME_CLIENT 3u /* node of the client that the functions speak for */

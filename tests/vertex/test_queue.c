@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 
-#include "vertex/message/queue.h"
 #include "vertex/contract/system.h"
+#include "vertex/message/queue.h"
 
 enum { COUNT = 5 };
 

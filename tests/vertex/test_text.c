@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vertex/base/text.h"
+#include "vertex/shared/text.h"
 
 Test(text, conversions_are_those_of_printf)
 {

@@ -1,9 +1,9 @@
 #include "vertex/base/panic.h"
 
+#include "vertex/contract/system.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
-#include "vertex/contract/system.h"
-#include "vertex/base/text.h"
+#include "vertex/shared/text.h"
 
 enum { LINE_BYTES = 256 };
 

@@ -4,9 +4,9 @@
 
 #include "vertex/base/panic.h"
 #include "vertex/memory/copy.h"
+#include "vertex/memory/page.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
-#include "vertex/memory/page.h"
 #include "vertex/trap/timer.h"
 
 #define FIRST_WAIT_CYCLES (CLOCK_HZ / 1000)

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "vertex/message/queue.h"
 #include "vertex/contract/system.h"
+#include "vertex/message/queue.h"
 
 /* fault: NULL unless it was one. */
 void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);

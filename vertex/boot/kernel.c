@@ -4,13 +4,13 @@
  */
 #include <stdint.h>
 
-#include "vertex/contract/machine.h"
 #include "vertex/base/addr.h"
-#include "vertex/process/load.h"
+#include "vertex/contract/machine.h"
+#include "vertex/memory/page.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
-#include "vertex/memory/page.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/load.h"
 #include "vertex/trap/trap.h"
 
 extern char kernel_end[];

@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vertex/contract/machine.h"
 #include "vertex/base/asm.h"
-#include "vertex/memory/copy.h"
 #include "vertex/base/csr.h"
-#include "vertex/message/ncu_calls.h"
+#include "vertex/contract/machine.h"
+#include "vertex/memory/copy.h"
 #include "vertex/memory/page.h"
-#include "vertex/base/text.h"
 #include "vertex/memory/vm.h"
+#include "vertex/message/ncu_calls.h"
+#include "vertex/shared/text.h"
 
 _Static_assert(ASM_BOOT_INFO == CABINET_BOOT_INFO, "boot.S");
 _Static_assert(ASM_BOOT_INFO_RAM_BYTES == offsetof(struct boot_info, ram_bytes), "boot.S");

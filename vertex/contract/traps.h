@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "vertex/contract/proto.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/proto.h"
 
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);

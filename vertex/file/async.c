@@ -3,10 +3,10 @@
 #include <stddef.h>
 
 #include "vertex/contract/errors.h"
-#include "vertex/trap/event.h"
+#include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/msg.h"
-#include "vertex/file/request.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
 
 struct async {          /* a start under way */

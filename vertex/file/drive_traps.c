@@ -3,14 +3,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/base/panic.h"
+#include "vertex/contract/errors.h"
 #include "vertex/memory/copy.h"
-#include "vertex/trap/event.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/ncu_calls.h"
-#include "vertex/process/proc.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/proc.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
 
 static struct {

@@ -4,12 +4,12 @@
 
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
-#include "vertex/memory/copy.h"
-#include "vertex/trap/event.h"
-#include "vertex/memory/kmem.h"
-#include "vertex/message/msg.h"
 #include "vertex/file/path.h"
 #include "vertex/file/request.h"
+#include "vertex/memory/copy.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/msg.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
 
 #define MODE_TYPE      0170000u

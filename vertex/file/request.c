@@ -2,14 +2,14 @@
 
 #include <stddef.h>
 
+#include "vertex/base/charge.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
-#include "vertex/base/charge.h"
 #include "vertex/memory/copy.h"
-#include "vertex/trap/event.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
 static uint32_t last_sequence;

@@ -2,12 +2,12 @@
 
 #include <stdbool.h>
 
-#include "vertex/contract/errors.h"
-#include "vertex/contract/abi.h"
 #include "vertex/base/addr.h"
 #include "vertex/base/attr.h"
-#include "vertex/memory/copy.h"
 #include "vertex/base/csr.h"
+#include "vertex/contract/abi.h"
+#include "vertex/contract/errors.h"
+#include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/ncu_calls.h"
 

@@ -2,13 +2,13 @@
 
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/base/charge.h"
 #include "vertex/base/panic.h"
+#include "vertex/contract/errors.h"
+#include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
-#include "vertex/file/request.h"
 
 struct lost { /* messages to one node, with one tag */
     struct lost *next;

@@ -2,13 +2,13 @@
 
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/base/attr.h"
 #include "vertex/base/charge.h"
+#include "vertex/contract/errors.h"
+#include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/msg.h"
-#include "vertex/file/request.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/signal.h"
 

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
-#include "vertex/file/async.h"
 #include "vertex/base/attr.h"
 #include "vertex/base/charge.h"
+#include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
 #include "vertex/memory/copy.h"
-#include "vertex/trap/event.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
-#include "vertex/process/proc.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/proc.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
 

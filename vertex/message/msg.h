@@ -27,8 +27,8 @@
 #include <stdint.h>
 
 #include "vertex/contract/machine.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/memory/page.h"
+#include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
 
 #define MSG_ARMED_BYTES 16384u

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "vertex/contract/machine.h"
 #include "vertex/base/addr.h"
+#include "vertex/contract/machine.h"
 #include "vertex/message/queue.h"
 
 #define MAILBOX ((struct ncu_mailbox *)(VERTEX_WINDOW_VA + NCU_MAILBOX_PA))

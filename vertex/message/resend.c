@@ -2,10 +2,10 @@
 
 #include <stddef.h>
 
+#include "vertex/contract/system.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
-#include "vertex/contract/system.h"
 
 struct record {          /* of a message to one destination that has failed at least once */
     struct record *next; /* ordered by start_cycles */

@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 #include "vertex/base/attr.h"
-#include "vertex/trap/event.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/proc.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
 /* entry.S: saves the kernel's registers on the current stack and its address in *stack, and goes to sched_main; or

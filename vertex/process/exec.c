@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 #include "vertex/contract/errors.h"
-#include "vertex/memory/copy.h"
-#include "vertex/process/load.h"
-#include "vertex/message/msg.h"
-#include "vertex/process/proc.h"
 #include "vertex/file/request.h"
+#include "vertex/memory/copy.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/load.h"
+#include "vertex/process/proc.h"
 #include "vertex/trap/syscall.h"
 
 struct rexec { /* one call */

@@ -3,17 +3,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "vertex/contract/machine.h"
-#include "vertex/contract/errors.h"
 #include "vertex/base/panic.h"
+#include "vertex/base/report.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/system.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
 #include "vertex/process/proc.h"
-#include "vertex/base/report.h"
-#include "vertex/contract/system.h"
-#include "vertex/base/text.h"
 #include "vertex/process/tree.h"
+#include "vertex/shared/text.h"
 
 static struct {
     bool active; /* BEGIN came, START not yet */

@@ -2,22 +2,22 @@
 
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
 #include "vertex/base/attr.h"
 #include "vertex/base/charge.h"
-#include "vertex/base/panic.h"
-#include "vertex/memory/copy.h"
 #include "vertex/base/csr.h"
-#include "vertex/trap/event.h"
+#include "vertex/base/panic.h"
+#include "vertex/base/report.h"
+#include "vertex/contract/errors.h"
 #include "vertex/file/file.h"
+#include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/process/load.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
-#include "vertex/base/report.h"
 #include "vertex/process/dispatch.h"
-#include "vertex/base/text.h"
+#include "vertex/process/load.h"
+#include "vertex/shared/text.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
 #define NO_JOB           UINT32_MAX

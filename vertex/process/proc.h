@@ -20,14 +20,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "vertex/contract/proto.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
+#include "vertex/memory/vm.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
-#include "vertex/contract/system.h"
 #include "vertex/trap/trap.h"
-#include "vertex/memory/vm.h"
 
 #define PROC_STACK_PAGES  2u /* kernel stack */
 #define PROC_FILES_MAX    256u

@@ -2,15 +2,15 @@
 
 #include "vertex/base/attr.h"
 #include "vertex/base/panic.h"
+#include "vertex/base/report.h"
+#include "vertex/contract/system.h"
 #include "vertex/file/drive_traps.h"
-#include "vertex/process/load.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
-#include "vertex/base/report.h"
 #include "vertex/message/resend.h"
+#include "vertex/process/load.h"
 #include "vertex/trap/signal.h"
-#include "vertex/contract/system.h"
 #include "vertex/trap/timer.h"
 
 static bool is_load(const struct message *m)

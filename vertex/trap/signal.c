@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
-#include "vertex/contract/errors.h"
-#include "vertex/memory/copy.h"
 #include "vertex/base/csr.h"
-#include "vertex/trap/event.h"
-#include "vertex/message/msg.h"
-#include "vertex/process/proc.h"
-#include "vertex/process/dispatch.h"
-#include "vertex/trap/syscall.h"
+#include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
-#include "vertex/base/text.h"
+#include "vertex/memory/copy.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/process/proc.h"
+#include "vertex/shared/text.h"
+#include "vertex/trap/event.h"
+#include "vertex/trap/syscall.h"
 
 #define BIT(signal) (1u << (signal))
 #define IGNORED \

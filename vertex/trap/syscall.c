@@ -5,10 +5,10 @@
 #include "vertex/trap/syscall.h"
 
 #include "vertex/contract/errors.h"
-#include "vertex/trap/event.h"
 #include "vertex/message/mail.h"
-#include "vertex/process/proc.h"
 #include "vertex/message/resend.h"
+#include "vertex/process/proc.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/timer.h"
 #include "vertex/trap/trap.h"

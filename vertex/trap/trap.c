@@ -4,16 +4,16 @@
 
 #include "vertex/base/asm.h"
 #include "vertex/base/attr.h"
-#include "vertex/base/panic.h"
 #include "vertex/base/csr.h"
-#include "vertex/trap/event.h"
+#include "vertex/base/panic.h"
+#include "vertex/memory/vm.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
-#include "vertex/process/proc.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/proc.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
-#include "vertex/memory/vm.h"
 
 _Static_assert(SSTATUS_SPP == ASM_STATUS_SPP, "entry.S");
 _Static_assert(SCAUSE_ECALL_U == ASM_CAUSE_ECALL, "entry.S");

@@ -1,4 +1,4 @@
-#include "vertex/base/text.h"
+#include "vertex/shared/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

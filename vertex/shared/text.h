@@ -1,5 +1,6 @@
 /*
- * Formatting of the few lines that Vertex writes: panics, faults, notes for the front end. Pure.
+ * Formatting of the few lines that Vertex and nsdisk write: panics, faults, notes for the front end. Pure: newlib's printf
+ * would be larger than the rest of either program.
  */
 #ifndef VERTEX_TEXT_H
 #define VERTEX_TEXT_H

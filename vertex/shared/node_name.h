@@ -1,0 +1,29 @@
+/*
+ * Nodes in words, for messages of the host and of the library. The addresses are those of machine.h.
+ */
+#ifndef VERTEX_NODE_NAME_H
+#define VERTEX_NODE_NAME_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "vertex/contract/machine.h"
+
+#define NODE_NAME_BYTES 40u
+
+/* "node 5", "I/O node 0 of board 3", "the front end", or "node 0x9001" for an address that no node has. `name` holds
+ * NODE_NAME_BYTES. */
+static inline void node_name(uint32_t node, char *name)
+{
+    if (NODE_IS_COMPUTE(node))
+        snprintf(name, NODE_NAME_BYTES, "node %u", (unsigned)node);
+    else if (NODE_IS_IO(node))
+        snprintf(name, NODE_NAME_BYTES, "I/O node %u of board %u", (unsigned)(node - NODE_IO_BASE) % 16,
+                 (unsigned)(node - NODE_IO_BASE) / 16);
+    else if (node == NODE_HOST)
+        snprintf(name, NODE_NAME_BYTES, "the front end");
+    else
+        snprintf(name, NODE_NAME_BYTES, "node 0x%x", (unsigned)node);
+}
+
+#endif
