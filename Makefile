@@ -13,6 +13,7 @@
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
+#   make format   lay out the code as .clang-format says (clang-format 14)
 #   make clean    remove build/
 #
 # DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds
@@ -104,6 +105,10 @@ check-host:
 check-guest:
 	$(SUBMAKE) all host-tests
 	@tests/run.sh $(B) $(MACHINE_TESTS)
+
+.PHONY: format
+format:
+	git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format -i
 
 .PHONY: clean
 clean:

@@ -1,6 +1,8 @@
 # Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
 # and judge status and output, in tests/machine/.
 
+SHELL_TESTS += tests/house/test_house.sh
+
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
 GUEST_FLAGS_short := -Nprocs 3
