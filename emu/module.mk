@@ -1,7 +1,7 @@
 # emu/: the host side.
 
 # Models and machine file: unit tests need no QEMU.
-$(eval $(call host_test,emu/test_eventq,emu/time/eventq.c))
+$(eval $(call host_test,emu/test_eventq,emu/time/eventq.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_topo,emu/model/topo.c))
 $(eval $(call host_test,emu/test_net,emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/model/net.c emu/base/memory.c \

@@ -590,7 +590,7 @@ static bool collect_all(struct sched *s)
 /* Nothing more happens: because of the limit, or because nothing is left that could. */
 static enum sched_end stuck_end(struct sched *s)
 {
-    bool limited = s->clocks.live > 0 || next_cycles(s) != EVENTQ_NEVER;
+    bool limited = s->clocks.live.n > 0 || next_cycles(s) != EVENTQ_NEVER;
 
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
     if (limited)
@@ -621,7 +621,7 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
         busy |= grant_all(s);
         if (busy)
             continue;
-        if (s->clocks.live == s->n_ready) /* nothing runs */
+        if (s->clocks.live.n == s->n_ready) /* nothing runs */
             return stuck_end(s);
         s->statistics.waits++;
         if (!harts_sleep(s->harts, bell))
@@ -652,7 +652,7 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
 struct sched_view sched_view(struct sched *s)
 {
     uint32_t first = live_first(s);
-    struct sched_view v = {.running = s->clocks.live, .first = first, .first_cycles = EVENTQ_NEVER};
+    struct sched_view v = {.running = s->clocks.live.n, .first = first, .first_cycles = EVENTQ_NEVER};
 
     for (uint32_t i = 0; i < s->count; i++)
         v.idle += s->hart[i].state == HART_IDLE;
