@@ -6,7 +6,8 @@
 #   make setup    install what is missing; build newlib if it is not cached
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
-#   make study        speed-up of channel-disjoint routings on a 10-cube: writes docs/speedup.md and its plot
+#   make study        speed-up of channel-disjoint routings on a 10-cube
+#   make figures      every virtual-time table of README and docs/, measured and written there
 #   make bench    the figures of docs/performance.md, on this host
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)

@@ -1,7 +1,7 @@
 # Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
 # and judge status and output, in tests/machine/.
 
-SHELL_TESTS += tests/house/test_house.sh
+SHELL_TESTS += tests/house/test_house.sh tests/house/test_figures.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
@@ -67,14 +67,18 @@ bench-net:
 	@$(B)/tests/emu/bench_net
 	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
 
-# make study: the speed-up of channel-disjoint routings. Writes the table and the plot of docs/speedup.md. Needs \
-    gnuplot;
-# boots 1024 nodes. STUDY_DIM=5: a smaller cube, and the page stays as it is.
+# make study: the speed-up of channel-disjoint routings. Needs gnuplot; boots 1024 nodes. STUDY_DIM=5: a smaller cube.
 STUDY_DIM ?= 10
 .PHONY: study
 study:
 	$(SUBMAKE) all
-	@images/study.sh $(B) $(STUDY_DIM) $(if $(filter 10,$(STUDY_DIM)),docs)
+	@images/study.sh $(B) $(STUDY_DIM)
+
+# make figures: every virtual-time table of README and docs/, measured and written there
+.PHONY: figures
+figures:
+	$(SUBMAKE) all
+	@images/figures.sh $(B)
 
 # make torture: 100,000 messages on 32 nodes; the same with parity errors, and with more of them and shorter messages
 # (docs/network.md says why). make fuzz-calls: 1,000,000 calls of the kernel on 8

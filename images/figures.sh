@@ -1,0 +1,208 @@
+#!/bin/bash
+# The virtual-time figures of README and docs/: measured, and written between the pages' markers.
+#
+#   figures.sh BUILD           measures, and writes every block
+#   figures.sh BUILD --check   measures, and says which blocks differ: exit status 1. With another compiler or another newlib
+#                              than the pages name it measures nothing, and says so: exit status 77
+#
+# A block is what stands between these lines of a page; NAME is a function block_NAME here, which prints it:
+#
+#   <!-- figures: NAME -->
+#   <!-- figures end -->
+#
+# Host times (docs/performance.md) are not among them.
+set -eu
+
+here=$(dirname "$0")
+build=$1
+mode=${2:-write}
+work=$build/figures
+pages="README.md docs/*.md"
+compiler=12.2.0 # gcc and newlib whose code the pages' figures are measured with
+newlib=3.3.0
+export LC_ALL=C
+PATH=$PATH:/usr/sbin:/sbin # mke2fs
+
+die() {
+    echo "figures: $*" >&2
+    exit 1
+}
+
+# run FILE ARGUMENT...: ncube's output goes to FILE in $work.
+run() {
+    local to=$work/$1
+    shift
+    "$build/bin/ncube" run "$@" >"$to" 2>"$work/errors" || die "ncube run $*: $(tail -n 1 "$work/errors")"
+}
+
+# value FILE PATTERN: the number behind PATTERN in a file of $work.
+value() {
+    sed -n "s|^.*$2 *\([0-9.]*\).*\$|\1|p" "$work/$1" | head -n 1
+}
+
+cycles_as_us() {
+    awk -v cycles="$1" 'BEGIN { printf "%.1f", cycles / 20 }'
+}
+
+percent() { # OURS PUBLISHED
+    awk -v a="$1" -v b="$2" 'BEGIN { printf "%+.1f", 100 * (a / b - 1) }'
+}
+
+# ---- Measuring -------------------------------------------------------------------------------------
+
+measure() {
+    local preset='timing = "wang-leiss";'
+
+    rm -rf "$work"
+    mkdir -p "$work"
+    echo "dim = 1; $preset" >"$work/preset.conf"
+    for name in own 1992; do
+        {
+            echo 'dim = 1; boards = ( { number = 0; io_nodes = ('
+            echo '{ index = 0; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );'
+            [ $name = own ] || echo "$preset"
+        } >"$work/disk-$name.conf"
+        E2FSPROGS_FAKE_TIME=820454400 mke2fs -q -F -t ext2 -b 4096 -m 0 -U 00000000-0000-4000-8000-000000000001 \
+            -E hash_seed=00000000-0000-4000-8000-000000000001 "$work/df00.img" 32M >/dev/null
+        run "disk-$name" -d 0 -m "$work/disk-$name.conf" --images "$work" "$build/examples/diskmon" df00
+    done
+    run rates -d 0 "$build/guest/rates"
+    run eight -d 1 "$build/guest/measure" "eight bytes" show
+    run eight-1992 -d 1 -m "$work/preset.conf" "$build/guest/measure" "start-up of 1992" show
+    run streams -d 4 "$build/guest/measure" streams show
+    run net -d 5 "$build/examples/netmon"
+    "$here/demo.sh" "$build" >"$work/demo"
+    if command -v gnuplot >/dev/null; then
+        "$here/study.sh" "$build" >"$work/study.log"
+    else
+        "$here/study.sh" "$build" 10 --table >"$work/study.log"
+    fi
+}
+
+# ---- Blocks ----------------------------------------------------------------------------------------
+
+block_demo() {
+    echo '```'
+    echo '$ make demo'
+    cat "$work/demo"
+    echo '```'
+}
+
+block_rates() {
+    echo "| code | rate | published |"
+    echo "| --- | --- | --- |"
+    awk -v us="$(value rates integer)" 'BEGIN {
+        printf "| sorting, hashing, copying: 24.08 million instructions | %.1f MIPS | about 7 |\n", 24.08e6 / us }'
+    printf '| DAXPY, 1000 elements | %.2f MFLOPS | 2.7 |\n' "$(value rates daxpy)"
+    printf '| dot product, 1000 elements | %.2f MFLOPS | 2.7 |\n' "$(value rates dot)"
+}
+
+block_network() {
+    echo "| bytes over 5 hops | \`netmon\`, us | published, us |"
+    echo "| --- | --- | --- |"
+    for row in "4096 1854" "8192 3697" "16384 7384" "8 15"; do
+        set -- $row
+        echo "| $1 | $(value net "bytes=$1 us=") | $2 |"
+    done
+}
+
+block_services() {
+    echo "| nsdisk's service of a write, ms | published | own kernel | | kernel of 1992 | |"
+    echo "| --- | --- | --- | --- | --- | --- |"
+    for row in "4096 17.3 4" "8192 19.5 8" "16384 20.5 16"; do
+        set -- $row
+        own=$(value disk-own "op=write bytes=$1 us=") old=$(value disk-1992 "op=write bytes=$1 us=")
+        awk -v kb="$3" -v p="$2" -v own="$own" -v old="$old" 'BEGIN {
+            printf "| %d KB | %.1f | %.2f | %+.1f %% | %.2f | %+.1f %% |\n", kb, p, own / 1000,
+                100 * (own / 1000 / p - 1), old / 1000, 100 * (old / 1000 / p - 1) }'
+    done
+}
+
+start_up() { # FILE: cycles of sending and receiving 8 bytes, without the wire
+    awk '/between neighbours/ { all = $(NF - 1) } /on the wire/ { wire = $(NF - 1) } END { print all - wire }' "$work/$1"
+}
+
+block_preset() {
+    local own old
+
+    echo "| | own | published | with the preset | |"
+    echo "| --- | --- | --- | --- | --- |"
+    own=$(cycles_as_us "$(start_up eight)") old=$(cycles_as_us "$(start_up eight-1992)")
+    echo "| start-up, send and receive of 8 bytes together, without the wire | $own us | about 160 us | $old us |" \
+        "$(percent "$old" 160) % |"
+    for row in "4096 800 4" "8192 1065 8" "16384 1820 16"; do
+        set -- $row
+        own=$(value disk-own "op=write bytes=$1 us=[0-9.]* cpu_us=")
+        old=$(value disk-1992 "op=write bytes=$1 us=[0-9.]* cpu_us=")
+        echo "| CPU stage of a request of PIO WRITE, $3 KB | $own us | $2 us [P0 section 3] | $old us |" \
+            "$(percent "$old" "$2") % |"
+    done
+}
+
+block_eight() {
+    awk '
+        BEGIN { print "| 8 bytes, the receiver waits | cycles |"; print "| --- | --- |" }
+        /to SEND/ { printf "| call of `nwrite` to SEND: library, trap, checks, buffer, copy | %d |\n", $(NF - 1) }
+        /on the wire/ { printf "| 1 hop, header, 8 bytes | %d |\n", $(NF - 1) }
+        /return of nread/ { printf "| last byte to return of `nread`: causes, match, copy, arming, trap, library | %d |\n", $(NF - 1) }
+        /between neighbours/ { printf "| together | %d = %.1f us |\n", $(NF - 1), $(NF - 1) / 20 }
+        /altogether/ { printf "| a send altogether | %d |\n", $(NF - 1) }' "$work/eight"
+}
+
+block_streams() {
+    echo "| blocks of 16 KB in a stream | MB/s | of the channels |"
+    echo "| --- | --- | --- |"
+    awk '
+        /from one neighbour/ { printf "| from one neighbour | %.2f |", $(NF - 1) }
+        /of the channel/ { printf " %.1f %% |\n", $(NF - 1) }
+        /from four neighbours/ { printf "| from four neighbours at once | %.2f |", $(NF - 1) }
+        /of four channels/ { printf " %.1f %% |\n", $(NF - 1) }' "$work/streams"
+}
+
+block_study() {
+    cat "$build/study/table.md"
+}
+
+# ---- Pages -----------------------------------------------------------------------------------------
+
+# Prints a page with its blocks made anew. A block without its end, or without a function, ends the script.
+renew() {
+    local line name
+
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        case $line in
+        '<!-- figures: '*' -->') ;;
+        *) continue ;;
+        esac
+        name=${line#<!-- figures: }
+        name=${name% -->}
+        declare -F "block_$name" >/dev/null || die "$1: there is no block '$name'"
+        "block_$name"
+        while IFS= read -r line && [ "$line" != '<!-- figures end -->' ]; do :; done
+        [ "$line" = '<!-- figures end -->' ] || die "$1: block '$name' has no end"
+        printf '%s\n' "$line"
+    done <"$1"
+}
+
+if [ "$mode" = --check ]; then
+    has_compiler=$(riscv64-unknown-elf-gcc -dumpfullversion)
+    has_newlib=$(basename "$(ls /usr/src/newlib/newlib-*.tar.xz | sort -V | tail -n 1)" .tar.xz)
+    if [ "$has_compiler" != $compiler ] || [ "$has_newlib" != newlib-$newlib ]; then
+        echo "figures: the pages' figures are those of gcc $compiler and newlib $newlib; here are gcc $has_compiler and" \
+            "$has_newlib"
+        exit 77
+    fi
+fi
+measure
+status=0
+for page in $(grep -l '^<!-- figures: ' $pages); do
+    renew "$page" >"$work/page"
+    if [ "$mode" != --check ]; then
+        cmp -s "$work/page" "$page" || { cp "$work/page" "$page" && echo "figures: $page is new"; }
+    elif ! diff -u "$page" "$work/page"; then
+        status=1
+    fi
+done
+[ "$mode" = --check ] || [ ! -e "$build/study/speedup.svg" ] || cp "$build/study/speedup.svg" docs/
+exit $status

@@ -1,0 +1,16 @@
+#!/bin/bash
+# The virtual-time figures in README and docs/ are what this build measures.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/shell.sh
+
+report=$(images/figures.sh "$1" --check 2>&1)
+case $? in
+0) passed=$((passed + 1)) ;;
+77) echo "skipped: $report" ;;
+*)
+    failed=$((failed + 1))
+    printf 'failed: the pages are not what make figures writes\n%s\n' "$report" >&2
+    ;;
+esac
+finish
