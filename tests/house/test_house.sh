@@ -44,8 +44,30 @@ twin_names() {
     product '*.c' '*.S' | sed 's|.*/||' | sort | uniq -d
 }
 
+# Prints what the pages name and the tree does not have: files by path, and the functions of the tour's tables, whose rows
+# begin with files and functions.
+missing_names() {
+    for page in README.md docs/*.md; do
+        grep -o '`[a-z][a-z_/.0-9-]*/[a-z_0-9-]*\.[a-zA-Z]*`' "$page" | tr -d '`' | sort -u | while read -r path; do
+            case $path in build/* | .*) continue ;; esac
+            [ -e "$path" ] || compgen -G "*/$path" >/dev/null || echo "$page: $path"
+        done
+    done
+    sed -n 's/^| \(`[a-z]*\/[^|]*\) | \(`[^|]*`\) |.*/\1 | \2/p' docs/architecture.md | while IFS='|' read -r files names; do
+        folder=$(echo "$files" | grep -o '[a-z_/]*/' | head -n 1)
+        for name in $(echo "$names" | tr -d '`,'); do
+            for file in $(echo "$files" | tr -d '`,'); do
+                grep -qs "\b$name(" "$file" "$folder$(basename "$file")" && continue 2
+            done
+            grep -qs "^$name:" $(echo "$files" | tr -d '`,') || echo "docs/architecture.md: $name is not in $files"
+        done
+    done
+}
+
 same "a folder includes only what its layer sees" "" "$(forbidden_includes)"
 same "no two files of the product have one name" "" "$(twin_names)"
+
+same "what the pages name is there" "" "$(missing_names)"
 
 # Other versions lay code out in another way.
 if [[ $(clang-format --version 2>/dev/null) == *" version 14."* ]]; then

@@ -1,6 +1,6 @@
 /*
  * Dispatch, and the calls about the process itself, its memory and time. Messages are in message.c, files in
- * file.c and async.c, drives in disk.c.
+ * file.c and async.c, drives in drive_traps.c.
  */
 #include "vertex/trap/syscall.h"
 
