@@ -1,7 +1,8 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/store.c file/open.c file/rw.c file/seek.c)
-LIBPIO_SRCS := $(PIO_SRCS) libpio/file/transport_vertex.c
+MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c pattern_text.c plan.c plan_move.c)
+LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c
 
 $(eval $(call host_test,libpio/test_map,libpio/file/map.c,))
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
@@ -9,3 +10,15 @@ $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c,))
 $(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS),))
 $(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS),))
 $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS),))
+
+PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)
+$(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
+$(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
+
+# make check-patterns: random patterns and pairs under the sanitizers; PATTERN_ROUNDS= (default 100000)
+.PHONY: check-patterns
+check-patterns:
+	@mkdir -p $(B)/tests/libpio
+	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/patterns \
+	    tests/libpio/test_pattern.c $(PATTERN_TEST) -lcriterion
+	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns

@@ -1,0 +1,376 @@
+#include "libpio/map/falls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of any set: patterns from text have at most PATTERN_DEPTH_MAX levels, bit permutations one for each group of bits, and plans as
+ * many as both elements together. */
+#define DEPTH_MAX 128
+
+/* ---- Looking ---- */
+
+/* The last of n siblings that begins at or before x; NULL if x is before all. */
+static const struct falls *sibling_at(const struct falls *first, int32_t n, int64_t x)
+{
+    int32_t low = 0, high = n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+
+        if (first[middle].left <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &first[low - 1] : NULL;
+}
+
+/* The same by the bytes before it; the first has none. */
+static const struct falls *sibling_with(const struct falls *first, int32_t n, int64_t k)
+{
+    int32_t low = 1, high = n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+
+        if (first[middle].before <= k)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &first[low - 1];
+}
+
+static int64_t times(const struct falls *f, int64_t distance, int64_t step)
+{
+    return f->count == 1 || distance < step ? 0 : distance / step;
+}
+
+int64_t falls_rank(const struct falls_set *set, int64_t x)
+{
+    const struct falls *first = &set->node[set->top];
+    int32_t n = set->tops;
+    int64_t rank = 0;
+
+    for (;;) {
+        const struct falls *f = sibling_at(first, n, x);
+
+        if (!f)
+            return rank;
+        rank += f->before;
+        x -= f->left;
+        int64_t block = times(f, x, f->stride);
+        if (block >= f->count)
+            return rank + f->count * f->bytes;
+        rank += block * f->bytes;
+        x -= block * f->stride;
+        if (x >= f->length)
+            return rank + f->bytes;
+        if (f->children == 0)
+            return rank + x;
+        first = &set->node[f->child];
+        n = f->children;
+    }
+}
+
+int64_t falls_select(const struct falls_set *set, int64_t k)
+{
+    int32_t n = set->tops;
+    int64_t x = 0;
+
+    if (k < 0 || k >= set->bytes)
+        return -1;
+    for (const struct falls *f = &set->node[set->top];;) {
+        f = sibling_with(f, n, k);
+        k -= f->before;
+        int64_t block = times(f, k, f->bytes);
+        x += f->left + block * f->stride;
+        k -= block * f->bytes;
+        if (f->children == 0)
+            return x + k;
+        n = f->children;
+        f = &set->node[f->child];
+    }
+}
+
+int64_t falls_next(const struct falls_set *set, int64_t x)
+{
+    return falls_select(set, falls_rank(set, x < 0 ? 0 : x));
+}
+
+int64_t falls_previous(const struct falls_set *set, int64_t x)
+{
+    return x < 0 ? -1 : falls_select(set, falls_rank(set, x + 1) - 1);
+}
+
+bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place)
+{
+    const struct falls *first = &set->node[set->top];
+    int32_t n = set->tops;
+    int64_t at = 0;
+
+    for (;;) {
+        const struct falls *f = sibling_at(first, n, x);
+
+        if (!f)
+            return false;
+        x -= f->left;
+        int64_t block = times(f, x, f->stride);
+        x -= block * f->stride;
+        if (block >= f->count || x >= f->length)
+            return false;
+        at += f->in[side].at + block * f->in[side].step;
+        if (f->children == 0) {
+            if (place)
+                *place = at + x;
+            return true;
+        }
+        first = &set->node[f->child];
+        n = f->children;
+    }
+}
+
+/* ---- Making ---- */
+
+/* True when there is room for one more; else the error is noted. */
+static bool make_room(struct falls_build *b, struct falls **array, int32_t used, int32_t *room)
+{
+    if (b->error)
+        return false;
+    if (used < *room)
+        return true;
+    if (used >= PATTERN_NODES_MAX) {
+        b->error = -E2BIG;
+        return false;
+    }
+    struct falls *larger = realloc(*array, (*room > 0 ? 2 * *room : 16) * sizeof **array);
+    if (!larger) {
+        b->error = -ENOMEM;
+        return false;
+    }
+    *array = larger;
+    *room = *room > 0 ? 2 * *room : 16;
+    return true;
+}
+
+void falls_build_free(struct falls_build *b)
+{
+    free(b->node);
+    free(b->list);
+}
+
+/* As one block, if its blocks lie end to end everywhere. */
+static void join_blocks(struct falls *f)
+{
+    if (f->children > 0 || f->count == 1 || f->stride != f->length || f->in[0].step != f->length ||
+        f->in[1].step != f->length)
+        return;
+    f->length *= f->count;
+    f->bytes = f->length;
+    f->count = 1;
+}
+
+static bool is_run(const struct falls *f)
+{
+    return f->children == 0 && f->count == 1;
+}
+
+/* `f` begins where the run `last` ends, in the file and in both elements. */
+static bool continues(const struct falls *last, const struct falls *f)
+{
+    return is_run(last) && is_run(f) && last->left + last->length == f->left &&
+           last->in[0].at + last->length == f->in[0].at && last->in[1].at + last->length == f->in[1].at;
+}
+
+/* `f` is the run that comes next in the row of runs `last`. */
+static bool is_next_in_row(const struct falls *last, const struct falls *f)
+{
+    if (last->children > 0 || !is_run(f) || last->length != f->length)
+        return false;
+    if (last->count == 1)
+        return true; /* any two runs of one length are a row */
+    for (int side = 0; side < 2; side++)
+        if (last->in[side].at + last->count * last->in[side].step != f->in[side].at)
+            return false;
+    return last->left + last->count * last->stride == f->left;
+}
+
+static void add_to_row(struct falls *last, const struct falls *f)
+{
+    if (last->count == 1) {
+        last->stride = f->left - last->left;
+        for (int side = 0; side < 2; side++)
+            last->in[side].step = f->in[side].at - last->in[side].at;
+    }
+    last->count++;
+}
+
+void falls_push(struct falls_build *b, int32_t mark, const struct falls *f)
+{
+    struct falls new = *f, *last = b->listed > mark ? &b->list[b->listed - 1] : NULL;
+
+    if (f->children == 0)
+        new.bytes = new.length;
+    if (new.count == 1) {
+        new.stride = new.length;
+        new.in[0].step = new.in[1].step = new.bytes;
+    }
+    join_blocks(&new);
+    if (last && continues(last, &new)) {
+        last->length += new.length;
+        last->bytes = last->in[0].step = last->in[1].step = last->stride = last->length;
+    } else if (last && is_next_in_row(last, &new)) {
+        add_to_row(last, &new);
+    } else if (make_room(b, &b->list, b->listed, &b->list_room)) {
+        b->list[b->listed++] = new;
+    }
+}
+
+/* Moves the list from `mark` on to the nodes, as children of f. */
+static void close_list(struct falls_build *b, int32_t mark, struct falls *f)
+{
+    f->child = b->nodes;
+    f->children = b->listed - mark;
+    f->bytes = 0;
+    for (int32_t i = mark; i < b->listed; i++) {
+        if (!make_room(b, &b->node, b->nodes, &b->node_room))
+            break;
+        b->list[i].before = f->bytes;
+        f->bytes += b->list[i].count * b->list[i].bytes;
+        b->node[b->nodes++] = b->list[i];
+    }
+    b->listed = mark;
+}
+
+static void shift(struct falls *f, const struct falls *by)
+{
+    f->left += by->left;
+    for (int side = 0; side < 2; side++)
+        f->in[side].at += by->in[side].at;
+}
+
+/* A block that occurs once is what it holds: its children go to the list that it would have gone to. */
+static void unwrap(struct falls_build *b, int32_t outer_mark, int32_t mark, const struct falls *f)
+{
+    int32_t end = b->listed;
+
+    b->listed = mark;
+    for (int32_t i = mark; i < end; i++) {
+        struct falls child = b->list[i]; /* pushing overwrites it */
+
+        shift(&child, f);
+        falls_push(b, outer_mark, &child);
+    }
+}
+
+/* Rows of rows that go on evenly are one row. */
+static bool row_goes_on(const struct falls *child, const struct falls *f)
+{
+    for (int side = 0; side < 2; side++)
+        if (child->count * child->in[side].step != f->in[side].step)
+            return false;
+    return child->count * child->stride == f->stride;
+}
+
+void falls_wrap(struct falls_build *b, int32_t outer_mark, int32_t mark, const struct falls *f)
+{
+    struct falls outer = *f;
+
+    if (b->error || b->listed == mark)
+        return;
+    if (f->count == 1) {
+        unwrap(b, outer_mark, mark, f);
+        return;
+    }
+    if (b->listed == mark + 1) {
+        struct falls *child = &b->list[mark];
+
+        if (child->count == 1 || row_goes_on(child, f)) {
+            struct falls joined = *child;
+
+            shift(&joined, f);
+            joined.count = child->count * f->count;
+            if (child->count == 1) {
+                joined.stride = f->stride;
+                joined.in[0].step = f->in[0].step;
+                joined.in[1].step = f->in[1].step;
+            }
+            b->listed = mark;
+            falls_push(b, outer_mark, &joined);
+            return;
+        }
+    }
+    int64_t first = b->list[mark].left;
+    struct falls by = {.left = -first};
+    for (int32_t i = mark; i < b->listed; i++)
+        shift(&b->list[i], &by);
+    const struct falls *last = &b->list[b->listed - 1];
+    outer.left += first;
+    outer.length = last->left + (last->count - 1) * last->stride + last->length;
+    close_list(b, mark, &outer);
+    falls_push(b, outer_mark, &outer);
+}
+
+static int depth_of(const struct falls_set *set, int32_t first, int32_t n, int most)
+{
+    int deepest = 0;
+
+    for (int32_t i = first; i < first + n && deepest <= most; i++) {
+        int below = set->node[i].children > 0 ? depth_of(set, set->node[i].child, set->node[i].children, most - 1) : 0;
+
+        if (below + 1 > deepest)
+            deepest = below + 1;
+    }
+    return deepest;
+}
+
+static bool list_ascends(const struct falls_set *set, int32_t first, int32_t n)
+{
+    for (int32_t i = first; i < first + n; i++) {
+        const struct falls *f = &set->node[i];
+
+        if (f->in[0].at != f->before || (f->count > 1 && f->in[0].step != f->bytes) ||
+            (f->children > 0 && !list_ascends(set, f->child, f->children)))
+            return false;
+    }
+    return true;
+}
+
+int falls_finish(struct falls_build *b, struct falls_set *set)
+{
+    struct falls all = {0};
+
+    close_list(b, 0, &all);
+    if (b->error)
+        return b->error;
+    *set = (struct falls_set){
+        .node = b->node, .nodes = b->nodes, .top = all.child, .tops = all.children, .bytes = all.bytes};
+    if (depth_of(set, set->top, set->tops, DEPTH_MAX) > DEPTH_MAX)
+        return -E2BIG;
+    set->ascending = list_ascends(set, set->top, set->tops);
+    b->node = NULL; /* the set's now */
+    return 0;
+}
+
+static void number(struct falls *node, int32_t first, int32_t n)
+{
+    for (int32_t i = first; i < first + n; i++) {
+        node[i].in[0].at = node[i].before;
+        node[i].in[0].step = node[i].bytes;
+        node[i].in[1].at = node[i].in[1].step = 0;
+        if (node[i].children > 0)
+            number(node, node[i].child, node[i].children);
+    }
+}
+
+int falls_finish_by_rank(struct falls_build *b, struct falls_set *set)
+{
+    int error = falls_finish(b, set);
+
+    if (error)
+        return error;
+    number((struct falls *)set->node, set->top, set->tops);
+    set->ascending = true;
+    return 0;
+}

@@ -1,0 +1,301 @@
+#include "libpio/map/pattern.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libpio/map/falls.h"
+
+static struct pattern *pattern_new(int64_t period, int32_t elements)
+{
+    struct pattern *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->element = calloc((size_t)elements, sizeof *p->element);
+    if (!p->element) {
+        free(p);
+        return NULL;
+    }
+    p->period = period;
+    p->elements = elements;
+    return p;
+}
+
+void pattern_free(struct pattern *p)
+{
+    if (!p)
+        return;
+    for (int32_t e = 0; e < p->elements; e++)
+        free((void *)p->element[e].node);
+    free(p->element);
+    free(p);
+}
+
+/* Frees p and returns the error, or hands p over. */
+static int hand_over(struct pattern *p, int error, struct pattern **to)
+{
+    if (error)
+        pattern_free(p);
+    else
+        *to = p;
+    return error;
+}
+
+/* ---- Arrays ---- */
+
+/* One dimension, as it is distributed: `k` indices each to procs in turn, once round (BLOCK) or again and again. */
+struct dealt {
+    int64_t size, k;
+    int32_t procs;
+};
+
+static int deal(const struct pattern_dimension *d, struct dealt *to)
+{
+    if (d->size < 1 || d->k < 0 || d->procs < 1 || (d->kind == '*' && d->procs != 1))
+        return -EINVAL;
+    int64_t block = d->size / d->procs + (d->size % d->procs != 0);
+    int64_t k = d->kind == '*' ? d->size : d->k > 0 ? d->k : d->kind == 'b' ? block : 1;
+    if ((d->kind != '*' && d->kind != 'b' && d->kind != 'c') || (d->kind == 'b' && k < block))
+        return -EINVAL; /* BLOCK(k) must reach the end */
+    *to = (struct dealt){.size = d->size, .k = k < d->size ? k : d->size, .procs = d->procs};
+    return 0;
+}
+
+/* What process `proc` has of dimension d and those within it; `bytes[d]` is an index's extent. Pushed to the list that begins
+ * at `mark`. */
+static void push_dimension(struct falls_build *b, int dims, const struct dealt *dealt, const int64_t *bytes,
+                           const int32_t *proc, int d, int32_t mark)
+{
+    int64_t k = dealt[d].k, round = k * dealt[d].procs, first = k * proc[d];
+    int64_t rounds = first < dealt[d].size ? (dealt[d].size - first) / round : 0;
+    int64_t rest = dealt[d].size - first - rounds * round; /* indices of a last, shorter block */
+
+    /* whole blocks, then what is left, which may be whole, too */
+    for (int part = 0; part < 2; part++) {
+        int64_t count = part == 0 ? rounds : 1, indices = part == 0 || rest > k ? k : rest;
+        struct falls outer = {
+            .left = (first + (part == 0 ? 0 : rounds * round)) * bytes[d], .stride = round * bytes[d], .count = count};
+        struct falls each = {.length = bytes[d], .stride = bytes[d], .count = indices};
+        int32_t outer_mark = b->listed;
+
+        falls_lies_as_in_file(&outer);
+        falls_lies_as_in_file(&each);
+        if (count < 1 || indices < 1)
+            continue;
+        if (d == dims - 1) {
+            each.length *= indices;
+            each.count = 1;
+            falls_push(b, outer_mark, &each);
+        } else {
+            push_dimension(b, dims, dealt, bytes, proc, d + 1, b->listed);
+            falls_wrap(b, outer_mark, outer_mark, &each);
+        }
+        falls_wrap(b, mark, outer_mark, &outer);
+    }
+}
+
+int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t item, struct pattern **p)
+{
+    struct dealt dealt[PATTERN_DEPTH_MAX];
+    int64_t bytes[PATTERN_DEPTH_MAX + 1], elements = 1;
+    int error = dims < 1 || item < 1 ? -EINVAL : dims > PATTERN_DEPTH_MAX ? -E2BIG : 0;
+
+    for (int d = 0; d < dims && !error; d++) {
+        error = deal(&dimension[d], &dealt[d]);
+        if (!error && (elements *= dealt[d].procs) > PATTERN_ELEMENTS_MAX)
+            error = -E2BIG;
+    }
+    if (error)
+        return error;
+    bytes[dims] = item; /* bytes[d + 1] is the extent of one index of d, until they are moved down */
+    for (int d = dims - 1; d >= 0; d--)
+        if (__builtin_mul_overflow(bytes[d + 1], dealt[d].size, &bytes[d]) || bytes[d] > PATTERN_OFFSET_MAX)
+            return -EOVERFLOW;
+    struct pattern *new = pattern_new(bytes[0], (int32_t)elements);
+    if (!new)
+        return -ENOMEM;
+    for (int32_t e = 0; e < elements && !error; e++) {
+        struct falls_build b = {0};
+        int32_t proc[PATTERN_DEPTH_MAX], left = e;
+
+        for (int d = dims - 1; d >= 0; d--) {
+            proc[d] = left % dealt[d].procs;
+            left /= dealt[d].procs;
+        }
+        push_dimension(&b, dims, dealt, &bytes[1], proc, 0, 0);
+        error = falls_finish_by_rank(&b, &new->element[e]);
+        falls_build_free(&b);
+    }
+    return hand_over(new, error, p);
+}
+
+int pattern_stripe(int64_t block, int32_t elements, struct pattern **p)
+{
+    struct pattern_dimension d = {.size = elements, .kind = 'c', .k = 1, .procs = elements};
+
+    return elements < 1 ? -EINVAL : pattern_array(1, &d, block, p);
+}
+
+/* ---- Bits ---- */
+
+int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
+{
+    int offset_bits = 0, element_bits = 0, error = 0;
+    uint64_t seen[2] = {0};
+
+    if (bits < 1 || bits > 61)
+        return bits < 1 ? -EINVAL : -EOVERFLOW;
+    for (int i = 0; i < bits; i++) {
+        bool names = bit[i] >= PATTERN_BIT_ELEMENT;
+        uint64_t one = (uint64_t)1 << (bit[i] & 63);
+
+        if (bit[i] >= 2 * PATTERN_BIT_ELEMENT || (seen[names] & one))
+            return -EINVAL;
+        seen[names] |= one;
+        offset_bits += !names;
+        element_bits += names;
+    }
+    if (seen[0] != ((uint64_t)1 << offset_bits) - 1 || seen[1] != ((uint64_t)1 << element_bits) - 1)
+        return -EINVAL; /* each bit once, none left out */
+    if ((int64_t)1 << element_bits > PATTERN_ELEMENTS_MAX)
+        return -E2BIG;
+    struct pattern *new = pattern_new((int64_t)1 << bits, (int32_t)1 << element_bits);
+    if (!new)
+        return -ENOMEM;
+    for (int32_t e = 0; e < new->elements && !error; e++) {
+        struct falls_build b = {0};
+        struct falls run = {.length = 1, .count = 1};
+
+        falls_push(&b, 0, &run);
+        /* from the lowest bit up, what there is so far occurs once or twice more */
+        for (int i = 0; i < bits; i++) {
+            bool names = bit[i] >= PATTERN_BIT_ELEMENT;
+            struct falls outer = {.stride = (int64_t)1 << i, .count = names ? 1 : 2};
+
+            if (names)
+                outer.left = (int64_t)(e >> (bit[i] - PATTERN_BIT_ELEMENT) & 1) << i;
+            falls_lies_as_in_file(&outer);
+            outer.in[PLAN_A].at = 0;
+            outer.in[PLAN_A].step = names ? 0 : (int64_t)1 << bit[i];
+            falls_wrap(&b, 0, 0, &outer);
+        }
+        error = falls_finish(&b, &new->element[e]);
+        falls_build_free(&b);
+    }
+    return hand_over(new, error, p);
+}
+
+/* ---- Looking ---- */
+
+int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset)
+{
+    if (x < p->displacement)
+        return -EINVAL;
+    int64_t periods = (x - p->displacement) / p->period, within = (x - p->displacement) % p->period;
+    for (int32_t e = 0; e < p->elements; e++)
+        if (falls_find(&p->element[e], within, PLAN_A, offset)) {
+            *element = e;
+            *offset += periods * p->element[e].bytes;
+            return 0;
+        }
+    return -EINVAL;
+}
+
+int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
+{
+    const struct falls_set *set = &p->element[element];
+
+    if (!set->ascending || set->bytes == 0 || offset < 0)
+        return -EINVAL;
+    return p->displacement + offset / set->bytes * p->period + falls_select(set, offset % set->bytes);
+}
+
+/* ---- Checking ---- */
+
+#define SWEEP_MAX (1 << 22) /* runs of a period that are looked at one by one */
+
+/* The end of the run of an element that byte x is in, found by its ranks, which grow by one for each byte. */
+static int64_t run_end(const struct falls_set *set, int64_t x, int64_t most)
+{
+    int64_t rank = falls_rank(set, x), step = 1;
+
+    while (x + step < most && falls_rank(set, x + 2 * step) == rank + 2 * step)
+        step *= 2;
+    for (int64_t jump = step; jump > 0; jump /= 2) /* ranks at x + step are as in a run; how much further? */
+        while (x + step + jump <= most && falls_rank(set, x + step + jump) == rank + step + jump)
+            step += jump;
+    return x + step;
+}
+
+/* The element that has byte x of the period, by trying those first that are likely; -1 if none has. */
+static int32_t owner_of(const struct pattern *p, int64_t x, int32_t likely)
+{
+    for (int32_t i = 0; i < p->elements; i++) {
+        int32_t e = (likely + i) % p->elements;
+
+        if (falls_find(&p->element[e], x, PLAN_A, NULL))
+            return e;
+    }
+    return -1;
+}
+
+/* The first byte of the period that no element has; the period if there is none; -1: more runs than are looked at. */
+static int64_t first_missing(const struct pattern *p)
+{
+    int32_t owner = 0, runs = 0;
+    int64_t x = 0;
+
+    while (x < p->period && (owner = owner_of(p, x, owner)) >= 0) {
+        if (++runs > SWEEP_MAX)
+            return -1;
+        x = run_end(&p->element[owner], x, p->period);
+    }
+    return x;
+}
+
+/* The two elements that share a byte are looked for one pair after the other. */
+static int report_common(const struct pattern *p, char *why)
+{
+    for (int32_t a = 0; a < p->elements; a++)
+        for (int32_t b = a + 1; b < p->elements; b++) {
+            struct plan *plan;
+            int error = plan_make(p, a, p, b, &plan);
+
+            if (error)
+                return error;
+            int64_t x = plan->body.bytes > 0 ? plan->body.node[plan->body.top].left : -1;
+            plan_free(plan);
+            if (x >= 0) {
+                snprintf(why, PATTERN_WHY_BYTES, "elements %d and %d both have byte %lld", a, b, (long long)x);
+                return -EINVAL;
+            }
+        }
+    return 0;
+}
+
+int pattern_check(const struct pattern *p, char *why)
+{
+    int64_t all = 0, missing;
+
+    for (int32_t e = 0; e < p->elements; e++) {
+        const struct falls_set *set = &p->element[e];
+
+        if (!set->ascending) /* made by pattern_bits */
+            return 0;
+        if (__builtin_add_overflow(all, set->bytes, &all))
+            return -EOVERFLOW;
+    }
+    if (all > p->period)
+        return report_common(p, why);
+    missing = first_missing(p);
+    if (missing < 0)
+        return p->elements <= 1024 ? report_common(p, why) : -E2BIG;
+    if (missing == p->period)
+        return 0; /* all are covered by no more than there are: none twice */
+    int error = report_common(p, why);
+    if (error)
+        return error;
+    snprintf(why, PATTERN_WHY_BYTES, "byte %lld is in no element", (long long)missing);
+    return -EINVAL;
+}

@@ -1,0 +1,164 @@
+/*
+ * Patterns and plans: who has which byte of a file, and where. Pure arithmetic on bytes, no I/O.
+ *
+ * A pattern shares the bytes of a file out among elements (processes, disks, subfiles), and is repeated for ever from a
+ * displacement on:
+ *
+ *   file      |displacement|      period       |      period       | ...
+ *   stripe 4 2             |0000 1111          |0000 1111          |         two elements, blocks of four bytes
+ *
+ * What an element has of a period is a set of nested FALLS (families of line segments, [P3 section 4.1]):
+ *
+ *   left 2, length 3, stride 8, count 2                  ..###.....###...
+ *     child: left 0, length 1, stride 2, count 2         ..#.#.....#.#...     children lie within one block of the parent
+ *
+ * A set is kept so that siblings are in file order and do not interleave: the last byte of one comes before the first of
+ * the next. An element's own space (a process's buffer, a subfile) has its bytes in file order too, unless the pattern
+ * permutes them (pattern_bits): then `ascending` is false, and what needs a rank is refused with EINVAL.
+ *
+ * A plan is what two elements have in common, as such a set too, with its places in both elements: what one process must
+ * send to another, or to a disk. [P1 section 1.2] calls that the composition of mappings, [P3 section 5.2] the
+ * intersection with both projections.
+ *
+ * All offsets and sizes are in bytes, >= 0, below PATTERN_OFFSET_MAX. Functions that make something return 0, or a negative
+ * errno value: -EINVAL, -E2BIG (too many levels, nodes or elements), -EOVERFLOW (beyond
+ * PATTERN_OFFSET_MAX), -ENOMEM; nothing has been made then.
+ */
+#ifndef PATTERN_H
+#define PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATTERN_OFFSET_MAX   ((int64_t)1 << 62)
+#define PATTERN_DEPTH_MAX    16 /* dimensions of an array, levels of a text */
+#define PATTERN_NODES_MAX    65536
+#define PATTERN_ELEMENTS_MAX 8192
+#define PATTERN_WHY_BYTES    160 /* a line that says what is wrong with a text */
+
+/* The two elements of a plan; a set of one element uses the first only. */
+enum { PLAN_A, PLAN_B };
+
+/* `count` blocks of `length` bytes, `stride` apart; of the bytes in a block those that the children have, or all. */
+struct falls {
+    int64_t left; /* of the first block, within the parent's block */
+    int64_t length, stride, count;
+    int64_t before; /* bytes of the set that its siblings before it have */
+    int64_t bytes;  /* of the set in one block */
+    struct {
+        int64_t at;   /* where the first block's bytes begin in the element, from where the parent's block's begin */
+        int64_t step; /* from one block to the next there */
+    } in[2];
+    int32_t child, children; /* node[child] and so on */
+};
+
+/* The nodes belong to the pattern or plan. top: index of the first of `tops` outermost nodes. */
+struct falls_set {
+    const struct falls *node;
+    int32_t nodes, top, tops;
+    int64_t bytes;
+    bool ascending;
+};
+
+/* How many bytes of an ascending set are below x. */
+int64_t falls_rank(const struct falls_set *set, int64_t x);
+/* The byte of an ascending set below which there are k others; -1 if the set has no more than k. */
+int64_t falls_select(const struct falls_set *set, int64_t k);
+/* The first byte of the set that is not below x, the last that is not above it; -1 if there is none. */
+int64_t falls_next(const struct falls_set *set, int64_t x);
+int64_t falls_previous(const struct falls_set *set, int64_t x);
+/* Whether the set has byte x. If so, *place is where in the element (of a plan: in `side`); place may be NULL. */
+bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place);
+
+struct pattern {
+    int64_t displacement, period;
+    int32_t elements;
+    struct falls_set *element; /* [elements], within 0 .. period-1 */
+};
+
+void pattern_free(struct pattern *p);
+
+/* Blocks of `block` bytes go to elements 0 .. elements-1 in turn: a striped file, "cyclic". */
+int pattern_stripe(int64_t block, int32_t elements, struct pattern **p);
+
+/* One dimension of an array as High Performance Fortran distributes it. */
+struct pattern_dimension {
+    int64_t size; /* indices */
+    char kind;    /* '*' not distributed, 'b' BLOCK(k), 'c' CYCLIC(k) */
+    int64_t k;    /* 0: HPF's default, BLOCK ceil(size / procs), CYCLIC 1 */
+    int32_t procs;
+};
+/* An array of items in row-major order, the last dimension fastest; elements are numbered likewise, over the grid of procs.
+ * Nothing need divide; an element may have nothing. */
+int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t item, struct pattern **p);
+
+/* A permutation of address bits: `bits` lists what each bit of a file offset is, from the lowest: bit n of the element's
+ * number is PATTERN_BIT_ELEMENT + n, bit n of the offset in the element is n. Higher bits of both offsets are equal but for
+ * the shift. Of [P1] (DeBenedictis, del Rosario: Phoenix 1992), known by [P3 section 2.2]. */
+#define PATTERN_BIT_ELEMENT 64
+int pattern_bits(int bits, const uint8_t *bit, struct pattern **p);
+
+/* Makes a pattern from text:
+ *
+ *   cyclic 16384 8                                 pattern_stripe; "stripe" is the same
+ *   array 1024x1024x8 block,cyclic(4) on 2x4       the last size is an item's; "*" is not distributed and has 1 in the grid
+ *   bits o10- p1-0 o9-0                            file bits from the top: o of the offset, p of the element's number
+ *   falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})         nested PITFALLS of [P3 section 4.1] within a period; without a period: as
+ *                                                  much as they have
+ *   view 16 (0,3,8,2)                              one element, which need not have everything: a view of a file
+ *
+ * and behind each " +D", a displacement. (l,r,s,n) are n blocks from l to r, s apart; with (l,r,s,n,d,p) element j of p has
+ * them j*d further on; s of n = 1 may be "-". Elements are numbered with the outer index slowest; outermost PITFALLS number
+ * on, or begin at element e with "@e" behind. On failure `why`, of PATTERN_WHY_BYTES, has one line. */
+int pattern_parse(const char *text, struct pattern **p, char *why);
+
+/* Writes a pattern as text that pattern_parse makes the same pattern of, as far as `bytes` reach, with a NUL: stripes as
+ * "cyclic", permutations as "bits", others as "falls". Elements without bytes at the end of the numbers are not named. Returns
+ * the text's length without the NUL, also if it did not fit. */
+size_t pattern_format(const struct pattern *p, char *text, size_t bytes);
+
+/* Every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. What the functions above have made
+ * is so already. */
+int pattern_check(const struct pattern *p, char *why);
+
+/* Which element has file byte x >= displacement, and where: *offset in the element's space. -EINVAL below it. */
+int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset);
+/* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not. */
+int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset);
+
+/* The common bytes of two elements, from the larger displacement on. Places in `body` are those of its first period. */
+struct plan {
+    int64_t from;    /* the file byte at which it begins: offsets of body are from here */
+    int64_t period;  /* after which it is repeated: the least common multiple of both */
+    int64_t step[2]; /* from one period to the next in either element */
+    struct falls_set body;
+};
+
+/* What element of_a of a and element of_b of b have in common. The caller frees it with plan_free. Where the least common
+ * multiple of the periods lies beyond PATTERN_OFFSET_MAX, the plan ends there. */
+int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, struct plan **plan);
+void plan_free(struct plan *p);
+
+/* Bytes that both elements have below file offset `end`. */
+int64_t plan_bytes(const struct plan *p, int64_t end);
+
+/* A run: bytes that lie together in the file and in both elements. */
+struct plan_run {
+    int64_t file, in[2], bytes;
+};
+/* Calls `each` for the runs in the file range from .. to-1, in file order, until it returns false. Runs that touch in the
+ * file and in both elements may come as two. */
+void plan_runs(const struct plan *p, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
+               void *ctx);
+
+/* Copies the common bytes of the file range from .. to-1 between two memories: `a` is element A's space from a_from on, `b`
+ * is B's from b_from on. Returns the bytes copied. The caller sees to it that both are large enough. */
+int64_t plan_copy(const struct plan *p, int64_t from, int64_t to, void *b, int64_t b_from, const void *a,
+                  int64_t a_from);
+/* Gathers the common bytes of a file range from element A's space into a packed buffer in file order, and scatters a packed
+ * buffer back. Return the bytes moved. */
+int64_t plan_gather(const struct plan *p, int64_t from, int64_t to, void *packed, const void *a, int64_t a_from);
+int64_t plan_scatter(const struct plan *p, int64_t from, int64_t to, void *a, int64_t a_from, const void *packed);
+
+#endif

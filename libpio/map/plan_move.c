@@ -1,0 +1,221 @@
+/*
+ * What is done with a plan: its runs listed, its bytes copied. One walk in file order hands out rows: runs of one length at
+ * even distances in the file and in both elements.
+ */
+#include <string.h>
+
+#include "libpio/map/pattern.h"
+
+struct row {
+    int64_t file, in[2], bytes; /* of the first run */
+    int64_t stride, step[2], count;
+};
+
+struct walk {
+    const struct falls *node;
+    int64_t from, to; /* file offsets */
+    bool (*each)(void *ctx, const struct row *row);
+    void *ctx;
+};
+
+/* Part of one run. */
+static bool hand_out_part(const struct walk *w, const struct row *row, int64_t block)
+{
+    struct row part = {.file = row->file + block * row->stride, .bytes = row->bytes, .count = 1};
+    int64_t cut = w->from > part.file ? w->from - part.file : 0, end = part.file + part.bytes;
+
+    for (int s = 0; s < 2; s++)
+        part.in[s] = row->in[s] + block * row->step[s] + cut;
+    part.file += cut;
+    part.bytes = (end < w->to ? end : w->to) - part.file;
+    return part.bytes <= 0 || w->each(w->ctx, &part);
+}
+
+/* The blocks of a row that end after `from`, and those that begin before `to`: *first to *last. */
+static void clip(const struct walk *w, const struct row *row, int64_t length, int64_t *first, int64_t *last)
+{
+    int64_t low = w->from - row->file - length, high = w->to - 1 - row->file;
+
+    *first = low < 0 ? 0 : low / row->stride + 1;
+    *last = high < 0 ? -1 : high / row->stride < row->count - 1 ? high / row->stride : row->count - 1;
+}
+
+static bool hand_out(const struct walk *w, const struct row *row)
+{
+    int64_t first, last;
+
+    if (row->file >= w->from && row->file + (row->count - 1) * row->stride + row->bytes <= w->to)
+        return w->each(w->ctx, row);
+    clip(w, row, row->bytes, &first, &last);
+    if (first > last)
+        return true;
+    if (!hand_out_part(w, row, first))
+        return false;
+    if (last > first + 1) {
+        struct row middle = *row;
+
+        middle.file += (first + 1) * row->stride;
+        middle.count = last - first - 1;
+        for (int s = 0; s < 2; s++)
+            middle.in[s] += (first + 1) * row->step[s];
+        if (!w->each(w->ctx, &middle))
+            return false;
+    }
+    return last == first || hand_out_part(w, row, last);
+}
+
+static bool walk_list(const struct walk *w, int32_t first, int32_t n, const struct row *base)
+{
+    for (const struct falls *f = &w->node[first], *end = f + n; f < end; f++) {
+        struct row row = {.file = base->file + f->left,
+                          .in = {base->in[0] + f->in[0].at, base->in[1] + f->in[1].at},
+                          .bytes = f->length,
+                          .stride = f->stride,
+                          .step = {f->in[0].step, f->in[1].step},
+                          .count = f->count};
+        int64_t low, high;
+
+        if (row.file >= w->to)
+            break;
+        if (f->children == 0) {
+            if (!hand_out(w, &row))
+                return false;
+            continue;
+        }
+        clip(w, &row, f->length, &low, &high);
+        for (int64_t block = low; block <= high; block++) {
+            const struct row inner = {.file = row.file + block * row.stride,
+                                      .in = {row.in[0] + block * row.step[0], row.in[1] + block * row.step[1]}};
+
+            if (!walk_list(w, f->child, f->children, &inner))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void walk_plan(const struct plan *p, struct walk *w)
+{
+    w->node = p->body.node;
+    w->from = w->from < p->from ? p->from : w->from;
+    if (p->body.bytes == 0)
+        return;
+    for (int64_t period = (w->from - p->from) / p->period; p->from + period * p->period < w->to; period++) {
+        const struct row base = {.file = p->from + period * p->period,
+                                 .in = {period * p->step[0], period * p->step[1]}};
+
+        if (!walk_list(w, p->body.top, p->body.tops, &base))
+            return;
+    }
+}
+
+/* ---- Runs ---- */
+
+struct lister {
+    bool (*each)(void *ctx, const struct plan_run *run);
+    void *ctx;
+};
+
+static bool list_row(void *ctx, const struct row *row)
+{
+    const struct lister *l = ctx;
+    struct plan_run run = {.file = row->file, .in = {row->in[0], row->in[1]}, .bytes = row->bytes};
+
+    for (int64_t i = 0; i < row->count; i++) {
+        if (!l->each(l->ctx, &run))
+            return false;
+        run.file += row->stride;
+        run.in[0] += row->step[0];
+        run.in[1] += row->step[1];
+    }
+    return true;
+}
+
+void plan_runs(const struct plan *p, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
+               void *ctx)
+{
+    struct lister l = {each, ctx};
+    struct walk w = {.from = from, .to = to, .each = list_row, .ctx = &l};
+
+    walk_plan(p, &w);
+}
+
+/* ---- Bytes ---- */
+
+struct mover {
+    char *to;
+    const char *from;
+    int64_t to_from, from_from; /* element offsets, or packed ones, of the memories' first bytes */
+    int to_side, from_side;     /* PACKED: packed */
+    int64_t moved;
+};
+
+enum { PACKED = 2 };
+
+/* `count` runs of one length: a loop for each length that a compiler makes loads and stores of. */
+static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t bytes, int64_t count)
+{
+#define ROW_OF(n)                                              \
+    case n:                                                    \
+        for (int64_t i = 0; i < count; i++)                    \
+            memcpy(to + i * to_step, from + i * from_step, n); \
+        break
+    switch (bytes) {
+        ROW_OF(1);
+        ROW_OF(2);
+        ROW_OF(4);
+        ROW_OF(8);
+        ROW_OF(16);
+        ROW_OF(32);
+        ROW_OF(64);
+    default:
+        for (int64_t i = 0; i < count; i++)
+            memcpy(to + i * to_step, from + i * from_step, (size_t)bytes);
+    }
+#undef ROW_OF
+}
+
+static bool move_row(void *ctx, const struct row *row)
+{
+    struct mover *m = ctx;
+    int64_t to = m->to_side == PACKED ? m->moved : row->in[m->to_side] - m->to_from;
+    int64_t from = m->from_side == PACKED ? m->moved : row->in[m->from_side] - m->from_from;
+    int64_t to_step = m->to_side == PACKED ? row->bytes : row->step[m->to_side];
+    int64_t from_step = m->from_side == PACKED ? row->bytes : row->step[m->from_side];
+
+    if (row->count > 1 && to_step == row->bytes && from_step == row->bytes)
+        memcpy(m->to + to, m->from + from, (size_t)(row->count * row->bytes));
+    else
+        copy_row(m->to + to, to_step, m->from + from, from_step, row->bytes, row->count);
+    m->moved += row->count * row->bytes;
+    return true;
+}
+
+static int64_t move(const struct plan *p, int64_t from, int64_t to, struct mover m)
+{
+    struct walk w = {.from = from, .to = to, .each = move_row, .ctx = &m};
+
+    walk_plan(p, &w);
+    return m.moved;
+}
+
+int64_t plan_copy(const struct plan *p, int64_t from, int64_t to, void *b, int64_t b_from, const void *a,
+                  int64_t a_from)
+{
+    return move(
+        p, from, to,
+        (struct mover){
+            .to = b, .to_from = b_from, .to_side = PLAN_B, .from = a, .from_from = a_from, .from_side = PLAN_A});
+}
+
+int64_t plan_gather(const struct plan *p, int64_t from, int64_t to, void *packed, const void *a, int64_t a_from)
+{
+    return move(p, from, to,
+                (struct mover){.to = packed, .to_side = PACKED, .from = a, .from_from = a_from, .from_side = PLAN_A});
+}
+
+int64_t plan_scatter(const struct plan *p, int64_t from, int64_t to, void *a, int64_t a_from, const void *packed)
+{
+    return move(p, from, to,
+                (struct mover){.to = a, .to_from = a_from, .to_side = PLAN_A, .from = packed, .from_side = PACKED});
+}
