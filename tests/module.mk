@@ -21,11 +21,12 @@ $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
 $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
 
 MACHINE_TEST_LIBS_test_stats := -ljansson
+MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
-$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c \
-    tests/machine/observe.c,$(MACHINE_TEST_LIBS_$(1)))
+$(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c tests/machine/observe.c \
+    $(MACHINE_TEST_SOURCES_$(1)),$(MACHINE_TEST_LIBS_$(1)))
 $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 

@@ -122,8 +122,9 @@ bool signals_take_beat(void)
     return due;
 }
 
-int signals_poll(struct pollfd *p, nfds_t n)
+int signals_poll(struct pollfd *p, nfds_t n, int limit_ms)
 {
+    const struct timespec limit = {limit_ms / 1000, limit_ms % 1000 * 1000000};
     sigset_t held, before;
     int ready = -1;
 
@@ -132,7 +133,7 @@ int signals_poll(struct pollfd *p, nfds_t n)
         sigaddset(&held, caught[i]);
     sigprocmask(SIG_BLOCK, &held, &before);
     if (end_signal == 0 && !child_ended && !request)
-        ready = ppoll(p, n, NULL, &before);
+        ready = ppoll(p, n, limit_ms == SIGNALS_FOREVER ? NULL : &limit, &before);
     else
         errno = EINTR;
     sigprocmask(SIG_SETMASK, &before, NULL);

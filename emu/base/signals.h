@@ -25,9 +25,11 @@ int signals_end(void);
 bool signals_request(void);
 bool signals_take_request(void);
 
-/* poll without a limit of time, ended by any of these signals too, and at once if one came before: then -1 with
- * EINTR. */
-int signals_poll(struct pollfd *p, nfds_t n);
+#define SIGNALS_FOREVER (-1)
+
+/* poll for limit_ms of the host's time or SIGNALS_FOREVER, ended by any of these signals too, and at once if one came
+ * before: then -1 with EINTR. */
+int signals_poll(struct pollfd *p, nfds_t n, int limit_ms);
 /* Has any of them come that nobody has taken? */
 bool signals_any(void);
 

@@ -26,6 +26,8 @@
 #include "emu/front/console.h"
 
 #define LOOK_MS           10
+#define DEAF_MS           100 /* until the host is asked again for a descriptor for who waits to be taken */
+#define LISTEN_MOST       16  /* messages of one client in a row: the others have their turn, and the machine */
 #define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
 
 struct client {
@@ -46,6 +48,8 @@ struct boot {
     bool ended; /* a job has, since the last look */
     struct timespec looked;
     struct client *client;
+    int spare; /* a descriptor to tell a client with that there is none for it; -1: none */
+    bool deaf; /* no client can be taken now: the listening descriptor is not waited at */
     uint64_t last_turn;
     struct pollfd *poll;
     size_t polls, room;
@@ -137,10 +141,39 @@ static void hostfs_turns(struct boot *b)
     }
 }
 
+static void client_lost(struct boot *b, struct client *c)
+{
+    client_hang_up(c);
+    front_kill_job(b->machine.front, c->job);
+}
+
+/* What an xnc does not do. */
+static void client_misbehaves(struct boot *b, struct client *c, const char *text)
+{
+    tell_status(c, RUN_USAGE, text);
+    client_lost(b, c);
+}
+
+/* NULL, or why a launch is not begun. */
+static const char *find_wrong_launch(const struct client *c, const struct link_message *message)
+{
+    if (c->job || c->message.content)
+        return "one link runs one program, and this one has asked for it; connect again for another";
+    if (message->cut)
+        return "the machine has no descriptors left for this program's streams; wait, or raise ulimit -n before "
+               "ncube boot";
+    if (message->fds != LINK_DESCRIPTORS || message->surplus > 0)
+        return "a program comes with three descriptors: its standard input, output and error stream";
+    return NULL;
+}
+
 static void begin_job(struct boot *b, struct client *c, struct link_message *message)
 {
-    if (c->job || c->message.content || message->fds != LINK_DESCRIPTORS) {
+    const char *wrong = find_wrong_launch(c, message);
+
+    if (wrong) {
         link_message_free(message);
+        client_misbehaves(b, c, wrong);
         return;
     }
     c->message = *message;
@@ -187,19 +220,15 @@ static void client_act(struct boot *b, struct client *c, struct link_message *me
         c->wants_down = true;
         go_down(b);
         break;
+    default:
+        client_misbehaves(b, c, "the machine takes no such message; are machine and xnc of one version?");
     }
     link_message_free(message);
 }
 
-static void client_lost(struct boot *b, struct client *c)
-{
-    client_hang_up(c);
-    front_kill_job(b->machine.front, c->job);
-}
-
 static void client_listen(struct boot *b, struct client *c)
 {
-    while (c->fd >= 0) {
+    for (int i = 0; i < LISTEN_MOST && c->fd >= 0; i++) {
         struct link_message message;
         int got = link_receive(c->fd, &message);
 
@@ -207,25 +236,47 @@ static void client_listen(struct boot *b, struct client *c)
             client_act(b, c, &message);
         else if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
+        else if (got < 0 && errno == EPROTO)
+            client_misbehaves(b, c, "that is no message to a machine; are machine and xnc of one version?");
         else
             client_lost(b, c);
     }
 }
 
+static void add_client(struct boot *b, int fd)
+{
+    struct client *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        close(fd);
+        return;
+    }
+    c->fd = fd;
+    c->next = b->client;
+    b->client = c;
+}
+
+static bool nobody_waits(void)
+{
+    return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+}
+
+/* Those for whom there is no descriptor are told so and sent away. Where not even that can be done, one of them waits
+ * at the listening descriptor, which is always ready then: it is left alone for a while. */
 static void accept_clients(struct boot *b)
 {
     int fd;
 
-    while ((fd = link_accept(b->listening)) >= 0) {
-        struct client *c = calloc(1, sizeof *c);
-
-        if (!c) {
-            close(fd);
+    b->deaf = false;
+    for (;;) {
+        if ((fd = link_accept(b->listening)) >= 0)
+            add_client(b, fd);
+        else if (nobody_waits())
+            return;
+        else if (!link_turn_away(b->listening, &b->spare)) {
+            b->deaf = !nobody_waits();
             return;
         }
-        c->fd = fd;
-        c->next = b->client;
-        b->client = c;
     }
 }
 
@@ -284,7 +335,7 @@ static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
 /* Everything that can give the machine something to do. */
 static void poll_gather(struct boot *b)
 {
-    struct pollfd p[STREAMS] = {{.fd = b->listening, .events = POLLIN}};
+    struct pollfd p[STREAMS] = {{.fd = b->deaf ? -1 : b->listening, .events = POLLIN}};
 
     b->polls = 0;
     poll_add(b, p, 1);
@@ -391,7 +442,7 @@ static int stand_still(struct boot *b)
         return 0;
     }
     poll_gather(b);
-    if (signals_poll(b->poll, b->polls) >= 0)
+    if (signals_poll(b->poll, b->polls, b->deaf ? DEAF_MS : SIGNALS_FOREVER) >= 0)
         return 0;
     if (signals_take_child())
         machine_explain_stop(&b->machine);
@@ -445,6 +496,7 @@ static int begin(struct boot *b)
 
     if (machine_configure(m, &b->options->machine, &hooks, b) != 0)
         return -1;
+    b->spare = link_spare();
     b->listening = link_listen(b->options->name, m->error, sizeof m->error);
     if (b->listening < 0)
         return machine_complain(m, "%s", m->error);
@@ -472,7 +524,7 @@ static void free_clients(struct boot *b, int status)
 
 int boot_machine(const struct boot_options *o)
 {
-    struct boot b = {.options = o, .listening = -1};
+    struct boot b = {.options = o, .listening = -1, .spare = -1};
     int status = begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
 
     if (signals_asked() != 0)
@@ -481,6 +533,8 @@ int boot_machine(const struct boot_options *o)
         status = RUN_FAILED;
     if (b.listening >= 0)
         close(b.listening);
+    if (b.spare >= 0)
+        close(b.spare);
     if (b.machine.front)
         forget_jobs(&b);
     free(b.poll);

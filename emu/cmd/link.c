@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MAGIC   0x4e435542u /* and a version: changes with the format */
-#define BACKLOG 64
+#define MAGIC    0x4e435542u /* and a version: changes with the format */
+#define BACKLOG  64
+#define ADMITTED 253 /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
 
 struct head {
     uint32_t magic, kind;
@@ -91,11 +93,39 @@ int link_accept(int listening)
     return -1;
 }
 
+int link_spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+bool link_turn_away(int listening, int *spare)
+{
+    struct {
+        struct link_status status;
+        char text[sizeof LINK_FULL_TEXT - 1];
+    } full = {.status = {1}};
+
+    if (*spare < 0)
+        *spare = link_spare();
+    if (*spare < 0)
+        return false;
+    memcpy(full.text, LINK_FULL_TEXT, sizeof full.text);
+    close(*spare);
+    int fd = link_accept(listening);
+    if (fd >= 0) {
+        link_send(fd, LINK_STATUS, &full, sizeof full, false);
+        close(fd);
+    }
+    *spare = link_spare();
+    return fd >= 0;
+}
+
 /* ---- Messages ------------------------------------------------------------------------------------ */
 
-union control { /* room for the descriptors of one message */
+/* Room for more descriptors than we want: what does not fit would be lost in silence, what fits can be closed. */
+union control {
     struct cmsghdr head;
-    char room[CMSG_SPACE(LINK_DESCRIPTORS * sizeof(int))];
+    char room[CMSG_SPACE(ADMITTED * sizeof(int))];
 };
 
 static void add_streams(struct msghdr *m, union control *control)
@@ -103,7 +133,7 @@ static void add_streams(struct msghdr *m, union control *control)
     static const int streams[LINK_DESCRIPTORS] = {0, 1, 2};
 
     m->msg_control = control;
-    m->msg_controllen = sizeof *control;
+    m->msg_controllen = CMSG_SPACE(sizeof streams);
     struct cmsghdr *c = CMSG_FIRSTHDR(m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -123,14 +153,29 @@ int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bo
     return sendmsg(fd, &m, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
+static void take_descriptor(struct link_message *m, int fd)
+{
+    if (m->fds < LINK_DESCRIPTORS) {
+        m->fd[m->fds++] = fd;
+        return;
+    }
+    close(fd);
+    m->surplus++;
+}
+
 static void take_descriptors(struct link_message *m, struct msghdr *from)
 {
+    m->cut = from->msg_flags & MSG_CTRUNC;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(from); c; c = CMSG_NXTHDR(from, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
         size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < n && m->fds < LINK_DESCRIPTORS; i++)
-            memcpy(&m->fd[m->fds++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            take_descriptor(m, fd);
+        }
     }
 }
 
@@ -161,6 +206,8 @@ int link_receive(int fd, struct link_message *m)
     struct iovec part[] = {{&head, sizeof head}, {m->content, LINK_MESSAGE_MAX_BYTES}};
     struct msghdr from = {.msg_iov = part, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
+    if (n < 0 && errno == ECONNRESET) /* told once, before the last words of who has hung up */
+        n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
     if (n <= 0) {
         int reason = errno;
 
@@ -169,7 +216,7 @@ int link_receive(int fd, struct link_message *m)
         return n == 0 ? 0 : -1;
     }
     take_descriptors(m, &from);
-    if ((size_t)n < sizeof head || head.magic != MAGIC || from.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+    if ((size_t)n < sizeof head || head.magic != MAGIC || from.msg_flags & MSG_TRUNC)
         return refuse(m, EPROTO);
     m->kind = head.kind;
     m->bytes = (size_t)n - sizeof head;

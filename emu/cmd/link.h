@@ -8,7 +8,9 @@
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
  *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, text of an error
  *
- * A client that closes its end, by any way, has its job killed.
+ * A client that closes its end, by any way, has its job killed. One that sends what it may not (no message, a kind that is
+ * the machine's, a launch without three descriptors, a second launch) gets a LINK_STATUS that says so, and the end of
+ * the link.
  */
 #ifndef NCUBE_LINK_H
 #define NCUBE_LINK_H
@@ -21,6 +23,7 @@
 #define LINK_NAME_MAX          64
 #define LINK_MESSAGE_MAX_BYTES (128u << 10)
 #define LINK_DESCRIPTORS       3 /* standard streams */
+#define LINK_FULL_TEXT         "the machine has no descriptor left for another user; wait, or raise ulimit -n before ncube boot"
 
 enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS };
 
@@ -34,7 +37,9 @@ struct link_message {
     size_t bytes;
     uint8_t *content; /* NULL: none */
     int fd[LINK_DESCRIPTORS];
-    int fds;
+    int fds;     /* those that are here */
+    int surplus; /* that came beside them, and have been closed */
+    bool cut;    /* there were more, which the host could not give us: it has no room for them, or we have not */
 };
 
 bool link_name_is_sound(const char *name);
@@ -44,15 +49,22 @@ bool link_name_is_sound(const char *name);
 int link_listen(const char *name, char *error, size_t error_bytes);
 int link_connect(const char *name, char *error, size_t error_bytes);
 
-/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 if there is none that
- * may. */
+/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 with errno: EAGAIN, there
+ * is none that may; else there is one, and nothing to take it with (EMFILE, ENFILE, ENOMEM, ENOBUFS). */
 int link_accept(int listening);
+
+/* For a client that link_accept had no descriptor for: takes it with *spare, an open descriptor that is given up for
+ * it, tells it LINK_FULL_TEXT and hangs up. *spare is open again, or -1. Returns false if nobody could be taken. */
+bool link_turn_away(int listening, int *spare);
+/* A descriptor that is good for nothing but to be given up; -1: none. */
+int link_spare(void);
 
 /* Sends one message; with_streams: the descriptors 0, 1 and 2 with it. 0, or -1 with errno. */
 int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bool with_streams);
 
 /* Takes one message, waiting for it if the descriptor blocks. 1; 0 at the end of the link; -1 with errno (EAGAIN,
- * EPROTO: not a message of ours). Descriptors that come are closed on exec. */
+ * EPROTO: not a message of ours). Descriptors that come are closed on exec, and closed at once where the message has no
+ * place for them. */
 int link_receive(int fd, struct link_message *m);
 void link_message_free(struct link_message *m); /* closes descriptors that are not -1 */
 
