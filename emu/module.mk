@@ -45,12 +45,13 @@ $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
     emu/qemu/harts.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
+$(eval $(call host_test,emu/test_limits,emu/base/limits.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
-FRONT_SERVE_SOURCES := emu/front/hostfs.c emu/front/openfiles.c emu/front/beneath.c emu/front/listing.c \
-    emu/front/lines.c emu/front/streams.c \
-    emu/front/errmap.c
+FRONT_SERVE_SOURCES := emu/front/hostfs.c emu/front/openfiles.c emu/front/hostfiles.c emu/front/beneath.c \
+    emu/front/listing.c emu/front/lines.c \
+    emu/front/streams.c emu/front/errmap.c
 FRONT_SOURCES := emu/front/front.c emu/front/ionodes.c emu/model/topo.c emu/front/job.c emu/front/lives.c \
     emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/loader.c $(FRONT_SERVE_SOURCES)

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "emu/cmd/assemble.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/model/net.h"
@@ -280,6 +282,46 @@ static int read_programs(struct machine *m)
     return 0;
 }
 
+#define SPARE_DESCRIPTORS 24u /* control segment, trace, statistics, what is open for a moment, a served file or two */
+#define SPARE_ADDRESSES   (64ull << 20)
+
+static uint32_t count_open(void)
+{
+    uint32_t n = 0;
+    DIR *d = opendir("/proc/self/fd");
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static uint32_t count_drives(const struct topo *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_io; i++)
+        n += t->io[i].ndrives;
+    return n;
+}
+
+static int check_limits(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+    uint32_t largest = m->nodes < t->nodes_per_cabinet ? m->nodes : t->nodes_per_cabinet;
+    const struct limits there = limits_raise(), needed = {
+                                                    .descriptors = count_open() + m->cabinets * CABINET_DESCRIPTORS +
+                                                                   count_drives(t) + SPARE_DESCRIPTORS,
+                                                    .threads = m->nodes + m->cabinets * CABINET_MORE_THREADS,
+                                                    .address_bytes = m->cabinets * cabinet_bytes(0, t->ram_bytes) +
+                                                                     m->nodes * t->ram_bytes + SPARE_ADDRESSES,
+                                                    .file_bytes = cabinet_bytes(largest, t->ram_bytes),
+                                                };
+
+    return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
+}
+
 static int open_disks(struct machine *m)
 {
     m->disk = memory_new(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
@@ -361,10 +403,8 @@ int machine_explain_stop(struct machine *m)
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
-
-    m->nodes = (1u << t->dim) + t->n_io;
-    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
     uint32_t slots = m->nodes + m->cabinets;
+
     if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
@@ -526,10 +566,20 @@ static void start_models(struct machine *m)
             front_unreachable(m->front, m->config.topo.io[i].node);
 }
 
+static void count_parts(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+
+    m->nodes = (1u << t->dim) + t->n_io;
+    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
+}
+
 int machine_build(struct machine *m)
 {
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
-    if (read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0 || open_statistics(m) != 0)
+    count_parts(m);
+    if (check_limits(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0 ||
+        open_statistics(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || start_injectors(m) != 0)
         return -1;

@@ -178,6 +178,8 @@ static int32_t act_open(struct hostfs *s, struct call *c)
     if (fd < 0)
         return fd;
     opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
+    if (!opened.sfid)
+        return -N_ENOMEM;
     pack_stat(s, &st, &opened.stat);
     return_payload(c, &opened, sizeof opened);
     return 0;
@@ -185,8 +187,7 @@ static int32_t act_open(struct hostfs *s, struct call *c)
 
 static int32_t act_close(struct hostfs *s, struct call *c)
 {
-    (void)s;
-    return open_files_close(c->file);
+    return open_files_close(&s->files, c->file);
 }
 
 static int32_t act_exit(struct hostfs *s, struct call *c)
@@ -594,11 +595,16 @@ void hostfs_free(struct hostfs *s)
     free(s);
 }
 
-int hostfs_open_program(struct hostfs *s, const char *name)
+struct host_file *hostfs_open_program(struct hostfs *s, const char *name)
 {
     int fd = beneath_open(&s->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 
-    return fd < 0 ? -1 : fd;
+    return fd < 0 ? NULL : host_files_take(&s->files.host, fd);
+}
+
+void serve_close_program(struct hostfs *s, struct host_file *program)
+{
+    host_files_release(&s->files.host, program);
 }
 
 void hostfs_drop_node(struct hostfs *s, uint32_t node)
@@ -609,4 +615,9 @@ void hostfs_drop_node(struct hostfs *s, uint32_t node)
 uint32_t hostfs_open_files(const struct hostfs *s)
 {
     return open_files_count(&s->files);
+}
+
+uint32_t serve_descriptors(const struct hostfs *s)
+{
+    return s->files.host.count;
 }

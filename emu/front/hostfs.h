@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/front/hostfiles.h"
 #include "emu/front/lines.h"
 
 /* True for every message type that hostfs_request answers: the file protocol's, and the rest of its family, which
@@ -33,13 +34,16 @@ void hostfs_free(struct hostfs *s);
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
                       const void **reply);
 
-/* A served file, for where.h: a descriptor, or -1. */
-int hostfs_open_program(struct hostfs *s, const char *name);
+/* A served file, for where.h; NULL: there is none, or no descriptor for it. Its fd is one with whatever else has that
+ * file open, until serve_close_program. */
+struct host_file *hostfs_open_program(struct hostfs *s, const char *name);
+void serve_close_program(struct hostfs *s, struct host_file *program);
 
 /* Closes every file of every process of a node. */
 void hostfs_drop_node(struct hostfs *s, uint32_t node);
 
-/* For tests: files open now. */
+/* For tests: files open now, as the nodes count them, and descriptors of the host. */
 uint32_t hostfs_open_files(const struct hostfs *s);
+uint32_t serve_descriptors(const struct hostfs *s);
 
 #endif

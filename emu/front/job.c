@@ -167,7 +167,7 @@ void job_free(struct job *j)
     if (!j)
         return;
     drop_held(j, ANY, ANY);
-    lives_free(j->lives);
+    lives_free(j->lives, j->serve);
     hostfs_free(j->serve);
     lines_free(&j->lines);
     streams_free(&j->streams);

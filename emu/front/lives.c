@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
@@ -11,9 +10,11 @@
 struct load { /* of one claim; kept as long as the job: faults name the program */
     struct load *next;
     uint32_t life;
-    bool in_place;     /* of who loaded it: nobody is there to be told how it went */
-    uint32_t starting; /* nodes that have not said how it went */
-    int32_t error;     /* the first one's that it did not start on */
+    bool in_place;          /* of who loaded it: nobody is there to be told how it went */
+    uint32_t starting;      /* nodes that have not said how it went */
+    int32_t error;          /* the first one's that it did not start on */
+    uint32_t holders;       /* nodes on which it runs: the program's file is open for them, to say where it faults */
+    struct host_file *file; /* NULL: closed, or never open */
     struct job_part program;
     char name[];
 };
@@ -26,6 +27,7 @@ struct wait { /* a request to be answered later */
 
 struct node {
     struct load *load; /* NULL: life 0 */
+    bool holds;        /* it runs there, or is to */
     int32_t status;    /* of its last program that has ended */
 };
 
@@ -48,14 +50,23 @@ struct lives *lives_new(uint32_t nodes)
     return l;
 }
 
-static void free_load(struct load *load)
+static void close_file(struct load *load, struct hostfs *serve)
 {
-    if (load->program.fd >= 0)
-        close(load->program.fd);
-    free(load);
+    if (load->file)
+        serve_close_program(serve, load->file);
+    load->file = NULL;
+    load->program.fd = -1;
 }
 
-void lives_free(struct lives *l)
+/* What ran on the node does not any more. */
+static void let_go(struct node *node, struct hostfs *serve)
+{
+    if (node->holds && --node->load->holders == 0)
+        close_file(node->load, serve);
+    node->holds = false;
+}
+
+void lives_free(struct lives *l, struct hostfs *serve)
 {
     if (!l)
         return;
@@ -63,7 +74,8 @@ void lives_free(struct lives *l)
         struct load *load = l->load;
 
         l->load = load->next;
-        free_load(load);
+        close_file(load, serve);
+        free(load);
     }
     while (l->wait) {
         struct wait *wait = l->wait;
@@ -174,7 +186,9 @@ static struct load *new_load(struct job *j, uint32_t nodes, const char *name, si
     memcpy(load->name, name, name_bytes);
     load->starting = nodes;
     load->life = ++l->last;
-    load->program.fd = hostfs_open_program(j->serve, load->name);
+    load->file = hostfs_open_program(j->serve, load->name);
+    load->program.fd = load->file ? load->file->fd : -1;
+    load->holders = nodes;
     load->next = l->load;
     l->load = load;
     return load;
@@ -190,8 +204,11 @@ static int32_t claim(struct job *j, uint32_t from, const struct file_request *r,
         return wrong ? wrong : -N_ENOMEM;
     load->in_place = !j->exited[r->sfid];
     job_revive(j, r->sfid, r->offset);
-    for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++)
+    for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++) {
+        let_go(&j->lives->node[i], j->serve);
         j->lives->node[i].load = load;
+        j->lives->node[i].holds = true;
+    }
     return load->life;
 }
 
@@ -275,5 +292,6 @@ bool lives_fail(struct job *j, uint32_t logical, int32_t status)
 void lives_end(struct job *j, uint32_t logical, int32_t status)
 {
     j->lives->node[logical].status = status;
+    let_go(&j->lives->node[logical], j->serve);
     answer_all(j, N_RWAIT, logical, status);
 }

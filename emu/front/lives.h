@@ -19,11 +19,12 @@
 
 /* Of a job of so many nodes, all in life 0. NULL: no memory. */
 struct lives *lives_new(uint32_t nodes);
-void lives_free(struct lives *l);
+/* With the job's serve, which has the programs' files. */
+void lives_free(struct lives *l, struct hostfs *serve);
 
 /* The life of a node. */
 uint32_t lives_of(const struct lives *l, uint32_t logical);
-/* What runs on a node in a life above 0, with *path its name, both until lives_free; or NULL. */
+/* What runs on a node in a life above 0, with *path its name, both until it has ended; or NULL. */
 const struct job_part *lives_program(const struct lives *l, uint32_t logical, const char **path);
 
 /* A request of a process of the job (LIVES_IS_REQUEST), answered now or later; as job_receive_request. */

@@ -9,14 +9,34 @@
 
 #define FIRST_ROOM 16u
 
-void open_files_free(struct open_files *t)
+/* ---- Chains: of the entries of the nodes with the same remainder, and of those that are free ------------ */
+
+static uint32_t *chain_of(const struct open_files *t, uint32_t node)
 {
-    for (uint32_t i = 0; i < t->room; i++)
-        if (t->file[i].used)
-            open_files_close(&t->file[i]);
-    free(t->file);
-    *t = (struct open_files){0};
+    return &t->chain[node % t->room];
 }
+
+static void push(struct open_files *t, uint32_t *chain, uint32_t index)
+{
+    t->file[index].next = *chain;
+    *chain = index + 1;
+}
+
+static struct open_file *entry_at(const struct open_files *t, uint32_t link)
+{
+    return link ? &t->file[link - 1] : NULL;
+}
+
+static void unlink_entry(struct open_files *t, struct open_file *f)
+{
+    uint32_t *at = chain_of(t, f->node);
+
+    while (entry_at(t, *at) != f)
+        at = &entry_at(t, *at)->next;
+    *at = f->next;
+}
+
+/* ---- Finding --------------------------------------------------------------------------------------- */
 
 static bool owns(const struct open_file *f, uint32_t node, uint32_t procid)
 {
@@ -40,78 +60,114 @@ int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node
     return 0;
 }
 
+/* ---- Opening --------------------------------------------------------------------------------------- */
+
 static int32_t grow(struct open_files *t)
 {
     uint32_t room = t->room ? 2 * t->room : FIRST_ROOM;
 
     if (room > OPEN_FILES_MAX)
         return -N_ENFILE;
-    struct open_file *file = reallocarray(t->file, room, sizeof *file);
-    if (!file)
+    uint32_t *chain = calloc(room, sizeof *chain);
+    struct open_file *file = chain ? reallocarray(t->file, room, sizeof *file) : NULL;
+    if (!file) {
+        free(chain);
         return -N_ENOMEM;
+    }
     for (uint32_t i = t->room; i < room; i++)
         file[i] = (struct open_file){.generation = 1};
-    t->file = file;
-    t->room = room;
+    free(t->chain);
+    *t = (struct open_files){.file = file, .chain = chain, .room = room, .used = t->used, .host = t->host};
+    for (uint32_t i = room; i-- > 0;)
+        push(t, file[i].used ? chain_of(t, file[i].node) : &t->vacant, i);
     return 0;
+}
+
+static uint32_t count_own(const struct open_files *t, uint32_t node, uint32_t procid)
+{
+    uint32_t own = 0;
+
+    if (t->room == 0)
+        return 0;
+    for (const struct open_file *f = entry_at(t, *chain_of(t, node)); f; f = entry_at(t, f->next))
+        own += owns(f, node, procid);
+    return own;
 }
 
 int32_t open_files_find_room(struct open_files *t, uint32_t node, uint32_t procid)
 {
-    uint32_t own = 0, vacant = t->room;
-
-    for (uint32_t i = t->room; i-- > 0;) {
-        own += owns(&t->file[i], node, procid);
-        if (!t->file[i].used)
-            vacant = i;
-    }
-    if (own >= OPEN_FILES_CLIENT)
+    if (count_own(t, node, procid) >= OPEN_FILES_CLIENT)
         return -N_EMFILE;
-    if (vacant < t->room)
-        return vacant;
-    int32_t grown = grow(t);
-    return grown < 0 ? grown : (int32_t)vacant;
+    int32_t grown = t->vacant ? 0 : grow(t);
+    return grown < 0 ? grown : (int32_t)t->vacant - 1;
 }
 
 uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, uint32_t procid, int fd)
 {
     struct open_file *f = &t->file[index];
+    struct host_file *host = host_files_take(&t->host, fd);
 
-    *f = (struct open_file){.used = true, .generation = f->generation, .node = node, .procid = procid, .fd = fd};
+    if (!host)
+        return 0;
+    t->vacant = f->next; /* it is the first of the free ones: open_files_find_room has said so */
+    *f = (struct open_file){
+        .used = true, .generation = f->generation, .node = node, .procid = procid, .fd = host->fd, .host = host};
+    push(t, chain_of(t, node), index);
+    t->used++;
     return (uint64_t)f->generation << 32 | index;
 }
 
-int32_t open_files_close(struct open_file *f)
+/* ---- Closing --------------------------------------------------------------------------------------- */
+
+int32_t open_files_close(struct open_files *t, struct open_file *f)
 {
-    int result = close(f->fd);
+    int result = host_files_release(&t->host, f->host);
     int reason = errno;
 
     listing_free(&f->listing);
+    unlink_entry(t, f);
+    push(t, &t->vacant, (uint32_t)(f - t->file));
+    t->used--;
     f->used = false;
     if (++f->generation == 0)
         f->generation = 1;
     return result < 0 ? errmap_from_host(reason) : 0;
 }
 
+static void drop(struct open_files *t, uint32_t node, const uint32_t *procid)
+{
+    struct open_file *next;
+
+    if (t->room == 0)
+        return;
+    for (struct open_file *f = entry_at(t, *chain_of(t, node)); f; f = next) {
+        next = entry_at(t, f->next);
+        if (f->node == node && (!procid || f->procid == *procid))
+            open_files_close(t, f);
+    }
+}
+
 void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid)
 {
-    for (uint32_t i = 0; i < t->room; i++)
-        if (owns(&t->file[i], node, procid))
-            open_files_close(&t->file[i]);
+    drop(t, node, &procid);
 }
 
 void open_files_drop_node(struct open_files *t, uint32_t node)
 {
+    drop(t, node, NULL);
+}
+
+void open_files_free(struct open_files *t)
+{
     for (uint32_t i = 0; i < t->room; i++)
-        if (t->file[i].used && t->file[i].node == node)
-            open_files_close(&t->file[i]);
+        if (t->file[i].used)
+            open_files_close(t, &t->file[i]);
+    free(t->file);
+    free(t->chain);
+    *t = (struct open_files){0};
 }
 
 uint32_t open_files_count(const struct open_files *t)
 {
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < t->room; i++)
-        n += t->file[i].used;
-    return n;
+    return t->used;
 }

@@ -14,22 +14,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/front/hostfiles.h"
 #include "emu/front/listing.h"
 
-#define OPEN_FILES_CLIENT 64u   /* open at a time by one client; then -N_EMFILE */
-#define OPEN_FILES_MAX    4096u /* by all; then -N_ENFILE */
+#define OPEN_FILES_CLIENT 64u        /* open at a time by one client; then -N_EMFILE */
+#define OPEN_FILES_MAX    (1u << 19) /* by all, 64 for each of 8192 nodes; then -N_ENFILE */
 
 struct open_file {
     bool used;
     uint32_t generation;
-    uint32_t node, procid;  /* the client */
-    int fd;                 /* the table's: closed with the entry */
+    uint32_t node, procid; /* the client */
+    int fd;                /* the host file's, which others may have open too */
+    struct host_file *host;
+    uint32_t next;          /* 1 + index of the next entry in the same chain; 0: none */
     struct listing listing; /* of a folder, as it was when its reading began */
 };
 
 struct open_files {         /* all zero is an empty table */
     struct open_file *file; /* moves when it grows */
+    uint32_t *chain;        /* [room]: first of those of the nodes that have this remainder, as `next` */
     uint32_t room;
+    uint32_t vacant; /* first of the free ones, as `next` */
+    uint32_t used;
+    struct host_files host;
 };
 
 void open_files_free(struct open_files *t);
@@ -39,13 +46,13 @@ void open_files_free(struct open_files *t);
 int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node, uint32_t procid,
                         struct open_file **file);
 
-/* The index of a free entry for a client; free until it is taken. Or -N_EMFILE, -N_ENFILE, -N_ENOMEM. */
+/* The index of a free entry for a client; free until one is taken. Or -N_EMFILE, -N_ENFILE, -N_ENOMEM. */
 int32_t open_files_find_room(struct open_files *t, uint32_t node, uint32_t procid);
-/* Takes that entry; returns its SFID. */
+/* Takes that entry, and the descriptor over; returns its SFID, or 0: no memory, and the descriptor is closed. */
 uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, uint32_t procid, int fd);
 
 /* Frees the entry. 0, or the negative n_error of the host's close. */
-int32_t open_files_close(struct open_file *f);
+int32_t open_files_close(struct open_files *t, struct open_file *f);
 void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid);
 void open_files_drop_node(struct open_files *t, uint32_t node);
 

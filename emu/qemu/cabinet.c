@@ -64,10 +64,15 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
     _exit(STATUS_NO_QEMU);
 }
 
+size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes)
+{
+    return CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
+}
+
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
                   const char *plugin, bool statistics, char *error, size_t error_bytes)
 {
-    size_t bytes = CABINET_SHARED_BYTES + (nodes + 1) * ram_bytes + SLACK_BYTES;
+    size_t bytes = cabinet_bytes(nodes, ram_bytes);
 
     *c = (struct cabinet){.ram_fd = -1,
                           .log_fd = -1,

@@ -21,6 +21,12 @@ struct cabinet {
     bool statistics;    /* the plugin counts for them */
 };
 
+#define CABINET_DESCRIPTORS  2u /* that one takes of this process */
+#define CABINET_MORE_THREADS 6u /* that its QEMU has beside its nodes': injector, main loop, RCU, and what may come */
+
+/* Of the RAM of a cabinet of so many nodes: what it takes of this process's addresses, and of one file. */
+size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
+
 /* Makes the RAM and starts QEMU on it. It dies with this process, however this process ends, and keeps no file by
  * name. `plugin` is the path of plugin.so; with `statistics` it counts instructions, and is slower. Returns 0, or -1
  * with one clear line in error. */

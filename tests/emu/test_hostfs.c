@@ -569,6 +569,57 @@ Test(serve, one_client_cannot_take_all_the_files)
     open_name("file", N_O_RDONLY);
 }
 
+/* Two clients of each of 8192 nodes; descriptors are scarce, SFIDs are not. */
+Test(serve, a_file_that_all_nodes_have_open_takes_one_descriptor)
+{
+    static uint64_t sfid[8192][2];
+    const uint32_t nodes = 8192;
+
+    for (uint32_t node = 0; node < nodes; node++)
+        for (uint32_t procid = 0; procid < 2; procid++) {
+            struct file_opened opened;
+
+            cr_assert_eq(ask((struct ask){N_FOPEN, .name = "file", .node = node, .procid = procid}), 0);
+            memcpy(&opened, payload, sizeof opened);
+            sfid[node][procid] = opened.sfid;
+        }
+    cr_expect_eq(hostfs_open_files(serve), 2 * nodes);
+    cr_expect_eq(serve_descriptors(serve), 1, "%u descriptors", serve_descriptors(serve));
+    for (uint32_t node = 0; node < nodes; node += 1000) {
+        cr_expect_eq(
+            ask((struct ask){N_FREAD, .sfid = sfid[node][1], .bytes = 9, .offset = 1, .node = node, .procid = 1}), 4);
+        cr_expect_arr_eq(payload, "ello", 4);
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        hostfs_drop_node(serve, node);
+        cr_assert_eq(hostfs_open_files(serve), 2 * (nodes - 1 - node));
+        cr_assert_eq(serve_descriptors(serve), node + 1 < nodes);
+    }
+}
+
+Test(serve, descriptors_are_shared_by_those_who_open_alike)
+{
+    static const struct {
+        const char *name;
+        uint32_t flags;
+        uint32_t descriptors; /* after this one, too */
+    } opens[] = {
+        {"file", N_O_RDONLY, 1}, {"./sub/../file", N_O_RDONLY, 1},
+        {"file", N_O_WRONLY, 2}, {"file", N_O_WRONLY | N_O_APPEND, 2},
+        {"file", N_O_RDONLY, 3}, /* the old one could show what was before: hostfiles.h */
+        {"file", N_O_RDONLY, 3}, {"file", N_O_RDWR, 4},
+        {"sub", N_O_RDONLY, 5},  {"sub", N_O_RDONLY | N_O_DIRECTORY, 5},
+        {"good", N_O_RDONLY, 6}, {"sub/deep", N_O_RDONLY, 6},
+    };
+
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+        open_name(opens[i].name, opens[i].flags);
+        cr_expect_eq(serve_descriptors(serve), opens[i].descriptors, "open %zu: %u", i, serve_descriptors(serve));
+    }
+    hostfs_drop_node(serve, 0);
+    cr_expect_eq(serve_descriptors(serve), 0);
+}
+
 /* ---- Streams ---- */
 
 Test(serve, streams_are_read_and_written_by_every_client)
