@@ -1,0 +1,89 @@
+/* Limits of the host: what is shared stays within them, and what does not fit is said before anything is started. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(limits, .timeout = 120);
+
+/* Runs ncube with the rest of its command line under limits that a shell sets. */
+static struct outcome run_line(const char *limits, const char *rest)
+{
+    char *line = format("%s; exec %s %s", limits, build_path("bin/ncube"), rest);
+    struct outcome o = command_run((char *[]){"/bin/sh", "-c", line, NULL}, NULL);
+
+    free(line);
+    return o;
+}
+
+/* ---- What is shared ---- */
+
+static const struct crowd {
+    const char *name, *options;
+} crowds[] = {
+    {"all open one file", "-d 7"},
+    {"loads in a row", "-d 1 --status node0"},
+};
+
+ParameterizedTestParameters(limits, of_descriptors_are_not_reached_by)
+{
+    return TABLE_ROWS(crowds);
+}
+
+ParameterizedTest(size_t *row, limits, of_descriptors_are_not_reached_by)
+{
+    const struct crowd *c = &crowds[*row];
+    char *folder = folder_new(), *program = build_path("guest/crowd"), *copy = format("%s/crowd", folder);
+    const char *file = *row == 0 ? "file" : "crowd";
+
+    command_must_succeed((char *[]){"cp", program, copy, NULL});
+    file_write(folder, "file", "x", 1);
+    char *rest = format("run %s --serve %s %s '%s' %s", c->options, folder, program, c->name, file);
+    struct outcome o = run_line("ulimit -n 64", rest);
+    outcome_expect(&o, c->name, 0, "passed\n", "");
+    outcome_free(&o);
+    free(rest);
+    free(copy);
+    free(program);
+    folder_remove(folder);
+}
+
+/* ---- What does not fit ---- */
+
+static const struct narrow {
+    const char *name, *limits, *machine, *words[4]; /* %s: none, the run succeeds */
+} narrows[] = {
+    {"descriptors", "ulimit -n 24", "dim = 0;", {"open files", "have 24", "ulimit -Hn"}},
+    {"a soft limit of descriptors", "ulimit -Sn 24", "dim = 3; nodes_per_cabinet = 1;", {NULL}},
+    {"descriptors of many cabinets",
+     "ulimit -n 90",
+     "dim = 6; nodes_per_cabinet = 1;",
+     {"open files", "have 90", "cabinet"}},
+    {"addresses", "ulimit -v 1000000", "dim = 6; ram_mb = 64;", {"MB of addresses", "have 976", "ulimit -v"}},
+    {"the size of files", "ulimit -f 100000", "dim = 4;", {"MB in one file", "have 48", "ulimit -f"}},
+};
+
+ParameterizedTestParameters(limits, that_stop_a_machine_are_named_in_one_line)
+{
+    return TABLE_ROWS(narrows);
+}
+
+ParameterizedTest(size_t *row, limits, that_stop_a_machine_are_named_in_one_line)
+{
+    const struct narrow *n = &narrows[*row];
+    char *folder = folder_new();
+
+    file_write(folder, "machine.conf", n->machine, strlen(n->machine));
+    char *rest = format("run -m %s/machine.conf %s", folder, build_path("examples/hello"));
+    struct outcome o = run_line(n->limits, rest);
+    cr_expect_eq(o.status, n->words[0] ? 1 : 0, "%s: status %d: %s", n->name, o.status, o.err);
+    cr_expect_eq(count_lines(o.err), n->words[0] ? 1 : 0, "%s: %s", n->name, o.err);
+    for (int i = 0; n->words[i]; i++)
+        cr_expect_not_null(strstr(o.err, n->words[i]), "%s: no '%s' in: %s", n->name, n->words[i], o.err);
+    outcome_free(&o);
+    free(rest);
+    folder_remove(folder);
+}
