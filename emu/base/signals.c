@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t asked_signal; /* the first that asked for an end */
@@ -14,9 +15,29 @@ static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
-#define ORDERLY_S 1
+static volatile uint64_t progress; /* of the machine, and */
+static uint64_t progress_seen;     /* what it was at the last look */
 
-/* SIGALRM: the time for an orderly end is over. */
+#define LOOK_US 700000
+
+/* A repeated SIGALRM. setitimer is a bare system call. */
+static void begin_looks(void)
+{
+    const struct itimerval interval = {{0, LOOK_US}, {0, LOOK_US}};
+
+    progress_seen = progress;
+    setitimer(ITIMER_REAL, &interval, NULL);
+}
+
+/* An orderly end goes on as long as something moves. True: nothing has since the last look, so it is over. */
+static bool is_stuck(void)
+{
+    bool moves = progress != progress_seen;
+
+    progress_seen = progress;
+    return asked_signal != 0 && !moves;
+}
+
 static void note_end(int signal)
 {
     bool first = asked_signal == 0;
@@ -28,12 +49,16 @@ static void note_end(int signal)
         return;
     }
     request = 1;
-    alarm(ORDERLY_S);
+    begin_looks();
 }
 
 static void note(int signal)
 {
-    if (signal == SIGCHLD)
+    if (signal == SIGALRM && !is_stuck())
+        return;
+    if (signal == SIGALRM)
+        end_signal = asked_signal;
+    else if (signal == SIGCHLD)
         child_ended = 1;
     else if (signal == SIGUSR1)
         beat = 1;
@@ -76,6 +101,11 @@ void signals_release(void)
 void signals_be_orderly(void)
 {
     orderly = 1;
+}
+
+void signals_note_progress(uint64_t now_cycles)
+{
+    progress = now_cycles;
 }
 
 int signals_asked(void)

@@ -159,6 +159,7 @@ static bool on_finished(void *ctx)
 {
     struct machine *m = ctx;
 
+    signals_note_progress(sched_now(m->sched));
     beat(m, false);
     return m->failed || front_finished(m->front) || (m->hooks->pause && m->hooks->pause(m->ctx));
 }
@@ -400,6 +401,53 @@ int machine_explain_stop(struct machine *m)
     return -1; /* a signal: who sent it knows */
 }
 
+/* ---- Waiting for QEMU ---- */
+
+#define SILENCE_MS    10000 /* without a hart that comes, or work of a QEMU: then it does not come up */
+#define SILENCES_MOST 12    /* without a hart, whatever the QEMUs work */
+
+static uint64_t cabinets_worked(const struct machine *m)
+{
+    uint64_t ticks = 0;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        ticks += cabinet_worked(&m->cabinet[c]);
+    return ticks;
+}
+
+/* Names the first cabinet of which a hart is missing. */
+static int complain_of_silence(struct machine *m)
+{
+    uint32_t c = 0, slot = 0;
+
+    while (c + 1 < m->cabinets && harts_have_come(&m->harts, slot, m->cabinet[c].nodes + 1))
+        slot += m->cabinet[c++].nodes + 1;
+    cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
+    return machine_complain(m, "cabinet %u: %s does not come up: it has been silent for %u s", c, m->error,
+                            SILENCE_MS / 1000);
+}
+
+/* A busy host may take long; a QEMU that neither works nor answers is not waited for. */
+static int await_harts(struct machine *m, uint32_t slots)
+{
+    uint64_t worked = 0;
+    uint32_t silences = 0;
+
+    while (slots > 0) {
+        uint32_t left = harts_wait(&m->harts, slots, SILENCE_MS);
+
+        if (left > 0 && !m->harts.silent)
+            return machine_explain_stop(m);
+        uint64_t now = cabinets_worked(m);
+        silences = left < slots ? 0 : silences + 1;
+        if (silences > 0 && (now == worked || silences == SILENCES_MOST))
+            return complain_of_silence(m);
+        worked = now;
+        slots = left;
+    }
+    return 0;
+}
+
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
@@ -414,7 +462,7 @@ static int start_harts(struct machine *m)
         m->slot_of[i] = cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + hart_of(m, i);
     if (set_costs(m) != 0 || start_cabinets(m) != 0)
         return -1;
-    return harts_wait(&m->harts, slots) ? 0 : machine_explain_stop(m);
+    return await_harts(m, slots);
 }
 
 /* ---- Filling the memory ---- */

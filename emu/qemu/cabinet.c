@@ -140,6 +140,32 @@ static void read_last_line(int fd, char *line, size_t bytes)
     snprintf(line, bytes, "%s", newline ? newline + 1 : log);
 }
 
+uint64_t cabinet_worked(const struct cabinet *c)
+{
+    char path[64], text[1024];
+    unsigned long user = 0, system = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    const char *end = strrchr(text, ')'); /* of the command's name, which may hold anything */
+    if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+        return 0;
+    return user + system;
+}
+
+void cabinet_describe(const struct cabinet *c, char *text, size_t bytes)
+{
+    char last[1024];
+
+    read_last_line(c->log_fd, last, sizeof last);
+    snprintf(text, bytes, "%s (process %d)%s%s", QEMU, (int)c->pid, last[0] ? ", which has said: " : "", last);
+}
+
 int cabinet_died(struct cabinet *c, char *text, size_t bytes)
 {
     int status;

@@ -44,6 +44,12 @@ uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa);
 /* Ends the process, whatever it does, and gives everything back. May be called at any stage. */
 void cabinet_stop(struct cabinet *c);
 
+/* Processor time of the process so far, in ticks of the host; 0 if it cannot be known. */
+uint64_t cabinet_worked(const struct cabinet *c);
+
+/* "qemu-system-riscv64 (process 12)", and what it printed last. */
+void cabinet_describe(const struct cabinet *c, char *text, size_t bytes);
+
 /* If the process has ended by itself: 1 and one line saying how, with QEMU's last words. Else 0. */
 int cabinet_died(struct cabinet *c, char *text, size_t bytes);
 

@@ -5,12 +5,17 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word == value; may return early. */
-static inline void futex_wait(uint32_t *word, uint32_t value)
+#define FUTEX_FOREVER (-1)
+
+/* Sleeps while *word == value, at most for limit_ms of the host's time; may return early. */
+static inline void futex_wait(uint32_t *word, uint32_t value, int limit_ms)
 {
-    syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+    const struct timespec limit = {limit_ms / 1000, limit_ms % 1000 * 1000000l};
+
+    syscall(SYS_futex, word, FUTEX_WAIT, value, limit_ms == FUTEX_FOREVER ? NULL : &limit, NULL, 0);
 }
 
 static inline void futex_wake(uint32_t *word)

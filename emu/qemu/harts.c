@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
@@ -138,16 +139,26 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
     return __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
 }
 
-bool harts_sleep(struct harts *h, uint32_t bell)
+/* May return early. False: a signal came, or a process ended. */
+static bool doze(struct harts *h, uint32_t bell, int limit_ms)
 {
     struct control *c = h->control;
 
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
-           !signals_any()) /* one may have come before `bell` */
-        futex_wait(&c->doorbell, bell);
+    if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell && !signals_any()) /* one may have come before `bell` */
+        futex_wait(&c->doorbell, bell, limit_ms);
     __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
     return !signals_end() && !signals_take_child();
+}
+
+bool harts_sleep(struct harts *h, uint32_t bell)
+{
+    bool undisturbed;
+
+    do
+        undisturbed = doze(h, bell, FUTEX_FOREVER);
+    while (undisturbed && __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST) == bell);
+    return undisturbed;
 }
 
 bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
@@ -164,15 +175,38 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
     }
 }
 
-bool harts_wait(struct harts *h, uint32_t n)
+static uint64_t now_ms(void)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint32_t harts_wait(struct harts *h, uint32_t n, uint32_t silence_ms)
+{
+    uint64_t end_ms = now_ms() + silence_ms;
+
     while (n > 0) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
-        if (harts_take_stopped(h) >= 0)
+        if (harts_take_stopped(h) >= 0) {
             n--;
-        else if (!harts_sleep(h, bell))
-            return false;
+            end_ms = now_ms() + silence_ms;
+            continue;
+        }
+        uint64_t now = now_ms();
+        h->silent = now >= end_ms;
+        if (h->silent || !doze(h, bell, (int)(end_ms - now)))
+            return n;
     }
+    return 0;
+}
+
+bool harts_have_come(const struct harts *h, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (__atomic_load_n(&harts_slot(h, i)->stops, __ATOMIC_SEQ_CST) == 0)
+            return false;
     return true;
 }

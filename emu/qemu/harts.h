@@ -18,6 +18,7 @@ struct harts {
     uint32_t processors;     /* of the host, that harts may be placed on; the first is ours too */
     int processor[HARTS_PROCESSORS_MAX];
     uint8_t *place;                      /* of each hart: an index into `processor` */
+    bool silent;                         /* harts_wait */
     uint32_t taken;                      /* 1 + slot of the first of those that harts_take_stopped has still to give */
     uint32_t load[HARTS_PROCESSORS_MAX]; /* harts that run there */
 };
@@ -54,7 +55,11 @@ bool harts_sleep(struct harts *h, uint32_t bell);
 /* Waits until an injector hart has stopped as often as that. Others may run, and stop, meanwhile. False as above. */
 bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops);
 
-/* Waits until `n` granted harts have stopped, and takes them. False as above. For times when nothing else runs. */
-bool harts_wait(struct harts *h, uint32_t n);
+/* Waits until `n` granted harts have stopped, and takes them. For times when nothing else runs. Returns how many are
+ * missing: not 0 after a signal or the end of a process, or, with h->silent, when none has stopped for so long. */
+uint32_t harts_wait(struct harts *h, uint32_t n, uint32_t silence_ms);
+
+/* Each of these slots' harts has stopped once. */
+bool harts_have_come(const struct harts *h, uint32_t first, uint32_t n);
 
 #endif

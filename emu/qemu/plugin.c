@@ -143,7 +143,7 @@ static void slot_await_go(struct slot *s, uint32_t last)
 {
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
-        futex_wait(&s->go, last);
+        futex_wait(&s->go, last, FUTEX_FOREVER);
     __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
 }
 

@@ -122,7 +122,7 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
     list_stopped(c, a->hart);
     ring(c);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
-        futex_wait(&s->go, last);
+        futex_wait(&s->go, last, FUTEX_FOREVER);
     s->posts = 0;
     a->clock = s->base_cycles;
     if (s->budget_cycles > a->longest)
@@ -416,7 +416,7 @@ static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cy
         p->player[h] = (struct player){.play = p, .hart = h, .endless = h < endless};
         pthread_create(&p->player[h].thread, NULL, play_hart, &p->player[h]);
     }
-    cr_assert(harts_wait(&p->harts, HARTS));
+    cr_assert_eq(harts_wait(&p->harts, HARTS, 60000), 0);
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
     return p;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/machine/command.h"
@@ -236,6 +237,107 @@ Test(ends, come_when_qemu_does_not_answer)
         cr_expect_eq(o.status, 128 + SIGTERM, "status %d: %s", o.status, o.err);
         outcome_free(&o);
     }
+}
+
+/* ---- QEMUs that do not come up ---- */
+
+static const struct false_qemu {
+    const char *name, *script;
+} false_qemus[] = {
+    {"one that sleeps", "exec sleep 1000"},
+    {"one that says something and sleeps", "echo 'no such machine' >&2; exec sleep 1000"},
+};
+
+static struct command start_with_false_qemu(const char *folder, const char *script)
+{
+    char *text = format("#!/bin/sh\n%s\n", script), *path = format("PATH=%s:/usr/bin:/bin", folder);
+
+    file_write(folder, "qemu-system-riscv64", text, strlen(text));
+    char *file = format("%s/qemu-system-riscv64", folder);
+    cr_assert_eq(chmod(file, 0755), 0);
+    free(file);
+    free(text);
+    return command_start(
+        (char *[]){"/usr/bin/env", path, build_path("bin/ncube"), "run", build_path("examples/hello"), NULL}, NULL, 0);
+}
+
+ParameterizedTestParameters(ends, of_runs_whose_qemu_does_not_come_up_are_told_in_a_line)
+{
+    return TABLE_ROWS(false_qemus);
+}
+
+ParameterizedTest(size_t *row, ends, of_runs_whose_qemu_does_not_come_up_are_told_in_a_line)
+{
+    const struct false_qemu *q = &false_qemus[*row];
+    char *folder = folder_new();
+    struct command c = start_with_false_qemu(folder, q->script);
+
+    cr_expect(command_ends_within(&c, 30000), "%s: it does not end", q->name);
+    struct outcome o = command_wait(&c);
+    outcome_expect(&o, q->name, 1, "", "does not come up");
+    cr_expect_eq(count_lines(o.err), 1, "%s: %s", q->name, o.err);
+    if (strstr(q->script, "no such machine"))
+        cr_expect_not_null(strstr(o.err, "no such machine"), "%s: %s", q->name, o.err);
+    command_expect_nothing_left(&c, q->name);
+    outcome_free(&o);
+    folder_remove(folder);
+}
+
+Test(ends, come_at_once_by_a_signal_while_qemu_does_not_come_up)
+{
+    char *folder = folder_new();
+    struct command c = start_with_false_qemu(folder, "exec sleep 1000");
+
+    pause_ms(200);
+    kill(c.pid, SIGINT);
+    cr_expect(command_ends_within(&c, END_MS));
+    struct outcome o = command_wait(&c);
+    cr_expect_eq(o.status, 128 + SIGINT, "status %d: %s", o.status, o.err);
+    command_expect_nothing_left(&c, "a QEMU that sleeps");
+    outcome_free(&o);
+    folder_remove(folder);
+}
+
+/* ---- An orderly end takes the time that it needs ---- */
+
+#define SLOW_VOLUMES 15
+#define SLICE_MS     1
+#define PAUSE_MS     150
+
+/* A host with so little time for QEMU that going down takes long: until the end, it runs 1 ms in 151. */
+static void slow_down_until_end(struct command *c, pid_t qemu)
+{
+    do {
+        kill(qemu, SIGSTOP);
+        pause_ms(PAUSE_MS);
+        kill(qemu, SIGCONT);
+    } while (!command_ends_within(c, SLICE_MS));
+}
+
+static void end_slowly(void)
+{
+    char *folder = folder_with_images(SLOW_VOLUMES, 8192, 4096), *machine = machine_file(folder, 4, SLOW_VOLUMES, "");
+    struct command c =
+        ncube_start(&(struct ncube_run){.machine = machine, .program = "guest/files", .args = {"syncs", "//df00/"}});
+    pid_t qemu = command_find_qemu(&c);
+
+    cr_assert_neq(qemu, 0);
+    command_await_lines(&c, 2);
+    kill(c.pid, SIGTERM);
+    slow_down_until_end(&c, qemu);
+    struct outcome o = command_wait(&c);
+    cr_expect_eq(o.status, 128 + SIGTERM, "status %d: %s", o.status, o.err);
+    images_check(folder, SLOW_VOLUMES);
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* It takes a second and a half as a rule, and less where QEMU gets more than its slice. */
+Test(ends, in_order_are_not_cut_short_on_a_slow_host)
+{
+    for (int i = 0; i < 3; i++)
+        end_slowly();
 }
 
 /* ---- Nothing is left ---- */
