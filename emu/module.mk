@@ -13,7 +13,7 @@ $(eval $(call host_program,tests/emu/bench_net,\
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
-    emu/model/topo.c \
+    emu/base/inputs.c emu/model/topo.c \
     emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c))

@@ -6,7 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- What there is --------------------------------------------------------------------------------- */
+/* ---- What there is
+ * --------------------------------------------------------------------------------- */
 
 static uint64_t soft_limit(int resource)
 {
@@ -101,7 +102,8 @@ struct limits limits_raise(void)
     };
 }
 
-/* ---- Is it enough? --------------------------------------------------------------------------------- */
+/* ---- Is it enough?
+ * --------------------------------------------------------------------------------- */
 
 static bool fits(uint64_t needed, uint64_t there, uint32_t shift, const char *what, const char *advice, char *error,
                  size_t error_bytes)
@@ -120,7 +122,8 @@ bool limits_suffice(const struct limits *needed, const struct limits *there, cha
                 "raise the hard limit (ulimit -Hn, RLIMIT_NOFILE), or put more nodes in a cabinet", error,
                 error_bytes) &&
            fits(needed->threads, there->threads, 0, "threads",
-                "raise what is least of ulimit -u (RLIMIT_NPROC), the control group's pids.max, kernel.threads-max and "
+                "raise what is least of ulimit -u (RLIMIT_NPROC), the control group's pids.max, "
+                "kernel.threads-max and "
                 "kernel.pid_max, or take fewer nodes",
                 error, error_bytes) &&
            fits(needed->file_bytes, there->file_bytes, 20, "MB in one file, a cabinet's memory,",

@@ -1,9 +1,9 @@
 /*
- * What the host lets one process have, against what a machine will need: told before anything is started, by name, and
- * not by a QEMU that ends in the middle.
+ * What the host lets one process have, against what a machine will need: told before anything is
+ * started, by name, and not by a QEMU that ends in the middle.
  *
- * Soft limits of descriptors and processes are raised to the hard ones: they are there for programs that use select().
- * What the user has set with ulimit -v and -f stays as it is.
+ * Soft limits of descriptors and processes are raised to the hard ones: they are there for programs
+ * that use select(). What the user has set with ulimit -v and -f stays as it is.
  */
 #ifndef NCUBE_LIMITS_H
 #define NCUBE_LIMITS_H
@@ -19,11 +19,12 @@ struct limits {             /* what is needed, or what there is: UINT64_MAX for 
     uint64_t file_bytes;    /* in the largest file, which is a cabinet's memory */
 };
 
-/* Of this process, after raising what may be raised. Threads: the least of RLIMIT_NPROC (where it binds us), kernel's
- * and control group's, less what the latter two have already. */
+/* Of this process, after raising what may be raised. Threads: the least of RLIMIT_NPROC (where it
+ * binds us), kernel's and control group's, less what the latter two have already. */
 struct limits limits_raise(void);
 
-/* True if there is enough. Else one line in error: which limit, what is needed and there, what to do. */
+/* True if there is enough. Else one line in error: which limit, what is needed and there, what to
+ * do. */
 bool limits_suffice(const struct limits *needed, const struct limits *there, char *error, size_t error_bytes);
 
 #endif

@@ -7,13 +7,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/signals.h"
 #include "emu/model/net.h"
 #include "emu/qemu/cost.h"
@@ -21,14 +24,14 @@
 
 int machine_complain(struct machine *m, const char *format, ...)
 {
+    char text[2 * MACHINE_ERROR_BYTES];
     va_list arguments;
 
-    fflush(stdout);
-    fputs("ncube: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fflush(stdout);
+    fprintf(stderr, "ncube: %s\n", one_line(text));
     m->failed = true;
     return -1;
 }
@@ -255,6 +258,8 @@ static const struct ncu_ops ncu_calls = {.wake = on_wake,
                                          .text = on_text};
 static const struct front_ops front_calls = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
 
+#define PART_PATH_BYTES (PATH_MAX + 64) /* longer ones the host refuses */
+
 /* ---- Reading everything that a run needs, before anything is started ---- */
 
 static int read_config(struct machine *m)
@@ -267,17 +272,30 @@ static int read_config(struct machine *m)
     }
     if (config_load(&m->config, o->machine, o->images, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
+    m->inputs = m->config.files;
+    m->config.files = (struct inputs){0};
     return 0;
+}
+
+void machine_reads(struct machine *m, const char *path, const char *what)
+{
+    inputs_add(&m->inputs, path, "%s", what);
+}
+
+static void find_part(struct machine *m, const char *name, char path[PART_PATH_BYTES])
+{
+    snprintf(path, PART_PATH_BYTES, "%s/%s", m->options->lib, name);
+    machine_reads(m, path, "a part of ncube");
 }
 
 static int read_programs(struct machine *m)
 {
-    char path[4096];
+    char path[PART_PATH_BYTES];
 
-    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
+    find_part(m, "vertex.elf", path);
     if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
-    snprintf(path, sizeof path, "%s/nsdisk.elf", m->options->lib);
+    find_part(m, "nsdisk.elf", path);
     if (m->config.topo.n_io > 0 && elf_image_read(&m->nsdisk, path, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
     return 0;
@@ -323,26 +341,62 @@ static int check_limits(struct machine *m)
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
 }
 
+/* An image that has two names would be two drives that overwrite each other. */
+static int open_disk(struct machine *m, const struct topo_drive *drive, struct disk **disk)
+{
+    const char *other = inputs_find(&m->inputs, drive->image);
+
+    if (other)
+        return machine_complain(m, "the image of volume %s, %s, is also %s; each drive needs a file of its own",
+                                drive->volume, drive->image, other);
+    inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
+    if (disk_open(disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
 static int open_disks(struct machine *m)
 {
     m->disk = memory_new(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
-        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
-            const struct topo_drive *drive = &m->config.topo.io[i].drive[d];
-
-            if (disk_open(&m->disk[i * DRIVE_MAX + d], drive->image, disk_model_find(drive->model), m->error,
-                          sizeof m->error) != 0)
-                return machine_complain(m, "%s", m->error);
-        }
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++)
+            if (open_disk(m, &m->config.topo.io[i].drive[d], &m->disk[i * DRIVE_MAX + d]) != 0)
+                return -1;
     return 0;
+}
+
+/* -1 if it is something that the run reads. */
+static int check_output(struct machine *m, const char *option, const char *path)
+{
+    const char *what = inputs_find(&m->inputs, path);
+
+    if (what)
+        return machine_complain(m, "%s: this is %s, which %s would overwrite; give another file", path, what, option);
+    return 0;
+}
+
+/* Terminals, pipes and /dev/null take more than one output. */
+static bool is_regular(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 static int open_trace(struct machine *m)
 {
-    if (!m->options->trace)
+    const char *path = m->options->trace;
+
+    if (!path)
         return 0;
-    m->trace = trace_open(m->options->trace);
-    return m->trace ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
+    if (check_output(m, "--trace", path) != 0)
+        return -1;
+    m->trace = trace_open(path);
+    if (!m->trace)
+        return machine_complain(m, "%s: %s", path, strerror(errno));
+    if (is_regular(path))
+        machine_reads(m, path, "the trace");
+    return 0;
 }
 
 static int open_statistics(struct machine *m)
@@ -351,6 +405,8 @@ static int open_statistics(struct machine *m)
 
     if (!path)
         return 0;
+    if (check_output(m, "--stats", path) != 0)
+        return -1;
     m->statistics = fopen(path, "we");
     return m->statistics ? 0 : machine_complain(m, "%s: %s", path, strerror(errno));
 }
@@ -376,9 +432,9 @@ static int set_costs(struct machine *m)
 static int start_cabinets(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
-    char plugin[4096];
+    char plugin[PART_PATH_BYTES];
 
-    snprintf(plugin, sizeof plugin, "%s/plugin.so", m->options->lib);
+    find_part(m, "plugin.so", plugin);
     m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
     for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
         uint32_t left = m->nodes - c * t->nodes_per_cabinet;
@@ -593,6 +649,7 @@ int machine_configure(struct machine *m, const struct machine_options *o, const 
     *m = (struct machine){.options = o, .hooks = hooks, .ctx = ctx};
     if (read_config(m) != 0)
         return -1;
+    machine_reads(m, "/proc/self/exe", "ncube itself");
     const struct front_options f = {.topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->keeps_going};
     if (front_new(&m->front, &f, &front_calls, m, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
@@ -734,5 +791,6 @@ int machine_free(struct machine *m)
     elf_image_free(&m->kernel);
     elf_image_free(&m->nsdisk);
     config_free(&m->config);
+    inputs_free(&m->inputs);
     return written;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "emu/base/inputs.h"
 #include "emu/cmd/config.h"
 #include "emu/cmd/heartbeat.h"
 #include "emu/cmd/stats.h"
@@ -54,7 +55,8 @@ struct machine {
     const struct machine_hooks *hooks;
     void *ctx;
     struct machine_config config;
-    struct disk **disk; /* DRIVE_MAX for each I/O node */
+    struct inputs inputs; /* which trace and statistics must not be written over */
+    struct disk **disk;   /* DRIVE_MAX for each I/O node */
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
@@ -80,6 +82,9 @@ int machine_complain(struct machine *m, const char *format, ...) __attribute__((
 
 /* Reads the machine file and makes the front end. machine_free is the caller's, whatever is returned. */
 int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx);
+
+/* To be called before machine_build for what else is read: no trace and no statistics go there. */
+void machine_reads(struct machine *m, const char *path, const char *what);
 
 /* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory. Signals are caught from
  * here on. */

@@ -610,7 +610,7 @@ static bool load_machine(struct loader *l, const config_setting_t *root, const c
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
                 size_t error_bytes)
 {
-    struct loader l = {.r = {path, error, error_bytes}, .config = config};
+    struct loader l = {.r = {path, error, error_bytes, &config->files}, .config = config};
     config_t parsed;
 
     *config = (struct machine_config){.path = copy(path)};
@@ -645,6 +645,7 @@ void config_free(struct machine_config *config)
     free(config->cost);
     free(config->fault);
     free(config->path);
+    inputs_free(&config->files);
     topo_free(&config->topo);
     *config = (struct machine_config){0};
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/inputs.h"
 #include "emu/model/fault.h"
 #include "emu/model/topo.h"
 #include "vertex/contract/machine.h"
@@ -19,7 +20,8 @@ struct config_cost { /* an entry of `cycles = { ... }`: another cost for a class
 
 struct machine_config {
     struct topo topo;
-    char *path; /* of the machine file; NULL: config_default */
+    char *path;          /* of the machine file; NULL: config_default */
+    struct inputs files; /* the machine file and those that it includes */
     uint32_t n_costs;
     struct config_cost *cost;
     struct software_cost software; /* `timing` */

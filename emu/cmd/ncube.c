@@ -91,7 +91,7 @@ static bool take_machine_option(const struct options *o, struct machine_options 
     }
 }
 
-/* The folder of our own executable's parts: <here>/../lib. */
+/* The folder of our own executable's parts: lib beside bin, where it lies. */
 static const char *find_lib(void)
 {
     static char lib[PATH_MAX + 16];
@@ -99,7 +99,7 @@ static const char *find_lib(void)
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     self[n > 0 ? n : 0] = '\0';
-    snprintf(lib, sizeof lib, "%s/../lib", dirname(self));
+    snprintf(lib, sizeof lib, "%s/lib", dirname(dirname(self)));
     return lib;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/oneline.h"
 #include "emu/cmd/link.h"
 #include "emu/front/loader.h"
 #include "vertex/contract/machine.h"
@@ -18,13 +19,13 @@
 
 void options_refuse(const struct options *o, const char *format, ...)
 {
+    char text[4608];
     va_list arguments;
 
-    fprintf(stderr, "%s: ", o->command);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "; see %s --help\n", o->command);
+    fprintf(stderr, "%s: %s; see %s --help\n", o->command, one_line(text), o->command);
     exit(OPTIONS_USAGE_STATUS);
 }
 

@@ -129,6 +129,8 @@ static int begin(struct run *r)
         return -1;
     if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
+    for (uint32_t i = 0; i < r->options->job.programs; i++)
+        machine_reads(m, r->options->job.program[i].path, "the program");
     return machine_build(m);
 }
 

@@ -2,12 +2,16 @@
 #include "emu/cmd/setting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
@@ -29,7 +33,7 @@ void setting_where(const struct setting_reader *r, const config_setting_t *at, c
 
 bool setting_fail(struct setting_reader *r, const config_setting_t *at, const char *format, ...)
 {
-    char where[512], text[512];
+    char where[PATH_MAX + 32], text[PATH_MAX + 256]; /* of which the error holds a part: names may be long */
     va_list args;
 
     va_start(args, format);
@@ -71,38 +75,154 @@ static bool fail_type(struct setting_reader *r, const config_setting_t *s, const
 
 /* ---- Parsing ------------------------------------------------------------------------------ */
 
-static FILE *open_file(struct setting_reader *r)
+#define FILE_MAX_BYTES (16u << 20)
+#define SILENCE_MS     2000
+#define INCLUDE_DEPTH  10 /* as libconfig */
+
+static bool fail_file(struct setting_reader *r, const char *path, const char *why)
+{
+    snprintf(r->error, r->error_bytes, "%s: %s", path, why);
+    return false;
+}
+
+/* A pipe may be a shell's <(...), whose writer needs a moment, or one to which nobody writes. */
+static bool read_some(struct setting_reader *r, int fd, char *to, size_t room, ssize_t *got)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    if (poll(&p, 1, SILENCE_MS) == 0)
+        return fail_file(r, r->path, "nothing comes from this pipe; give a file");
+    *got = read(fd, to, room);
+    return *got >= 0 || fail_file(r, r->path, strerror(errno));
+}
+
+static bool read_all(struct setting_reader *r, int fd, char *text)
+{
+    size_t bytes = 0;
+    ssize_t got = 1;
+
+    while (got > 0 && bytes < FILE_MAX_BYTES) {
+        if (!read_some(r, fd, text + bytes, FILE_MAX_BYTES - bytes, &got))
+            return false;
+        bytes += (size_t)got;
+    }
+    text[bytes] = '\0';
+    if (got > 0)
+        return fail_file(r, r->path, "has more than 16 MB; that is no machine file");
+    return strlen(text) == bytes || fail_file(r, r->path, "has a NUL byte; a machine file is text");
+}
+
+/* The content of the reader's file, which the caller frees; NULL with its error. */
+static char *read_file(struct setting_reader *r)
 {
     struct stat st;
-    FILE *file = fopen(r->path, "re");
+    char *text = malloc(FILE_MAX_BYTES + 1);
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool good = false;
 
-    if (file && (fstat(fileno(file), &st) < 0 || S_ISDIR(st.st_mode))) {
-        fclose(file);
-        file = NULL;
-        errno = EISDIR;
+    if (!text)
+        fail_file(r, r->path, "no memory to read it");
+    else if (fd < 0 || fstat(fd, &st) < 0)
+        fail_file(r, r->path, strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        fail_file(r, r->path, strerror(EISDIR));
+    else
+        good = read_all(r, fd, text);
+    if (fd >= 0)
+        close(fd);
+    if (!good) {
+        free(text);
+        return NULL;
     }
-    if (!file)
-        snprintf(r->error, r->error_bytes, "%s: %s", r->path, strerror(errno));
-    return file;
+    return text;
+}
+
+/* ---- Files that are included: libconfig opens them itself, and ends the process or waits if one is a folder or a pipe. */
+
+static bool check_included(struct setting_reader *r, const char *folder, const char *name, uint32_t depth);
+
+/* The name in `@include "name"`, if that is what a line is; *name holds the line's length at least. */
+static bool take_include(const char *line, char *name)
+{
+    line += strspn(line, " \t");
+    if (strncmp(line, "@include", 8) != 0)
+        return false;
+    line += 8;
+    line += strspn(line, " \t");
+    if (*line++ != '"')
+        return false;
+    for (; *line && *line != '"' && *line != '\n'; line++) {
+        if (*line == '\\' && line[1])
+            line++;
+        *name++ = *line;
+    }
+    *name = '\0';
+    return *line == '"';
+}
+
+static bool check_includes(struct setting_reader *r, const char *folder, const char *text, uint32_t depth)
+{
+    bool good = true;
+
+    for (const char *line = text; good && *line;) {
+        size_t n = strcspn(line, "\n");
+        char *name = malloc(n + 1);
+
+        if (name && take_include(line, name))
+            good = check_included(r, folder, name, depth);
+        free(name);
+        line += n + (line[n] == '\n');
+    }
+    return good;
+}
+
+/* What is missing, libconfig says. */
+static bool check_included(struct setting_reader *r, const char *folder, const char *name, uint32_t depth)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    struct setting_reader included = {path, r->error, r->error_bytes, r->files};
+
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return fail_file(r, name, "the name of this included file is too long");
+    if (stat(path, &st) < 0 || depth == INCLUDE_DEPTH)
+        return true;
+    if (!S_ISREG(st.st_mode))
+        return fail_file(r, path, "is included, and not a file");
+    char *text = read_file(&included);
+    if (text && r->files)
+        inputs_add(r->files, path, "a part of the machine file");
+    bool good = text && check_includes(r, folder, text, depth + 1);
+    free(text);
+    return good;
+}
+
+static bool parse_text(struct setting_reader *r, config_t *parsed, const char *text)
+{
+    char folder_of[strlen(r->path) + 1];
+
+    strcpy(folder_of, r->path);
+    const char *folder = dirname(folder_of);
+    if (!check_includes(r, folder, text, 0))
+        return false;
+    config_set_include_dir(parsed, folder);
+    if (config_read_string(parsed, text))
+        return true;
+    const char *included = config_error_file(parsed);
+    snprintf(r->error, r->error_bytes, "%s:%d: %s", included ? included : r->path, config_error_line(parsed),
+             config_error_text(parsed));
+    return false;
 }
 
 bool setting_parse(struct setting_reader *r, config_t *parsed)
 {
     config_init(parsed);
-    FILE *file = open_file(r);
-    if (!file)
-        return false;
-    char folder[strlen(r->path) + 1];
-    strcpy(folder, r->path);
-    config_set_include_dir(parsed, dirname(folder));
-    bool good = config_read(parsed, file);
-    fclose(file);
-    if (!good) {
-        const char *included = config_error_file(parsed);
+    char *text = read_file(r);
+    if (text && r->files)
+        inputs_add(r->files, r->path, "the machine file");
+    bool good = text && parse_text(r, parsed, text);
 
-        snprintf(r->error, r->error_bytes, "%s:%d: %s", included ? included : r->path, config_error_line(parsed),
-                 config_error_text(parsed));
-    }
+    free(text);
     return good;
 }
 

@@ -12,10 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/inputs.h"
+
 struct setting_reader {
     const char *path; /* of the file, as the user wrote it */
     char *error;
     size_t error_bytes;
+    struct inputs *files; /* gets the files that are read; NULL: nobody wants to know */
 };
 
 /* Parses the reader's file into parsed, which is initialised and is the caller's to destroy in either case. */

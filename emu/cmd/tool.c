@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* mempcpy */
 #include "emu/cmd/tool.h"
 
 #include <errno.h>
@@ -7,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/oneline.h"
+
 #define IO_NODES_PER_BOARD 16u
+#define TOOL_ERROR_BYTES   4608u
 
 const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES])
 {
@@ -75,13 +79,13 @@ uint32_t tool_parse_node(const struct topo *t, const char *text)
 
 int tool_usage_error(const char *command, const char *format, ...)
 {
+    char text[TOOL_ERROR_BYTES];
     va_list arguments;
 
-    fprintf(stderr, "%s: ", command);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "; see %s --help\n", command);
+    fprintf(stderr, "%s: %s; see %s --help\n", command, one_line(text), command);
     return 2;
 }
 
@@ -96,12 +100,47 @@ int tool_option_error(char **argv, int key)
 
 bool tool_load(const char *command, const char *path, struct machine_config *config)
 {
-    char error[4608];
+    char error[TOOL_ERROR_BYTES];
 
     if (config_load(config, path, NULL, error, sizeof error) == 0)
         return true;
-    fprintf(stderr, "%s: %s\n", command, error);
+    fprintf(stderr, "%s: %s\n", command, one_line(error));
     return false;
+}
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* Bytes of the character that `text` begins with, in UTF-8; 0 if it begins with none. */
+static size_t character_bytes(const char *text)
+{
+    size_t left = strnlen(text, 4);
+
+    for (size_t n = 1; n <= left; n++) {
+        json_t *s = json_stringn(text, n);
+
+        json_decref(s);
+        if (s)
+            return n;
+    }
+    return 0;
+}
+
+json_t *tool_json_name(const char *name)
+{
+    char *text = malloc(strlen(name) * (sizeof REPLACEMENT - 1) + 1), *end = text;
+
+    if (!text)
+        return NULL;
+    while (*name) {
+        size_t n = character_bytes(name);
+
+        end = n ? mempcpy(end, name, n) : stpcpy(end, REPLACEMENT);
+        name += n ? n : 1;
+    }
+    *end = '\0';
+    json_t *string = json_string(text);
+    free(text);
+    return string;
 }
 
 int tool_print_json(json_t *json)

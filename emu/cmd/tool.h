@@ -40,6 +40,9 @@ int tool_option_error(char **argv, int key);
 /* Reads the machine file; if it is bad, says so and returns false. The caller frees it with config_free. */
 bool tool_load(const char *command, const char *path, struct machine_config *config);
 
+/* A name of the host, which may have any bytes but 0, as a JSON string: what is not UTF-8 is U+FFFD there. */
+json_t *tool_json_name(const char *name);
+
 /* Prints `json` and a new line, and drops it. Returns the exit status. */
 int tool_print_json(json_t *json);
 

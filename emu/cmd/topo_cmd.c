@@ -127,8 +127,8 @@ static json_t *json_of_io_node(const struct topo_io_node *io)
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
     for (uint32_t d = 0; d < io->ndrives; d++)
-        json_array_append_new(drives, json_pack("{s:s, s:s, s:s}", "volume", io->drive[d].volume, "model",
-                                                io->drive[d].model, "image", io->drive[d].image));
+        json_array_append_new(drives, json_pack("{s:s, s:s, s:o}", "volume", io->drive[d].volume, "model",
+                                                io->drive[d].model, "image", tool_json_name(io->drive[d].image)));
     return json_pack("{s:i, s:i, s:i, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
                      (int)((io->node - NODE_IO_BASE) % 16), "si", si, "drives", drives);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/oneline.h"
 #include "emu/cmd/launch.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/options.h"
@@ -60,7 +61,10 @@ static bool take_option(void *ctx, int key, const char *value)
 
 static int complain(const char *text)
 {
-    fprintf(stderr, "xnc: %s\n", text);
+    char line[8192];
+
+    snprintf(line, sizeof line, "%s", text);
+    fprintf(stderr, "xnc: %s\n", one_line(line));
     return STATUS_FAILED;
 }
 

@@ -1,9 +1,11 @@
 /*
- * Open files of the host, one descriptor for each file and way of access, however many have it open: 8192 nodes that
- * read one file take one descriptor. That works because nobody uses a descriptor's offset (pread, pwrite).
+ * Open files of the host, one descriptor for each file and way of access, however many have it
+ * open: 8192 nodes that read one file take one descriptor. That works because nobody uses a
+ * descriptor's offset (pread, pwrite).
  *
- * Files are told by device and inode. On an overlay, the first open for writing moves a file to another layer, and what
- * was open before goes on showing the old one: so descriptors from before an open for writing are not shared any more.
+ * Files are told by device and inode. On an overlay, the first open for writing moves a file to
+ * another layer, and what was open before goes on showing the old one: so descriptors from before
+ * an open for writing are not shared any more.
  */
 #ifndef NCUBE_HOSTFILES_H
 #define NCUBE_HOSTFILES_H
@@ -30,8 +32,9 @@ struct host_files { /* all zero: none is open */
     uint32_t count; /* descriptors */
 };
 
-/* Takes over an open descriptor; gives the file that stands for it, which need not be this descriptor. Every call needs
- * its host_files_release. NULL: no memory, or it cannot be looked at; it is closed then, errno says why. */
+/* Takes over an open descriptor; gives the file that stands for it, which need not be this
+ * descriptor. Every call needs its host_files_release. NULL: no memory, or it cannot be looked at;
+ * it is closed then, errno says why. */
 struct host_file *host_files_take(struct host_files *h, int fd);
 
 /* The last user's release closes the descriptor. 0, or -1 with the errno of that. */

@@ -36,11 +36,23 @@ static void keep_open(int fd)
     fcntl(fd, F_SETFD, 0);
 }
 
+/* A value in one of QEMU's option strings: there a comma ends it, and two are one. `to` holds twice the text. */
+static void escape(char *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        *to++ = *text;
+        if (*text == ',')
+            *to++ = ',';
+    }
+    *to = '\0';
+}
+
 /* In the child, between fork and exec. */
 static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
 {
-    char object[128], smp[16], memory[32], plugin_options[4096 + 128];
+    char object[128], smp[16], memory[32], escaped[2 * strlen(plugin) + 1], plugin_options[2 * strlen(plugin) + 256];
 
+    escape(escaped, plugin);
     setsid(); /* Ctrl-C is for ncube alone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -55,8 +67,8 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
              c->ram_fd);
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
-    snprintf(plugin_options, sizeof plugin_options, "%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d",
-             plugin, control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
+    snprintf(plugin_options, sizeof plugin_options, "file=%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d",
+             escaped, control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
            "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none",
            "-monitor", "none", "-plugin", plugin_options, (char *)NULL);

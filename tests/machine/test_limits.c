@@ -1,4 +1,5 @@
-/* Limits of the host: what is shared stays within them, and what does not fit is said before anything is started. */
+/* Limits of the host: what is shared stays within them, and what does not fit is said before
+ * anything is started. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdlib.h>

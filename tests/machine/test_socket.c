@@ -1,7 +1,7 @@
 /*
- * What comes to the socket of a machine that is kept up and is not xnc's: wrong messages, descriptors too many or too
- * few, more users than there are descriptors. Each is answered in one line and hung up on; nothing stays open, nobody
- * else notices.
+ * What comes to the socket of a machine that is kept up and is not xnc's: wrong messages,
+ * descriptors too many or too few, more users than there are descriptors. Each is answered in one
+ * line and hung up on; nothing stays open, nobody else notices.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -27,7 +27,8 @@ TestSuite(socket, .timeout = 90);
 #define ANSWER_MS 10000
 #define FDS_MOST  253
 
-/* ---- A client by hand ------------------------------------------------------------------------------ */
+/* ---- A client by hand
+ * ------------------------------------------------------------------------------ */
 
 static int connect_to(const struct booted *b)
 {
@@ -131,7 +132,8 @@ static void expect_descriptors(const struct booted *b, size_t most, const char *
                   count_descriptors(b->command.pid), most);
 }
 
-/* ---- One wrong thing at a time ------------------------------------------------------------------- */
+/* ---- One wrong thing at a time
+ * ------------------------------------------------------------------- */
 
 enum content { EMPTY, LAUNCH, CUT_LAUNCH, NOISE };
 
@@ -208,7 +210,8 @@ Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
     booted_down(&b);
 }
 
-/* ---- Many wrong things ------------------------------------------------------------------------------ */
+/* ---- Many wrong things
+ * ------------------------------------------------------------------------------ */
 
 static unsigned draw(unsigned *state, unsigned below)
 {
@@ -216,7 +219,8 @@ static unsigned draw(unsigned *state, unsigned below)
     return (*state >> 8) % below;
 }
 
-/* A launch with some bytes changed, or cut, or noise; any kind but LINK_DOWN; any number of descriptors. */
+/* A launch with some bytes changed, or cut, or noise; any kind but LINK_DOWN; any number of
+ * descriptors. */
 static void send_at_random(int fd, const uint8_t *launch, size_t n, unsigned *state)
 {
     static uint8_t bytes[LINK_MESSAGE_MAX_BYTES];
@@ -249,7 +253,8 @@ Test(socket, random_messages_do_no_harm)
     booted_down(&b);
 }
 
-/* ---- No descriptors left ---------------------------------------------------------------------------- */
+/* ---- No descriptors left
+ * ---------------------------------------------------------------------------- */
 
 #define CROWD 60
 

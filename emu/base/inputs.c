@@ -1,0 +1,45 @@
+#define _GNU_SOURCE /* vasprintf */
+#include "emu/base/inputs.h"
+
+#include <err.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+const char *inputs_find(const struct inputs *in, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return NULL;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (in->input[i].dev == st.st_dev && in->input[i].ino == st.st_ino)
+            return in->input[i].what;
+    return NULL;
+}
+
+void inputs_add(struct inputs *in, const char *path, const char *format, ...)
+{
+    struct stat st;
+    va_list arguments;
+    char *what;
+
+    if (stat(path, &st) < 0)
+        return;
+    va_start(arguments, format);
+    int n = vasprintf(&what, format, arguments);
+    va_end(arguments);
+    in->input = n < 0 ? NULL : reallocarray(in->input, in->n + 1, sizeof *in->input);
+    if (!in->input)
+        errx(1, "no memory for %u names", in->n);
+    in->input[in->n++] = (struct input){what, st.st_dev, st.st_ino};
+}
+
+void inputs_free(struct inputs *in)
+{
+    for (uint32_t i = 0; i < in->n; i++)
+        free(in->input[i].what);
+    free(in->input);
+    *in = (struct inputs){0};
+}
