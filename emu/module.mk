@@ -46,6 +46,8 @@ $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/ti
     emu/qemu/harts.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
+$(eval $(call host_test,emu/test_alike,emu/base/alike.c))
+$(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
@@ -54,7 +56,7 @@ FRONT_SERVE_SOURCES := emu/front/hostfs.c emu/front/openfiles.c emu/front/hostfi
     emu/front/streams.c emu/front/errmap.c
 FRONT_SOURCES := emu/front/front.c emu/front/ionodes.c emu/model/topo.c emu/front/job.c emu/front/lives.c \
     emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
-    emu/front/where.c emu/front/console.c emu/front/loader.c $(FRONT_SERVE_SOURCES)
+    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_SERVE_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c))
 $(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c))

@@ -14,8 +14,8 @@
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 
-/* From now on the first signal only asks for an orderly end. A second one ends at once; so does a time of 0.7 to 1.4 s of
- * the host in which there has been no progress. */
+/* From now on the first signal only asks for an orderly end. A second one ends at once; so does a time of 0.7 to 1.4 s
+ * of the host in which there has been no progress. */
 void signals_be_orderly(void);
 /* How far the machine is in virtual time: to be told again and again. */
 void signals_note_progress(uint64_t now_cycles);

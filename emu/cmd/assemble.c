@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "emu/base/alike.h"
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
@@ -683,8 +684,9 @@ int machine_build(struct machine *m)
 {
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
     count_parts(m);
-    if (check_limits(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0 || open_trace(m) != 0 ||
-        open_statistics(m) != 0)
+    if (check_limits(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
+        return -1;
+    if (open_trace(m) != 0 || open_statistics(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || start_injectors(m) != 0)
         return -1;
@@ -706,6 +708,23 @@ void machine_act_now(struct machine *m)
 bool machine_is_quiet(const struct machine *m)
 {
     return eventq_next(m->events) == EVENTQ_NEVER;
+}
+
+void machine_report_waits(struct machine *m, const struct job *j, void (*say)(void *ctx, const char *line), void *ctx)
+{
+    struct alike alike = {0};
+    char text[ALIKE_TEXT_BYTES];
+
+    for (uint32_t i = 0; i < m->nodes; i++) {
+        uint32_t address = ncu_address(m->ncu, i);
+
+        if ((!j || job_has_node(j, address)) && ncu_describe_wait(m->ncu, i, text, sizeof text))
+            alike_add(&alike, j ? address - j->base : address, text);
+    }
+    alike_say(&alike, "--stats=FILE lists all of them", say, ctx);
+    alike_free(&alike);
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
+    m->stuck = true;
 }
 
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)
@@ -750,6 +769,7 @@ int machine_tell_statistics(struct machine *m)
                                         .sched = m->sched,
                                         .ncu = m->ncu,
                                         .nodes = m->nodes,
+                                        .stuck = m->stuck,
                                         .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),
                                         .run_seconds = seconds_between(&m->heartbeat.begun, &now),
                                         .cabinets = m->cabinets,

@@ -73,6 +73,7 @@ struct machine {
     struct eventq *events;
     struct ncu *ncu;
     struct sched *sched;
+    bool stuck;  /* a deadlock has been reported: the statistics have what each node waits for */
     bool failed; /* with its line printed */
     char error[MACHINE_ERROR_BYTES];
 };
@@ -101,6 +102,10 @@ bool machine_is_quiet(const struct machine *m);
 
 /* Virtual time. */
 double machine_seconds(const struct machine *m);
+
+/* After SCHED_DEADLOCK: what nodes wait for, those that wait alike in one line. Of a job, whose nodes are numbered from
+ * 0, or (NULL) of the machine. Then what is broken. */
+void machine_report_waits(struct machine *m, const struct job *j, void (*say)(void *ctx, const char *line), void *ctx);
 
 /* A node of the job that is dead and has not exited: its fault, or NULL. */
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);

@@ -382,7 +382,7 @@ static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause}
 
 /* ---- When nothing can happen by itself -------------------------------------------------------------- */
 
-static void say_fault(void *ctx, const char *line)
+static void say_line(void *ctx, const char *line)
 {
     console_say(&((struct job *)ctx)->streams, "%s", line);
 }
@@ -390,14 +390,10 @@ static void say_fault(void *ctx, const char *line)
 static void report_deadlock(struct boot *b, struct job *j)
 {
     struct machine *m = &b->machine;
-    char text[256];
 
     console_say(&j->streams, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
                 machine_seconds(m));
-    for (uint32_t i = 0; i < m->nodes; i++)
-        if (job_has_node(j, ncu_address(m->ncu, i)) && ncu_describe_wait(m->ncu, i, text, sizeof text))
-            console_say(&j->streams, "node %u %s", ncu_address(m->ncu, i) - j->base, text);
-    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, j);
+    machine_report_waits(m, j, say_line, j);
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 

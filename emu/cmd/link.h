@@ -8,9 +8,9 @@
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
  *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, text of an error
  *
- * A client that closes its end, by any way, has its job killed. One that sends what it may not (no message, a kind that is
- * the machine's, a launch without three descriptors, a second launch) gets a LINK_STATUS that says so, and the end of
- * the link.
+ * A client that closes its end, by any way, has its job killed. One that sends what it may not (no message, a kind that
+ * is the machine's, a launch without three descriptors, a second launch) gets a LINK_STATUS that says so, and the end
+ * of the link.
  */
 #ifndef NCUBE_LINK_H
 #define NCUBE_LINK_H

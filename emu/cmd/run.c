@@ -26,7 +26,7 @@ static bool on_pause(void *ctx)
 
 static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
 
-static void say_fault(void *ctx, const char *line)
+static void say_line(void *ctx, const char *line)
 {
     (void)ctx;
     fprintf(stderr, "  %s\n", line);
@@ -39,11 +39,8 @@ static void report_deadlock(struct machine *m)
     machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
                      machine_seconds(m));
     front_describe_wait(m->front, text, sizeof text);
-    fprintf(stderr, "  %s\n", text);
-    for (uint32_t i = 0; i < m->nodes; i++)
-        if (ncu_describe_wait(m->ncu, i, text, sizeof text))
-            fprintf(stderr, "  node %u %s\n", ncu_address(m->ncu, i), text);
-    ncu_describe_faults(m->ncu, sched_now(m->sched), say_fault, NULL);
+    say_line(NULL, text);
+    machine_report_waits(m, NULL, say_line, NULL);
 }
 
 /* A node that died takes its program with it. */
@@ -68,7 +65,7 @@ static int end_finished(struct run *r)
     const struct job *j = front_find_job(m->front, r->job);
 
     if (j->lost)
-        ncu_describe_noise(m->ncu, say_fault, NULL);
+        ncu_describe_noise(m->ncu, say_line, NULL);
     return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
 }
 

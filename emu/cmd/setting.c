@@ -137,7 +137,7 @@ static char *read_file(struct setting_reader *r)
     return text;
 }
 
-/* ---- Files that are included: libconfig opens them itself, and ends the process or waits if one is a folder or a pipe. */
+/* ---- Files that are included: libconfig opens them itself, and ends the process at a folder, waits at a pipe ---- */
 
 static bool check_included(struct setting_reader *r, const char *folder, const char *name, uint32_t depth);
 

@@ -136,6 +136,14 @@ static void put_row(json_t *object, const struct column *column, const struct ro
         json_object_set_new(object, column[k].key, json_integer((json_int_t)row->value[k]));
 }
 
+static void put_wait(json_t *node, const struct stats_source *s, uint32_t index)
+{
+    char text[256];
+
+    if (s->stuck && ncu_describe_wait(s->ncu, index, text, sizeof text))
+        json_object_set_new(node, "waits", json_string(text));
+}
+
 static json_t *json_of_nodes(const struct stats_source *s)
 {
     json_t *nodes = json_array();
@@ -146,6 +154,7 @@ static json_t *json_of_nodes(const struct stats_source *s)
                                  i < compute_nodes(s) ? "compute" : "io");
 
         put_row(node, node_columns, &row);
+        put_wait(node, s, i);
         json_array_append_new(nodes, node);
     }
     return nodes;

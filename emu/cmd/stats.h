@@ -7,6 +7,7 @@
 #ifndef NCUBE_STATS_H
 #define NCUBE_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ struct stats_source { /* only read */
     const struct sched *sched;
     const struct ncu *ncu;
     uint32_t nodes; /* compute nodes, then I/O nodes */
+    bool stuck;     /* tell what each node waits for */
     /* of this host */
     double start_seconds, run_seconds; /* until the machine ran, and from then on */
     uint32_t cabinets, processors;

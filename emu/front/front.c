@@ -4,6 +4,7 @@
  */
 #include "emu/front/front.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "emu/front/console.h"
 #include "emu/front/ionodes.h"
 #include "emu/front/lives.h"
+#include "emu/front/repeats.h"
 #include "emu/front/subcube.h"
 #include "emu/model/owed.h"
 #include "vertex/contract/proto.h"
@@ -29,6 +31,7 @@ struct front {
     /* for I/O nodes and lines of our own */
     struct streams streams;
     struct lines lines;
+    struct repeats repeats; /* of what the I/O nodes say */
     struct hostfs *serve;
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;
@@ -71,10 +74,27 @@ static bool is_in_machine(const struct front *f, uint32_t node)
 
 /* ---- Stopping --------------------------------------------------------------------------------- */
 
+static void tell_repeat(void *ctx, const struct repeat *kind)
+{
+    struct front *f = ctx;
+    char name[NODE_NAME_BYTES];
+
+    node_name(kind->from, name);
+    console_say(&f->streams, "%s has said %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
+                kind->first);
+}
+
+static void tell_repeats(struct front *f)
+{
+    repeats_tell(&f->repeats, tell_repeat, f);
+}
+
 static void finish_if_stopped(struct front *f)
 {
-    if (f->phase == PHASE_STOPPING && io_nodes_stopping(&f->io) == 0)
-        f->phase = PHASE_FINISHED;
+    if (f->phase != PHASE_STOPPING || io_nodes_stopping(&f->io) > 0)
+        return;
+    f->phase = PHASE_FINISHED;
+    tell_repeats(f);
 }
 
 static void shut_down(struct front *f)
@@ -318,13 +338,35 @@ static const char *receive_started(struct front *f, uint32_t from, const uint8_t
 
 /* ---- Other messages ---------------------------------------------------------------------------- */
 
+/* A line that has come often already is shown now and then, with its number. */
+static void print_repeated(struct front *f, uint32_t from, const char *name, const char *text, size_t n)
+{
+    char line[CONSOLE_LINE_BYTES + 64];
+    uint64_t number = repeats_note(&f->repeats, from, text, n);
+
+    if (number == 0)
+        return;
+    if (number <= REPEATS_SHOWN) {
+        console_print(&f->streams, name, text, n);
+        return;
+    }
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    int shown = n < CONSOLE_LINE_BYTES ? (int)n : (int)CONSOLE_LINE_BYTES;
+    snprintf(line, sizeof line, "%.*s (the %" PRIu64 "th line of this kind)", shown, text, number);
+    console_print(&f->streams, name, line, strlen(line));
+}
+
 static const char *receive_console(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
     char name[NODE_NAME_BYTES];
     struct job *j = job_of(f, from);
 
     node_name(from, name);
-    console_print(j ? &j->streams : &f->streams, name, (const char *)bytes, n);
+    if (j)
+        console_print(&j->streams, name, (const char *)bytes, n);
+    else
+        print_repeated(f, from, name, (const char *)bytes, n);
     return NULL;
 }
 
@@ -559,6 +601,7 @@ void front_free(struct front *f)
         return;
     while (f->job)
         front_forget_job(f, f->job->id);
+    tell_repeats(f); /* the machine may have been stopped in the middle */
     hostfs_free(f->serve);
     lines_free(&f->lines);
     streams_free(&f->streams);

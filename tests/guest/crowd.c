@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-enum { BARRIER = 4, LOADS = 120 };
+enum { BARRIER = 4, WAIT = 5, LOADS = 120, WRITES = 60 };
 
 static void all_open_one_file(void)
 {
@@ -23,6 +23,40 @@ static void all_open_one_file(void)
     check_equal(byte, 'x');
     check_equal(nsync(BARRIER), 0);
     check_equal(close(fd), 0);
+}
+
+static void wait_for(int src)
+{
+    int type = WAIT;
+    char byte;
+
+    nread(&byte, 1, &src, &type, NULL);
+}
+
+static void all_wait_for_any(void)
+{
+    wait_for(-1);
+}
+
+static void all_wait_for_the_one_below(void)
+{
+    if (own_node() > 0)
+        wait_for(own_node() - 1);
+    else
+        wait_for(node_count() - 1);
+}
+
+/* The drive dies meanwhile. */
+static void writes_on_and_on(void)
+{
+    static char block[4096];
+    int fd = open(test_argv[0], O_RDWR | O_CREAT, 0644);
+
+    for (int i = 0; i < WRITES; i++) {
+        if (write(fd, block, sizeof block) < 0)
+            lseek(fd, 0, SEEK_SET);
+        fsync(fd);
+    }
 }
 
 static void child_ends(void)
@@ -44,6 +78,9 @@ static void loads_in_a_row(void)
 static const struct test_case cases[] = {
     {"all open one file", all_open_one_file},
     {"loads in a row", loads_in_a_row},
+    {"all wait for any", all_wait_for_any},
+    {"all wait for the one below", all_wait_for_the_one_below},
+    {"writes on and on", writes_on_and_on},
     {"child: ends", child_ends},
     {NULL, NULL},
 };

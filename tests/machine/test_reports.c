@@ -1,0 +1,78 @@
+/* Reports about many nodes or many requests are a few lines; the whole of it is in the statistics.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/booted.h"
+
+TestSuite(reports, .timeout = 120);
+
+enum { DEADLOCK = 125 };
+
+static size_t count_words(const char *text, const char *word)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, word)); text += strlen(word))
+        n++;
+    return n;
+}
+
+static const struct deadlock {
+    const char *name, *line;
+} deadlocks[] = {
+    {"all wait for any", "  nodes 0-63: each waits in nread for a message of type 5 from node any\n"},
+    {"all wait for the one below", "  nodes 0-63: each waits in nread for a message of type 5 from node 0..63\n"},
+};
+
+ParameterizedTestParameters(reports, of_a_deadlock_put_nodes_together_that_wait_alike)
+{
+    return TABLE_ROWS(deadlocks);
+}
+
+ParameterizedTest(size_t *row, reports, of_a_deadlock_put_nodes_together_that_wait_alike)
+{
+    const struct deadlock *d = &deadlocks[*row];
+    char *folder = folder_new(), *path = format("%s/stats", folder);
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "6", .stats = path, .program = "guest/crowd", .args = {d->name}});
+    size_t bytes;
+
+    outcome_expect(&o, d->name, DEADLOCK, "", d->line);
+    cr_expect_eq(count_lines(o.err), 3, "%s: %s", d->name, o.err);
+    char *stats = file_read(folder, "stats", &bytes);
+    cr_expect_eq(count_words(stats, "\"waits\": \"waits in nread for a message of type 5 from node "), 64, "%s", stats);
+    free(stats);
+    outcome_free(&o);
+    free(path);
+    folder_remove(folder);
+}
+
+Test(reports, of_a_deadlock_on_a_machine_that_is_up_are_as_short)
+{
+    struct booted b = booted_up(WORDS("-d", "6"));
+    struct outcome o = xnc_run(&b, "", WORDS("-d5", "guest/crowd", "all wait for any"));
+
+    outcome_expect(&o, "xnc", DEADLOCK, "", "nodes 0-31: each waits in nread for a message of type 5 from node any\n");
+    cr_expect_eq(count_lines(o.err), 2, "%s", o.err);
+    outcome_free(&o);
+    booted_down(&b);
+}
+
+Test(reports, of_a_dead_drive_are_no_line_for_each_request)
+{
+    char *folder = folder_with_images(1, 4096, 1024);
+    char *machine = machine_file(folder, 1, 1, "faults = ( { drive = \"df00\"; from_us = 400000; } );");
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.machine = machine, .program = "guest/crowd", .args = {"writes on and on", "//df00/file"}});
+    size_t lines = count_words(o.err, "df00: the drive failed to write block");
+
+    cr_expect(lines > 3 && lines < 8, "%zu lines: %s", lines, o.err);
+    cr_expect_not_null(strstr(o.err, "(the 10th line of this kind)"), "%s", o.err);
+    cr_expect_not_null(strstr(o.err, " lines like this one"), "%s", o.err);
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+}
