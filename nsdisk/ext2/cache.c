@@ -242,6 +242,17 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
     return -N_EIO;
 }
 
+static int still_held(struct cache *c, const struct cache_block *b, const char *caller)
+{
+    char text[160];
+
+    text_print(text, sizeof text, "%s: block %u is freed by %s, but is in use as %s: two owners", c->volume, b->number,
+               caller, type_name[b->type]);
+    c->log.write(c->log.ctx, text);
+    c->mismatch = true;
+    return -N_EIO;
+}
+
 /* ---- Holding ---- */
 
 int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct cache_block **out, const char *caller)
@@ -296,7 +307,12 @@ void cache_mark_dirty(struct cache *c, struct cache_block *b)
     b->dirty = true;
 }
 
-void cache_forget(struct cache *c, uint32_t first, uint32_t count)
+bool cache_has(struct cache *c, uint32_t number)
+{
+    return hash_find(c, number);
+}
+
+static void forget(struct cache *c, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct cache_block *b = hash_find(c, first + i);
@@ -304,6 +320,18 @@ void cache_forget(struct cache *c, uint32_t first, uint32_t count)
         if (b)
             block_drop(c, b);
     }
+}
+
+int cache_forget_for(struct cache *c, uint32_t first, uint32_t count, const char *caller)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cache_block *b = hash_find(c, first + i);
+
+        if (b && b->holds != 0)
+            return still_held(c, b, caller);
+    }
+    forget(c, first, count);
+    return 0;
 }
 
 /* ---- File data ---- */
@@ -344,7 +372,7 @@ int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const 
         return error;
     error = disk_write(c, first, count, buf);
     if (error < 0)
-        cache_forget(c, first, count); /* what the disk holds now is unknown */
+        forget(c, first, count); /* what the disk holds now is unknown */
     else
         refresh_data(c, first, count, buf);
     return error;

@@ -95,8 +95,13 @@ int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const 
 /* Brings data blocks into the cache by one command, at most CACHE_GATHER_BYTES, unless the first is there. */
 int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count);
 
-/* Drops blocks that were freed, dirty or not. None may be held. */
-void cache_forget(struct cache *c, uint32_t first, uint32_t count);
+/* Drops blocks that were freed, dirty or not. -N_EIO: one is held, which means that it had two owners; none is
+ * dropped then. */
+#define cache_forget(c, first, count) cache_forget_for(c, first, count, __func__)
+int cache_forget_for(struct cache *c, uint32_t first, uint32_t count, const char *caller);
+
+/* Whether a block is in the cache: somebody has it. Reads nothing. */
+bool cache_has(struct cache *c, uint32_t number);
 
 /* To be called before each step of an operation: flushes when half of the cache is dirty. After it, no flush
  * happens until CACHE_STEP_BLOCKS more blocks are dirty, so none falls between a pointer and its target. */

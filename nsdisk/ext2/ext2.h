@@ -59,6 +59,8 @@ struct ext2_env {
 struct ext2_group {
     uint32_t block_bitmap, inode_bitmap, inode_table; /* block numbers */
     uint32_t free_blocks, free_inodes, directories;
+    bool blocks_compared, inodes_compared; /* its bitmap with its count, since the mount */
+    bool blocks_doubted;                   /* its bitmap is wrong: no block of it is taken any more */
 };
 
 /* Blocks or inodes that nothing points to any more, but something on the disk still may. */
@@ -155,12 +157,15 @@ uint32_t ext2_now(const struct ext2 *fs);
 
 #define EXT2_FREED_MAX 1024u
 
-/* Takes 1 to `want` contiguous blocks, the first as near behind goal as possible. Returns their number. -N_ENOSPC. */
+/* Takes 1 to `want` contiguous blocks, the first as near behind goal as possible. Returns their number. -N_ENOSPC;
+ * -N_EIO: there is none in the groups whose bitmaps can be believed. */
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first);
 /* Nothing in memory points to them any more. They can be taken again after the next sync. */
 int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count);
-/* Takes an inode number near the directory `parent`. -N_ENOSPC. */
+/* Takes an inode number near the directory `parent`. -N_ENOSPC. The bitmap alone calls it free. */
 int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *ino);
+/* Such a number turned out to be a file's: it stays taken, but is no new directory. */
+int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory);
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory);
 /* After a flush: gives the freed blocks and inodes back to the bitmaps. */
 int ext2_apply_freed(struct ext2 *fs);
@@ -174,7 +179,8 @@ uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
 
 /* The one copy in memory of an inode; to be put. -N_EIO: no such inode, or damaged. -N_ESTALE: it is not in use. */
 int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
-/* A fresh inode, stored, with links 0; to be put. */
+/* A fresh inode, stored, with links 0; to be put. One that is in use, whatever its bitmap says, is not taken: it is
+ * reported, and another is. */
 int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out);
 /* Gives the copy back. The last put of an inode without links frees the inode and its blocks. NULL is allowed. */
 int ext2_inode_put(struct ext2_inode *inode);

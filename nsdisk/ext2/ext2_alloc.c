@@ -8,6 +8,17 @@
  * Giving back. A freed block or inode stays marked in its bitmap, and in the list of freed extents, until a flush has
  * put on the disk that nothing points to it; ext2_sync then calls ext2_apply_freed. A full volume or a full list
  * syncs at once.
+ *
+ * Damage. A bitmap that calls used space free costs files, so it is not believed alone:
+ *
+ *   the group's count      on a volume that was clean both were written together: they are compared before the first
+ *                          block or inode of the group is taken. A group whose blocks differ gives none any more
+ *   the layout             the volume's own blocks are never free
+ *   the cache              a block that is in it was read for somebody; what is freed leaves it
+ *   the freed extents      their bits are set until they are given back
+ *   the inode              its links and times (ext2_inode.c)
+ *
+ * None of them costs a read. What is found is reported, its bit is set, and another is taken.
  */
 #include "nsdisk/ext2/ext2.h"
 
@@ -54,6 +65,25 @@ static uint32_t bits_find_zero_byte(const uint8_t *bits, uint32_t from, uint32_t
         if (bits[i >> 3] == 0)
             return i;
     return to;
+}
+
+/* All zero bits in [0, count). Nearly all words of a bitmap are full or empty. */
+static uint32_t bits_free(const uint8_t *bits, uint32_t count)
+{
+    uint32_t zeros = 0, i = 0;
+
+    for (; i + 32 <= count; i += 32) {
+        uint32_t clear = ~disk_get32(bits + (i >> 3));
+
+        if (clear == UINT32_MAX)
+            zeros += 32;
+        else
+            for (; clear != 0; clear &= clear - 1)
+                zeros++;
+    }
+    for (; i < count; i++)
+        zeros += !bit_get(bits, i);
+    return zeros;
 }
 
 static uint32_t bits_count_zeros(const uint8_t *bits, uint32_t from, uint32_t to)
@@ -109,15 +139,70 @@ static uint32_t choose_bit(const uint8_t *bitmap, uint32_t goal, uint32_t bits)
     return bit;
 }
 
+/* A crash leaves counts that are older than their bitmaps, so only a volume that was clean tells anything. */
+static bool bitmap_agrees(struct ext2 *fs, uint32_t group, const uint8_t *bits, uint32_t count, uint32_t counted,
+                          const char *what)
+{
+    uint32_t zeros = fs->clean_before ? bits_free(bits, count) : counted;
+
+    if (zeros == counted)
+        return true;
+    ext2_corrupt(fs, "group %u: its bitmap has %u free %s, its descriptor %u", group, zeros, what, counted);
+    return false;
+}
+
+static bool blocks_are_believed(struct ext2 *fs, uint32_t group, const struct cache_block *bitmap)
+{
+    struct ext2_group *g = &fs->group[group];
+
+    if (!g->blocks_compared) {
+        g->blocks_compared = true;
+        g->blocks_doubted = !bitmap_agrees(fs, group, bitmap->bytes, group_blocks(fs, group), g->free_blocks, "blocks");
+    }
+    return !g->blocks_doubted;
+}
+
+static bool is_freed(const struct ext2 *fs, uint32_t block)
+{
+    for (uint32_t i = 0; i < fs->freed_count; i++)
+        if (!fs->freed[i].inodes && block - fs->freed[i].first < fs->freed[i].count)
+            return true;
+    return false;
+}
+
+/* How many of the blocks from `first` on nobody is known to have. */
+static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
+{
+    uint32_t n = 0;
+    bool all_files = ext2_is_file_block(fs, first, count);
+
+    while (n < count && (all_files || ext2_is_file_block(fs, first + n, 1)) && !cache_has(fs->cache, first + n) &&
+           (fs->freed_blocks == 0 || !is_freed(fs, first + n)))
+        n++;
+    return n;
+}
+
+/* The bitmap calls a block free that somebody has. One line, however many follow. */
+static int leave_block(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, bool report)
+{
+    struct ext2_group *g = &fs->group[group];
+    uint32_t block = group_first_block(fs, group) + bit;
+    const char *owner = ext2_is_file_block(fs, block, 1) ? "a file's" : "the volume's own";
+
+    if (report)
+        ext2_corrupt(fs, "group %u: its bitmap calls block %u free, which is %s", group, block, owner);
+    bits_set(bitmap->bytes, bit, 1);
+    cache_mark_dirty(fs->cache, bitmap);
+    fs->free_blocks -= fs->free_blocks != 0;
+    g->free_blocks -= g->free_blocks != 0;
+    return ext2_store_group(fs, group);
+}
+
 static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, uint32_t count)
 {
     struct ext2_group *g = &fs->group[group];
     uint32_t counted = count < g->free_blocks ? count : g->free_blocks;
-    uint32_t first = group_first_block(fs, group) + bit;
 
-    if (!ext2_is_file_block(fs, first, count))
-        return ext2_corrupt(fs, "group %u: its bitmap calls blocks %u to %u free, which are the volume's own", group,
-                            first, first + count - 1);
     if (counted < count)
         ext2_corrupt(fs, "group %u: %u free blocks counted, but its bitmap has more", group, g->free_blocks);
     bits_set(bitmap->bytes, bit, count);
@@ -125,6 +210,25 @@ static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitm
     g->free_blocks -= counted;
     fs->free_blocks -= counted;
     return ext2_store_group(fs, group);
+}
+
+/* Takes blocks by a bitmap that is believed. Returns their number, 0 if it has none. */
+static int alloc_by_bitmap(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t goal_bit,
+                           uint32_t want, uint32_t *first)
+{
+    uint32_t bits = group_blocks(fs, group), bit, left = 0;
+
+    while ((bit = choose_bit(bitmap->bytes, goal_bit, bits)) < bits) {
+        *first = group_first_block(fs, group) + bit;
+        uint32_t count = bits_count_zeros(bitmap->bytes, bit, want < bits - bit ? bit + want : bits);
+        count = unowned_blocks(fs, *first, count);
+        int error =
+            count == 0 ? leave_block(fs, group, bitmap, bit, left++ == 0) : take_blocks(fs, group, bitmap, bit, count);
+        if (error < 0 || count != 0)
+            return error < 0 ? error : (int)count;
+    }
+    fs->group[group].blocks_doubted = left != 0; /* not full, but wrong */
+    return 0;
 }
 
 /* Takes blocks in one group. Returns their number, 0 if it has none. */
@@ -137,16 +241,8 @@ static int alloc_in_group(struct ext2 *fs, uint32_t group, uint32_t goal_bit, ui
     int result = cache_get(fs->cache, fs->group[group].block_bitmap, BLOCK_BITMAP, &bitmap);
     if (result < 0)
         return result;
-    uint32_t bits = group_blocks(fs, group);
-    uint32_t bit = choose_bit(bitmap->bytes, goal_bit, bits);
-    if (bit < bits) {
-        uint32_t count = bits_count_zeros(bitmap->bytes, bit, want < bits - bit ? bit + want : bits);
-
-        result = take_blocks(fs, group, bitmap, bit, count);
-        if (result == 0)
-            result = (int)count;
-        *first = group_first_block(fs, group) + bit;
-    }
+    if (blocks_are_believed(fs, group, bitmap))
+        result = alloc_by_bitmap(fs, group, bitmap, goal_bit, want, first);
     cache_put(bitmap);
     return result;
 }
@@ -157,15 +253,17 @@ static int alloc_blocks_once(struct ext2 *fs, uint32_t goal, uint32_t want, uint
         goal = fs->first_data_block;
     uint32_t group = (goal - fs->first_data_block) / fs->blocks_per_group;
     uint32_t bit = (goal - fs->first_data_block) % fs->blocks_per_group;
+    bool doubted = false;
     for (uint32_t i = 0; i < fs->groups; i++) {
         int result = alloc_in_group(fs, group, bit, want, first);
 
         if (result != 0)
             return result;
+        doubted |= fs->group[group].blocks_doubted;
         group = group + 1 < fs->groups ? group + 1 : 0;
         bit = 0;
     }
-    return -N_ENOSPC;
+    return doubted ? -N_EIO : -N_ENOSPC;
 }
 
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first)
@@ -192,6 +290,10 @@ static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, u
     int error = cache_get(fs->cache, g->inode_bitmap, BLOCK_BITMAP, &bitmap);
     if (error < 0)
         return error;
+    if (!g->inodes_compared) {
+        g->inodes_compared = true; /* each is looked at before it is taken, whatever this says */
+        bitmap_agrees(fs, group, bitmap->bytes, fs->inodes_per_group, g->free_inodes, "inodes");
+    }
     uint32_t from = group == 0 ? fs->first_ino - 1 : 0;
     uint32_t bit = bits_find_zero(bitmap->bytes, from, fs->inodes_per_group);
     if (bit < fs->inodes_per_group) {
@@ -203,8 +305,9 @@ static int alloc_ino_in_group(struct ext2 *fs, uint32_t group, bool directory, u
         *ino = group * fs->inodes_per_group + bit + 1;
         error = ext2_store_group(fs, group);
     } else {
-        error = ext2_corrupt(fs, "group %u: %u free inodes counted, but its bitmap has none", group, g->free_inodes);
+        ext2_corrupt(fs, "group %u: %u free inodes counted, but its bitmap has none", group, g->free_inodes);
         g->free_inodes = 0;
+        error = -N_ENOSPC; /* the next group may have one */
     }
     cache_put(bitmap);
     return error;
@@ -247,6 +350,14 @@ int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *i
     return error;
 }
 
+int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory)
+{
+    uint32_t group = ext2_group_of_ino(fs, ino);
+
+    fs->group[group].directories -= directory;
+    return directory ? ext2_store_group(fs, group) : 0;
+}
+
 /* ---- Giving back ---- */
 
 static int note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes)
@@ -271,14 +382,16 @@ int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
 {
     if (!ext2_is_file_block(fs, first, count))
         return ext2_corrupt(fs, "blocks %u to %u are freed, but are not a file's", first, first + count - 1);
-    cache_forget(fs->cache, first, count);
-    return note_freed(fs, first, count, false);
+    int error = cache_forget(fs->cache, first, count);
+    return error < 0 ? error : note_freed(fs, first, count, false);
 }
 
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory)
 {
     uint32_t group = ext2_group_of_ino(fs, ino);
 
+    if (directory && fs->group[group].directories == 0 && fs->clean_before)
+        ext2_corrupt(fs, "group %u: no directory counted, but inode %u was one", group, ino);
     if (directory && fs->group[group].directories != 0) {
         fs->group[group].directories--;
         int error = ext2_store_group(fs, group);

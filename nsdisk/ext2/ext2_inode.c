@@ -217,6 +217,12 @@ static int inode_check(const struct ext2_inode *inode)
     if (ext2_is_dir(inode) && (inode->size_bytes & (fs->block_bytes - 1)) != 0)
         return ext2_corrupt(fs, "directory inode %u: size %lu, expected a multiple of %u", inode->ino,
                             (unsigned long)inode->size_bytes, fs->block_bytes);
+    if (ext2_is_dir(inode) && inode->size_bytes >> 9 > inode->blocks_512)
+        return ext2_corrupt(fs, "directory inode %u: size %lu, but only %u sectors of blocks", inode->ino,
+                            (unsigned long)inode->size_bytes, inode->blocks_512);
+    if (ext2_is_dir(inode) && inode->size_bytes >> fs->block_shift > fs->blocks)
+        return ext2_corrupt(fs, "directory inode %u: size %lu, but the volume has only %u blocks", inode->ino,
+                            (unsigned long)inode->size_bytes, fs->blocks);
     if (ext2_is_file(inode) && inode->size_bytes > ext2_map_max_blocks(fs) << fs->block_shift)
         return ext2_corrupt(fs, "inode %u: size %lu, expected at most %lu", inode->ino,
                             (unsigned long)inode->size_bytes,
@@ -263,7 +269,14 @@ int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
     return error;
 }
 
-/* Prepares the inode's place on the disk: all zeros but the generation, which goes on from the last user's. */
+/* What e2fsck takes for a file, or would ask about: a deleted one has no links and the time of its deletion. */
+static bool place_is_in_use(const uint8_t *at)
+{
+    return disk_get16(at + I_LINKS) != 0 || (disk_get16(at + I_MODE) != 0 && disk_get32(at + I_DTIME) == 0);
+}
+
+/* Prepares the inode's place on the disk: all zeros but the generation, which goes on from the last user's.
+ * -N_EBUSY: a file is there. */
 static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation)
 {
     struct cache_block *block;
@@ -272,6 +285,10 @@ static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation
     if (error < 0)
         return error;
     uint8_t *at = inode_in(fs, ino, block);
+    if (place_is_in_use(at)) {
+        cache_put(block);
+        return -N_EBUSY;
+    }
     *generation = disk_get32(at + I_GENERATION) + 1;
     memset(at, 0, fs->inode_bytes);
     cache_mark_dirty(fs->cache, block);
@@ -282,10 +299,8 @@ static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation
 static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2_inode **out)
 {
     uint32_t generation;
+    int error = table_find(fs, ino) != NULL ? -N_EBUSY : inode_clear_place(fs, ino, &generation);
 
-    if (table_find(fs, ino))
-        return ext2_corrupt(fs, "inode %u is marked free, but in use", ino);
-    int error = inode_clear_place(fs, ino, &generation);
     if (error < 0)
         return error;
     struct ext2_inode *inode = table_insert(fs, ino);
@@ -306,18 +321,36 @@ static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2
     return error;
 }
 
+/* One line, however many the bitmap is wrong about. */
+static void report_in_use(struct ext2 *fs, uint32_t first, uint32_t count)
+{
+    if (count == 1)
+        ext2_corrupt(fs, "inode %u is in use, but its group's bitmap calls it free: not taken", first);
+    else
+        ext2_corrupt(fs, "inode %u and %u more are in use, but their groups' bitmaps call them free: not taken", first,
+                     count - 1);
+}
+
+/* Each number that turns out to be in use stays taken, so this ends. */
 int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out)
 {
-    uint32_t ino;
+    uint32_t ino = 0, first_used = 0, used = 0;
     bool directory = (mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
     int error = fs->unnamed_count == EXT2_UNNAMED_MAX ? ext2_sync(fs) : 0;
 
     if (error == 0)
         error = ext2_alloc_ino(fs, parent, directory, &ino);
-    if (error < 0)
-        return error;
-    error = inode_start(fs, ino, mode, out);
-    if (error < 0)
+    while (error == 0 && (error = inode_start(fs, ino, mode, out)) == -N_EBUSY) {
+        first_used = used++ == 0 ? ino : first_used;
+        error = ext2_leave_ino(fs, ino, directory);
+        if (error == 0 && (error = ext2_begin(fs)) == 0)
+            error = ext2_alloc_ino(fs, parent, directory, &ino);
+        if (error < 0)
+            ino = 0;
+    }
+    if (used != 0)
+        report_in_use(fs, first_used, used);
+    if (error < 0 && ino != 0)
         ext2_free_ino(fs, ino, directory);
     return error;
 }

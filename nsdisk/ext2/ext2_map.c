@@ -252,22 +252,35 @@ int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, 
 
 /* ---- Truncating ---- */
 
-static void uncount_block(struct ext2_inode *inode)
+/* How many blocks a walk may still free: no more than the inode says it has, so that indirect blocks that lead to each
+ * other, or many times to the same one, do not keep it busy for ever. */
+static uint32_t blocks_counted(const struct ext2_inode *inode)
 {
-    uint32_t n = inode->fs->block_bytes / 512;
+    uint32_t n = inode->blocks_512 / (inode->fs->block_bytes / 512);
 
-    inode->blocks_512 -= n < inode->blocks_512 ? n : inode->blocks_512;
+    return n < inode->fs->blocks ? n : inode->fs->blocks;
+}
+
+static int count_block(struct ext2_inode *inode, uint32_t *left)
+{
+    if (*left == 0)
+        return ext2_corrupt(inode->fs, "inode %u: its pointers lead to more blocks than the %u sectors that it counts",
+                            inode->ino, inode->blocks_512);
+    --*left;
+    return 0;
 }
 
 /* Frees a block that nothing points to any more, and all below it. level 0: data. */
-static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level)
+static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level, uint32_t *left)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
+    int error = count_block(inode, left);
 
+    if (error < 0)
+        return error;
     if (level > 0) {
-        int error = check_pointer(inode, pointer, 1, 0);
-
+        error = check_pointer(inode, pointer, 1, 0);
         if (error == 0)
             error = cache_get(fs->cache, pointer, level_type(level), &block);
         if (error < 0)
@@ -276,18 +289,17 @@ static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level)
             uint32_t child = disk_get32(block->bytes + 4 * i);
 
             if (child != 0)
-                error = free_tree(inode, child, level - 1);
+                error = free_tree(inode, child, level - 1, left);
         }
         cache_put(block);
         if (error < 0)
             return error;
     }
-    uncount_block(inode);
     return ext2_free_blocks(fs, pointer, 1);
 }
 
 /* Frees what an indirect block leads to from its data block `keep` on (0 < keep < its span). */
-static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level, uint64_t keep)
+static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level, uint64_t keep, uint32_t *left)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
@@ -303,7 +315,7 @@ static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
     if (part != 0) {
         uint32_t child = disk_get32(block->bytes + 4 * i++);
 
-        error = child == 0 ? 0 : trim_tree(inode, child, level - 1, part);
+        error = child == 0 ? 0 : trim_tree(inode, child, level - 1, part, left);
     }
     for (; i < pointers(fs) && error == 0; i++) {
         uint32_t child = disk_get32(block->bytes + 4 * i);
@@ -312,7 +324,7 @@ static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
             continue;
         disk_put32(block->bytes + 4 * i, 0);
         cache_mark_dirty(fs->cache, block);
-        error = free_tree(inode, child, level - 1);
+        error = free_tree(inode, child, level - 1, left);
     }
     cache_put(block);
     return error;
@@ -335,20 +347,22 @@ int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep)
 {
     uint32_t cut[EXT2_POINTERS];
     uint64_t rest;
+    uint32_t counted = blocks_counted(inode), left = counted;
 
     cut_pointers(inode, keep, cut);
     inode->goal = 0;
     int error = ext2_inode_store(inode);
     for (uint32_t i = 0; i < EXT2_POINTERS && error == 0; i++)
         if (cut[i] != 0)
-            error = free_tree(inode, cut[i], i < EXT2_DIRECT ? 0 : i - EXT2_DIRECT + 1);
+            error = free_tree(inode, cut[i], i < EXT2_DIRECT ? 0 : i - EXT2_DIRECT + 1, &left);
     if (error == 0 && keep < ext2_map_max_blocks(inode->fs)) {
         uint32_t depth = map_depth(inode->fs, keep, &rest);
         uint32_t pointer = depth == 0 ? 0 : inode->block[EXT2_DIRECT - 1 + depth];
 
         if (pointer != 0)
-            error = trim_tree(inode, pointer, depth, rest);
+            error = trim_tree(inode, pointer, depth, rest, &left);
     }
+    inode->blocks_512 -= (counted - left) * (inode->fs->block_bytes / 512);
     int stored = ext2_inode_store(inode);
     return error < 0 ? error : stored;
 }

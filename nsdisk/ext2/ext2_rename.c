@@ -14,10 +14,13 @@ struct rename {
     struct ext2_inode *old_dir, *new_dir; /* the same copy, held twice, within one directory */
 };
 
-/* Is `ino` the directory `below`, or above it? */
+/* Is `ino` the directory `below`, or above it? Directories that are above each other are noticed by one that was met
+ * already: of those met, the last whose depth was a power of two is remembered. */
 static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
 {
-    for (uint32_t depth = 0; depth < fs->inodes; depth++) {
+    uint32_t met = 0;
+
+    for (uint32_t depth = 1; below != met; depth++) {
         struct ext2_inode *dir;
         struct ext2_slot slot;
 
@@ -25,6 +28,8 @@ static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
             return 1;
         if (below == EXT2_ROOT_INO)
             return 0;
+        if ((depth & (depth - 1)) == 0)
+            met = below;
         int error = ext2_directory_get(fs, below, &dir);
         if (error < 0)
             return error;
@@ -35,7 +40,7 @@ static int is_above(struct ext2 *fs, uint32_t ino, uint32_t below)
         below = slot.ino;
         ext2_slot_put(&slot);
     }
-    return ext2_corrupt(fs, "directory inode %u: the root is not above it", below);
+    return ext2_corrupt(fs, "directory inode %u: it is above itself", below);
 }
 
 static int rename_check_target(const struct rename *r)

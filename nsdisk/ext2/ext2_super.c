@@ -2,7 +2,8 @@
  * Mounting, unmounting and syncing of a volume; its superblock and group descriptors.
  *
  * A group descriptor is unpacked at mount and packed whenever it changes; the superblock is written at mount and
- * at unmount only, because e2fsck knows its counts from the bitmaps.
+ * at unmount only, because e2fsck knows its counts from the bitmaps. Its counts are written at unmount only, and only
+ * where nothing was wrong: otherwise they may be the better ones.
  *
  * The clean mark is cleared at mount and set at unmount, unless it was not set before or corruption was found:
  * then only e2fsck may set it. A volume that was not shut down cleanly is mounted, with a warning, because the order
@@ -249,6 +250,30 @@ static bool in_volume(const struct ext2 *fs, uint32_t first, uint32_t count)
     return first > fs->first_data_block && first < fs->blocks && count <= fs->blocks - first;
 }
 
+static uint32_t descriptor_blocks(const struct ext2 *fs)
+{
+    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
+
+    return (fs->groups + per_block - 1) / per_block;
+}
+
+/* Within the group's blocks (only flex_bg, which is refused, puts a group's own elsewhere), behind the volume's
+ * descriptors. */
+static bool in_group(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
+{
+    uint32_t start = fs->first_data_block + group * fs->blocks_per_group;
+    uint32_t rest = fs->blocks - start;
+    uint32_t blocks = rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
+
+    return first > fs->first_data_block + descriptor_blocks(fs) && first >= start && first - start < blocks &&
+           count <= blocks - (first - start);
+}
+
+static bool overlaps_table(const struct ext2 *fs, const struct ext2_group *g, uint32_t block)
+{
+    return block - g->inode_table < inode_table_blocks(fs);
+}
+
 static int descriptor_get(struct ext2 *fs, uint32_t group, struct cache_block **block)
 {
     uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
@@ -277,10 +302,14 @@ static int group_load(struct ext2 *fs, uint32_t group)
     g->free_inodes = disk_get16(at + G_FREE_INODES);
     g->directories = disk_get16(at + G_DIRECTORIES);
     cache_put(block);
-    if (!in_volume(fs, g->block_bitmap, 1) || !in_volume(fs, g->inode_bitmap, 1) ||
-        !in_volume(fs, g->inode_table, inode_table_blocks(fs)))
-        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the volume's %u blocks", group,
-                            g->block_bitmap, g->inode_bitmap, g->inode_table, fs->blocks);
+    if (!in_group(fs, group, g->block_bitmap, 1) || !in_group(fs, group, g->inode_bitmap, 1) ||
+        !in_group(fs, group, g->inode_table, inode_table_blocks(fs)))
+        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the group", group,
+                            g->block_bitmap, g->inode_bitmap, g->inode_table);
+    if (g->block_bitmap == g->inode_bitmap || overlaps_table(fs, g, g->block_bitmap) ||
+        overlaps_table(fs, g, g->inode_bitmap))
+        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: one lies in another", group,
+                            g->block_bitmap, g->inode_bitmap, g->inode_table);
     return 0;
 }
 
@@ -306,7 +335,7 @@ static bool overlaps(uint32_t first, uint32_t count, uint32_t other, uint32_t ot
     return first < other + other_count && other < first + count;
 }
 
-/* A group's own blocks lie in it (only flex_bg, which is refused, puts them elsewhere). */
+/* A group's own blocks lie in it: group_load has seen to it. */
 static bool overlaps_group_blocks(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
 {
     const struct ext2_group *g = &fs->group[group];
@@ -317,10 +346,7 @@ static bool overlaps_group_blocks(const struct ext2 *fs, uint32_t group, uint32_
 
 bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count)
 {
-    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
-    uint32_t descriptors = (fs->groups + per_block - 1) / per_block;
-
-    if (count == 0 || !in_volume(fs, first, count) || first <= fs->first_data_block + descriptors)
+    if (count == 0 || !in_volume(fs, first, count) || first <= fs->first_data_block + descriptor_blocks(fs))
         return false;
     uint32_t last_group = (first + count - 1 - fs->first_data_block) / fs->blocks_per_group;
     for (uint32_t g = (first - fs->first_data_block) / fs->blocks_per_group; g <= last_group; g++)
@@ -396,8 +422,10 @@ static int super_write(struct ext2 *fs, uint32_t state, bool mounting)
     if (error < 0)
         return error;
     uint8_t *b = block->bytes + (SUPER_OFFSET & (fs->block_bytes - 1));
-    disk_put32(b + S_FREE_BLOCKS, fs->free_blocks);
-    disk_put32(b + S_FREE_INODES, fs->free_inodes);
+    if (!mounting && (state & STATE_ERRORS) == 0) {
+        disk_put32(b + S_FREE_BLOCKS, fs->free_blocks);
+        disk_put32(b + S_FREE_INODES, fs->free_inodes);
+    }
     disk_put32(b + S_WRITE_TIME, ext2_now(fs));
     disk_put16(b + S_STATE, state);
     if (mounting) {
@@ -409,14 +437,20 @@ static int super_write(struct ext2 *fs, uint32_t state, bool mounting)
     return cache_flush(fs->cache);
 }
 
-/* The groups' counts are nearer to the bitmaps than the superblock's, which a crash leaves old. */
+/* The groups' counts are nearer to the bitmaps than the superblock's, which a crash leaves old. After a clean end they
+ * agree, or one of them is damaged. */
 static void sum_group_counts(struct ext2 *fs)
 {
+    uint32_t blocks = fs->free_blocks, inodes = fs->free_inodes; /* the superblock's */
+
     fs->free_blocks = fs->free_inodes = 0;
     for (uint32_t group = 0; group < fs->groups; group++) {
         fs->free_blocks += fs->group[group].free_blocks;
         fs->free_inodes += fs->group[group].free_inodes;
     }
+    if (fs->clean_before && (blocks != fs->free_blocks || inodes != fs->free_inodes))
+        ext2_corrupt(fs, "its superblock counts %u free blocks and %u free inodes, its groups %u and %u", blocks,
+                     inodes, fs->free_blocks, fs->free_inodes);
 }
 
 /* A volume whose root is no directory is damaged beyond use. */
