@@ -1,28 +1,34 @@
 /*
- * Signals. Handlers stay installed, and the signal is blocked while its handler runs. A process's own raise() calls the
- * handler like a function; those of others, faults and SIGMSGS come from the kernel by way of sigentry.S, which is
- * told of every signal that has a handler.
+ * Signals. The kernel knows what each does (vertex/trap/signal.h) and calls sigentry.S for those that have a handler, also
+ * for those that a process sends to itself. Handlers stay installed; the signal and its mask are blocked while its
+ * handler runs.
  */
 #include <errno.h>
 #include <nself.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/types.h>
+#include <sysn.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "images/lib/result.h"
+#include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
 
 #define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
 #define BIT(signal)      (1u << (signal))
-#define IGNORED          (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGIO) | BIT(SIGSTOP))
+#define ALL_SIGNALS      UINT32_MAX
+#define NS_PER_CYCLE     (1000 / CYCLES_PER_US)
+#define FOR_EVER         UINT64_MAX
 
 _Static_assert(TRAP_sigreturn == 41, "sigentry.S");
 _Static_assert(SIGMSGS == SIGIO, "<sysn.h> names a signal of newlib's");
+_Static_assert(NSIG == 32, "a set of signals has 32 bits for the kernel");
 
-static _sig_func_ptr handler[NSIG];
-static uint32_t caught; /* of which the kernel knows */
+static struct sigaction action_of[NSIG]; /* sa_handler NULL is SIG_DFL */
 
 void sigentry(void);              /* sigentry.S */
 void signal_dispatch(int signal); /* from there */
@@ -34,80 +40,189 @@ static bool is_signal(int number)
     return number > 0 && number < NSIG;
 }
 
-void signal_dispatch(int number)
+static int fail(int error)
 {
-    if (handler[number] != SIG_IGN && handler[number] != SIG_DFL)
-        handler[number](number);
+    return (int)result_to_errno(-error);
 }
 
-/* A signal that is ignored is taken, too, and dropped here: the kernel would end the program. */
-static void tell_kernel(int number)
+void signal_dispatch(int number)
 {
-    uint32_t now = handler[number] == SIG_DFL ? caught & ~BIT(number) : caught | BIT(number);
+    action_of[number].sa_handler(number);
+}
 
-    if (now != caught)
-        trap_sigentry(sigentry, caught = now);
+/* ---- What signals do ---- */
+
+static enum abi_action kind_of(_sig_func_ptr function)
+{
+    if (function == SIG_DFL)
+        return SIGNAL_DEFAULT;
+    return function == SIG_IGN ? SIGNAL_IGNORE : SIGNAL_CATCH;
+}
+
+/* What is not known to be right is not noted. The handler is, before the kernel may call it. */
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    struct sigaction old;
+
+    if (!is_signal(number) || (action && action->sa_handler == SIG_ERR))
+        return fail(EINVAL);
+    old = action_of[number];
+    if (action) {
+        action_of[number] = *action;
+        long error = trap_sigaction(number, kind_of(action->sa_handler), (uint32_t)action->sa_mask, sigentry);
+        if (error < 0) {
+            action_of[number] = old;
+            return fail((int)-error);
+        }
+    }
+    if (before)
+        *before = old;
+    return 0;
 }
 
 _sig_func_ptr signal(int number, _sig_func_ptr function)
 {
-    if (!is_signal(number) || number == SIGKILL || number == SIGSTOP || function == SIG_ERR) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
-    _sig_func_ptr before = handler[number];
-    handler[number] = function;
-    tell_kernel(number);
-    return before;
+    struct sigaction before;
+
+    return sigaction(number, &(struct sigaction){.sa_handler = function}, &before) < 0 ? SIG_ERR : before.sa_handler;
 }
 
-int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+/* ---- What is blocked ---- */
+
+static int change_blocked(int how, const sigset_t *set, sigset_t *before)
 {
-    if (!is_signal(number)) {
-        errno = EINVAL;
-        return -1;
-    }
+    uint32_t signals = set ? (uint32_t)*set : 0, block = 0, unblock = 0;
+
+    if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+        return EINVAL;
+    if (set && how != SIG_UNBLOCK)
+        block = signals;
+    if (set && how != SIG_BLOCK)
+        unblock = how == SIG_UNBLOCK ? signals : ALL_SIGNALS;
+    uint32_t now = (uint32_t)trap_sigblock(block, unblock);
     if (before)
-        *before = (struct sigaction){.sa_handler = handler[number]};
-    return action && signal(number, action->sa_handler) == SIG_ERR ? -1 : 0;
+        *before = now;
+    return 0;
 }
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
-    uint32_t now = (uint32_t)trap_sigblock(0), wanted = now;
+    int error = change_blocked(how, set, before);
 
-    if (set && how == SIG_BLOCK)
-        wanted = now | (uint32_t)*set;
-    else if (set && how == SIG_UNBLOCK)
-        wanted = now & ~(uint32_t)*set;
-    else if (set && how == SIG_SETMASK)
-        wanted = (uint32_t)*set;
-    trap_sigblock(wanted);
-    if (before)
-        *before = now;
-    if (!set || how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK)
-        return 0;
-    errno = EINVAL;
-    return -1;
+    return error ? fail(error) : 0;
 }
 
-static void end_by(int number)
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
-    if (!(IGNORED & BIT(number)))
-        trap_exit(STATUS_OF_SIGNAL + number);
+    return change_blocked(how, set, before);
 }
+
+int sigpending(sigset_t *set)
+{
+    *set = (uint32_t)trap_sigpending();
+    return 0;
+}
+
+/* ---- Sets: as functions, which check the number; newlib's macros of these names do not ---- */
+
+static int change_set(sigset_t *set, int number, uint32_t clear, uint32_t add)
+{
+    if (!is_signal(number))
+        return fail(EINVAL);
+    *set = ((uint32_t)*set & ~clear) | add;
+    return 0;
+}
+
+int(sigaddset)(sigset_t *set, const int number)
+{
+    return change_set(set, number, 0, BIT(number));
+}
+
+int(sigdelset)(sigset_t *set, const int number)
+{
+    return change_set(set, number, BIT(number), 0);
+}
+
+int(sigismember)(const sigset_t *set, int number)
+{
+    return is_signal(number) ? ((uint32_t)*set & BIT(number)) != 0 : fail(EINVAL);
+}
+
+int(sigemptyset)(sigset_t *set)
+{
+    *set = 0;
+    return 0;
+}
+
+int(sigfillset)(sigset_t *set)
+{
+    *set = ALL_SIGNALS;
+    return 0;
+}
+
+/* ---- Waiting ---- */
+
+int pause(void)
+{
+    return (int)result_to_errno(trap_sleep(FOR_EVER));
+}
+
+int sigsuspend(const sigset_t *set)
+{
+    return (int)result_to_errno(trap_sigsuspend((uint32_t)*set));
+}
+
+int sigwait(const sigset_t *set, int *number)
+{
+    long taken = trap_sigwait((uint32_t)*set, FOR_EVER);
+
+    if (taken < 0)
+        return (int)-taken;
+    *number = (int)taken;
+    return 0;
+}
+
+static int wait_until(const sigset_t *set, siginfo_t *info, uint64_t until)
+{
+    long taken = trap_sigwait((uint32_t)*set, until);
+
+    if (taken > 0 && info)
+        *info = (siginfo_t){.si_signo = (int)taken, .si_code = SI_USER};
+    return (int)result_to_errno(taken);
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return wait_until(set, info, FOR_EVER);
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2; /* more than any run has */
+
+    if (!time)
+        return wait_until(set, info, FOR_EVER);
+    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000)
+        return fail(EINVAL);
+    int64_t s = time->tv_sec < most_s ? time->tv_sec : most_s;
+    return wait_until(set, info, (uint64_t)(trap_cycles() + s * CLOCK_HZ + time->tv_nsec / NS_PER_CYCLE));
+}
+
+/* ---- Sending ---- */
 
 int raise(int number)
 {
-    if (!is_signal(number)) {
-        errno = EINVAL;
-        return -1;
-    }
-    if (handler[number] == SIG_DFL)
-        end_by(number);
-    else
-        signal_dispatch(number);
-    return 0;
+    return (int)result_to_errno(trap_kill(npid(), number));
+}
+
+/* Neither blocking nor a handler that returns keeps the process. */
+void abort(void)
+{
+    trap_sigblock(0, BIT(SIGABRT));
+    raise(SIGABRT);
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGABRT);
+    trap_exit(STATUS_OF_SIGNAL + SIGABRT);
 }
 
 /* Every process of the program, this one last. */
@@ -125,13 +240,13 @@ static int kill_all(int number)
 
 int kill(pid_t pid, int number)
 {
-    if (number < 0 || number >= NSIG || pid < 0)
-        return (int)result_to_errno(number < 0 || number >= NSIG ? -EINVAL : -ESRCH);
-    if (number == 0)
-        return pid == 0 ? 0 : (int)result_to_errno(trap_kill(pid - 1, 0));
-    if (pid == 0)
+    if (number < 0 || number >= NSIG)
+        return fail(EINVAL);
+    if (pid < 0)
+        return fail(ESRCH);
+    if (pid == 0 && number != 0)
         return kill_all(number);
-    return pid == _getpid() ? raise(number) : (int)result_to_errno(trap_kill(pid - 1, number));
+    return pid == 0 ? 0 : (int)result_to_errno(trap_kill(pid - 1, number));
 }
 
 int _getpid(void)
@@ -142,9 +257,4 @@ int _getpid(void)
 int _kill(int pid, int number)
 {
     return kill(pid, number);
-}
-
-int pause(void)
-{
-    return (int)result_to_errno(trap_sleep(UINT64_MAX));
 }

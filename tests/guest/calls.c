@@ -169,8 +169,14 @@ static int tame(long number, long *arg)
     case TRAP_writestart:
         shorten(&arg[2]);
         return (unsigned long)arg[0] > 2;
-    case TRAP_sigentry:
-        arg[1] = 0;
+    case TRAP_sigaction: /* the default may end it */
+        arg[1] = draw(&state) % 2 ? SIGNAL_IGNORE : SIGNAL_CATCH;
+        arg[3] = 0;
+        return 1;
+    case TRAP_sigsuspend: /* waits for ever */
+        return 0;
+    case TRAP_sigwait:
+        arg[1] = trap(TRAP_cycles, arg, &none) + 1000;
         return 1;
     case TRAP_sigreturn: /* jumps where the program says */
         return (unsigned long)arg[0] < 0x1000 || (unsigned long)arg[0] >= USER_STACK_TOP - 8;

@@ -35,6 +35,14 @@ static const struct self_test {
     {"2", "guest/signals", "arrivals"},
     {"0", "guest/signals", "faults"},
     {"1", "guest/signals", "blocked"},
+    {"0", "guest/signals", "masks"},
+    {"0", "guest/signals", "stays pending"},
+    {"1", "guest/signals", "stays pending from another"},
+    {"0", "guest/signals", "actions have masks"},
+    {"0", "guest/signals", "all come before the call returns"},
+    {"1", "guest/signals", "suspends"},
+    {"1", "guest/signals", "waits for signals"},
+    {"1", "guest/signals", "ignores"},
     {"1", "guest/signals", "errors"},
     {"0", "guest/signals", "sleeps are exact"},
     {"1", "guest/measure", "eight bytes"},
@@ -70,8 +78,21 @@ static const struct end {
     {"1", "guest/buffers", "gone after nwritep", 1, "store to an address that is not writable"},
     {"1", "guest/processes", "statuses", 7, ""},
     {"1", "guest/processes", "one faults", 1, "node 1 (address 0x1): store to an address that is not writable"},
-    {"1", "guest/signals", "ended by another", 143, "node 0 (address 0x0): ended by signal 15 from node 1"},
-    {"2", "guest/signals", "ends all", 130, "ended by signal 2 from node 3"},
+    {"1", "guest/signals", "ended by another", 143, "node 0 (address 0x0): ended by signal 15 (SIGTERM) from node 1"},
+    {"2", "guest/signals", "ends all", 130, "ended by signal 2 (SIGINT) from node 3"},
+    {"2", "guest/signals", "aborts", 134, "node 3 (address 0x3): ended by its own signal 6 (SIGABRT)"},
+    {"0", "guest/signals", "aborts", 134, "node 0 (address 0x0): ended by its own signal 6 (SIGABRT)"},
+    {"1", "guest/signals", "aborts in spite of all", 134, "node 1 (address 0x1): ended by its own signal 6 (SIGABRT)"},
+    {"1", "guest/signals", "aborts though ignored", 134, "node 1 (address 0x1): ended by its own signal 6 (SIGABRT)"},
+    {"2", "guest/signals", "asserts", 134, "node 3 (address 0x3): ended by its own signal 6 (SIGABRT)"},
+    {"0", "guest/signals", "asserts", 134, "assertion \"own_node() < 0\" failed: file \"tests/guest/signals.c\""},
+    {"2", "guest/signals", "raises", 158, "node 3 (address 0x3): ended by its own signal 30 (SIGUSR1)"},
+    {"2", "guest/signals", "kills itself", 143, "node 3 (address 0x3): ended by its own signal 15 (SIGTERM)"},
+    {"1", "guest/signals", "kills itself for good", 137, "node 1 (address 0x1): ended by its own signal 9 (SIGKILL)"},
+    {"1", "guest/signals", "lets its end through", 129,
+     "node 1 (address 0x1): ended by signal 1 (SIGHUP), which it had blocked"},
+    {"1", "guest/signals", "suspends until its end", 131,
+     "node 1 (address 0x1): ended by signal 3 (SIGQUIT), which it had blocked"},
 };
 
 ParameterizedTestParameters(vertex, ends_programs_as_it_should)
@@ -119,7 +140,8 @@ static const struct self_test visible[] = {
     {"1", "guest/processes", "by name"},         {"1", "guest/processes", "equal shares"},
     {"1", "guest/processes", "one faults"},      {"2", "guest/signals", "between nodes"},
     {"1", "guest/signals", "registers survive"}, {"2", "guest/signals", "arrivals"},
-    {"1", "guest/signals", "ended by another"},
+    {"1", "guest/signals", "ended by another"},  {"1", "guest/signals", "suspends"},
+    {"1", "guest/signals", "waits for signals"},
 };
 
 ParameterizedTestParameters(vertex, interrupts_come_at_the_same_time_in_strict_mode)

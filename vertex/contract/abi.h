@@ -54,14 +54,18 @@
     X(nreadp, 36)     /* - bytes src type                     as nread, and a3 = address of a buffer   */  \
     X(nrelp, 37)      /* buffer                               0                                        */  \
     X(sleep, 38)      /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */  \
-    X(sigentry, 39)   /* address of the dispatcher, signals   0; called with the signal for those      */  \
-    X(sigblock, 40)   /* signals                              those blocked before                     */  \
+    X(sigaction, 39)  /* signal, enum abi_action, signals     0. The dispatcher is called for those    */  \
+                      /* to block meanwhile, dispatcher       that are caught                          */  \
+    X(sigblock, 40)   /* signals to block, to let through     those blocked before                     */  \
     X(sigreturn, 41)  /* struct abi_signal *                  goes on where the signal came            */  \
     X(kill, 42)       /* node, procid << 16; signal           0                                        */  \
     X(pread, 43)      /* ufid buf bytes offset                bytes; the file's offset stays           */  \
     X(pwrite, 44)     /* ufid buf bytes offset                bytes; the file's offset stays           */  \
     X(rexec, 45)      /* node nodes struct abi_program *      0; of the own node alone: does not return */ \
-    X(rwait, 46)      /* node                                 status of its program, when it has ended */
+    X(rwait, 46)      /* node                                 status of its program, when it has ended */  \
+    X(sigpending, 47) /*                                     signals that are pending                 */   \
+    X(sigsuspend, 48) /* signals blocked instead             -EINTR, after a handler                  */   \
+    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the one taken; -EAGAIN: time is over     */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -89,6 +93,8 @@ struct abi_monitor {
     uint64_t damaged; /* messages that came here damaged */
     uint64_t missed;  /* messages to this process that were given up; nread and ntest tell of them, too */
 };
+
+enum abi_action { SIGNAL_DEFAULT, SIGNAL_IGNORE, SIGNAL_CATCH }; /* for sigaction */
 
 /* What the dispatcher of signals gets in a1, on the process's own stack: what it goes back to by sigreturn. The
  * dispatcher gets the signal in a0, and of a fault the address in a2; it must leave FP registers alone, too. */

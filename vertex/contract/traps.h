@@ -26,8 +26,11 @@ long trap_nrange(long low, long high);
 long trap_cycles(void);
 long trap_sbrk(long increment);
 long trap_sleep(uint64_t until_cycles);
-long trap_sigentry(void (*dispatcher)(void), uint32_t signals);
-long trap_sigblock(uint32_t signals);
+long trap_sigaction(long signal, long action, uint32_t mask, void (*dispatcher)(void));
+long trap_sigblock(uint32_t block, uint32_t unblock);
+long trap_sigpending(void);
+long trap_sigsuspend(uint32_t signals);
+long trap_sigwait(uint32_t signals, uint64_t until_cycles);
 long trap_kill(long process, long signal);
 
 long trap_open(const char *path, long flags, long mode);

@@ -105,8 +105,11 @@ struct proc {
     struct abi_monitor monitor;
 
     /* signals: signal.c; bit s is signal s */
-    uint32_t sig_pending, sig_caught, sig_blocked;
-    uint64_t sig_entry; /* of the program's dispatcher */
+    uint32_t sig_pending, sig_caught, sig_ignored, sig_blocked;
+    uint32_t sig_before;   /* blocked before sigsuspend, */
+    bool sig_suspended;    /* until the handler that ends it is called */
+    uint32_t sig_mask[32]; /* blocked, too, while the signal's handler runs */
+    uint64_t sig_entry;    /* of the program's dispatcher */
 
     /* files: file.c, async.c */
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */

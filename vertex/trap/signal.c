@@ -12,21 +12,48 @@
 #include "vertex/shared/text.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/syscall.h"
+#include "vertex/trap/timer.h"
 
 #define BIT(signal) (1u << (signal))
-#define IGNORED \
-    (BIT(SIGNAL_URG) | BIT(SIGNAL_STOP) | BIT(SIGNAL_CONT) | BIT(SIGNAL_CHLD) | BIT(SIGNAL_IO) | BIT(SIGNAL_WINCH))
+#define IGNORED                                                                                                       \
+    (BIT(SIGNAL_URG) | BIT(SIGNAL_STOP) | BIT(SIGNAL_TSTP) | BIT(SIGNAL_CONT) | BIT(SIGNAL_CHLD) | BIT(SIGNAL_TTIN) | \
+     BIT(SIGNAL_TTOU) | BIT(SIGNAL_IO) | BIT(SIGNAL_WINCH))
+#define UNBLOCKABLE      (BIT(0) | BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP))
 #define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
 
 _Static_assert(offsetof(struct abi_signal, blocked) == sizeof(struct trap_frame), "abi_signal begins as a frame");
+_Static_assert(sizeof(((struct proc *)0)->sig_mask) / sizeof(uint32_t) == SIGNALS, "a mask for every signal");
 
 /* ---- Coming ---- */
 
-static void end_by(struct proc *p, uint32_t signal, uint32_t from)
+static const char *const names[SIGNALS] = {
+    [1] = "SIGHUP",   [2] = "SIGINT",     [3] = "SIGQUIT",  [4] = "SIGILL",    [5] = "SIGTRAP",  [6] = "SIGABRT",
+    [7] = "SIGEMT",   [8] = "SIGFPE",     [9] = "SIGKILL",  [10] = "SIGBUS",   [11] = "SIGSEGV", [12] = "SIGSYS",
+    [13] = "SIGPIPE", [14] = "SIGALRM",   [15] = "SIGTERM", [16] = "SIGURG",   [17] = "SIGSTOP", [18] = "SIGTSTP",
+    [19] = "SIGCONT", [20] = "SIGCHLD",   [21] = "SIGTTIN", [22] = "SIGTTOU",  [23] = "SIGIO",   [24] = "SIGXCPU",
+    [25] = "SIGXFSZ", [26] = "SIGVTALRM", [27] = "SIGPROF", [28] = "SIGWINCH", [29] = "SIGLOST", [30] = "SIGUSR1",
+    [31] = "SIGUSR2",
+};
+
+/* How it came: " from node 3"; or, of its own, "". */
+static void end_by(struct proc *p, uint32_t signal, const char *own, const char *how)
 {
-    text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by signal %u from node %u", p->logical,
-               MAILBOX->node, signal, from & 0xffff);
+    text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by %ssignal %u (%s)%s", p->logical,
+               MAILBOX->node, own, signal, names[signal], how);
     proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + signal);
+}
+
+static uint32_t name_of(const struct proc *p)
+{
+    return p->logical | p->procid << 16;
+}
+
+static void end_by_sender(struct proc *p, uint32_t signal, uint32_t from)
+{
+    char how[32];
+
+    text_print(how, sizeof how, " from node %u", from & 0xffff);
+    end_by(p, signal, from == name_of(p) ? "its own " : "", from == name_of(p) ? "" : how);
 }
 
 static void post(struct proc *p, uint32_t signal)
@@ -41,12 +68,19 @@ static bool is_caught(const struct proc *p, uint32_t signal)
     return p->sig_caught & BIT(signal);
 }
 
+/* Those that do nothing where they are not blocked. */
+static uint32_t ignored(const struct proc *p)
+{
+    return p->sig_ignored | (IGNORED & ~p->sig_caught);
+}
+
+/* One that is blocked stays, also if it is ignored: what it will do is settled when it is let through. */
 static void come(struct proc *p, uint32_t signal, uint32_t from)
 {
-    if (is_caught(p, signal))
+    if ((p->sig_blocked | p->sig_caught) & BIT(signal))
         post(p, signal);
-    else if (!(IGNORED & BIT(signal)))
-        end_by(p, signal, from);
+    else if (!(ignored(p) & BIT(signal)))
+        end_by_sender(p, signal, from);
 }
 
 void signal_message(struct message *m)
@@ -61,8 +95,13 @@ void signal_message(struct message *m)
 
 void signal_arrival(struct proc *p, const struct message *m)
 {
-    if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX && is_caught(p, SIGNAL_IO))
+    if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX && (p->sig_caught | p->sig_blocked) & BIT(SIGNAL_IO))
         post(p, SIGNAL_IO);
+}
+
+void signal_own(struct proc *p, uint32_t signal)
+{
+    come(p, signal, name_of(p));
 }
 
 static uint32_t signal_of_fault(uint64_t scause)
@@ -83,22 +122,35 @@ static uint32_t signal_of_fault(uint64_t scause)
 
 /* ---- Delivery ---- */
 
-static uint32_t due(const struct proc *p)
+static uint32_t lowest(uint32_t signals)
 {
-    return p->sig_pending & ~p->sig_blocked;
+    uint32_t signal = 1;
+
+    while (!(signals & BIT(signal)))
+        signal++;
+    return signal;
+}
+
+/* Blocks these and no others: of what is pending then, only what is caught or ends the process is due. */
+static void set_blocked(struct proc *p, uint32_t signals)
+{
+    p->sig_blocked = signals & ~UNBLOCKABLE;
+    p->sig_pending &= p->sig_blocked | ~ignored(p);
+    trap_attention = true;
 }
 
 /* The dispatcher will be called with the signal. False: the program's stack has no room. */
 static bool call_dispatcher(struct proc *p, uint32_t signal, uint64_t address)
 {
-    struct abi_signal back = {.blocked = p->sig_blocked};
+    struct abi_signal back = {.blocked = p->sig_suspended ? p->sig_before : p->sig_blocked};
     uint64_t sp = (p->frame->sp - sizeof back) & ~15ull;
 
     copy_bytes(&back, p->frame, sizeof *p->frame);
     if (vm_copy_out(&p->vm, sp, &back, sizeof back) != 0)
         return false;
+    p->sig_suspended = false;
     p->sig_pending &= ~BIT(signal);
-    p->sig_blocked |= BIT(signal);
+    p->sig_blocked |= BIT(signal) | p->sig_mask[signal];
     p->frame->pc = p->sig_entry;
     p->frame->sp = sp;
     p->frame->a[0] = signal;
@@ -109,12 +161,12 @@ static bool call_dispatcher(struct proc *p, uint32_t signal, uint64_t address)
 
 void signal_deliver(struct proc *p)
 {
-    uint32_t signal = 1;
+    uint32_t signal = lowest(p->sig_pending & ~p->sig_blocked);
 
-    while (!(due(p) & BIT(signal)))
-        signal++;
-    if (!call_dispatcher(p, signal, 0))
-        end_by(p, SIGNAL_SEGV, p->logical);
+    if (!is_caught(p, signal))
+        end_by(p, signal, "", ", which it had blocked");
+    else if (!call_dispatcher(p, signal, 0))
+        end_by(p, SIGNAL_SEGV, "its own ", ": there is no room on its stack for a handler");
 }
 
 bool signal_fault(struct proc *p, uint64_t scause, uint64_t address)
@@ -126,15 +178,27 @@ bool signal_fault(struct proc *p, uint64_t scause, uint64_t address)
 
 /* ---- Calls ---- */
 
-int64_t sys_sigentry(struct proc *p, const uint64_t *arg)
+int64_t sys_sigaction(struct proc *p, const uint64_t *arg)
 {
+    uint64_t signal = arg[0], action = arg[1];
+
     if (p->builtin)
         return -N_EPERM;
-    if (vm_check(&p->vm, arg[0], 1, PTE_X) != 0)
+    if (signal >= SIGNALS || action > SIGNAL_CATCH || (UNBLOCKABLE & BIT(signal)))
+        return -N_EINVAL;
+    if (action == SIGNAL_CATCH && vm_check(&p->vm, arg[3], 1, PTE_X) != 0)
         return -N_EFAULT;
-    p->sig_entry = arg[0];
-    p->sig_caught = arg[1] & ~(BIT(0) | BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP));
-    p->sig_pending &= p->sig_caught;
+    p->sig_caught &= ~BIT(signal);
+    p->sig_ignored &= ~BIT(signal);
+    p->sig_mask[signal] = 0;
+    if (action == SIGNAL_IGNORE)
+        p->sig_ignored |= BIT(signal);
+    if (action == SIGNAL_CATCH) {
+        p->sig_caught |= BIT(signal);
+        p->sig_mask[signal] = (uint32_t)arg[2] & ~UNBLOCKABLE;
+        p->sig_entry = arg[3];
+    }
+    p->sig_pending &= ~ignored(p);
     proc_update_exact();
     return 0;
 }
@@ -143,9 +207,55 @@ int64_t sys_sigblock(struct proc *p, const uint64_t *arg)
 {
     uint32_t before = p->sig_blocked;
 
-    p->sig_blocked = arg[0] & ~(BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP));
-    trap_attention = true;
+    set_blocked(p, (before & ~(uint32_t)arg[1]) | (uint32_t)arg[0]);
     return before;
+}
+
+int64_t sys_sigpending(struct proc *p, const uint64_t *arg)
+{
+    (void)arg;
+    return p->sig_pending;
+}
+
+/* Until the handler has run, what was blocked before is kept: its return blocks that again. */
+int64_t sys_sigsuspend(struct proc *p, const uint64_t *arg)
+{
+    p->sig_before = p->sig_blocked;
+    set_blocked(p, (uint32_t)arg[0]);
+    while (!p->killed && !signal_is_due(p))
+        sched_wait(NCU_WAIT_TIME, NCU_WAIT_ANY, NCU_WAIT_ANY);
+    p->sig_suspended = true;
+    return -N_EINTR;
+}
+
+static int64_t take_pending(struct proc *p, uint32_t signals)
+{
+    uint32_t signal = lowest(signals);
+
+    p->sig_pending &= ~BIT(signal);
+    return signal;
+}
+
+/* SYSCALL_AGAIN: the handler of another signal runs first. */
+int64_t sys_sigwait(struct proc *p, const uint64_t *arg)
+{
+    uint32_t wanted = (uint32_t)arg[0] & ~UNBLOCKABLE;
+    int64_t result = 0;
+
+    if (p->sig_pending & wanted)
+        return take_pending(p, p->sig_pending & wanted);
+    timer_set(p, arg[1]);
+    while (!result) {
+        result = proc_wait(p, NCU_WAIT_TIME, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        if (!result && (p->sig_pending & wanted))
+            result = take_pending(p, p->sig_pending & wanted);
+        else if (!result && signal_is_due(p))
+            result = SYSCALL_AGAIN;
+        else if (!result && p->timed_out)
+            result = -N_EAGAIN;
+    }
+    timer_clear(p);
+    return result;
 }
 
 int64_t sys_sigreturn(struct proc *p, const uint64_t *arg)
@@ -155,8 +265,7 @@ int64_t sys_sigreturn(struct proc *p, const uint64_t *arg)
     if (vm_copy_in(&p->vm, &back, arg[0], sizeof back) != 0)
         return -N_EFAULT;
     copy_bytes(p->frame, &back, sizeof *p->frame);
-    p->sig_blocked = back.blocked;
-    trap_attention = true;
+    set_blocked(p, (uint32_t)back.blocked);
     return SYSCALL_FRAME;
 }
 
@@ -165,7 +274,7 @@ static bool is_in_job(const struct proc *p, int32_t dest)
     return dest >= 0 && (dest & 0xffff) < 1 << p->dim && (uint32_t)dest >> 16 < p->procs;
 }
 
-/* Through the network also to the process itself: the signal comes soon. */
+/* To the process itself it comes before the call returns; to others through the network, soon. */
 int64_t sys_kill(struct proc *p, const uint64_t *arg)
 {
     int32_t dest = arg[0], number = arg[1];
@@ -177,11 +286,14 @@ int64_t sys_kill(struct proc *p, const uint64_t *arg)
         return -N_EINVAL;
     if (number == 0)
         return 0;
+    if ((uint32_t)dest == name_of(p)) {
+        signal_own(p, number);
+        return 0;
+    }
     int error = proc_new_message(p, sizeof(struct signal_message), false, &m);
     if (error)
         return error;
-    *(struct signal_message *)m->payload =
-        (struct signal_message){p->job, number, dest >> 16, p->logical | p->procid << 16};
+    *(struct signal_message *)m->payload = (struct signal_message){p->job, number, dest >> 16, name_of(p)};
     m->bytes = sizeof(struct signal_message);
     m->owner = p->procid;
     msg_post(m, p->base + (dest & 0xffff), TAG(N_SIGNAL, p->procid, dest >> 16));

@@ -124,7 +124,7 @@ static RARE void attend(struct proc *p)
     msg_arm_waiting();
     if (!p->killed && sched_must_yield())
         sched_yield();
-    if (!p->killed && signal_is_due(p))
+    while (!p->killed && signal_is_due(p))
         signal_deliver(p);
     if (p->killed)
         proc_exit(p);
