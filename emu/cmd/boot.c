@@ -299,7 +299,7 @@ static void client_done(struct boot *b, struct client *c)
     struct job *j = front_find_job(b->machine.front, c->job);
 
     if (j)
-        tell_status(c, job_status(j), "");
+        tell_status(c, job_conclude(j), "");
     front_forget_job(b->machine.front, c->job);
     client_free(c);
 }

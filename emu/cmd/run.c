@@ -62,11 +62,11 @@ static int end_stuck(struct run *r)
 static int end_finished(struct run *r)
 {
     struct machine *m = &r->machine;
-    const struct job *j = front_find_job(m->front, r->job);
+    struct job *j = front_find_job(m->front, r->job);
 
     if (j->lost)
         ncu_describe_noise(m->ncu, say_line, NULL);
-    return m->failed || front_failed(m->front) ? RUN_FAILED : job_status(j);
+    return m->failed || front_failed(m->front) ? RUN_FAILED : job_conclude(j);
 }
 
 static int end_status(struct run *r, enum sched_end end)

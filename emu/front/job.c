@@ -10,6 +10,7 @@
 
 #include "emu/base/plural.h"
 #include "emu/front/console.h"
+#include "emu/front/errmap.h"
 #include "emu/front/lives.h"
 #include "emu/front/where.h"
 #include "vertex/contract/abi.h"
@@ -158,7 +159,8 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
     return 0;
 }
 
-#define ANY UINT32_MAX
+#define ANY               UINT32_MAX
+#define STATUS_OF_SIGPIPE 141 /* 128 + 13 */
 
 static void drop_held(struct job *j, uint32_t node, uint32_t procid);
 
@@ -247,6 +249,24 @@ int job_status(const struct job *j)
     if (j->end_status)
         return j->end_status;
     return j->failed ? 1 : j->status;
+}
+
+int job_conclude(struct job *j)
+{
+    int32_t error = lines_take_error(&j->lines);
+
+    for (int which = STREAM_OUT; which <= STREAM_ERR; which++) {
+        int32_t untold = streams_take_error(&j->streams, which);
+
+        error = error ? error : untold;
+    }
+    if (error == -N_EPIPE && job_status(j) == 0)
+        j->end_status = STATUS_OF_SIGPIPE;
+    else if (error && error != -N_EPIPE) {
+        console_say(&j->streams, "output of the program is lost: %s", errmap_text(error));
+        j->failed = true;
+    }
+    return job_status(j);
 }
 
 void job_revive(struct job *j, uint32_t first, uint32_t nodes)
@@ -373,6 +393,8 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
     if (j->killed)
         return;
     j->told = true;
+    if (e->how == EXIT_SIGNAL && n == 0)
+        return; /* by SIGPIPE: the user has closed its output */
     if (e->how == EXIT_LOAD)
         print_failed_load(j, e, text, n);
     else if (e->how == EXIT_FAULT)
@@ -401,7 +423,7 @@ static void note_exit(struct job *j, uint32_t node)
     j->exited[node - j->base] = true;
     j->exits++;
     drop_held(j, node, ANY);
-    lines_flush(&j->lines, node);
+    lines_end(&j->lines, node);
     hostfs_drop_node(j->serve, node);
     lives_drop_client(j, node, LIVES_ANY);
 }

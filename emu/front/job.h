@@ -123,6 +123,9 @@ void job_kill(struct job *j);
 bool job_has_ended(const struct job *j);
 /* For the shell: by the rule; 1 for a fault or a failed load. */
 int job_status(const struct job *j);
+/* The same when it has ended and its output has gone out. Output that was lost after its node had been told that it was
+ * written is told here, and is a failure; where its reader has gone away, it is an end by SIGPIPE. */
+int job_conclude(struct job *j);
 
 /* A program is to be loaded on nodes that have exited (lives.h): they run again. */
 void job_revive(struct job *j, uint32_t first, uint32_t nodes);

@@ -118,6 +118,11 @@ int64_t lines_write(struct lines *l, uint32_t node, enum stream which, const voi
 
     if (!line)
         return streams_write(l->streams, which, bytes, n);
+    if (line->error) {
+        error = line->error;
+        line->error = 0;
+        return error;
+    }
     if (!line_add(line, bytes, whole))
         return -N_ENOMEM;
     if (whole > 0)
@@ -133,8 +138,30 @@ void lines_flush(struct lines *l, uint32_t node)
 {
     for (int which = STREAM_OUT; which <= STREAM_ERR; which++) {
         struct line *line = line_of(l, node, which);
+        int64_t error = line && line->n > 0 ? pass_on(l, node, which, line) : 0;
 
-        if (line && line->n > 0)
-            pass_on(l, node, which, line);
+        if (error < 0)
+            line->error = (int32_t)error;
     }
+}
+
+void lines_end(struct lines *l, uint32_t node)
+{
+    lines_flush(l, node);
+    for (int which = STREAM_OUT; which <= STREAM_ERR; which++) {
+        struct line *line = line_of(l, node, which);
+
+        if (!line)
+            continue;
+        l->error = l->error ? l->error : line->error;
+        line->error = 0;
+    }
+}
+
+int32_t lines_take_error(struct lines *l)
+{
+    int32_t error = l->error;
+
+    l->error = 0;
+    return error;
 }

@@ -20,7 +20,8 @@
 struct line { /* one that is not complete */
     uint8_t *bytes;
     size_t n, room;
-    bool begun; /* its first piece, and its label, have gone on */
+    bool begun;    /* its first piece, and its label, have gone on */
+    int32_t error; /* what became of it, for the node's next write: 0 or a negative n_error */
 };
 
 struct lines {
@@ -28,6 +29,7 @@ struct lines {
     uint32_t base, nodes;    /* node addresses base .. base + nodes - 1; others are passed through */
     bool label;
     struct line *line; /* two for each node: of the output and of the error stream */
+    int32_t error;     /* that no write can tell any more: 0 or a negative n_error */
 };
 
 /* 0, or -N_ENOMEM. */
@@ -35,10 +37,14 @@ int lines_init(struct lines *l, struct streams *streams, uint32_t base, uint32_t
 void lines_free(struct lines *l);
 
 /* A node writes to STREAM_OUT or STREAM_ERR: as streams_write, but that bytes kept for later count as written, and
- * after an error nothing of the lines that met it. */
+ * after an error nothing of the lines that met it. An error of lines_flush is told by the node's next write. */
 int64_t lines_write(struct lines *l, uint32_t node, enum stream which, const void *bytes, size_t n);
 
 /* A node's incomplete lines go on as they are. */
 void lines_flush(struct lines *l, uint32_t node);
+/* The same at the node's end: it writes no more. */
+void lines_end(struct lines *l, uint32_t node);
+/* The first error that no node has been told; 0: none. It counts as told then. */
+int32_t lines_take_error(struct lines *l);
 
 #endif

@@ -179,6 +179,14 @@ void streams_drop(struct streams *s)
         empty_rest(&s->rest[which]);
 }
 
+int32_t streams_take_error(struct streams *s, enum stream which)
+{
+    int32_t error = s->rest[which].error;
+
+    s->rest[which].error = 0;
+    return error;
+}
+
 static void offer_rest(struct streams *s, enum stream which)
 {
     struct streams_rest *r = &s->rest[which];
@@ -224,17 +232,14 @@ static bool add_rest(struct streams_rest *r, const void *bytes, size_t n)
 
 static int64_t write_or_hold(struct streams *s, enum stream which, const uint8_t *bytes, size_t n)
 {
-    struct streams_rest *r = &s->rest[which];
-    int32_t error = r->error;
+    int32_t error = streams_take_error(s, which);
 
-    r->error = 0;
     if (error)
         return error;
-    if (n > 0 && !add_rest(r, bytes, n))
+    if (n > 0 && !add_rest(&s->rest[which], bytes, n))
         return -N_ENOMEM;
     streams_drain(s);
-    error = r->error;
-    r->error = 0;
+    error = streams_take_error(s, which);
     return error ? error : (int64_t)n;
 }
 

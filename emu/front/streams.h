@@ -56,6 +56,8 @@ bool streams_ready(struct streams *s, enum stream which, size_t bytes);
 bool streams_drain(struct streams *s);
 /* The same for one stream, without offering. */
 bool streams_holds_back(const struct streams *s, enum stream which);
+/* What became of output that was held back, if no write has told it: 0 or a negative n_error. It counts as told then. */
+int32_t streams_take_error(struct streams *s, enum stream which);
 /* Drops what is held back. */
 void streams_drop(struct streams *s);
 

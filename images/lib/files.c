@@ -12,6 +12,7 @@
 
 #include "images/lib/failure.h"
 #include "images/lib/result.h"
+#include "images/lib/stdio.h"
 #include "vertex/contract/traps.h"
 
 _Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR && O_ACCMODE == N_O_ACCMODE &&
@@ -77,7 +78,11 @@ int _read(int fd, void *buf, size_t n)
 
 int _write(int fd, const void *buf, size_t n)
 {
-    return (int)result_to_errno(failure_of_fd("write", fd, trap_write(fd, buf, io_count(n))));
+    long result = failure_of_fd("write", fd, trap_write(fd, buf, io_count(n)));
+
+    if (result < 0)
+        stdio_note_failed_write(fd, (int)-result);
+    return (int)result_to_errno(result);
 }
 
 ssize_t pread(int fd, void *buf, size_t n, off_t offset)

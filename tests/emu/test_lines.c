@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vertex/contract/errors.h"
+
 #define BASE 8u
 
 static struct streams streams;
@@ -118,4 +120,19 @@ Test(lines, that_nobody_takes_tell_the_error)
     close(streams.fd[STREAM_OUT]);
     cr_expect_eq(lines_write(&lines, BASE, STREAM_OUT, "part", 4), 4);
     cr_expect_lt(lines_write(&lines, BASE, STREAM_OUT, "\n", 1), 0);
+}
+
+Test(lines, whose_rest_nobody_takes_tell_it_with_the_next_write_or_at_the_end)
+{
+    begin(2, false);
+    put(0, "part");
+    put(1, "other");
+    close(streams.fd[STREAM_OUT]);
+    lines_flush(&lines, BASE);
+    cr_expect_eq(lines_take_error(&lines), 0, "the node is there to be told");
+    cr_expect_eq(lines_write(&lines, BASE, STREAM_OUT, "more", 4), -N_EBADF);
+    put(0, "again");
+    lines_end(&lines, BASE + 1);
+    cr_expect_eq(lines_take_error(&lines), -N_EBADF);
+    cr_expect_eq(lines_take_error(&lines), 0);
 }

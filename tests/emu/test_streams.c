@@ -295,6 +295,20 @@ Test(streams, that_keep_going_tell_the_error_of_held_output_with_the_next_write)
     out_end = -1;
     cr_expect(streams_ready(&s, STREAM_OUT, 1), "nothing is held any more");
     cr_expect_eq(streams_write(&s, STREAM_OUT, "x", 1), -N_EPIPE);
+    cr_expect_eq(streams_take_error(&s, STREAM_OUT), 0, "it has been told");
+}
+
+Test(streams, that_keep_going_keep_the_error_of_held_output_that_no_write_tells)
+{
+    static char text[300000];
+
+    streams_keep_going(&s);
+    cr_expect_eq(streams_write(&s, STREAM_OUT, text, sizeof text), (int64_t)sizeof text);
+    close(out_end);
+    out_end = -1;
+    cr_expect_not(streams_drain(&s));
+    cr_expect_eq(streams_take_error(&s, STREAM_OUT), -N_EPIPE);
+    cr_expect_eq(streams_take_error(&s, STREAM_OUT), 0);
 }
 
 Test(errmap, host_errors_keep_their_names)

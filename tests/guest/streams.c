@@ -1,6 +1,8 @@
 /* The standard streams. */
 #include <errno.h>
 #include <fcntl.h>
+#include <nio.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,17 +92,96 @@ static void prints_lines_at_once(void)
         printf("node %d line %d\n", own_node(), i);
 }
 
-/* Nobody reads: a write fails with EPIPE, and the program goes on. */
-static void writes_to_nobody(void)
+/* Until that fails: with EPIPE. A machine that does not wait hears of it some writes later. */
+static void write_to_nobody(void)
 {
     char text[100] = "text\n";
     ssize_t n = 0;
 
+    memset(text, ' ', sizeof text - 1);
+    text[sizeof text - 1] = '\n';
     for (int i = 0; i < 10000 && n >= 0; i++)
         n = write(1, text, sizeof text);
     check_equal(n, -1);
     check_equal(errno, EPIPE);
+}
+
+/* As most programs, it does not look. */
+static void prints_for_ever(void)
+{
+    for (;;)
+        printf("a line of node %d\n", own_node());
+}
+
+static void writes_to_nobody(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    write_to_nobody();
     exit(33);
+}
+
+static volatile int broken;
+
+static void note_broken_pipe(int number)
+{
+    broken += number == SIGPIPE;
+}
+
+static void handles_a_broken_pipe(void)
+{
+    signal(SIGPIPE, note_broken_pipe);
+    write_to_nobody();
+    check_equal(broken, 1);
+    exit(34);
+}
+
+static void blocks_a_broken_pipe(void)
+{
+    sigset_t set = 1u << SIGPIPE, pending;
+
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    write_to_nobody();
+    sigpending(&pending);
+    check(pending == set, "it is not pending");
+    exit(35);
+}
+
+/* writeend tells; nread of the reply, too. */
+static void starts_writes_to_nobody(void)
+{
+    signal(SIGPIPE, note_broken_pipe);
+    for (int i = 0; i < 100 && !broken; i++) {
+        check_equal(writestart(1, "text\n", 5), 0);
+        int n = writeend(1);
+        check(n == 5 || n == -EPIPE, "%d", n);
+    }
+    check_equal(broken, 1);
+    signal(SIGPIPE, SIG_DFL);
+    check_equal(writestart(1, "text\n", 5), 0);
+    writeend(1);
+    exit(36); /* not reached */
+}
+
+/* What stdio could not write, fflush tells. */
+static void prints_to_a_full_disk(void)
+{
+    check(printf("a line\n") < 0 && errno == ENOSPC, "printf");
+    errno = 0;
+    check(fflush(stdout) == EOF && errno == ENOSPC, "fflush");
+    check_equal(fflush(stdout), 0);
+    check(write(1, "text\n", 5) == -1 && errno == ENOSPC, "write");
+    clearerr(stdout);
+    setvbuf(stdout, NULL, _IOFBF, 4096);
+    check(printf("a line\n") == 7, "it waits");
+    check(fflush(stdout) == EOF && errno == ENOSPC, "fflush of what waited");
+    exit(37);
+}
+
+/* Its node has ended when that meets the error. */
+static void leaves_an_incomplete_line(void)
+{
+    printf("no newline");
+    exit(0);
 }
 
 static void describes_streams(void)
@@ -153,7 +234,13 @@ static const struct test_case cases[] = {
     {"prints a lot", prints_a_lot},
     {"prints to both", prints_to_both},
     {"prints lines at once", prints_lines_at_once},
+    {"prints for ever", prints_for_ever},
     {"writes to nobody", writes_to_nobody},
+    {"handles a broken pipe", handles_a_broken_pipe},
+    {"blocks a broken pipe", blocks_a_broken_pipe},
+    {"starts writes to nobody", starts_writes_to_nobody},
+    {"prints to a full disk", prints_to_a_full_disk},
+    {"leaves an incomplete line", leaves_an_incomplete_line},
     {"describes streams", describes_streams},
     {"closes its output", closes_its_output},
     {"waits for input", waits_for_input},

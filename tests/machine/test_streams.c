@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/command.h"
 
 TestSuite(streams, .timeout = 90);
@@ -123,18 +124,118 @@ Test(streams, keep_lines_of_nodes_whole)
 
 /* ---- Ends of the other side ---- */
 
-Test(streams, whose_reader_is_gone_fail_and_the_program_goes_on)
+static const struct broken {
+    const char *name, *dim, *program_case;
+    bool disk; /* the output is a full disk, else a pipe that nobody reads */
+    int status;
+    const char *err;
+} broken_outputs[] = {
+    {"the default", "0", "prints for ever", false, 141, ""},
+    {"the default, on four nodes", "2", "prints for ever", false, 141, ""},
+    {"ignored", "0", "writes to nobody", false, 33, ""},
+    {"ignored, on two nodes", "1", "writes to nobody", false, 33, ""},
+    {"handled", "0", "handles a broken pipe", false, 34, ""},
+    {"blocked", "0", "blocks a broken pipe", false, 35, ""},
+    {"by writeend", "0", "starts writes to nobody", false, 141, ""},
+    {"at the end", "1", "leaves an incomplete line", false, 141, ""},
+    {"a full disk", "0", "prints to a full disk", true, 37, ""},
+    {"a full disk, on two nodes", "1", "prints to a full disk", true, 37, ""},
+    {"a full disk at the end", "1", "leaves an incomplete line", true, 1,
+     "ncube: output of the program is lost: no space left on volume\n"},
+};
+
+static int broken_end(const struct broken *b)
 {
     int ends[2];
 
+    if (b->disk)
+        return open("/dev/full", O_WRONLY | O_CLOEXEC);
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
     close(ends[0]);
-    struct command c = ncube_start_on(&(struct ncube_run){.program = PROGRAM, .args = {"writes to nobody"}},
-                                      (struct streams_of_test){-1, ends[1]});
-    close(ends[1]);
-    struct outcome o = command_wait(&c);
-    outcome_expect(&o, "no reader", 33, "", "");
+    return ends[1];
+}
+
+static void expect_broken(const struct broken *b, struct command *c, const char *by)
+{
+    char *name = format("%s, by %s", b->name, by);
+    struct outcome o = command_wait(c);
+
+    outcome_expect(&o, name, b->status, "", b->err);
     outcome_free(&o);
+    free(name);
+}
+
+ParameterizedTestParameters(streams, that_break_tell_the_program_as_on_unix)
+{
+    return TABLE_ROWS(broken_outputs);
+}
+
+ParameterizedTest(size_t *row, streams, that_break_tell_the_program_as_on_unix)
+{
+    const struct broken *b = &broken_outputs[*row];
+    int out = broken_end(b);
+    struct command c = ncube_start_on(&(struct ncube_run){.dim = b->dim, .program = PROGRAM, .args = {b->program_case}},
+                                      (struct streams_of_test){-1, out});
+
+    close(out);
+    expect_broken(b, &c, "ncube run");
+}
+
+Test(streams, that_break_on_a_machine_that_is_up_tell_the_program)
+{
+    struct booted machine = booted_up(WORDS("-d", "2"));
+
+    for (size_t i = 0; i < sizeof broken_outputs / sizeof *broken_outputs; i++) {
+        const struct broken *b = &broken_outputs[i];
+        int out = broken_end(b);
+        struct command c =
+            xnc_start(&machine, (struct streams_of_test){-1, out}, WORDS("-d", b->dim, PROGRAM, b->program_case));
+
+        close(out);
+        expect_broken(b, &c, "xnc");
+    }
+    booted_down(&machine);
+}
+
+static size_t read_lines(int fd, size_t lines)
+{
+    size_t n = 0;
+    char c;
+
+    while (n < lines && read(fd, &c, 1) == 1)
+        n += c == '\n';
+    return n;
+}
+
+/* As "... | head -3": the reader goes when the pipe is full, and the machine holds back more. */
+static void expect_head(struct command *c, int fd, const char *by)
+{
+    cr_expect_eq(read_lines(fd, 3), 3, "%s", by);
+    usleep(50000); /* for the pipe to fill; whether it does makes no difference to what is expected */
+    close(fd);
+    struct outcome o = command_wait(c);
+    outcome_expect(&o, by, 141, "", "");
+    outcome_free(&o);
+}
+
+Test(streams, whose_reader_goes_end_the_program)
+{
+    struct booted machine = booted_up(WORDS("-d", "2"));
+    int ends[2];
+
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    struct command run =
+        ncube_start_on(&(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"prints for ever"}},
+                       (struct streams_of_test){-1, ends[1]});
+    close(ends[1]);
+    expect_head(&run, ends[0], "ncube run");
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    struct command xnc =
+        xnc_start(&machine, (struct streams_of_test){-1, ends[1]}, WORDS("-d", "1", PROGRAM, "prints for ever"));
+    close(ends[1]);
+    expect_head(&xnc, ends[0], "xnc");
+    xnc_expect(&machine, "", WORDS("-d", "2", "guest/status", "3"), 6, "", "");
+    booted_down(&machine);
 }
 
 /* The other side of a pipe writes byte by byte, and reads slowly: nothing is lost. */

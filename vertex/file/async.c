@@ -7,6 +7,7 @@
 #include "vertex/memory/kmem.h"
 #include "vertex/message/msg.h"
 #include "vertex/trap/event.h"
+#include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
 
 struct async {          /* a start under way */
@@ -31,12 +32,20 @@ static void unlink_record(struct proc *p, struct async *a)
     kmem_free(MEM_PROCESS, a, sizeof *a);
 }
 
-static void correct_offset(struct file *f, const struct async *a, int64_t status)
+static void come_short(struct proc *p, struct file *f, uint64_t end, int64_t status)
+{
+    if (end < f->short_at)
+        f->short_at = end;
+    if (status == -N_EPIPE)
+        signal_broken_pipe(p);
+}
+
+static void correct_offset(struct proc *p, struct file *f, const struct async *a, int64_t status)
 {
     uint64_t end = a->offset + (status > 0 ? status : 0);
 
-    if (end < a->offset + a->bytes && end < f->short_at)
-        f->short_at = end;
+    if (end < a->offset + a->bytes)
+        come_short(p, f, end, status);
     if (--f->pending == 0 && f->short_at != FILE_NOT_SHORT) {
         f->offset = f->short_at;
         f->short_at = FILE_NOT_SHORT;
@@ -45,7 +54,7 @@ static void correct_offset(struct file *f, const struct async *a, int64_t status
 
 static void end_record(struct proc *p, struct async *a, int64_t status)
 {
-    correct_offset(p->file[a->ufid], a, status);
+    correct_offset(p, p->file[a->ufid], a, status);
     unlink_record(p, a);
 }
 

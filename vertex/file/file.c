@@ -10,6 +10,7 @@
 #include "vertex/memory/kmem.h"
 #include "vertex/message/msg.h"
 #include "vertex/trap/event.h"
+#include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
 
 #define MODE_TYPE      0170000u
@@ -381,7 +382,17 @@ static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64
     return status > (int64_t)bytes ? -N_EPROTO : status;
 }
 
-/* Piece by piece until all is done or one comes short. After a part, an error is left for the next call. */
+/* The result of a transfer that met an error. After a part, it is left for the next call. */
+static int64_t end_transfer(struct proc *p, uint64_t done, int64_t error)
+{
+    if (done)
+        return done;
+    if (error == -N_EPIPE)
+        signal_broken_pipe(p);
+    return error;
+}
+
+/* Piece by piece until all is done or one comes short. */
 static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uint64_t offset, piece_function *piece)
 {
     uint64_t bytes = arg[2], done = 0, n;
@@ -394,7 +405,7 @@ static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uin
         if (n > 0)
             status = piece(p, f, arg[1] + done, n, offset + done);
         if (status < 0)
-            return done ? (int64_t)done : status;
+            return end_transfer(p, done, status);
         done += status;
     } while (done < bytes && (uint64_t)status == n);
     return done;

@@ -104,6 +104,15 @@ void signal_own(struct proc *p, uint32_t signal)
     come(p, signal, name_of(p));
 }
 
+/* Who read the output has gone on purpose: the end says nothing, as elsewhere. */
+void signal_broken_pipe(struct proc *p)
+{
+    if ((p->sig_blocked | p->sig_caught | p->sig_ignored) & BIT(SIGNAL_PIPE))
+        signal_own(p, SIGNAL_PIPE);
+    else
+        proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + SIGNAL_PIPE);
+}
+
 static uint32_t signal_of_fault(uint64_t scause)
 {
     switch (scause) {

@@ -45,6 +45,8 @@ void signal_message(struct message *m);
 void signal_arrival(struct proc *p, const struct message *m);
 /* The process that runs signals itself: it comes before its call returns. */
 void signal_own(struct proc *p, uint32_t signal);
+/* The process that runs gets EPIPE: what it wrote nobody reads any more. */
+void signal_broken_pipe(struct proc *p);
 /* The process that runs has faulted. True: its handler will be called. */
 bool signal_fault(struct proc *p, uint64_t scause, uint64_t address);
 
