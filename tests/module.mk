@@ -20,6 +20,14 @@ $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
 # exact, with two processes on each node
 $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
 
+# An nsdisk that ends on request, for tests/machine/test_lost_nsdisk.c
+NSDISK_ENDS := tests/nsdisk/ends_on_request.c
+PROGRAMS += $(B)/guest/nsdisk_ends.elf
+$(B)/guest/nsdisk_ends.elf: $(NSDISK_ENDS) $(NSDISK_OBJS) $(PROGRAM_DEPS)
+	@mkdir -p $(@D)
+	$(NCC) $(NCC_CFLAGS) -I. -Wl,--wrap=serve_request,--wrap=server_mount,--wrap=server_shutdown -o $@ \
+	    $(NSDISK_ENDS) $(NSDISK_OBJS)
+
 MACHINE_TEST_LIBS_test_stats := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
 

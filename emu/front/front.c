@@ -302,14 +302,28 @@ static const char *receive_mounted(struct front *f, uint32_t from, const uint8_t
 
 /* ---- Exits -------------------------------------------------------------------------------------- */
 
+/* Those of programs that have an error stream of their own; what has happened to it is told where the machine's lines
+ * go. */
+static void tell_users(struct front *f, uint32_t io_node)
+{
+    char name[NODE_NAME_BYTES];
+
+    node_name(io_node, name);
+    for (struct job *j = f->job; j; j = j->next)
+        if (!job_has_ended(j) && j->options.err != f->options.err)
+            console_say(&j->streams, "nsdisk on %s has ended, and the program with it", name);
+}
+
 static const char *receive_io_exit(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
 {
     const char *wrong = io_nodes_receive_exit(&f->io, from, bytes, n);
 
     if (wrong)
         return wrong;
-    if (f->phase == PHASE_UP)
+    if (f->phase == PHASE_UP) {
+        tell_users(f, from);
         kill_all(f);
+    }
     leave_mounting(f);
     finish_if_stopped(f);
     return NULL;

@@ -35,7 +35,7 @@ int io_nodes_find(const struct io_nodes *s, uint32_t node);
 /* Messages. Return NULL, or why they refuse it; they have then changed nothing. */
 const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n);
 const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n);
-/* A built-in program has ended, which nsdisk never does by itself. */
+/* Its nsdisk has ended, though nobody asked it to. */
 const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n);
 
 /* Nothing is heard of it: its volumes that have not reported are missing. They may yet come, and be shut down. */

@@ -23,7 +23,8 @@
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
  *                                                              exactly once per node and life, when its last
- *                                                              process has ended
+ *                                                              process has ended; of an I/O node, when nsdisk has
+ *                                                              ended but by N_SHUTDOWN
  *   N_STARTED     node -> front end: struct job_exit (status is the life): a program of a life above 0 will run
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
  *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, `from` is then NODE_HOST

@@ -188,7 +188,7 @@ static void deliver(struct proc *p, struct message *m)
         note_overtaken(p, m);
         signal_arrival(p, m);
         sched_wake(p);
-    } else if (!p && NODE_IS_IO(MAILBOX->node)) {
+    } else if (NODE_IS_IO(MAILBOX->node)) { /* nsdisk has ended, or is about to */
         request_refuse(m);
     } else if (!p && !proc_job_has_run()) {
         queue_add(&early, m);
@@ -212,7 +212,10 @@ void mail_drop_inbox(struct proc *p)
     struct message *m;
 
     while ((m = queue_take_first(&p->inbox)))
-        msg_release(m);
+        if (p->builtin)
+            request_refuse(m);
+        else
+            msg_release(m);
 }
 
 void mail_leave_inbox(struct proc *p)

@@ -311,14 +311,6 @@ void proc_fault(struct proc *p, const uint64_t *x)
     proc_exit(p);
 }
 
-static void report_builtin(const struct job_exit *exit, const char *text)
-{
-    if (exit->how == EXIT_FAULT)
-        console_print("the built-in program is lost: %s", text);
-    else if (exit->status != 0)
-        console_print("the built-in program has ended with status %d", exit->status);
-}
-
 static bool is_worse(const struct job_exit *a, const struct job_exit *b)
 {
     static const uint8_t rank[] = {
@@ -377,9 +369,7 @@ void proc_reap(struct proc *p)
         return;
     check_memory();
     check_messages();
-    if (builtin)
-        report_builtin(&job.exit, job.text);
-    else
+    if (!builtin || job.exit.how != EXIT_NORMAL || job.exit.status != 0)
         report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
     job.exit.job = NO_JOB;
     page_keep(0);
