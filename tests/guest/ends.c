@@ -152,6 +152,18 @@ static int take_all_memory(void)
     return n;
 }
 
+/* How many pages sbrk gives; they are given back. */
+static int take_pages(void)
+{
+    enum { PAGE = 4096 };
+    int n = 0;
+
+    while (sbrk(PAGE) != (void *)-1)
+        n++;
+    sbrk(-(intptr_t)n * PAGE);
+    return n;
+}
+
 static void memory_ends(void)
 {
     int value = 7, n = take_all_memory();
@@ -160,6 +172,20 @@ static void memory_ends(void)
     check_equal(take_all_memory(), n);
     check_equal(nwrite(&value, sizeof value, own_node(), 1, NULL), 0);
     check_equal(nread(&value, sizeof value, NULL, NULL, NULL), sizeof value);
+}
+
+/* What could never be given has no price: there is as much memory as before, to the page. */
+static void refused_memory_costs_nothing(void)
+{
+    static const intptr_t too_much[] = {1l << 40, 1 << 30, 1000 << 20, 100 << 20, 20 << 20};
+    int pages, before = take_pages();
+
+    for (size_t i = 0; i < sizeof too_much / sizeof *too_much; i++) {
+        errno = 0;
+        check(sbrk(too_much[i]) == (void *)-1 && errno == ENOMEM, "sbrk(%ld): errno %d", (long)too_much[i], errno);
+        pages = take_pages();
+        check(pages == before, "%d pages after sbrk(%ld), %d before", pages, (long)too_much[i], before);
+    }
 }
 
 static void new_memory_is_zero(void)
@@ -289,6 +315,7 @@ static const struct test_case cases[] = {
     {"talks", talks},
     {"prints", prints},
     {"memory ends", memory_ends},
+    {"refused memory costs nothing", refused_memory_costs_nothing},
     {"new memory is zero", new_memory_is_zero},
     {"NCU hints", ncu_hints_do_nothing},
     {"unknown traps", unknown_traps},

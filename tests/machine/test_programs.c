@@ -83,6 +83,7 @@ static const struct self_test {
     {"2", "guest/ends", "leaves messages unread", NULL},
     {"0", "guest/ends", "handles own signals", NULL},
     {"0", "guest/ends", "memory ends", NULL},
+    {"0", "guest/ends", "refused memory costs nothing", NULL},
     {"0", "guest/ends", "new memory is zero", NULL},
     {"1", "guest/ends", "NCU hints", NULL},
     {"0", "guest/ends", "unknown traps", NULL},

@@ -161,19 +161,49 @@ static uint64_t entries_in_table(uint64_t va, uint64_t high)
     return ((high < table_end ? high : table_end) - va) / PAGE_BYTES;
 }
 
-/* Makes the tables for [low, high); counts its entries that are 0. */
-static int count_missing(struct vm *vm, uint64_t low, uint64_t high, uint32_t *missing)
+/* Entries of [low, high) that are 0, those of tables that are not there included. */
+static uint64_t count_missing(const struct vm *vm, uint64_t low, uint64_t high)
 {
-    *missing = 0;
-    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
-        pte_t *entry = walk(vm, va, true);
+    uint64_t missing = 0;
 
-        if (!entry)
-            return -N_ENOMEM;
+    for (uint64_t va = low, n; va < high; va += n * PAGE_BYTES) {
+        const pte_t *entry = walk(vm, va, false);
+
         n = entries_in_table(va, high);
         for (uint64_t i = 0; i < n; i++)
-            *missing += entry[i] == 0;
+            missing += !entry || entry[i] == 0;
     }
+    return missing;
+}
+
+static bool is_empty(const pte_t *table)
+{
+    for (unsigned i = 0; i < VM_TABLE_ENTRIES; i++)
+        if (table[i])
+            return false;
+    return true;
+}
+
+/* Frees the last-level tables of [low, high) that say nothing. */
+static void remove_empty_tables(struct vm *vm, uint64_t low, uint64_t high)
+{
+    for (uint64_t va = low; va < high; va = (va / VM_MIDDLE_BYTES + 1) * VM_MIDDLE_BYTES) {
+        pte_t *middle = table_below(&vm->root[VM_INDEX(va, 2)], false);
+        pte_t *entry = middle ? &middle[VM_INDEX(va, 1)] : NULL;
+        if (entry && *entry && is_empty(table_of(*entry))) {
+            page_free(MEM_PROCESS, table_of(*entry), 1);
+            *entry = 0;
+        }
+    }
+}
+
+static int make_tables(struct vm *vm, uint64_t low, uint64_t high)
+{
+    for (uint64_t va = low; va < high; va += entries_in_table(va, high) * PAGE_BYTES)
+        if (!walk(vm, va, true)) {
+            remove_empty_tables(vm, low, high);
+            return -N_ENOMEM;
+        }
     return 0;
 }
 
@@ -189,17 +219,18 @@ static void promise_missing(struct vm *vm, uint64_t low, uint64_t high, pte_t ri
     }
 }
 
+/* The promise comes first: a range for which memory does not suffice costs no tables. */
 int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
 {
-    uint32_t missing;
-
     low = PAGE_ROUND_DOWN(low);
     high = PAGE_ROUND_UP(high);
-    int error = count_missing(vm, low, high, &missing);
-    if (error)
-        return error;
+    uint64_t missing = count_missing(vm, low, high); /* of less than 2 GB */
     if (!page_promise(missing))
         return -N_ENOMEM;
+    if (make_tables(vm, low, high) != 0) {
+        page_release(missing);
+        return -N_ENOMEM;
+    }
     promise_missing(vm, low, high, rights);
     return 0;
 }

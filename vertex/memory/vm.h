@@ -86,7 +86,7 @@ int vm_init(struct vm *vm); /* N_ENOMEM */
 void vm_free(struct vm *vm);
 void vm_activate(const struct vm *vm); /* NULL: Vertex's own table */
 
-/* Promises pages of zeros for all of [low, high) that is not there yet. N_ENOMEM changes nothing but tables. */
+/* Promises pages of zeros for all of [low, high) that is not there yet. N_ENOMEM changes nothing. */
 int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
 /* Bytes of a program, copied by stores (DMA never writes what is executed). Rights add up in a page that two
  * parts share. N_ENOMEM. */
