@@ -22,6 +22,8 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 
+_Static_assert(STREAM_IN == SFID_STDIN && STREAM_OUT == SFID_STDOUT && STREAM_ERR == SFID_STDERR, "streams' SFIDs");
+
 #define SERVED_DEV         (NODE_HOST << 8)
 #define STREAM_BLOCK_BYTES 4096u
 #define MODE_BITS          0777u
@@ -247,6 +249,9 @@ static int32_t act_write(struct hostfs *s, struct call *c)
             break;
         done += put;
     }
+    const struct file_appended appended = {offset + done};
+    if (c->request.flags & N_O_APPEND)
+        return_payload(c, &appended, sizeof appended);
     return done;
 }
 
@@ -322,18 +327,17 @@ static int32_t stream_write(struct hostfs *s, struct call *c)
                        c->request.bytes);
 }
 
-/* The same for a terminal, a file and a pipe: a program must not run differently because of it. */
+/* The same for a file and a pipe: a program must not run differently because of it. That one is a terminal it may ask. */
 static int32_t stream_stat(struct hostfs *s, struct call *c)
 {
     const struct file_stat st = {
         .ino = c->request.sfid,
-        .mode = S_IFCHR | 0600,
+        .mode = s->streams->terminal[c->request.sfid] ? FILE_TERMINAL_MODE : FILE_STREAM_MODE,
         .nlink = 1,
         .block_bytes = STREAM_BLOCK_BYTES,
         .dev = SERVED_DEV,
     };
 
-    (void)s;
     return_payload(c, &st, sizeof st);
     return 0;
 }

@@ -16,6 +16,8 @@
 int streams_init(struct streams *s, int in, int out, int err, bool (*interrupted)(void *arg), void *arg)
 {
     *s = (struct streams){.fd = {in, out, err}, .interrupted = interrupted, .arg = arg};
+    for (int i = 0; i < STREAMS; i++)
+        s->terminal[i] = isatty(s->fd[i]);
     s->buffer = malloc(BUFFER_BYTES);
     return s->buffer ? 0 : -N_ENOMEM;
 }

@@ -32,6 +32,7 @@ struct streams_rest { /* output that the host has not taken yet */
 
 struct streams {
     int fd[STREAMS];                /* the caller's: not closed here */
+    bool terminal[STREAMS];         /* it was one when the program began */
     bool (*interrupted)(void *arg); /* NULL: never */
     void *arg;
     uint8_t *buffer;   /* input read from the host and not yet from a node */

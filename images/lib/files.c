@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <reent.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -13,6 +15,7 @@
 #include "images/lib/failure.h"
 #include "images/lib/result.h"
 #include "images/lib/stdio.h"
+#include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
 _Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR && O_ACCMODE == N_O_ACCMODE &&
@@ -29,6 +32,7 @@ off_t _lseek(int fd, off_t offset, int whence);
 int _fstat(int fd, struct stat *st);
 int _stat(const char *path, struct stat *st);
 int _isatty(int fd);
+int _remove_r(struct _reent *reent, const char *path);
 int _link(const char *path, const char *new_path);
 int _unlink(const char *path);
 int _rename(const char *from, const char *to);
@@ -137,12 +141,24 @@ int _stat(const char *path, struct stat *st)
     return (int)result_to_errno(result);
 }
 
+/* For stdio: a standard stream is line-buffered, terminal or not, so that its lines come as they are printed. */
 int _isatty(int fd)
 {
     struct file_stat from;
     long result = trap_fstat(fd, &from);
 
     if (result >= 0 && S_ISCHR(from.mode))
+        return 1;
+    errno = result < 0 ? (int)-result : ENOTTY;
+    return 0;
+}
+
+int isatty(int fd)
+{
+    struct file_stat from;
+    long result = trap_fstat(fd, &from);
+
+    if (result >= 0 && from.mode == FILE_TERMINAL_MODE)
         return 1;
     errno = result < 0 ? (int)-result : ENOTTY;
     return 0;
@@ -156,6 +172,22 @@ int _link(const char *path, const char *new_path)
 int _unlink(const char *path)
 {
     return (int)result_to_errno(failure_of_path("unlink", path, trap_unlink(path)));
+}
+
+/* tmpfile's. */
+int _remove_r(struct _reent *reent, const char *path)
+{
+    (void)reent;
+    return remove(path);
+}
+
+int remove(const char *path)
+{
+    long result = trap_unlink(path);
+
+    if (result == -N_EISDIR)
+        result = trap_rmdir(path);
+    return (int)result_to_errno(failure_of_path("remove", path, result));
 }
 
 int _rename(const char *from, const char *to)

@@ -3,7 +3,7 @@
 #
 #   ${NCUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ncube}/newlib-VERSION-HASH/{include,lib}
 #
-# HASH is of this script, of types.h and of the compiler's version. It is built beside its place and moved there
+# HASH is of this script, of the headers that it takes and of the compiler's version. It is built beside its place and moved there
 # whole, under a lock, so that an interrupted build leaves nothing that looks complete, and two at a time do it once.
 #
 #   build.sh            build when it is not there
@@ -15,11 +15,17 @@ target=riscv64-unknown-elf
 cache=${NCUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ncube}
 
 # HAVE_RENAME: the port has rename, not link and unlink. HAVE_BLKSIZE: stdio's buffers have st_blksize bytes.
+# HAVE_OPENDIR, NO_: what libvertex has itself, and what takes other programs, users or terminals.
 cflags="-O2 -march=rv64gc -mabi=lp64d -mcmodel=medany -ffunction-sections -fdata-sections
-        -DHAVE_RENAME -DHAVE_BLKSIZE"
+        -DHAVE_RENAME -DHAVE_BLKSIZE -DHAVE_OPENDIR -D_NO_GETCWD -D_NO_PREAD -D_NO_PWRITE
+        -D_NO_EXECVE -D_NO_POPEN -D_NO_POSIX_SPAWN -D_NO_WORDEXP -D_NO_GETLOGIN -D_NO_GETPASS -D_NO_GETUT
+        -D_NO_SIGSET -D_NO_TTYNAME"
 options="--disable-multilib --disable-libgloss --disable-nls --disable-shared --disable-newlib-multithread
          --enable-newlib-io-c99-formats --enable-newlib-io-long-long --enable-newlib-io-long-double
          --enable-newlib-mb --disable-dependency-tracking"
+
+# Of libvertex, too, and not to be left out by a definition.
+others="lib_a-_isatty.o lib_a-isatty.o lib_a-sysisatty.o lib_a-creat.o lib_a-sleep.o lib_a-usleep.o lib_a-remove.o"
 
 die() {
     echo "newlib: $*" >&2
@@ -36,24 +42,38 @@ if [ -z "$archive" ] || ! command -v $target-gcc >/dev/null; then
     die "newlib-source or gcc-$target is not installed; run \"make setup\""
 fi
 version=$(basename "$archive" .tar.xz)
-hash=$( (cat "$0" "$here/types.h" && $target-gcc -dumpfullversion) | sha256sum | cut -c 1-12)
+dirent=$here/../../vertex/include/dirent.h
+hash=$( (cat "$0" "$here/types.h" "$dirent" && $target-gcc -dumpfullversion) | sha256sum | cut -c 1-12)
 home=$cache/$version-$hash
 
 [ "${1:-}" = --path ] && echo "$home" && exit 0
 [ -e "$home/lib/libc.a" ] && exit 0
 
+# Patterns, regular expressions, getline, lstat: newlib has them, but not for RISC-V, or under other names.
+add_posix() { # SOURCE
+    echo 'posix_dir=posix unix_dir=unix' >>"$1/configure.host" &&
+        sed -i -e 's|^/[*] getdelim - see.*|ssize_t getdelim (char **, size_t *, int, FILE *);|' \
+            -e 's|^/[*] getline - see.*|ssize_t getline (char **, size_t *, FILE *);|' "$1/libc/include/stdio.h" &&
+        sed -i -e 's/^#if defined (__SPU__) || defined(__rtems__).*/#if 1/' \
+            -e '/^#if defined(__CYGWIN__)$/s/.*/#if 1/' "$1/libc/include/sys/stat.h"
+}
+
 build() { # in $work, to $work/install
     tar -xJf "$archive" --strip-components=1 -C "$work/src" --exclude='*/libgloss/*' --exclude='*/winsup/*' &&
         mkdir -p "$work/src/newlib/libc/machine/riscv/machine" &&
         cp "$here/types.h" "$work/src/newlib/libc/machine/riscv/machine/_types.h" &&
+        cp "$dirent" "$work/src/newlib/libc/include/dirent.h" &&
+        add_posix "$work/src/newlib" &&
         cd "$work/build" &&
         ../src/configure --target=$target --prefix="$work/install" $options \
             CFLAGS_FOR_TARGET="$(echo $cflags)" &&
         make -j"$(nproc)" all-target-newlib &&
-        make install-target-newlib
+        make install-target-newlib &&
+        $target-ar d "$work/install/$target/lib/libc.a" $others
 }
 
 here=$(cd "$here" && pwd)
+dirent=$here/../../vertex/include/dirent.h
 mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9

@@ -165,8 +165,15 @@ static int64_t invoke_write(struct server *s, struct call *c)
 {
     (void)s;
     struct ext2_inode *inode = c->file->inode;
-    uint64_t offset = (c->r.flags & N_O_APPEND) ? inode->size_bytes : c->r.offset;
-    return c->file->writable ? ext2_write(inode, offset, c->data, c->r.bytes) : -N_EBADF;
+    bool appends = (c->r.flags & N_O_APPEND) != 0;
+    uint64_t offset = appends ? inode->size_bytes : c->r.offset;
+    if (!c->file->writable)
+        return -N_EBADF;
+    int64_t n = ext2_write(inode, offset, c->data, c->r.bytes);
+    struct file_appended appended = {offset + (uint64_t)n};
+    if (n >= 0 && appends)
+        reply_payload(c, &appended, sizeof appended);
+    return n;
 }
 
 static int64_t invoke_stat(struct server *s, struct call *c)

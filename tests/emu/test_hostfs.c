@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* posix_openpt */
 #include "emu/front/hostfs.h"
 
 #include <criterion/criterion.h>
@@ -646,6 +647,27 @@ Test(serve, streams_are_read_and_written_by_every_client)
     cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = SFID_STDIN, .bytes = 100}), -N_ENOTDIR);
     close(out_end);
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "x", .bytes = 1}), -N_EPIPE);
+}
+
+Test(serve, a_terminal_among_the_streams_is_told_from_the_others)
+{
+    static const struct {
+        uint64_t sfid;
+        uint32_t mode;
+    } expected[] = {{SFID_STDIN, FILE_STREAM_MODE}, {SFID_STDOUT, FILE_TERMINAL_MODE}, {SFID_STDERR, FILE_STREAM_MODE}};
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), null = open("/dev/null", O_RDWR);
+    struct file_stat st;
+
+    cr_assert(terminal >= 0 && null >= 0);
+    streams_free(&streams);
+    cr_assert_eq(streams_init(&streams, null, terminal, in_end, NULL, NULL), 0);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = expected[i].sfid}), 0);
+        memcpy(&st, payload, sizeof st);
+        cr_expect_eq(st.mode, expected[i].mode, "stream %zu: mode %o", i, st.mode);
+    }
+    close(terminal);
+    close(null);
 }
 
 /* ---- Malformed messages ---- */

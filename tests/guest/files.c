@@ -162,6 +162,42 @@ static void truncates_and_appends(void)
     check_works(close(fd));
 }
 
+/* An append leaves the offset at the end of what it wrote, wherever others have moved the end of the file to. */
+static void appends_move_the_offset(void)
+{
+    int fd = open_file("file", O_RDWR | O_CREAT | O_TRUNC | O_APPEND), other = open_file("file", O_RDWR | O_APPEND);
+    char buf[20000];
+
+    write_pattern(fd, 3, 1);
+    check_equal(lseek(fd, 0, SEEK_CUR), 3);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    write_pattern(fd, 3, 1);
+    check_equal(lseek(fd, 0, SEEK_CUR), 6);
+    check_equal(read(fd, buf, 1), 0);
+    write_pattern(other, 10, 1);
+    check_equal(lseek(other, 0, SEEK_CUR), 16);
+    write_pattern(fd, sizeof buf, 1);
+    check_equal(lseek(fd, 0, SEEK_CUR), 16 + sizeof buf);
+    check_equal(pwrite(fd, "xyz", 3, 1), 3);
+    check_equal(lseek(fd, 0, SEEK_CUR), 16 + sizeof buf);
+    check_equal(size_of("file"), 16 + sizeof buf);
+    check_equal(pread(fd, buf, 3, 1), 3);
+    check(memcmp(buf, "xyz", 3) == 0, "pwrite appended");
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    check_works(writestart(fd, buf, 100));
+    check_works(writestart(fd, buf, 50));
+    check_equal(writeend(fd), 50);
+    check_equal(writeend(fd), 100);
+    check_equal(lseek(fd, 0, SEEK_CUR), 166 + sizeof buf);
+    check_works(writestart(other, buf, 4));
+    check_equal(writeend(other), 4);
+    check_equal(lseek(other, 0, SEEK_CUR), 170 + sizeof buf);
+    check_fails(write(fd, (char *)0xc0000000ul, 100), EFAULT);
+    check_equal(lseek(fd, 0, SEEK_CUR), 166 + sizeof buf);
+    check_works(close(fd));
+    check_works(close(other));
+}
+
 static void describes(void)
 {
     struct stat by_fd, by_name;
@@ -248,7 +284,8 @@ static void makes_and_removes_folders(void)
     check_fails(rmdir(name_of("d/d")), ENOTEMPTY);
     check_fails(rmdir(name_of("d/d/file")), ENOTDIR);
     check_works(unlink(name_of("d/d/file")));
-    check_works(rmdir(name_of("d/d")));
+    check_fails(unlink(name_of("d/d")), EISDIR);
+    check_works(remove(name_of("d/d")));
     check_fails(rmdir(name_of("d/d")), ENOENT);
     check(unlink(name_of("d")) == -1, "a folder was unlinked");
     check_fails(open(name_of("d"), O_RDWR), EISDIR);
@@ -669,6 +706,7 @@ static const struct test_case cases[] = {
     {"opens and closes", opens_and_closes},
     {"reads and writes", reads_and_writes},
     {"truncates and appends", truncates_and_appends},
+    {"appends move the offset", appends_move_the_offset},
     {"describes", describes},
     {"serves stdio", serves_stdio},
     {"renames and links", renames_and_links},

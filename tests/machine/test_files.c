@@ -16,6 +16,7 @@ TestSuite(files, .timeout = 90);
 static const struct file_case {
     const char *dim, *name;
 } file_cases[] = {
+    {"0", "appends move the offset"},
     {"0", "opens and closes"},
     {"0", "reads and writes"},
     {"0", "truncates and appends"},

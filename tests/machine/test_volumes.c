@@ -24,6 +24,7 @@ static const struct volume_case {
     {"0", "reads and writes", 1024, 1024},
     {"0", "reads and writes", 8192, 4096},
     {"0", "truncates and appends", 1024, 1024},
+    {"0", "appends move the offset", 1024, 1024},
     {"0", "describes", 1024, 1024},
     {"0", "serves stdio", 1024, 1024},
     {"0", "renames and links", 1024, 1024},

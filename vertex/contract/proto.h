@@ -13,8 +13,8 @@
  *   N_FOPEN     drive name flags(N_O_*) mode                     struct file_opened   0
  *   N_FCLOSE    sfid                                                                  0
  *   N_FREAD     sfid offset bytes                                data                 bytes read, 0 = end of file
- *   N_FWRITE    sfid offset bytes data; N_O_APPEND in flags                           bytes written
- *               means: at the end of the file, offset ignored;
+ *   N_FWRITE    sfid offset bytes data; N_O_APPEND in flags  struct file_appended     bytes written
+ *               means: at the end of the file, offset ignored; if N_O_APPEND
  *               a short count means that the volume is full
  *   N_FSTAT     sfid                                             struct file_stat     0
  *   N_FTRUNCATE sfid offset (the new size)                                            0
@@ -120,6 +120,11 @@ struct file_opened {
 };
 _Static_assert(sizeof(struct file_opened) == 80, "file_opened layout");
 
+struct file_appended {
+    uint64_t end; /* where the bytes that were written end in the file */
+};
+_Static_assert(sizeof(struct file_appended) == 8, "file_appended layout");
+
 struct file_dirent { /* name_bytes bytes of name follow, then zeros to a multiple of 8 */
     uint64_t ino;
     uint64_t next; /* offset that continues after this record */
@@ -140,5 +145,8 @@ _Static_assert(sizeof(struct file_statfs) == 40, "file_statfs layout");
 #define SFID_STDIN  0ull
 #define SFID_STDOUT 1ull
 #define SFID_STDERR 2ull
+/* Their `mode` tells a terminal from anything else; a program sees nothing more of what they are. */
+#define FILE_TERMINAL_MODE 0020620u
+#define FILE_STREAM_MODE   0020600u
 
 #endif

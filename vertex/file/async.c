@@ -40,21 +40,37 @@ static void come_short(struct proc *p, struct file *f, uint64_t end, int64_t sta
         signal_broken_pipe(p);
 }
 
-static void correct_offset(struct proc *p, struct file *f, const struct async *a, int64_t status)
+/* Appends are where the server says, others where they were started. */
+static void note_end(struct proc *p, struct file *f, const struct async *a, int64_t status, const struct message *reply)
 {
     uint64_t end = a->offset + (status > 0 ? status : 0);
 
-    if (end < a->offset + a->bytes)
+    if (a->type == N_FWRITE && f->flags & N_O_APPEND && status > 0) {
+        end = file_appended_end(reply);
+        f->appended_end = end > f->appended_end ? end : f->appended_end;
+    } else if (end < a->offset + a->bytes) {
         come_short(p, f, end, status);
-    if (--f->pending == 0 && f->short_at != FILE_NOT_SHORT) {
-        f->offset = f->short_at;
-        f->short_at = FILE_NOT_SHORT;
     }
 }
 
-static void end_record(struct proc *p, struct async *a, int64_t status)
+static void correct_offset(struct file *f)
 {
-    correct_offset(p, p->file[a->ufid], a, status);
+    if (f->short_at != FILE_NOT_SHORT)
+        f->offset = f->short_at;
+    else if (f->appended_end)
+        f->offset = f->appended_end;
+    f->short_at = FILE_NOT_SHORT;
+    f->appended_end = 0;
+}
+
+/* `reply` may be NULL if the status is an error. */
+static void end_record(struct proc *p, struct async *a, int64_t status, const struct message *reply)
+{
+    struct file *f = p->file[a->ufid];
+
+    note_end(p, f, a, status, reply);
+    if (--f->pending == 0)
+        correct_offset(f);
     unlink_record(p, a);
 }
 
@@ -111,7 +127,7 @@ void async_taken(struct proc *p, const struct message *m)
     struct async *a = N_IS_FILE_REPLY(TAG_TYPE(m->tag)) ? record_of(p, m) : NULL;
 
     if (a)
-        end_record(p, a, m->bytes >= sizeof(struct file_reply) ? ((struct file_reply *)m->payload)->status : 0);
+        end_record(p, a, m->bytes >= sizeof(struct file_reply) ? ((struct file_reply *)m->payload)->status : 0, m);
 }
 
 static void drop_reply(struct proc *p, const struct async *a)
@@ -182,11 +198,10 @@ int64_t sys_readstart(struct proc *p, const uint64_t *arg)
     return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
 }
 
-int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, uint64_t offset,
-                        struct message **m)
+int async_write_request(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
+                        uint64_t offset, struct message **m)
 {
-    struct file_request fields = {
-        .drive = f->drive, .flags = f->flags & N_O_APPEND, .sfid = f->sfid, .offset = offset, .bytes = bytes};
+    struct file_request fields = {.drive = f->drive, .flags = flags, .sfid = f->sfid, .offset = offset, .bytes = bytes};
     int error = request_new(p, &fields, bytes, m);
 
     if (error)
@@ -207,7 +222,7 @@ int64_t sys_writestart(struct proc *p, const uint64_t *arg)
         return -N_EBADF;
     if (!length_is_sound(arg[2]))
         return -N_EINVAL;
-    int error = async_write_request(p, f, arg[1], arg[2], f->offset, &m);
+    int error = async_write_request(p, f, f->flags & N_O_APPEND, arg[1], arg[2], f->offset, &m);
     return error ? error : start(p, arg[0], N_FWRITE, arg[2], m);
 }
 
@@ -228,9 +243,9 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
 
         status = error ? error : status;
     }
+    end_record(p, a, status, reply);
     if (reply)
         msg_release(reply);
-    end_record(p, a, status);
     return status;
 }
 

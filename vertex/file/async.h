@@ -15,9 +15,9 @@
 #include "vertex/file/file.h"
 #include "vertex/message/queue.h"
 
-/* A write request with the program's data in it. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
-int async_write_request(struct proc *p, const struct file *f, uint64_t from, uint64_t bytes, uint64_t offset,
-                        struct message **m);
+/* A write request with those flags and the program's data in it. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
+int async_write_request(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
+                        uint64_t offset, struct message **m);
 
 /* The oldest arrived reply to a start under way that fits the pattern, or NULL. */
 struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern);

@@ -371,14 +371,25 @@ static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t 
     return status;
 }
 
-static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
+uint64_t file_appended_end(const struct message *reply)
+{
+    struct file_appended appended;
+
+    if (reply_bytes(reply) < sizeof appended)
+        return 0;
+    copy_bytes(&appended, reply_data(reply), sizeof appended);
+    return appended.end;
+}
+
+static int64_t write_with_flags(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
+                                uint64_t offset, struct message **reply)
 {
     struct message *m;
-    int error = async_write_request(p, f, from, bytes, offset, &m);
+    int error = async_write_request(p, f, flags, from, bytes, offset, &m);
 
     if (error)
         return error;
-    int64_t status = request_call(p, m, f->node, N_FWRITE, NULL);
+    int64_t status = request_call(p, m, f->node, N_FWRITE, reply);
     return status > (int64_t)bytes ? -N_EPROTO : status;
 }
 
@@ -390,6 +401,23 @@ static int64_t end_transfer(struct proc *p, uint64_t done, int64_t error)
     if (error == -N_EPIPE)
         signal_broken_pipe(p);
     return error;
+}
+
+static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
+{
+    return write_with_flags(p, f, 0, from, bytes, offset, NULL);
+}
+
+static int64_t append_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
+{
+    struct message *reply = NULL;
+    int64_t status = write_with_flags(p, f, N_O_APPEND, from, bytes, offset, &reply);
+
+    if (status > 0)
+        f->appended_end = file_appended_end(reply);
+    if (reply)
+        msg_release(reply);
+    return status;
 }
 
 /* Piece by piece until all is done or one comes short. */
@@ -440,9 +468,22 @@ int64_t sys_read(struct proc *p, const uint64_t *arg)
     return transfer_here(p, arg, read_piece);
 }
 
+/* The file's offset is then the end of what was appended, wherever that is: others append, too. */
+static int64_t append(struct proc *p, const uint64_t *arg, struct file *f)
+{
+    int64_t done = transfer(p, f, arg, f->offset, append_piece);
+
+    if (done > 0)
+        f->offset = f->appended_end;
+    f->appended_end = 0;
+    return done;
+}
+
 int64_t sys_write(struct proc *p, const uint64_t *arg)
 {
-    return transfer_here(p, arg, write_piece);
+    struct file *f = file_get(p, arg[0]);
+
+    return f && f->flags & N_O_APPEND ? append(p, arg, f) : transfer_here(p, arg, write_piece);
 }
 
 int64_t sys_pread(struct proc *p, const uint64_t *arg)

@@ -25,10 +25,14 @@ struct file {
     uint32_t pending; /* readstarts and writestarts under way */
     uint64_t sfid;
     uint64_t offset;
-    uint64_t short_at; /* lowest end of those that came short, FILE_NOT_SHORT: none did */
+    uint64_t short_at;     /* lowest end of those that came short, FILE_NOT_SHORT: none did */
+    uint64_t appended_end; /* highest end of the appends among them; 0: none */
 };
 
 struct file *file_get(struct proc *p, uint64_t ufid); /* NULL: not open */
+
+/* The reply to a write with O_APPEND that has written something: where that ends in the file. 0: it does not tell. */
+uint64_t file_appended_end(const struct message *reply);
 
 int file_open_standard(struct proc *p); /* -N_ENOMEM */
 /* Every server at which this process has files open is told, and waited for, that they are closed. */

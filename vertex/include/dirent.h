@@ -23,10 +23,19 @@ typedef struct dir_stream DIR;
 
 DIR *opendir(const char *path);
 struct dirent *readdir(DIR *dir); /* the entry is the stream's, until the next call */
+DIR *fdopendir(int fd);           /* the descriptor is the stream's from then on */
+/* As readdir, into the caller's entry: *result is it, or NULL at the end. 0, or the error. */
+int readdir_r(DIR *dir, struct dirent *entry, struct dirent **result);
 int closedir(DIR *dir);
 int dirfd(DIR *dir);
 void rewinddir(DIR *dir);
 long telldir(DIR *dir);
 void seekdir(DIR *dir, long position);
+
+/* The entries that `select` takes (NULL: all), in the order of `compare` (NULL: the directory's own). Returns how many,
+ * or -1 with errno. The array and each of its entries are the caller's to free. */
+int scandir(const char *path, struct dirent ***names, int (*select)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **));
+int alphasort(const struct dirent **a, const struct dirent **b);
 
 #endif
