@@ -31,7 +31,7 @@ static int call_openat2(int folder, const char *path, int flags, mode_t mode)
     struct open_how how = {
         .flags = (unsigned)(flags | O_CLOEXEC),
         .mode = flags & O_CREAT ? mode : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int fd = -1;
 
@@ -45,15 +45,11 @@ static int call_openat2(int folder, const char *path, int flags, mode_t mode)
 
 static int open_root(struct beneath *b, const char *folder)
 {
-    b->real = realpath(folder, NULL);
-    if (!b->real)
-        return -1;
-    b->root = open(b->real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    b->root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int probe = b->root < 0 ? -1 : call_openat2(b->root, ".", O_PATH, 0);
     if (probe < 0)
         return -1;
     close(probe);
-    b->real_bytes = strcmp(b->real, "/") == 0 ? 0 : strlen(b->real);
     return 0;
 }
 
@@ -72,34 +68,18 @@ void beneath_close_folder(struct beneath *b)
 {
     if (b->root >= 0)
         close(b->root);
-    free(b->real);
     *b = (struct beneath){.root = -1};
 }
 
-/* The name as a path relative to the folder, "." for the folder itself; NULL if it lies outside. */
-static const char *strip_folder(const struct beneath *b, const char *name)
+int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode)
 {
     if (b->root < 0)
-        return NULL;
-    if (name[0] == '/') {
-        if (strncmp(name, b->real, b->real_bytes) != 0)
-            return NULL;
-        name += b->real_bytes;
-        if (name[0] != '/' && name[0] != '\0')
-            return NULL;
-        name += strspn(name, "/");
-    }
-    return name[0] ? name : ".";
-}
-
-static int open_relative(const struct beneath *b, const char *path, int flags, mode_t mode)
-{
-    int fd = call_openat2(b->root, path, flags, mode);
-
+        return -N_EACCES;
+    int fd = call_openat2(b->root, name, flags, mode);
     if (fd >= 0)
         return fd;
     switch (errno) {
-    case EXDEV: /* leads out of the folder */
+    case EXDEV: /* a link of /proc that leads out */
         return -N_EACCES;
     case EMFILE: /* this process is full: the server's limit, not the client's */
         return -N_ENFILE;
@@ -108,17 +88,10 @@ static int open_relative(const struct beneath *b, const char *path, int flags, m
     }
 }
 
-int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode)
-{
-    const char *path = strip_folder(b, name);
-
-    return path ? open_relative(b, path, flags, mode) : -N_EACCES;
-}
-
-/* "." and ".." can't be made, removed or renamed; but say first if they lead out or nowhere. */
+/* "." and "..", and the root, can't be made, removed or renamed; but say first if they lead nowhere. */
 static int32_t refuse_dots(const struct beneath *b, const char *path)
 {
-    int fd = open_relative(b, path, O_PATH, 0);
+    int fd = beneath_open(b, path, O_PATH, 0);
 
     if (fd < 0)
         return fd;
@@ -149,14 +122,13 @@ static int32_t split_path(const char *path, char *parent, struct entry *e)
 static int32_t open_parent(const struct beneath *b, const char *name, struct entry *e)
 {
     char parent[PATH_MAX];
-    const char *path = strip_folder(b, name);
-    int32_t split = path ? split_path(path, parent, e) : -N_EACCES;
+    int32_t split = split_path(name, parent, e);
 
     if (split < 0)
         return split;
-    if (strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0)
-        return refuse_dots(b, path);
-    e->parent = open_relative(b, parent, O_PATH | O_DIRECTORY, 0);
+    if (e->base[0] == '\0' || strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0)
+        return refuse_dots(b, name);
+    e->parent = beneath_open(b, parent, O_PATH | O_DIRECTORY, 0);
     return e->parent < 0 ? e->parent : 0;
 }
 
@@ -208,6 +180,31 @@ int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode)
     if (result < 0)
         return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." are there */
     result = call_result(mkdirat(e.parent, e.base, mode));
+    close(e.parent);
+    return result;
+}
+
+int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name)
+{
+    struct entry e;
+    int32_t result = open_parent(b, name, &e);
+
+    if (result < 0)
+        return result == -N_EINVAL ? -N_EEXIST : result;
+    result = e.slash ? -N_ENOENT : call_result(symlinkat(text, e.parent, e.base));
+    close(e.parent);
+    return result;
+}
+
+int32_t beneath_readlink(const struct beneath *b, const char *name, char *text, size_t bytes)
+{
+    struct entry e;
+    int32_t result = open_parent(b, name, &e);
+
+    if (result < 0)
+        return result;
+    ssize_t n = readlinkat(e.parent, e.base, text, bytes);
+    result = n < 0 ? errmap_from_host(errno) : (int32_t)n;
     close(e.parent);
     return result;
 }

@@ -1,10 +1,9 @@
 /*
  * One host folder and nothing outside it: how a name that a node sent becomes a host file.
  *
- * A name is relative to the folder, or absolute and then must begin with the folder's real path. Every lookup is
- * openat2 with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS: the kernel itself refuses "..", symbolic links and
- * races that lead out. (It also refuses every absolute symbolic link, even one that points back inside.)
- * What leads out is -N_EACCES.
+ * The folder is the root of names, absolute or not, and of absolute symbolic links; above it is the folder itself, as
+ * above the root of a Unix system. Every lookup is openat2 with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS, so that the
+ * kernel itself sees to it whatever a name, a link or a race does.
  */
 #ifndef NCUBE_BENEATH_H
 #define NCUBE_BENEATH_H
@@ -14,9 +13,7 @@
 #include <sys/types.h>
 
 struct beneath {
-    int root;   /* the folder, or -1: none, every name is -N_EACCES */
-    char *real; /* its real path, without a final slash ("" for the host's root) */
-    size_t real_bytes;
+    int root; /* the folder, or -1: none, every name is -N_EACCES */
 };
 
 /* Opens the folder; NULL is none. 0, or -1 with errno: ENOENT, ENOTDIR, EACCES; ENOSYS when the kernel has no
@@ -33,6 +30,9 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
 int32_t beneath_unlink(const struct beneath *b, const char *name);
 int32_t beneath_rmdir(const struct beneath *b, const char *name);
 int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode);
+int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name);
+/* Bytes of the link's text, cut to so many. -N_EINVAL: no symbolic link. */
+int32_t beneath_readlink(const struct beneath *b, const char *name, char *text, size_t bytes);
 int32_t beneath_rename(const struct beneath *b, const char *from, const char *to);
 int32_t beneath_link(const struct beneath *b, const char *from, const char *to);
 

@@ -18,6 +18,7 @@
 #include "emu/front/beneath.h"
 #include "emu/front/errmap.h"
 #include "emu/front/openfiles.h"
+#include "emu/front/tmpfiles.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
@@ -25,6 +26,7 @@
 _Static_assert(STREAM_IN == SFID_STDIN && STREAM_OUT == SFID_STDOUT && STREAM_ERR == SFID_STDERR, "streams' SFIDs");
 
 #define SERVED_DEV         (NODE_HOST << 8)
+#define TMP_INO            0x7f000000ull /* of "/tmp"; its files' follow */
 #define STREAM_BLOCK_BYTES 4096u
 #define MODE_BITS          0777u
 #define OPEN_FLAGS         (N_O_ACCMODE | N_O_APPEND | N_O_CREAT | N_O_TRUNC | N_O_EXCL | N_O_DIRECTORY)
@@ -37,6 +39,9 @@ struct hostfs {
     struct streams *streams;
     struct lines *lines; /* what goes to them */
     struct open_files files;
+    bool has_tmp; /* names in "/tmp" are of: */
+    struct tmp_files tmp;
+    bool refused;   /* it has been told that no folder is served */
     uint8_t *reply; /* struct file_reply and room for the longest payload */
 };
 
@@ -98,7 +103,14 @@ static void return_payload(struct call *c, const void *bytes, size_t n)
     c->payload_bytes = n;
 }
 
-static int32_t return_stat(const struct hostfs *s, struct call *c, int fd)
+/* The host numbers what has no name anew in each run. */
+static void correct_tmp(struct file_stat *st, uint64_t number)
+{
+    st->ino = TMP_INO + number;
+    st->nlink = 1;
+}
+
+static int32_t return_stat(const struct hostfs *s, struct call *c, int fd, uint64_t tmp_number)
 {
     struct stat st;
     struct file_stat out;
@@ -106,6 +118,8 @@ static int32_t return_stat(const struct hostfs *s, struct call *c, int fd)
     if (fstat(fd, &st) < 0)
         return errmap_from_host(errno);
     pack_stat(s, &st, &out);
+    if (tmp_number)
+        correct_tmp(&out, tmp_number);
     return_payload(c, &out, sizeof out);
     return 0;
 }
@@ -240,6 +254,8 @@ static int32_t act_write(struct hostfs *s, struct call *c)
     (void)s;
     if (found < 0)
         return found;
+    if (c->file->tmp_number && offset + c->request.bytes > TMP_FILE_MAX_BYTES)
+        return -N_EFBIG;
     while (done < c->request.bytes) {
         ssize_t put = pwrite(c->file->fd, c->data + done, c->request.bytes - done, offset + done);
 
@@ -258,6 +274,8 @@ static int32_t act_write(struct hostfs *s, struct call *c)
 static int32_t act_truncate(struct hostfs *s, struct call *c)
 {
     (void)s;
+    if (c->file->tmp_number && c->request.offset > TMP_FILE_MAX_BYTES)
+        return -N_EFBIG;
     return host_result(ftruncate(c->file->fd, c->request.offset));
 }
 
@@ -269,7 +287,7 @@ static int32_t act_sync(struct hostfs *s, struct call *c)
 
 static int32_t act_stat(struct hostfs *s, struct call *c)
 {
-    return return_stat(s, c, c->file->fd);
+    return return_stat(s, c, c->file->fd, c->file->tmp_number);
 }
 
 static int32_t begin_listing(const struct hostfs *s, struct open_file *f)
@@ -354,15 +372,29 @@ static int32_t stream_is_no_folder(struct hostfs *s, struct call *c)
     return -N_ENOTDIR;
 }
 
+/* Takes a name out of the message; false if it has a NUL inside. */
+static bool take_name(char *name, const uint8_t *bytes, size_t n)
+{
+    memcpy(name, bytes, n);
+    name[n] = '\0';
+    return strlen(name) == n;
+}
+
 /* ---- Names ------------------------------------------------------------------------------------ */
+
+/* A descriptor of what is named, or of the link that is asked for itself. */
+static int open_named(const struct hostfs *s, const struct call *c)
+{
+    return beneath_open(&s->folder, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);
+}
 
 static int32_t act_stat_name(struct hostfs *s, struct call *c)
 {
-    int fd = beneath_open(&s->folder, c->name, O_PATH, 0);
+    int fd = open_named(s, c);
 
     if (fd < 0)
         return fd;
-    int32_t result = return_stat(s, c, fd);
+    int32_t result = return_stat(s, c, fd, 0);
     close(fd);
     return result;
 }
@@ -404,6 +436,76 @@ static int32_t act_link(struct hostfs *s, struct call *c)
     return beneath_link(&s->folder, c->name, c->name2);
 }
 
+static int32_t act_symlink(struct hostfs *s, struct call *c)
+{
+    char text[FILE_NAME_MAX_BYTES + 1];
+
+    if (c->request.bytes > FILE_NAME_MAX_BYTES)
+        return -N_ENAMETOOLONG;
+    if (!take_name(text, c->data, c->request.bytes))
+        return -N_EPROTO;
+    return beneath_symlink(&s->folder, text, c->name);
+}
+
+static int32_t act_readlink(struct hostfs *s, struct call *c)
+{
+    int32_t n = beneath_readlink(&s->folder, c->name, (char *)c->payload, c->request.bytes);
+
+    c->payload_bytes = n < 0 ? 0 : n;
+    return n;
+}
+
+/* The host's kernel has all that was written. */
+static int32_t act_sync_all(struct hostfs *s, struct call *c)
+{
+    (void)s, (void)c;
+    return 0;
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------- */
+
+/* By its name in /proc: a descriptor for the path alone has no other way. */
+static int32_t set_attributes(const struct call *c, int fd)
+{
+    struct file_attr a;
+    char name[40];
+
+    if (c->request.bytes != sizeof a)
+        return -N_EPROTO;
+    memcpy(&a, c->data, sizeof a);
+    if (a.what & ~(uint32_t)FILE_ATTR_ALL)
+        return -N_EINVAL;
+    if (a.what & (FILE_ATTR_UID | FILE_ATTR_GID))
+        return -N_EPERM;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if ((a.what & FILE_ATTR_MODE) && chmod(name, a.mode & MODE_BITS) < 0)
+        return errmap_from_host(errno);
+    if (!(a.what & (FILE_ATTR_ATIME | FILE_ATTR_MTIME)))
+        return 0;
+    const struct timespec times[2] = {
+        {.tv_sec = a.atime_s, .tv_nsec = a.what & FILE_ATTR_ATIME ? 0 : UTIME_OMIT},
+        {.tv_sec = a.mtime_s, .tv_nsec = a.what & FILE_ATTR_MTIME ? 0 : UTIME_OMIT},
+    };
+    return host_result(utimensat(AT_FDCWD, name, times, 0));
+}
+
+static int32_t act_set_attributes(struct hostfs *s, struct call *c)
+{
+    (void)s;
+    return set_attributes(c, c->file->fd);
+}
+
+static int32_t act_set_attributes_of_name(struct hostfs *s, struct call *c)
+{
+    int fd = open_named(s, c);
+
+    if (fd < 0)
+        return fd;
+    int32_t result = set_attributes(c, fd);
+    close(fd);
+    return result;
+}
+
 static int32_t act_stat_folder(struct hostfs *s, struct call *c)
 {
     struct statvfs st;
@@ -423,6 +525,105 @@ static int32_t act_stat_folder(struct hostfs *s, struct call *c)
     return 0;
 }
 
+/* ---- "/tmp" in memory ------------------------------------------------------------------------- */
+
+/* What follows "/tmp/" in a name, "" for the folder itself; NULL: the name is elsewhere. */
+static const char *name_in_tmp(const struct hostfs *s, const char *name)
+{
+    if (!s->has_tmp)
+        return NULL;
+    while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
+        name++;
+    if (strncmp(name, "tmp", 3) != 0 || (name[3] != '/' && name[3] != '\0'))
+        return NULL;
+    name += 3;
+    return name + strspn(name, "/");
+}
+
+static int32_t tmp_open(struct hostfs *s, struct call *c)
+{
+    const char *name = name_in_tmp(s, c->name);
+    struct file_opened opened;
+    struct stat st;
+    uint64_t number;
+    int32_t flags = check_open_flags(c->request.flags);
+    int32_t index = flags < 0 ? flags : open_files_find_room(&s->files, c->node, c->procid);
+
+    if (index < 0)
+        return index;
+    if (name[0] == '\0')
+        return (c->request.flags & N_O_ACCMODE) == N_O_RDONLY ? -N_EACCES : -N_EISDIR;
+    if (c->request.flags & N_O_DIRECTORY)
+        return tmp_files_find(&s->tmp, name) ? -N_ENOTDIR : -N_ENOENT;
+    int fd = tmp_files_open(&s->tmp, name, host_flags(c->request.flags), c->request.mode & MODE_BITS, &number);
+    if (fd < 0)
+        return fd;
+    opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
+    if (!opened.sfid)
+        return -N_ENOMEM;
+    s->files.file[index].tmp_number = number;
+    fstat(s->files.file[index].fd, &st); /* cannot fail: it is open */
+    pack_stat(s, &st, &opened.stat);
+    correct_tmp(&opened.stat, number);
+    return_payload(c, &opened, sizeof opened);
+    return 0;
+}
+
+static int32_t tmp_stat(struct hostfs *s, struct call *c)
+{
+    const char *name = name_in_tmp(s, c->name);
+    const struct tmp_file *f = tmp_files_find(&s->tmp, name);
+    const struct file_stat folder = {
+        .ino = TMP_INO, .mode = S_IFDIR | 01777, .nlink = 2, .block_bytes = STREAM_BLOCK_BYTES, .dev = SERVED_DEV};
+
+    if (name[0] != '\0')
+        return f ? return_stat(s, c, f->fd, f->number) : -N_ENOENT;
+    return_payload(c, &folder, sizeof folder);
+    return 0;
+}
+
+static int32_t tmp_access(struct hostfs *s, struct call *c)
+{
+    const char *name = name_in_tmp(s, c->name);
+    const struct tmp_file *f = tmp_files_find(&s->tmp, name);
+
+    if (c->request.mode & ~(uint32_t)(R_OK | W_OK | X_OK))
+        return -N_EINVAL;
+    if (name[0] == '\0')
+        return 0;
+    return f ? host_result(faccessat(f->fd, "", c->request.mode, AT_EMPTY_PATH | AT_EACCESS)) : -N_ENOENT;
+}
+
+static int32_t tmp_unlink(struct hostfs *s, struct call *c)
+{
+    const char *name = name_in_tmp(s, c->name);
+
+    return name[0] == '\0' ? -N_EISDIR : tmp_files_unlink(&s->tmp, name);
+}
+
+static int32_t tmp_rename(struct hostfs *s, struct call *c)
+{
+    const char *from = name_in_tmp(s, c->name), *to = name_in_tmp(s, c->name2);
+
+    if (!from || !to)
+        return -N_EXDEV;
+    if (from[0] == '\0' || to[0] == '\0')
+        return -N_EBUSY;
+    return strchr(to, '/') ? -N_ENOENT : tmp_files_rename(&s->tmp, from, to);
+}
+
+static int32_t tmp_make_folder(struct hostfs *s, struct call *c)
+{
+    return name_in_tmp(s, c->name)[0] == '\0' ? -N_EEXIST : -N_EPERM;
+}
+
+static int32_t tmp_set_attributes(struct hostfs *s, struct call *c)
+{
+    const struct tmp_file *f = tmp_files_find(&s->tmp, name_in_tmp(s, c->name));
+
+    return f ? set_attributes(c, f->fd) : -N_ENOENT;
+}
+
 /* ---- Decoding --------------------------------------------------------------------------------- */
 
 enum { HAS_NAME = 1, HAS_NAME2 = 2, HAS_FILE = 4, HAS_BYTES = 8, HAS_DATA = 16, HAS_OFFSET = 32 };
@@ -431,28 +632,34 @@ struct operation {
     act_fn act;
     act_fn on_stream; /* in place of act when the SFID is a stream's */
     unsigned has;
+    act_fn on_tmp; /* when a name is in "/tmp" and that is in memory; NULL: it cannot be done there */
 };
 
 #define INDEX(type) ((type)-N_FOPEN)
 
 static const struct operation operations[] = {
-    [INDEX(N_FOPEN)] = {act_open, NULL, HAS_NAME},
+    [INDEX(N_FOPEN)] = {act_open, NULL, HAS_NAME, tmp_open},
     [INDEX(N_FCLOSE)] = {act_close, stream_close, HAS_FILE},
     [INDEX(N_FREAD)] = {act_read, stream_read, HAS_FILE | HAS_BYTES | HAS_OFFSET},
     [INDEX(N_FWRITE)] = {act_write, stream_write, HAS_FILE | HAS_BYTES | HAS_DATA | HAS_OFFSET},
     [INDEX(N_FSTAT)] = {act_stat, stream_stat, HAS_FILE},
     [INDEX(N_FTRUNCATE)] = {act_truncate, stream_is_no_file, HAS_FILE | HAS_OFFSET},
     [INDEX(N_FSYNC)] = {act_sync, stream_is_no_file, HAS_FILE},
-    [INDEX(N_FSTATNAME)] = {act_stat_name, NULL, HAS_NAME},
-    [INDEX(N_FUNLINK)] = {act_unlink, NULL, HAS_NAME},
-    [INDEX(N_FRENAME)] = {act_rename, NULL, HAS_NAME | HAS_NAME2},
+    [INDEX(N_FSTATNAME)] = {act_stat_name, NULL, HAS_NAME, tmp_stat},
+    [INDEX(N_FUNLINK)] = {act_unlink, NULL, HAS_NAME, tmp_unlink},
+    [INDEX(N_FRENAME)] = {act_rename, NULL, HAS_NAME | HAS_NAME2, tmp_rename},
     [INDEX(N_FLINK)] = {act_link, NULL, HAS_NAME | HAS_NAME2},
-    [INDEX(N_FMKDIR)] = {act_make_folder, NULL, HAS_NAME},
+    [INDEX(N_FMKDIR)] = {act_make_folder, NULL, HAS_NAME, tmp_make_folder},
     [INDEX(N_FRMDIR)] = {act_remove_folder, NULL, HAS_NAME},
     [INDEX(N_FREADDIR)] = {act_read_folder, stream_is_no_folder, HAS_FILE | HAS_BYTES | HAS_OFFSET},
-    [INDEX(N_FACCESS)] = {act_access, NULL, HAS_NAME},
+    [INDEX(N_FACCESS)] = {act_access, NULL, HAS_NAME, tmp_access},
     [INDEX(N_FEXIT)] = {act_exit, NULL, 0},
     [INDEX(N_FSTATFS)] = {act_stat_folder, NULL, 0},
+    [INDEX(N_FSYMLINK)] = {act_symlink, NULL, HAS_NAME | HAS_BYTES | HAS_DATA},
+    [INDEX(N_FREADLINK)] = {act_readlink, NULL, HAS_NAME | HAS_BYTES},
+    [INDEX(N_FSETATTR)] = {act_set_attributes, stream_is_no_file, HAS_FILE | HAS_BYTES | HAS_DATA},
+    [INDEX(N_FSYNCALL)] = {act_sync_all, NULL, 0},
+    [INDEX(N_FSETATTRNAME)] = {act_set_attributes_of_name, NULL, HAS_NAME | HAS_BYTES | HAS_DATA, tmp_set_attributes},
 };
 
 #define OPERATION_ONE(name, number) +1
@@ -479,14 +686,6 @@ static bool is_well_formed(const struct file_request *r, unsigned has, size_t n)
     return n == sizeof *r + r->name_bytes + r->name2_bytes + data_bytes;
 }
 
-/* Takes a name out of the message; false if it has a NUL inside. */
-static bool take_name(char *name, const uint8_t *bytes, size_t n)
-{
-    memcpy(name, bytes, n);
-    name[n] = '\0';
-    return strlen(name) == n;
-}
-
 static int32_t decode(struct hostfs *s, struct call *c, const struct operation *op, const uint8_t *bytes, size_t n)
 {
     const struct file_request *r = &c->request;
@@ -506,6 +705,31 @@ static int32_t decode(struct hostfs *s, struct call *c, const struct operation *
     return open_files_find(&s->files, r->sfid, c->node, c->procid, &c->file);
 }
 
+/* There are no folders in it. */
+static int32_t run_in_tmp(struct hostfs *s, struct call *c, const struct operation *op)
+{
+    const char *name = name_in_tmp(s, c->name);
+
+    if (name && strchr(name, '/'))
+        return -N_ENOENT;
+    return op->on_tmp ? op->on_tmp(s, c) : -N_EPERM;
+}
+
+/* Says once, where the program's errors go, what the user forgot. */
+static int32_t refuse_name(struct hostfs *s, const struct call *c)
+{
+    char text[FILE_NAME_MAX_BYTES + 120];
+
+    if (!s->refused) {
+        int n = snprintf(text, sizeof text,
+                         "ncube: %s: a file of the host, and no folder is served; give --serve DIR\n", c->name);
+
+        streams_write(s->streams, STREAM_ERR, text, (size_t)n);
+    }
+    s->refused = true;
+    return -N_EACCES;
+}
+
 static int32_t run(struct hostfs *s, struct call *c, uint32_t type, const uint8_t *bytes, size_t n)
 {
     const struct operation *op = find_operation(type);
@@ -516,8 +740,13 @@ static int32_t run(struct hostfs *s, struct call *c, uint32_t type, const uint8_
     int32_t decoded = decode(s, c, op, bytes, n);
     if (decoded < 0)
         return decoded;
-    bool on_stream = (op->has & HAS_FILE) && !c->file;
-    return on_stream ? op->on_stream(s, c) : op->act(s, c);
+    if ((op->has & HAS_FILE) && !c->file)
+        return op->on_stream(s, c);
+    if ((op->has & HAS_NAME) && (name_in_tmp(s, c->name) || ((op->has & HAS_NAME2) && name_in_tmp(s, c->name2))))
+        return run_in_tmp(s, c, op);
+    if ((op->has & HAS_NAME) && s->folder.root < 0)
+        return refuse_name(s, c);
+    return op->act(s, c);
 }
 
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
@@ -556,6 +785,7 @@ static int open_folder(struct hostfs *s, const char *folder)
 
     if (beneath_open_folder(&s->folder, folder) < 0)
         return -1;
+    s->has_tmp = !folder || faccessat(s->folder.root, "tmp", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
     if (!folder)
         return 0;
     if (fstat(s->folder.root, &st) < 0)
@@ -594,6 +824,7 @@ void hostfs_free(struct hostfs *s)
     if (!s)
         return;
     open_files_free(&s->files);
+    tmp_files_free(&s->tmp);
     beneath_close_folder(&s->folder);
     free(s->reply);
     free(s);

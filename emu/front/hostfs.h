@@ -24,7 +24,8 @@
 
 struct hostfs;
 
-/* Serves a folder (NULL: none, every name is -N_EACCES), and the streams of `lines`, which outlive it. 0, and the
+/* Serves a folder (NULL: none, every name is -N_EACCES; the first is told on the error stream), "/tmp" in memory if the
+ * folder has none, and the streams of `lines`, which outlive it. 0, and the
  * caller frees it; or -1 with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
 int hostfs_new(struct hostfs **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void hostfs_free(struct hostfs *s);

@@ -27,6 +27,7 @@ struct open_file {
     int fd;                /* the host file's, which others may have open too */
     struct host_file *host;
     uint32_t next;          /* 1 + index of the next entry in the same chain; 0: none */
+    uint64_t tmp_number;    /* of a file of tmpfiles.h; else 0 */
     struct listing listing; /* of a folder, as it was when its reading began */
 };
 

@@ -36,6 +36,14 @@ static bool volume_is_missing(const char *volume)
     return trap_stat(root, &st) == -N_ENOENT;
 }
 
+/* The front end's root is there only if it serves a folder. */
+static bool serves_no_folder(void)
+{
+    struct file_stat st;
+
+    return trap_stat("/", &st) == -N_EACCES;
+}
+
 /* " on I/O node 3 of board 1", for a descriptor that is still open. */
 static void describe_node(int fd, char *text, size_t bytes)
 {
@@ -52,8 +60,11 @@ static void describe_why(const struct failure *f, char *text, size_t bytes)
     char volume[VOLUME_BYTES], node[48];
 
     if (!find_volume(f->path, volume)) {
+        if (f->error == N_EACCES && serves_no_folder()) {
+            snprintf(text, bytes, "front end: no folder is served: give --serve DIR");
+            return;
+        }
         bool of_node = f->error == N_EBADF || f->error == N_EFAULT; /* the front end was not asked */
-
         snprintf(text, bytes, "%s%s", of_node ? "" : "front end: ", n_strerror(f->error));
     } else if (f->fd < 0 && f->error == N_ENOENT && volume_is_missing(volume)) {
         snprintf(text, bytes, "there is no volume %s in this machine", volume);

@@ -28,13 +28,14 @@
 #include "nsdisk/ext2/blockdev.h"
 #include "nsdisk/ext2/cache.h"
 
-#define EXT2_ROOT_INO       2u
-#define EXT2_NAME_MAX_BYTES 255u
-#define EXT2_LINK_MAX       32000u
-#define EXT2_DIRECT         12u
-#define EXT2_POINTERS       15u   /* 12 direct, then one, two and three levels */
-#define EXT2_SYMLINK_MAX    40u   /* followed in one path */
-#define EXT2_PATH_BYTES     8192u /* a path while links are replaced by their texts */
+#define EXT2_ROOT_INO            2u
+#define EXT2_NAME_MAX_BYTES      255u
+#define EXT2_LINK_MAX            32000u
+#define EXT2_DIRECT              12u
+#define EXT2_POINTERS            15u   /* 12 direct, then one, two and three levels */
+#define EXT2_SHORT_SYMLINK_BYTES 60u   /* a text that is shorter lies in the inode */
+#define EXT2_SYMLINK_MAX         40u   /* followed in one path */
+#define EXT2_PATH_BYTES          8192u /* a path while links are replaced by their texts */
 
 enum {
     EXT2_S_IFMT = 0170000,
@@ -74,6 +75,11 @@ struct ext2_freed {
 struct ext2_unnamed {
     uint32_t ino;
     uint16_t links; /* that it will have */
+};
+
+struct ext2_path { /* a name as a client sent it: no NUL at the end */
+    const char *text;
+    uint32_t bytes;
 };
 
 struct ext2_inode {
@@ -227,6 +233,8 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
 /* Bytes written, less than asked when the volume is full; or an error when nothing was. -N_EFBIG, -N_ENOSPC. */
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes);
 int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes);
+/* Gives a new symbolic link its text, which is shorter than a block. -N_ENOSPC. */
+int ext2_write_symlink(struct ext2_inode *inode, struct ext2_path text);
 /* Reads a symbolic link's text of at most `bytes`; returns its length. */
 int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
 
@@ -271,18 +279,17 @@ int ext2_dir_start(struct ext2_inode *dir, uint32_t parent);
 
 /* ---- ext2_walk.c, ext2_name.c, ext2_rename.c ---- */
 
-struct ext2_path { /* a name as a client sent it: no NUL at the end */
-    const char *text;
-    uint32_t bytes;
-};
-
 /* The file at a path, to be put. Follows links. */
 int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out);
+/* The same; `follow`: also a link that is the last name. */
+int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* The regular file at a path, made if it is missing; to be put. exclusive: -N_EEXIST if anything is there. */
 int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);
 int ext2_unlink(struct ext2 *fs, struct ext2_path path);
 int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
 int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
+/* A symbolic link that says `text`. -N_ENAMETOOLONG: it does not fit into a block. */
+int ext2_symlink(struct ext2 *fs, struct ext2_path path, struct ext2_path text);
 int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode);
 int ext2_rmdir(struct ext2 *fs, struct ext2_path path);
 

@@ -358,6 +358,22 @@ int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
 
 /* ---- Symbolic links ---- */
 
+int ext2_write_symlink(struct ext2_inode *inode, struct ext2_path text)
+{
+    uint8_t packed[4 * EXT2_POINTERS] = {0};
+
+    if (text.bytes >= EXT2_SHORT_SYMLINK_BYTES) {
+        int64_t n = ext2_write(inode, 0, text.text, text.bytes);
+
+        return n < 0 ? (int)n : n < text.bytes ? -N_ENOSPC : 0;
+    }
+    memcpy(packed, text.text, text.bytes);
+    for (uint32_t i = 0; i < EXT2_POINTERS; i++)
+        inode->block[i] = disk_get32(packed + 4 * i);
+    inode->size_bytes = text.bytes;
+    return 0;
+}
+
 int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes)
 {
     uint8_t packed[4 * EXT2_POINTERS] __attribute__((aligned(4)));

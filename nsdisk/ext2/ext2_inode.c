@@ -44,8 +44,6 @@ enum { /* offsets in a block of extended attributes */
 };
 #define ATTRIBUTES_MAGIC 0xea020000u
 
-#define SHORT_SYMLINK_BYTES 60u
-
 /* ---- Blocks of inodes ---- */
 
 static int inode_block_get(struct ext2 *fs, uint32_t ino, struct cache_block **block)
@@ -362,7 +360,7 @@ bool ext2_inode_has_blocks(const struct ext2_inode *inode)
     uint32_t attribute_512 = inode->attributes == 0 ? 0 : inode->fs->block_bytes / 512;
 
     if (ext2_is_symlink(inode))
-        return inode->blocks_512 != attribute_512 || inode->size_bytes >= SHORT_SYMLINK_BYTES;
+        return inode->blocks_512 != attribute_512 || inode->size_bytes >= EXT2_SHORT_SYMLINK_BYTES;
     return ext2_is_file(inode) || ext2_is_dir(inode);
 }
 

@@ -23,8 +23,9 @@ int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2
     return ext2_inode_store(dir);
 }
 
-/* A new file of any type in an absent name's place. */
-static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struct ext2_inode **out)
+/* A new file of any type in an absent name's place; `text` is what a symbolic link says. */
+static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struct ext2_path text,
+                struct ext2_inode **out)
 {
     struct ext2_inode *dir, *inode;
     int error = ext2_directory_get(fs, w->parent, &dir);
@@ -35,7 +36,7 @@ static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struc
     error = directory && dir->links >= EXT2_LINK_MAX ? -N_EMLINK : ext2_inode_new(fs, w->parent, mode, &inode);
     if (error == 0) {
         inode->links = directory ? 2 : 1;
-        error = directory ? ext2_dir_start(inode, dir->ino) : 0;
+        error = directory ? ext2_dir_start(inode, dir->ino) : text.bytes ? ext2_write_symlink(inode, text) : 0;
         if (error == 0)
             error = ext2_inode_store(inode);
         if (error == 0)
@@ -66,7 +67,7 @@ int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool excl
     if (w.slash)
         return -N_EISDIR;
     error = ext2_begin(fs);
-    return error < 0 ? error : make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), out);
+    return error < 0 ? error : make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), (struct ext2_path){0}, out);
 }
 
 int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)
@@ -78,11 +79,26 @@ int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)
     if (error == 0)
         error = w.ino != 0 ? -N_EEXIST : ext2_begin(fs);
     if (error == 0)
-        error = make(fs, &w, (uint16_t)(EXT2_S_IFDIR | (mode & 07777)), &inode);
+        error = make(fs, &w, (uint16_t)(EXT2_S_IFDIR | (mode & 07777)), (struct ext2_path){0}, &inode);
     if (error < 0)
         return error;
     ext2_inode_put(inode);
     return ext2_sync(fs);
+}
+
+int ext2_symlink(struct ext2 *fs, struct ext2_path path, struct ext2_path text)
+{
+    struct ext2_walk w;
+    struct ext2_inode *inode;
+
+    if (text.bytes == 0 || text.bytes >= fs->block_bytes)
+        return text.bytes == 0 ? -N_ENOENT : -N_ENAMETOOLONG;
+    int error = ext2_walk(fs, path, false, &w);
+    if (error == 0)
+        error = w.ino != 0 ? -N_EEXIST : w.slash ? -N_ENOENT : ext2_begin(fs);
+    if (error == 0)
+        error = make(fs, &w, EXT2_S_IFLNK | 0777, text, &inode);
+    return error < 0 ? error : ext2_inode_put(inode);
 }
 
 int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to)

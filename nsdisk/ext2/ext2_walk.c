@@ -161,8 +161,13 @@ bool ext2_walk_is_dots(const struct ext2_walk *w)
 
 int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out)
 {
+    return ext2_lookup_link(fs, path, true, out);
+}
+
+int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out)
+{
     struct ext2_walk w;
-    int error = ext2_walk(fs, path, true, &w);
+    int error = ext2_walk(fs, path, follow, &w);
 
     if (error < 0)
         return error;

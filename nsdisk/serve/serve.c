@@ -146,6 +146,12 @@ static int64_t invoke_exit(struct server *s, struct call *c)
     return sync_volumes(s);
 }
 
+static int64_t invoke_sync_all(struct server *s, struct call *c)
+{
+    (void)c;
+    return sync_volumes(s);
+}
+
 /* ---- Open files ---- */
 
 static int64_t invoke_read(struct server *s, struct call *c)
@@ -233,10 +239,15 @@ static int64_t invoke_readdir(struct server *s, struct call *c)
 
 /* ---- Names ---- */
 
+static int lookup_named(const struct call *c, struct ext2_inode **inode)
+{
+    return ext2_lookup_link(c->fs, c->name, (c->r.flags & N_O_NOFOLLOW) == 0, inode);
+}
+
 static int64_t invoke_stat_name(struct server *s, struct call *c)
 {
     struct ext2_inode *inode;
-    int error = ext2_lookup(c->fs, c->name, &inode);
+    int error = lookup_named(c, &inode);
 
     if (error < 0)
         return error;
@@ -295,6 +306,78 @@ static int64_t invoke_access(struct server *s, struct call *c)
     return result;
 }
 
+static int64_t invoke_symlink(struct server *s, struct call *c)
+{
+    (void)s;
+    if (memchr(c->data, '\0', c->r.bytes))
+        return -N_EPROTO;
+    return ext2_symlink(c->fs, c->name, (struct ext2_path){(const char *)c->data, c->r.bytes});
+}
+
+static int64_t invoke_readlink(struct server *s, struct call *c)
+{
+    (void)s;
+    char text[EXT2_PATH_BYTES];
+    struct ext2_inode *inode;
+    int result = ext2_lookup_link(c->fs, c->name, false, &inode);
+    if (result < 0)
+        return result;
+    result = ext2_is_symlink(inode) ? ext2_read_symlink(inode, text, sizeof text) : -N_EINVAL;
+    int put = ext2_inode_put(inode);
+    size_t room = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
+    if (result < 0 || put < 0)
+        return result < 0 ? result : put;
+    reply_payload(c, text, (size_t)result < room ? (size_t)result : room);
+    return (int64_t)c->payload_bytes;
+}
+
+/* ---- Attributes ---- */
+
+static int64_t set_attributes(struct ext2_inode *inode, const struct call *c)
+{
+    struct file_attr a;
+
+    if (c->r.bytes != sizeof a)
+        return -N_EPROTO;
+    memcpy(&a, c->data, sizeof a);
+    bool times_fit = a.atime_s >= 0 && a.atime_s <= UINT32_MAX && a.mtime_s >= 0 && a.mtime_s <= UINT32_MAX;
+    if ((a.what & ~(uint32_t)FILE_ATTR_ALL) || ((a.what & (FILE_ATTR_ATIME | FILE_ATTR_MTIME)) && !times_fit))
+        return -N_EINVAL;
+    int error = ext2_begin(inode->fs);
+    if (error < 0)
+        return error;
+    if (a.what & FILE_ATTR_MODE)
+        inode->mode = (uint16_t)((inode->mode & EXT2_S_IFMT) | (a.mode & 07777));
+    if (a.what & FILE_ATTR_UID)
+        inode->uid = a.uid;
+    if (a.what & FILE_ATTR_GID)
+        inode->gid = a.gid;
+    if (a.what & FILE_ATTR_ATIME)
+        inode->atime_s = (uint32_t)a.atime_s;
+    if (a.what & FILE_ATTR_MTIME)
+        inode->mtime_s = (uint32_t)a.mtime_s;
+    inode->ctime_s = ext2_now(inode->fs);
+    return ext2_inode_store(inode);
+}
+
+static int64_t invoke_set_attributes(struct server *s, struct call *c)
+{
+    (void)s;
+    return set_attributes(c->file->inode, c);
+}
+
+static int64_t invoke_set_attributes_of_name(struct server *s, struct call *c)
+{
+    (void)s;
+    struct ext2_inode *inode;
+    int error = lookup_named(c, &inode);
+    if (error < 0)
+        return error;
+    int64_t result = set_attributes(inode, c);
+    int put = ext2_inode_put(inode);
+    return result < 0 ? result : put;
+}
+
 static int64_t invoke_statfs(struct server *s, struct call *c)
 {
     (void)s;
@@ -330,6 +413,11 @@ static const struct operation operation[] = {
     OP(N_FACCESS) = {PART_DRIVE | PART_NAME, invoke_access},
     OP(N_FEXIT) = {0, invoke_exit},
     OP(N_FSTATFS) = {PART_DRIVE, invoke_statfs},
+    OP(N_FSYMLINK) = {PART_DRIVE | PART_NAME | PART_DATA, invoke_symlink},
+    OP(N_FREADLINK) = {PART_DRIVE | PART_NAME | PART_COUNT, invoke_readlink},
+    OP(N_FSETATTR) = {PART_FILE | PART_DATA, invoke_set_attributes},
+    OP(N_FSYNCALL) = {0, invoke_sync_all},
+    OP(N_FSETATTRNAME) = {PART_DRIVE | PART_NAME | PART_DATA, invoke_set_attributes_of_name},
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include "emu/front/openfiles.h"
+#include "emu/front/tmpfiles.h"
 #include "scratch.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -261,9 +262,10 @@ Test(serve, no_time_from_after_the_start_of_the_machine_is_told)
 
 /* ---- Containment ---- */
 
+/* The folder is the root of all names: above it is itself. What is outside is not there. */
 Test(serve, no_name_leads_out_of_the_folder)
 {
-    static const struct {
+    const struct {
         const char *how;
         const char *name;
     } names[] = {
@@ -275,53 +277,136 @@ Test(serve, no_name_leads_out_of_the_folder)
         {"through a link up", "up/secret"},
         {"absolute", "/etc/passwd"},
         {"procfs", "/proc/self/fd/0"},
-        {"the folder's parent", ".."},
-        {"the root", "/"},
-        {"link up itself", "up"},
-        {"new, outside", "../new"},
-        {"new, through a link up", "up/new"},
-        {"new, absolute", "/tmp/ncube-test-new"},
+        {"absolute parent", "/../secret"},
+        {"the folder by its host name", scratch_path(&dir, "in/file")},
+        {"a folder outside", "../outside"},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *how = names[i].how, *name = names[i].name;
+        static const uint32_t types[] = {N_FOPEN, N_FSTATNAME, N_FACCESS, N_FSETATTRNAME};
+        const struct file_attr attr = {.what = FILE_ATTR_MODE, .mode = 0777};
 
-        cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES, "open, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FOPEN, .name = name, .flags = N_O_CREAT | N_O_RDWR, .mode = 0644}), -N_EACCES,
-                     "create, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = name}), -N_EACCES, "stat, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FACCESS, .name = name}), -N_EACCES, "access, %s: %d", how, head.status);
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+            bool sets = types[t] == N_FSETATTRNAME;
+            struct ask a = {types[t], .name = name, .data = sets ? &attr : NULL, .bytes = sets ? sizeof attr : 0};
+
+            cr_expect_eq(ask(a), -N_ENOENT, "0x%x, %s: %d", types[t], how, head.status);
+        }
     }
-    cr_expect_not(exists("new"));
 }
 
-Test(serve, no_new_or_removed_name_leads_out_of_the_folder)
+Test(serve, above_the_root_is_the_root)
+{
+    static const char *const names[] = {"/", "//", ".", "..", "/..", "up", "up/up", "sub/../..", "/../..", "up/.."};
+    struct stat in;
+    struct file_stat st;
+
+    cr_assert_eq(stat(scratch_path(&dir, "in"), &in), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = names[i]}), 0, "%s: %d", names[i], head.status);
+        memcpy(&st, payload, sizeof st);
+        cr_expect(S_ISDIR(st.mode) && st.ino == in.st_ino, "%s", names[i]);
+        cr_expect_eq(ask((struct ask){N_FRMDIR, .name = names[i]}),
+                     !strcmp(names[i], "up")      ? -N_ENOTDIR
+                     : !strcmp(names[i], "up/up") ? -N_ENOTDIR
+                                                  : -N_EINVAL,
+                     "rmdir %s: %d", names[i], head.status);
+    }
+}
+
+Test(serve, what_is_made_is_inside)
 {
     static const struct {
-        const char *how;
-        const char *name;
-    } names[] = {
-        {"parent", "../outside"},
-        {"through a link up", "up/outside"},
-        {"parent within", "sub/../../outside"},
-        {"absolute", "/tmp/ncube-test-new"},
-        {"through a link to a file", "bad/x"},
-    };
+        const char *name, *where;
+    } names[] = {{"../new", "new"},
+                 {"up/new", "new"},
+                 {"/new", "new"},
+                 {"sub/../../new", "new"},
+                 {"/sub/../../sub/new", "sub/new"},
+                 {"up/sub/new", "sub/new"},
+                 {"/subin/new", "sub/new"}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *how = names[i].how, *name = names[i].name;
+        const char *name = names[i].name;
+        char inside[60];
 
-        cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), -N_EACCES, "unlink, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FRMDIR, .name = name}), -N_EACCES, "rmdir, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FMKDIR, .name = name}), -N_EACCES, "mkdir, %s: %d", how, head.status);
-        cr_expect_eq(ask((struct ask){N_FRENAME, .name = name, .name2 = "x"}), -N_EACCES, "rename from, %s", how);
-        cr_expect_eq(ask((struct ask){N_FRENAME, .name = "file", .name2 = name}), -N_EACCES, "rename to, %s", how);
-        cr_expect_eq(ask((struct ask){N_FLINK, .name = name, .name2 = "x"}), -N_EACCES, "link from, %s", how);
-        cr_expect_eq(ask((struct ask){N_FLINK, .name = "file", .name2 = name}), -N_EACCES, "link to, %s", how);
+        snprintf(inside, sizeof inside, "in/%s", names[i].where);
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = name, .flags = N_O_CREAT | N_O_RDWR, .mode = 0644}), 0);
+        cr_expect(exists(inside), "%s", name);
+        cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), 0, "%s", name);
+        cr_expect_eq(ask((struct ask){N_FMKDIR, .name = name, .mode = 0755}), 0, "%s", name);
+        cr_expect(exists(inside), "%s", name);
+        cr_expect_eq(ask((struct ask){N_FRMDIR, .name = name}), 0, "%s", name);
+        cr_expect_eq(ask((struct ask){N_FLINK, .name = "file", .name2 = name}), 0, "%s", name);
+        cr_expect_eq(ask((struct ask){N_FRENAME, .name = name, .name2 = "file"}), 0, "%s", name);
+        cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), 0, "%s: a rename to another link does nothing", name);
+        cr_expect_eq(ask((struct ask){N_FSYMLINK, .name = name, .data = "text", .bytes = 4}), 0, "%s", name);
+        cr_expect_eq(ask((struct ask){N_FUNLINK, .name = name}), 0, "%s", name);
+        cr_expect_not(exists(inside), "%s", name);
+        cr_expect_not(exists("new"), "%s", name);
     }
     cr_expect(exists("outside"));
     cr_expect(exists("in/file"));
     cr_expect(exists("secret"));
+}
+
+Test(serve, symbolic_links_are_made_read_and_begin_at_the_root)
+{
+    char text[20];
+
+    cr_expect_eq(ask((struct ask){N_FSYMLINK, .name = "sub/s", .data = "/sub/deep", .bytes = 9}), 0);
+    cr_expect_eq(readlink(scratch_path(&dir, "in/sub/s"), text, sizeof text), 9);
+    uint64_t f = open_name("sub/s", N_O_RDONLY);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 10}), 4, "an absolute link begins at the root");
+    cr_expect_eq(ask((struct ask){N_FREADLINK, .name = "sub/s", .bytes = 100}), 9);
+    cr_expect_eq(memcmp(payload, "/sub/deep", 9), 0);
+    cr_expect_eq(ask((struct ask){N_FREADLINK, .name = "sub/s", .bytes = 4}), 4);
+    cr_expect_eq(payload_bytes, 4);
+    cr_expect_eq(ask((struct ask){N_FREADLINK, .name = "file", .bytes = 100}), -N_EINVAL);
+    cr_expect_eq(ask((struct ask){N_FREADLINK, .name = "none", .bytes = 100}), -N_ENOENT);
+    cr_expect_eq(ask((struct ask){N_FSYMLINK, .name = "sub/s", .data = "x", .bytes = 1}), -N_EEXIST);
+    cr_expect_eq(ask((struct ask){N_FSYMLINK, .name = "t/", .data = "x", .bytes = 1}), -N_ENOENT);
+    cr_expect_eq(ask((struct ask){N_FSYMLINK, .name = "t", .data = "x\0y", .bytes = 3}), -N_EPROTO);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "good"}), 0);
+    cr_expect(S_ISREG(((const struct file_stat *)payload)->mode));
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "good", .flags = N_O_NOFOLLOW}), 0);
+    cr_expect(S_ISLNK(((const struct file_stat *)payload)->mode));
+}
+
+Test(serve, attributes_are_set_of_files_and_of_names)
+{
+    static const struct {
+        const char *how;
+        struct file_attr attr;
+        int32_t expected;
+    } cases[] = {
+        {"mode", {.what = FILE_ATTR_MODE, .mode = 0640}, 0},
+        {"times", {.what = FILE_ATTR_ATIME | FILE_ATTR_MTIME, .atime_s = 1000, .mtime_s = 2000}, 0},
+        {"one time", {.what = FILE_ATTR_MTIME, .mtime_s = 3000}, 0},
+        {"nothing", {0}, 0},
+        {"owner", {.what = FILE_ATTR_UID, .uid = 1}, -N_EPERM},
+        {"what there is not", {.what = 1u << 20}, -N_EINVAL},
+    };
+    uint64_t f = open_name("file", N_O_RDONLY);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int by_name = 0; by_name < 2; by_name++) {
+            const struct file_attr *a = &cases[i].attr;
+            struct ask q = {N_FSETATTR, .sfid = f, .data = a, .bytes = sizeof *a};
+
+            if (by_name)
+                q = (struct ask){N_FSETATTRNAME, .name = "/up/file", .data = a, .bytes = sizeof *a};
+            cr_expect_eq(ask(q), cases[i].expected, "%s: %d", cases[i].how, head.status);
+            cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = f}), 0);
+            const struct file_stat *st = (const void *)payload;
+            cr_expect(!(a->what & FILE_ATTR_MODE) || (st->mode & 0777) == a->mode, "%s", cases[i].how);
+            cr_expect(!(a->what & FILE_ATTR_MTIME) || st->mtime_s == a->mtime_s, "%s", cases[i].how);
+        }
+    cr_expect_eq(ask((struct ask){N_FSETATTR, .sfid = f, .data = "short", .bytes = 5}), -N_EPROTO);
+    cr_expect_eq(
+        ask((struct ask){N_FSETATTR, .sfid = SFID_STDOUT, .data = &cases[0].attr, .bytes = sizeof cases[0].attr}),
+        -N_EINVAL);
 }
 
 Test(serve, links_inside_work_and_are_removed_as_links)
@@ -336,23 +421,16 @@ Test(serve, links_inside_work_and_are_removed_as_links)
     cr_expect_not(exists("in/bad"));
     cr_expect(exists("secret"));
     cr_expect_eq(ask((struct ask){N_FRENAME, .name = "up", .name2 = "sub/up"}), 0, "a link is moved, not its goal");
-    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "sub/up"}), 0, "and may then lead inside");
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "sub/up"}), 0);
 }
 
-Test(serve, an_absolute_name_inside_the_folder_is_accepted)
+Test(serve, an_absolute_name_begins_at_the_folder)
 {
-    char name[PATH_MAX];
+    static const char *const names[] = {"/file", "//file", "/sub/deep", "/sub/../file", "/subin//deep", "/up/file"};
 
-    strcpy(name, scratch_path(&dir, "in/sub/deep"));
-    open_name(name, N_O_RDONLY);
-    strcpy(name, scratch_path(&dir, "in//file"));
-    open_name(name, N_O_RDONLY);
-    strcpy(name, scratch_path(&dir, "in"));
-    open_name(name, N_O_DIRECTORY);
-    strcpy(name, scratch_path(&dir, "in/../secret"));
-    cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES);
-    strcpy(name, scratch_path(&dir, "inside"));
-    cr_expect_eq(ask((struct ask){N_FOPEN, .name = name}), -N_EACCES, "a name that only begins like the folder");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        open_name(names[i], N_O_RDONLY);
+    open_name("/", N_O_DIRECTORY);
 }
 
 static void make_socket(const char *path)
@@ -445,7 +523,7 @@ Test(serve, odd_names_get_the_right_error)
         {"mkdir itself", N_FMKDIR, ".", -N_EEXIST},
         {"mkdir in nothing", N_FMKDIR, "none/x", -N_ENOENT},
         {"mkdir of nothing's dot", N_FMKDIR, "none/.", -N_ENOENT},
-        {"unlink slashes", N_FUNLINK, "///", -N_EACCES},
+        {"unlink the root", N_FUNLINK, "///", -N_EINVAL},
         {"no name", N_FUNLINK, NULL, -N_EPROTO},
     };
 
@@ -621,6 +699,76 @@ Test(serve, descriptors_are_shared_by_those_who_open_alike)
     cr_expect_eq(serve_descriptors(serve), 0);
 }
 
+/* ---- "/tmp" in memory ---- */
+
+Test(serve, without_a_folder_tmp_its_files_are_in_memory)
+{
+    static const struct {
+        const char *how;
+        uint32_t type;
+        const char *name, *name2;
+        uint32_t flags;
+        int32_t expected;
+    } steps[] = {
+        {"open none", N_FOPEN, "/tmp/a", NULL, N_O_RDONLY, -N_ENOENT},
+        {"make", N_FOPEN, "/tmp/a", NULL, N_O_RDWR | N_O_CREAT | N_O_EXCL, 0},
+        {"make again", N_FOPEN, "tmp/a", NULL, N_O_RDWR | N_O_CREAT | N_O_EXCL, -N_EEXIST},
+        {"stat", N_FSTATNAME, "//./tmp//a", NULL, 0, 0},
+        {"access", N_FACCESS, "/tmp/a", NULL, 0, 0},
+        {"access none", N_FACCESS, "/tmp/b", NULL, 0, -N_ENOENT},
+        {"rename", N_FRENAME, "/tmp/a", "/tmp/b", 0, 0},
+        {"rename none", N_FRENAME, "/tmp/a", "/tmp/b", 0, -N_ENOENT},
+        {"rename out", N_FRENAME, "/tmp/b", "/b", 0, -N_EXDEV},
+        {"rename in", N_FRENAME, "/file", "/tmp/file", 0, -N_EXDEV},
+        {"link", N_FLINK, "/tmp/b", "/tmp/c", 0, -N_EPERM},
+        {"mkdir", N_FMKDIR, "/tmp/d", NULL, 0, -N_EPERM},
+        {"mkdir of itself", N_FMKDIR, "/tmp", NULL, 0, -N_EEXIST},
+        {"stat of itself", N_FSTATNAME, "/tmp/", NULL, 0, 0},
+        {"below a file", N_FOPEN, "/tmp/b/c", NULL, N_O_RDWR | N_O_CREAT, -N_ENOENT},
+        {"unlink", N_FUNLINK, "/tmp/b", NULL, 0, 0},
+        {"unlink none", N_FUNLINK, "/tmp/b", NULL, 0, -N_ENOENT},
+        {"unlink itself", N_FUNLINK, "/tmp", NULL, 0, -N_EISDIR},
+        {"rmdir itself", N_FRMDIR, "/tmp", NULL, 0, -N_EPERM},
+        {"another name", N_FOPEN, "/tmpfile", NULL, N_O_RDONLY, -N_ENOENT},
+    };
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        cr_expect_eq(ask((struct ask){steps[i].type, .name = steps[i].name, .name2 = steps[i].name2,
+                                      .flags = steps[i].flags, .mode = steps[i].type == N_FOPEN ? 0600 : 0}),
+                     steps[i].expected, "%s: %d", steps[i].how, head.status);
+    cr_expect_not(exists("in/tmp"));
+}
+
+Test(serve, files_in_memory_are_bounded_numbered_and_outlive_their_names)
+{
+    char name[20];
+    uint64_t f = open_name("/tmp/f", N_O_RDWR | N_O_CREAT);
+    struct file_stat st;
+
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "text", .bytes = 4}), 4);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "x", .bytes = 1, .offset = TMP_FILE_MAX_BYTES}),
+                 -N_EFBIG);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = TMP_FILE_MAX_BYTES + 1}), -N_EFBIG);
+    uint64_t r = open_name("/tmp/f", N_O_RDONLY);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = r, .data = "text", .bytes = 4}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FUNLINK, .name = "/tmp/f"}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = r, .bytes = 10}), 4);
+    cr_expect_eq(memcmp(payload, "text", 4), 0);
+    cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = r}), 0);
+    memcpy(&st, payload, sizeof st);
+    uint64_t ino = st.ino;
+    open_name("/tmp/g", N_O_RDWR | N_O_CREAT);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "/tmp/g"}), 0);
+    memcpy(&st, payload, sizeof st);
+    cr_expect_eq(st.ino, ino + 1, "numbers are the order's, not the host's");
+    for (unsigned i = 1; i < TMP_FILES_MAX; i++) {
+        snprintf(name, sizeof name, "/tmp/%u", i);
+        uint64_t one = open_name(name, N_O_RDWR | N_O_CREAT);
+        cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = one}), 0);
+    }
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "/tmp/more", .flags = N_O_RDWR | N_O_CREAT}), -N_ENOSPC);
+}
+
 /* ---- Streams ---- */
 
 Test(serve, streams_are_read_and_written_by_every_client)
@@ -700,7 +848,7 @@ Test(serve, malformed_requests_change_nothing)
     m.r.drive = 1;
     cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 6), -N_ENODEV, "a second drive");
     m.r.drive = 0;
-    cr_expect_eq(send_raw(0x8032, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
+    cr_expect_eq(send_raw(0x8037, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
     m.r.bytes = UINT32_MAX;
     m.r.name_bytes = 0;
     m.r.sfid = SFID_STDOUT;
@@ -716,7 +864,7 @@ Test(serve, random_requests_do_no_harm)
     uint8_t data[64] = {0};
 
     for (int i = 0; i < 20000; i++) {
-        uint32_t type = N_FOPEN + rand_r(&seed) % 18;
+        uint32_t type = N_FOPEN + rand_r(&seed) % 23;
         bool two = type == N_FRENAME || type == N_FLINK, wild = rand_r(&seed) % 4 == 0;
         uint32_t bytes = rand_r(&seed) % sizeof data;
         uint64_t sfid = (uint64_t)(rand_r(&seed) % 4 + 1) << 32 | rand_r(&seed) % 20;

@@ -631,8 +631,32 @@ static void permission_denied(void)
 
     refused_everywhere(EACCES);
     check_fails(open(name_of("file"), O_RDONLY), EACCES);
-    snprintf(told, sizeof told, "open %s: front end: permission denied", name_of("file"));
+    snprintf(told, sizeof told, "open %s: front end: no folder is served: give --serve DIR", name_of("file"));
     check_told(told);
+}
+
+static void nothing_there(void)
+{
+    char told[1400];
+
+    refused_everywhere(ENOENT);
+    check_fails(open(name_of("file"), O_RDONLY), ENOENT);
+    snprintf(told, sizeof told, "open %s: front end: no such file, directory or volume", name_of("file"));
+    check_told(told);
+}
+
+/* The prefix leads above the root, which is the root: there is the file "plain", and what is made is there. */
+static void above_the_root(void)
+{
+    int fd = open_file("plain", O_RDONLY);
+
+    check_works(close(fd));
+    make_file("made", 5, 1);
+    expect_file("made", 5, 1);
+    fd = open("/made", O_RDONLY);
+    check(fd >= 0, "made elsewhere");
+    check_works(close(fd));
+    check_works(unlink(name_of("made")));
 }
 
 static void no_such_volume(void)
@@ -726,6 +750,8 @@ static const struct test_case cases[] = {
     {"syncs", syncs},
     {"finds what was synced", finds_what_was_synced},
     {"permission denied", permission_denied},
+    {"nothing there", nothing_there},
+    {"above the root", above_the_root},
     {"no such volume", no_such_volume},
     {"other volume", other_volume},
     {"a full volume", a_full_volume},

@@ -108,32 +108,47 @@ static void expect_untouched(const char *folder, const char *prefix)
     free(out);
 }
 
-static const char *const ways_out[] = {
-    "../out/", "./../out/", "relative/", "absolute/", "up/out/", "relative/../out/", "/etc/", "/", "../",
+static const struct {
+    const char *prefix, *name; /* the case of the program */
+} ways_out[] = {
+    {"../out/", "nothing there"},   {"./../out/", "nothing there"},  {"relative/", "nothing there"},
+    {"absolute/", "nothing there"}, {"up/out/", "nothing there"},    {"relative/../out/", "nothing there"},
+    {"/etc/", "nothing there"},     {"/../out/", "nothing there"},   {NULL, "nothing there"},
+    {"/", "above the root"},        {"../", "above the root"},       {"up/", "above the root"},
+    {"/../../", "above the root"},  {"up/up/../", "above the root"},
 };
 
-ParameterizedTestParameters(files, outside_the_served_folder_are_refused)
+ParameterizedTestParameters(files, outside_the_served_folder_are_not_there)
 {
     return TABLE_ROWS(ways_out);
 }
 
-ParameterizedTest(size_t *row, files, outside_the_served_folder_are_refused)
+/* NULL: the name that what is outside has on the host. */
+ParameterizedTest(size_t *row, files, outside_the_served_folder_are_not_there)
 {
     char *folder = make_trap(), *in = format("%s/in", folder), *absolute = format("%s/out/", folder);
+    const char *prefix = ways_out[*row].prefix ? ways_out[*row].prefix : absolute;
 
-    guest_must_pass(
-        &(struct ncube_run){.serve = in, .program = PROGRAM, .args = {"permission denied", ways_out[*row]}});
-    guest_must_pass(&(struct ncube_run){.serve = in, .program = PROGRAM, .args = {"permission denied", absolute}});
-    expect_untouched(folder, ways_out[*row]);
+    guest_must_pass(&(struct ncube_run){.serve = in, .program = PROGRAM, .args = {ways_out[*row].name, prefix}});
+    expect_untouched(folder, prefix);
     free(absolute);
     free(in);
     folder_remove(folder);
 }
 
-Test(files, are_refused_when_no_folder_is_served)
+Test(files, are_refused_when_no_folder_is_served_and_once_told_why)
 {
-    static const char *const prefixes[] = {"./", "/tmp/", "any/"};
+    static const char *const prefixes[] = {"./", "/home/", "any/"};
 
-    for (int i = 0; i < 3; i++)
-        guest_must_pass(&(struct ncube_run){.program = PROGRAM, .args = {"permission denied", prefixes[i]}});
+    for (int i = 0; i < 3; i++) {
+        struct outcome o =
+            ncube_run(&(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"permission denied", prefixes[i]}});
+        char *told =
+            format("ncube: %sfile: a file of the host, and no folder is served; give --serve DIR\n", prefixes[i]);
+
+        outcome_expect(&o, prefixes[i], 0, "passed\n", told);
+        cr_expect_str_eq(o.err, told, "told once");
+        free(told);
+        outcome_free(&o);
+    }
 }

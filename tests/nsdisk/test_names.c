@@ -300,6 +300,89 @@ Test(names, that_are_symbolic_links_are_followed)
     finish("symbolic links");
 }
 
+static int32_t make_link(const char *name, const char *text)
+{
+    struct file_request r = {.bytes = (uint32_t)strlen(text)};
+
+    return volume_request(&v, N_FSYMLINK, r, name, NULL, text);
+}
+
+static int32_t set_attributes(const char *name, uint32_t flags, struct file_attr a)
+{
+    return volume_request(&v, N_FSETATTRNAME, (struct file_request){.bytes = sizeof a, .flags = flags}, name, NULL, &a);
+}
+
+/* Lengths about the 60 bytes of an inode and the 1024 of a block. */
+Test(names, that_are_symbolic_links_are_made_and_read)
+{
+    static const struct {
+        uint32_t bytes;
+        int32_t made;
+    } cases[] = {{1, 0}, {59, 0}, {60, 0}, {61, 0}, {1000, 0}, {1023, 0}, {1024, -N_ENAMETOOLONG}, {0, -N_ENOENT}};
+    char text[1025], name[20];
+    uint64_t sfid;
+    struct file_stat st;
+    start();
+    cr_assert_eq(v_open(&v, "/f", N_O_CREAT, &sfid), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t n = cases[i].bytes;
+
+        for (uint32_t k = 0; k < n; k++)
+            text[k] = k + 1 == n ? 'f' : '/';
+        text[n] = '\0';
+        snprintf(name, sizeof name, "/l%u", n);
+        cr_expect_eq(make_link(name, text), cases[i].made, "%u bytes", n);
+        if (cases[i].made < 0)
+            continue;
+        struct file_request r = {.bytes = 1024};
+        cr_expect_eq(volume_request(&v, N_FREADLINK, r, name, NULL, NULL), (int32_t)n);
+        cr_expect_eq(memcmp(v.reply + sizeof(struct file_reply), text, n), 0, "%u bytes", n);
+        cr_expect_eq(v_stat(&v, name, &st), 0, "%u bytes", n);
+        cr_expect_eq(st.mode & 0170000, 0100000);
+        cr_expect_eq(make_link(name, "x"), -N_EEXIST);
+    }
+    cr_expect_eq(make_link("/none/l", "x"), -N_ENOENT);
+    cr_expect_eq(make_link("/f/l", "x"), -N_ENOTDIR);
+    cr_expect_eq(make_link("/l/", "x"), -N_ENOENT);
+    cr_expect_eq(volume_request(&v, N_FREADLINK, (struct file_request){.bytes = 9}, "/f", NULL, NULL), -N_EINVAL);
+    cr_expect_eq(volume_request(&v, N_FREADLINK, (struct file_request){.bytes = 9}, "/l1000", NULL, NULL), 9);
+    cr_expect_eq(volume_request(&v, N_FSTATNAME, (struct file_request){.flags = N_O_NOFOLLOW}, "/l60", NULL, NULL), 0);
+    memcpy(&st, v.reply + sizeof(struct file_reply), sizeof st);
+    cr_expect_eq(st.mode, 0120777);
+    cr_expect_eq(st.size_bytes, 60);
+    cr_expect_eq(v_unlink(&v, "/l61"), 0);
+    cr_expect_eq(v_unlink(&v, "/l59"), 0);
+    finish("symbolic links made");
+}
+
+Test(names, get_attributes)
+{
+    const struct file_attr all = {FILE_ATTR_ALL, 04750, 70000, 80000, 1000, 2000};
+    struct file_stat st;
+    uint64_t sfid;
+
+    start();
+    cr_assert_eq(v_open(&v, "/f", N_O_CREAT, &sfid), 0);
+    cr_assert_eq(make_link("/l", "f"), 0);
+    cr_expect_eq(set_attributes("/l", 0, all), 0);
+    cr_assert_eq(v_stat(&v, "/f", &st), 0);
+    cr_expect(st.mode == 0104750 && st.uid == 70000 && st.gid == 80000 && st.atime_s == 1000 && st.mtime_s == 2000);
+    cr_expect_eq(set_attributes("/l", N_O_NOFOLLOW, (struct file_attr){.what = FILE_ATTR_MTIME, .mtime_s = 7}), 0);
+    cr_expect_eq(set_attributes("/f", 0, (struct file_attr){.what = FILE_ATTR_ATIME, .atime_s = 5}), 0);
+    cr_assert_eq(v_stat(&v, "/f", &st), 0);
+    cr_expect(st.mode == 0104750 && st.uid == 70000 && st.atime_s == 5 && st.mtime_s == 2000);
+    const struct file_attr mode = {.what = FILE_ATTR_MODE, .mode = 0177777};
+    struct file_request r = {.sfid = sfid, .bytes = sizeof mode};
+    cr_expect_eq(volume_request(&v, N_FSETATTR, r, NULL, NULL, &mode), 0);
+    cr_assert_eq(v_stat(&v, "/f", &st), 0);
+    cr_expect_eq(st.mode, 0107777, "the type stays");
+    cr_expect_eq(set_attributes("/f", 0, (struct file_attr){.what = 64}), -N_EINVAL);
+    cr_expect_eq(set_attributes("/f", 0, (struct file_attr){.what = FILE_ATTR_MTIME, .mtime_s = -1}), -N_EINVAL);
+    cr_expect_eq(set_attributes("/f", 0, (struct file_attr){.what = FILE_ATTR_MTIME, .mtime_s = 1ll << 32}), -N_EINVAL);
+    cr_expect_eq(set_attributes("/none", 0, all), -N_ENOENT);
+    finish("attributes");
+}
+
 Test(names, in_a_directory_indexed_by_another_system_stay_valid)
 {
     char name[64];

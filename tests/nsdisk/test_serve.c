@@ -36,7 +36,7 @@ static const struct {
 } messages[] = {
     {"an unknown type", 0x80ff, 40, {.drive = 0}, "", -N_ENOSYS},
     {"a type below the first", 0x8020, 40, {.drive = 0}, "", -N_ENOSYS},
-    {"a type behind the last", 0x8032, 40, {.drive = 0}, "", -N_ENOSYS},
+    {"a type behind the last", 0x8037, 40, {.drive = 0}, "", -N_ENOSYS},
     {"nothing", N_FOPEN, 0, {.drive = 0}, "", -N_EPROTO},
     {"half a header", N_FOPEN, 20, {.drive = 0}, "", -N_EPROTO},
     {"no name", N_FOPEN, 40, {.drive = 0}, "", -N_EPROTO},
@@ -57,6 +57,9 @@ static const struct {
     {"data of 4 GB", N_FWRITE, 44, {.bytes = UINT32_MAX}, "data", -N_EPROTO},
     {"a read of 4 GB", N_FREAD, 40, {.bytes = UINT32_MAX}, "", -N_EPROTO},
     {"a read with a name", N_FREAD, 42, {.bytes = 8, .name_bytes = 2}, "/f", -N_EPROTO},
+    {"attributes that are too short", N_FSETATTRNAME, 46, {.bytes = 4, .name_bytes = 2}, "/fxxxx", -N_EPROTO},
+    {"a link's text with a NUL", N_FSYMLINK, 46, {.bytes = 4, .name_bytes = 2}, "/fx\0xx", -N_EPROTO},
+    {"a link without a text", N_FSYMLINK, 42, {.name_bytes = 2}, "/f", -N_ENOENT},
     {"an access mode of 8", N_FACCESS, 42, {.mode = 8, .name_bytes = 2}, "/f", -N_EINVAL},
     {"access to execute", N_FACCESS, 42, {.mode = 1, .name_bytes = 2}, "/f", -N_EACCES},
     {"access to read and write", N_FACCESS, 42, {.mode = 6, .name_bytes = 2}, "/f", 0},

@@ -19,7 +19,7 @@
  *   N_FSTAT     sfid                                             struct file_stat     0
  *   N_FTRUNCATE sfid offset (the new size)                                            0
  *   N_FSYNC     sfid                                                                  0
- *   N_FSTATNAME drive name                                       struct file_stat     0
+ *   N_FSTATNAME drive name flags(N_O_NOFOLLOW)                   struct file_stat     0
  *   N_FUNLINK   drive name                                                            0
  *   N_FRENAME   drive name name2                                                      0
  *   N_FLINK     drive name name2 (name2 = the new link)                               0
@@ -29,6 +29,11 @@
  *   N_FACCESS   drive name mode (R_OK 4, W_OK 2, X_OK 1)                              0
  *   N_FEXIT     (none): drop every file of this client                                0
  *   N_FSTATFS   drive                                            struct file_statfs   0
+ *   N_FSYMLINK  drive name (the new link) data (what it says)                         0
+ *   N_FREADLINK drive name bytes                                 what it says         bytes of it
+ *   N_FSYNCALL  (none): write everything back                                         0
+ *   N_FSETATTR  sfid data (struct file_attr)                                          0
+ *   N_FSETATTRNAME drive name flags(N_O_NOFOLLOW) data (struct file_attr)             0
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
@@ -37,24 +42,29 @@
 
 #include <stdint.h>
 
-#define FILE_OPS(X)        \
-    X(N_FOPEN, 0x8021)     \
-    X(N_FCLOSE, 0x8022)    \
-    X(N_FREAD, 0x8023)     \
-    X(N_FWRITE, 0x8024)    \
-    X(N_FSTAT, 0x8025)     \
-    X(N_FTRUNCATE, 0x8026) \
-    X(N_FSYNC, 0x8027)     \
-    X(N_FSTATNAME, 0x8028) \
-    X(N_FUNLINK, 0x8029)   \
-    X(N_FRENAME, 0x802a)   \
-    X(N_FLINK, 0x802b)     \
-    X(N_FMKDIR, 0x802c)    \
-    X(N_FRMDIR, 0x802d)    \
-    X(N_FREADDIR, 0x802e)  \
-    X(N_FACCESS, 0x802f)   \
-    X(N_FEXIT, 0x8030)     \
-    X(N_FSTATFS, 0x8031)
+#define FILE_OPS(X)           \
+    X(N_FOPEN, 0x8021)        \
+    X(N_FCLOSE, 0x8022)       \
+    X(N_FREAD, 0x8023)        \
+    X(N_FWRITE, 0x8024)       \
+    X(N_FSTAT, 0x8025)        \
+    X(N_FTRUNCATE, 0x8026)    \
+    X(N_FSYNC, 0x8027)        \
+    X(N_FSTATNAME, 0x8028)    \
+    X(N_FUNLINK, 0x8029)      \
+    X(N_FRENAME, 0x802a)      \
+    X(N_FLINK, 0x802b)        \
+    X(N_FMKDIR, 0x802c)       \
+    X(N_FRMDIR, 0x802d)       \
+    X(N_FREADDIR, 0x802e)     \
+    X(N_FACCESS, 0x802f)      \
+    X(N_FEXIT, 0x8030)        \
+    X(N_FSTATFS, 0x8031)      \
+    X(N_FSYMLINK, 0x8032)     \
+    X(N_FREADLINK, 0x8033)    \
+    X(N_FSETATTR, 0x8034)     \
+    X(N_FSETATTRNAME, 0x8035) \
+    X(N_FSYNCALL, 0x8036)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
@@ -78,6 +88,7 @@ enum {
     N_O_CREAT = 0x200,
     N_O_TRUNC = 0x400,
     N_O_EXCL = 0x800,
+    N_O_NOFOLLOW = 0x100000, /* not of N_FOPEN: the link itself */
     N_O_DIRECTORY = 0x200000,
 }; /* newlib's values */
 
@@ -140,6 +151,27 @@ struct file_statfs {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct file_statfs) == 40, "file_statfs layout");
+
+#define FILE_MODE_TYPE      0170000u
+#define FILE_MODE_REGULAR   0100000u
+#define FILE_MODE_DIRECTORY 0040000u
+
+enum { /* file_attr.what: attributes that are to be set */
+       FILE_ATTR_MODE = 1,
+       FILE_ATTR_UID = 2,
+       FILE_ATTR_GID = 4,
+       FILE_ATTR_ATIME = 8,
+       FILE_ATTR_MTIME = 16,
+       FILE_ATTR_ALL = 31,
+};
+
+struct file_attr {
+    uint32_t what;
+    uint32_t mode; /* permissions */
+    uint32_t uid, gid;
+    int64_t atime_s, mtime_s;
+};
+_Static_assert(sizeof(struct file_attr) == 32, "file_attr layout");
 
 /* The front end's standard streams are open from the start under these identifiers. */
 #define SFID_STDIN  0ull
