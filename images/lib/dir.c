@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "images/lib/failure.h"
@@ -24,19 +25,39 @@ struct dir_stream {
     _Alignas(8) char buffer[DIR_BUFFER_BYTES];
 };
 
-DIR *opendir(const char *path)
+static DIR *new_stream(int fd)
 {
     DIR *dir = malloc(sizeof *dir);
 
-    if (!dir)
-        return NULL;
-    dir->fd = open(path, O_RDONLY | O_DIRECTORY);
-    if (dir->fd < 0) {
-        free(dir);
-        return NULL;
+    if (dir) {
+        dir->fd = fd;
+        dir->position = dir->filled = dir->next = 0;
     }
-    dir->position = dir->filled = dir->next = 0;
     return dir;
+}
+
+DIR *opendir(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY);
+    DIR *dir = fd < 0 ? NULL : new_stream(fd);
+
+    if (fd >= 0 && !dir) {
+        close(fd);
+        errno = ENOMEM;
+    }
+    return dir;
+}
+
+DIR *fdopendir(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return NULL;
+    if (S_ISDIR(st.st_mode))
+        return new_stream(fd);
+    errno = ENOTDIR;
+    return NULL;
 }
 
 int closedir(DIR *dir)
@@ -110,6 +131,20 @@ struct dirent *readdir(DIR *dir)
     memcpy(dir->entry.d_name, record + 1, record->name_bytes);
     dir->entry.d_name[record->name_bytes] = '\0';
     return &dir->entry;
+}
+
+int readdir_r(DIR *dir, struct dirent *entry, struct dirent **result)
+{
+    int before = errno;
+
+    errno = 0;
+    const struct dirent *next = readdir(dir);
+    int error = next ? 0 : errno;
+    errno = before;
+    if (next)
+        *entry = *next;
+    *result = next ? entry : NULL;
+    return error;
 }
 
 long telldir(DIR *dir)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "images/lib/failure.h"
@@ -37,6 +36,29 @@ int _link(const char *path, const char *new_path);
 int _unlink(const char *path);
 int _rename(const char *from, const char *to);
 
+static mode_t mask = S_IWGRP | S_IWOTH; /* umask */
+
+mode_t umask(mode_t new)
+{
+    mode_t before = mask;
+
+    mask = new &ACCESSPERMS;
+    return before;
+}
+
+/* Flags that ask for what is so anyway. O_SYNC: data is on the medium when write returns; sizes take fsync. */
+#define IDLE_FLAGS (O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_SYNC)
+
+/* O_NOFOLLOW is looked after here: servers follow what they find. */
+static long open_checked(const char *path, int flags, mode_t mode)
+{
+    struct file_stat st;
+
+    if ((flags & O_NOFOLLOW) && trap_lstat(path, &st) == 0 && S_ISLNK(st.mode))
+        return -N_ELOOP;
+    return trap_open(path, flags & ~O_NOFOLLOW, mode);
+}
+
 int _open(const char *path, int flags, ...)
 {
     mode_t mode = 0;
@@ -45,10 +67,10 @@ int _open(const char *path, int flags, ...)
         va_list args;
 
         va_start(args, flags);
-        mode = va_arg(args, mode_t);
+        mode = va_arg(args, mode_t) & ~mask;
         va_end(args);
     }
-    long fd = failure_of_path("open", path, trap_open(path, flags, mode));
+    long fd = failure_of_path("open", path, open_checked(path, flags & ~IDLE_FLAGS, mode));
     if (fd >= 0)
         failure_name(fd, path);
     return (int)result_to_errno(fd);
@@ -211,20 +233,40 @@ int fdatasync(int fd)
     return fsync(fd);
 }
 
-int fstatfs(int fd, struct statfs *st)
+int mkdir(const char *path, mode_t mode)
 {
-    struct file_statfs from;
-    long result = failure_of_fd("fstatfs", fd, trap_statfs(fd, &from));
+    return (int)result_to_errno(failure_of_path("mkdir", path, trap_mkdir(path, mode & ~mask)));
+}
+
+int rmdir(const char *path)
+{
+    return (int)result_to_errno(failure_of_path("rmdir", path, trap_rmdir(path)));
+}
+
+int lstat(const char *path, struct stat *st)
+{
+    struct file_stat from;
+    long result = failure_of_path("lstat", path, trap_lstat(path, &from));
 
     if (result >= 0)
-        *st = (struct statfs){from.block_bytes, from.blocks, from.blocks_free, from.inodes, from.inodes_free};
+        stat_unpack(st, &from);
     return (int)result_to_errno(result);
 }
 
-int statfs(const char *path, struct statfs *st)
+int symlink(const char *text, const char *path)
 {
-    int fd = open(path, O_RDONLY);
-    int result = fd < 0 ? -1 : fstatfs(fd, st);
+    return (int)result_to_errno(failure_of_path("symlink", path, trap_symlink(text, path)));
+}
+
+ssize_t readlink(const char *path, char *buf, size_t size)
+{
+    return result_to_errno(failure_of_path("readlink", path, trap_readlink(path, buf, io_count(size))));
+}
+
+int truncate(const char *path, off_t size)
+{
+    int fd = open(path, O_WRONLY);
+    int result = fd < 0 ? -1 : ftruncate(fd, size);
     int error = errno;
 
     if (fd >= 0)
@@ -233,14 +275,19 @@ int statfs(const char *path, struct statfs *st)
     return result;
 }
 
-int mkdir(const char *path, mode_t mode)
+void sync(void)
 {
-    return (int)result_to_errno(failure_of_path("mkdir", path, trap_mkdir(path, mode)));
+    trap_sync();
 }
 
-int rmdir(const char *path)
+int euidaccess(const char *path, int mode)
 {
-    return (int)result_to_errno(failure_of_path("rmdir", path, trap_rmdir(path)));
+    return access(path, mode);
+}
+
+int eaccess(const char *path, int mode)
+{
+    return access(path, mode);
 }
 
 int access(const char *path, int mode)

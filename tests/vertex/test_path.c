@@ -24,6 +24,48 @@ static const struct {
     {"//sixteen-letters!/x", -N_ENOENT, NULL, NULL},
 };
 
+static const struct {
+    const char *base, *text, *joined, *simple; /* joined: NULL: too long */
+} joins[] = {
+    {"/", "a", "/a", "/a"},
+    {"/a/b", "c", "/a/b/c", "/a/b/c"},
+    {"/a/b", "/c", "/c", "/c"},
+    {"/a/b", "//v/c", "//v/c", "//v/c"},
+    {"/a/b", "", "", NULL},
+    {"/a/b", "..", "/a/b/..", "/a"},
+    {"/a/b", "../..", "/a/b/../..", "/"},
+    {"/a/b", "../../..", "/a/b/../../..", "/"},
+    {"/a/b", "./c/./d/", "/a/b/./c/./d/", "/a/b/c/d"},
+    {"/a", "...", "/a/...", "/a/..."},
+    {"/a", "x//y///", "/a/x//y///", "/a/x/y"},
+    {"//v", "c", "//v/c", "//v/c"},
+    {"//v/", "c", "//v/c", "//v/c"},
+    {"//v/d", "../../e", "//v/d/../../e", "//v/e"},
+    {"//v/d", "..", "//v/d/..", "//v/"},
+    {"/", "//v", "//v", "//v/"},
+    {"/", "/..", "/..", "/"},
+    {"/a/b", "0123456789012345678901234", "/a/b/0123456789012345678901234", "/a/b/0123456789012345678901234"},
+    {"/a/b", "01234567890123456789012345", NULL, NULL},
+};
+
+Test(path, names_begin_at_the_working_directory)
+{
+    for (unsigned i = 0; i < sizeof joins / sizeof joins[0]; i++) {
+        char text[31];
+
+        strcpy(text, joins[i].text);
+        int error = path_prepend(joins[i].base, text, sizeof text);
+        cr_expect_eq(error, joins[i].joined ? 0 : -N_ENAMETOOLONG, "%s %s: %d", joins[i].base, joins[i].text, error);
+        if (error || !joins[i].joined)
+            continue;
+        cr_expect_str_eq(text, joins[i].joined);
+        if (!joins[i].simple)
+            continue;
+        cr_expect_eq(path_simplify(text), strlen(joins[i].simple), "%s", text);
+        cr_expect_str_eq(text, joins[i].simple);
+    }
+}
+
 Test(path, names_lead_to_a_volume_or_to_the_front_end)
 {
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -65,7 +65,17 @@
     X(rwait, 46)      /* node                                 status of its program, when it has ended */  \
     X(sigpending, 47) /*                                     signals that are pending                 */   \
     X(sigsuspend, 48) /* signals blocked instead             -EINTR, after a handler                  */   \
-    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the one taken; -EAGAIN: time is over     */
+    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the one taken; -EAGAIN: time is over     */  \
+    X(chdir, 50)      /* path                                 0                                        */  \
+    X(fdpath, 51)     /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */  \
+                      /* working directory; buf bytes         which it was opened                      */  \
+    X(lstat, 52)      /* path struct file_stat *              0                                        */  \
+    X(symlink, 53)    /* text path                            0                                        */  \
+    X(readlink, 54)   /* path buf bytes                       bytes                                    */  \
+    X(setattr, 55)    /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */  \
+    X(fsetattr, 56)   /* ufid struct file_attr *              0                                        */  \
+    X(itimer, 57)     /* struct abi_itimer *, its old one *   0; either may be 0                       */  \
+    X(sync, 58)       /*                                      0; all volumes have written all back     */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -76,6 +86,12 @@ struct abi_whoami {
     int32_t proc;
     int32_t host; /* usable as a destination */
     int32_t dim;  /* of the subcube */
+};
+
+/* SIGALRM comes at_cycles, and then every interval_cycles. */
+struct abi_itimer {
+    uint64_t at_cycles;       /* absolute; ~0: never */
+    uint64_t interval_cycles; /* 0: once */
 };
 
 /* The NCU's time stamps of the last user or file message that this process sent, and of the last it took. */

@@ -4,7 +4,7 @@
 
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
-#include "vertex/file/path.h"
+#include "vertex/file/name.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
@@ -12,10 +12,6 @@
 #include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
-
-#define MODE_TYPE      0170000u
-#define MODE_REGULAR   0100000u
-#define MODE_DIRECTORY 0040000u
 
 enum { SEEK_FROM_START, SEEK_FROM_HERE, SEEK_FROM_END };
 
@@ -52,6 +48,7 @@ static int add_file(struct proc *p, const struct file *f)
 static void remove_file(struct proc *p, uint64_t ufid)
 {
     async_drop(p, ufid);
+    name_free(p->file[ufid]->path);
     kmem_free(MEM_PROCESS, p->file[ufid], sizeof(struct file));
     p->file[ufid] = NULL;
 }
@@ -103,176 +100,13 @@ void file_free_all(struct proc *p)
     for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
         if (p->file[i])
             remove_file(p, i);
-}
-
-/* ---- Names ---- */
-
-struct target {
-    uint32_t node;
-    uint16_t drive;
-    const char *name;
-    uint32_t bytes;
-};
-
-static bool same_name(const char *a, const char *b)
-{
-    for (uint32_t i = 0; i < VOLUME_NAME_BYTES; i++) {
-        if (a[i] != b[i])
-            return false;
-        if (a[i] == '\0')
-            return true;
-    }
-    return true;
-}
-
-static const struct load_volume *find_volume(const struct proc *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->volumes; i++)
-        if (same_name(p->volume[i].name, name))
-            return &p->volume[i];
-    return NULL;
-}
-
-/* Reads the program's path into p->path[slot] and finds who serves it. */
-static int find_target(struct proc *p, uint64_t path, int slot, struct target *t)
-{
-    struct path_parts parts;
-    int64_t length = vm_copy_string(&p->vm, p->path[slot], path, sizeof p->path[slot]);
-
-    if (length < 0)
-        return length;
-    int error = path_parse(p->path[slot], &parts);
-    if (error)
-        return error;
-    *t = (struct target){.node = NODE_HOST, .name = parts.name, .bytes = parts.name_bytes};
-    if (parts.on_volume) {
-        const struct load_volume *v = find_volume(p, parts.volume);
-
-        if (!v)
-            return -N_ENOENT;
-        t->node = v->node;
-        t->drive = v->drive;
-    }
-    return 0;
-}
-
-/* A volume's names begin with '/': "//df00" and "//df00/" are its root. The front end gets names as the program
- * gave them, relative to the folder that it serves or absolute. */
-static bool needs_slash(const struct target *t)
-{
-    return t->node != NODE_HOST && (t->bytes == 0 || t->name[0] != '/');
-}
-
-static uint32_t wire_bytes(const struct target *t)
-{
-    return t->bytes + needs_slash(t);
-}
-
-static void add_name(struct message *m, const struct target *t)
-{
-    if (needs_slash(t))
-        request_add(m, "/", 1);
-    request_add(m, t->name, t->bytes);
-}
-
-/* A request about one or two names; `second` may be NULL. */
-static int64_t call_target(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
-                           struct file_request fields, struct message **reply)
-{
-    uint32_t bytes = wire_bytes(first), bytes2 = second ? wire_bytes(second) : 0;
-    struct message *m;
-
-    if (reply)
-        *reply = NULL;
-    if (bytes > FILE_NAME_MAX_BYTES || bytes2 > FILE_NAME_MAX_BYTES)
-        return -N_ENAMETOOLONG;
-    fields.drive = first->drive;
-    fields.name_bytes = bytes;
-    fields.name2_bytes = bytes2;
-    int error = request_new(p, &fields, bytes + bytes2, &m);
-    if (error)
-        return error;
-    add_name(m, first);
-    if (second)
-        add_name(m, second);
-    return request_call(p, m, first->node, type, reply);
-}
-
-static int64_t call_name(struct proc *p, uint32_t type, uint64_t path, uint32_t mode, struct message **reply)
-{
-    struct target t;
-    int error = find_target(p, path, 0, &t);
-
-    if (reply)
-        *reply = NULL;
-    return error ? error : call_target(p, type, &t, NULL, (struct file_request){.mode = mode}, reply);
-}
-
-static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint64_t path2)
-{
-    struct target t, t2;
-    int error = find_target(p, path, 0, &t);
-
-    if (!error)
-        error = find_target(p, path2, 1, &t2);
-    if (error)
-        return error;
-    if (t.node != t2.node || t.drive != t2.drive)
-        return -N_EXDEV;
-    return call_target(p, type, &t, &t2, (struct file_request){0}, NULL);
-}
-
-/* Copies a reply's structure to the program and releases it. */
-static int64_t give_reply(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes)
-{
-    if (status >= 0)
-        status = reply_bytes(reply) < bytes ? -N_EPROTO : vm_copy_out(&p->vm, to, reply_data(reply), bytes);
-    if (reply)
-        msg_release(reply);
-    return status;
-}
-
-int64_t sys_stat(struct proc *p, const uint64_t *arg)
-{
-    struct message *reply;
-    int64_t status = call_name(p, N_FSTATNAME, arg[0], 0, &reply);
-
-    return give_reply(p, status, reply, arg[1], sizeof(struct file_stat));
-}
-
-int64_t sys_unlink(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FUNLINK, arg[0], 0, NULL);
-}
-
-int64_t sys_rename(struct proc *p, const uint64_t *arg)
-{
-    return call_two_names(p, N_FRENAME, arg[0], arg[1]);
-}
-
-int64_t sys_link(struct proc *p, const uint64_t *arg)
-{
-    return call_two_names(p, N_FLINK, arg[0], arg[1]);
-}
-
-int64_t sys_mkdir(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FMKDIR, arg[0], arg[1], NULL);
-}
-
-int64_t sys_rmdir(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FRMDIR, arg[0], 0, NULL);
-}
-
-int64_t sys_access(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FACCESS, arg[0], arg[1], NULL);
+    name_free(p->directory);
+    p->directory = NULL;
 }
 
 /* ---- Open and close ---- */
 
-static int finish_open(struct file *f, const struct message *reply)
+static int finish_open(struct proc *p, struct file *f, const struct message *reply)
 {
     const struct file_opened *o = reply_data(reply);
     struct file_opened opened;
@@ -280,9 +114,12 @@ static int finish_open(struct file *f, const struct message *reply)
     if (reply_bytes(reply) < sizeof opened)
         return -N_EPROTO;
     copy_bytes(&opened, o, sizeof opened);
-    uint32_t type = opened.stat.mode & MODE_TYPE;
+    uint32_t type = opened.stat.mode & FILE_MODE_TYPE;
     f->sfid = opened.sfid;
-    f->stream = type != MODE_REGULAR && type != MODE_DIRECTORY;
+    f->directory = type == FILE_MODE_DIRECTORY;
+    f->stream = type != FILE_MODE_REGULAR && !f->directory;
+    if (f->directory)
+        f->path = name_copy(p);
     return 0;
 }
 
@@ -293,7 +130,7 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
     struct file_request fields = {.flags = arg[1], .mode = arg[2]};
     struct message *reply;
     struct target t;
-    int error = find_target(p, arg[0], 0, &t);
+    int error = name_find(p, arg[0], 0, &t);
 
     if (error)
         return error;
@@ -302,9 +139,9 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
     int ufid = add_file(p, &f);
     if (ufid < 0)
         return ufid;
-    int64_t status = call_target(p, N_FOPEN, &t, NULL, fields, &reply);
+    int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, &reply);
     if (status >= 0)
-        status = finish_open(p->file[ufid], reply);
+        status = finish_open(p, p->file[ufid], reply);
     if (reply)
         msg_release(reply);
     if (status < 0 && !p->killed)
@@ -343,17 +180,6 @@ int64_t sys_close(struct proc *p, const uint64_t *arg)
 
 /* ---- Reading and writing ---- */
 
-/* The data of a read's reply goes to the program. Returns the bytes. */
-static int64_t give_data(struct proc *p, int64_t status, const struct message *reply, uint64_t to, uint64_t asked)
-{
-    if (status < 0)
-        return status;
-    if ((uint64_t)status > asked || reply_bytes(reply) < (uint64_t)status)
-        return -N_EPROTO;
-    int error = proc_copy_out(p, to, reply_data(reply), status);
-    return error ? error : status;
-}
-
 /* A file's bytes from `offset` on, in a piece that one request carries. */
 typedef int64_t piece_function(struct proc *p, struct file *f, uint64_t address, uint64_t bytes, uint64_t offset);
 
@@ -365,7 +191,7 @@ static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t 
     if (error)
         return error;
     int64_t status = call_file(p, N_FREAD, f, (struct file_request){.offset = offset, .bytes = bytes}, &reply);
-    status = give_data(p, status, reply, to, bytes);
+    status = reply_give_data(p, status, reply, to, bytes);
     if (reply)
         msg_release(reply);
     return status;
@@ -549,7 +375,7 @@ int64_t sys_fstat(struct proc *p, const uint64_t *arg)
     if (!f)
         return -N_EBADF;
     int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
-    return give_reply(p, status, reply, arg[1], sizeof(struct file_stat));
+    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
 }
 
 int64_t sys_statfs(struct proc *p, const uint64_t *arg)
@@ -560,7 +386,7 @@ int64_t sys_statfs(struct proc *p, const uint64_t *arg)
     if (!f)
         return -N_EBADF;
     int64_t status = call_file(p, N_FSTATFS, f, (struct file_request){0}, &reply);
-    return give_reply(p, status, reply, arg[1], sizeof(struct file_statfs));
+    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_statfs));
 }
 
 int64_t sys_ftruncate(struct proc *p, const uint64_t *arg)
@@ -579,6 +405,24 @@ int64_t sys_fsync(struct proc *p, const uint64_t *arg)
     struct file *f = file_get(p, arg[0]);
 
     return f ? call_file(p, N_FSYNC, f, (struct file_request){0}, NULL) : -N_EBADF;
+}
+
+int64_t sys_fsetattr(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct file_attr attr;
+    struct message *m;
+
+    if (!f)
+        return -N_EBADF;
+    if (vm_copy_in(&p->vm, &attr, arg[1], sizeof attr) != 0)
+        return -N_EFAULT;
+    const struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .bytes = sizeof attr};
+    int error = request_new(p, &fields, sizeof attr, &m);
+    if (error)
+        return error;
+    request_add(m, &attr, sizeof attr);
+    return request_call(p, m, f->node, N_FSETATTR, NULL);
 }
 
 int64_t sys_ionode(struct proc *p, const uint64_t *arg)
@@ -626,7 +470,7 @@ int64_t sys_readdir(struct proc *p, const uint64_t *arg)
     if (!f)
         return -N_EBADF;
     int64_t status = call_file(p, N_FREADDIR, f, (struct file_request){.offset = f->offset, .bytes = bytes}, &reply);
-    status = give_data(p, status, reply, arg[1], bytes);
+    status = reply_give_data(p, status, reply, arg[1], bytes);
     if (status > 0) {
         int64_t next = next_offset(reply_data(reply), status);
 

@@ -20,10 +20,12 @@ struct file {
     uint32_t node; /* server */
     uint16_t drive;
     bool standard; /* one of 0, 1, 2: open at the front end from the start */
-    bool stream;   /* has no position: not a regular file or directory */
+    bool directory;
+    bool stream; /* has no position: not a regular file or directory */
     uint32_t flags;
     uint32_t pending; /* readstarts and writestarts under way */
     uint64_t sfid;
+    char *path; /* of a directory: absolute, simple; NULL: there was no memory for it */
     uint64_t offset;
     uint64_t short_at;     /* lowest end of those that came short, FILE_NOT_SHORT: none did */
     uint64_t appended_end; /* highest end of the appends among them; 0: none */

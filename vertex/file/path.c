@@ -11,6 +11,62 @@ static uint32_t length(const char *s)
     return n;
 }
 
+int path_prepend(const char *base, char *text, uint32_t size)
+{
+    uint32_t n = length(text), ahead = length(base);
+
+    if (n == 0 || text[0] == '/')
+        return 0;
+    ahead += base[ahead - 1] != '/';
+    if (ahead + n >= size)
+        return -N_ENAMETOOLONG;
+    for (uint32_t i = n + 1; i-- > 0;)
+        text[ahead + i] = text[i];
+    for (uint32_t i = 0; i < ahead && base[i]; i++)
+        text[i] = base[i];
+    text[ahead - 1] = '/';
+    return 0;
+}
+
+/* Bytes of "//volume", or 0. */
+static uint32_t root_bytes(const char *text)
+{
+    uint32_t n = 2;
+
+    if (text[0] != '/' || text[1] != '/')
+        return 0;
+    while (text[n] && text[n] != '/')
+        n++;
+    return n;
+}
+
+uint32_t path_simplify(char *text)
+{
+    uint32_t root = root_bytes(text), to = root, from = root;
+
+    while (text[from]) {
+        uint32_t n = 0;
+
+        while (text[from] == '/')
+            from++;
+        while (text[from + n] && text[from + n] != '/')
+            n++;
+        if (n == 2 && text[from] == '.' && text[from + 1] == '.') {
+            while (to > root && text[--to] != '/')
+                ;
+        } else if (n > 0 && !(n == 1 && text[from] == '.')) {
+            text[to++] = '/';
+            for (uint32_t i = 0; i < n; i++)
+                text[to++] = text[from + i];
+        }
+        from += n;
+    }
+    if (to == root)
+        text[to++] = '/';
+    text[to] = '\0';
+    return to;
+}
+
 static int parse_volume(const char *volume, struct path_parts *parts)
 {
     uint32_t n = 0;

@@ -16,6 +16,13 @@ struct path_parts {
     uint32_t name_bytes;            /* without the NUL; 0: the root */
 };
 
+/* Makes the path in `text`, which has room for `size` bytes, one that begins at `base`, which is absolute, unless it is
+ * absolute itself or empty. 0, or -N_ENAMETOOLONG. */
+int path_prepend(const char *base, char *text, uint32_t size);
+/* Takes ".", "..", repeated and final slashes out of an absolute path; above a root is the root. Returns its length.
+ * By its text alone: ".." behind a symbolic link is the folder that the link is in. */
+uint32_t path_simplify(char *text);
+
 /* 0, or -N_ENOENT: empty path, or no volume has such a name (empty, too long). */
 int path_parse(const char *path, struct path_parts *parts);
 

@@ -156,6 +156,25 @@ uint64_t reply_bytes(const struct message *reply)
     return reply->bytes - sizeof(struct file_reply);
 }
 
+int64_t reply_give_structure(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes)
+{
+    if (status >= 0)
+        status = reply_bytes(reply) < bytes ? -N_EPROTO : vm_copy_out(&p->vm, to, reply_data(reply), bytes);
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
+int64_t reply_give_data(struct proc *p, int64_t status, const struct message *reply, uint64_t to, uint64_t asked)
+{
+    if (status < 0)
+        return status;
+    if ((uint64_t)status > asked || reply_bytes(reply) < (uint64_t)status)
+        return -N_EPROTO;
+    int error = proc_copy_out(p, to, reply_data(reply), status);
+    return error ? error : status;
+}
+
 bool request_is(const struct message *m)
 {
     return m->sequence != 0 && N_IS_FILE_REQUEST(TAG_TYPE(m->tag));

@@ -39,6 +39,13 @@ int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t 
 const void *reply_data(const struct message *reply);
 uint64_t reply_bytes(const struct message *reply);
 
+/* Copies a reply's structure of so many bytes to the program, if the status is no error, and releases the reply, which
+ * may be NULL. Returns the status; -N_EPROTO, -N_EFAULT. */
+int64_t reply_give_structure(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes);
+/* The data of a reply, of which `asked` bytes were asked for, goes to the program. Returns the bytes; -N_EPROTO,
+ * -N_EFAULT. */
+int64_t reply_give_data(struct proc *p, int64_t status, const struct message *reply, uint64_t to, uint64_t asked);
+
 /* A message that was sent is a request. */
 bool request_is(const struct message *m);
 /* A reply that arrived is to a request that the process waits for, or will. */

@@ -138,7 +138,7 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
     p->range_high = N_TYPE_USER_MAX;
     p->reader.short_bytes = -1;
     p->long_way = charge_is_due();
-    p->deadline_cycles = NCU_TIMER_NONE;
+    p->deadline_cycles = p->alarm.at_cycles = NCU_TIMER_NONE;
     proc_table[procid] = p;
     proc_number++;
     proc_update_exact();
@@ -256,6 +256,7 @@ void proc_exit(struct proc *p)
 {
     p->state = PROC_ENDING;
     p->killed = false;
+    p->alarm.at_cycles = NCU_TIMER_NONE;
     timer_clear(p);
     while (p->reader.landing)
         sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);

@@ -91,6 +91,7 @@ struct proc {
     struct proc_wait wait;
     uint64_t deadline_cycles; /* NCU_TIMER_NONE: none */
     bool timed_out;           /* the deadline has passed */
+    struct abi_itimer alarm;  /* SIGALRM */
 
     /* messages */
     struct msg_queue inbox;
@@ -119,6 +120,7 @@ struct proc {
     struct async *async;                   /* readstarts and writestarts under way, newest first */
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
+    char *directory;                       /* names begin there; NULL: at "/" */
     struct message *begin;                 /* N_LOAD_BEGIN, held: the volumes are in it */
     const struct load_volume *volume;
     uint32_t volumes;

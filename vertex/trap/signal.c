@@ -113,6 +113,11 @@ void signal_broken_pipe(struct proc *p)
         proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + SIGNAL_PIPE);
 }
 
+void signal_alarm(struct proc *p)
+{
+    signal_own(p, SIGNAL_ALRM);
+}
+
 static uint32_t signal_of_fault(uint64_t scause)
 {
     switch (scause) {

@@ -27,6 +27,7 @@ enum signal { /* newlib's numbers */
               SIGNAL_BUS = 10,
               SIGNAL_SEGV = 11,
               SIGNAL_PIPE = 13,
+              SIGNAL_ALRM = 14,
               SIGNAL_URG = 16,
               SIGNAL_STOP = 17,
               SIGNAL_TSTP = 18,
@@ -47,6 +48,8 @@ void signal_arrival(struct proc *p, const struct message *m);
 void signal_own(struct proc *p, uint32_t signal);
 /* The process that runs gets EPIPE: what it wrote nobody reads any more. */
 void signal_broken_pipe(struct proc *p);
+/* The process's alarm rings. */
+void signal_alarm(struct proc *p);
 /* The process that runs has faulted. True: its handler will be called. */
 bool signal_fault(struct proc *p, uint64_t scause, uint64_t address);
 

@@ -69,6 +69,21 @@ int64_t sys_monitor(struct proc *p, const uint64_t *arg)
     return vm_copy_out(&p->vm, arg[0], &monitor, sizeof monitor);
 }
 
+int64_t sys_itimer(struct proc *p, const uint64_t *arg)
+{
+    struct abi_itimer alarm;
+
+    if (arg[0] && vm_copy_in(&p->vm, &alarm, arg[0], sizeof alarm) != 0)
+        return -N_EFAULT;
+    if (arg[1] && vm_copy_out(&p->vm, arg[1], &p->alarm, sizeof p->alarm) != 0)
+        return -N_EFAULT;
+    if (arg[0] && alarm.interval_cycles > INT64_MAX)
+        return -N_EINVAL;
+    if (arg[0])
+        timer_set_alarm(p, &alarm);
+    return 0;
+}
+
 int64_t sys_sleep(struct proc *p, const uint64_t *arg)
 {
     int64_t result = 0;

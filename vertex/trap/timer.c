@@ -2,6 +2,7 @@
 
 #include "vertex/base/report.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/trap/signal.h"
 #include "vertex/trap/trap.h"
 
 static uint64_t armed = NCU_TIMER_NONE; /* what the NCU has */
@@ -17,6 +18,8 @@ static uint64_t earliest(void)
 
         if (p && p->deadline_cycles < at)
             at = p->deadline_cycles;
+        if (p && p->alarm.at_cycles < at)
+            at = p->alarm.at_cycles;
     }
     return at;
 }
@@ -55,6 +58,23 @@ void timer_set_report(uint64_t at_cycles)
     update();
 }
 
+void timer_set_alarm(struct proc *p, const struct abi_itimer *alarm)
+{
+    p->alarm = *alarm;
+    update();
+}
+
+/* Alarms that were missed are one. */
+static void ring(struct proc *p, uint64_t now_cycles)
+{
+    struct abi_itimer *a = &p->alarm;
+
+    a->at_cycles = a->interval_cycles ? a->at_cycles + a->interval_cycles : NCU_TIMER_NONE;
+    if (a->at_cycles <= now_cycles)
+        a->at_cycles = now_cycles + a->interval_cycles;
+    signal_alarm(p);
+}
+
 static void expire(struct proc *p)
 {
     p->deadline_cycles = NCU_TIMER_NONE;
@@ -70,6 +90,8 @@ void timer_due(uint64_t now_cycles)
 
         if (p && p->deadline_cycles <= now_cycles)
             expire(p);
+        if (p && p->alarm.at_cycles <= now_cycles)
+            ring(p, now_cycles);
     }
     if (slice_end <= now_cycles) {
         slice_end = NCU_TIMER_NONE;

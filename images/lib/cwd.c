@@ -1,0 +1,48 @@
+/*
+ * The working directory. The kernel has it, so that every call about a name begins there.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images/lib/failure.h"
+#include "images/lib/result.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
+
+int chdir(const char *path)
+{
+    return (int)result_to_errno(failure_of_path("chdir", path, trap_chdir(path)));
+}
+
+int fchdir(int fd)
+{
+    char path[FILE_NAME_MAX_BYTES + 1];
+    long result = failure_of_fd("fchdir", fd, fd < 0 ? -N_EBADF : trap_fdpath(fd, path, sizeof path));
+
+    return result < 0 ? (int)result_to_errno(result) : chdir(path);
+}
+
+char *getcwd(char *buf, size_t size)
+{
+    char path[FILE_NAME_MAX_BYTES + 1];
+
+    if (buf && size == 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (result_to_errno(trap_fdpath(-1, buf ? buf : path, buf ? (long)size : (long)sizeof path)) < 0)
+        return NULL;
+    return buf ? buf : strdup(path);
+}
+
+char *getwd(char *buf)
+{
+    return getcwd(buf, PATH_MAX);
+}
+
+char *get_current_dir_name(void)
+{
+    return getcwd(NULL, 0);
+}

@@ -1,0 +1,592 @@
+/*
+ * Calls of POSIX beyond reading and writing: the same cases run on the front end and on volumes.
+ *
+ *   posix CASE PREFIX     PREFIX is the root of names: "/" or "//df00/"
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <ntime.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "check.h"
+
+/* A name with the prefix; one of four buffers in turn. */
+static const char *name_of(const char *name)
+{
+    static char names[4][200];
+    static unsigned turn;
+    char *made = names[turn++ % 4];
+
+    snprintf(made, sizeof names[0], "%s%s", test_argv[0], name);
+    return made;
+}
+
+#define check_fails(call, expected_errno)                                                                           \
+    do {                                                                                                            \
+        errno = 0;                                                                                                  \
+        long check_result = (long)(call);                                                                           \
+        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, check_result, \
+              errno, strerror(errno), #expected_errno);                                                             \
+    } while (0)
+
+#define check_works(call)                                                       \
+    do {                                                                        \
+        errno = 0;                                                              \
+        check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno)); \
+    } while (0)
+
+#define check_text(actual, expected)                                                                      \
+    do {                                                                                                  \
+        const char *text_actual = (actual), *text_expected = (expected);                                  \
+        check(text_actual &&strcmp(text_actual, text_expected) == 0, "%s is \"%s\", not \"%s\"", #actual, \
+              text_actual ? text_actual : "NULL", text_expected);                                         \
+    } while (0)
+
+static bool on_volume(void)
+{
+    return strncmp(test_argv[0], "//", 2) == 0;
+}
+
+static void make_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+    check(fd >= 0, "open %s: %s", path, strerror(errno));
+    check_equal(write(fd, text, strlen(text)), strlen(text));
+    check_works(close(fd));
+}
+
+static void expect_file(const char *path, const char *text)
+{
+    char got[100] = "";
+    int fd = open(path, O_RDONLY);
+
+    check(fd >= 0, "open %s: %s", path, strerror(errno));
+    check(read(fd, got, sizeof got - 1) >= 0, "read %s", path);
+    check_text(got, text);
+    check_works(close(fd));
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* ---- Names ---- */
+
+static void has_a_working_directory(void)
+{
+    static const struct {
+        const char *to, *now; /* behind the prefix, if `to` is relative */
+    } steps[] = {{"d", "d"},    {"e", "d/e"},    {"..", "d"},        {"./e/../e/", "d/e"},
+                 {"../..", ""}, {"d//e", "d/e"}, {"../../../..", ""}};
+    char cwd[100], longest[1100];
+
+    check_text(getcwd(cwd, sizeof cwd), "/");
+    check_works(mkdir(name_of("d"), 0755));
+    check_works(mkdir(name_of("d/e"), 0755));
+    make_file(name_of("d/file"), "in d");
+    check_works(chdir(test_argv[0]));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        check_works(chdir(steps[i].to));
+        check_text(getcwd(cwd, sizeof cwd), name_of(steps[i].now));
+    }
+    check_works(chdir("d"));
+    expect_file("file", "in d");
+    expect_file("e/../file", "in d");
+    make_file("e/new", "new");
+    check_works(rename("e/new", "moved"));
+    check(exists(name_of("d/moved")) && !exists("e/new"), "a rename from the working directory");
+    int fd = open(".", O_RDONLY);
+    check(fd >= 0, "open .");
+    check_works(chdir("/"));
+    check_text(getcwd(cwd, sizeof cwd), "/");
+    check(!exists("moved"), "still in d");
+    check_works(fchdir(fd));
+    check(exists("moved"), "not in d again");
+    check_works(close(fd));
+    check_fails(fchdir(fd), EBADF);
+    check_fails(fchdir(-1), EBADF);
+    check_fails(chdir("file"), ENOTDIR);
+    check_fails(chdir("none"), ENOENT);
+    check_fails(chdir(""), ENOENT);
+    check_fails(chdir((char *)0xc0000000ul), EFAULT);
+    fd = open("file", O_RDONLY);
+    check_fails(fchdir(fd), ENOTDIR);
+    check_works(close(fd));
+    errno = 0;
+    check(!getcwd(cwd, 2) && errno == ERANGE, "2 bytes are enough");
+    check(!getcwd(cwd, 0) && errno == EINVAL, "0 bytes are enough");
+    char *own = getcwd(NULL, 0);
+    check_text(own, name_of("d"));
+    free(own);
+    memset(longest, 'x', sizeof longest);
+    memcpy(longest, "e/", 2);
+    longest[1024] = '\0';
+    check_fails(open(longest, O_RDONLY), ENAMETOOLONG);
+    check_works(unlink("moved"));
+    check_works(unlink("file"));
+    check_works(rmdir("e"));
+}
+
+static void has_names_at_directories(void)
+{
+    char text[10] = "";
+    struct stat st, by_name;
+
+    check_works(mkdir(name_of("d"), 0755));
+    int d = open(name_of("d"), O_RDONLY | O_DIRECTORY);
+    check(d >= 0, "open d");
+    int fd = openat(d, "file", O_RDWR | O_CREAT | O_EXCL, 0600);
+    check(fd >= 0, "openat: %s", strerror(errno));
+    check_equal(write(fd, "text", 4), 4);
+    expect_file(name_of("d/file"), "text");
+    check_works(fstatat(d, "file", &st, 0));
+    check_works(stat(name_of("d/file"), &by_name));
+    check(st.st_ino == by_name.st_ino && st.st_size == 4, "another file");
+    check_works(faccessat(d, "file", R_OK, 0));
+    check_fails(faccessat(d, "none", R_OK, 0), ENOENT);
+    check_works(mkdirat(d, "sub", 0755));
+    check_works(renameat(d, "file", d, "sub/moved"));
+    check_works(linkat(d, "sub/moved", d, "link", 0));
+    check_works(symlinkat("sub/moved", d, "soft"));
+    check_equal(readlinkat(d, "soft", text, sizeof text), 9);
+    check(memcmp(text, "sub/moved", 9) == 0, "%.10s", text);
+    check_works(fstatat(d, "soft", &st, 0));
+    check(S_ISREG(st.st_mode), "the file");
+    check_works(fstatat(d, "soft", &st, AT_SYMLINK_NOFOLLOW));
+    check(S_ISLNK(st.st_mode), "the link itself");
+    check_works(fchmodat(d, "link", 0640, 0));
+    check_works(stat(name_of("d/sub/moved"), &st));
+    check_equal(st.st_mode & 0777, 0640);
+    check_fails(unlinkat(d, "sub", 0), EISDIR);
+    check_works(unlinkat(d, "sub/moved", 0));
+    check_works(unlinkat(d, "soft", 0));
+    check_works(unlinkat(d, "link", 0));
+    check_works(unlinkat(d, "sub", AT_REMOVEDIR));
+    check_fails(openat(d, "none", O_RDONLY), ENOENT);
+    check_fails(openat(fd, "x", O_RDONLY), ENOTDIR);
+    check_fails(openat(99, "x", O_RDONLY), EBADF);
+    check_fails(openat(d, "", O_RDONLY), ENOENT);
+    check_fails(unlinkat(d, "x", 1 << 20), EINVAL);
+    check_works(chdir(name_of("d")));
+    check_fails(openat(AT_FDCWD, "none", O_RDONLY), ENOENT);
+    int other = openat(AT_FDCWD, "here", O_CREAT | O_WRONLY, 0600);
+    check(other >= 0 && exists(name_of("d/here")), "at the working directory");
+    int absolute = openat(99, name_of("d/here"), O_RDONLY);
+    check(absolute >= 0, "an absolute name needs no directory");
+    check_works(unlink("here"));
+}
+
+static void follows_symbolic_links(void)
+{
+    char text[100];
+    struct stat st;
+
+    make_file(name_of("file"), "text");
+    check_works(symlink("file", name_of("soft")));
+    expect_file(name_of("soft"), "text");
+    check_equal(readlink(name_of("soft"), text, sizeof text), 4);
+    check(memcmp(text, "file", 4) == 0, "%.4s", text);
+    check_equal(readlink(name_of("soft"), text, 2), 2);
+    check_fails(readlink(name_of("soft"), text, 0), EINVAL);
+    check_fails(readlink(name_of("file"), text, sizeof text), EINVAL);
+    check_fails(readlink(name_of("none"), text, sizeof text), ENOENT);
+    check_fails(readlink(name_of("soft"), (char *)0xc0000000ul, 10), EFAULT);
+    check_fails(symlink("x", name_of("file")), EEXIST);
+    check_fails(symlink("", name_of("y")), ENOENT);
+    check_fails(symlink((char *)0xc0000000ul, name_of("y")), EFAULT);
+    check_works(lstat(name_of("soft"), &st));
+    check(S_ISLNK(st.st_mode) && st.st_size == 4, "mode %o, %ld bytes", (unsigned)st.st_mode, (long)st.st_size);
+    check_works(stat(name_of("soft"), &st));
+    check(S_ISREG(st.st_mode), "mode %o", (unsigned)st.st_mode);
+    check_fails(open(name_of("soft"), O_RDONLY | O_NOFOLLOW), ELOOP);
+    check_works(symlink("loop", name_of("loop")));
+    check_fails(open(name_of("loop"), O_RDONLY), ELOOP);
+    check_works(lstat(name_of("loop"), &st));
+    check_works(unlink(name_of("loop")));
+    check_works(rename(name_of("soft"), name_of("softer")));
+    check_works(unlink(name_of("softer")));
+    expect_file(name_of("file"), "text");
+    check_works(symlink("/file", name_of("absolute"))); /* of the root of the same volume, or of the front end's */
+    expect_file(name_of("absolute"), "text");
+    DIR *dir = opendir(test_argv[0]);
+    check(dir != NULL, "opendir");
+    int links = 0;
+    for (struct dirent *e; (e = readdir(dir));)
+        links += e->d_type == DT_LNK;
+    check_equal(links, 1);
+    check_works(closedir(dir));
+}
+
+static void sets_attributes(void)
+{
+    struct stat st;
+    const struct timeval us[2] = {{100, 999999}, {200, 0}}, bad[2] = {{1, 1000000}, {1, 0}};
+    const struct timespec one[2] = {{0, UTIME_OMIT}, {500, 0}};
+    const char *file = name_of("file");
+    char name[100];
+    int fd;
+
+    strcpy(name, file);
+    check_equal(umask(027), 022);
+    check_equal(umask(077), 027);
+    make_file(name, "text");
+    check_works(stat(name, &st));
+    check_equal(st.st_mode & 07777, 0600);
+    check_equal(umask(0), 077);
+    check_works(mkdir(name_of("d"), 0750));
+    check_works(stat(name_of("d"), &st));
+    check_equal(st.st_mode & 07777, 0750);
+    check_works(chmod(name, 0644));
+    check_works(stat(name, &st));
+    check(st.st_mode == (S_IFREG | 0644), "mode %o", (unsigned)st.st_mode);
+    fd = open(name, O_RDONLY);
+    check_works(fchmod(fd, 0444));
+    check_works(fstat(fd, &st));
+    check(st.st_mode == (S_IFREG | 0444), "mode %o", (unsigned)st.st_mode);
+    check_works(utime(name, &(struct utimbuf){1000, 2000}));
+    check_works(stat(name, &st));
+    check(st.st_atime == (on_volume() ? 1000 : 2000) && st.st_mtime == 2000, "%ld %ld", (long)st.st_atime,
+          (long)st.st_mtime);
+    check_works(utimes(name, us));
+    check_works(stat(name, &st));
+    check_equal(st.st_mtime, 200);
+    check_works(futimens(fd, one));
+    check_works(fstat(fd, &st));
+    check_equal(st.st_mtime, 500);
+    check_works(utimensat(AT_FDCWD, name, NULL, 0));
+    check_works(stat(name, &st));
+    long now = time(NULL) - st.st_mtime;
+    check(now >= 0 && now <= 1, "%ld s ago", now);
+    check_fails(utimes(name, bad), EINVAL);
+    check_fails(utime(name_of("none"), NULL), ENOENT);
+    check_fails(chmod(name_of("none"), 0), ENOENT);
+    check_fails(fchmod(99, 0), EBADF);
+    check_works(chown(name, -1, -1));
+    if (on_volume()) {
+        check_works(chown(name, 70000, 3));
+        check_works(fchown(fd, -1, 4));
+        check_works(stat(name, &st));
+        check(st.st_uid == 70000 && st.st_gid == 4, "owner %u, group %u", (unsigned)st.st_uid, (unsigned)st.st_gid);
+    } else {
+        check_fails(chown(name, 70000, 3), EPERM);
+    }
+    check_works(close(fd));
+}
+
+static int one_letter(const struct dirent *e)
+{
+    return e->d_name[0] != '.' && e->d_name[1] == '\0';
+}
+
+static void lists_sorted(void)
+{
+    static const char *const names[] = {"c", "a", "b", "skipped"};
+    struct dirent **list;
+    char path[100];
+
+    check_works(mkdir(name_of("d"), 0755));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "d/%s", names[i]);
+        make_file(name_of(path), "");
+    }
+    check_equal(scandir(name_of("d"), &list, one_letter, alphasort), 3);
+    for (int i = 0; i < 3; i++) {
+        check(list[i]->d_name[0] == 'a' + i, "entry %d is %s", i, list[i]->d_name);
+        free(list[i]);
+    }
+    free(list);
+    check_fails(scandir(name_of("none"), &list, NULL, NULL), ENOENT);
+    glob_t found;
+    snprintf(path, sizeof path, "%s", name_of("d/[a-c]"));
+    check_equal(glob(path, 0, NULL, &found), 0);
+    check_equal(found.gl_pathc, 3);
+    check_text(found.gl_pathv[1], name_of("d/b"));
+    globfree(&found);
+}
+
+static void moves_several_buffers(void)
+{
+    char a[] = "abc", b[] = "defgh", c[9000], got_a[4] = "", got_b[6] = "";
+    struct iovec out[3] = {{a, 3}, {NULL, 0}, {b, 5}}, in[2] = {{got_a, 3}, {got_b, 5}},
+                 big[2] = {{a, 3}, {c, sizeof c}};
+    int fd = open(name_of("file"), O_RDWR | O_CREAT, 0644);
+
+    check_equal(writev(fd, out, 3), 8);
+    check_equal(lseek(fd, 0, SEEK_SET), 0);
+    check_equal(readv(fd, in, 2), 8);
+    check_text(got_a, "abc");
+    check_text(got_b, "defgh");
+    check_equal(readv(fd, in, 2), 0);
+    check_equal(writev(fd, big, 2), sizeof c + 3);
+    check_equal(lseek(fd, -2, SEEK_END), sizeof c + 9);
+    check_equal(readv(fd, in, 2), 2);
+    check_fails(readv(fd, in, 0), EINVAL);
+    check_fails(writev(fd, out, -1), EINVAL);
+    check_fails(writev(99, out, 3), EBADF);
+    check_works(truncate(name_of("file"), 4));
+    check_equal(lseek(fd, 0, SEEK_END), 4);
+    check_fails(truncate(name_of("none"), 4), ENOENT);
+    check_fails(truncate(name_of("file"), -1), EINVAL);
+    check_works(close(fd));
+}
+
+static void describes_its_file_system(void)
+{
+    struct statvfs st, by_fd;
+    int fd = open(name_of("file"), O_RDWR | O_CREAT, 0644);
+
+    check_works(statvfs(test_argv[0], &st));
+    check_works(fstatvfs(fd, &by_fd));
+    check(st.f_bsize > 0 && st.f_blocks >= st.f_bfree && st.f_bfree >= st.f_bavail, "%lu of %lu", st.f_bfree,
+          st.f_blocks);
+    check_equal(by_fd.f_blocks, st.f_blocks);
+    check_equal(st.f_namemax, 255);
+    check_equal(pathconf(test_argv[0], _PC_NAME_MAX), 255);
+    check_equal(fpathconf(fd, _PC_PATH_MAX), 1025);
+    check_fails(pathconf(name_of("none"), _PC_NAME_MAX), ENOENT);
+    check_fails(fpathconf(fd, 9999), EINVAL);
+    sync();
+    check_works(close(fd));
+}
+
+static void makes_temporary_files(void)
+{
+    char name[L_tmpnam], made[] = "/tmp/madeXXXXXX", line[20] = "";
+    FILE *f = tmpfile(), *g = tmpfile();
+
+    check(f && g, "tmpfile: %s", strerror(errno));
+    check(fputs("first\n", f) >= 0 && fputs("second\n", g) >= 0, "fputs");
+    rewind(f);
+    rewind(g);
+    check_text(fgets(line, sizeof line, f), "first\n");
+    check_text(fgets(line, sizeof line, g), "second\n");
+    check_works(fclose(f));
+    check_works(fclose(g));
+    check(tmpnam(name) == name && strncmp(name, "/tmp/", 5) == 0 && !exists(name), "tmpnam: %.50s", name);
+    make_file(name, "temporary");
+    expect_file(name, "temporary");
+    int fd = mkstemp(made);
+    check(fd >= 0 && exists(made), "mkstemp: %s", strerror(errno));
+    check_works(close(fd));
+    check_fails(open("/tmp/x/y", O_RDWR | O_CREAT, 0600), ENOENT);
+    check_works(rename(name, made));
+    expect_file(made, "temporary");
+    check_fails(open(name, O_RDONLY), ENOENT);
+    check_fails(open(made, O_RDWR | O_CREAT | O_EXCL, 0600), EEXIST);
+    check_works(unlink(made));
+    check(!exists(made), "still there");
+}
+
+static void leaves_a_temporary_file(void)
+{
+    if (own_node() == 0)
+        make_file("/tmp/left", "left");
+}
+
+/* ---- The process ---- */
+
+static void knows_itself(void)
+{
+    struct utsname u;
+    struct rusage r;
+    char name[32], expected[32];
+    int node = own_node();
+
+    check(getuid() == 0 && geteuid() == 0 && getgid() == 0 && getegid() == 0, "not the superuser");
+    check_works(setuid(0));
+    check_fails(setuid(5), EPERM);
+    check_works(setreuid(-1, 0));
+    check_equal(getgroups(0, NULL), 0);
+    check(getppid() > 0 && getpgrp() > 0 && getpgid(0) == getpgrp(), "process groups");
+    check_equal(getpagesize(), 4096);
+    check_equal(sysconf(_SC_PAGESIZE), 4096);
+    check_equal(sysconf(_SC_OPEN_MAX), getdtablesize());
+    check_equal(sysconf(_SC_CLK_TCK), CLOCKS_PER_SEC);
+    check_equal(sysconf(_SC_NPROCESSORS_ONLN), 1);
+    check_fails(sysconf(9999), EINVAL);
+    errno = 0;
+    check(sysconf(_SC_ATEXIT_MAX) == -1 && errno == 0, "no limit is no error");
+    snprintf(expected, sizeof expected, "node%d", node);
+    check_works(gethostname(name, sizeof name));
+    check_text(name, expected);
+    check_fails(gethostname(name, 5), ENAMETOOLONG);
+    check_works(uname(&u));
+    check_text(u.nodename, expected);
+    check_text(u.sysname, "Vertex");
+    check_works(getrusage(RUSAGE_SELF, &r));
+    check(r.ru_utime.tv_sec > 0 || r.ru_utime.tv_usec > 0, "no time");
+    check_fails(getrusage(7, &r), EINVAL);
+}
+
+static void finds_memory(void)
+{
+    void *block = NULL;
+
+    for (size_t alignment = sizeof(void *); alignment <= 65536; alignment *= 2) {
+        check_equal(posix_memalign(&block, alignment, 100), 0);
+        check((uintptr_t)block % alignment == 0, "%p at %zu", block, alignment);
+        memset(block, 1, 100);
+        free(block);
+    }
+    check_equal(posix_memalign(&block, 24, 100), EINVAL);
+    check_equal(posix_memalign(&block, 2, 100), EINVAL);
+    errno = 0;
+    check_equal(posix_memalign(&block, 8, 1ul << 40), ENOMEM);
+    check_equal(errno, 0);
+}
+
+static void knows_patterns(void)
+{
+    char path[] = "/usr/lib/libc.a", again[] = "/usr/lib/libc.a", last[] = "dir///";
+    regex_t r;
+    regmatch_t m[2];
+
+    check_equal(fnmatch("*.[ch]", "file.c", 0), 0);
+    check_equal(fnmatch("*.[ch]", "file.o", 0), FNM_NOMATCH);
+    check_equal(fnmatch("*", "a/b", FNM_PATHNAME), FNM_NOMATCH);
+    check_text(basename(path), "libc.a");
+    check_text(dirname(again), "/usr/lib");
+    check_text(basename(last), "dir");
+    check_equal(regcomp(&r, "^node ([0-9]+):", REG_EXTENDED), 0);
+    check_equal(regexec(&r, "node 17: text", 2, m, 0), 0);
+    check(m[1].rm_so == 5 && m[1].rm_eo == 7, "%d to %d", (int)m[1].rm_so, (int)m[1].rm_eo);
+    check_equal(regexec(&r, "node x: text", 2, m, 0), REG_NOMATCH);
+    regfree(&r);
+    check(regcomp(&r, "(", REG_EXTENDED) != 0, "half a pattern");
+}
+
+static void reads_lines(void)
+{
+    static char text[] =
+        "short\na much longer line than the first one was, with which the buffer grows\nlast:no newline";
+    FILE *f = fmemopen(text, strlen(text), "r");
+    char *line = NULL;
+    size_t size = 0;
+
+    check(f != NULL, "fmemopen");
+    check_equal(getline(&line, &size, f), 6);
+    check_text(line, "short\n");
+    check_equal(getline(&line, &size, f), 71);
+    check_equal(getdelim(&line, &size, ':', f), 5);
+    check_text(line, "last:");
+    check_equal(getline(&line, &size, f), 10);
+    check_text(line, "no newline");
+    check_equal(getline(&line, &size, f), -1);
+    free(line);
+    fclose(f);
+}
+
+/* ---- Alarms ---- */
+
+static volatile int rings;
+static double rang_us;
+
+static void ring(int number)
+{
+    rings += number == SIGALRM;
+    rang_us = amicclk();
+}
+
+static void expect_ring_at(double us, int n)
+{
+    while (rings < n)
+        pause();
+    check(rings == n, "%d rings, not %d", rings, n);
+    check(rang_us >= us && rang_us < us + 1000, "at %.2f us, not %.2f", rang_us, us);
+}
+
+static void alarms_ring(void)
+{
+    const struct itimerval often = {{0, 20000}, {0, 50000}}, never = {{0, 0}, {0, 0}};
+    struct itimerval old;
+    double start;
+
+    signal(SIGALRM, ring);
+    start = amicclk();
+    check_equal(alarm(2), 0);
+    check_equal(alarm(1), 2);
+    expect_ring_at(start + 1e6, 1);
+    check_equal(alarm(0), 0);
+    start = amicclk();
+    check_works(setitimer(ITIMER_REAL, &often, NULL));
+    expect_ring_at(start + 50e3, 2);
+    expect_ring_at(start + 70e3, 3);
+    check_works(getitimer(ITIMER_REAL, &old));
+    check(old.it_interval.tv_usec == 20000 && old.it_value.tv_usec > 18000 && old.it_value.tv_usec <= 20000,
+          "%ld us left", (long)old.it_value.tv_usec);
+    while (amicclk() < start + 135e3) /* while it computes, too */
+        ;
+    check_equal(rings, 6);
+    check_works(setitimer(ITIMER_REAL, &never, &old));
+    check(old.it_value.tv_usec > 0, "it was not set");
+    usleep(100000);
+    check_equal(rings, 6);
+    check_fails(setitimer(ITIMER_VIRTUAL, &often, NULL), EINVAL);
+    check_fails(setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 1000000}}, NULL), EINVAL);
+    alarm(1);
+    check(usleep(2000000) == -1 && errno == EINTR && rings == 7, "a sleep goes on");
+    ualarm(500, 0);
+    int value = 1;
+    check_equal(nwrite(&value, 4, own_node(), 2, NULL), 0);
+    check_equal(nread(&value, 4, NULL, NULL, NULL), 4);
+    expect_ring_at(rang_us, 8);
+}
+
+/* An alarm that nobody catches ends the program, whatever it does. */
+static void alarm_ends_computing(void)
+{
+    alarm(1);
+    for (;;)
+        ;
+}
+
+static void alarm_ends_waiting(void)
+{
+    int value;
+
+    if (own_node() == 0)
+        alarm(1);
+    nread(&value, sizeof value, NULL, NULL, NULL);
+}
+
+static const struct test_case cases[] = {
+    {"working directory", has_a_working_directory},
+    {"names at directories", has_names_at_directories},
+    {"symbolic links", follows_symbolic_links},
+    {"attributes", sets_attributes},
+    {"sorted lists", lists_sorted},
+    {"several buffers", moves_several_buffers},
+    {"file systems", describes_its_file_system},
+    {"temporary files", makes_temporary_files},
+    {"leaves a temporary file", leaves_a_temporary_file},
+    {"identity", knows_itself},
+    {"memory", finds_memory},
+    {"patterns", knows_patterns},
+    {"lines", reads_lines},
+    {"alarms", alarms_ring},
+    {"alarm ends computing", alarm_ends_computing},
+    {"alarm ends waiting", alarm_ends_waiting},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(cases, argc, argv);
+}

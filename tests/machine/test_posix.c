@@ -1,0 +1,103 @@
+/* Calls of POSIX beyond reading and writing, on the front end and on volumes. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(posix, .timeout = 90);
+
+#define PROGRAM "guest/posix"
+
+static const char *const file_cases[] = {
+    "working directory", "names at directories", "symbolic links", "attributes",
+    "sorted lists",      "several buffers",      "file systems",   "temporary files",
+};
+
+ParameterizedTestParameters(posix, holds_for_files_of_the_front_end)
+{
+    return TABLE_ROWS(file_cases);
+}
+
+ParameterizedTest(size_t *row, posix, holds_for_files_of_the_front_end)
+{
+    char *folder = folder_new();
+
+    guest_must_pass(&(struct ncube_run){.serve = folder, .program = PROGRAM, .args = {file_cases[*row], "/"}});
+    folder_remove(folder);
+}
+
+ParameterizedTestParameters(posix, holds_for_files_of_volumes)
+{
+    return TABLE_ROWS(file_cases);
+}
+
+ParameterizedTest(size_t *row, posix, holds_for_files_of_volumes)
+{
+    char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
+
+    guest_must_pass(&(struct ncube_run){
+        .machine = machine, .serve = folder, .program = PROGRAM, .args = {file_cases[*row], "//df00/"}});
+    images_check(folder, 1);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* The temporary files of the programs are in memory; of the folder only if it has a folder tmp. */
+Test(posix, has_temporary_files_without_a_folder_and_in_a_folder_tmp)
+{
+    char *folder = folder_new(), *tmp = format("%s/tmp", folder);
+    struct ncube_run r = {.dim = "2", .program = PROGRAM, .args = {"temporary files", "/"}};
+
+    guest_must_pass(&r);
+    r.serve = folder;
+    guest_must_pass(&r);
+    cr_expect_neq(access(tmp, F_OK), 0);
+    cr_assert_eq(mkdir(tmp, 0755), 0);
+    guest_must_pass(&r);
+    r.args[0] = "leaves a temporary file";
+    guest_must_pass(&r);
+    char *left = format("%s/left", tmp);
+    cr_expect_eq(access(left, F_OK), 0);
+    free(left);
+    free(tmp);
+    folder_remove(folder);
+}
+
+static const struct {
+    const char *dim, *name;
+} process_cases[] = {
+    {"0", "identity"}, {"2", "identity"}, {"0", "memory"}, {"0", "patterns"}, {"0", "lines"}, {"0", "alarms"},
+};
+
+ParameterizedTestParameters(posix, holds_for_processes)
+{
+    return TABLE_ROWS(process_cases);
+}
+
+ParameterizedTest(size_t *row, posix, holds_for_processes)
+{
+    guest_must_pass(&(struct ncube_run){
+        .dim = process_cases[*row].dim, .program = PROGRAM, .args = {process_cases[*row].name, "/"}});
+}
+
+static const struct {
+    const char *dim, *name;
+} fatal_alarms[] = {{"0", "alarm ends computing"}, {"2", "alarm ends computing"}, {"2", "alarm ends waiting"}};
+
+ParameterizedTestParameters(posix, alarms_that_nobody_catches_end_the_program)
+{
+    return TABLE_ROWS(fatal_alarms);
+}
+
+ParameterizedTest(size_t *row, posix, alarms_that_nobody_catches_end_the_program)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROGRAM, .args = {fatal_alarms[*row].name, "/"}});
+
+    outcome_expect(&o, fatal_alarms[*row].name, 142, "", "ended by signal 14 from node");
+    outcome_free(&o);
+}

@@ -1,0 +1,345 @@
+#include "vertex/file/name.h"
+
+#include <stddef.h>
+
+#include "vertex/contract/errors.h"
+#include "vertex/file/file.h"
+#include "vertex/file/path.h"
+#include "vertex/file/request.h"
+#include "vertex/memory/copy.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/message/msg.h"
+#include "vertex/trap/syscall.h"
+
+/* ---- Who serves a name ---- */
+
+static bool same_name(const char *a, const char *b)
+{
+    for (uint32_t i = 0; i < VOLUME_NAME_BYTES; i++) {
+        if (a[i] != b[i])
+            return false;
+        if (a[i] == '\0')
+            return true;
+    }
+    return true;
+}
+
+static const struct load_volume *find_volume(const struct proc *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->volumes; i++)
+        if (same_name(p->volume[i].name, name))
+            return &p->volume[i];
+    return NULL;
+}
+
+int name_find(struct proc *p, uint64_t path, int slot, struct target *t)
+{
+    struct path_parts parts;
+    int64_t length = vm_copy_string(&p->vm, p->path[slot], path, sizeof p->path[slot]);
+
+    if (length < 0)
+        return length;
+    int error = p->directory ? path_prepend(p->directory, p->path[slot], sizeof p->path[slot]) : 0;
+    if (!error)
+        error = path_parse(p->path[slot], &parts);
+    if (error)
+        return error;
+    *t = (struct target){.node = NODE_HOST, .name = parts.name, .bytes = parts.name_bytes};
+    if (parts.on_volume) {
+        const struct load_volume *v = find_volume(p, parts.volume);
+
+        if (!v)
+            return -N_ENOENT;
+        t->node = v->node;
+        t->drive = v->drive;
+    }
+    return 0;
+}
+
+/* A volume's names begin with '/': "//df00" and "//df00/" are its root. The front end gets names as the program
+ * gave them, relative to its root or absolute. */
+static bool needs_slash(const struct target *t)
+{
+    return t->node != NODE_HOST && (t->bytes == 0 || t->name[0] != '/');
+}
+
+static uint32_t wire_bytes(const struct target *t)
+{
+    return t->bytes + needs_slash(t);
+}
+
+static void add_name(struct message *m, const struct target *t)
+{
+    if (needs_slash(t))
+        request_add(m, "/", 1);
+    request_add(m, t->name, t->bytes);
+}
+
+int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
+                  struct file_request fields, struct message **reply)
+{
+    uint32_t bytes = wire_bytes(first), bytes2 = second ? wire_bytes(second) : 0;
+    struct message *m;
+
+    if (reply)
+        *reply = NULL;
+    if (bytes > FILE_NAME_MAX_BYTES || bytes2 > FILE_NAME_MAX_BYTES)
+        return -N_ENAMETOOLONG;
+    fields.drive = first->drive;
+    fields.name_bytes = bytes;
+    fields.name2_bytes = bytes2;
+    int error = request_new(p, &fields, bytes + bytes2, &m);
+    if (error)
+        return error;
+    add_name(m, first);
+    if (second)
+        add_name(m, second);
+    return request_call(p, m, first->node, type, reply);
+}
+
+static int64_t call_name_with(struct proc *p, uint32_t type, uint64_t path, struct file_request fields,
+                              struct message **reply)
+{
+    struct target t;
+    int error = name_find(p, path, 0, &t);
+
+    if (reply)
+        *reply = NULL;
+    return error ? error : name_call(p, type, &t, NULL, fields, reply);
+}
+
+static int64_t call_name(struct proc *p, uint32_t type, uint64_t path, uint32_t mode, struct message **reply)
+{
+    return call_name_with(p, type, path, (struct file_request){.mode = mode}, reply);
+}
+
+static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint64_t path2)
+{
+    struct target t, t2;
+    int error = name_find(p, path, 0, &t);
+
+    if (!error)
+        error = name_find(p, path2, 1, &t2);
+    if (error)
+        return error;
+    if (t.node != t2.node || t.drive != t2.drive)
+        return -N_EXDEV;
+    return name_call(p, type, &t, &t2, (struct file_request){0}, NULL);
+}
+
+int64_t sys_stat(struct proc *p, const uint64_t *arg)
+{
+    struct message *reply;
+    int64_t status = call_name(p, N_FSTATNAME, arg[0], 0, &reply);
+
+    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
+}
+
+int64_t sys_lstat(struct proc *p, const uint64_t *arg)
+{
+    struct message *reply;
+    int64_t status = call_name_with(p, N_FSTATNAME, arg[0], (struct file_request){.flags = N_O_NOFOLLOW}, &reply);
+
+    return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
+}
+
+int64_t sys_unlink(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FUNLINK, arg[0], 0, NULL);
+}
+
+int64_t sys_rename(struct proc *p, const uint64_t *arg)
+{
+    return call_two_names(p, N_FRENAME, arg[0], arg[1]);
+}
+
+int64_t sys_link(struct proc *p, const uint64_t *arg)
+{
+    return call_two_names(p, N_FLINK, arg[0], arg[1]);
+}
+
+int64_t sys_mkdir(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FMKDIR, arg[0], arg[1], NULL);
+}
+
+int64_t sys_rmdir(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FRMDIR, arg[0], 0, NULL);
+}
+
+int64_t sys_access(struct proc *p, const uint64_t *arg)
+{
+    return call_name(p, N_FACCESS, arg[0], arg[1], NULL);
+}
+
+/* ---- Directories by name ---- */
+
+static uint32_t length(const char *path)
+{
+    uint32_t n = 0;
+
+    while (path[n])
+        n++;
+    return n;
+}
+
+void name_free(char *path)
+{
+    if (path)
+        kmem_free(MEM_PROCESS, path, length(path) + 1);
+}
+
+char *name_copy(struct proc *p)
+{
+    if (path_prepend("/", p->path[0], sizeof p->path[0]) != 0)
+        return NULL;
+    uint32_t bytes = path_simplify(p->path[0]) + 1;
+    char *copy = kmem_alloc(MEM_PROCESS, bytes);
+    if (copy)
+        copy_bytes(copy, p->path[0], bytes);
+    return copy;
+}
+
+static int64_t check_directory(struct proc *p, uint64_t path)
+{
+    struct file_stat stat = {0};
+    struct message *reply;
+    int64_t status = call_name(p, N_FSTATNAME, path, 0, &reply);
+
+    if (status >= 0 && reply_bytes(reply) < sizeof stat)
+        status = -N_EPROTO;
+    if (status >= 0)
+        copy_bytes(&stat, reply_data(reply), sizeof stat);
+    if (reply)
+        msg_release(reply);
+    if (status < 0)
+        return status;
+    return (stat.mode & FILE_MODE_TYPE) == FILE_MODE_DIRECTORY ? 0 : -N_ENOTDIR;
+}
+
+/* The front end's root is there even if it serves no folder. */
+int64_t sys_chdir(struct proc *p, const uint64_t *arg)
+{
+    struct target t;
+    int64_t status = name_find(p, arg[0], 0, &t);
+
+    if (status < 0)
+        return status;
+    char *directory = name_copy(p);
+    if (!directory)
+        return -N_ENOMEM;
+    if (directory[1] != '\0')
+        status = check_directory(p, arg[0]);
+    if (status < 0) {
+        name_free(directory);
+        return status;
+    }
+    name_free(p->directory);
+    p->directory = directory;
+    return 0;
+}
+
+int64_t sys_fdpath(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    bool own = (int32_t)arg[0] == -1;
+
+    if (!own && !f)
+        return -N_EBADF;
+    if (!own && !f->directory)
+        return -N_ENOTDIR;
+    const char *path = own ? p->directory ? p->directory : "/" : f->path;
+    if (!path)
+        return -N_ENOMEM;
+    uint32_t bytes = length(path);
+    if (bytes >= arg[2])
+        return -N_ERANGE;
+    int error = vm_copy_out(&p->vm, arg[1], path, bytes + 1);
+    return error ? error : (int64_t)bytes;
+}
+
+/* ---- All volumes ---- */
+
+static bool is_first_of_its_node(const struct proc *p, uint32_t volume)
+{
+    for (uint32_t i = 0; i < volume; i++)
+        if (p->volume[i].node == p->volume[volume].node)
+            return false;
+    return true;
+}
+
+/* Each I/O node in turn; one that fails does not keep the others from it. */
+int64_t sys_sync(struct proc *p, const uint64_t *arg)
+{
+    const struct file_request fields = {0};
+    int64_t first_error = 0;
+
+    (void)arg;
+    for (uint32_t i = 0; i < p->volumes && !p->killed; i++) {
+        struct message *m;
+
+        if (!is_first_of_its_node(p, i))
+            continue;
+        int64_t status = request_new(p, &fields, 0, &m);
+        if (status == 0)
+            status = request_call(p, m, p->volume[i].node, N_FSYNCALL, NULL);
+        first_error = first_error ? first_error : status;
+    }
+    return first_error;
+}
+
+/* ---- Symbolic links and attributes ---- */
+
+/* A request about a name that carries data. */
+static int64_t call_name_with_data(struct proc *p, uint32_t type, uint64_t path, uint32_t flags, const void *data,
+                                   uint32_t bytes)
+{
+    struct target t;
+    struct message *m;
+    int error = name_find(p, path, 0, &t);
+
+    if (error)
+        return error;
+    if (wire_bytes(&t) > FILE_NAME_MAX_BYTES)
+        return -N_ENAMETOOLONG;
+    struct file_request fields = {.drive = t.drive, .flags = flags, .name_bytes = wire_bytes(&t), .bytes = bytes};
+    error = request_new(p, &fields, wire_bytes(&t) + bytes, &m);
+    if (error)
+        return error;
+    add_name(m, &t);
+    request_add(m, data, bytes);
+    return request_call(p, m, t.node, type, NULL);
+}
+
+int64_t sys_symlink(struct proc *p, const uint64_t *arg)
+{
+    int64_t length = vm_copy_string(&p->vm, p->path[1], arg[0], sizeof p->path[1]);
+
+    if (length <= 0)
+        return length < 0 ? length : -N_ENOENT;
+    return call_name_with_data(p, N_FSYMLINK, arg[1], 0, p->path[1], length);
+}
+
+int64_t sys_readlink(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[2] < FILE_NAME_MAX_BYTES ? arg[2] : FILE_NAME_MAX_BYTES;
+    struct message *reply;
+
+    if (bytes == 0)
+        return -N_EINVAL;
+    int64_t status = call_name_with(p, N_FREADLINK, arg[0], (struct file_request){.bytes = bytes}, &reply);
+    status = reply_give_data(p, status, reply, arg[1], bytes);
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
+int64_t sys_setattr(struct proc *p, const uint64_t *arg)
+{
+    struct file_attr attr;
+
+    if (vm_copy_in(&p->vm, &attr, arg[2], sizeof attr) != 0)
+        return -N_EFAULT;
+    return call_name_with_data(p, N_FSETATTRNAME, arg[0], arg[1], &attr, sizeof attr);
+}
