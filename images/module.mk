@@ -120,4 +120,5 @@ PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS)
 
 # ---- Tests -------------------------------------------------------------------------------------
 
-SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_demo.sh
+SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
+    tests/images/test_demo.sh

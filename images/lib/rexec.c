@@ -250,3 +250,27 @@ int execl(const char *path, const char *arg0, ...)
     LIST(argv, arg0);
     return execv(path, argv);
 }
+
+/* There is no PATH and no environment. */
+int execvp(const char *file, char *const argv[])
+{
+    return execv(file, argv);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    (void)envp;
+    return execv(file, argv);
+}
+
+int execlp(const char *file, const char *arg0, ...)
+{
+    LIST(argv, arg0);
+    return execv(file, argv);
+}
+
+int execle(const char *path, const char *arg0, ...)
+{
+    LIST(argv, arg0);
+    return execv(path, argv);
+}

@@ -27,6 +27,9 @@ options="--disable-multilib --disable-libgloss --disable-nls --disable-shared --
 # Of libvertex, too, and not to be left out by a definition.
 others="lib_a-_isatty.o lib_a-isatty.o lib_a-sysisatty.o lib_a-creat.o lib_a-sleep.o lib_a-usleep.o lib_a-remove.o"
 
+# Headers that cannot be included, for want of a machine's part; gcc has a stdatomic.h of its own.
+useless="regdef.h stdatomic.h sys/custom_file.h sys/dirent.h termios.h threads.h utmp.h"
+
 die() {
     echo "newlib: $*" >&2
     exit 1
@@ -69,7 +72,8 @@ build() { # in $work, to $work/install
             CFLAGS_FOR_TARGET="$(echo $cflags)" &&
         make -j"$(nproc)" all-target-newlib &&
         make install-target-newlib &&
-        $target-ar d "$work/install/$target/lib/libc.a" $others
+        $target-ar d "$work/install/$target/lib/libc.a" $others &&
+        (cd "$work/install/$target/include" && rm $useless)
 }
 
 here=$(cd "$here" && pwd)

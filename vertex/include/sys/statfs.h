@@ -12,7 +12,7 @@ struct statfs {
     long f_ffree;
 };
 
-/* Both return 0, or -1 with errno: as open; ENOSYS from the front end. statfs takes the name of an existing file or
+/* Both return 0, or -1 with errno: as open. statfs takes the name of an existing file or
  * directory of the volume. */
 int statfs(const char *path, struct statfs *st);
 int fstatfs(int fd, struct statfs *st);
