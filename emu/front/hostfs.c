@@ -718,12 +718,14 @@ static int32_t run_in_tmp(struct hostfs *s, struct call *c, const struct operati
 /* Says once, where the program's errors go, what the user forgot. */
 static int32_t refuse_name(struct hostfs *s, const struct call *c)
 {
-    char text[FILE_NAME_MAX_BYTES + 120];
+    char text[FILE_NAME_MAX_BYTES + 120], name[FILE_NAME_MAX_BYTES + 1];
+    size_t length = strlen(c->name);
 
     if (!s->refused) {
+        for (size_t i = 0; i <= length; i++) /* it stays on its line */
+            name[i] = i < length && ((unsigned char)c->name[i] < ' ' || c->name[i] == 0x7f) ? '?' : c->name[i];
         int n = snprintf(text, sizeof text,
-                         "ncube: %s: a file of the host, and no folder is served; give --serve DIR\n", c->name);
-
+                         "ncube: %s: a file of the host, and no folder is served; give --serve DIR\n", name);
         streams_write(s->streams, STREAM_ERR, text, (size_t)n);
     }
     s->refused = true;

@@ -247,6 +247,37 @@ static void make_and_remove_directories(void)
     set_mark(0);
 }
 
+/* A text in a block of its own, and one in the inode. */
+static void make_links(void)
+{
+    static char text[501];
+    struct file_request r = {.bytes = 500}, shorter = {.bytes = 2};
+
+    memset(text, '/', 499);
+    text[499] = 'd';
+    volume_request(&v, N_FSYMLINK, r, "/long", NULL, text);
+    volume_request(&v, N_FSYMLINK, shorter, "/short", NULL, "/d");
+    v_exit(&v);
+    set_mark(0);
+    v_unlink(&v, "/long");
+    volume_request(&v, N_FSYMLINK, shorter, "/long", NULL, "/d");
+    v_exit(&v);
+}
+
+/* A link that is there says all that it should. */
+static void check_links(uint32_t cut)
+{
+    static const char *const names[] = {"/long", "/short"};
+    struct file_stat st;
+
+    for (int i = 0; i < 2; i++) {
+        int32_t there = v_stat(&v, names[i], &st);
+
+        cr_assert(there == 0 || there == -N_ENOENT, "%s: %d, cut after %u", names[i], there, cut);
+        cr_assert(i == 0 || !was_durable(0, cut) || there == 0, "%s, cut after %u", names[i], cut);
+    }
+}
+
 static void check_directories(uint32_t cut)
 {
     struct file_stat st;
@@ -321,6 +352,7 @@ static const struct scenario scenarios[] = {
     {"exchange names", fill_directories, exchange_names, check_some_name, "-p"},
     {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p"},
     {"random steps", put_kept, random_steps, check_kept_directory, "-p"},
+    {"make symbolic links", fill_directories, make_links, check_links, "-p"},
 };
 
 static void run_named(size_t i)
@@ -372,4 +404,9 @@ Test(crash, during_mkdir_and_rmdir_leaves_a_whole_tree)
 Test(crash, during_anything_harms_no_other_file)
 {
     run_named(8);
+}
+
+Test(crash, leaves_symbolic_links_whole_or_not_there)
+{
+    run_named(9);
 }
