@@ -617,6 +617,13 @@ static int32_t tmp_make_folder(struct hostfs *s, struct call *c)
     return name_in_tmp(s, c->name)[0] == '\0' ? -N_EEXIST : -N_EPERM;
 }
 
+static int32_t tmp_readlink(struct hostfs *s, struct call *c)
+{
+    const char *name = name_in_tmp(s, c->name);
+
+    return name[0] == '\0' || tmp_files_find(&s->tmp, name) ? -N_EINVAL : -N_ENOENT;
+}
+
 static int32_t tmp_set_attributes(struct hostfs *s, struct call *c)
 {
     const struct tmp_file *f = tmp_files_find(&s->tmp, name_in_tmp(s, c->name));
@@ -656,7 +663,7 @@ static const struct operation operations[] = {
     [INDEX(N_FEXIT)] = {act_exit, NULL, 0},
     [INDEX(N_FSTATFS)] = {act_stat_folder, NULL, 0},
     [INDEX(N_FSYMLINK)] = {act_symlink, NULL, HAS_NAME | HAS_BYTES | HAS_DATA},
-    [INDEX(N_FREADLINK)] = {act_readlink, NULL, HAS_NAME | HAS_BYTES},
+    [INDEX(N_FREADLINK)] = {act_readlink, NULL, HAS_NAME | HAS_BYTES, tmp_readlink},
     [INDEX(N_FSETATTR)] = {act_set_attributes, stream_is_no_file, HAS_FILE | HAS_BYTES | HAS_DATA},
     [INDEX(N_FSYNCALL)] = {act_sync_all, NULL, 0},
     [INDEX(N_FSETATTRNAME)] = {act_set_attributes_of_name, NULL, HAS_NAME | HAS_BYTES | HAS_DATA, tmp_set_attributes},

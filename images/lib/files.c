@@ -19,7 +19,7 @@
 
 _Static_assert(O_RDONLY == N_O_RDONLY && O_WRONLY == N_O_WRONLY && O_RDWR == N_O_RDWR && O_ACCMODE == N_O_ACCMODE &&
                    O_APPEND == N_O_APPEND && O_CREAT == N_O_CREAT && O_TRUNC == N_O_TRUNC && O_EXCL == N_O_EXCL &&
-                   O_DIRECTORY == N_O_DIRECTORY,
+                   O_DIRECTORY == N_O_DIRECTORY && O_SYNC == N_O_SYNC,
                "the flags of N_FOPEN are newlib's");
 _Static_assert(sizeof(off_t) == 8, "off_t has 64 bits");
 
@@ -46,8 +46,8 @@ mode_t umask(mode_t new)
     return before;
 }
 
-/* Flags that ask for what is so anyway. O_SYNC: data is on the medium when write returns; sizes take fsync. */
-#define IDLE_FLAGS (O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_SYNC)
+/* Flags that ask for what is so anyway. */
+#define IDLE_FLAGS (O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
 /* O_NOFOLLOW is looked after here: servers follow what they find. */
 static long open_checked(const char *path, int flags, mode_t mode)

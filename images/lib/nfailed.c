@@ -14,9 +14,13 @@
 #define TEXT_BYTES   512
 #define VOLUME_BYTES 16
 
-/* The volume in "//volume/...". False: the front end's. */
+/* The volume in "//volume/...", or that of the working directory. False: the front end's. */
 static bool find_volume(const char *path, char *volume)
 {
+    char directory[FILE_NAME_MAX_BYTES + 1];
+
+    if (path[0] != '/' && trap_fdpath(-1, directory, sizeof directory) >= 0)
+        path = directory;
     if (strncmp(path, "//", 2) != 0)
         return false;
     size_t n = strcspn(path + 2, "/");

@@ -179,14 +179,31 @@ static char *join(char *const argv[], struct abi_program *p)
     return text;
 }
 
+struct name {
+    char text[FILE_NAME_MAX_BYTES + 1];
+};
+
+/* The path for the front end, which knows no working directory, when it tells of the program. */
+static const char *from_root(const char *path, struct name *name)
+{
+    long n = path[0] == '/' ? 0 : trap_fdpath(-1, name->text, sizeof name->text);
+
+    if (n <= 1 || (size_t)n + 1 + strlen(path) >= sizeof name->text)
+        return path;
+    name->text[n] = '/';
+    strcpy(name->text + n + 1, path);
+    return name->text;
+}
+
 static int load(struct image *i, int first, int nodes, const char *path, char *const argv[])
 {
+    struct name name;
     char *text = join(argv, &i->program);
 
     if (!text)
         return -ENOMEM;
     i->program.segment = (uint64_t)i->segment;
-    i->program.name = (uint64_t)path;
+    i->program.name = (uint64_t)from_root(path, &name);
     int result = (int)trap_rexec(first, nodes, &i->program);
     free(text);
     return result;

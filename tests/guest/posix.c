@@ -234,6 +234,61 @@ static void follows_symbolic_links(void)
     check_works(closedir(dir));
 }
 
+static void finds_real_paths(void)
+{
+    static const struct {
+        const char *path, *real; /* behind the prefix; real NULL: `error` */
+        int error;
+    } cases[] = {
+        {"d/e/file", "d/e/file", 0},
+        {"d/./e/../e//file", "d/e/file", 0},
+        {"soft/file", "d/e/file", 0},
+        {"soft/../e", "d/e", 0},
+        {"d/up/d", "d", 0},
+        {"absolute", "d/e/file", 0},
+        {"d/up/absolute", "d/e/file", 0},
+        {"", "", 0},
+        {"..", "", 0},
+        {"none", NULL, ENOENT},
+        {"d/e/file/x", NULL, ENOTDIR},
+        {"loop", NULL, ELOOP},
+    };
+    char real[1100];
+
+    check_works(mkdir(name_of("d"), 0755));
+    check_works(mkdir(name_of("d/e"), 0755));
+    make_file(name_of("d/e/file"), "");
+    check_works(symlink("d/e", name_of("soft")));
+    check_works(symlink("..", name_of("d/up")));
+    check_works(symlink("/d/e/file", name_of("absolute")));
+    check_works(symlink("loop", name_of("loop")));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        errno = 0;
+        char *got = realpath(name_of(cases[i].path), real);
+        if (cases[i].real)
+            check_text(got, name_of(cases[i].real));
+        else
+            check(!got && errno == cases[i].error, "%s: %s, errno %d", cases[i].path, got ? got : "NULL", errno);
+    }
+    check_works(chdir(name_of("d/e")));
+    char *own = realpath("../up/soft/file", NULL);
+    check_text(own, name_of("d/e/file"));
+    free(own);
+    check(!realpath(NULL, real) && errno == EINVAL, "NULL has a path");
+}
+
+static void syncs_each_write(void)
+{
+    int fd = open(name_of("file"), O_WRONLY | O_CREAT | O_SYNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+
+    check(fd >= 0, "open: %s", strerror(errno));
+    check_equal(write(fd, "synced", 6), 6);
+    check_equal(pwrite(fd, "S", 1, 0), 1);
+    if (test_argc > 1) /* the run is cut off here: what was written must be there, and its name */
+        for (;;)
+            pause();
+}
+
 static void sets_attributes(void)
 {
     struct stat st;
@@ -570,6 +625,8 @@ static const struct test_case cases[] = {
     {"working directory", has_a_working_directory},
     {"names at directories", has_names_at_directories},
     {"symbolic links", follows_symbolic_links},
+    {"real paths", finds_real_paths},
+    {"synchronous writes", syncs_each_write},
     {"attributes", sets_attributes},
     {"sorted lists", lists_sorted},
     {"several buffers", moves_several_buffers},

@@ -13,8 +13,8 @@ TestSuite(posix, .timeout = 90);
 #define PROGRAM "guest/posix"
 
 static const char *const file_cases[] = {
-    "working directory", "names at directories", "symbolic links", "attributes",
-    "sorted lists",      "several buffers",      "file systems",   "temporary files",
+    "working directory", "names at directories", "symbolic links",  "attributes", "sorted lists",
+    "several buffers",   "file systems",         "temporary files", "real paths", "synchronous writes",
 };
 
 ParameterizedTestParameters(posix, holds_for_files_of_the_front_end)

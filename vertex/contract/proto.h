@@ -88,6 +88,7 @@ enum {
     N_O_CREAT = 0x200,
     N_O_TRUNC = 0x400,
     N_O_EXCL = 0x800,
+    N_O_SYNC = 0x2000,       /* Vertex's, which asks for N_FSYNC behind each write */
     N_O_NOFOLLOW = 0x100000, /* not of N_FOPEN: the link itself */
     N_O_DIRECTORY = 0x200000,
 }; /* newlib's values */

@@ -127,14 +127,14 @@ static int finish_open(struct proc *p, struct file *f, const struct message *rep
  * what the server may have opened. */
 int64_t sys_open(struct proc *p, const uint64_t *arg)
 {
-    struct file_request fields = {.flags = arg[1], .mode = arg[2]};
+    struct file_request fields = {.flags = arg[1] & ~(uint64_t)N_O_SYNC, .mode = arg[2]};
     struct message *reply;
     struct target t;
     int error = name_find(p, arg[0], 0, &t);
 
     if (error)
         return error;
-    struct file f = {.node = t.node, .drive = t.drive, .flags = fields.flags, .short_at = FILE_NOT_SHORT};
+    struct file f = {.node = t.node, .drive = t.drive, .flags = arg[1], .short_at = FILE_NOT_SHORT};
     event_reap(); /* sends that have ended may hold the memory for the entry */
     int ufid = add_file(p, &f);
     if (ufid < 0)
@@ -305,11 +305,21 @@ static int64_t append(struct proc *p, const uint64_t *arg, struct file *f)
     return done;
 }
 
+/* After a write by which so many bytes were written. */
+static int64_t settle(struct proc *p, const struct file *f, int64_t done)
+{
+    int64_t status = 0;
+
+    if (f && f->flags & N_O_SYNC && done > 0)
+        status = call_file(p, N_FSYNC, f, (struct file_request){0}, NULL);
+    return status < 0 ? status : done;
+}
+
 int64_t sys_write(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);
 
-    return f && f->flags & N_O_APPEND ? append(p, arg, f) : transfer_here(p, arg, write_piece);
+    return settle(p, f, f && f->flags & N_O_APPEND ? append(p, arg, f) : transfer_here(p, arg, write_piece));
 }
 
 int64_t sys_pread(struct proc *p, const uint64_t *arg)
@@ -319,7 +329,7 @@ int64_t sys_pread(struct proc *p, const uint64_t *arg)
 
 int64_t sys_pwrite(struct proc *p, const uint64_t *arg)
 {
-    return transfer_at(p, arg, write_piece);
+    return settle(p, file_get(p, arg[0]), transfer_at(p, arg, write_piece));
 }
 
 /* ---- Position and attributes ---- */
