@@ -1,7 +1,8 @@
 /*
- * fflush on a standard stream whose line could not be written. newlib has dropped the line by then, and its fflush,
- * with nothing left to write, says that all is well; other libraries keep the line, try again and fail again. So does
- * this one, once for each failed write, unless clearerr comes between. ncc links programs with --wrap=fflush.
+ * fflush on a standard stream whose line could not be written. newlib has dropped the line by then,
+ * and its fflush, with nothing left to write, says that all is well; other libraries keep the line,
+ * try again and fail again. So does this one, once for each failed write, unless clearerr comes
+ * between. ncc links programs with --wrap=fflush.
  */
 #include "images/lib/stdio.h"
 

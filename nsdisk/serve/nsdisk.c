@@ -3,7 +3,16 @@
  * request after another in the order of their arrival, until N_SHUTDOWN.
  *
  * Built into the boot image; Vertex starts it and lets it see raw node addresses and every message type.
- * Its two message buffers grow to what is needed and are never given back.
+ *
+ * What a client sends never makes it end: the memory for the largest request and for the largest answer is taken at the
+ * start, Vertex keeps some for sending one, and tables that find no memory answer ENOMEM.
+ *
+ *     0              REPLY_AT                     REPLY_AT + sizeof(struct file_reply) + file_io_bytes
+ *   +--------------+------------------------------+
+ *   | request  - - - - - with data, over all of it|
+ *   +--------------+------------------------------+
+ *   | without data | reply with data              |      replies without data have a place of their own
+ *   +--------------+------------------------------+
  */
 #include <ntime.h>
 #include <stdbool.h>
@@ -18,16 +27,22 @@
 #include "vertex/contract/traps.h"
 #include "vertex/shared/text.h"
 
-#define CACHE_BYTES        (1u << 20)  /* of all volumes together */
-#define BUFFER_FIRST_BYTES (32u << 10) /* holds the requests that programs usually make */
-#define REPLY_BIT          (N_REPLY(N_FOPEN) & ~N_FOPEN)
+#define CACHE_BYTES  (1u << 20) /* of all volumes together */
+#define PAGE_BYTES   4096u
+#define REPLY_AT     PAGE_BYTES
+#define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for */
+#define REPLY_BIT    (N_REPLY(N_FOPEN) & ~N_FOPEN)
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
-struct buffer {
-    void *bytes;
+_Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= REPLY_AT,
+               "a request's header and names lie before the reply");
+
+static struct {
+    uint8_t *bytes; /* as above */
     size_t size;
-};
+} area;
+static uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
 
 /* ---- What the file system needs from the node ---- */
 
@@ -57,6 +72,28 @@ static void give_up(const char *why)
 {
     console_write(NULL, why);
     trap_exit(1);
+}
+
+/* ---- Memory ---- */
+
+/* Pages that are touched now, while nothing else has memory, are one piece: the NCU and the drives reach them without
+ * copies. */
+static void touch(uint8_t *bytes, size_t n)
+{
+    for (size_t at = 0; at < n; at += PAGE_BYTES)
+        ((volatile uint8_t *)bytes)[at] = 0;
+}
+
+static void take_memory(uint64_t ram_bytes)
+{
+    void *tables = malloc(TABLES_BYTES);
+
+    area.size = REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
+    area.bytes = malloc(area.size);
+    if (!tables || !area.bytes)
+        give_up("nsdisk: not enough memory to start");
+    touch(area.bytes, area.size);
+    free(tables); /* malloc's from now on */
 }
 
 /* ---- Mounting ---- */
@@ -93,6 +130,7 @@ static struct server *start_server(void)
     struct server *s = server_new((uint32_t)who.node, drives == 0 ? 0 : info[0].boot_number, &env);
     if (!s)
         give_up("nsdisk: not enough memory to start");
+    take_memory(drives == 0 ? 0 : info[0].ram_bytes);
     for (uint32_t drive = 0; drive < drives; drive++) {
         struct blockdev dev = {drive_read, drive_write, info[drive].sectors, (void *)(uintptr_t)drive};
         int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, text, sizeof text);
@@ -104,41 +142,43 @@ static struct server *start_server(void)
 
 /* ---- Serving ---- */
 
-/* What a buffer held is lost. */
-static void buffer_grow(struct buffer *b, size_t bytes)
-{
-    size_t size = b->size == 0 ? BUFFER_FIRST_BYTES : b->size;
-
-    while (size < bytes)
-        size *= 2;
-    if (size == b->size)
-        return;
-    free(b->bytes);
-    b->bytes = malloc(size);
-    b->size = size;
-    if (!b->bytes)
-        give_up("nsdisk: not enough memory for a message");
-}
-
-/* Waits for the next message. Returns its length. */
-static size_t receive(struct buffer *b, int *from, int *type)
+/* Waits for the next message. Returns its length. Vertex answers what is longer than the buffer. */
+static size_t receive(int *from, int *type)
 {
     long n;
 
-    for (;;) {
+    do {
         *from = *type = -1;
-        n = trap_read_message(b->bytes, (long)b->size, from, type);
-        if (n >= 0)
-            return (size_t)n;
-        *from = *type = -1;
-        if (n == -N_EMSGSIZE && (n = trap_test_message(from, type)) >= 0)
-            buffer_grow(b, (size_t)n);
-    }
+        n = trap_read_message(area.bytes, (long)area.size, from, type);
+    } while (n < 0);
+    return (size_t)n;
 }
 
-static void send_reply(int to, int type, const void *reply, size_t n)
+static long send_reply(int to, int type, const void *reply, size_t n)
 {
-    trap_nwrite(reply, (long)n, to, (long)N_REPLY((unsigned)type));
+    return trap_nwrite(reply, (long)n, to, (long)N_REPLY((unsigned)type));
+}
+
+/* Where there is no memory to send the data, the client hears that. */
+static void answer(int to, int type, const void *reply, size_t n)
+{
+    if (send_reply(to, type, reply, n) != -N_ENOMEM)
+        return;
+    struct file_reply error = *(const struct file_reply *)reply;
+    error.status = -N_ENOMEM;
+    send_reply(to, type, &error, sizeof error);
+}
+
+/* Where the reply to a request of n bytes goes, and how long it may be. A request for data that has some itself is
+ * malformed: its reply is short. */
+static void *place_reply(uint32_t tag, size_t n, size_t *room)
+{
+    if (serve_reply_bytes(tag, area.bytes, n) <= sizeof short_reply || n > REPLY_AT) {
+        *room = sizeof short_reply;
+        return short_reply;
+    }
+    *room = area.size - REPLY_AT;
+    return area.bytes + REPLY_AT;
 }
 
 /* Messages of programs, and answers, are nobody's requests: to answer them could go on for ever. */
@@ -149,22 +189,20 @@ static bool is_request(int type)
 
 static void serve_until_shutdown(struct server *s)
 {
-    struct buffer request = {0}, reply = {0};
     int from, type;
+    size_t room;
 
-    buffer_grow(&request, BUFFER_FIRST_BYTES);
-    buffer_grow(&reply, BUFFER_FIRST_BYTES);
     for (;;) {
-        size_t n = receive(&request, &from, &type);
+        size_t n = receive(&from, &type);
         uint32_t tag = TAG(type, from >> 16, 0); /* a source is a node, and a procid from bit 16 up */
 
         if (type == N_SHUTDOWN && from == (int)NODE_HOST)
             return;
         if (!is_request(type))
             continue;
-        buffer_grow(&reply, serve_reply_bytes(tag, request.bytes, n));
-        n = serve_request(s, (uint32_t)from & 0xffff, tag, request.bytes, n, reply.bytes, reply.size);
-        send_reply(from, type, reply.bytes, n);
+        void *reply = place_reply(tag, n, &room);
+        n = serve_request(s, (uint32_t)from & 0xffff, tag, area.bytes, n, reply, room);
+        answer(from, type, reply, n);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * An nsdisk that ends, at any time of its life: a machine is put together from this build's parts and an nsdisk that
- * ends where the test wants it to (tests/nsdisk/ends_on_request.c).
+ * An nsdisk that ends, at any time of its life: a machine is put together from this build's parts
+ * and an nsdisk that ends where the test wants it to (tests/nsdisk/ends_on_request.c).
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -42,7 +42,8 @@ static char *write_machine(const char *folder, const char *volume)
     fprintf(f,
             "dim = 3;\nfront_end = { si = 0; };\nboards = ( { number = 3; io_nodes = (\n"
             "{ index = 0; si = [7]; drives = ( { volume = \"%s\"; image = \"df00.img\"; } ); },\n"
-            "{ index = 1; si = [6]; drives = ( { volume = \"df01\"; image = \"df01.img\"; } ); } ); } );\n",
+            "{ index = 1; si = [6]; drives = ( { volume = \"df01\"; image = \"df01.img\"; } ); } "
+            "); } );\n",
             volume);
     cr_assert_eq(fclose(f), 0);
     return path;

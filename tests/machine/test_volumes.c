@@ -268,3 +268,33 @@ Test(volumes, are_clean_after_a_signal_at_any_moment)
         folder_remove(folder);
     }
 }
+
+/* ---- Where memory is scarce ---- */
+
+static const struct scarce {
+    const char *dim, *name;
+    int ram_mb;
+} scarce[] = {
+    {"0", "all sizes", 2},    {"3", "all sizes", 2},    {"0", "all sizes", 4},    {"0", "all sizes", 8},
+    {"0", "all sizes", 16},   {"0", "many at once", 2}, {"3", "many at once", 2}, {"3", "many at once", 4},
+    {"3", "many at once", 8}, {"3", "floods", 2},       {"3", "many files", 2},
+};
+
+ParameterizedTestParameters(volumes, are_served_whatever_a_client_asks_for)
+{
+    return TABLE_ROWS(scarce);
+}
+
+ParameterizedTest(size_t *row, volumes, are_served_whatever_a_client_asks_for)
+{
+    const struct scarce *c = &scarce[*row];
+    char *more = format("ram_mb = %d;", c->ram_mb), *folder = folder_with_images(1, 65536, 1024);
+    char *machine = machine_file(folder, 3, 1, more);
+
+    guest_must_pass(&(struct ncube_run){
+        .dim = c->dim, .machine = machine, .program = "guest/starved", .args = {c->name, "//df00/"}});
+    images_check(folder, 1);
+    free(machine);
+    free(more);
+    folder_remove(folder);
+}

@@ -1,7 +1,7 @@
 /*
- * nsdisk, but that it ends where a test wants it to: linked with --wrap of these functions. A request that names /end
- * or /fault ends it, one that names /end-later makes it end when it is to shut down, and a volume "ends" when it is to
- * be mounted.
+ * nsdisk, but that it ends where a test wants it to: linked with --wrap of these functions. A
+ * request that names /end or /fault ends it, one that names /end-later makes it end when it is to
+ * shut down, and a volume "ends" when it is to be mounted.
  */
 #include <stdbool.h>
 #include <string.h>

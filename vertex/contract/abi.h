@@ -141,6 +141,7 @@ struct abi_program { /* for rexec */
 
 struct abi_drive {
     uint64_t sectors;
+    uint64_t ram_bytes; /* of the node */
     uint64_t boot_number;
     char volume[16];
 };

@@ -75,8 +75,13 @@ enum file_op { FILE_OPS(FILE_OP_ENUM) };
 #define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the family, also what it does not use */
 #define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
 
-#define FILE_IO_MAX_BYTES   (1u << 20) /* data in one read or write message */
-#define FILE_NAME_MAX_BYTES 1024u      /* a whole path */
+#define FILE_IO_MAX_BYTES (1u << 20) /* data in one read or write message, */
+/* and where an nsdisk serves, a sixteenth of a node's memory: all nodes have the same. nsdisk keeps so much for it. */
+static inline uint32_t file_io_bytes(uint64_t ram_bytes)
+{
+    return ram_bytes / 16 < FILE_IO_MAX_BYTES ? (uint32_t)(ram_bytes / 16) : FILE_IO_MAX_BYTES;
+}
+#define FILE_NAME_MAX_BYTES 1024u /* a whole path */
 
 /* flags of N_FOPEN */
 enum {

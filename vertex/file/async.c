@@ -179,9 +179,12 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, s
     return 0;
 }
 
-static bool length_is_sound(uint64_t bytes)
+/* An nsdisk has no memory for more than file_io_bytes. */
+static int check_length(const struct file *f, uint64_t bytes)
 {
-    return bytes > 0 && bytes <= FILE_IO_MAX_BYTES;
+    if (bytes == 0 || bytes > FILE_IO_MAX_BYTES)
+        return -N_EINVAL;
+    return NODE_IS_IO(f->node) && bytes > file_io_bytes(MAILBOX->ram_bytes) ? -N_ENOMEM : 0;
 }
 
 int64_t sys_readstart(struct proc *p, const uint64_t *arg)
@@ -191,10 +194,11 @@ int64_t sys_readstart(struct proc *p, const uint64_t *arg)
 
     if (!f)
         return -N_EBADF;
-    if (!length_is_sound(arg[1]))
-        return -N_EINVAL;
+    int error = check_length(f, arg[1]);
+    if (error)
+        return error;
     struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .offset = f->offset, .bytes = arg[1]};
-    int error = request_new(p, &fields, 0, &m);
+    error = request_new(p, &fields, 0, &m);
     return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
 }
 
@@ -220,9 +224,9 @@ int64_t sys_writestart(struct proc *p, const uint64_t *arg)
 
     if (!f)
         return -N_EBADF;
-    if (!length_is_sound(arg[2]))
-        return -N_EINVAL;
-    int error = async_write_request(p, f, f->flags & N_O_APPEND, arg[1], arg[2], f->offset, &m);
+    int error = check_length(f, arg[2]);
+    if (!error)
+        error = async_write_request(p, f, f->flags & N_O_APPEND, arg[1], arg[2], f->offset, &m);
     return error ? error : start(p, arg[0], N_FWRITE, arg[2], m);
 }
 

@@ -6,7 +6,7 @@
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
 #include "vertex/memory/copy.h"
-#include "vertex/memory/kmem.h"
+#include "vertex/message/msg.h"
 #include "vertex/message/ncu_calls.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
@@ -46,24 +46,31 @@ static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sec
     return error_of_status(command.status);
 }
 
+/* A buffer in one piece. Where there is no memory, the one that is kept for answers is used between them. */
+static int new_bounce(struct proc *p, uint64_t bytes, struct message **m)
+{
+    event_reap(); /* replies that have left may hold the memory for the buffer */
+    return proc_new_message(p, bytes, true, m);
+}
+
 /* By way of a buffer in one piece, where the program's pages are not. */
 static int run_bounced(struct proc *p, uint32_t drive, bool write, uint64_t sector, uint64_t sectors, uint64_t user)
 {
     uint64_t bytes = sectors * SECTOR_BYTES;
+    struct message *buffer;
     int error = vm_check(&p->vm, user, bytes, write ? PTE_R : PTE_W);
 
-    event_reap(); /* replies that have left may hold the memory for the buffer */
-    void *buffer = error ? NULL : kmem_alloc(MEM_MESSAGE, bytes);
-
-    if (!buffer)
-        return error ? error : -N_ENOMEM;
-    if (write)
-        error = vm_copy_in(&p->vm, buffer, user, bytes);
     if (!error)
-        error = run_command(drive, write, sector, sectors, buffer);
+        error = new_bounce(p, bytes, &buffer);
+    if (error)
+        return error;
+    if (write)
+        error = vm_copy_in(&p->vm, buffer->payload, user, bytes);
+    if (!error)
+        error = run_command(drive, write, sector, sectors, buffer->payload);
     if (!error && !write)
-        error = vm_copy_out(&p->vm, user, buffer, bytes);
-    kmem_free(MEM_MESSAGE, buffer, bytes);
+        error = vm_copy_out(&p->vm, user, buffer->payload, bytes);
+    msg_release(buffer);
     return error;
 }
 
@@ -92,7 +99,8 @@ int64_t sys_disk_info(struct proc *p, const uint64_t *arg)
         return -N_EPERM;
     if (drive >= MAILBOX->drives)
         return -N_ENODEV;
-    struct abi_drive info = {.sectors = MAILBOX->drive_sectors[drive], .boot_number = MAILBOX->boot_number};
+    struct abi_drive info = {
+        .sectors = MAILBOX->drive_sectors[drive], .ram_bytes = MAILBOX->ram_bytes, .boot_number = MAILBOX->boot_number};
     copy_bytes(info.volume, MAILBOX->drive_volume[drive], sizeof info.volume);
     return vm_copy_out(&p->vm, arg[1], &info, sizeof info);
 }

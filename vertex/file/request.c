@@ -192,7 +192,7 @@ void request_failed(struct proc *p, const struct message *request, int32_t statu
     queue_add(&p->inbox, m);
 }
 
-void request_refuse(struct message *m)
+void request_refuse(struct message *m, int32_t error)
 {
     uint32_t type = TAG_TYPE(m->tag);
     uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
@@ -201,7 +201,7 @@ void request_refuse(struct message *m)
     if (N_IS_FILE_REQUEST(type) || type == N_SHUTDOWN)
         reply = msg_new(sizeof(struct file_reply));
     if (reply) {
-        *(struct file_reply *)reply->payload = (struct file_reply){sequence, -N_EHOSTDOWN};
+        *(struct file_reply *)reply->payload = (struct file_reply){sequence, error};
         reply->bytes = sizeof(struct file_reply);
         msg_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
     }

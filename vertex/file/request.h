@@ -52,7 +52,7 @@ bool request_is(const struct message *m);
 bool request_is_awaited(const struct proc *p, const struct message *m);
 /* The network failed it: it becomes its own reply. */
 void request_failed(struct proc *p, const struct message *m, int32_t status);
-/* A request that came to an I/O node without a server: answered with -N_EHOSTDOWN. Takes the message over. */
-void request_refuse(struct message *m);
+/* A request that came to an I/O node and that no server will see: answered with this error. Takes the message over. */
+void request_refuse(struct message *m, int32_t error);
 
 #endif

@@ -189,7 +189,7 @@ static void deliver(struct proc *p, struct message *m)
         signal_arrival(p, m);
         sched_wake(p);
     } else if (NODE_IS_IO(MAILBOX->node)) { /* nsdisk has ended, or is about to */
-        request_refuse(m);
+        request_refuse(m, -N_EHOSTDOWN);
     } else if (!p && !proc_job_has_run()) {
         queue_add(&early, m);
     } else {
@@ -213,7 +213,7 @@ void mail_drop_inbox(struct proc *p)
 
     while ((m = queue_take_first(&p->inbox)))
         if (p->builtin)
-            request_refuse(m);
+            request_refuse(m, -N_EHOSTDOWN);
         else
             msg_release(m);
 }

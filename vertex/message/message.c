@@ -13,6 +13,7 @@
 #include "vertex/base/charge.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
+#include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
@@ -213,11 +214,17 @@ static void remove(struct proc *p, struct message *m)
     give_selectors(p, m->node, m->tag);
 }
 
-/* A message with more bytes than are wanted stays, one that is lost does not. */
+/* A message with more bytes than are wanted stays, one that is lost does not, nor a request that is too long for the
+ * built-in program: its buffer does not grow. */
 static int64_t refuse(struct proc *p, struct message *m)
 {
-    if (!lost_is(m))
+    if (!lost_is(m) && !p->builtin)
         return -N_EMSGSIZE;
+    if (!lost_is(m)) {
+        queue_remove(&p->inbox, m);
+        request_refuse(m, -N_ENOMEM);
+        return SYSCALL_AGAIN;
+    }
     queue_remove(&p->inbox, m);
     give_selectors(p, m->node, m->tag);
     msg_release(m);

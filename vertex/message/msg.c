@@ -22,7 +22,8 @@ uint32_t msg_unarmed;
 static uint32_t needed; /* the memory of sends is waited for: so often */
 static bool reaping;    /* the NCU has been told so */
 uint32_t msg_sends[MSG_OF_KERNEL + 1];
-static uint32_t count; /* messages that exist, spares too */
+static uint32_t count;           /* messages that exist, spares too */
+static struct message *reserved; /* held once by this module */
 
 /* ---- Buffers ---- */
 
@@ -104,6 +105,29 @@ void msg_free(struct message *m)
     if (m->place == MSG_PAGES)
         page_free(MEM_MESSAGE, m->payload, payload_pages(m->capacity));
     free_header(m);
+}
+
+/* ---- The one that is kept ---- */
+
+bool msg_reserve(uint64_t capacity)
+{
+    reserved = msg_new_pages(capacity);
+    return reserved;
+}
+
+void msg_unreserve(void)
+{
+    if (reserved)
+        msg_release(reserved);
+    reserved = NULL;
+}
+
+struct message *msg_use_reserved(uint64_t capacity)
+{
+    if (!reserved || reserved->holds > 1 || capacity > reserved->capacity)
+        return NULL;
+    msg_make_blank(reserved)->holds++;
+    return reserved;
 }
 
 /* ---- Reaping ---- */
@@ -330,5 +354,5 @@ uint32_t msg_count(void)
         of_channels += standard[c] != NULL;
         of_channels += armed[c] && armed[c] != standard[c];
     }
-    return count - msg_spares.count - of_channels;
+    return count - msg_spares.count - of_channels - (reserved);
 }

@@ -100,6 +100,12 @@ struct message *msg_new_pages(uint64_t capacity);
 struct message *msg_new_landing(void *memory, uint64_t capacity);
 void msg_free(struct message *m); /* the last hold is given up */
 
+/* A message of that capacity is kept for who must not go without, until msg_unreserve. False: no memory. */
+bool msg_reserve(uint64_t capacity);
+void msg_unreserve(void);
+/* It, as msg_new would give it; NULL: it is in use, or too small, or none is kept. */
+struct message *msg_use_reserved(uint64_t capacity);
+
 static inline void msg_release(struct message *m)
 {
     if (m->holds > 1)

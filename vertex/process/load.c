@@ -350,6 +350,8 @@ void load_builtin(void)
         panic("no memory for the built-in program: %u pages free", page_free_count());
     p->builtin = true;
     p->range_high = 0xffff;
+    if (!msg_reserve(sizeof(struct file_reply) + file_io_bytes(MAILBOX->ram_bytes)))
+        panic("no memory for answers of the built-in program: %u pages free", page_free_count());
     int error = place_builtin(p, info);
     if (error)
         panic("the built-in program can't be placed: error %d", -error);

@@ -105,6 +105,8 @@ static void check_messages(void)
 
 static void free_all(struct proc *p)
 {
+    if (p->builtin)
+        msg_unreserve();
     mail_drop_inbox(p);
     free_buffers(p);
     file_free_all(p);
@@ -411,9 +413,17 @@ RARE int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uin
     return error;
 }
 
+/* The built-in program must not go without: all of its clients would. */
+static struct message *new_message(const struct proc *p, uint64_t capacity, bool pages)
+{
+    struct message *m = pages ? msg_new_pages(capacity) : msg_new(capacity);
+
+    return m || !p->builtin ? m : msg_use_reserved(capacity);
+}
+
 RARE int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m)
 {
-    while (!(*m = pages ? msg_new_pages(capacity) : msg_new(capacity))) {
+    while (!(*m = new_message(p, capacity, pages))) {
         if (!msg_sends_under_way())
             return -N_ENOMEM;
         sched_wait_for_sends();
