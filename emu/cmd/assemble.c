@@ -710,7 +710,15 @@ bool machine_is_quiet(const struct machine *m)
     return eventq_next(m->events) == EVENTQ_NEVER;
 }
 
-void machine_report_waits(struct machine *m, const struct job *j, void (*say)(void *ctx, const char *line), void *ctx)
+/* What a node waits for; or else how its program has ended, if it was one of the job's. False: neither. */
+static bool describe_node(const struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
+{
+    return ncu_describe_wait(m->ncu, index, text, bytes) ||
+           (j && job_describe_end(j, ncu_address(m->ncu, index), text, bytes));
+}
+
+void machine_report_waits(struct machine *m, const struct job *j, bool whole,
+                          void (*say)(void *ctx, const char *line), void *ctx)
 {
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];
@@ -718,8 +726,8 @@ void machine_report_waits(struct machine *m, const struct job *j, void (*say)(vo
     for (uint32_t i = 0; i < m->nodes; i++) {
         uint32_t address = ncu_address(m->ncu, i);
 
-        if ((!j || job_has_node(j, address)) && ncu_describe_wait(m->ncu, i, text, sizeof text))
-            alike_add(&alike, j ? address - j->base : address, text);
+        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, text, sizeof text))
+            alike_add(&alike, whole ? address : address - j->base, text);
     }
     alike_say(&alike, "--stats=FILE lists all of them", say, ctx);
     alike_free(&alike);

@@ -393,7 +393,7 @@ static void report_deadlock(struct boot *b, struct job *j)
 
     console_say(&j->streams, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
                 machine_seconds(m));
-    machine_report_waits(m, j, say_line, j);
+    machine_report_waits(m, j, false, say_line, j);
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 

@@ -32,7 +32,7 @@ static void say_line(void *ctx, const char *line)
     fprintf(stderr, "  %s\n", line);
 }
 
-static void report_deadlock(struct machine *m)
+static void report_deadlock(struct machine *m, const struct job *j)
 {
     char text[256];
 
@@ -40,18 +40,19 @@ static void report_deadlock(struct machine *m)
                      machine_seconds(m));
     front_describe_wait(m->front, text, sizeof text);
     say_line(NULL, text);
-    machine_report_waits(m, NULL, say_line, NULL);
+    machine_report_waits(m, j, true, say_line, NULL);
 }
 
 /* A node that died takes its program with it. */
 static int end_stuck(struct run *r)
 {
     struct machine *m = &r->machine;
-    const struct fault *dead = machine_find_dead_node(m, front_find_job(m->front, r->job));
+    const struct job *j = front_find_job(m->front, r->job);
+    const struct fault *dead = machine_find_dead_node(m, j);
     char text[128];
 
     if (!dead) {
-        report_deadlock(m);
+        report_deadlock(m, j);
         return RUN_DEADLOCK;
     }
     fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);

@@ -119,10 +119,11 @@ static bool make_tables(struct job *j)
     j->part = calloc(j->options.programs, sizeof *j->part);
     j->own = calloc(j->options.programs, sizeof *j->own);
     j->exited = calloc(j->nodes, sizeof *j->exited);
+    j->exit_status = calloc(j->nodes, sizeof *j->exit_status);
     j->lives = lives_new(j->nodes);
     for (uint32_t i = 0; j->own && i < j->options.programs; i++)
         j->own[i].fd = -1;
-    return j->part && j->own && j->exited && j->lives &&
+    return j->part && j->own && j->exited && j->exit_status && j->lives &&
            streams_init(&j->streams, j->options.in, j->options.out, j->options.err, j->ops->interrupted, j->ctx) == 0 &&
            lines_init(&j->lines, &j->streams, j->base, j->nodes, j->options.label) == 0;
 }
@@ -181,6 +182,7 @@ void job_free(struct job *j)
     free(j->own);
     free(j->part);
     free(j->exited);
+    free(j->exit_status);
     free(j);
 }
 
@@ -418,9 +420,10 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
     return j->exited[e->node] ? "that node has exited already" : NULL;
 }
 
-static void note_exit(struct job *j, uint32_t node)
+static void note_exit(struct job *j, uint32_t node, int status)
 {
     j->exited[node - j->base] = true;
+    j->exit_status[node - j->base] = status;
     j->exits++;
     drop_held(j, node, ANY);
     lines_end(&j->lines, node);
@@ -440,7 +443,7 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     if (wrong)
         return wrong;
 
-    note_exit(j, from);
+    note_exit(j, from, e.how == EXIT_NORMAL ? e.status & 0xff : -1);
     if (e.how == EXIT_NORMAL) {
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
         lives_end(j, e.node, e.status & 0xff);
@@ -466,7 +469,7 @@ void job_lose_node(struct job *j, uint32_t node)
     if (!j->told)
         console_say(&j->streams, "node %u: there is no way to it", logical);
     j->told = true;
-    note_exit(j, node);
+    note_exit(j, node, -1);
 }
 
 void job_fail_load(struct job *j, uint32_t node)
@@ -608,6 +611,18 @@ size_t job_poll_streams(const struct job *j, struct pollfd *p)
         if (streams_holds_back(&j->streams, which))
             p[n++] = (struct pollfd){.fd = j->streams.fd[which], .events = POLLOUT};
     return n;
+}
+
+bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes)
+{
+    if (!j->loaded || !job_has_node(j, node) || !j->exited[node - j->base])
+        return false;
+    int status = j->exit_status[node - j->base];
+    if (status < 0)
+        snprintf(text, bytes, "has been ended");
+    else
+        snprintf(text, bytes, "has ended with status %d", status);
+    return true;
 }
 
 void job_describe_wait(const struct job *j, char *text, size_t bytes)

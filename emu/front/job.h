@@ -87,11 +87,12 @@ struct job {
     struct lives *lives;       /* programs that the program loads */
     /* life */
     bool loaded;
-    bool killed;  /* N_KILL was sent to all that had not exited */
-    bool failed;  /* something ended as it should not: the status is 1 */
-    bool told;    /* the user has been told why */
-    bool lost;    /* messages of its load did not arrive */
-    bool *exited; /* by logical node */
+    bool killed;      /* N_KILL was sent to all that had not exited */
+    bool failed;      /* something ended as it should not: the status is 1 */
+    bool told;        /* the user has been told why */
+    bool lost;        /* messages of its load did not arrive */
+    bool *exited;     /* by logical node, */
+    int *exit_status; /* and then its status, or -1: it had none, for it was ended */
     uint32_t exits;
     bool status_known; /* some node has exited */
     int status;        /* so far, by the rule */
@@ -146,6 +147,8 @@ bool job_holds_requests(const struct job *j);
 /* What the job waits for on the host; fills at most STREAMS entries, returns how many. */
 size_t job_poll_streams(const struct job *j, struct pollfd *p);
 
+/* How a node of the job has ended, as "has ended with status 3", if it has. */
+bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes);
 /* For the deadlock report, one line. */
 void job_describe_wait(const struct job *j, char *text, size_t bytes);
 

@@ -428,11 +428,14 @@ Test(front, an_nsdisk_that_ends_takes_the_program_with_it)
     const struct {
         struct job_exit exit;
         struct exit_fault fault;
-    } e = {.exit = {.status = 9, .how = EXIT_FAULT}};
+    } e = {.exit = {.node = IO_0, .status = 1, .how = EXIT_FAULT}}; /* as Vertex sends it: vertex/process/proc.c */
 
     run_until_loaded();
-    arrive(IO_0, N_EXIT, &e, sizeof e, "load from 0x0 at pc 0x10010\n");
-    cr_expect_str_eq(take_err(), "ncube: nsdisk on I/O node 0 of board 3 has ended: load from 0x0 at pc 0x10010\n");
+    arrive(IO_0, N_EXIT, &e, sizeof e, "node 16432 (address 0x4030): misaligned jump, pc 0x1, address 0x1");
+    cr_expect_str_eq(take_err(),
+                     "ncube: nsdisk on I/O node 0 of board 3 has ended: node 16432 (address 0x4030): "
+                     "misaligned jump, pc 0x1, address 0x1\n",
+                     "told once, where both have one stream");
     cr_expect_eq(count_type(N_KILL), 4);
     for (uint32_t i = 0; i < 4; i++)
         exited(i, 0, EXIT_KILLED, "");
@@ -440,6 +443,20 @@ Test(front, an_nsdisk_that_ends_takes_the_program_with_it)
     shut_down(IO_1, 0);
     cr_expect(front_finished(front));
     cr_expect_eq(status(), 1);
+}
+
+Test(front, an_nsdisk_that_ends_is_told_to_users_with_streams_of_their_own)
+{
+    const struct job_exit e = {.node = IO_1, .status = 3};
+    int machine_err_end;
+
+    make_pipe(&machine_err_end, &machine.err);
+    run_until_loaded();
+    arrive(IO_1, N_EXIT, &e, sizeof e, "");
+    cr_expect_str_eq(take_err(), "ncube: nsdisk on I/O node 1 of board 3 has ended, and the program with it\n");
+    err_end = machine_err_end;
+    cr_expect_str_eq(take_err(), "ncube: nsdisk on I/O node 1 of board 3 has ended: status 3\n");
+    cr_expect_eq(count_type(N_KILL), 4);
 }
 
 Test(front, an_nsdisk_that_ends_before_it_mounts_or_shuts_down_is_not_awaited)

@@ -414,3 +414,69 @@ Test(job, a_question_is_seen_before_the_answer_is_awaited)
     ask_stream(0, N_FREAD, SFID_STDIN, 2, 10, NULL);
     cr_expect_str_eq(text_at(u.out), "name? ");
 }
+
+/* ---- Ends ---- */
+
+Test(job, tells_how_each_node_has_ended)
+{
+    static const struct {
+        uint32_t how;
+        int32_t status;
+        const char *text; /* NULL: it has not */
+    } cases[] = {
+        {EXIT_NORMAL, 0, "has ended with status 0"},
+        {EXIT_NORMAL, 258, "has ended with status 2"},
+        {EXIT_KILLED, 0, "has been ended"},
+        {EXIT_NORMAL, 0, NULL},
+    };
+    struct user u;
+    uint32_t id = begin(&u, 2);
+    struct job *j = front_find_job(front, id);
+    char text[100];
+
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct job_exit e = {.job = id, .node = i, .status = cases[i].status, .how = cases[i].how};
+
+        cr_expect_not(job_describe_end(j, j->base + i, text, sizeof text), "node %u is there", i);
+        if (cases[i].text)
+            front_receive(front, j->base + i, TAG(N_EXIT, 0, 0), &e, sizeof e);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        bool ended = job_describe_end(j, j->base + i, text, sizeof text);
+
+        cr_expect_eq(ended, cases[i].text != NULL, "node %u", i);
+        if (ended && cases[i].text)
+            cr_expect_str_eq(text, cases[i].text);
+    }
+    cr_expect_not(job_describe_end(j, j->base + 4, text, sizeof text), "of another job");
+}
+
+/* The program has ended before the host takes, or refuses, the last of its output. */
+Test(job, whose_last_output_is_lost_fails)
+{
+    static const struct {
+        bool full; /* a disk is, else the reader has gone */
+        int exits, expected;
+        const char *text;
+    } cases[] = {
+        {false, 0, 141, ""},
+        {false, 3, 3, ""},
+        {true, 0, 1, "ncube: output of the program is lost: no space left on volume\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct user u;
+        uint32_t id = begin(&u, 1);
+        struct job *j = front_find_job(front, id);
+
+        if (cases[i].full)
+            cr_assert_eq(dup2(open("/dev/full", O_WRONLY), j->options.out), j->options.out);
+        close(u.out);
+        ask_stream(j->base, N_FWRITE, SFID_STDOUT, 1, 4, "part");
+        exits(j->base, id, 0, cases[i].exits);
+        exits(j->base + 1, id, 1, 0);
+        cr_expect_eq(job_conclude(j), cases[i].expected, "case %zu: %d", i, job_status(j));
+        cr_expect_str_eq(text_at(u.err), cases[i].text);
+        front_forget_job(front, id);
+    }
+}

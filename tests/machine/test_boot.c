@@ -46,7 +46,7 @@ static const struct program {
      "",
      125,
      "",
-     "node 0 waits in nread for a message of type 42 from node 1"},
+     "ncube: node 0 waits in nread for a message of type 42 from node 1\nncube: node 1 has ended with status 11\n"},
     {"no such file", {"./none"}, "", 1, "", "/none: cannot be opened"},
     {"too many nodes", {"-d4", "examples/hello"}, "", 1, "", "dimension 4 does not fit"},
     {"labels",
