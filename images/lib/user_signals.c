@@ -1,28 +1,21 @@
 /*
  * Signals. The kernel knows what each does (vertex/trap/signal.h) and calls sigentry.S for those that have a handler, also
  * for those that a process sends to itself. Handlers stay installed; the signal and its mask are blocked while its
- * handler runs.
+ * handler runs. Sets are in sigset.c, waits for signals in sigwait.c.
  */
 #include <errno.h>
 #include <nself.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/types.h>
 #include <sysn.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "images/lib/result.h"
-#include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
 
-#define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
-#define BIT(signal)      (1u << (signal))
-#define ALL_SIGNALS      UINT32_MAX
-#define NS_PER_CYCLE     (1000 / CYCLES_PER_US)
-#define FOR_EVER         UINT64_MAX
+#define ALL_SIGNALS UINT32_MAX
 
 _Static_assert(TRAP_sigreturn == 41, "sigentry.S");
 _Static_assert(SIGMSGS == SIGIO, "<sysn.h> names a signal of newlib's");
@@ -123,106 +116,11 @@ int sigpending(sigset_t *set)
     return 0;
 }
 
-/* ---- Sets: as functions, which check the number; newlib's macros of these names do not ---- */
-
-static int change_set(sigset_t *set, int number, uint32_t clear, uint32_t add)
-{
-    if (!is_signal(number))
-        return fail(EINVAL);
-    *set = ((uint32_t)*set & ~clear) | add;
-    return 0;
-}
-
-int(sigaddset)(sigset_t *set, const int number)
-{
-    return change_set(set, number, 0, BIT(number));
-}
-
-int(sigdelset)(sigset_t *set, const int number)
-{
-    return change_set(set, number, BIT(number), 0);
-}
-
-int(sigismember)(const sigset_t *set, int number)
-{
-    return is_signal(number) ? ((uint32_t)*set & BIT(number)) != 0 : fail(EINVAL);
-}
-
-int(sigemptyset)(sigset_t *set)
-{
-    *set = 0;
-    return 0;
-}
-
-int(sigfillset)(sigset_t *set)
-{
-    *set = ALL_SIGNALS;
-    return 0;
-}
-
-/* ---- Waiting ---- */
-
-int pause(void)
-{
-    return (int)result_to_errno(trap_sleep(FOR_EVER));
-}
-
-int sigsuspend(const sigset_t *set)
-{
-    return (int)result_to_errno(trap_sigsuspend((uint32_t)*set));
-}
-
-int sigwait(const sigset_t *set, int *number)
-{
-    long taken = trap_sigwait((uint32_t)*set, FOR_EVER);
-
-    if (taken < 0)
-        return (int)-taken;
-    *number = (int)taken;
-    return 0;
-}
-
-static int wait_until(const sigset_t *set, siginfo_t *info, uint64_t until)
-{
-    long taken = trap_sigwait((uint32_t)*set, until);
-
-    if (taken > 0 && info)
-        *info = (siginfo_t){.si_signo = (int)taken, .si_code = SI_USER};
-    return (int)result_to_errno(taken);
-}
-
-int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-    return wait_until(set, info, FOR_EVER);
-}
-
-int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
-{
-    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2; /* more than any run has */
-
-    if (!time)
-        return wait_until(set, info, FOR_EVER);
-    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000)
-        return fail(EINVAL);
-    int64_t s = time->tv_sec < most_s ? time->tv_sec : most_s;
-    return wait_until(set, info, (uint64_t)(trap_cycles() + s * CLOCK_HZ + time->tv_nsec / NS_PER_CYCLE));
-}
-
 /* ---- Sending ---- */
 
 int raise(int number)
 {
     return (int)result_to_errno(trap_kill(npid(), number));
-}
-
-/* Neither blocking nor a handler that returns keeps the process. */
-void abort(void)
-{
-    trap_sigblock(0, BIT(SIGABRT));
-    raise(SIGABRT);
-    signal(SIGABRT, SIG_DFL);
-    raise(SIGABRT);
-    trap_exit(STATUS_OF_SIGNAL + SIGABRT);
 }
 
 /* Every process of the program, this one last. */

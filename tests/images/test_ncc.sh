@@ -56,6 +56,7 @@ void *used[] = {
     USE(raise), USE(abort), USE(getpid), USE(fsync), USE(malloc), USE(printf), USE(scanf), USE(fopen),
     USE(sin), USE(ngetp), USE(nwritep), USE(nreadp), USE(nrelp), USE(nglobal), USE(nlocal), USE(pread), USE(pwrite),
     USE(sleep), USE(usleep), USE(nanosleep), USE(clock_gettime), USE(pause), USE(sigaction), USE(sigprocmask),
+    USE(sigpending), USE(sigsuspend), USE(sigwait), USE(sigwaitinfo), USE(sigtimedwait), USE(pthread_sigmask),
     USE(statfs), USE(fstatfs), USE(getopt), USE(qsort), USE(nfailed), USE(iochannel),
     USE(rexecv), USE(rexecl), USE(rwait), USE(execv), USE(execl), USE(execve),
 };
@@ -92,6 +93,9 @@ check "a.out by default" eval '$ncc hello.c && [ -e a.out ]'
 check "without writing elsewhere" eval '[ -z "$(ls *.o *.d 2>/dev/null)" ]'
 check "every call is there" $ncc -o calls calls.c -lm
 check "and with -O2 -Wall -Werror" $ncc -O2 -Wall -Werror -o calls calls.c -lm
+
+echo 'void abort(void) { for (;;); } int main(void) { abort(); }' >own_abort.c
+check "a program may have an abort of its own" $ncc -w -o own_abort own_abort.c
 
 check "-c, without a word" eval '[ -z "$($ncc -c twice.c 2>&1)" ] && [ -e twice.o ]'
 check "objects and sources together" $ncc -o both uses_twice.c twice.o
