@@ -43,11 +43,12 @@ $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
-    emu/qemu/harts.c emu/time/eventq.c \
+    emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
 $(eval $(call host_test,emu/test_alike,emu/base/alike.c))
 $(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c))
+$(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 

@@ -159,10 +159,49 @@ static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
     return true;
 }
 
+/* ---- The host's processors ---- */
+
+#define FOLLOW_MS 50
+
+static bool is_time_to_look(struct machine *m)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    int64_t ms = (now.tv_sec - m->looked.tv_sec) * 1000 + (now.tv_nsec - m->looked.tv_nsec) / 1000000;
+    if (ms < FOLLOW_MS)
+        return false;
+    m->looked = now;
+    return true;
+}
+
+static void bring_cabinet(const struct machine *m, pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (atoi(e->d_name) > 0)
+            harts_bring(&m->harts, atoi(e->d_name));
+    if (d)
+        closedir(d);
+}
+
+/* Where several runs share a processor, and another has room, this one goes there. It changes no result. */
+static void follow_room(struct machine *m)
+{
+    if (m->harts.claim.rank == 0 || !is_time_to_look(m) || !harts_follow(&m->harts))
+        return;
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        bring_cabinet(m, m->cabinet[c].pid);
+}
+
 static bool on_finished(void *ctx)
 {
     struct machine *m = ctx;
 
+    follow_room(m);
     signals_note_progress(sched_now(m->sched));
     beat(m, false);
     return m->failed || front_finished(m->front) || (m->hooks->pause && m->hooks->pause(m->ctx));
@@ -703,6 +742,12 @@ enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
 void machine_act_now(struct machine *m)
 {
     ncu_advance(m->ncu, sched_now(m->sched));
+}
+
+void machine_rest(struct machine *m)
+{
+    harts_rest(&m->harts);
+    m->looked = (struct timespec){0};
 }
 
 bool machine_is_quiet(const struct machine *m)

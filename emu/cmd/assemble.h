@@ -63,6 +63,7 @@ struct machine {
     FILE *statistics;            /* the file for them, opened; NULL: none */
     struct timespec build_begun; /* by the host's clock */
     struct heartbeat heartbeat;
+    struct timespec looked; /* for a processor with fewer runs */
     struct harts harts;
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */
@@ -96,6 +97,9 @@ enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
 
 /* To be called before the front end is made to act while machine_run does not run: what it sends starts now. */
 void machine_act_now(struct machine *m);
+
+/* Nothing will run for a while: other runs may have our processor. */
+void machine_rest(struct machine *m);
 
 /* After SCHED_DEADLOCK: the front end has not sent anything since. */
 bool machine_is_quiet(const struct machine *m);

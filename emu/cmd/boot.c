@@ -437,6 +437,7 @@ static int stand_still(struct boot *b)
         end_deadlocks(b);
         return 0;
     }
+    machine_rest(&b->machine);
     poll_gather(b);
     if (signals_poll(b->poll, b->polls, b->deaf ? DEAF_MS : SIGNALS_FOREVER) >= 0)
         return 0;

@@ -1,7 +1,8 @@
 /*
  * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on
- * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, and harts are placed on the
- * others only for a long run beside other harts (docs/performance.md has the figures).
+ * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, which few other runs have
+ * (processors.h), and harts are placed on the others only for a long run beside other harts (docs/performance.md has the
+ * figures).
  */
 #define _GNU_SOURCE
 #include "emu/qemu/harts.h"
@@ -26,20 +27,63 @@ static void keep_on(pid_t thread, int processor)
     sched_setaffinity(thread, sizeof set, &set);
 }
 
+#define CLAIMS "ncube-processor"
+
 static void find_processors(struct harts *h, uint32_t most)
 {
-    cpu_set_t allowed;
-    int own = sched_getcpu();
+    int here = sched_getcpu();
 
-    if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    h->claim.fd = -1;
+    if (here < 0 || sched_getaffinity(0, sizeof h->allowed, &h->allowed) != 0)
         return;
     if (most == 0 || most > HARTS_PROCESSORS_MAX)
         most = HARTS_PROCESSORS_MAX;
+    h->claim = processors_claim(CLAIMS, &h->allowed, here);
+    int own = h->claim.processor;
     h->processor[h->processors++] = own;
     for (int cpu = 0; cpu < CPU_SETSIZE && h->processors < most; cpu++)
-        if (cpu != own && CPU_ISSET(cpu, &allowed))
+        if (cpu != own && CPU_ISSET(cpu, &h->allowed))
             h->processor[h->processors++] = cpu;
     keep_on(0, own);
+}
+
+/* The new own processor takes the first place, and what was there the place of the new one, if that had one. */
+static void change_own(struct harts *h, int own)
+{
+    int before = h->processor[0];
+
+    for (uint32_t p = 1; p < h->processors; p++)
+        if (h->processor[p] == own)
+            h->processor[p] = before;
+    h->processor[0] = own;
+}
+
+bool harts_follow(struct harts *h)
+{
+    if (h->processors == 0 || h->claim.rank == 0 || !processors_reclaim(&h->claim, &h->allowed))
+        return false;
+    change_own(h, h->claim.processor);
+    keep_on(0, h->processor[0]);
+    for (uint32_t i = 0; i < h->count; i++)
+        if (harts_slot(h, i)->thread != 0)
+            keep_on((pid_t)harts_slot(h, i)->thread, h->processor[h->place[i]]);
+    return true;
+}
+
+void harts_rest(struct harts *h)
+{
+    if (h->processors == 0)
+        return;
+    processors_release(&h->claim);
+    h->claim.rank = PROCESSORS_RANKS;
+}
+
+void harts_bring(const struct harts *h, pid_t thread)
+{
+    for (uint32_t i = 0; i < h->count; i++)
+        if ((pid_t)harts_slot(h, i)->thread == thread)
+            return;
+    keep_on(thread, h->processor[0]);
 }
 
 /* The processor with the fewest harts; the preferred one, unless a move makes that better. */
@@ -75,6 +119,7 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
     if (h->fd >= 0 && ftruncate(h->fd, (off_t)bytes) == 0)
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
     if (p == MAP_FAILED) {
+        processors_release(&h->claim);
         free(h->place);
         if (h->fd >= 0)
             close(h->fd);
@@ -87,6 +132,7 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
 
 void harts_free(struct harts *h)
 {
+    processors_release(&h->claim);
     munmap(h->control, sizeof(struct control) + h->count * sizeof(struct slot));
     close(h->fd);
     free(h->place);

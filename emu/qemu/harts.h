@@ -6,7 +6,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "emu/qemu/processors.h"
 #include "emu/qemu/slots.h"
 
 #define HARTS_PROCESSORS_MAX 64u
@@ -15,6 +17,8 @@ struct harts {
     struct control *control; /* shared with the plugins */
     int fd;                  /* of the memfd, for them to inherit */
     uint32_t count;          /* slots */
+    cpu_set_t allowed;       /* processors of the host that this process may use */
+    struct claim claim;      /* ours: see processors.h */
     uint32_t processors;     /* of the host, that harts may be placed on; the first is ours too */
     int processor[HARTS_PROCESSORS_MAX];
     uint8_t *place;                      /* of each hart: an index into `processor` */
@@ -24,8 +28,8 @@ struct harts {
 };
 
 /* Makes the control segment; all harts count as granted, and stop by themselves when they are created.
- * Keeps this process, and the cabinets that it will start, on the processor where it is now; up to `processors` of
- * those allowed (0: all) are for harts that are spread. Returns 0 or -1 with errno. */
+ * Keeps this process, and the cabinets that it will start, on one processor, where few other runs are; up to `processors`
+ * of those allowed (0: all) are for harts that are spread. Returns 0 or -1 with errno. */
 int harts_init(struct harts *h, uint32_t count, uint32_t processors);
 void harts_free(struct harts *h);
 
@@ -41,6 +45,14 @@ uint64_t harts_progress(const struct harts *h, uint32_t index);
 /* Lets one stopped hart run from `base_cycles`; user code only as far as the budget. Where: with us, or if `spread`
  * on the processor with the fewest harts. */
 void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread);
+
+/* To be called now and then. True: there is a processor with fewer runs than ours has, it is processor[0] now, and this
+ * thread and our harts have moved there. The cabinets' other threads are the caller's to move, by harts_bring. */
+bool harts_follow(struct harts *h);
+/* Nothing will run for a while: others need not leave room for us. harts_follow claims a processor again. */
+void harts_rest(struct harts *h);
+/* Brings a thread of a cabinet that is no hart to where we are. */
+void harts_bring(const struct harts *h, pid_t thread);
 
 /* A running hart is needed: it stops soon, in user code, if it does not trap before. */
 void harts_call(struct harts *h, uint32_t index);
