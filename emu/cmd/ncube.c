@@ -122,6 +122,7 @@ static const struct options run_options = {
                                                 &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
+    .takes_program = true,
     .take = take_run_option,
 };
 
@@ -142,7 +143,7 @@ static int command_run(int argc, char **argv)
 {
     struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
 
-    options_take_programs(&run_options, &w.job, argv + options_parse(&run_options, &w, argc, argv));
+    options_take_programs(&run_options, &w.job, options_parse(&run_options, &w, argc, argv));
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
@@ -184,11 +185,11 @@ static bool take_boot_option(void *ctx, int key, const char *value)
 static int command_boot(int argc, char **argv)
 {
     struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
-    int first = options_parse(&boot_options, &o, argc, argv);
+    char **word = options_parse(&boot_options, &o, argc, argv);
 
-    if (argc > first + 1)
-        options_refuse(&boot_options, "one machine file is enough, '%s' is too much", argv[first + 1]);
-    o.machine.machine = argv[first];
+    if (word[0] && word[1])
+        options_refuse(&boot_options, "one machine file is enough, '%s' is too much", word[1]);
+    o.machine.machine = word[0];
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     o.name = options_machine_name(&boot_options, o.name);
@@ -233,10 +234,10 @@ static int command_down(int argc, char **argv)
 {
     const char *name = NULL;
     char error[256];
-    int first = options_parse(&down_options, &name, argc, argv);
+    char **word = options_parse(&down_options, &name, argc, argv);
 
-    if (argc > first)
-        options_refuse(&down_options, "'%s' is too much", argv[first]);
+    if (word[0])
+        options_refuse(&down_options, "'%s' is too much", word[0]);
     int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
     if (fd < 0) {
         fprintf(stderr, "ncube: %s\n", error);
@@ -262,39 +263,36 @@ static const struct command {
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
 };
 
-static int print_usage(FILE *to)
+static void print_commands(void)
 {
-    fputs("Usage: ncube COMMAND [OPTION...] ...\n\n", to);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(to, "  ncube %-6s %s\n", commands[i].name, commands[i].help);
-    fputs("\nEach command explains itself with --help.\n", to);
-    return to == stdout ? 0 : RUN_USAGE;
+        printf("  ncube %-6s %s\n", commands[i].name, commands[i].help);
+    puts("\nEach command explains itself with --help.");
 }
 
-/* What was printed must have arrived. */
-static int end_output(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    fprintf(stderr, "ncube: standard output: %s\n", strerror(errno));
-    return status != 0 ? status : RUN_FAILED;
-}
+static const struct options ncube_options = {
+    .command = "ncube",
+    .usage = "COMMAND [OPTION...] ...",
+    .summary = "An nCUBE 2: boots it, runs programs on it, reasons about it.",
+    .line = (const struct option_line *const[]){NULL},
+    .print_end = print_commands,
+    .takes_program = true,
+};
 
 int main(int argc, char **argv)
 {
     options_hold_streams();
-    if (argc < 2)
-        return print_usage(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return end_output(print_usage(stdout));
+    char **word = options_parse(&ncube_options, NULL, argc, argv);
+    if (!word[0])
+        options_refuse(&ncube_options, "no command given");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) {
+        if (strcmp(word[0], commands[i].name) == 0) {
             char name[64];
 
             snprintf(name, sizeof name, "ncube %s", commands[i].name);
-            argv[1] = name;
-            return end_output(commands[i].run(argc - 1, argv + 1));
+            int words = argc - (int)(word - argv);
+            word[0] = name;
+            return options_end_output(commands[i].run(words, word));
         }
-    fprintf(stderr, "ncube: unknown command '%s'; try ncube --help\n", argv[1]);
-    return RUN_USAGE;
+    options_refuse(&ncube_options, "unknown command '%s'", word[0]);
 }

@@ -15,7 +15,10 @@
 #include "emu/front/loader.h"
 #include "vertex/contract/machine.h"
 
-#define LINES_MAX 24
+#define LINES_MAX         24
+#define OPTION_NAME_BYTES 64
+
+enum { OTHER_WORD = 1 }; /* getopt's */
 
 void options_refuse(const struct options *o, const char *format, ...)
 {
@@ -58,7 +61,17 @@ static _Noreturn void print_help(const struct options *o)
     puts("  -h, --help                  print this");
     if (o->end)
         printf("\n%s\n", o->end);
-    exit(0);
+    if (o->print_end)
+        o->print_end();
+    exit(options_end_output(0));
+}
+
+int options_end_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "%s: standard output: %s\n", program_invocation_short_name, strerror(errno));
+    return status != 0 ? status : 1;
 }
 
 void options_hold_streams(void)
@@ -77,7 +90,8 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
 {
     size_t n = 0;
 
-    shorts = stpcpy(shorts, "+:h"); /* '+': the first other word ends the options */
+    /* '+': the first other word ends the options; '-': other words come as options with the key OTHER_WORD */
+    shorts = stpcpy(shorts, o->takes_program ? "+:h" : "-:h");
     for (; o->line[n]; n++) {
         const struct option_line *l = o->line[n];
         int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
@@ -93,22 +107,90 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
     longs[n] = (struct option){"help", 0, NULL, KEY_HELP};
 }
 
-int options_parse(const struct options *o, void *ctx, int argc, char **argv)
+/* The option in `word` that getopt has just looked at: "--name" without its value, or of several letters that one. */
+static const char *option_in(const char *word, char name[OPTION_NAME_BYTES])
+{
+    if (strncmp(word, "--", 2) == 0)
+        snprintf(name, OPTION_NAME_BYTES, "%.*s", (int)strcspn(word, "="), word);
+    else
+        snprintf(name, OPTION_NAME_BYTES, "-%c", optopt);
+    return name;
+}
+
+static const struct option *find_long(const struct option *longs, const char *name)
+{
+    for (; longs->name; longs++)
+        if (strcmp(longs->name, name) == 0)
+            return longs;
+    return NULL;
+}
+
+/* getopt_long has found an option in `word`, and `key` is what it makes of it. Ends the process if it is wrong. */
+static void check(const struct options *o, const struct option *longs, const char *word, int key)
+{
+    char name[OPTION_NAME_BYTES];
+    bool is_long = strncmp(word, "--", 2) == 0;
+
+    option_in(word, name);
+    /* getopt_long would take "--sta" for "--stats", and refuse it in the version that has "--start", too. */
+    const struct option *whole = is_long ? find_long(longs, name + 2) : NULL;
+    if (is_long && !whole)
+        options_refuse(o, "unknown option '%s'", name);
+    if (key == ':')
+        options_refuse(o, "option '%s' needs a value", name);
+    if (key == '?' && whole)
+        options_refuse(o, "option '%s' takes no value", name);
+    if (key == '?')
+        options_refuse(o, "unknown option '%s'", name);
+}
+
+char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
 {
     struct option longs[LINES_MAX + 2] = {0};
     char shorts[2 * LINES_MAX + 4];
+    char **other = argv + 1; /* other words are gathered here: never more than have been read */
     int key, word;
 
     make_tables(o, longs, shorts);
-    while (word = optind, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+    opterr = 0;
+    optind = 0; /* as glibc wants it when another command line was read before */
+    while (word = optind > 0 ? optind : 1, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (key == OTHER_WORD) {
+            *other++ = optarg;
+            continue;
+        }
+        check(o, longs, argv[word], key);
         if (key == KEY_HELP)
             print_help(o);
-        if (key == ':')
-            options_refuse(o, "option '%s' needs a value", argv[word]);
-        if (key == '?' || !o->take(ctx, key, optarg))
+        if (!o->take(ctx, key, optarg))
             options_refuse(o, "unknown option '%s'", argv[word]);
     }
-    return optind;
+    if (o->takes_program)
+        return argv + optind;
+    while (optind < argc) /* behind "--" */
+        *other++ = argv[optind++];
+    *other = NULL;
+    return argv + 1;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------ */
+
+bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value >= low && *value <= high;
+}
+
+uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
+{
+    uint64_t number;
+
+    if (!options_read_number(value, low, high, &number))
+        options_refuse(o, "%s '%s': give a number from %u to %u", what, value, low, high);
+    return (uint32_t)number;
 }
 
 /* ---- Jobs --------------------------------------------------------------------------------------- */
@@ -132,16 +214,7 @@ const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
 const struct option_line option_name = {KEY_NAME, "name", "NAME",
                                         "the machine's name (default: $NCUBE_NAME, or ncube)"};
 
-uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
-{
-    char *end;
-
-    errno = 0;
-    long number = strtol(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || number < (long)low || number > (long)high)
-        options_refuse(o, "%s '%s': give a number from %u to %u", what, value, low, high);
-    return (uint32_t)number;
-}
+const struct option_line option_json = {KEY_JSON, "json", NULL, "as JSON"};
 
 uint32_t options_dimension(const struct options *o, const char *value)
 {
@@ -212,16 +285,31 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
     }
 }
 
-/* "-n K" or "-nK" in front of a program but the first. Returns the words after it. */
-static char **take_nodes(const struct options *o, struct job_program *p, char **argv)
+struct later_program {
+    const struct options *options;
+    struct job_program *program;
+};
+
+static bool take_later_option(void *ctx, int key, const char *value)
 {
-    if (!*argv || strncmp(*argv, "-n", 2) != 0)
-        return argv;
-    const char *value = (*argv)[2] ? *argv + 2 : *++argv;
-    if (!value)
-        options_refuse(o, "option '-n' needs a value");
-    p->nodes = parse_nodes(o, value);
-    return argv + 1;
+    const struct later_program *later = ctx;
+
+    if (key != KEY_NODES)
+        options_refuse(later->options, "behind ':' there is only the option -n; others go before the first program");
+    later->program->nodes = parse_nodes(later->options, value);
+    return true;
+}
+
+/* The options of a program but the first: argv[-1] was the ':'. Returns the words after them. */
+static char **take_later_options(const struct options *o, struct job_program *p, char **argv)
+{
+    struct options later = *o;
+    int argc = 1;
+
+    later.take = take_later_option;
+    while (argv[argc - 1])
+        argc++;
+    return options_parse(&later, &(struct later_program){o, p}, argc, argv - 1);
 }
 
 void options_take_programs(const struct options *o, struct job_words *w, char **argv)
@@ -231,7 +319,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
         if (i == JOB_PROGRAMS_MAX)
             options_refuse(o, "%u programs are the most", JOB_PROGRAMS_MAX);
         struct job_program *p = &w->program[i];
-        argv = i > 0 ? take_nodes(o, p, argv) : argv;
+        argv = i > 0 ? take_later_options(o, p, argv) : argv;
         p->argv = argv;
         for (; *argv && strcmp(*argv, ":") != 0; argv++)
             p->argc++;

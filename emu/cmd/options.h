@@ -1,7 +1,11 @@
 /*
- * Command lines: tables of options, and what `ncube run` and `xnc` have in common, the description of a job.
+ * Command lines, of ncube and all its commands and of xnc: tables of options, one reader of them, and what `ncube run`
+ * and `xnc` have in common, the description of a job.
  *
  *   [OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...
+ *
+ * Options may stand anywhere, up to the word "--"; where a command line has a program, what follows its name is the
+ * program's. An option's name is written in full: an abbreviation that is clear today need not be tomorrow.
  */
 #ifndef NCUBE_OPTIONS_H
 #define NCUBE_OPTIONS_H
@@ -42,12 +46,19 @@ enum option_key {
     KEY_STACK,
     KEY_HEAP,
     KEY_COMM,
+    KEY_JSON,
+    KEY_DOT,
+    KEY_BYTES,
+    KEY_VIA,
+    KEY_TOP,
 };
 
 struct options {                           /* of one command */
     const char *command;                   /* "ncube run" */
     const char *usage, *summary, *end;     /* the help's first lines and its last ones */
     const struct option_line *const *line; /* NULL at the end; options_job, options_name and others */
+    void (*print_end)(void);               /* what the help ends with, if that is not a constant; or NULL */
+    bool takes_program; /* the first word that is no option ends the options: the rest is the program's */
     /* Takes one option; false if it is none of this command's. */
     bool (*take)(void *ctx, int key, const char *value);
 };
@@ -58,16 +69,22 @@ void options_refuse(const struct options *o, const char *format, ...) __attribut
 /* Opens descriptors 0 to 2 where they are closed: they are the program's streams, whatever is opened later. */
 void options_hold_streams(void);
 
-/* Takes all options up to the first other word; returns its index in argv. --help ends the process. */
-int options_parse(const struct options *o, void *ctx, int argc, char **argv);
+/* Takes the options of argv[1] and on, and returns the other words, up to a NULL, in argv, which it changes. --help, and
+ * what is wrong, ends the process. */
+char **options_parse(const struct options *o, void *ctx, int argc, char **argv);
 
+/* What was printed must have arrived: `status`, or 1 with one line if that is 0 and standard output has failed. */
+int options_end_output(int status);
+
+/* A number from low to high in decimal, all of the text; options_number refuses what is none, and calls it `what`. */
+bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high);
 uint32_t options_dimension(const struct options *o, const char *value);
 
 /* ---- Jobs ---- */
 
 extern const struct option_line option_dimension, option_nodes, option_serve, option_status, option_label,
-    option_registers, option_name, option_stack, option_heap, option_comm;
+    option_registers, option_name, option_stack, option_heap, option_comm, option_json;
 
 struct job_words {
     struct job_options job; /* points to what follows and into argv */

@@ -4,22 +4,13 @@
  * of the paths to the volumes and back is better, then the nearer one.
  */
 #include <err.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
 #include "emu/model/paths.h"
-
-static const char help[] =
-    "Usage: ncube place [OPTION...] MACHINE [VOLUME...]\n"
-    "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
-    "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel carries,\n"
-    "then by hops to all of them.\n\n"
-    "  --top=N    only the first N\n"
-    "  --json     as JSON\n"
-    "  --help     print this";
 
 struct place {
     uint32_t node, routings, busiest, hops;
@@ -126,45 +117,53 @@ static void add_all(struct volumes *v, const struct topo *t)
             add(v, t->io[j].node);
 }
 
-/* 0, or the exit status. */
-static int collect(struct volumes *v, const struct topo *t, const char *command, char **name, int n)
-{
-    if (n == 0)
-        add_all(v, t);
-    for (int i = 0; i < n; i++) {
-        uint32_t io_node = find_volume(t, name[i]);
-
-        if (io_node == TOPO_NONE)
-            return tool_usage_error(command, "volume '%s' is not in this machine", name[i]);
-        add(v, io_node);
-    }
-    return v->n > 0 ? 0 : tool_usage_error(command, "this machine has no volumes");
-}
-
 /* ---- Command line ---- */
 
 struct arguments {
-    bool json, help;
-    uint64_t top;
+    bool json;
+    uint32_t top;
 };
 
-static int parse_options(struct arguments *a, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"top", 1, NULL, TOOL_TOP}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
-    int key;
+static bool take_option(void *ctx, int key, const char *value);
 
-    opterr = 0;
-    *a = (struct arguments){.top = UINT32_MAX};
-    while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (key == TOOL_TOP && !tool_parse_number(optarg, 1, UINT32_MAX, &a->top))
-            return tool_usage_error(argv[0], "top '%s': give a number from 1", optarg);
-        if (key == '?' || key == ':')
-            return tool_option_error(argv, key);
-        a->json |= key == TOOL_JSON;
-        a->help |= key == 'h';
+static const struct option_line option_top = {KEY_TOP, "top", "N", "only the first N"};
+
+static const struct options options = {
+    .command = "ncube place",
+    .usage = "[OPTION...] MACHINE [VOLUME...]",
+    .summary =
+        "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
+        "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel "
+        "carries,\n"
+        "then by hops to all of them.",
+    .line = (const struct option_line *const[]){&option_top, &option_json, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key == KEY_TOP)
+        a->top = options_number(&options, "top", value, 1, UINT32_MAX);
+    else
+        a->json = true;
+    return true;
+}
+
+static void collect(struct volumes *v, const struct topo *t, char **name)
+{
+    if (!*name)
+        add_all(v, t);
+    for (; *name; name++) {
+        uint32_t io_node = find_volume(t, *name);
+
+        if (io_node == TOPO_NONE)
+            options_refuse(&options, "volume '%s' is not in this machine", *name);
+        add(v, io_node);
     }
-    return a->help || argc > optind ? 0 : tool_usage_error(argv[0], "give a machine file");
+    if (v->n == 0)
+        options_refuse(&options, "this machine has no volumes");
 }
 
 static int rank_and_print(const struct topo *t, const struct volumes *v, const struct arguments *a)
@@ -172,7 +171,7 @@ static int rank_and_print(const struct topo *t, const struct volumes *v, const s
     struct place *place = rank_nodes(t, v);
     uint32_t n = 1u << t->dim;
 
-    n = a->top < n ? (uint32_t)a->top : n;
+    n = a->top < n ? a->top : n;
     int status = a->json ? print_json(place, n) : print_text(place, n);
     free(place);
     return status;
@@ -180,20 +179,17 @@ static int rank_and_print(const struct topo *t, const struct volumes *v, const s
 
 int place_command(int argc, char **argv)
 {
-    struct arguments a;
+    struct arguments a = {.top = UINT32_MAX};
     struct machine_config config;
     struct volumes v = {0};
-    int status = parse_options(&a, argc, argv);
+    char **word = options_parse(&options, &a, argc, argv);
 
-    if (status != 0)
-        return status;
-    if (a.help)
-        return puts(help) == EOF;
-    if (!tool_load(argv[0], argv[optind], &config))
+    if (!word[0])
+        options_refuse(&options, "give a machine file");
+    if (!tool_load(argv[0], word[0], &config))
         return 1;
-    status = collect(&v, &config.topo, argv[0], argv + optind + 1, argc - optind - 1);
-    if (status == 0)
-        status = rank_and_print(&config.topo, &v, &a);
+    collect(&v, &config.topo, word + 1);
+    int status = rank_and_print(&config.topo, &v, &a);
     free(v.io_node);
     config_free(&config);
     return status;

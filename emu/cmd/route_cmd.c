@@ -4,24 +4,15 @@
  * compute node as source, and by comparing the channel sets.
  */
 #include <err.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "emu/base/plural.h"
+#include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
 #include "emu/model/net.h"
 #include "emu/model/paths.h"
-
-static const char help[] =
-    "Usage: ncube route [OPTION...] MACHINE FROM TO...\n"
-    "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
-    "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.\n\n"
-    "  --bytes=N  length of the message, its 8-byte header not included (default 8192)\n"
-    "  --via=K    by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO\n"
-    "  --json     as JSON\n"
-    "  --help     print this";
 
 struct routes {
     const struct topo *topo;
@@ -121,33 +112,38 @@ static int print_json(const struct routes *r)
 /* ---- Command line ---- */
 
 struct arguments {
-    bool json, help;
-    uint64_t bytes, via;
+    bool json;
+    uint32_t bytes, via;
 };
 
-/* 0, or the exit status. */
-static int parse_options(struct arguments *a, int argc, char **argv)
-{
-    static const struct option options[] = {{"bytes", 1, NULL, TOOL_BYTES},
-                                            {"via", 1, NULL, TOOL_VIA},
-                                            {"json", 0, NULL, TOOL_JSON},
-                                            {"help", 0, NULL, 'h'},
-                                            {0}};
-    int key;
+static bool take_option(void *ctx, int key, const char *value);
 
-    opterr = 0;
-    *a = (struct arguments){.bytes = 8192, .via = NCU_VIA_NEAREST};
-    while ((key = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (key == TOOL_BYTES && !tool_parse_number(optarg, 0, UINT32_MAX, &a->bytes))
-            return tool_usage_error(argv[0], "bytes '%s': give a number from 0 to %u", optarg, UINT32_MAX);
-        if (key == TOOL_VIA && !tool_parse_number(optarg, 0, NCU_SI_CHANNELS - 1, &a->via))
-            return tool_usage_error(argv[0], "via '%s': give a channel from 0 to %u", optarg, NCU_SI_CHANNELS - 1);
-        if (key == '?' || key == ':')
-            return tool_option_error(argv, key);
-        a->json |= key == TOOL_JSON;
-        a->help |= key == 'h';
-    }
-    return a->help || argc - optind >= 3 ? 0 : tool_usage_error(argv[0], "give a machine file and two nodes or more");
+static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
+                                                "length of the message, its 8-byte header not included (default 8192)"};
+static const struct option_line option_via = {KEY_VIA, "via", "K",
+                                              "by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO"};
+
+static const struct options options = {
+    .command = "ncube route",
+    .usage = "[OPTION...] MACHINE FROM TO...",
+    .summary =
+        "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
+        "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",
+    .line = (const struct option_line *const[]){&option_bytes, &option_via, &option_json, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key == KEY_BYTES)
+        a->bytes = options_number(&options, "bytes", value, 0, UINT32_MAX);
+    else if (key == KEY_VIA)
+        a->via = options_number(&options, "via", value, 0, NCU_SI_CHANNELS - 1);
+    else
+        a->json = true;
+    return true;
 }
 
 static bool has_io_node(const struct routes *r)
@@ -159,45 +155,46 @@ static bool has_io_node(const struct routes *r)
     return has;
 }
 
-/* Finds the paths from text[0] to all that follow. 0, or the exit status. */
-static int find_paths(struct routes *r, const char *command, char **text, uint64_t via)
+static uint32_t parse_node(const struct topo *t, const char *text)
 {
-    r->from = tool_parse_node(r->topo, text[0]);
-    if (r->from == TOPO_NONE)
-        return tool_usage_error(command, "node '%s' is not in this machine", text[0]);
-    for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t to = tool_parse_node(r->topo, text[i + 1]);
+    uint32_t node = tool_parse_node(t, text);
 
-        if (to == TOPO_NONE)
-            return tool_usage_error(command, "node '%s' is not in this machine", text[i + 1]);
-        if (!path_find(r->topo, r->from, to, via, &r->path[i]))
-            return tool_usage_error(command, "no way leads from %s to %s%s", text[0], text[i + 1],
-                                    via == NCU_VIA_NEAREST ? "" : " by that channel");
-    }
+    if (node == TOPO_NONE)
+        options_refuse(&options, "node '%s' is not in this machine", text);
+    return node;
+}
+
+/* Finds the paths from text[0] to all that follow. */
+static void find_paths(struct routes *r, char **text, uint32_t via)
+{
+    r->from = parse_node(r->topo, text[0]);
+    for (uint32_t i = 0; i < r->n; i++)
+        if (!path_find(r->topo, r->from, parse_node(r->topo, text[i + 1]), via, &r->path[i]))
+            options_refuse(&options, "no way leads from %s to %s%s", text[0], text[i + 1],
+                           via == NCU_VIA_NEAREST ? "" : " by that channel");
     if (via != NCU_VIA_NEAREST && !has_io_node(r))
-        return tool_usage_error(command, "via is a channel of an I/O node, and none is named here");
-    return 0;
+        options_refuse(&options, "via is a channel of an I/O node, and none is named here");
 }
 
 int route_command(int argc, char **argv)
 {
-    struct arguments a;
+    struct arguments a = {.bytes = 8192, .via = NCU_VIA_NEAREST};
     struct machine_config config;
-    int status = parse_options(&a, argc, argv);
+    char **word = options_parse(&options, &a, argc, argv);
+    uint32_t words = 0;
 
-    if (status != 0)
-        return status;
-    if (a.help)
-        return puts(help) == EOF;
-    if (!tool_load(argv[0], argv[optind], &config))
+    while (word[words])
+        words++;
+    if (words < 3)
+        options_refuse(&options, "give a machine file and two nodes or more");
+    if (!tool_load(argv[0], word[0], &config))
         return 1;
-    struct routes r = {.topo = &config.topo, .n = (uint32_t)(argc - optind - 2), .bytes = a.bytes + NET_HEADER_BYTES};
+    struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = (uint64_t)a.bytes + NET_HEADER_BYTES};
     r.path = calloc(r.n, sizeof *r.path);
     if (!r.path)
         err(1, "%u paths", r.n);
-    status = find_paths(&r, argv[0], argv + optind + 1, a.via);
-    if (status == 0)
-        status = a.json ? print_json(&r) : print_text(&r);
+    find_paths(&r, word + 1, a.via);
+    int status = a.json ? print_json(&r) : print_text(&r);
     free(r.path);
     config_free(&config);
     return status;

@@ -1,14 +1,12 @@
 #define _GNU_SOURCE /* mempcpy */
 #include "emu/cmd/tool.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/oneline.h"
+#include "emu/cmd/options.h"
 
 #define IO_NODES_PER_BOARD 16u
 #define TOOL_ERROR_BYTES   4608u
@@ -23,15 +21,6 @@ const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES])
     else
         snprintf(name, TOOL_NAME_BYTES, "%u", node);
     return name;
-}
-
-bool tool_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value >= low && *value <= high;
 }
 
 static uint32_t find_volume(const struct topo *t, const char *volume)
@@ -55,8 +44,8 @@ static uint32_t parse_io_node(const char *text)
         return TOPO_NONE;
     memcpy(board_text, text, length);
     board_text[length] = '\0';
-    if (!tool_parse_number(board_text, 0, (NODE_HOST - NODE_IO_BASE) / IO_NODES_PER_BOARD - 1, &board) ||
-        !tool_parse_number(point + 1, 0, IO_NODES_PER_BOARD - 1, &index))
+    if (!options_read_number(board_text, 0, (NODE_HOST - NODE_IO_BASE) / IO_NODES_PER_BOARD - 1, &board) ||
+        !options_read_number(point + 1, 0, IO_NODES_PER_BOARD - 1, &index))
         return TOPO_NONE;
     return NODE_IO((uint32_t)board, (uint32_t)index);
 }
@@ -70,32 +59,11 @@ uint32_t tool_parse_node(const struct topo *t, const char *text)
         return NODE_HOST;
     if (strncmp(text, "//", 2) == 0)
         return find_volume(t, text + 2);
-    if (tool_parse_number(text, 0, NODE_IO_BASE - 1, &number))
+    if (options_read_number(text, 0, NODE_IO_BASE - 1, &number))
         node = (uint32_t)number;
     else
         node = parse_io_node(text);
     return node != TOPO_NONE && topo_has_node(t, node) ? node : TOPO_NONE;
-}
-
-int tool_usage_error(const char *command, const char *format, ...)
-{
-    char text[TOOL_ERROR_BYTES];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "%s: %s; see %s --help\n", command, one_line(text), command);
-    return 2;
-}
-
-int tool_option_error(char **argv, int key)
-{
-    if (key == ':')
-        return tool_usage_error(argv[0], "option '%s' needs a value", argv[optind - 1]);
-    if (optopt > 0 && optopt < TOOL_OPTION) /* a letter, which need not be the last of its word */
-        return tool_usage_error(argv[0], "unknown option '-%c'", optopt);
-    return tool_usage_error(argv[0], "unknown option '%s'", argv[optind - 1]);
 }
 
 bool tool_load(const char *command, const char *path, struct machine_config *config)

@@ -13,7 +13,7 @@
 
 #include "emu/cmd/config.h"
 
-/* Each a command of main.c's table: its exit status, 2 for usage, 1 for a bad machine file. */
+/* Each a command of main.c's table: its exit status, 1 for a bad machine file; a wrong command line ends the process with 2. */
 int topo_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int place_command(int argc, char **argv);
@@ -24,18 +24,6 @@ const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES]);
 
 /* The node that a text names, or TOPO_NONE if the machine has none such. */
 uint32_t tool_parse_node(const struct topo *t, const char *text);
-
-/* A number from low to high in decimal, all of the text. */
-bool tool_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
-
-/* One line "COMMAND: text; see COMMAND --help" on standard error, and the exit status 2. `command` is argv[0]. */
-int tool_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Of the commands' long options, so that getopt's `optopt` tells them from a letter. */
-enum tool_option { TOOL_OPTION = 256, TOOL_JSON, TOOL_DOT, TOOL_BYTES, TOOL_VIA, TOOL_TOP };
-
-/* After getopt_long has returned '?' or ':': a usage error about that option. */
-int tool_option_error(char **argv, int key);
 
 /* Reads the machine file; if it is bad, says so and returns false. The caller frees it with config_free. */
 bool tool_load(const char *command, const char *path, struct machine_config *config);

@@ -2,20 +2,12 @@
  * `ncube topo MACHINE`: the machine as wired. As a table in the form of [P0 Table 1] for each board, as a graph for
  * graphviz, or as JSON.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "emu/base/plural.h"
+#include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
-
-static const char help[] =
-    "Usage: ncube topo [--dot | --json] MACHINE\n"
-    "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board the SI\n"
-    "node that each channel of each I/O node reaches.\n\n"
-    "  --dot      as a graph for graphviz\n"
-    "  --json     as JSON\n"
-    "  --help     print this";
 
 /* ---- Text ---- */
 
@@ -146,25 +138,35 @@ static int print_json(const struct topo *t)
 
 /* ---- Command line ---- */
 
+static bool take_option(void *ctx, int key, const char *value)
+{
+    int (**print)(const struct topo *t) = ctx;
+    (void)value;
+    *print = key == KEY_DOT ? print_dot : print_json;
+    return true;
+}
+
+static const struct option_line option_dot = {KEY_DOT, "dot", NULL, "as a graph for graphviz"};
+
+static const struct options options = {
+    .command = "ncube topo",
+    .usage = "[--dot | --json] MACHINE",
+    .summary =
+        "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
+        "the SI node that each channel of each I/O node reaches.",
+    .line = (const struct option_line *const[]){&option_dot, &option_json, NULL},
+    .take = take_option,
+};
+
 int topo_command(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"dot", 0, NULL, TOOL_DOT}, {"json", 0, NULL, TOOL_JSON}, {"help", 0, NULL, 'h'}, {0}};
     int (*print)(const struct topo *t) = print_text;
-    int key;
+    char **word = options_parse(&options, &print, argc, argv);
 
-    opterr = 0;
-    while ((key = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (key == '?')
-            return tool_option_error(argv, key);
-        if (key == 'h')
-            return puts(help) == EOF;
-        print = key == TOOL_DOT ? print_dot : print_json;
-    }
-    if (argc - optind != 1)
-        return tool_usage_error(argv[0], "give one machine file");
+    if (!word[0] || word[1])
+        options_refuse(&options, "give one machine file");
     struct machine_config config;
-    if (!tool_load(argv[0], argv[optind], &config))
+    if (!tool_load(argv[0], word[0], &config))
         return 1;
     int status = print(&config.topo);
     config_free(&config);

@@ -41,6 +41,7 @@ static const struct options options = {
     .line = lines,
     .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
            "the program is dead; 125 deadlock; 128 + n ended by signal n.",
+    .takes_program = true,
     .take = take_option,
 };
 
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
     sigset_t unblocked;
 
     options_hold_streams();
-    options_take_programs(&options, &c.words, argv + options_parse(&options, &c, argc, argv));
+    options_take_programs(&options, &c.words, options_parse(&options, &c, argc, argv));
     catch_signals(&unblocked);
     int fd = link_connect(options_machine_name(&options, c.name), error, sizeof error);
     if (fd < 0)

@@ -38,7 +38,7 @@ static const struct line {
 } lines[] = {
     {"an unknown option", {"run", "--fast", HELLO}, USAGE, {"unknown option", "--fast"}},
     {"an unknown short option", {"run", "-x", HELLO}, USAGE, {"unknown option", "-x"}},
-    {"a word of unknown short options", {"run", "-xy", HELLO}, USAGE, {"unknown option", "-xy"}},
+    {"a word of unknown short options", {"run", "-xy", HELLO}, USAGE, {"unknown option", "'-x'"}},
     {"an option without its value", {"run", "-d"}, USAGE, {"-d", "value"}},
     {"a dimension that is no number", {"run", "-d", "two", HELLO}, USAGE, {"'two'", "number"}},
     {"a dimension with something behind it", {"run", "-d", "2x", HELLO}, USAGE, {"'2x'"}},

@@ -560,7 +560,7 @@ ParameterizedTest(size_t *row, boot, wrong_command_lines_are_told_in_one_line)
 Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
 {
     char *folder = folder_with_images(2, 4096, 1024), *machine = machine_file(folder, 3, 2, "");
-    struct booted b = booted_up(WORDS(machine));
+    struct booted b = booted_up(WORDS(machine, "--images", folder)); /* options may stand behind the file */
     char *ncube = build_path("bin/ncube");
     static const char *const first[] = {"holes", "renames and links"}, *const second[] = {"opens and closes", "lists"};
     int input;

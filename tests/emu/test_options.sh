@@ -1,0 +1,102 @@
+#!/bin/bash
+# Command lines of ncube, of each of its commands and of xnc: whatever --help lists is held against what they take.
+# BUILD is the argument. Nothing is booted.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+xnc=$build/bin/xnc
+cd "$scratch" || exit 1
+export NCUBE_NAME=options-$$
+echo "dim = 1;" >one.conf
+
+# refused NAME MESSAGE COMMAND...: exit status 2, nothing on standard output, one line that begins so.
+refused() {
+    local name=$1 message=$2
+    shift 2
+    status "$name" 2 timeout 10 "$@" </dev/null # what is not refused may boot a machine
+    same "$name: what it says" "$message" "$(cut -c "-${#message}" err)"
+    same "$name: lines" "0 1" "$(wc -l <out) $(wc -l <err)"
+}
+
+full_device() { # COMMAND...
+    "$@" >/dev/full
+}
+
+# The options of a help on standard input, one a line: long name, letter or '-', value: none, VALUE or [VALUE]
+list_options() {
+    sed -nE 's/^  (-(.),|   ) --([a-z-]+)(\[?)(=([A-Z]+)\]?)? .*/\3 \2- \4\6/p' |
+        sed -E 's/^([^ ]+) (.)-? /\1 \2 /; s/ -- / - /; s/ $/ none/'
+}
+
+judge() { # "ncube run": its name, and its words
+    local name=$1 long letter value
+    shift
+    status "$name --help" 0 "$@" --help
+    same "$name --help: the first line" "Usage: $name " "$(head -n 1 out | cut -c "-$((${#name} + 8))")"
+    same "$name --help: on standard error" 0 "$(wc -c <err)"
+    same "$name --help: lines of more than 130 columns" "" "$(grep -E '.{131}' out)"
+    list_options <out >options
+    status "$name -h" 0 "$@" -h
+    status "$name --help to a full device" 1 full_device "$@" --help
+    check "$name: it has --help" grep -qx 'help h none' options
+    refused "$name --no-such" "$name: unknown option '--no-such'; see $name --help" "$@" --no-such
+    refused "$name --no-such=1" "$name: unknown option '--no-such'; see $name --help" "$@" --no-such=1
+    refused "$name -Z" "$name: unknown option '-Z'; see $name --help" "$@" -Z
+    while read -r long letter value; do
+        refused "$name --${long%?}" "$name: unknown option '--${long%?}'" "$@" "--${long%?}"
+        case $value in
+        none) refused "$name --$long=1" "$name: option '--$long' takes no value" "$@" "--$long=1" ;;
+        \[*) ;;
+        *)
+            refused "$name --$long" "$name: option '--$long' needs a value" "$@" "--$long"
+            [ "$letter" = - ] || refused "$name -$letter" "$name: option '-$letter' needs a value" "$@" "-$letter"
+            ;;
+        esac
+    done <options
+}
+
+commands=$("$ncube" --help | sed -n 's/^  ncube \([a-z]*\) .*/\1/p' | xargs)
+check "ncube --help names its commands" test "$(wc -w <<<"$commands")" -ge 6
+judge ncube "$ncube"
+judge xnc "$xnc"
+for command in $commands; do
+    judge "ncube $command" "$ncube" "$command"
+done
+
+refused "no command" "ncube: no command given" "$ncube"
+refused "an unknown command" "ncube: unknown command 'walk'" "$ncube" walk
+refused "an option before the command" "ncube: unknown option '--json'" "$ncube" --json topo one.conf
+
+# ---- Options stand anywhere
+
+for line in "--json one.conf" "one.conf --json" "--json -- one.conf"; do
+    status "topo $line" 0 "$ncube" topo $line
+    check "topo $line: as JSON" grep -q '"dim": 1' out
+done
+status "options behind --" 2 "$ncube" topo -- one.conf --json
+for line in "--bytes=0 one.conf 0 1" "one.conf --bytes 0 0 1" "one.conf 0 --bytes=0 1" "one.conf 0 1 --bytes 0"; do
+    status "route $line" 0 "$ncube" route $line
+    check "route $line: of that length" grep -q '117 cycles' out
+done
+status "as POSIX has it, too" 0 env POSIXLY_CORRECT=1 "$ncube" topo one.conf --json
+refused "boot, behind the machine file" "ncube boot: cores '0': give a number" "$ncube" boot one.conf --cores 0
+refused "down, behind a word" "ncube down: name '/': give" "$ncube" down --name=/
+refused "a number with a sign" "ncube run: dimension '+1': give a number from 0 to 13" "$ncube" run -d +1 prog
+refused "a number after a space" "ncube run: dimension ' 1': give a number from 0 to 13" "$ncube" run -d ' 1' prog
+
+# What follows a program's name is the program's; so is what follows a later program's.
+program_options() { # NAME COMMAND...
+    local name=$1
+    shift
+    status "$name: options of the program" 1 "$@" ./prog --no-such -Z --help
+    status "$name: options of a later program" 1 "$@" -d 1 ./prog : -n 1 ./prog --help
+    refused "$name: options of the job behind ':'" "$name: behind ':' there is only" "$@" -d 1 ./prog : --label ./prog
+    refused "$name: -n behind ':'" "$name: nodes '0'" "$@" ./prog : -n0 ./prog
+    refused "$name: --nodes behind ':'" "$name: nodes '0'" "$@" ./prog : --nodes 0 ./prog
+}
+program_options "ncube run" "$ncube" run
+program_options xnc "$xnc" --name "nobody-$$"
+
+finish
