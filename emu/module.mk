@@ -19,6 +19,7 @@ $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/model/fault.c emu/m
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c))
 
 $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c))
+$(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_options.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.

@@ -22,6 +22,7 @@
 #include "emu/base/signals.h"
 #include "emu/cmd/launch.h"
 #include "emu/cmd/link.h"
+#include "emu/cmd/machine_report.h"
 #include "emu/cmd/run.h"
 #include "emu/front/console.h"
 
@@ -32,8 +33,10 @@
 
 struct client {
     struct client *next;
-    int fd;       /* -1: it has gone */
-    uint32_t job; /* 0: none */
+    int fd;         /* -1: it has gone */
+    pid_t pid;      /* of its process */
+    uint32_t job;   /* 0: none */
+    double began_s; /* the machine's virtual time then */
     bool wants_down;
     uint64_t turn;               /* its place among those who wait for a subcube, lowest first; 0: does not wait */
     struct link_message message; /* with the launch's strings and the streams */
@@ -111,6 +114,7 @@ static int try_job(struct boot *b, struct client *c)
     const struct client *first = first_in_turn(b);
     char *error = b->machine.error;
 
+    c->began_s = machine_seconds(&b->machine);
     if (!first || first == c)
         return front_begin_job(b->machine.front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
     snprintf(error, MACHINE_ERROR_BYTES, "other programs wait for a subcube already; xnc --wait waits, too");
@@ -205,6 +209,64 @@ static void go_down(struct boot *b)
     front_stop(b->machine.front);
 }
 
+static uint32_t count_volumes(const struct topo *t)
+{
+    uint32_t volumes = 0;
+
+    for (uint32_t i = 0; i < t->n_io; i++)
+        volumes += t->io[i].ndrives;
+    return volumes;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct client *const *x = a, *const *y = b;
+
+    return ((*x)->turn > (*y)->turn) - ((*x)->turn < (*y)->turn);
+}
+
+static void report_waiting(struct report *r, const struct boot *b)
+{
+    const struct client **waiting = NULL;
+    size_t n = 0;
+
+    for (const struct client *c = b->client; c; c = c->next)
+        n += c->turn != 0;
+    if (n == 0 || !(waiting = calloc(n, sizeof *waiting)))
+        return;
+    n = 0;
+    for (const struct client *c = b->client; c; c = c->next)
+        if (c->turn)
+            waiting[n++] = c;
+    qsort(waiting, n, sizeof *waiting, by_turn);
+    for (size_t i = 0; i < n; i++)
+        report_add_waiting(r, &waiting[i]->launch.job, waiting[i]->pid);
+    free(waiting);
+}
+
+/* A report that cannot be sent is not missed by anybody but the one who asked. */
+static void report(const struct boot *b, const struct client *to)
+{
+    const struct machine *m = &b->machine;
+    const struct topo *t = &m->config.topo;
+    const char *state = front_is_up(m->front) ? "up" : b->announced ? "goes down" : "boots";
+    struct report r;
+
+    report_begin(&r, b->options->name, state, 1u << t->dim, count_volumes(t), machine_seconds(m),
+                 LINK_MESSAGE_MAX_BYTES);
+    for (const struct client *c = b->client; c; c = c->next) {
+        const struct job *j = front_find_job(m->front, c->job);
+
+        if (j)
+            report_add_program(&r, j, c->pid, machine_seconds(m) - c->began_s);
+    }
+    report_waiting(&r, b);
+    char *text = report_end(&r);
+    if (text)
+        link_send(to->fd, LINK_REPORT, text, strlen(text), false);
+    free(text);
+}
+
 static void client_act(struct boot *b, struct client *c, struct link_message *message)
 {
     switch (message->kind) {
@@ -219,6 +281,9 @@ static void client_act(struct boot *b, struct client *c, struct link_message *me
     case LINK_DOWN:
         c->wants_down = true;
         go_down(b);
+        break;
+    case LINK_ASK:
+        report(b, c);
         break;
     default:
         client_misbehaves(b, c, "the machine takes no such message; are machine and xnc of one version?");
@@ -252,6 +317,7 @@ static void add_client(struct boot *b, int fd)
         return;
     }
     c->fd = fd;
+    c->pid = link_peer(fd);
     c->next = b->client;
     b->client = c;
 }
@@ -451,12 +517,10 @@ static int stand_still(struct boot *b)
 static void announce(struct boot *b)
 {
     const struct topo *t = &b->machine.config.topo;
-    uint32_t volumes = 0;
+    uint32_t volumes = count_volumes(t);
 
     if (b->announced || !front_is_up(b->machine.front))
         return;
-    for (uint32_t i = 0; i < t->n_io; i++)
-        volumes += t->io[i].ndrives;
     printf("ncube: the machine '%s' is up: %u node%s, %u volume%s\n", b->options->name, 1u << t->dim,
            plural(1u << t->dim), volumes, plural(volumes));
     fflush(stdout);

@@ -14,6 +14,7 @@
 #define MAGIC    0x4e435542u /* and a version: changes with the format */
 #define BACKLOG  64
 #define ADMITTED 253 /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
+#define LISTENING (1u << 16) /* among the flags of /proc/net/unix: the kernel's __SO_ACCEPTCON */
 
 struct head {
     uint32_t magic, kind;
@@ -80,6 +81,61 @@ int link_connect(const char *name, char *error, size_t error_bytes)
     if (!is_same_user(fd))
         return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
     return fd;
+}
+
+int link_try_connect(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t n = make_address(name, &address);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int reason = fd < 0 || connect(fd, (struct sockaddr *)&address, n) != 0 ? errno : is_same_user(fd) ? 0 : EPERM;
+
+    if (reason == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return -1;
+}
+
+/* A line of /proc/net/unix: address: references protocol flags type state inode name, numbers but the inode in hex.
+ * True if it is a machine's listening socket; its name stays in the line. */
+static bool parse_socket(char *line, uid_t *user, const char **name)
+{
+    unsigned flags, type;
+    int at = 0;
+
+    line[strcspn(line, "\n")] = '\0';
+    if (sscanf(line, "%*x: %*x %*x %x %x %*x %*u @ncube/%u/%n", &flags, &type, user, &at) != 3 || at == 0)
+        return false;
+    *name = line + at;
+    return flags & LISTENING && type == SOCK_SEQPACKET && link_name_is_sound(*name);
+}
+
+int link_list(void (*found)(void *ctx, uid_t user, const char *name), void *ctx)
+{
+    FILE *f = fopen("/proc/net/unix", "re");
+    char *line = NULL;
+    const char *name;
+    size_t room = 0;
+    uid_t user;
+
+    if (!f)
+        return -1;
+    while (getline(&line, &room, f) > 0)
+        if (parse_socket(line, &user, &name))
+            found(ctx, user, name);
+    free(line);
+    fclose(f);
+    return 0;
+}
+
+pid_t link_peer(int fd)
+{
+    struct ucred peer;
+    socklen_t n = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 ? peer.pid : 0;
 }
 
 int link_accept(int listening)

@@ -6,7 +6,9 @@
  *   client -> machine   LINK_RUN      a launch (launch.h); with it the descriptors of the standard streams
  *                       LINK_KILL     ends the job
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
+ *                       LINK_ASK      asks what it does
  *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, text of an error
+ *                       LINK_REPORT   what it does: JSON (machine_report.h)
  *
  * A client that closes its end, by any way, has its job killed. One that sends what it may not (no message, a kind that
  * is the machine's, a launch without three descriptors, a second launch) gets a LINK_STATUS that says so, and the end
@@ -25,7 +27,7 @@
 #define LINK_DESCRIPTORS       3 /* standard streams */
 #define LINK_FULL_TEXT         "the machine has no descriptor left for another user; wait, or raise ulimit -n before ncube boot"
 
-enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS };
+enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS, LINK_ASK, LINK_REPORT };
 
 struct link_status {
     int32_t status; /* for the shell */
@@ -48,6 +50,17 @@ bool link_name_is_sound(const char *name);
  * it is another user's. */
 int link_listen(const char *name, char *error, size_t error_bytes);
 int link_connect(const char *name, char *error, size_t error_bytes);
+
+/* The same without ever waiting, for the descriptor neither: -1 with errno, EAGAIN when too many wait at the machine
+ * already, EPERM when it is another user's. */
+int link_try_connect(const char *name);
+
+/* Calls `found` with the user and the name of every machine that listens on this host. 0, or -1 with errno. Whoever
+ * likes may listen under such a name: only link_connect tells whose it is. */
+int link_list(void (*found)(void *ctx, uid_t user, const char *name), void *ctx);
+
+/* The process at the other end of a connection, as it was when that was made; 0: not known. */
+pid_t link_peer(int fd);
 
 /* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 with errno: EAGAIN, there
  * is none that may; else there is one, and nothing to take it with (EMFILE, ENFILE, ENOMEM, ENOBUFS). */

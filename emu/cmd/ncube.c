@@ -258,6 +258,7 @@ static const struct command {
     {"run", command_run, "boot a machine, run a program on it, end it"},
     {"boot", command_boot, "boot a machine and keep it up for xnc"},
     {"down", command_down, "end a machine that is kept up"},
+    {"ps", ps_command, "list the machines that are up, and what runs on them"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},

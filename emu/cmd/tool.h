@@ -17,6 +17,8 @@
 int topo_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int place_command(int argc, char **argv);
+/* Of machines that are up. */
+int ps_command(int argc, char **argv);
 
 #define TOOL_NAME_BYTES 24u
 /* Writes a node's name; returns `name`. */

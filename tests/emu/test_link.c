@@ -130,3 +130,32 @@ Test(link, another_user_is_hung_up_on)
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
     close(listening);
 }
+
+/* ---- Which there are ---- */
+
+static void count_own(void *ctx, uid_t user, const char *found)
+{
+    if (user == geteuid() && strcmp(found, name) == 0)
+        ++*(int *)ctx;
+}
+
+Test(link, machines_that_listen_are_listed_once_whoever_is_connected)
+{
+    int n = 0;
+
+    int listening = listen_here(), client = link_try_connect(name);
+    cr_assert_geq(client, 0);
+    int server = link_accept(listening);
+    cr_assert_geq(server, 0);
+    cr_expect_eq(link_peer(server), getpid());
+    cr_expect_eq(link_peer(client), getpid());
+    cr_expect_eq(link_list(count_own, &n), 0);
+    cr_expect_eq(n, 1);
+    close(listening);
+    n = 0;
+    cr_expect_eq(link_list(count_own, &n), 0);
+    cr_expect_eq(n, 0, "it listens no longer");
+    cr_expect(link_try_connect(name) == -1 && errno == ECONNREFUSED);
+    close(client);
+    close(server);
+}

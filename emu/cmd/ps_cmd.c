@@ -1,0 +1,236 @@
+/*
+ * `ncube ps`: the machines of this host that are kept up (boot.c), and what runs on them. The
+ * kernel says which there are; each of the user's own is asked, all at the same time, and has
+ * ANSWER_MS to answer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu/base/plural.h"
+#include "emu/cmd/link.h"
+#include "emu/cmd/machine_report.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/tool.h"
+
+#define ANSWER_MS 2000 /* a machine looks up every 10 ms (boot.c), on a busy host later */
+
+struct peer {
+    char name[LINK_NAME_MAX + 1];
+    uid_t user;
+    pid_t pid;
+    int fd;              /* -1: there is nothing more to come */
+    json_t *report;      /* NULL: none */
+    const char *trouble; /* instead of it */
+};
+
+struct peers {
+    struct peer *peer;
+    struct pollfd *poll;
+    size_t n;
+};
+
+/* ---- Who there is
+ * --------------------------------------------------------------------------------- */
+
+static void add_peer(void *ctx, uid_t user, const char *name)
+{
+    struct peers *p = ctx;
+
+    p->peer = reallocarray(p->peer, p->n + 1, sizeof *p->peer);
+    if (!p->peer)
+        abort();
+    p->peer[p->n] = (struct peer){.user = user, .fd = -1};
+    snprintf(p->peer[p->n++].name, sizeof p->peer->name, "%s", name);
+}
+
+static int by_user_and_name(const void *a, const void *b)
+{
+    const struct peer *x = a, *y = b;
+
+    if (x->user != y->user)
+        return x->user < y->user ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void forget(struct peers *p, size_t i)
+{
+    memmove(&p->peer[i], &p->peer[i + 1], (--p->n - i) * sizeof *p->peer);
+}
+
+/* ---- Asking
+ * --------------------------------------------------------------------------------------- */
+
+static void ask(struct peer *p)
+{
+    if (p->user != geteuid()) {
+        p->trouble = "another user's";
+        return;
+    }
+    p->fd = link_try_connect(p->name);
+    if (p->fd < 0)
+        p->trouble = errno == EPERM ? "another user's, under a name of yours" : "does not answer";
+    else {
+        p->pid = link_peer(p->fd);
+        link_send(p->fd, LINK_ASK, NULL, 0, false);
+    }
+}
+
+static void take_answer(struct peer *p)
+{
+    struct link_message m;
+    int got = link_receive(p->fd, &m);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got > 0 && m.kind == LINK_REPORT)
+        p->report = report_parse(m.content, m.bytes);
+    if (!p->report && (got == 0 || (got < 0 && errno == ECONNRESET)))
+        p->trouble = "has just gone down";
+    else if (!p->report)
+        p->trouble = "answers what makes no sense; are they of one version?";
+    if (got > 0)
+        link_message_free(&m);
+    close(p->fd);
+    p->fd = -1;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool awaits_answers(const struct peers *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->peer[i].fd >= 0)
+            return true;
+    return false;
+}
+
+static void await_answers(struct peers *p)
+{
+    const int64_t end = now_ms() + ANSWER_MS;
+
+    for (int64_t left; awaits_answers(p) && (left = end - now_ms()) > 0;) {
+        for (size_t i = 0; i < p->n; i++)
+            p->poll[i] = (struct pollfd){.fd = p->peer[i].fd, .events = POLLIN};
+        if (poll(p->poll, p->n, (int)left) <= 0)
+            continue;
+        for (size_t i = 0; i < p->n; i++)
+            if (p->poll[i].revents)
+                take_answer(&p->peer[i]);
+    }
+    for (size_t i = 0; i < p->n; i++)
+        if (p->peer[i].fd >= 0) {
+            p->peer[i].trouble = "does not answer";
+            close(p->peer[i].fd);
+        }
+}
+
+/* ---- Telling
+ * -------------------------------------------------------------------------------------- */
+
+static bool is_own(const struct peer *p)
+{
+    return p->user == geteuid();
+}
+
+static void print_text(const struct peers *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const struct peer *peer = &p->peer[i];
+
+        if (peer->report)
+            report_print(peer->report);
+        else if (peer->pid)
+            printf("%s: %s (ncube %d)\n", peer->name, peer->trouble, (int)peer->pid);
+        else
+            printf("%s: %s (user %u)\n", peer->name, peer->trouble, (unsigned)peer->user);
+    }
+    if (p->n == 0)
+        puts("no machine is up; ncube boot starts one");
+}
+
+static int print_json(const struct peers *p)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct peer *peer = &p->peer[i];
+
+        json_array_append_new(list, peer->report ? json_incref(peer->report)
+                                                 : json_pack("{s:s, s:I, s:i, s:s}", "name", peer->name, "user",
+                                                             (json_int_t)peer->user, "pid", (int)peer->pid, "trouble",
+                                                             peer->trouble));
+    }
+    return tool_print_json(list);
+}
+
+/* ---- Command line
+ * ------------------------------------------------------------------------------------ */
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    (void)key, (void)value;
+    return *(bool *)ctx = true;
+}
+
+static const struct options options = {
+    .command = "ncube ps",
+    .usage = "[--json]",
+    .summary = "Lists the machines that ncube boot keeps up on this host, and what runs on them: "
+               "nodes, virtual time,\n"
+               "command line and the process of its xnc; then who waits for a subcube. Exits with "
+               "1 if one of the user's\n"
+               "machines does not answer within 2 seconds.",
+    .line = (const struct option_line *const[]){&option_json, NULL},
+    .take = take_option,
+};
+
+int ps_command(int argc, char **argv)
+{
+    struct peers p = {0};
+    bool json = false;
+    int status = 0;
+    char **word = options_parse(&options, &json, argc, argv);
+
+    if (word[0])
+        options_refuse(&options, "'%s' is too much", word[0]);
+    if (link_list(add_peer, &p) != 0) {
+        fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
+        return 1;
+    }
+    if (p.n > 0)
+        qsort(p.peer, p.n, sizeof *p.peer, by_user_and_name);
+    for (size_t i = 0; i < p.n;) {
+        ask(&p.peer[i]);
+        if (p.peer[i].fd < 0 && is_own(&p.peer[i]) && errno == ECONNREFUSED) /* it has ended since */
+            forget(&p, i);
+        else
+            i++;
+    }
+    p.poll = calloc(p.n + 1, sizeof *p.poll);
+    if (!p.poll)
+        abort();
+    await_answers(&p);
+    for (size_t i = 0; i < p.n; i++)
+        status |= is_own(&p.peer[i]) && !p.peer[i].report;
+    if (json)
+        status |= print_json(&p);
+    else
+        print_text(&p);
+    for (size_t i = 0; i < p.n; i++)
+        json_decref(p.peer[i].report);
+    free(p.poll);
+    free(p.peer);
+    return status;
+}
