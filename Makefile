@@ -4,6 +4,7 @@
 #   make test     set up, build, run all tests
 #   make all      build everything into build/
 #   make setup    install what is missing; build newlib if it is not cached
+#   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make study        speed-up of channel-disjoint routings on a 10-cube
@@ -111,6 +112,14 @@ check-guest:
 .PHONY: format
 format:
 	git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format -i
+
+PREFIX ?= /usr/local
+export DESTDIR
+.PHONY: install uninstall
+install:
+	@images/install.sh "$(B)" "$(PREFIX)"
+uninstall:
+	@images/install.sh --remove "$(PREFIX)"
 
 .PHONY: clean
 clean:

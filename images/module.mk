@@ -116,9 +116,18 @@ endef
 $(foreach src,$(wildcard images/examples/*.c),\
     $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
 
-PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS)
+# Their sources and a machine file beside them, for who has no clone
+EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch])) $(B)/examples/sandia.conf
+$(B)/examples/%: images/examples/%
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/examples/sandia.conf: images/sandia.conf
+	@mkdir -p $(@D)
+	@cp $< $@
+
+PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES)
 
 # ---- Tests -------------------------------------------------------------------------------------
 
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
-    tests/images/test_demo.sh
+    tests/images/test_demo.sh tests/images/test_install.sh

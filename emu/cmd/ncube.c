@@ -91,16 +91,24 @@ static bool take_machine_option(const struct options *o, struct machine_options 
     }
 }
 
-/* The folder of our own executable's parts: lib beside bin, where it lies. */
-static const char *find_lib(void)
+/* A folder beside that of our own executable, links resolved: <here>/../name. The caller frees it. */
+static char *find_beside(const char *name)
 {
-    static char lib[PATH_MAX + 16];
-    char self[PATH_MAX];
+    char self[PATH_MAX], *path;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     self[n > 0 ? n : 0] = '\0';
-    snprintf(lib, sizeof lib, "%s/lib", dirname(dirname(self)));
-    return lib;
+    if (asprintf(&path, "%s/%s", dirname(dirname(self)), name) < 0)
+        abort();
+    return path;
+}
+
+/* Where our executable's parts are; for the life of the process. */
+static const char *find_lib(void)
+{
+    static char *lib;
+
+    return lib = find_beside("lib");
 }
 
 /* ---- ncube run ---- */
@@ -264,11 +272,60 @@ static const struct command {
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
 };
 
+/* A path as a word of a shell's command line. */
+static void print_word(const char *folder, const char *name)
+{
+    if (folder[strspn(folder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] == '\0') {
+        printf("%s%s", folder, name);
+        return;
+    }
+    putchar('\'');
+    for (const char *c = folder; *c != '\0'; c++)
+        fputs(*c == '\'' ? "'\\''" : (char[2]){*c}, stdout);
+    printf("%s'", name);
+}
+
+/* Another command, called as this one was: by its name only, or in the same folder. */
+static void print_command(const char *name)
+{
+    const char *end = strrchr(program_invocation_name, '/');
+    char *folder = strndup(program_invocation_name, end ? (size_t)(end + 1 - program_invocation_name) : 0);
+
+    if (!folder)
+        abort();
+    print_word(folder, name);
+    free(folder);
+}
+
+/* Three lines that do something wherever they are copied to. */
+static void print_first_steps(void)
+{
+    char *examples = find_beside("examples");
+
+    printf("To begin with:\n\n  $ ");
+    print_command("ncube");
+    printf(" run -d 3 ");
+    print_word(examples, "/hello");
+    printf("\n  $ ");
+    print_command("ncc");
+    printf(" -o hello ");
+    print_word(examples, "/hello.c");
+    printf(" && ");
+    print_command("ncube");
+    printf(" run -d 2 --label --stats ./hello\n  $ ");
+    print_command("ncube");
+    printf(" topo ");
+    print_word(examples, "/sandia.conf");
+    putchar('\n');
+    free(examples);
+}
+
 static void print_commands(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         printf("  ncube %-6s %s\n", commands[i].name, commands[i].help);
-    puts("\nEach command explains itself with --help.");
+    puts("\nEach command explains itself with --help; so do xnc and ncc. Manual pages: ncube(1), xnc(1), ncc(1).\n");
+    print_first_steps();
 }
 
 static const struct options ncube_options = {

@@ -1,0 +1,101 @@
+#!/bin/sh
+# make install, make uninstall: puts what is built below PREFIX, and takes it away again.
+#
+#   install.sh BUILD PREFIX             (DESTDIR=FOLDER goes before PREFIX: for packages)
+#   install.sh --remove PREFIX
+#
+#   PREFIX/lib/ncube/            all that belongs together, as in BUILD: bin, lib, include, examples; and newlib
+#   PREFIX/bin/                  links to the commands there: they find the rest beside what the link points to
+#   PREFIX/share/man/            manual pages; a page with several names gets all of them
+#   PREFIX/share/doc/ncube/      README.md and docs/
+#   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
+#
+# Nothing is built here: with sudo, HOME and with it newlib's place may be another. The nodes' headers do not go to
+# PREFIX/include, where the host's compiler would find them.
+set -eu
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+
+die() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+remove() { # what an earlier one has put there
+    [ -e "$root/lib/ncube/installed" ] || return 0
+    while IFS= read -r path; do
+        rm -f "$root/$path"
+    done <"$root/lib/ncube/installed"
+    rm -rf "$root/lib/ncube" "$root/share/doc/ncube"
+}
+
+own() { # PATH below PREFIX, outside lib/ncube
+    echo "$1" >>"$tree/installed"
+}
+
+install_tree() {
+    mkdir -p "$tree/newlib"
+    for part in bin lib include examples; do
+        cp -RP "$build/$part" "$tree/"
+    done
+    cp -RP "$newlib/include" "$newlib/lib" "$tree/newlib/"
+}
+
+install_commands() {
+    mkdir -p "$root/bin"
+    for command in "$build"/bin/*; do
+        name=${command##*/}
+        ln -sf "../lib/ncube/bin/$name" "$root/bin/$name"
+        own "bin/$name"
+    done
+}
+
+names_of() { # PAGE: those of its section NAME, the first is the page's own
+    sed -n '/^\.SH NAME/{n;s/ *\\-.*//;s/,//g;p;q;}' "$1"
+}
+
+install_pages() {
+    for page in "$here"/docs/man/man*/*; do
+        section=$(basename "$(dirname "$page")")
+        mkdir -p "$root/share/man/$section"
+        cp "$page" "$root/share/man/$section/"
+        own "share/man/$section/${page##*/}"
+        for name in $(names_of "$page"); do
+            file=share/man/$section/$name.${section#man}
+            [ -e "$here/docs/man/$section/$name.${section#man}" ] && continue
+            echo ".so $section/${page##*/}" >"$root/$file"
+            own "$file"
+        done
+    done
+}
+
+install_docs() {
+    doc=$root/share/doc/ncube
+    mkdir -p "$doc/docs"
+    cp "$here/README.md" "$here/LICENSE" "$doc/"
+    cp "$here"/docs/*.md "$here"/docs/*.svg "$doc/docs/"
+}
+
+if [ "$1" = --remove ]; then
+    root=${DESTDIR:-}$2
+    [ -e "$root/lib/ncube/installed" ] || die "nothing is installed in $2"
+    remove
+    exit
+fi
+
+build=$1
+case $2 in
+/*) root=${DESTDIR:-}$2 ;;
+*) die "PREFIX=$2: give an absolute path" ;;
+esac
+tree=$root/lib/ncube
+newlib=$(cat "$build/newlib.path" 2>/dev/null) && [ -e "$newlib/lib/libc.a" ] && [ -e "$build/bin/ncube" ] &&
+    [ -e "$build/lib/nsdisk.elf" ] || die "nothing is built in $build; run \"make\" first"
+umask 022
+remove
+mkdir -p "$tree"
+install_tree
+install_commands
+install_pages
+install_docs
+chmod -R u=rwX,go=rX "$tree" "$root/share/doc/ncube"
