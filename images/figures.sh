@@ -82,6 +82,7 @@ measure() {
 # ---- Blocks ----------------------------------------------------------------------------------------
 
 block_demo() {
+    echo '<!-- test: skip it is run, and its output compared, by tests/house/test_figures.sh -->'
     echo '```'
     echo '$ make demo'
     cat "$work/demo"

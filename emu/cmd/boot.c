@@ -218,49 +218,51 @@ static uint32_t count_volumes(const struct topo *t)
     return volumes;
 }
 
-static int by_turn(const void *a, const void *b)
+/* Those who have a job come first, in the order of their jobs. */
+static int by_job_and_turn(const void *a, const void *b)
 {
-    const struct client *const *x = a, *const *y = b;
+    const struct client *x = *(struct client *const *)a, *y = *(struct client *const *)b;
 
-    return ((*x)->turn > (*y)->turn) - ((*x)->turn < (*y)->turn);
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return (x->job > y->job) - (x->job < y->job);
 }
 
-static void report_waiting(struct report *r, const struct boot *b)
+static void report_clients(struct report *r, const struct boot *b)
 {
-    const struct client **waiting = NULL;
+    const double now_s = machine_seconds(&b->machine);
     size_t n = 0;
 
     for (const struct client *c = b->client; c; c = c->next)
-        n += c->turn != 0;
-    if (n == 0 || !(waiting = calloc(n, sizeof *waiting)))
+        n++;
+    const struct client **client = calloc(n + 1, sizeof *client);
+    if (!client)
         return;
     n = 0;
     for (const struct client *c = b->client; c; c = c->next)
-        if (c->turn)
-            waiting[n++] = c;
-    qsort(waiting, n, sizeof *waiting, by_turn);
-    for (size_t i = 0; i < n; i++)
-        report_add_waiting(r, &waiting[i]->launch.job, waiting[i]->pid);
-    free(waiting);
+        client[n++] = c;
+    qsort(client, n, sizeof *client, by_job_and_turn);
+    for (size_t i = 0; i < n; i++) {
+        const struct job *j = front_find_job(b->machine.front, client[i]->job);
+
+        if (j)
+            report_add_program(r, j, client[i]->pid, now_s - client[i]->began_s);
+        else if (client[i]->turn)
+            report_add_waiting(r, &client[i]->launch.job, client[i]->pid);
+    }
+    free(client);
 }
 
 /* A report that cannot be sent is not missed by anybody but the one who asked. */
 static void report(const struct boot *b, const struct client *to)
 {
-    const struct machine *m = &b->machine;
-    const struct topo *t = &m->config.topo;
-    const char *state = front_is_up(m->front) ? "up" : b->announced ? "goes down" : "boots";
+    const struct topo *t = &b->machine.config.topo;
+    const char *state = front_is_up(b->machine.front) ? "up" : b->announced ? "goes down" : "boots";
     struct report r;
 
-    report_begin(&r, b->options->name, state, 1u << t->dim, count_volumes(t), machine_seconds(m),
+    report_begin(&r, b->options->name, state, 1u << t->dim, count_volumes(t), machine_seconds(&b->machine),
                  LINK_MESSAGE_MAX_BYTES);
-    for (const struct client *c = b->client; c; c = c->next) {
-        const struct job *j = front_find_job(m->front, c->job);
-
-        if (j)
-            report_add_program(&r, j, c->pid, machine_seconds(m) - c->began_s);
-    }
-    report_waiting(&r, b);
+    report_clients(&r, b);
     char *text = report_end(&r);
     if (text)
         link_send(to->fd, LINK_REPORT, text, strlen(text), false);
