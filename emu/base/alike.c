@@ -53,8 +53,7 @@ void alike_shape(const char *text, size_t n, char *shape, size_t bytes)
     shape[used] = '\0';
 }
 
-/* ---- Groups
- * ----------------------------------------------------------------------------------------- */
+/* ---- Groups ---- */
 
 struct group { /* entries first .. first + n - 1 of the sorted list, ascending by node */
     struct alike_entry **entry;
@@ -111,8 +110,7 @@ static struct group *make_groups(struct alike_entry **sorted, uint32_t n, compar
     return group;
 }
 
-/* ---- Text
- * ------------------------------------------------------------------------------------------- */
+/* ---- Text ---- */
 
 struct writer { /* into a line, which is cut where it is full */
     char *at;

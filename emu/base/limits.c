@@ -6,8 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- What there is
- * --------------------------------------------------------------------------------- */
+/* ---- What there is ---- */
 
 static uint64_t soft_limit(int resource)
 {
@@ -102,8 +101,7 @@ struct limits limits_raise(void)
     };
 }
 
-/* ---- Is it enough?
- * --------------------------------------------------------------------------------- */
+/* ---- Is it enough? ---- */
 
 static bool fits(uint64_t needed, uint64_t there, uint32_t shift, const char *what, const char *advice, char *error,
                  size_t error_bytes)

@@ -762,8 +762,8 @@ static bool describe_node(const struct machine *m, const struct job *j, uint32_t
            (j && job_describe_end(j, ncu_address(m->ncu, index), text, bytes));
 }
 
-void machine_report_waits(struct machine *m, const struct job *j, bool whole,
-                          void (*say)(void *ctx, const char *line), void *ctx)
+void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
+                          void *ctx)
 {
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];

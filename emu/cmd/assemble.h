@@ -109,8 +109,8 @@ double machine_seconds(const struct machine *m);
 
 /* After SCHED_DEADLOCK: what nodes wait for, or how those of the job have ended; those that are alike in one line. Of the
  * job's nodes, numbered from 0, or of the whole machine (j may be NULL then). Then what is broken. */
-void machine_report_waits(struct machine *m, const struct job *j, bool whole,
-                          void (*say)(void *ctx, const char *line), void *ctx);
+void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
+                          void *ctx);
 
 /* A node of the job that is dead and has not exited: its fault, or NULL. */
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);

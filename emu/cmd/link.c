@@ -11,9 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MAGIC    0x4e435542u /* and a version: changes with the format */
-#define BACKLOG  64
-#define ADMITTED 253 /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
+#define MAGIC     0x4e435542u /* and a version: changes with the format */
+#define BACKLOG   64
+#define ADMITTED  253        /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
 #define LISTENING (1u << 16) /* among the flags of /proc/net/unix: the kernel's __SO_ACCEPTCON */
 
 struct head {

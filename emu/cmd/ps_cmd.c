@@ -35,8 +35,7 @@ struct peers {
     size_t n;
 };
 
-/* ---- Who there is
- * --------------------------------------------------------------------------------- */
+/* ---- Who there is ---- */
 
 static void add_peer(void *ctx, uid_t user, const char *name)
 {
@@ -63,8 +62,7 @@ static void forget(struct peers *p, size_t i)
     memmove(&p->peer[i], &p->peer[i + 1], (--p->n - i) * sizeof *p->peer);
 }
 
-/* ---- Asking
- * --------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void ask(struct peer *p)
 {
@@ -136,8 +134,7 @@ static void await_answers(struct peers *p)
         }
 }
 
-/* ---- Telling
- * -------------------------------------------------------------------------------------- */
+/* ---- Telling ---- */
 
 static bool is_own(const struct peer *p)
 {
@@ -175,8 +172,7 @@ static int print_json(const struct peers *p)
     return tool_print_json(list);
 }
 
-/* ---- Command line
- * ------------------------------------------------------------------------------------ */
+/* ---- Command line ---- */
 
 static bool take_option(void *ctx, int key, const char *value)
 {

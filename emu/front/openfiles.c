@@ -9,8 +9,7 @@
 
 #define FIRST_ROOM 16u
 
-/* ---- Chains: of the entries of the nodes with the same remainder, and of those that are free
- * ------------ */
+/* ---- Chains: of the entries of the nodes with the same remainder, and of those that are free ---- */
 
 static uint32_t *chain_of(const struct open_files *t, uint32_t node)
 {
@@ -37,8 +36,7 @@ static void unlink_entry(struct open_files *t, struct open_file *f)
     *at = f->next;
 }
 
-/* ---- Finding
- * --------------------------------------------------------------------------------------- */
+/* ---- Finding ---- */
 
 static bool owns(const struct open_file *f, uint32_t node, uint32_t procid)
 {
@@ -62,8 +60,7 @@ int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node
     return 0;
 }
 
-/* ---- Opening
- * --------------------------------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 static int32_t grow(struct open_files *t)
 {
@@ -120,8 +117,7 @@ uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, ui
     return (uint64_t)f->generation << 32 | index;
 }
 
-/* ---- Closing
- * --------------------------------------------------------------------------------------- */
+/* ---- Closing ---- */
 
 int32_t open_files_close(struct open_files *t, struct open_file *f)
 {

@@ -16,8 +16,7 @@
 
 TestSuite(paths, .timeout = 300);
 
-/* ---- Odd names
- * ---------------------------------------------------------------------------------------- */
+/* ---- Odd names ---- */
 
 #define DEEP 15 /* folders of 200 characters below each other: 3 KB */
 
@@ -52,8 +51,7 @@ static char *make_odd_folder(const char *top, const struct odd_name *o)
     return path;
 }
 
-/* ---- Where they come in
- * ------------------------------------------------------------------------------- */
+/* ---- Where they come in ---- */
 
 /* A machine with a volume, a program, a folder to serve: all in one folder with a plain name, and
  * in one with an odd one. A column of the table takes one thing from the other. */
@@ -187,8 +185,7 @@ ParameterizedTest(size_t *row, paths, with_odd_names_work_on_a_machine_that_is_u
     folder_remove(top);
 }
 
-/* ---- Tools
- * --------------------------------------------------------------------------------------------- */
+/* ---- Tools ---- */
 
 ParameterizedTestParameters(paths, with_odd_names_are_told_by_topo)
 {
@@ -209,8 +206,7 @@ ParameterizedTest(size_t *row, paths, with_odd_names_are_told_by_topo)
     folder_remove(top);
 }
 
-/* ---- Refusals
- * ------------------------------------------------------------------------------------------- */
+/* ---- Refusals ---- */
 
 /* `*` in an argument is the folder, which has: df00.img, df01.img, a link and a hard link to
  * df00.img, machine.conf of one volume, two.conf that includes it, prog, a FIFO that nobody writes

@@ -130,8 +130,7 @@ Test(ps, a_machine_that_is_stopped_does_not_hold_it_up)
     booted_down(&b);
 }
 
-/* ---- Whoever listens under such a name
- * -------------------------------------------------------------- */
+/* ---- Whoever listens under such a name ---- */
 
 static int listen_as(unsigned user, const char *name, int backlog)
 {

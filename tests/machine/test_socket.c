@@ -27,8 +27,7 @@ TestSuite(socket, .timeout = 90);
 #define ANSWER_MS 10000
 #define FDS_MOST  253
 
-/* ---- A client by hand
- * ------------------------------------------------------------------------------ */
+/* ---- A client by hand ---- */
 
 static int connect_to(const struct booted *b)
 {
@@ -132,8 +131,7 @@ static void expect_descriptors(const struct booted *b, size_t most, const char *
                   count_descriptors(b->command.pid), most);
 }
 
-/* ---- One wrong thing at a time
- * ------------------------------------------------------------------- */
+/* ---- One wrong thing at a time ---- */
 
 enum content { EMPTY, LAUNCH, CUT_LAUNCH, NOISE };
 
@@ -210,8 +208,7 @@ Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
     booted_down(&b);
 }
 
-/* ---- Many wrong things
- * ------------------------------------------------------------------------------ */
+/* ---- Many wrong things ---- */
 
 static unsigned draw(unsigned *state, unsigned below)
 {
@@ -253,8 +250,7 @@ Test(socket, random_messages_do_no_harm)
     booted_down(&b);
 }
 
-/* ---- No descriptors left
- * ---------------------------------------------------------------------------- */
+/* ---- No descriptors left ---- */
 
 #define CROWD 60
 

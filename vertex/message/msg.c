@@ -354,5 +354,5 @@ uint32_t msg_count(void)
         of_channels += standard[c] != NULL;
         of_channels += armed[c] && armed[c] != standard[c];
     }
-    return count - msg_spares.count - of_channels - (reserved);
+    return count - msg_spares.count - of_channels - (reserved != NULL);
 }
