@@ -340,7 +340,9 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
     if (flock(d->fd, LOCK_EX | LOCK_NB) < 0)
         return fail(error, error_bytes, image, errno == EWOULDBLOCK ? "in use by another ncube" : "cannot be locked");
     if (!is_ext2(d->fd))
-        return fail(error, error_bytes, image, "not an ext2 file system; make one with mke2fs");
+        return fail(error, error_bytes, image,
+                    "not an ext2 file system; "
+                    "if it was one, e2fsck may mend it; mke2fs -t ext2 makes one of a new file");
     d->sectors = (uint64_t)st.st_size / SECTOR_BYTES;
     if (d->sectors > model_sectors)
         return fail(error, error_bytes, image, "%llu MB do not fit on a drive of model '%s', which has %llu MB",

@@ -473,6 +473,21 @@ int cache_flush(struct cache *c)
     return 0;
 }
 
+int cache_write_now(struct cache *c, struct cache_block *b)
+{
+    int error = disk_write(c, b->number, 1, b->bytes);
+
+    if (error == 0)
+        mark_clean(c, b);
+    return error;
+}
+
+uint32_t cache_list_dirty(struct cache *c, struct cache_block *const **list)
+{
+    *list = c->order;
+    return collect_dirty(c);
+}
+
 int cache_reserve(struct cache *c)
 {
     return c->dirty >= c->count / 2 ? cache_flush(c) : 0;

@@ -110,6 +110,12 @@ int cache_reserve(struct cache *c);
 /* Writes every dirty block, in the order above. On -N_EIO what was not written is still dirty. */
 int cache_flush(struct cache *c);
 
+/* Writes one held block now, whatever else is dirty. */
+int cache_write_now(struct cache *c, struct cache_block *b);
+
+/* The dirty blocks, in the order above; valid until the next call of anything that may dirty or flush. */
+uint32_t cache_list_dirty(struct cache *c, struct cache_block *const **list);
+
 /* Whether a block was ever wanted as two types. */
 bool cache_has_mismatch(const struct cache *c);
 uint32_t cache_dirty_blocks(const struct cache *c);

@@ -10,6 +10,7 @@
  *   ext2_walk.c    paths
  *   ext2_name.c    making and removing names
  *   ext2_rename.c  renaming
+ *   ext2_journal.c changes of several blocks at once
  *
  * Names and layouts are those of the second extended file system (`man 5 ext2`, and the layout that `debugfs stat`
  * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
@@ -29,6 +30,7 @@
 #include "nsdisk/ext2/cache.h"
 
 #define EXT2_ROOT_INO            2u
+#define EXT2_JOURNAL_INO         8u
 #define EXT2_NAME_MAX_BYTES      255u
 #define EXT2_LINK_MAX            32000u
 #define EXT2_DIRECT              12u
@@ -123,6 +125,8 @@ struct ext2 {
     bool filetype; /* directory entries carry a type */
     bool read_only;
     bool clean_before; /* the clean mark was set at mount */
+    bool has_journal;  /* in inode 8, with nothing to recover */
+    bool may_have_journal;
     /* changing */
     bool errors;                       /* corruption was found */
     uint32_t free_blocks, free_inodes; /* by the bitmaps */
@@ -155,6 +159,8 @@ int ext2_corrupt(struct ext2 *fs, const char *format, ...) __attribute__((format
 /* To be called before each step of a change: -N_EROFS, or -N_EIO from a flush that was due. */
 int ext2_begin(struct ext2 *fs);
 int ext2_store_group(struct ext2 *fs, uint32_t group);
+/* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
+int ext2_store_journal_mark(struct ext2 *fs, bool to_recover);
 /* True if [first, first + count) are blocks that files may have: in range, outside bitmaps and inode tables. */
 bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count);
 uint32_t ext2_now(const struct ext2 *fs);
@@ -188,6 +194,11 @@ int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
 /* A fresh inode, stored, with links 0; to be put. One that is in use, whatever its bitmap says, is not taken: it is
  * reported, and another is. */
 int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out);
+/* The journal's inode: the volume's own, or a new one of this size without blocks, not stored. -N_ENOTSUP: the volume
+ * says that it has none, but the inode is in use; or it is too short. */
+int ext2_inode_get_journal(struct ext2 *fs, uint64_t size_bytes, struct ext2_inode **out);
+/* remove: the inode and its blocks are free again. */
+int ext2_inode_put_journal(struct ext2_inode *inode, bool remove);
 /* Gives the copy back. The last put of an inode without links frees the inode and its blocks. NULL is allowed. */
 int ext2_inode_put(struct ext2_inode *inode);
 int ext2_inode_store(struct ext2_inode *inode);

@@ -416,6 +416,50 @@ int ext2_inode_put(struct ext2_inode *inode)
     return error;
 }
 
+/* ---- The journal's inode ---- */
+
+int ext2_inode_get_journal(struct ext2 *fs, uint64_t size_bytes, struct ext2_inode **out)
+{
+    if (table_find(fs, EXT2_JOURNAL_INO))
+        return -N_ENOTSUP;
+    struct ext2_inode *inode = table_insert(fs, EXT2_JOURNAL_INO);
+    if (!inode)
+        return -N_ENOMEM;
+    int error = inode_load(inode);
+    bool empty = error == -N_ESTALE && inode->blocks_512 == 0;
+    bool sound = fs->has_journal ? error == 0 && ext2_is_file(inode) && inode->size_bytes >= size_bytes : empty;
+    if (!sound) {
+        table_remove(inode);
+        return error < 0 && error != -N_ESTALE ? error : -N_ENOTSUP;
+    }
+    if (!fs->has_journal) {
+        inode->mode = EXT2_S_IFREG | 0600;
+        inode->links = 1;
+        inode->size_bytes = size_bytes;
+        inode->atime_s = inode->ctime_s = inode->mtime_s = ext2_now(fs);
+        inode->dtime_s = 0;
+    }
+    *out = inode;
+    return 0;
+}
+
+int ext2_inode_put_journal(struct ext2_inode *inode, bool remove)
+{
+    struct ext2 *fs = inode->fs;
+    int error = 0;
+
+    if (remove && !fs->read_only) {
+        error = ext2_map_truncate(inode, 0);
+        inode->mode = inode->links = 0;
+        inode->size_bytes = inode->blocks_512 = 0;
+        inode->atime_s = inode->ctime_s = inode->mtime_s = 0;
+        int stored = ext2_inode_store(inode);
+        error = error < 0 ? error : stored;
+    }
+    table_remove(inode);
+    return error;
+}
+
 uint8_t ext2_dir_type(uint16_t mode)
 {
     static const uint8_t type[16] = {

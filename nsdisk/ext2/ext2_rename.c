@@ -1,7 +1,11 @@
 /*
  * Renaming, in all the cases of POSIX: checked first, then done in an order that leaves a whole file under a name at
  * any crash. A rename from one directory block to another makes the new name durable before it removes the old one.
+ *
+ * Not so for directories: e2fsck -p stops at two names of one, at one without a name, and at a ".." that is not where
+ * the name is, and these three are in blocks of their own. So they change at once, by a journal (ext2_journal.h).
  */
+#include "nsdisk/ext2/ext2_journal.h"
 #include "nsdisk/ext2/ext2_walk.h"
 
 #include "vertex/contract/errors.h"
@@ -113,7 +117,7 @@ static int rename_drop_target(struct rename *r)
     return ext2_links_drop(r->target);
 }
 
-/* Both names in one directory block change together. 1, 0 or an error. */
+/* Both names are in one directory block. 1, 0 or an error. */
 static int rename_is_one_write(const struct rename *r)
 {
     struct ext2_slot old, new;
@@ -131,14 +135,15 @@ static int rename_is_one_write(const struct rename *r)
     return same;
 }
 
-static int rename_invoke(struct ext2 *fs, struct rename *r)
+/* sync: between the two names. */
+static int rename_change(struct ext2 *fs, struct rename *r, bool sync)
 {
     int error = rename_add(r);
 
     if (error == 0 && ext2_is_dir(r->inode) && r->old_dir != r->new_dir)
         error = rename_reparent(r);
-    int one_write = error < 0 ? error : rename_is_one_write(r);
-    if (error == 0 && one_write <= 0)
+    int one_write = error < 0 || !sync ? error : rename_is_one_write(r);
+    if (error == 0 && sync && one_write <= 0)
         error = one_write < 0 ? one_write : ext2_sync(fs);
     if (error == 0)
         error = ext2_name_remove(r->old_dir, &r->old);
@@ -147,6 +152,48 @@ static int rename_invoke(struct ext2 *fs, struct rename *r)
     r->inode->ctime_s = ext2_now(fs);
     int stored = ext2_inode_store(r->inode);
     return error < 0 ? error : stored;
+}
+
+/* A volume without room for a journal has a moment with both names on the disk. */
+static int rename_directory(struct ext2 *fs, struct rename *r)
+{
+    struct ext2_journal journal;
+    int error = ext2_journal_open(fs, &journal);
+
+    if (error < 0)
+        return error == -N_ENOSPC || error == -N_ENOTSUP ? rename_change(fs, r, true) : error;
+    error = rename_change(fs, r, false);
+    if (error == 0)
+        error = ext2_journal_commit(&journal);
+    int closed = ext2_journal_close(&journal);
+    return error < 0 ? error : closed;
+}
+
+/* The new name has room in the old one's block, so that both change by one write. 1, 0 or an error. */
+static int rename_will_be_one_write(const struct rename *r)
+{
+    struct ext2_slot old, room;
+
+    if (r->old_dir != r->new_dir || r->target)
+        return 0;
+    int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
+    if (error < 0)
+        return error;
+    error = ext2_dir_make_room(r->new_dir, r->new.name_bytes, &room);
+    int same = error < 0 ? error : old.block == room.block;
+    if (error == 0)
+        ext2_slot_put(&room);
+    ext2_slot_put(&old);
+    return same;
+}
+
+static int rename_invoke(struct ext2 *fs, struct rename *r)
+{
+    int one_write = ext2_is_dir(r->inode) ? rename_will_be_one_write(r) : 1;
+
+    if (one_write < 0)
+        return one_write;
+    return one_write ? rename_change(fs, r, true) : rename_directory(fs, r);
 }
 
 /* ---- Sheltering ----

@@ -40,8 +40,10 @@ enum { /* offsets in the superblock */
        S_REVISION = 76,
        S_FIRST_INO = 84,
        S_INODE_SIZE = 88,
+       S_COMPATIBLE = 92,
        S_INCOMPATIBLE = 96,
        S_READ_ONLY_COMPATIBLE = 100,
+       S_JOURNAL_INO = 224,
        S_LAST_ORPHAN = 232,
 };
 
@@ -57,7 +59,9 @@ enum { /* offsets in a group descriptor */
 enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
 
 enum {
+    COMPATIBLE_JOURNAL = 0x4,
     INCOMPATIBLE_FILETYPE = 0x2,
+    INCOMPATIBLE_RECOVER = 0x4,
     RO_SPARSE_SUPER = 0x1,
     RO_LARGE_FILE = 0x2,
     RO_BTREE_DIR = 0x4,
@@ -68,13 +72,11 @@ static const struct {
     uint32_t bit;
     const char *name;
 } incompatible_name[] = {
-    {0x1, "compression"},  {0x4, "needs_recovery"},
-    {0x8, "journal_dev"},  {0x10, "meta_bg"},
-    {0x40, "extent"},      {0x80, "64bit"},
-    {0x100, "mmp"},        {0x200, "flex_bg"},
-    {0x400, "ea_inode"},   {0x2000, "metadata_csum_seed"},
-    {0x4000, "large_dir"}, {0x8000, "inline_data"},
-    {0x10000, "encrypt"},  {0x20000, "casefold"},
+    {0x1, "compression"},  {0x8, "journal_dev"},    {0x10, "meta_bg"},
+    {0x40, "extent"},      {0x80, "64bit"},         {0x100, "mmp"},
+    {0x200, "flex_bg"},    {0x400, "ea_inode"},     {0x2000, "metadata_csum_seed"},
+    {0x4000, "large_dir"}, {0x8000, "inline_data"}, {0x10000, "encrypt"},
+    {0x20000, "casefold"},
 };
 
 /* What ext2_mount needs to know besides struct ext2. */
@@ -151,6 +153,9 @@ static void super_unpack(struct ext2 *fs, struct super *s)
     fs->inodes_per_group = disk_get32(b + S_INODES_PER_GROUP);
     fs->first_ino = s->revision == 0 ? 11 : disk_get32(b + S_FIRST_INO);
     fs->inode_bytes = s->revision == 0 ? 128 : disk_get16(b + S_INODE_SIZE);
+    bool journal = s->revision != 0 && (disk_get32(b + S_COMPATIBLE) & COMPATIBLE_JOURNAL) != 0;
+    fs->has_journal = journal && disk_get32(b + S_JOURNAL_INO) == EXT2_JOURNAL_INO;
+    fs->may_have_journal = s->revision != 0 && fs->first_ino > EXT2_JOURNAL_INO && journal == fs->has_journal;
     fs->filetype = (s->incompatible & INCOMPATIBLE_FILETYPE) != 0;
 }
 
@@ -161,9 +166,15 @@ static int check_format(struct super *s)
     if (s->revision > 1)
         return refuse(s, -N_ENOTSUP, "ext2 revision %u, expected 0 or 1", s->revision);
     uint32_t unknown = s->incompatible & ~(uint32_t)INCOMPATIBLE_FILETYPE;
+    if (unknown & INCOMPATIBLE_RECOVER)
+        return refuse(s, -N_ENOTSUP,
+                      "its journal has changes that are not in their places yet (needs_recovery); "
+                      "e2fsck -p IMAGE puts them there");
     for (size_t i = 0; i < sizeof incompatible_name / sizeof incompatible_name[0]; i++)
         if (unknown & incompatible_name[i].bit)
-            return refuse(s, -N_ENOTSUP, "has the feature %s, which ext2 has not; make it by mke2fs -t ext2",
+            return refuse(s, -N_ENOTSUP,
+                          "has the feature %s, which ext2 has not; its files have to be copied to an "
+                          "image made by mke2fs -t ext2",
                           incompatible_name[i].name);
     if (unknown != 0)
         return refuse(s, -N_ENOTSUP, "has unknown incompatible features 0x%x", unknown);
@@ -214,19 +225,27 @@ static int check_groups(struct ext2 *fs, struct super *s)
 static void settle_features(struct ext2 *fs, const struct super *s)
 {
     uint32_t unknown = s->ro_compatible & ~(uint32_t)(RO_SPARSE_SUPER | RO_LARGE_FILE | RO_BTREE_DIR);
-    char text[160];
+    char text[200];
 
     fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
     fs->read_only = unknown != 0 || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
     if (unknown != 0)
         text_print(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume, unknown);
     else if (s->state & STATE_ERRORS)
-        text_print(text, sizeof text, "%s: read-only: it is marked as having errors; run e2fsck", fs->volume);
+        text_print(text, sizeof text,
+                   "%s: read-only: it is marked as having errors; e2fsck -p IMAGE, when the "
+                   "machine is down, repairs what is safe to repair",
+                   fs->volume);
     else if (s->last_orphan != 0)
-        text_print(text, sizeof text, "%s: read-only: another system left orphaned inode %u; run e2fsck", fs->volume,
-                   s->last_orphan);
+        text_print(text, sizeof text,
+                   "%s: read-only: another system left orphaned inode %u; e2fsck -p IMAGE, "
+                   "when the machine is down, ends that",
+                   fs->volume, s->last_orphan);
     else if (!fs->clean_before)
-        text_print(text, sizeof text, "%s: was not shut down cleanly; e2fsck will give back lost space", fs->volume);
+        text_print(text, sizeof text,
+                   "%s: was not shut down cleanly; e2fsck -p IMAGE, when the machine is "
+                   "down, gives back lost space",
+                   fs->volume);
     if (fs->read_only || !fs->clean_before)
         ext2_log(fs, text);
     uint64_t by_pointers = ext2_map_max_blocks(fs) << fs->block_shift;
@@ -330,6 +349,26 @@ int ext2_store_group(struct ext2 *fs, uint32_t group)
     return 0;
 }
 
+/* All in one sector of the superblock, so that it is one write. */
+int ext2_store_journal_mark(struct ext2 *fs, bool to_recover)
+{
+    struct cache_block *block;
+    int error = cache_get(fs->cache, SUPER_OFFSET >> fs->block_shift, BLOCK_SUPER, &block);
+
+    if (error < 0)
+        return error;
+    uint8_t *b = block->bytes + (SUPER_OFFSET & (fs->block_bytes - 1));
+    uint32_t compatible = disk_get32(b + S_COMPATIBLE) & ~(uint32_t)COMPATIBLE_JOURNAL;
+    uint32_t incompatible = disk_get32(b + S_INCOMPATIBLE) & ~(uint32_t)INCOMPATIBLE_RECOVER;
+    bool journal = to_recover || fs->has_journal;
+    disk_put32(b + S_COMPATIBLE, compatible | (journal ? COMPATIBLE_JOURNAL : 0));
+    disk_put32(b + S_INCOMPATIBLE, incompatible | (to_recover ? INCOMPATIBLE_RECOVER : 0));
+    disk_put32(b + S_JOURNAL_INO, journal ? EXT2_JOURNAL_INO : 0);
+    error = cache_write_now(fs->cache, block);
+    cache_put(block);
+    return error;
+}
+
 static bool overlaps(uint32_t first, uint32_t count, uint32_t other, uint32_t other_count)
 {
     return first < other + other_count && other < first + count;
@@ -409,7 +448,10 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
                       (unsigned long)cache_bytes);
     for (uint32_t group = 0; group < fs->groups; group++)
         if (group_load(fs, group) < 0)
-            return refuse(s, -N_EINVAL, "descriptor of group %u is damaged; run e2fsck", group);
+            return refuse(s, -N_EINVAL,
+                          "descriptor of group %u is damaged; keep a copy of the image, then "
+                          "e2fsck IMAGE asks before each repair",
+                          group);
     return 0;
 }
 

@@ -5,14 +5,16 @@
  * scenario does the same in every run.
  */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/nsdisk/model.h"
 
-#define BIG   30000u
-#define CUTS  250u /* of a scenario, unless NSDISK_ALL_CUTS is set */
-#define MARKS 8
+#define BIG         30000u
+#define CUTS        250u /* of a scenario, unless NSDISK_ALL_CUTS is set */
+#define MARKS       8
+#define MOVE_BLOCKS 2000u /* there is room for a journal of 1024 */
 
 static struct volume v;
 static uint8_t old[BIG], new[BIG];
@@ -25,7 +27,9 @@ struct scenario {
     void (*before)(void); /* and unmounted */
     void (*during)(void); /* cut somewhere */
     void (*after)(uint32_t cut);
-    const char *repair; /* e2fsck's options */
+    const char *repair;  /* e2fsck's options */
+    uint32_t blocks;     /* of the volume, at least; 0: small */
+    const char *options; /* more for mke2fs, or NULL */
 };
 
 static void set_mark(int i)
@@ -62,7 +66,9 @@ static void run_scenario(const struct scenario *s, uint32_t block_bytes)
     fill_pattern(old, sizeof old, 1);
     fill_pattern(new, sizeof new, 2);
     memset(mark, 0xff, sizeof mark);
-    volume_make(&v, block_bytes, 3000, block_bytes == 1024 ? "-g 512" : "");
+    uint32_t kilobytes = block_bytes / 1024 * s->blocks;
+    const char *options = s->options != NULL ? s->options : block_bytes == 1024 ? "-g 512" : "";
+    volume_make(&v, block_bytes, kilobytes > 3000 ? kilobytes : 3000, options);
     v.cache_bytes = 64 * block_bytes;
     volume_mount(&v);
     s->before();
@@ -308,8 +314,76 @@ static void check_renamed_directory(uint32_t cut)
 
 static void check_some_directory(uint32_t cut)
 {
-    cr_assert(v_has(&v, "/d/sub/f", new, BIG) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u: it is gone", cut);
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG) != v_has(&v, "/e/sub/f", new, BIG), "cut after %u: not one name", cut);
     cr_assert(!was_durable(0, cut) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u", cut);
+}
+
+/* ---- Directories that move: all the forms ---- */
+
+/* /d/sub, with a file and a directory, and where it can go. */
+static void make_places(void)
+{
+    char name[160];
+
+    fill_directories();
+    v_mkdir(&v, "/d/sub/below");
+    v_put(&v, "/d/sub/below/g", old, 1000);
+    v_mkdir(&v, "/e/empty");
+    v_mkdir(&v, "/d/empty");
+    v_mkdir(&v, "/d/a-deep");
+    v_mkdir(&v, "/d/a-deep/er");
+    v_mkdir(&v, "/full");
+    struct file_stat st;
+    uint32_t record = v.block_bytes == 1024 ? 76 : 116; /* they fill a block exactly, behind ".", ".." and "x" */
+    v_mkdir(&v, "/full/x");
+    for (uint32_t i = 0; i < (v.block_bytes - 36) / record; i++) {
+        snprintf(name, sizeof name, "/full/%0*u", (int)record - 8, i);
+        v_put(&v, name, "", 0);
+    }
+    cr_assert(v_stat(&v, "/full", &st) == 0 && st.size_bytes == v.block_bytes);
+}
+
+static const struct move {
+    const char *name, *from, *to;
+} moves[] = {
+    {"to another parent", "/d/sub", "/e/sub"},
+    {"to the root", "/d/sub", "/moved"},
+    {"from the root", "/e", "/d/e"},
+    {"deeper", "/d/sub", "/d/a-deep/er/sub"},
+    {"higher", "/d/a-deep/er", "/er"},
+    {"over an empty one, another parent's", "/d/sub", "/e/empty"},
+    {"over an empty one, its own parent's", "/d/sub", "/d/empty"},
+    {"into one that must grow", "/d/sub", "/full/a-name-for-which-the-last-block-has-no-room"},
+    {"within one that must grow", "/full/x", "/full/a-name-for-which-the-last-block-has-no-room"},
+};
+
+static const struct move *moving;
+
+static void move_it(void)
+{
+    cr_assert_eq(v_rename(&v, moving->from, moving->to), 0, "%s", moving->name);
+    v_put(&v, "/after", old, 3000);
+    v_exit(&v);
+    set_mark(0);
+}
+
+static void check_moved(uint32_t cut)
+{
+    struct file_stat from, to;
+    bool is_there = v_stat(&v, moving->from, &from) == 0;
+    bool has_come = v_stat(&v, moving->to, &to) == 0 && (!is_there || to.ino == from.ino);
+    bool replaces = strstr(moving->to, "empty") != NULL;
+
+    if (replaces)
+        cr_assert_eq(v_stat(&v, moving->to, &to), 0, "%s: cut after %u: no target", moving->name, cut);
+    else
+        cr_assert_neq(is_there, has_come, "%s: cut after %u: %d and %d", moving->name, cut, is_there, has_come);
+    cr_assert(!was_durable(0, cut) || !is_there, "%s: cut after %u: it is back", moving->name, cut);
+    char file[160];
+    if (strcmp(moving->from, "/d/sub") == 0) {
+        snprintf(file, sizeof file, "%s/below/g", is_there ? moving->from : moving->to);
+        cr_assert(v_has(&v, file, old, 1000), "%s: cut after %u: what was below is gone", moving->name, cut);
+    }
 }
 
 /* ---- Anything ---- */
@@ -342,17 +416,16 @@ static void check_kept_directory(uint32_t cut)
 }
 
 static const struct scenario scenarios[] = {
-    {"write and fsync", nothing, write_and_sync, check_prefix, "-p"},
-    {"replace by rename", put_old, replace, check_old_or_new, "-p"},
-    {"free and use again", put_two, reuse, check_kept, "-p"},
-    {"move a file", fill_directories, move_file, check_some_name, "-p"},
-    /* Between its two names a directory has both, which e2fsck -p leaves to a human. */
-    {"move a directory", fill_directories, move_directory, check_some_directory, "-fy"},
-    {"rename a directory", fill_directories, rename_directory, check_renamed_directory, "-p"},
-    {"exchange names", fill_directories, exchange_names, check_some_name, "-p"},
-    {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p"},
-    {"random steps", put_kept, random_steps, check_kept_directory, "-p"},
-    {"make symbolic links", fill_directories, make_links, check_links, "-p"},
+    {"write and fsync", nothing, write_and_sync, check_prefix, "-p", 0, NULL},
+    {"replace by rename", put_old, replace, check_old_or_new, "-p", 0, NULL},
+    {"free and use again", put_two, reuse, check_kept, "-p", 0, NULL},
+    {"move a file", fill_directories, move_file, check_some_name, "-p", 0, NULL},
+    {"move a directory", fill_directories, move_directory, check_some_directory, "-p", MOVE_BLOCKS, NULL},
+    {"rename a directory", fill_directories, rename_directory, check_renamed_directory, "-p", 0, NULL},
+    {"exchange names", fill_directories, exchange_names, check_some_name, "-p", 0, NULL},
+    {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p", 0, NULL},
+    {"random steps", put_kept, random_steps, check_kept_directory, "-p", 0, NULL},
+    {"make symbolic links", fill_directories, make_links, check_links, "-p", 0, NULL},
 };
 
 static void run_named(size_t i)
@@ -409,4 +482,42 @@ Test(crash, during_anything_harms_no_other_file)
 Test(crash, leaves_symbolic_links_whole_or_not_there)
 {
     run_named(9);
+}
+
+/* e2fsck -p is the judge of each prefix: a change of three blocks and more is there or it is not. */
+Test(crash, moves_a_directory_wholly_or_not_at_all)
+{
+    const struct scenario s = {"", make_places, move_it, check_moved, "-p", MOVE_BLOCKS, NULL};
+
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        moving = &moves[i];
+        struct scenario named = s;
+        named.name = moving->name;
+        run_scenario(&named, i % 2 ? 4096 : 1024);
+        if (i >= 5)
+            run_scenario(&named, i % 2 ? 1024 : 4096);
+    }
+}
+
+/* The volume's own journal is used, and stays. */
+Test(crash, moves_a_directory_on_a_volume_with_a_journal)
+{
+    const struct scenario s = {
+        "journal", make_places, move_it, check_moved, "-p", 5 * MOVE_BLOCKS, "-O has_journal -J size=4"};
+
+    moving = &moves[0];
+    run_scenario(&s, 1024);
+}
+
+static void check_either_directory(uint32_t cut)
+{
+    cr_assert(v_has(&v, "/d/sub/f", new, BIG) || v_has(&v, "/e/sub/f", new, BIG), "cut after %u: it is gone", cut);
+}
+
+/* Without room for a journal it has a moment with both names, which e2fsck -p leaves to a human; nothing is lost. */
+Test(crash, moves_a_directory_on_a_small_volume_and_loses_nothing)
+{
+    const struct scenario s = {"small", fill_directories, move_directory, check_either_directory, "-fy", 0, NULL};
+
+    run_scenario(&s, 4096);
 }

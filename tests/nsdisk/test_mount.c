@@ -53,7 +53,7 @@ static const struct {
     {"revision 2", 76, {2}, 1, -N_ENOTSUP, "ext2 revision 2"},
     {"extents", 96, {0x42}, 1, -N_ENOTSUP, "has the feature extent, which ext2 has not"},
     {"a feature of the future", 99, {0x80}, 1, -N_ENOTSUP, "unknown incompatible features 0x80000000"},
-    {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "needs_recovery"},
+    {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "(needs_recovery); e2fsck -p IMAGE puts them there"},
     {"blocks of 8 KB", 24, {3}, 1, -N_ENOTSUP, "block size 1024 << 3"},
     {"more blocks than the drive", 6, {1}, 1, -N_EINVAL, "the drive has room for 4096"},
     {"no blocks per group", 32, {0, 0, 0, 0}, 4, -N_EINVAL, "0 blocks per group"},
