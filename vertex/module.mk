@@ -18,11 +18,21 @@ $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_vertex) -nostdlib -static -Wl,--build-id=none -Wl,-z,max-page-size=4096 \
 	    -T vertex/boot/vertex.ld -o $@ $(VERTEX_OBJECTS)
 
-$(eval $(call host_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))
-$(eval $(call host_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c tests/vertex/stub_panic.c))
-$(eval $(call host_test,vertex/test_queue,vertex/message/queue.c))
-$(eval $(call host_test,vertex/test_msg))
-$(eval $(call host_test,vertex/test_copy,vertex/memory/copy.c))
-$(eval $(call host_test,vertex/test_path,vertex/file/path.c))
-$(eval $(call host_test,vertex/test_tree,vertex/process/tree.c))
-$(eval $(call host_test,vertex/test_text,vertex/shared/text.c))
+# The kernel's host tests run under the sanitizers. $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c ...)
+define vertex_test
+HOST_TESTS += $$(B)/tests/$(1)
+$$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*.h nsdisk/*.h vertex/contract/machine.h)
+	@mkdir -p $$(@D)
+	$$(CC) $$(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ tests/$(1).c $(2) -lcriterion
+endef
+
+$(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))
+$(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c tests/vertex/stub_panic.c))
+$(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c))
+$(eval $(call vertex_test,vertex/test_msg))
+$(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))
+$(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))
+$(eval $(call vertex_test,vertex/test_tree,vertex/process/tree.c))
+$(eval $(call vertex_test,vertex/test_text,vertex/shared/text.c))
+$(eval $(call vertex_test,vertex/test_requests,\
+    $(addprefix vertex/,async.c file.c request.c msg.c queue.c path.c copy.c)))

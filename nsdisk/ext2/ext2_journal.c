@@ -1,7 +1,9 @@
 /*
- * The journal of one transaction: see ext2_journal.h. Its records, with numbers of the other endianness than ext2's:
+ * The journal of one transaction: see ext2_journal.h. Its records, with numbers of the other
+ * endianness than ext2's:
  *
- *   | superblock | descriptor: where the blocks go | blocks ... | commit | zeros |     one file block each, from 0 on
+ *   | superblock | descriptor: where the blocks go | blocks ... | commit | zeros |     one file
+ * block each, from 0 on
  *
  * The zeros end it: what its blocks held before, perhaps other records, is not believed.
  */
@@ -243,8 +245,8 @@ static int write_superblock(struct ext2_journal *j, uint32_t start)
     return error < 0 ? error : flush_records(j);
 }
 
-/* The volume says that its empty journal is to be recovered. From the first write here on there is something in it;
- * then that goes to its places; then the journal is empty again. */
+/* The volume says that its empty journal is to be recovered. From the first write here on there is
+ * something in it; then that goes to its places; then the journal is empty again. */
 static int apply(struct ext2_journal *j)
 {
     struct ext2 *fs = j->inode->fs;

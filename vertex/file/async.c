@@ -211,10 +211,12 @@ int async_write_request(struct proc *p, const struct file *f, uint32_t flags, ui
     if (error)
         return error;
     error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, bytes);
-    if (error)
+    if (error) {
         msg_release(*m);
+        return error;
+    }
     (*m)->bytes += bytes;
-    return error;
+    return 0;
 }
 
 int64_t sys_writestart(struct proc *p, const uint64_t *arg)
@@ -238,8 +240,11 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
     struct message *reply;
     int64_t status = request_await(p, a->node, a->type, a->sequence, &reply);
 
-    if (p->killed)
+    if (p->killed) { /* the record goes with its file */
+        if (reply)
+            msg_release(reply);
         return status;
+    }
     if (status > (int64_t)a->bytes)
         status = -N_EPROTO;
     if (status > 0 && a->type == N_FREAD) {

@@ -115,6 +115,7 @@ extern const pte_t *vm_active_root;
 
 /* A copy by the page table that is active, `to` or `from` being a program's; false if some page is not there, or not
  * for that: part of it may have been copied. touch_user (entry.S) leaves other registers alone. */
+#ifdef __riscv
 static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
 {
     register uint64_t a0 asm("a0") = (uint64_t)to;
@@ -124,6 +125,9 @@ static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
     asm volatile("call touch_user" : "+r"(a0), "+r"(a1), "+r"(a2) : : "ra", "t0", "t1", "t2", "memory");
     return a0 == 0;
 }
+#else
+bool vm_touch_user(void *to, const void *from, uint64_t bytes); /* a host test's */
+#endif
 
 int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
 int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);

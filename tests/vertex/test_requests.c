@@ -1,0 +1,518 @@
+/*
+ * The file calls of a process (file.c, async.c, request.c, with msg.c and queue.c) on the host,
+ * under the sanitizers, which see what a node does not: a message used after its release, or
+ * released twice. Memory is malloc's, the network a list, the server answers well or in one of the
+ * wrong ways, and at every place memory may run out, a copy may fail, or the process may be killed.
+ * After each end nothing is left.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vertex/base/panic.h"
+#include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
+#include "vertex/file/file.h"
+#include "vertex/file/request.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/event.h"
+#include "vertex/trap/syscall.h"
+#include "vertex/trap/timer.h"
+
+#define REQUESTS_MAX 64
+#define IO_NODE      0x4030u
+#define BYTES        3000u
+#define NEVER        1000
+
+/* The kernel's spares would hide what happens to a released message. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_leaks=0"; /* leaks are counted below, case by case */
+}
+
+enum answer {
+    GOOD,
+    FAILED,        /* with an error */
+    CUT,           /* shorter than a reply's header */
+    EMPTY,         /* promises data and has none */
+    TOO_LONG,      /* more than was asked for */
+    SILENT,        /* none: the limit passes */
+    UNDELIVERABLE, /* the network fails the request */
+    KILLED,        /* the process is to die, no answer */
+    KILLED_AFTER,  /* the process is to die, and the answer has come */
+    ANSWERS
+};
+
+static struct proc p;
+static enum answer answer;
+static int allocations_left, copies_left; /* until one fails, once */
+static int live;                          /* allocations of a process */
+
+static struct request {
+    struct file_request head;
+    uint32_t node, type;
+    struct message *sending; /* NULL: its send has ended */
+    bool answered;
+} requests[REQUESTS_MAX];
+static int request_count;
+
+/* ---- The node ---- */
+
+struct ncu_mailbox host_mailbox;
+bool trap_attention;
+const pte_t *vm_active_root = (const pte_t *)&p;
+
+void panic(const char *format, ...)
+{
+    cr_assert_fail("panic: %s", format);
+    abort();
+}
+
+static bool runs_out(int *left)
+{
+    return *left != NEVER && (*left)-- == 0;
+}
+
+void *kmem_alloc(enum mem_owner owner, size_t bytes)
+{
+    if (runs_out(&allocations_left))
+        return NULL;
+    live += owner == MEM_PROCESS;
+    return malloc(bytes);
+}
+
+void kmem_free(enum mem_owner owner, void *object, size_t bytes)
+{
+    (void)bytes;
+    live -= owner == MEM_PROCESS;
+    free(object);
+}
+
+void *page_alloc(enum mem_owner owner, uint32_t pages)
+{
+    (void)owner;
+    return runs_out(&allocations_left) ? NULL : malloc((size_t)pages * PAGE_BYTES);
+}
+
+void page_free(enum mem_owner owner, void *run, uint32_t pages)
+{
+    (void)owner;
+    (void)pages;
+    free(run);
+}
+
+static int copy(void *to, const void *from, uint64_t bytes)
+{
+    if (runs_out(&copies_left))
+        return -N_EFAULT;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+bool vm_touch_user(void *to, const void *from, uint64_t bytes)
+{
+    return copy(to, from, bytes) == 0;
+}
+
+int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+{
+    (void)vm;
+    return copy((void *)to, from, bytes);
+}
+
+int proc_copy_in_pieces(struct proc *proc, void *to, uint64_t from, uint64_t bytes)
+{
+    (void)proc;
+    return copy(to, (const void *)from, bytes);
+}
+
+int proc_copy_out_pieces(struct proc *proc, uint64_t to, const void *from, uint64_t bytes)
+{
+    (void)proc;
+    return copy((void *)to, from, bytes);
+}
+
+int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
+{
+    (void)vm;
+    (void)va;
+    (void)bytes;
+    (void)right;
+    return runs_out(&copies_left) ? -N_EFAULT : 0;
+}
+
+int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size)
+{
+    size_t n = strlen((const char *)from);
+
+    (void)vm;
+    cr_assert_lt(n, size);
+    return copy(to, (const void *)from, n + 1) < 0 ? -N_EFAULT : (int64_t)n;
+}
+
+int proc_new_message_late(struct proc *proc, uint64_t capacity, bool pages, struct message **m)
+{
+    (void)proc;
+    (void)capacity;
+    (void)pages;
+    *m = NULL;
+    return -N_ENOMEM;
+}
+
+void mail_note_taken(struct proc *proc, const struct message *m)
+{
+    (void)proc;
+    cr_assert_gt(m->holds, 0);
+}
+
+void timer_set(struct proc *proc, uint64_t at_cycles)
+{
+    (void)at_cycles;
+    proc->timed_out = false;
+}
+
+void timer_clear(struct proc *proc)
+{
+    proc->timed_out = false;
+}
+
+uint64_t ncu_time(void)
+{
+    return 0;
+}
+
+void ncu_reap(int wanted)
+{
+    (void)wanted;
+}
+
+void sched_wait_for_sends(void)
+{
+    event_reap();
+}
+
+/* ---- The network and the server ---- */
+
+void host_ncu_execute(uint32_t op)
+{
+    struct request *r = &requests[request_count++];
+
+    cr_assert_eq(op, NCU_SEND);
+    cr_assert_leq(request_count, REQUESTS_MAX);
+    *r = (struct request){.node = host_mailbox.arg[0],
+                          .type = TAG_TYPE(host_mailbox.arg[3]),
+                          .sending = (struct message *)host_mailbox.arg[4]};
+    cr_assert_geq(r->sending->bytes, sizeof r->head);
+    memcpy(&r->head, r->sending->payload, sizeof r->head);
+}
+
+static void end_send(struct request *r)
+{
+    struct ncu_cause cause = {.kind = CAUSE_SEND_DONE, .cookie = (uint64_t)r->sending};
+
+    if (!r->sending)
+        return;
+    struct message *m = msg_sent(&cause);
+    if (answer == UNDELIVERABLE) {
+        request_failed(&p, m, -N_EHOSTUNREACH);
+        r->answered = true;
+    }
+    msg_release(m);
+    r->sending = NULL;
+}
+
+void event_reap(void)
+{
+    for (int i = 0; i < request_count; i++)
+        end_send(&requests[i]);
+}
+
+static uint32_t payload_of(const struct request *r, char *to, int64_t *status)
+{
+    struct file_opened opened = {.sfid = 77, .stat.mode = 0100644};
+    struct file_dirent record = {.next = 24, .record_bytes = sizeof record};
+
+    *status = 0;
+    switch (r->type) {
+    case N_FOPEN:
+        memcpy(to, &opened, sizeof opened);
+        return sizeof opened;
+    case N_FSTAT:
+    case N_FSTATNAME:
+    case N_FSTATFS:
+        return sizeof(struct file_stat);
+    case N_FREADDIR:
+        memcpy(to, &record, sizeof record);
+        return *status = sizeof record;
+    case N_FREAD:
+        return *status = r->head.bytes;
+    case N_FWRITE:
+        *status = r->head.bytes;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static void reply_to(const struct request *r)
+{
+    static char payload[FILE_IO_BYTES];
+    int64_t status;
+    uint32_t bytes = payload_of(r, payload, &status);
+
+    if (answer == FAILED)
+        status = -N_EIO;
+    if (answer == TOO_LONG)
+        status = INT32_MAX;
+    if (answer == FAILED || answer == EMPTY)
+        bytes = 0;
+    int left = allocations_left;
+    allocations_left = NEVER;
+    struct message *m = msg_new(sizeof(struct file_reply) + bytes);
+    allocations_left = left;
+    struct file_reply head = {r->head.seq, (int32_t)status};
+    memcpy(m->payload, &head, sizeof head);
+    memcpy((char *)m->payload + sizeof head, payload, bytes);
+    m->bytes = answer == CUT ? sizeof head.seq : sizeof head + bytes;
+    m->node = r->node;
+    m->tag = TAG(N_REPLY(r->type), 0, 0);
+    queue_add(&p.inbox, m);
+}
+
+int proc_wait(struct proc *proc, enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    (void)why;
+    (void)node;
+    (void)type;
+    event_reap();
+    for (int i = 0; i < request_count && answer != SILENT && answer != KILLED; i++) {
+        if (!requests[i].answered)
+            reply_to(&requests[i]);
+        requests[i].answered = true;
+    }
+    proc->timed_out = answer == SILENT;
+    proc->killed = answer == KILLED || answer == KILLED_AFTER;
+    return proc->killed ? -N_EINTR : 0;
+}
+
+/* ---- Calls ---- */
+
+static char buffer[BYTES];
+static int64_t file;
+
+#define CALL(name, ...) sys_##name(&p, (const uint64_t[8]){__VA_ARGS__})
+#define NAME            ((uint64_t) "//df00/a-name-of-some-length-so-that-the-message-is-no-spare-one")
+#define BUFFER          ((uint64_t)buffer)
+
+static int64_t open_one(void)
+{
+    return CALL(open, NAME, N_O_RDWR | N_O_CREAT, 0644);
+}
+
+static int64_t close_it(void)
+{
+    return CALL(close, file);
+}
+
+static int64_t read_it(void)
+{
+    return CALL(read, file, BUFFER, BYTES);
+}
+
+static int64_t write_it(void)
+{
+    return CALL(write, file, BUFFER, BYTES);
+}
+
+static int64_t stat_name(void)
+{
+    return CALL(stat, NAME, BUFFER);
+}
+
+static int64_t stat_it(void)
+{
+    return CALL(fstat, file, BUFFER);
+}
+
+static int64_t statfs_it(void)
+{
+    return CALL(statfs, file, BUFFER);
+}
+
+static int64_t seek_end(void)
+{
+    return CALL(lseek, file, 0, 2);
+}
+
+static int64_t rename_it(void)
+{
+    return CALL(rename, NAME, NAME);
+}
+
+static int64_t list_it(void)
+{
+    return CALL(readdir, file, BUFFER, BYTES);
+}
+
+static int64_t sync_it(void)
+{
+    return CALL(fsync, file);
+}
+
+static int64_t start_read(void)
+{
+    return CALL(readstart, file, BYTES);
+}
+
+static int64_t start_write(void)
+{
+    return CALL(writestart, file, BUFFER, BYTES);
+}
+
+static int64_t start_short_write(void)
+{
+    return CALL(writestart, file, BUFFER, 8);
+}
+
+static int64_t start_and_end_read(void)
+{
+    int64_t status = start_read();
+
+    return status < 0 || p.killed ? status : CALL(readend, file, BUFFER);
+}
+
+static int64_t start_and_end_write(void)
+{
+    int64_t status = start_write();
+
+    return status < 0 || p.killed ? status : CALL(writeend, file);
+}
+
+static int64_t start_and_close(void)
+{
+    int64_t status = start_read();
+
+    if (status >= 0 && !p.killed)
+        status = start_write();
+    return status < 0 || p.killed ? status : close_it();
+}
+
+/* The answer is in the inbox when the call asks for it, and the process is to die. */
+static int64_t end_when_killed(void)
+{
+    int64_t status = start_read();
+
+    if (status < 0)
+        return status;
+    proc_wait(&p, NCU_WAIT_REPLY, 0, 0);
+    p.killed = true;
+    return CALL(readend, file, BUFFER);
+}
+
+static const struct {
+    const char *name;
+    int64_t (*make)(void);
+} calls[] = {
+    {"open", open_one},
+    {"close", close_it},
+    {"read", read_it},
+    {"write", write_it},
+    {"stat", stat_name},
+    {"fstat", stat_it},
+    {"statfs", statfs_it},
+    {"lseek", seek_end},
+    {"rename", rename_it},
+    {"readdir", list_it},
+    {"fsync", sync_it},
+    {"readstart", start_read},
+    {"writestart", start_write},
+    {"writestart of 8 bytes", start_short_write},
+    {"readstart and readend", start_and_end_read},
+    {"writestart and writeend", start_and_end_write},
+    {"starts and close", start_and_close},
+    {"readend of one who is killed", end_when_killed},
+};
+
+static void begin(void)
+{
+    static const struct load_volume volume = {.name = "df00", .node = IO_NODE};
+
+    memset(&p, 0, sizeof p);
+    p.volume = &volume;
+    p.volumes = 1;
+    request_count = 0;
+    answer = GOOD;
+    allocations_left = copies_left = NEVER;
+    cr_assert_eq(file_open_standard(&p), 0);
+    file = open_one();
+    cr_assert_eq(file, 3);
+}
+
+/* As the end of a process does it. */
+static void end(void)
+{
+    struct message *m;
+
+    allocations_left = copies_left = NEVER;
+    event_reap();
+    while ((m = queue_take_first(&p.inbox)))
+        msg_release(m);
+    file_free_all(&p);
+}
+
+static int64_t try_call(int call, enum answer with, int allocations, int copies)
+{
+    begin();
+    answer = with;
+    allocations_left = allocations;
+    copies_left = copies;
+    int64_t status = calls[call].make();
+    end();
+    cr_assert_eq(msg_count(), 0, "%s, answer %d, %d allocations, %d copies: %u messages are left", calls[call].name,
+                 with, allocations, copies, msg_count());
+    cr_assert_eq(live, 0, "%s, answer %d, %d allocations, %d copies: %d objects are left", calls[call].name, with,
+                 allocations, copies, live);
+    return status;
+}
+
+#define CALLS ((int)(sizeof calls / sizeof calls[0]))
+
+Test(requests, leave_nothing_whatever_the_server_answers)
+{
+    for (int call = 0; call < CALLS; call++)
+        for (enum answer with = GOOD; with < ANSWERS; with++)
+            try_call(call, with, NEVER, NEVER);
+}
+
+Test(requests, leave_nothing_wherever_memory_runs_out)
+{
+    for (int call = 0; call < CALLS; call++)
+        for (enum answer with = GOOD; with < ANSWERS; with++)
+            for (int allocations = 0; allocations < 8; allocations++)
+                try_call(call, with, allocations, NEVER);
+}
+
+Test(requests, leave_nothing_wherever_a_copy_fails)
+{
+    for (int call = 0; call < CALLS; call++)
+        for (enum answer with = GOOD; with < ANSWERS; with++)
+            for (int copies = 0; copies < 5; copies++)
+                try_call(call, with, NEVER, copies);
+}
+
+Test(requests, tell_what_went_wrong)
+{
+    enum { READ = 2, WRITE = 3, STARTED_WRITE = 12 };
+
+    cr_expect_eq(try_call(READ, GOOD, NEVER, NEVER), BYTES);
+    cr_expect_eq(try_call(READ, EMPTY, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(READ, TOO_LONG, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(READ, SILENT, NEVER, NEVER), -N_ETIMEDOUT);
+    cr_expect_eq(try_call(READ, UNDELIVERABLE, NEVER, NEVER), -N_EHOSTUNREACH);
+    cr_expect_eq(try_call(WRITE, GOOD, NEVER, 0), -N_EFAULT);
+    cr_expect_eq(try_call(WRITE, TOO_LONG, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(STARTED_WRITE, GOOD, NEVER, 0), -N_EFAULT);
+    cr_expect_eq(try_call(STARTED_WRITE, GOOD, 0, NEVER), -N_ENOMEM);
+}
