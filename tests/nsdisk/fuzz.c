@@ -139,6 +139,45 @@ static void damage(struct fuzz *f)
     }
 }
 
+static uint32_t image_get(const struct fuzz *f, size_t at)
+{
+    uint32_t value = 0;
+
+    if (at <= f->v.size - sizeof value)
+        memcpy(&value, f->v.bytes + at, sizeof value);
+    return value;
+}
+
+/* Fields that mean something, where random bytes seldom fall: of inodes in use, their pointers, records, descriptors. */
+static void damage_field(struct fuzz *f)
+{
+    static const uint8_t inode_field[] = {0, 4, 20, 26, 28, 32, 40, 44, 88, 92, 96, 104, 108};
+    uint32_t block = f->v.block_bytes;
+    size_t group = block == 1024 ? 2048 : block;
+    uint32_t values[] = {0, 1, 2, 8, 11, 12, 13, 0x41ed, 0x81a4, 0x7fffffff, UINT32_MAX, below(f, 3000), below(f, 60)};
+    size_t table = (size_t)image_get(f, group + 8) * block, at;
+    uint32_t value = image_get(f, group + 4 * below(f, 3)); /* one of its bitmaps, or the table */
+
+    switch (below(f, 4)) {
+    case 0:
+        at = table + below(f, 40) * 256 + inode_field[below(f, sizeof inode_field)];
+        break;
+    case 1:
+        at = group + 2 * below(f, 9);
+        break;
+    case 2: /* a pointer, a record or data */
+        value = image_get(f, table + below(f, 40) * 256 + 40 + 4 * below(f, 15));
+        at = (size_t)value * block + 4 * below(f, block / 4);
+        break;
+    default:
+        at = (size_t)value * block + 4 * below(f, 64);
+        break;
+    }
+    value = values[below(f, sizeof values / sizeof values[0])];
+    if (at <= f->v.size - sizeof value)
+        memcpy(f->v.bytes + at, &value, below(f, 2) ? 4 : 2);
+}
+
 void fuzz_image(uint32_t seed)
 {
     static struct fuzz f;
@@ -152,13 +191,104 @@ void fuzz_image(uint32_t seed)
     for (uint32_t i = 0; i < 100; i++)
         model_step(&m, &f.v);
     volume_unmount(&f.v);
-    damage(&f);
+    if (below(&f, 2) == 0)
+        damage(&f);
+    else
+        for (uint32_t i = 1 + below(&f, 6); i > 0; i--)
+            damage_field(&f);
     if (volume_try_mount(&f.v) == 0) {
-        for (uint32_t i = 0; i < 200; i++)
+        for (uint32_t i = 0; i < 200; i++) {
+            uint32_t reads = f.v.reads;
+
             model_step(&m, &f.v);
+            if (f.v.reads - reads > 4 * (f.v.size / f.v.block_bytes)) {
+                fprintf(stderr, "fuzz: image %u, step %u: %u reads\n", seed, i, f.v.reads - reads);
+                abort();
+            }
+        }
         if (below(&f, 2) == 0)
             volume_unmount(&f.v);
     }
     volume_free(&f.v);
     model_free(&m);
+}
+
+/* ---- Space that is called free ---- */
+
+#define KEPT       20
+#define KEPT_BYTES 9000u
+
+static void kept_name(uint32_t i, char name[16])
+{
+    snprintf(name, 16, "/kept/%u", i);
+}
+
+/* Bits of a bitmap that are set become clear: blocks without their count, inodes with or without it. */
+static void call_free(struct fuzz *f, bool inodes)
+{
+    uint8_t *descriptor = f->v.bytes + (f->v.block_bytes == 1024 ? 2048 : f->v.block_bytes);
+    uint32_t block, free_super;
+    uint16_t free_group;
+    uint32_t first = inodes ? 11 : 0, most = inodes ? 100 : 2000, cleared = 0;
+
+    memcpy(&block, descriptor + (inodes ? 4 : 0), 4);
+    uint8_t *bitmap = f->v.bytes + (size_t)block * f->v.block_bytes;
+    for (uint32_t i = first; i < most; i++)
+        if ((bitmap[i / 8] >> i % 8 & 1) && below(f, 3) == 0) {
+            bitmap[i / 8] &= (uint8_t) ~(1u << i % 8);
+            cleared++;
+        }
+    if (!inodes || below(f, 2) == 0)
+        return;
+    memcpy(&free_group, descriptor + 14, 2);
+    memcpy(&free_super, f->v.bytes + 1024 + 16, 4);
+    free_group = (uint16_t)(free_group + cleared);
+    free_super += cleared;
+    memcpy(descriptor + 14, &free_group, 2);
+    memcpy(f->v.bytes + 1024 + 16, &free_super, 4);
+}
+
+const char *fuzz_allocation(uint32_t seed)
+{
+    static char text[5000], name[16];
+    static uint8_t bytes[KEPT_BYTES];
+    static struct fuzz f;
+    static struct model m;
+    const char *wrong = NULL;
+
+    memset(&f, 0, sizeof f);
+    f.random = seed;
+    volume_make(&f.v, 1024 << seed % 3, 3000, "");
+    volume_mount(&f.v);
+    v_mkdir(&f.v, "/kept");
+    for (uint32_t i = 0; i < KEPT; i++) {
+        fill_pattern(bytes, sizeof bytes, i);
+        kept_name(i, name);
+        v_put(&f.v, name, bytes, sizeof bytes);
+    }
+    volume_unmount(&f.v);
+    call_free(&f, seed / 3 % 2);
+    volume_mount(&f.v);
+    model_init(&m, seed);
+    for (uint32_t i = 0; i < 150; i++)
+        model_step(&m, &f.v);
+    for (uint32_t i = 0; i < KEPT && wrong == NULL; i++) {
+        fill_pattern(bytes, sizeof bytes, i);
+        kept_name(i, name);
+        if (!v_has(&f.v, name, bytes, sizeof bytes))
+            wrong = "a file is another";
+    }
+    bool errors = server_volume(f.v.server, 0)->errors;
+    volume_unmount(&f.v);
+    if (wrong == NULL && errors && volume_fsck(&f.v, "-p") > 1)
+        wrong = "e2fsck -p does not repair the volume by itself";
+    if (wrong == NULL && volume_fsck(&f.v, "-fn") != 0)
+        wrong = "e2fsck does not like the volume";
+    if (wrong != NULL) {
+        snprintf(text, sizeof text, "allocation, seed %u: %s: %s", seed, wrong, f.v.log);
+        wrong = text;
+    }
+    volume_free(&f.v);
+    model_free(&m);
+    return wrong;
 }

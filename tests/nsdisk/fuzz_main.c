@@ -1,4 +1,5 @@
-/* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages and 20 damaged images. */
+/* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages, 20 damaged images and 6 whose
+ * bitmaps are wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,6 +30,12 @@ int main(int argc, char **argv)
         }
         for (uint32_t i = 0; i < 20; i++)
             fuzz_image(seed * 20 + i);
+        for (uint32_t i = 0; i < 6 && wrong == NULL; i++)
+            wrong = fuzz_allocation(seed * 6 + i);
+        if (wrong != NULL) {
+            fprintf(stderr, "fuzz: %s\n", wrong);
+            return 1;
+        }
     }
     printf("fuzz: %u rounds from seed %u, nothing found\n", rounds, first);
     return 0;
