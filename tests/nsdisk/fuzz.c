@@ -148,7 +148,7 @@ static uint32_t image_get(const struct fuzz *f, size_t at)
     return value;
 }
 
-/* Fields that mean something, where random bytes seldom fall: of inodes in use, their pointers, records, descriptors. */
+/* Fields that mean something, where random bytes seldom fall: of inodes in use, pointers, records, descriptors. */
 static void damage_field(struct fuzz *f)
 {
     static const uint8_t inode_field[] = {0, 4, 20, 26, 28, 32, 40, 44, 88, 92, 96, 104, 108};
