@@ -17,6 +17,9 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
+/* One newlib declares pairs of times as arrays, another one as pointers. */
+#pragma GCC diagnostic ignored "-Warray-parameter"
+
 struct at_name {
     char text[FILE_NAME_MAX_BYTES + 1];
 };

@@ -15,6 +15,9 @@
 #include "images/lib/result.h"
 #include "vertex/contract/traps.h"
 
+/* One newlib declares pairs of times as arrays, another one as pointers. */
+#pragma GCC diagnostic ignored "-Warray-parameter"
+
 static int set(const char *call, const char *path, long flags, const struct file_attr *a)
 {
     return (int)result_to_errno(failure_of_path(call, path, trap_setattr(path, flags, a)));

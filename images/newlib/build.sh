@@ -25,7 +25,7 @@ options="--disable-multilib --disable-libgloss --disable-nls --disable-shared --
          --enable-newlib-mb --disable-dependency-tracking"
 
 # Of libvertex, too, and not to be left out by a definition.
-others="lib_a-_isatty.o lib_a-isatty.o lib_a-sysisatty.o lib_a-creat.o lib_a-sleep.o lib_a-usleep.o lib_a-remove.o"
+others='_isatty|isatty|sysisatty|creat|sleep|usleep|remove'
 
 # Headers that cannot be included, for want of a machine's part; gcc has a stdatomic.h of its own.
 useless="regdef.h stdatomic.h sys/custom_file.h sys/dirent.h termios.h threads.h utmp.h"
@@ -58,7 +58,13 @@ add_posix() { # SOURCE
         sed -i -e 's|^/[*] getdelim - see.*|ssize_t getdelim (char **, size_t *, int, FILE *);|' \
             -e 's|^/[*] getline - see.*|ssize_t getline (char **, size_t *, FILE *);|' "$1/libc/include/stdio.h" &&
         sed -i -e 's/^#if defined (__SPU__) || defined(__rtems__).*/#if 1/' \
-            -e '/^#if defined(__CYGWIN__)$/s/.*/#if 1/' "$1/libc/include/sys/stat.h"
+            -e '/^#if defined(__CYGWIN__)\( || defined(__rtems__)\)*$/s/.*/#if 1/' "$1/libc/include/sys/stat.h"
+}
+
+leave_out() { # INSTALLED
+    members=$($target-ar t "$1/lib/libc.a" | grep -E "^libc?_a-($others)\.o$") &&
+        $target-ar d "$1/lib/libc.a" $members &&
+        (cd "$1/include" && rm -f $useless)
 }
 
 build() { # in $work, to $work/install
@@ -72,8 +78,7 @@ build() { # in $work, to $work/install
             CFLAGS_FOR_TARGET="$(echo $cflags)" &&
         make -j"$(nproc)" all-target-newlib &&
         make install-target-newlib &&
-        $target-ar d "$work/install/$target/lib/libc.a" $others &&
-        (cd "$work/install/$target/include" && rm $useless)
+        leave_out "$work/install/$target"
 }
 
 here=$(cd "$here" && pwd)
