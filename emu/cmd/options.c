@@ -200,7 +200,7 @@ const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
                                          "nodes for the program (default: an equal share of the subcube)"};
 const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
-                                         "host folder that programs may reach (default: none)"};
+                                         "host folder that is the program's root (default: none)"};
 const struct option_line option_status = {KEY_STATUS, "status", "RULE",
                                           "exit status of the nodes': highest (default), first or node0"};
 const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};

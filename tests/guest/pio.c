@@ -207,6 +207,7 @@ static void appends(void)
     check_equal(pio_lseek(pfd, 0, SEEK_SET), 0);
     expect_pattern(pfd, 10001, 1);
     write_pattern(pfd, 5, 3);
+    check_equal(pio_lseek(pfd, 0, SEEK_CUR), 30009);
     check_equal(pio_lseek(pfd, 10001, SEEK_SET), 10001);
     expect_pattern(pfd, 20003, 2);
     expect_pattern(pfd, 5, 3);
