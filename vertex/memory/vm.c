@@ -170,8 +170,10 @@ static uint64_t count_missing(const struct vm *vm, uint64_t low, uint64_t high)
         const pte_t *entry = walk(vm, va, false);
 
         n = entries_in_table(va, high);
-        for (uint64_t i = 0; i < n; i++)
-            missing += !entry || entry[i] == 0;
+        if (!entry)
+            missing += n;
+        for (uint64_t i = 0; entry && i < n; i++)
+            missing += entry[i] == 0;
     }
     return missing;
 }
@@ -465,7 +467,8 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
     if (increment < 0 && (wanted < vm->break_low || wanted > old))
         return -N_EINVAL;
     if (increment > 0 &&
-        (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES || wanted - vm->break_low > vm->heap_bytes))
+        (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES || wanted - vm->break_low > vm->heap_bytes ||
+         wanted - old > ((uint64_t)page_free_count() + 1) * PAGE_BYTES)) /* without a look at tables */
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);
