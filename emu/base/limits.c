@@ -1,6 +1,7 @@
 #include "emu/base/limits.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -68,16 +69,39 @@ static bool find_group(char *path, size_t bytes)
     return snprintf(path, bytes, "/sys/fs/cgroup%s", line + 3) < (int)bytes;
 }
 
-static uint64_t group_threads(void)
+static uint64_t read_of_group(const char *name, uint64_t otherwise)
 {
     char group[4200], path[4300];
 
     if (!find_group(group, sizeof group))
-        return UINT64_MAX;
-    snprintf(path, sizeof path, "%s/pids.max", group);
-    uint64_t most = read_number(path, UINT64_MAX);
-    snprintf(path, sizeof path, "%s/pids.current", group);
-    return rest(most, read_number(path, 0));
+        return otherwise;
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    return read_number(path, otherwise);
+}
+
+static uint64_t group_threads(void)
+{
+    return rest(read_of_group("pids.max", UINT64_MAX), read_of_group("pids.current", 0));
+}
+
+/* What the kernel could still give, swapping; less if the control group may not have so much at all. */
+static uint64_t find_memory(void)
+{
+    char line[256];
+    uint64_t kb, available = UINT64_MAX, swap = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kb) == 1)
+            available = kb << 10;
+        else if (sscanf(line, "SwapFree: %" SCNu64, &kb) == 1)
+            swap = kb << 10;
+    }
+    if (f)
+        fclose(f);
+    if (available != UINT64_MAX)
+        available += swap;
+    return at_most(available, read_of_group("memory.max", UINT64_MAX));
 }
 
 /* The superuser is not bound by RLIMIT_NPROC. */
@@ -98,35 +122,45 @@ struct limits limits_raise(void)
                                             read_number("/proc/sys/kernel/pid_max", UINT64_MAX))),
         .address_bytes = soft_limit(RLIMIT_AS),
         .file_bytes = soft_limit(RLIMIT_FSIZE),
+        .memory_bytes = find_memory(),
     };
 }
 
 /* ---- Is it enough? ---- */
 
-static bool fits(uint64_t needed, uint64_t there, uint32_t shift, const char *what, const char *advice, char *error,
-                 size_t error_bytes)
+static const struct kind {
+    size_t offset;  /* in struct limits */
+    uint32_t shift; /* of the unit it is told in */
+    const char *what, *advice;
+} kinds[] = {
+    {offsetof(struct limits, descriptors), 0, "open files",
+     "raise the hard limit (ulimit -Hn, RLIMIT_NOFILE), or put more nodes in a cabinet"},
+    {offsetof(struct limits, threads), 0, "threads",
+     "raise what is least of ulimit -u (RLIMIT_NPROC), the control group's pids.max, kernel.threads-max and "
+     "kernel.pid_max, or take fewer nodes"},
+    {offsetof(struct limits, file_bytes), 20, "MB in one file, a cabinet's memory,",
+     "raise ulimit -f (RLIMIT_FSIZE), or put fewer nodes in a cabinet"},
+    {offsetof(struct limits, address_bytes), 20, "MB of addresses",
+     "raise ulimit -v (RLIMIT_AS), or take fewer nodes, or less memory for each (ram_mb)"},
+    {offsetof(struct limits, memory_bytes), 20, "MB of memory at the least",
+     "take fewer nodes, or end what else runs here"},
+};
+
+static uint64_t limit_of(const struct limits *l, const struct kind *k)
 {
-    if (needed <= there)
-        return true;
-    uint64_t rounded = (needed + (1ull << shift) - 1) >> shift;
-    snprintf(error, error_bytes, "this machine needs %" PRIu64 " %s, and this host lets ncube have %" PRIu64 ": %s",
-             rounded, what, there >> shift, advice);
-    return false;
+    return *(const uint64_t *)((const char *)l + k->offset);
 }
 
 bool limits_suffice(const struct limits *needed, const struct limits *there, char *error, size_t error_bytes)
 {
-    return fits(needed->descriptors, there->descriptors, 0, "open files",
-                "raise the hard limit (ulimit -Hn, RLIMIT_NOFILE), or put more nodes in a cabinet", error,
-                error_bytes) &&
-           fits(needed->threads, there->threads, 0, "threads",
-                "raise what is least of ulimit -u (RLIMIT_NPROC), the control group's pids.max, "
-                "kernel.threads-max and "
-                "kernel.pid_max, or take fewer nodes",
-                error, error_bytes) &&
-           fits(needed->file_bytes, there->file_bytes, 20, "MB in one file, a cabinet's memory,",
-                "raise ulimit -f (RLIMIT_FSIZE), or put fewer nodes in a cabinet", error, error_bytes) &&
-           fits(needed->address_bytes, there->address_bytes, 20, "MB of addresses",
-                "raise ulimit -v (RLIMIT_AS), or take fewer nodes, or less memory for each (ram_mb)", error,
-                error_bytes);
+    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
+        uint64_t needs = limit_of(needed, k), has = limit_of(there, k);
+
+        if (needs <= has)
+            continue;
+        snprintf(error, error_bytes, "this machine needs %" PRIu64 " %s, and this host lets ncube have %" PRIu64 ": %s",
+                 (needs + ((uint64_t)1 << k->shift) - 1) >> k->shift, k->what, has >> k->shift, k->advice);
+        return false;
+    }
+    return true;
 }

@@ -17,6 +17,7 @@ struct limits {             /* what is needed, or what there is: UINT64_MAX for 
     uint64_t threads;       /* of all QEMUs */
     uint64_t address_bytes; /* of this process's address space */
     uint64_t file_bytes;    /* in the largest file, which is a cabinet's memory */
+    uint64_t memory_bytes;  /* of the host, which the nodes touch at the least */
 };
 
 /* Of this process, after raising what may be raised. Threads: the least of RLIMIT_NPROC (where it

@@ -1,8 +1,8 @@
 /*
  * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on
  * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, which few other runs have
- * (processors.h), and harts are placed on the others only for a long run beside other harts (docs/performance.md has the
- * figures).
+ * (processors.h), and harts are placed on the others only for a long run beside other harts (docs/performance.md has
+ * the figures).
  */
 #define _GNU_SOURCE
 #include "emu/qemu/harts.h"

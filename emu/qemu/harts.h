@@ -28,8 +28,8 @@ struct harts {
 };
 
 /* Makes the control segment; all harts count as granted, and stop by themselves when they are created.
- * Keeps this process, and the cabinets that it will start, on one processor, where few other runs are; up to `processors`
- * of those allowed (0: all) are for harts that are spread. Returns 0 or -1 with errno. */
+ * Keeps this process, and the cabinets that it will start, on one processor, where few other runs are; up to
+ * `processors` of those allowed (0: all) are for harts that are spread. Returns 0 or -1 with errno. */
 int harts_init(struct harts *h, uint32_t count, uint32_t processors);
 void harts_free(struct harts *h);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static const struct limits plenty = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+static const struct limits plenty = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 Test(limits, the_one_that_is_too_low_is_named_with_what_is_needed_and_there)
 {
@@ -12,10 +12,11 @@ Test(limits, the_one_that_is_too_low_is_named_with_what_is_needed_and_there)
         struct limits needed, there;
         const char *words[3];
     } cases[] = {
-        {{101, 1, 1, 1}, {100, 9, 9, 9}, {"needs 101 open files", "have 100", "ulimit -Hn"}},
-        {{1, 8200, 1, 1}, {9, 4096, 9, 9}, {"needs 8200 threads", "have 4096", "ulimit -u"}},
-        {{1, 1, 3 << 20, 1}, {9, 9, 2 << 20, 9}, {"needs 3 MB of addresses", "have 2", "ulimit -v"}},
-        {{1, 1, 1, (3 << 20) + 1}, {9, 9, 9, 2 << 20}, {"needs 4 MB in one file", "have 2", "ulimit -f"}},
+        {{101, 1, 1, 1, 1}, {100, 9, 9, 9, 9}, {"needs 101 open files", "have 100", "ulimit -Hn"}},
+        {{1, 8200, 1, 1, 1}, {9, 4096, 9, 9, 9}, {"needs 8200 threads", "have 4096", "ulimit -u"}},
+        {{1, 1, 3 << 20, 1, 1}, {9, 9, 2 << 20, 9, 9}, {"needs 3 MB of addresses", "have 2", "ulimit -v"}},
+        {{1, 1, 1, (3 << 20) + 1, 1}, {9, 9, 9, 2 << 20, 9}, {"needs 4 MB in one file", "have 2", "ulimit -f"}},
+        {{1, 1, 1, 1, 5 << 20}, {9, 9, 9, 9, 4 << 20}, {"needs 5 MB of memory", "have 4", "fewer nodes"}},
     };
     char error[300];
 
@@ -51,4 +52,11 @@ Test(limits, of_files_and_addresses_stay_as_they_are)
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &l), 0);
     cr_expect_eq(limits_raise().file_bytes, 7 << 20);
     cr_expect_gt(limits_raise().threads, 0);
+}
+
+/* Plausible on any host that can run this. */
+Test(limits, of_memory_are_what_the_host_has)
+{
+    cr_expect_gt(limits_raise().memory_bytes, 16ull << 20);
+    cr_expect_lt(limits_raise().memory_bytes, 1ull << 50);
 }
