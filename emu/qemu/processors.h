@@ -2,9 +2,9 @@
  * Which of the host's processors a run stays on, so that several at once do not all stay on one.
  *
  * A run holds a claim, "processor P, as number R there", as a name in the abstract namespace of Unix sockets: the
- * kernel takes it back by any end of the process, and nothing is left. A run takes the lowest R that is free on any processor
- * it may use, at the same R the processor where it is. With R = 0 it is alone there, and that is that; else it looks
- * now and then whether a lower one has become free.
+ * kernel takes it back by any end of the process, and nothing is left. A run takes the lowest R that is free on any
+ * processor it may use, at the same R the processor where it is. With R = 0 it is alone there, and that is that; else
+ * it looks now and then whether a lower one has become free.
  *
  *     P0: 0 1     third run: P1 has no 1, P0 has one: it gets (P1, 1)
  *     P1: 0
