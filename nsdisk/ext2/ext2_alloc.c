@@ -362,8 +362,12 @@ int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory)
 
 static int note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes)
 {
-    struct ext2_freed *last = &fs->freed[fs->freed_count == 0 ? 0 : fs->freed_count - 1];
+    /* Full, as the last sync has failed: without another one that does not, nothing can be given back. */
+    int full = fs->freed_count == EXT2_FREED_MAX ? ext2_sync(fs) : 0;
 
+    if (full < 0)
+        return full;
+    struct ext2_freed *last = &fs->freed[fs->freed_count == 0 ? 0 : fs->freed_count - 1];
     *(inodes ? &fs->freed_inodes : &fs->freed_blocks) += count;
     if (fs->freed_count != 0 && last->inodes == inodes && last->first + last->count == first) {
         last->count += count;

@@ -505,3 +505,37 @@ Test(corrupt, no_walk_is_longer_than_what_the_inode_has)
         volume_free(&v);
     }
 }
+
+/* ---- A drive that takes no writes any more ---- */
+
+#define PIECES 1100u /* of a file, each apart from the next: more than a server keeps in mind between two syncs */
+
+/* Two files that grow by turns, so that their blocks alternate. */
+static void make_two_in_pieces(uint64_t sfid[2])
+{
+    static uint8_t block[1024];
+
+    for (int k = 0; k < 2; k++)
+        cr_assert_eq(v_open(&v, k == 0 ? "/a" : "/b", N_O_RDWR | N_O_CREAT, &sfid[k]), 0);
+    for (uint32_t i = 0; i < PIECES; i++)
+        for (int k = 0; k < 2; k++)
+            cr_assert_eq(v_append(&v, sfid[k], block, sizeof block), (int32_t)sizeof block);
+    cr_assert_eq(v_fsync(&v, sfid[0]), 0);
+}
+
+Test(corrupt, a_drive_that_takes_no_writes_gives_errors_however_much_is_given_back)
+{
+    uint64_t sfid[2];
+    uint32_t failed = 0;
+
+    volume_make(&v, 1024, 8192, "");
+    volume_mount(&v);
+    make_two_in_pieces(sfid);
+    v.writes_fail = true;
+    for (uint32_t i = PIECES; i-- > 0;)
+        for (int k = 0; k < 2; k++)
+            failed += v_truncate(&v, sfid[k], i * 1024ul) < 0;
+    cr_expect_gt(failed, 0);
+    volume_crash(&v);
+    volume_free(&v);
+}

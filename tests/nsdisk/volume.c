@@ -59,6 +59,8 @@ static int ram_write(void *ctx, uint64_t sector, const void *buf, uint32_t secto
     if ((sector + sectors) * BLOCKDEV_SECTOR_BYTES > v->size)
         die("write beyond the disk");
     v->writes++;
+    if (v->writes_fail)
+        return -N_EIO;
     sectors = sectors_before_cut(v, sectors);
     memcpy(v->bytes + sector * BLOCKDEV_SECTOR_BYTES, buf, (size_t)sectors * BLOCKDEV_SECTOR_BYTES);
     return 0;

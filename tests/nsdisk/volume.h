@@ -30,7 +30,8 @@ struct volume {
     uint32_t reads, writes; /* commands */
     uint32_t block_bytes;
     uint32_t blocks_written;
-    uint32_t blocks_allowed;  /* after so many more, writes do nothing: a power cut; UINT32_MAX: never */
+    uint32_t blocks_allowed; /* after so many more, writes do nothing: a power cut; UINT32_MAX: never */
+    bool writes_fail;
     uint32_t read_fails_from; /* sectors at or beyond cannot be read; UINT32_MAX: all can */
     /* the log */
     char log[4096]; /* lines since volume_mount */
