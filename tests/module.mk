@@ -10,6 +10,7 @@ GUEST_FLAGS_calls := -I.
 GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_library := -lm
+GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
 GUEST_FLAGS_clocks := -Wl,-e,look_at_entry
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
