@@ -52,6 +52,9 @@ RV_FLAGS_images += $(RV_USER_FLAGS)
 RV_FLAGS_libpio += $(RV_USER_FLAGS)
 RV_FLAGS_nsdisk += $(RV_USER_FLAGS)
 
+# Or gcc would make calls of memcpy out of memcpy's own loops.
+$(B)/rv/images/lib/mem%.o: RV_FLAGS_images += -fno-tree-loop-distribute-patterns
+
 USER_OBJS := $(LIBVERTEX_OBJS) $(LIBPIO_OBJS) $(NSDISK_OBJS)
 $(USER_OBJS): $(B)/newlib.path | $(PUBLIC_HEADERS) $(NEWLIB_LIBC)
 

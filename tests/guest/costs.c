@@ -71,7 +71,10 @@ static void strings(void)
     COST("strlen of 1 KB", length = strlen(from));
     COST("strcmp of 1 KB, equal", length = strcmp(to, from));
     COST("strncmp of 1 KB, equal", length = strncmp(to, from, KB));
+    COST("strcmp of 1 KB, one end at an odd address", length = strcmp(to + 1, from + 2));
+    COST("memcmp of 1 KB, one end at an odd address", length = memcmp(to + 1, from, KB - 1));
     COST("strcpy of 1 KB", strcpy(to, from));
+    COST("strcpy of 1 KB, one end at an odd address", strcpy(to + 1, from));
     COST("strncpy of 1 KB", strncpy(to, from, KB));
     COST("strchr over 1 KB", length = strchr(from, 'x') == NULL);
     COST("strcat of 8 bytes to 1 KB", (to[KB] = 0, strcat(to, "12345678")));

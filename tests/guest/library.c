@@ -62,6 +62,35 @@ static void expect_memory(void)
     EXPECT(malloc(100u << 20) == NULL && errno == ENOMEM);
 }
 
+/* Copies N bytes by COPY within one buffer and judges every byte of it. */
+static int copies(void *copy(void *, const void *, size_t), int to, int from, int n)
+{
+    static char area[96], right[96];
+
+    for (int i = 0; i < (int)sizeof area; i++)
+        area[i] = right[i] = i + 1;
+    for (int i = 0; i < n; i++)
+        right[to + i] = area[from + i];
+    return copy(area + to, area + from, n) == area + to && memcmp(area, right, sizeof area) == 0;
+}
+
+static void expect_copies(void)
+{
+    int copied = 0, moved = 0, wrong = 0;
+
+    for (int n = 0; n < 40; n++)
+        for (int at = 0; at < 8; at++)
+            for (int other = 0; other < 56; other++) {
+                moved += copies(memmove, at, other, n) && copies(memmove, other, at, n);
+                if (other < 8)
+                    copied += copies(memcpy, at, other + 48, n) && copies(memcpy, other + 48, at, n);
+                wrong += sqrt((double)n * n) != n || sqrt(at / 8.0) * 4 != sqrt(at * 2.0);
+            }
+    EXPECT(moved == 40 * 8 * 56);
+    EXPECT(copied == 40 * 8 * 8);
+    EXPECT(wrong == 0);
+}
+
 static void expect_signals(void)
 {
     EXPECT(signal(SIGUSR1, on_signal) == SIG_DFL);
@@ -207,6 +236,7 @@ int main(int argc, char **argv)
     EXPECT(argc == 2 && strcmp(argv[1], "argument") == 0 && argv[2] == NULL);
     expect_formats();
     expect_memory();
+    expect_copies();
     expect_signals();
     expect_time();
     expect_errors();

@@ -47,5 +47,7 @@ at_most() { # CYCLES PATTERN: of all lines that match, of which there is one
         END { if (!n) print "no such call" }' costs)"
 }
 at_most 6000 "sprintf %[^L]"
+at_most 3500 "mem(cpy|move|set|chr) .*1 KB( |$)"
+at_most 200 "sqrt"
 
 finish
