@@ -90,10 +90,21 @@ endif
 
 # ---- ncc ---------------------------------------------------------------------------------------
 
+# gcc refuses from version 14 on what codes of before ANSI C do; -fpermissive makes warnings of it, as before.
+NCC_PERMISSIVE := $(shell [ "$$($(RV)gcc -dumpversion 2>/dev/null | cut -d. -f1)" -lt 14 ] 2>/dev/null || echo \
+    -fpermissive)
+
 NCC := $(B)/bin/ncc
 $(NCC): images/ncc $(B)/newlib.path
 	@mkdir -p $(@D)
-	@sed 's|@NEWLIB@|$(NEWLIB)|' $< >$@.new && chmod +x $@.new && mv $@.new $@
+	@sed 's|@NEWLIB@|$(NEWLIB)|; s|@PERMISSIVE@|$(NCC_PERMISSIVE)|' $< >$@.new && chmod +x $@.new && mv $@.new $@
+
+# ar and ranlib by the names of the time.
+ARCHIVERS := $(B)/bin/nar $(B)/bin/nranlib
+$(ARCHIVERS): $(B)/bin/n%:
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec $(RV)%s "$$@"\n' $* >$@ && chmod +x $@
+PROGRAMS += $(ARCHIVERS)
 
 # What a program is linked with, beside its own objects.
 PROGRAM_DEPS := $(NCC) $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/lib/libvertex.a $(LIBPIO) $(NEWLIB_LIBC)

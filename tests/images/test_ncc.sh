@@ -105,6 +105,35 @@ check "-D with its operand apart" eval '$ncc -D GREETING=\"evening\" hello.c -o 
 check "-S" eval '$ncc -S twice.c && grep -q "^twice:" twice.s'
 check "-E" eval '$ncc -E hello.c | grep -q puts'
 check "from the standard input" eval '$ncc -xc - -o piped <hello.c'
+cat >names.c <<END
+#if defined ncube && defined NCUBE
+int main(void) { return ncube + NCUBE; }
+#endif
+END
+while read -r flags; do
+    check "ncube and NCUBE are defined: $flags" $ncc $flags -c names.c
+    check "as 1: $flags" eval '[ "$($ncc $flags -E names.c | grep -c "return 1 + 1")" = 1 ]'
+done <<END
+-w
+-std=gnu89
+-std=gnu11
+-std=c99 -std=gnu99
+END
+for flags in -std=c99 -std=c11 -ansi -std=iso9899:1990 "-std=gnu99 -std=c99"; do
+    check "but not by a standard's C: $flags" eval '[ "$($ncc $flags -E names.c | grep -c return)" = 0 ]'
+done
+check "an option's operand is no standard" eval '$ncc -D ansi -E names.c | grep -q return'
+same "--help tells our options first" "ncc: -Nstack -Nheap -Ncomm -Nprocs -dN Usage:" \
+    "$(echo $($ncc --help | sed -n 's/^\(ncc:\|Usage:\) .*/\1/p; s/^  \(-N[a-z]*\|-dN\) .*/\1/p'))"
+check "nar and nranlib" eval '$ncc -c twice.c && "$build/bin/nar" rc libtwice.a twice.o &&
+    "$build/bin/nranlib" libtwice.a && $ncc uses_twice.c -L. -ltwice -o both'
+cat >libraries.c <<END
+#include <math.h>
+#include <pio.h>
+int main(int argc, char **argv) { return pio_open(argv[0], 0) + (int)pow(argc, 2); }
+END
+check "libraries are linked without a word" $ncc libraries.c -o libraries
+check "and may be named" $ncc libraries.c -o libraries -lpio -lm
 check "-lpio" eval '[ ! -e "$build/lib/libpio.a" ] || $ncc hello.c -o hello -lpio'
 check "through a symbolic link" eval 'ln -s "$ncc" link && ./link -o hello hello.c'
 check "--version without an input" eval '$ncc --version | grep -q riscv64'
