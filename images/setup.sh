@@ -1,22 +1,16 @@
 #!/bin/sh
-# Installs with apt-get what the build, the demonstration and the tests need, and nothing that is there
-# already. For Debian 12 and 13; sudo is used when not root. Silent when there is nothing to do.
+# Installs with apt-get what images/packages lists and is not there already. For Debian 12 and 13; sudo is used
+# when not root. Silent when there is nothing to do; exit 1 when something cannot be had, naming it.
 #
-# Debian 12's own QEMU is too old: the newer one comes from its backports, whose source is derived from the
-# machine's own apt sources (backports.awk) and written to a file of its own.
-#
-#   setup.sh                      check and install; exit 1 when something cannot be had, naming it
-#   setup.sh --backports          print the derived source only
-#
-# SETUP_ROOT=DIR finds etc/os-release and etc/apt below DIR instead of /.
+# Debian 12 has a QEMU that is new enough in its backports only. When they are not among this machine's apt sources
+# they are added, from where the machine has Debian itself; backports.pref takes QEMU from them and nothing else.
 set -eu
 
-here=$(dirname "$0")
-root=${SETUP_ROOT:-}
+here=$(cd "$(dirname "$0")" && pwd)
+packages=$(sed 's/#.*//' "$here/packages")
 qemu_package=qemu-system-riscv
 qemu_min=10
-packages="make gcc libc6-dev xz-utils gcc-riscv64-unknown-elf binutils-riscv64-unknown-elf newlib-source
-          libcriterion-dev libconfig-dev libelf-dev libdw-dev e2fsprogs libjansson-dev"
+etc=${SETUP_ETC:-/etc} # another one in tests
 
 say() {
     echo "setup: $*"
@@ -27,121 +21,69 @@ die() {
     exit 1
 }
 
-os_release() { # field of os-release, empty when not known
-    sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" "$root/etc/os-release" 2>/dev/null || true
-}
-
-qemu_is_new_enough() {
-    version=$(qemu-system-riscv64 --version 2>/dev/null | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
-    [ "${version:-0}" -ge $qemu_min ]
-}
-
-missing_packages() {
+missing_packages() { # one line; any QEMU that is new enough will do
     states=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $packages 2>/dev/null || true)"
+    qemu=$(qemu-system-riscv64 --version 2>/dev/null | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
     for package in $packages; do
-        case "$states" in
+        case "$package $states" in
+        "$qemu_package "*) [ "${qemu:-0}" -ge $qemu_min ] || printf ' %s' "$package" ;;
         *" installed:$package "*) ;;
-        *) echo "$package" ;;
+        *) printf ' %s' "$package" ;;
         esac
     done
 }
 
-all_missing() { # one line: the packages that are missing, QEMU's among them
-    missing=$(missing_packages)
-    qemu_is_new_enough || missing="$missing $qemu_package"
-    echo $missing
-}
-
-backports_source() { # exit status as backports.awk's
-    set --
-    for file in "$root/etc/apt/sources.list" "$root"/etc/apt/sources.list.d/*.list \
-        "$root"/etc/apt/sources.list.d/*.sources; do
-        [ -r "$file" ] && set -- "$@" "$file"
-    done
-    [ $# -gt 0 ] || return 1
-    awk -f "$here/backports.awk" -v codename="$(os_release VERSION_CODENAME)" "$@"
-}
-
-as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    else
-        sudo "$@"
-    fi
-}
-
-quietly() { # as root; what the command said is shown only when it fails
-    if ! as_root env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 </dev/null; then
+as_root() { # what the command says is shown only when it fails
+    sudo=
+    [ "$(id -u)" -eq 0 ] || sudo=sudo
+    if ! $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 </dev/null; then
         tail -n 15 "$log" >&2
         return 1
     fi
 }
 
-add_backports() {
-    status=0
-    text=$(backports_source) || status=$?
-    case $status in
-    0) ;;
-    3) return ;;
-    *) die "$qemu_package >= $qemu_min is in Debian's backports, but no apt source of this machine" \
-        "names $(os_release VERSION_CODENAME) main, so that theirs is not known; add it and run this again" ;;
-    esac
-    case $text in
-    "deb "*) file=$root/etc/apt/sources.list.d/ncube-backports.list ;;
-    *) file=$root/etc/apt/sources.list.d/ncube-backports.sources ;;
-    esac
-    say "adding $(os_release VERSION_CODENAME)-backports in $file"
-    echo "$text" | as_root tee "$file" >/dev/null
-}
-
-install_packages() { # RELEASE, or nothing for the machine's own; PACKAGE...
-    release=$1
-    shift
-    say "installing $*${release:+ from $release}"
-    quietly apt-get -qq -y --no-install-recommends install ${release:+-t "$release"} "$@" || true
-}
-
-install_all() { # the packages wanted, one line
-    qemu_release=
-    case " $1 " in *" $qemu_package "*)
-        if [ "$(os_release VERSION_ID)" = 12 ]; then
-            add_backports
-            qemu_release=$(os_release VERSION_CODENAME)-backports
-        fi
-        ;;
-    esac
+update() {
     say "apt-get update"
-    quietly apt-get -qq update || say "apt-get update failed; going on with the package lists there are"
-
-    unknown=
-    known=
-    for package in $1; do
-        if ! apt-cache show "$package" >/dev/null 2>&1; then
-            unknown="$unknown $package"
-        elif [ "$package" != $qemu_package ]; then
-            known="$known $package"
-        fi
-    done
-    [ -z "$unknown" ] || die "no apt source of this machine has:$unknown"
-    [ -z "$known" ] || install_packages "" $known
-    qemu_is_new_enough || install_packages "$qemu_release" $qemu_package
+    as_root apt-get -qq update || say "apt-get update failed; going on with the package lists there are"
 }
 
-if [ "${1:-}" = --backports ]; then
-    backports_source
-    exit
-fi
-wanted=$(all_missing)
+archive() { # LABEL CODENAME: the address of that archive of Debian's, when it is among the apt sources
+    apt-get indextargets --format '$(REPO_URI)' "Label: $1" "Codename: $2" 'Component: main' \
+        'Created-By: Packages' | head -n 1
+}
+
+add_backports() {
+    codename=$(. "$etc/os-release" && echo "$VERSION_CODENAME")
+    [ "$codename" = bookworm ] && [ -z "$(archive "Debian Backports" $codename-backports)" ] || return 0
+    uri=$(archive Debian $codename)
+    [ -n "$uri" ] || die "$qemu_package >= $qemu_min is in Debian's backports, but no apt source of this machine" \
+        "names $codename main, so that theirs is not known; add it and run this again"
+    say "adding $codename-backports in $etc/apt/sources.list.d/ncube-backports.list"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $codename-backports main" >"$source"
+    as_root install -m 644 "$source" "$etc/apt/sources.list.d/ncube-backports.list"
+    update
+}
+
+wanted=$(missing_packages)
 [ -n "$wanted" ] || exit 0
 
-command -v apt-get >/dev/null || die "no apt-get here; by another way, please install: $wanted"
-[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || die "not root, and no sudo; needed: $wanted"
+command -v apt-get >/dev/null || die "no apt-get here; by another way, please install:$wanted"
+[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || die "not root, and no sudo; needed:$wanted"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-install_all "$wanted"
-wanted=$(all_missing)
-case " $wanted " in
-"  ") ;;
-*" $qemu_package "*) die "could not be had: $wanted ($qemu_package >= $qemu_min is needed)" ;;
-*) die "could not be had: $wanted" ;;
+source=$(mktemp)
+trap 'rm -f "$log" "$source"' EXIT
+update
+case $wanted in *" $qemu_package"*) add_backports ;; esac
+unknown=
+for package in $wanted; do
+    apt-cache show "$package" >/dev/null 2>&1 || unknown="$unknown $package"
+done
+[ -z "$unknown" ] || die "no apt source of this machine has:$unknown"
+say "installing$wanted"
+as_root apt-get -qq -y --no-install-recommends -o "Dir::Etc::Preferences=$here/backports.pref" install $wanted || true
+wanted=$(missing_packages)
+case $wanted in
+"") ;;
+*" $qemu_package"*) die "could not be had:$wanted ($qemu_package >= $qemu_min is needed)" ;;
+*) die "could not be had:$wanted" ;;
 esac
