@@ -6,10 +6,12 @@
 #   make setup    install what is missing; build newlib if it is not cached
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
+#   make check-debian   as root: the first two on a bare Debian 12 and 13 (RELEASES=trixie, DEBIAN_DIR=folder)
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual-time table of README and docs/, measured and written there
 #   make bench    the figures of docs/performance.md, on this host
+#   make costs    what calls of the C library cost: writes the table of docs/libc.md
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
@@ -120,6 +122,10 @@ install:
 	@images/install.sh "$(B)" "$(PREFIX)"
 uninstall:
 	@images/install.sh --remove "$(PREFIX)"
+
+.PHONY: check-debian
+check-debian:
+	@tests/check_debian.sh $(RELEASES)
 
 .PHONY: clean
 clean:

@@ -49,6 +49,12 @@ soak:
 	$(SUBMAKE) $(B)/tests/machine/test_ends
 	@SOAK=$(SOAK) $(B)/tests/machine/test_ends --filter 'ends/leave_nothing_after_many_starts'
 
+# make costs: the table of docs/libc.md
+.PHONY: costs
+costs:
+	$(SUBMAKE) all
+	@tests/costs.sh $(B) docs/libc.md
+
 # make exact: SEEDS random programs of each kind, from FIRST on, run ahead and in the slow reference mode
 SEEDS ?= 20
 FIRST ?= 1

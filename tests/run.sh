@@ -16,10 +16,11 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export LC_ALL=C # what suites print is read here and by themselves
 
+# A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites send both.
 run_suite() {
     case $1 in
-    *.sh) "$1" "$build" ;;
-    *) "$1" --color=never 2>&1 ;;
+    *.sh) env --default-signal "$1" "$build" ;;
+    *) env --default-signal "$1" --color=never 2>&1 ;;
     esac
 }
 
