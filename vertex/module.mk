@@ -21,7 +21,7 @@ $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
 # The kernel's host tests run under the sanitizers. $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c ...)
 define vertex_test
 HOST_TESTS += $$(B)/tests/$(1)
-$$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*.h nsdisk/*.h vertex/contract/machine.h)
+$$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*/*.h)
 	@mkdir -p $$(@D)
 	$$(CC) $$(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ tests/$(1).c $(2) -lcriterion
 endef
@@ -35,4 +35,5 @@ $(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))
 $(eval $(call vertex_test,vertex/test_tree,vertex/process/tree.c))
 $(eval $(call vertex_test,vertex/test_text,vertex/shared/text.c))
 $(eval $(call vertex_test,vertex/test_requests,\
-    $(addprefix vertex/,async.c file.c request.c msg.c queue.c path.c copy.c)))
+    vertex/file/async.c vertex/file/file.c vertex/file/request.c vertex/message/msg.c vertex/message/queue.c \
+    vertex/file/path.c vertex/file/name.c vertex/memory/copy.c))
