@@ -131,4 +131,9 @@ for command in xnc "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube topo"
     done
 done
 
+# The manual page of the machine file has all keys of the reference.
+for key in $(sed -nE 's/^\| `([a-z_]+)`(, `([a-z_]+)`)? \|.*/\1 \3/p' "$clone/docs/machine-file.md"); do
+    check "ncube-machine(5) has $key" grep -qE "^\.B .*\b$key\b" "$clone/docs/man/man5/ncube-machine.5"
+done
+
 finish
