@@ -36,7 +36,7 @@ judge() { # "ncube run": its name, and its words
     status "$name --help" 0 "$@" --help
     same "$name --help: the first line" "Usage: $name " "$(head -n 1 out | cut -c "-$((${#name} + 8))")"
     same "$name --help: on standard error" 0 "$(wc -c <err)"
-    same "$name --help: lines of more than 130 columns" "" "$(grep -E '.{131}' out)"
+    same "$name --help: lines of more than 130 columns" "" "$(grep -v '^  \$ ' out | grep -E '.{131}')"
     list_options <out >options
     status "$name -h" 0 "$@" -h
     status "$name --help to a full device" 1 full_device "$@" --help
