@@ -333,6 +333,9 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
     uint64_t model_sectors = (uint64_t)m->cylinders * m->heads * m->sectors_per_track;
 
     d->fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
+    if (d->fd < 0 && errno == ENOENT)
+        return fail(error, error_bytes, image, "%s; --images names the folder of the images, mke2fs -t ext2 makes one",
+                    strerror(errno));
     if (d->fd < 0 || fstat(d->fd, &st) < 0)
         return fail(error, error_bytes, image, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))

@@ -178,7 +178,8 @@ Test(bad_input, an_image_that_is_missing_or_no_file_system_is_refused)
     char *folder = folder_new(), *machine = machine_file(folder, 2, 1, "");
     static const char zeros[65536];
 
-    expect_machine_refused(machine, "0", "missing", (const char *[4]){"df00.img", "No such file"});
+    expect_machine_refused(machine, "0", "missing",
+                           (const char *[4]){"df00.img", "No such file", "--images", "mke2fs"});
     file_write(folder, "df00.img", zeros, sizeof zeros);
     expect_machine_refused(machine, "0", "zeros", (const char *[4]){"df00.img", "ext2", "mke2fs"});
     file_write(folder, "df00.img", "", 0);
