@@ -116,12 +116,11 @@ format:
 	git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format -i
 
 PREFIX ?= /usr/local
-export DESTDIR
 .PHONY: install uninstall
 install:
-	@images/install.sh "$(B)" "$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" images/install.sh "$(B)" "$(PREFIX)"
 uninstall:
-	@images/install.sh --remove "$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" images/install.sh --remove "$(PREFIX)"
 
 .PHONY: check-debian
 check-debian:

@@ -1,7 +1,7 @@
 /*
- * The way between a machine that is kept up (boot.c) and who uses it (xnc, ncube down): a Unix socket of messages, in
- * the abstract namespace, so that no ending of either side leaves a file. Both sides accept only their own user, by
- * the kernel's word (SO_PEERCRED). The name is "ncube/<uid>/<machine's name>".
+ * The way between a machine that is kept up (boot.c) and who uses it (xnc, ncube down, ncube ps): a Unix socket of
+ * messages, in the abstract namespace, so that no ending of either side leaves a file. Both sides accept only their own
+ * user, by the kernel's word (SO_PEERCRED). The name is "ncube/<uid>/<machine's name>".
  *
  *   client -> machine   LINK_RUN      a launch (launch.h); with it the descriptors of the standard streams
  *                       LINK_KILL     ends the job

@@ -133,9 +133,8 @@ static const struct options options = {
     .usage = "[OPTION...] MACHINE [VOLUME...]",
     .summary =
         "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
-        "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel "
-        "carries,\n"
-        "then by hops to all of them.",
+        "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"
+        "carries, then by hops to all of them.",
     .line = (const struct option_line *const[]){&option_top, &option_json, NULL},
     .take = take_option,
 };

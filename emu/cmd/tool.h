@@ -13,7 +13,8 @@
 
 #include "emu/cmd/config.h"
 
-/* Each a command of main.c's table: its exit status, 1 for a bad machine file; a wrong command line ends the process with 2. */
+/* Each a command of main.c's table: its exit status, 1 for a bad machine file. A wrong command line ends the process
+ * with 2. */
 int topo_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int place_command(int argc, char **argv);

@@ -11,7 +11,8 @@
 #   <!-- set-up: COMMAND -->               .\" set-up: COMMAND            run before it, and not shown to the reader
 #   <!-- test: MODE -->                    .\" test: MODE
 #
-# MODE is "skip REASON": not run; "any order": lines of output may come in another order; "exact": figures, too.
+# MODE is "skip REASON": not run; "any order": lines of output may come in another order; "among others": lines
+# that are not shown may come, too; "exact": figures are as shown.
 # Lines in a block that begin with a command's name and lack the "$ " are reported: nobody would run them.
 
 function write(extension, text) { printf "%s", text >(to "/" n "." extension); close(to "/" n "." extension) }
@@ -75,7 +76,9 @@ command != "" && (goes_on || here != "") {
     next
 }
 text ~ /^\$ / { begin(substr(text, 3), block_mode); next }
-text ~ /^ *(ncube (run|boot|down|ps|topo|route|place)|xnc (-[a-z]|--[a-z]+|\.?\/[^ ]*)) / || text ~ /^ *(ncc|make|kill|mke2fs|debugfs|e2fsck|man) / {
+# Names of commands, each as it is called
+text ~ /^ *(ncube (run|boot|down|ps|topo|route|place)|xnc (-[a-z]|--[a-z]+|\.?\/[^ ]*)) / ||
+    text ~ /^ *(ncc|make|kill|mke2fs|debugfs|e2fsck|man) / {
     print FILENAME ":" FNR ": a command line without \"$ \": " text >"/dev/stderr"
     bad = 1
 }

@@ -26,7 +26,7 @@ run_page() {
         eval "$(cat ../$page_n.command)" >../$page_n.output 2>&1 </dev/null
         echo $? >../$page_n.status
         cd ..
-        case $(cat $page_n.command) in *\&) # it has said in the background what is shown when that many lines are there
+        case $(cat $page_n.command) in *\&) # it has said what is shown when that many lines are there
             page_end=$((SECONDS + 20))
             until [ "$(wc -l <$page_n.output)" -ge "$(wc -l <$page_n.expected)" ] || [ $SECONDS -gt $page_end ]; do
                 sleep 0.02
@@ -48,12 +48,13 @@ mask() { # MODE
 
 # Is the text, with its lines "...", what has been printed?
 matches() { # MODE EXPECTED ACTUAL
-    if [ "$1" = "any order" ]; then
+    case $1 in "any order" | "among others")
         grep -vxF ... "$2" | sort >wanted
         sort "$3" >got
-        [ -z "$(comm -23 wanted got)" ] && { grep -qxF ... "$2" || cmp -s wanted got; }
-        return
-    fi
+        [ -z "$(comm -23 wanted got)" ] &&
+            { [ "$1" = "among others" ] || grep -qxF ... "$2" || cmp -s wanted got; }
+        return ;;
+    esac
     awk 'NR == FNR { want[++n] = $0; next }
          { got[++m] = $0 }
          function fits(i, j) {
@@ -72,7 +73,7 @@ judge() { # NAME N
     case $mode in
     skip\ ?*) return ;;
     esac
-    check "$1: one of its modes" grep -qxE 'exact|any order|set-up|' <<<"$mode"
+    check "$1: one of its modes" grep -qxE 'exact|any order|among others|set-up|' <<<"$mode"
     same "$1: status of: $(head -n 1 "$2.command")" 0 "$(cat "$2.status" 2>/dev/null)"
     [ "$(cat "$2.status" 2>/dev/null)" = 0 ] || cat "$2.output" >&2
     [ -s "$2.expected" ] || return
