@@ -28,7 +28,8 @@ endef
 
 $(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))
 $(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/page.c tests/vertex/stub_panic.c))
-$(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c))
+$(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c vertex/memory/kmem.c vertex/memory/page.c \
+    tests/vertex/stub_panic.c))
 $(eval $(call vertex_test,vertex/test_msg))
 $(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))
 $(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))

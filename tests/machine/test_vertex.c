@@ -47,6 +47,9 @@ static const struct self_test {
     {"0", "guest/signals", "sleeps are exact"},
     {"1", "guest/measure", "eight bytes"},
     {"4", "guest/measure", "streams"},
+    {"6", "guest/gather", "descending"},
+    {"1", "guest/gather", "types"},
+    {"2", "guest/gather", "wildcards"},
 };
 
 ParameterizedTestParameters(vertex, keeps_its_promises)

@@ -23,7 +23,7 @@ TestSuite(kmem, .init = setup, .fini = teardown);
 
 Test(kmem, every_size_gives_its_memory_back)
 {
-    static const size_t sizes[] = {1, 8, 63, 64, 65, 128, 256, 576, 1344, 2016, 2017, 4096, 4097, 16952};
+    static const size_t sizes[] = {1, 8, 79, 80, 81, 144, 256, 576, 1344, 2016, 2017, 4096, 4097, 16952};
 
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         void *p = kmem_alloc(MEM_MESSAGE, sizes[i]);
@@ -40,10 +40,10 @@ Test(kmem, every_size_gives_its_memory_back)
 
 Test(kmem, small_objects_share_a_page)
 {
-    for (int i = 0; i < 63; i++)
-        kmem_alloc(MEM_PROCESS, 64);
+    for (int i = 0; i < 50; i++)
+        kmem_alloc(MEM_PROCESS, 80);
     cr_expect_eq(page_free_count(), PAGES - 1);
-    kmem_alloc(MEM_PROCESS, 64);
+    kmem_alloc(MEM_PROCESS, 80);
     cr_expect_eq(page_free_count(), PAGES - 2);
 }
 

@@ -1,6 +1,10 @@
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "vertex/contract/system.h"
+#include "vertex/memory/kmem.h"
+#include "vertex/memory/page.h"
 #include "vertex/message/queue.h"
 
 enum { COUNT = 5 };
@@ -71,7 +75,8 @@ Test(queue, removal_anywhere_keeps_the_order_of_the_rest)
     for (int gone = 0; gone < COUNT; gone++) {
         setup();
         queue_remove(&queue, &message[gone]);
-        struct message late = {0};
+        static struct message late;
+        late = (struct message){0};
         queue_add(&queue, &late);
         for (int i = 0; i < COUNT; i++)
             if (i != gone)
@@ -79,4 +84,164 @@ Test(queue, removal_anywhere_keeps_the_order_of_the_rest)
         cr_assert_eq(queue_take_first(&queue), &late, "without %d: the late one", gone);
         cr_assert_null(queue_take_first(&queue), "without %d: the end", gone);
     }
+}
+
+/* ---- Against a plain list ---- */
+
+enum { PAGES = 4096, MESSAGES = 4000, STEPS = 60000 };
+
+static char *memory;
+static struct message *all; /* MESSAGES, some of them queued */
+static uint64_t sequences[MESSAGES];
+static struct message *list[MESSAGES]; /* the queued ones, oldest first */
+static int listed;
+
+static void random_setup(void)
+{
+    memory = aligned_alloc(PAGE_BYTES, PAGES * PAGE_BYTES);
+    page_init(memory, memory + PAGES * PAGE_BYTES);
+    all = kmem_alloc(MEM_PROCESS, MESSAGES * sizeof *all);
+    memset(all, 0, MESSAGES * sizeof *all);
+    for (int i = 0; i < MESSAGES; i++)
+        all[i].payload = &sequences[i];
+    queue = (struct msg_queue){0};
+    listed = 0;
+}
+
+static void random_teardown(void)
+{
+    free(memory);
+}
+
+TestSuite(queue_random, .init = random_setup, .fini = random_teardown);
+
+/* Few sources and types, or many; so that chains are long, or hold several of them. */
+static const struct shape {
+    const char *name;
+    int sources, types, most; /* most: so many are queued, about */
+} shapes[] = {
+    {"one of each", 1, 1, 300},
+    {"one source, many types", 1, 3000, 3000},
+    {"many sources, one type", 3000, 1, 3000},
+    {"a few of both", 3, 4, 100},
+    {"many of both", 60, 60, 3900},
+    {"always short", 4, 4, 12},
+};
+
+static int below(int n)
+{
+    return rand() % n;
+}
+
+static struct msg_pattern random_pattern(const struct shape *s)
+{
+    struct msg_pattern p = {.node = below(3) ? (uint32_t)below(s->sources) : MSG_ANY_NODE,
+                            .procid = below(2),
+                            .by_sequence = !below(4),
+                            .sequence = below(8)};
+
+    p.type_low = below(s->types);
+    p.type_high = below(3) ? p.type_low : p.type_low + below(s->types);
+    return p;
+}
+
+static int list_find(const struct msg_pattern *p, int from)
+{
+    while (from < listed && !msg_matches(list[from], p))
+        from++;
+    return from;
+}
+
+static void list_remove(int at)
+{
+    memmove(&list[at], &list[at + 1], (--listed - at) * sizeof *list);
+}
+
+static void add_one(const struct shape *s)
+{
+    struct message *m = NULL;
+
+    for (int i = below(MESSAGES); !m; i = (i + 1) % MESSAGES)
+        if (all[i].holds == 0)
+            m = &all[i];
+    m->holds = 1;
+    m->node = below(s->sources);
+    m->tag = TAG(below(s->types), below(2), 0);
+    m->bytes = below(10) ? 8 : 3;
+    *m->payload = below(8);
+    queue_add(&queue, m);
+    list[listed++] = m;
+}
+
+static void take_one(const struct shape *s, int step)
+{
+    struct msg_pattern p = random_pattern(s);
+    int at = list_find(&p, 0), second = at < listed ? list_find(&p, at + 1) : listed;
+    struct message *m = queue_find(&queue, &p);
+
+    cr_assert_eq(m, at < listed ? list[at] : NULL, "%s, step %d: found", s->name, step);
+    if (!m)
+        return;
+    cr_assert_eq(queue_find_next(&queue, &p, m), second < listed ? list[second] : NULL, "%s, step %d: the next",
+                 s->name, step);
+    queue_remove(&queue, m);
+    m->holds = 0;
+    list_remove(at);
+}
+
+static void run_random(const struct shape *s, int most)
+{
+    for (int step = 0; step < STEPS; step++)
+        if (listed < 2 || (listed < most && below(most / 2 + 1) >= listed / 2))
+            add_one(s);
+        else
+            take_one(s, step);
+    for (int i = 0; i < listed; i++) {
+        cr_assert_eq(queue_take_first(&queue), list[i], "%s: message %d of what is left", s->name, i);
+        list[i]->holds = 0;
+    }
+    cr_assert_null(queue_take_first(&queue), "%s: the end", s->name);
+    cr_assert_eq(kmem_owned(MEM_MESSAGE), 0, "%s: the index has gone", s->name);
+    listed = 0;
+}
+
+Test(queue_random, does_what_a_plain_list_does)
+{
+    srand(1);
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        run_random(&shapes[i], shapes[i].most);
+}
+
+Test(queue_random, does_it_without_memory_for_an_index)
+{
+    srand(2);
+    while (page_alloc(MEM_PROCESS, 1))
+        ;
+    run_random(&(struct shape){"no memory", 5, 5, 400}, 400);
+}
+
+Test(queue_random, does_it_with_memory_for_a_small_index_only)
+{
+    char *kept = page_alloc(MEM_PROCESS, 1);
+
+    srand(3);
+    while (page_alloc(MEM_PROCESS, 1))
+        ;
+    page_free(MEM_PROCESS, kept, 1);
+    run_random(&(struct shape){"little memory", 40, 40, 1500}, 1500);
+}
+
+Test(queue_random, may_be_moved_to_another_place)
+{
+    struct shape s = {"moved", 10, 10, 200};
+    struct msg_queue moved;
+
+    srand(4);
+    while (listed < 200)
+        add_one(&s);
+    moved = queue;
+    memset(&queue, 0xff, sizeof queue);
+    for (int i = 0; i < 200; i++)
+        cr_assert_eq(queue_take_first(&moved), list[i], "message %d", i);
+    cr_expect_eq(kmem_owned(MEM_MESSAGE), 0);
 }

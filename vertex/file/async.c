@@ -74,9 +74,14 @@ static void end_record(struct proc *p, struct async *a, int64_t status, const st
     unlink_record(p, a);
 }
 
+static struct msg_pattern reply_to(const struct async *a)
+{
+    return (struct msg_pattern){a->node, 0, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
+}
+
 static bool answers(const struct async *a, const struct message *m)
 {
-    const struct msg_pattern reply = {a->node, 0, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
+    const struct msg_pattern reply = reply_to(a);
 
     return msg_matches(m, &reply);
 }
@@ -103,10 +108,11 @@ static struct async *most_recent(const struct proc *p, uint64_t ufid, uint32_t t
 
 struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern)
 {
-    for (struct message *m = p->inbox.first; m; m = m->next)
-        if (msg_matches(m, pattern) && record_of(p, m))
-            return m;
-    return NULL;
+    struct message *m = queue_find(&p->inbox, pattern);
+
+    while (m && !record_of(p, m))
+        m = queue_find_next(&p->inbox, pattern, m);
+    return m;
 }
 
 bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern)
@@ -132,10 +138,9 @@ void async_taken(struct proc *p, const struct message *m)
 
 static void drop_reply(struct proc *p, const struct async *a)
 {
-    struct message *m = p->inbox.first;
+    const struct msg_pattern reply = reply_to(a);
+    struct message *m = queue_find(&p->inbox, &reply);
 
-    while (m && !answers(a, m))
-        m = m->next;
     if (m) {
         queue_remove(&p->inbox, m);
         msg_release(m);

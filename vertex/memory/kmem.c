@@ -24,7 +24,7 @@ struct slab {
 enum { HEADER_BYTES = 64 };
 _Static_assert(sizeof(struct slab) <= HEADER_BYTES, "slab header");
 
-static const uint16_t class_bytes[] = {64, 128, 256, 576, 1344, KMEM_SMALL_MAX};
+static const uint16_t class_bytes[] = {80, 144, 256, 576, 1344, KMEM_SMALL_MAX};
 enum { CLASSES = sizeof class_bytes / sizeof class_bytes[0] };
 
 static struct slab *partial[CLASSES];

@@ -58,7 +58,7 @@ static inline void msg_arm_waiting(void)
 }
 
 /* Short messages come and go: a few are kept for them. */
-#define MSG_SPARE_BYTES 64u /* with the header, a cell of 128 bytes (kmem.c) */
+#define MSG_SPARE_BYTES 64u /* with the header, a cell of 144 bytes (kmem.c) */
 extern struct msg_spares {
     struct message *first;
     uint32_t count;

@@ -2,32 +2,160 @@
 
 #include <stddef.h>
 
+#include "vertex/base/attr.h"
 #include "vertex/contract/system.h"
+#include "vertex/memory/kmem.h"
+
+/* Chains of each table: 1 << bits. */
+struct queue_index {
+    uint32_t bits;
+    uint32_t pad;
+    struct queue_chain chain[]; /* by source, then by type */
+};
+
+enum {
+    BITS_FIRST = 4,
+    BITS_STEP = 2,
+    BITS_MOST = 20,     /* more messages than any node has memory for */
+    CHAIN_MESSAGES = 4, /* as many to a chain in the mean, then the tables grow */
+};
+
+/* ---- Lists ---- */
+
+static struct message *at(const struct message *m, int32_t distance)
+{
+    return distance ? (struct message *)((uintptr_t)m + (intptr_t)distance) : NULL;
+}
+
+static int32_t distance_to(const struct message *m, const struct message *other)
+{
+    return other ? (int32_t)((intptr_t)other - (intptr_t)m) : 0;
+}
+
+static INLINE struct message *next(const struct message *m, enum queue_list list)
+{
+    return at(m, m->link[list].next);
+}
+
+static INLINE void append(struct message **first, struct message **last, struct message *m, enum queue_list list)
+{
+    m->link[list] = (struct queue_link){0, distance_to(m, *last)};
+    if (*last)
+        (*last)->link[list].next = distance_to(*last, m);
+    else
+        *first = m;
+    *last = m;
+}
+
+static INLINE void take_out(struct message **first, struct message **last, struct message *m, enum queue_list list)
+{
+    struct message *before = at(m, m->link[list].previous), *after = next(m, list);
+
+    if (before)
+        before->link[list].next = distance_to(before, after);
+    else
+        *first = after;
+    if (after)
+        after->link[list].previous = distance_to(after, before);
+    else
+        *last = before;
+}
+
+/* ---- The index ---- */
+
+/* Sources and types come in rows, or in steps of a power of 2. A multiplication would take longer than all the rest. */
+static uint32_t hash(uint32_t key, uint32_t bits)
+{
+    return (key ^ key >> bits ^ key >> 2 * bits) & ((1u << bits) - 1);
+}
+
+static struct queue_chain *source_chain(struct queue_index *x, uint32_t node, uint32_t procid)
+{
+    return &x->chain[hash(node ^ procid << 13, x->bits)];
+}
+
+static struct queue_chain *type_chain(struct queue_index *x, uint32_t type)
+{
+    return &x->chain[(1u << x->bits) + hash(type, x->bits)];
+}
+
+static void index_add(struct queue_index *x, struct message *m)
+{
+    struct queue_chain *source = source_chain(x, m->node, TAG_FROM(m->tag)), *type = type_chain(x, TAG_TYPE(m->tag));
+
+    append(&source->first, &source->last, m, QUEUE_SOURCE);
+    append(&type->first, &type->last, m, QUEUE_TYPE);
+}
+
+static void index_remove(struct queue_index *x, struct message *m)
+{
+    struct queue_chain *source = source_chain(x, m->node, TAG_FROM(m->tag)), *type = type_chain(x, TAG_TYPE(m->tag));
+
+    take_out(&source->first, &source->last, m, QUEUE_SOURCE);
+    take_out(&type->first, &type->last, m, QUEUE_TYPE);
+}
+
+static size_t index_bytes(uint32_t bits)
+{
+    return sizeof(struct queue_index) + (2 * sizeof(struct queue_chain) << bits);
+}
+
+static void index_free(struct msg_queue *q)
+{
+    if (q->index)
+        kmem_free(MEM_MESSAGE, q->index, index_bytes(q->index->bits));
+    q->index = NULL;
+    q->grow_at = 0;
+}
+
+/* NULL: no memory. */
+static struct queue_index *index_new(uint32_t bits)
+{
+    struct queue_index *x = kmem_alloc(MEM_MESSAGE, index_bytes(bits));
+
+    if (!x)
+        return NULL;
+    x->bits = bits;
+    for (uint32_t c = 0; c < 2u << bits; c++)
+        x->chain[c] = (struct queue_chain){0};
+    return x;
+}
+
+/* The first index, or a larger one. Without memory it is tried again when the queue is twice as long. */
+static RARE void grow(struct msg_queue *q)
+{
+    uint32_t bits = q->index ? q->index->bits + BITS_STEP : BITS_FIRST;
+    struct queue_index *x = bits <= BITS_MOST ? index_new(bits) : NULL;
+
+    if (x) {
+        index_free(q);
+        q->index = x;
+        for (struct message *m = q->first; m; m = next(m, QUEUE_ARRIVAL))
+            index_add(x, m);
+    }
+    q->grow_at = x ? (uint32_t)CHAIN_MESSAGES << bits : 2 * q->count;
+}
+
+/* ---- The queue ---- */
 
 void queue_add(struct msg_queue *q, struct message *m)
 {
-    m->next = NULL;
-    if (q->last)
-        q->last->next = m;
-    else
-        q->first = m;
-    q->last = m;
+    append(&q->first, &q->last, m, QUEUE_ARRIVAL);
+    q->count++;
+    if (q->index)
+        index_add(q->index, m);
+    if (q->count > QUEUE_INDEX_FROM && q->count > q->grow_at)
+        grow(q);
 }
 
 void queue_remove(struct msg_queue *q, struct message *m)
 {
-    struct message *before = NULL;
-
-    if (q->first == m) {
-        q->first = m->next;
-    } else {
-        before = q->first;
-        while (before->next != m)
-            before = before->next;
-        before->next = m->next;
-    }
-    if (q->last == m)
-        q->last = before;
+    take_out(&q->first, &q->last, m, QUEUE_ARRIVAL);
+    q->count--;
+    if (q->index)
+        index_remove(q->index, m);
+    if (q->count == 0)
+        index_free(q);
     m->next = NULL;
 }
 
@@ -50,11 +178,53 @@ bool msg_matches(const struct message *m, const struct msg_pattern *p)
     return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || sequence_is(m, p->sequence));
 }
 
+/* From m on, m included. */
+static struct message *find_from(struct message *m, const struct msg_pattern *p, enum queue_list list)
+{
+    while (m && !msg_matches(m, p))
+        m = next(m, list);
+    return m;
+}
+
+/* Both chains have whatever matches: the one that comes to it, or to its end, first has the answer. */
+static struct message *find_in_both(struct queue_index *x, const struct msg_pattern *p)
+{
+    struct message *of_source = source_chain(x, p->node, p->procid)->first;
+    struct message *of_type = type_chain(x, p->type_low)->first;
+
+    while (of_source && of_type && !msg_matches(of_source, p)) {
+        if (msg_matches(of_type, p))
+            return of_type;
+        of_source = next(of_source, QUEUE_SOURCE);
+        of_type = next(of_type, QUEUE_TYPE);
+    }
+    return of_source && of_type ? of_source : NULL;
+}
+
+static RARE struct message *find_by_index(const struct msg_queue *q, const struct msg_pattern *p)
+{
+    bool one_source = p->node != MSG_ANY_NODE, one_type = p->type_low == p->type_high;
+
+    if (one_source && one_type)
+        return find_in_both(q->index, p);
+    if (one_source)
+        return find_from(source_chain(q->index, p->node, p->procid)->first, p, QUEUE_SOURCE);
+    if (one_type)
+        return find_from(type_chain(q->index, p->type_low)->first, p, QUEUE_TYPE);
+    return find_from(q->first, p, QUEUE_ARRIVAL);
+}
+
 struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p)
 {
-    struct message *m = q->first;
+    return q->index ? find_by_index(q, p) : find_from(q->first, p, QUEUE_ARRIVAL);
+}
 
-    while (m && !msg_matches(m, p))
-        m = m->next;
-    return m;
+struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m)
+{
+    enum queue_list list = !q->index                     ? QUEUE_ARRIVAL
+                           : p->type_low == p->type_high ? QUEUE_TYPE
+                           : p->node != MSG_ANY_NODE     ? QUEUE_SOURCE
+                                                         : QUEUE_ARRIVAL;
+
+    return find_from(next(m, list), p, list);
 }

@@ -1,5 +1,18 @@
 /*
- * A message in memory, and queues of them in order of arrival. Pure: host tests link it.
+ * A message in memory, and queues of them. Pure: host tests link it.
+ *
+ * A queue is a list in order of arrival. A short one has nothing else. When it gets longer it gets an index, two tables
+ * of chains: what comes from one process is in one chain, what has one type is in one of the other table, each in order
+ * of arrival, together with others whose hash is the same.
+ *
+ *     arrival     A1 -> B7 -> A7 -> A9 -> B1        (letter: source; digit: type)
+ *     by source   A: A1 -> A7 -> A9       B: B7 -> B1
+ *     by type     1: A1 -> B1    7: B7 -> A7    9: A9
+ *
+ * A message is looked for in the chain of its source or its type, or where both are given in both by turns, so that the
+ * shorter one counts. Only what asks for any source and several types, by nrange, may have to pass by all that it does
+ * not want. The tables grow with the queue: there are 1 to 4 messages to a chain, and a table has 8 to 32 bytes for
+ * each. They go when the queue is empty. Without memory for a table, the chains get longer, or the list is all there is.
  */
 #ifndef VERTEX_QUEUE_H
 #define VERTEX_QUEUE_H
@@ -18,8 +31,19 @@ enum message_place {
 #define MSG_OF_KERNEL   8u /* owner of what Vertex itself sends; processes have lower numbers */
 #define MSG_VIA_NEAREST ((uint32_t)NCU_VIA_NEAREST)
 
+/* Where the neighbours in a list are: so many bytes from the message itself; 0: none. A node's memory, or a test's,
+ * is less than 2 GB, and a link has half the size of a pointer. */
+struct queue_link {
+    int32_t next, previous;
+};
+
+enum queue_list { QUEUE_ARRIVAL, QUEUE_SOURCE, QUEUE_TYPE, QUEUE_LISTS };
+
 struct message {
-    struct message *next; /* in its queue, or among the buffers that a process has */
+    union {
+        struct message *next;                /* among the spares, or the buffers that a process has */
+        struct queue_link link[QUEUE_LISTS]; /* in a queue; but for the first, as long as the queue has an index */
+    };
     uint64_t *payload;
     uint32_t bytes;    /* of the payload */
     uint32_t capacity; /* bytes that the payload has room for */
@@ -34,11 +58,23 @@ struct message {
     uint64_t start_cycles; /* the sender's SEND was executed */
     uint64_t done_cycles;  /* last byte delivered */
 };
-_Static_assert(sizeof(struct message) == 64, "payloads are aligned to 8 bytes");
+_Static_assert(sizeof(struct message) == 80, "payloads are aligned to 8 bytes");
 
-struct msg_queue {
+struct queue_chain {
     struct message *first, *last;
 };
+
+struct queue_index;
+
+/* All zero is an empty queue. May be moved. */
+struct msg_queue {
+    struct message *first, *last;
+    struct queue_index *index; /* NULL: none */
+    uint32_t count;
+    uint32_t grow_at; /* so many messages get a larger index; 0: the first one is due at QUEUE_INDEX_FROM */
+};
+
+#define QUEUE_INDEX_FROM 16u
 
 #define MSG_ANY_NODE (~0u)
 
@@ -66,5 +102,7 @@ static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint
 bool msg_matches(const struct message *m, const struct msg_pattern *p);
 /* The oldest message that matches, which stays in the queue, or NULL. */
 struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p);
+/* The next one after m, which matches, in order of arrival, or NULL. */
+struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m);
 
 #endif
