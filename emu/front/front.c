@@ -421,7 +421,7 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].type == type)
             return handlers[i].receive(f, from, bytes, n);
-    return type <= N_TYPE_USER_MAX ? "the front end reads no messages of programs" : "there is no such type";
+    return !TAG_IS_SYSTEM(tag) ? "the front end reads no messages of programs" : "there is no such type";
 }
 
 static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why)
@@ -429,7 +429,7 @@ static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why
     char name[NODE_NAME_BYTES];
 
     node_name(from, name);
-    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s", TAG_TYPE(tag), name, why);
+    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s", TAG_NUMBER(tag), name, why);
 }
 
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)

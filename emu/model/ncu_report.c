@@ -7,6 +7,7 @@
 #include "emu/base/plural.h"
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
+#include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"
 
 /* "any" or a number, in a buffer of the caller's. */
@@ -18,10 +19,35 @@ static const char *name_number(uint64_t number, char *text, size_t bytes)
     return text;
 }
 
+/* "any" or a type as the program calls it. */
+static const char *name_type(uint64_t type, char *text, size_t bytes)
+{
+    return name_number(type == NCU_WAIT_ANY ? type : TAG_NUMBER(type), text, bytes);
+}
+
 static bool serves_files(const struct ncu_node *node)
 {
     return NODE_IS_IO(node->address) && node->wait[0] == NCU_WAIT_MESSAGE && node->wait[1] == NCU_WAIT_ANY &&
            node->wait[2] == NCU_WAIT_ANY;
+}
+
+#define CALL_NAME(name) #name,
+static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
+#undef CALL_NAME
+
+/* In a call that other nodes make as well. */
+static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
+{
+    uint32_t context = TAG_CONTEXT((uint32_t)node->wait[2]), type = TAG_NUMBER((uint32_t)node->wait[2]);
+    char from[24];
+
+    name_number(node->wait[1], from, sizeof from);
+    if (context == CONTEXT_SYNC)
+        return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
+    if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
+        return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
+    return (size_t)snprintf(text, bytes, "waits in context %u for a message of type %u from node %s", context, type,
+                            from);
 }
 
 static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes)
@@ -32,8 +58,10 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
     case NCU_WAIT_PROCESS:
         return (size_t)snprintf(text, bytes, "has no program");
     case NCU_WAIT_MESSAGE:
+        if (node->wait[2] != NCU_WAIT_ANY && TAG_CONTEXT(node->wait[2]) >= CONTEXT_SYNC)
+            return describe_group(node, text, bytes);
         return (size_t)snprintf(text, bytes, "waits in nread for a message of type %s from node %s",
-                                name_number(node->wait[2], type, sizeof type),
+                                name_type(node->wait[2], type, sizeof type),
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_REPLY:
         return (size_t)snprintf(text, bytes, "waits for the file server on node %s",

@@ -8,7 +8,6 @@
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
 
-_Static_assert(N_TYPE_MAX == N_TYPE_USER_MAX, "<sysn.h> and vertex/contract/system.h agree");
 _Static_assert(sizeof(int) == sizeof(int32_t), "abi_whoami's fields are ints");
 
 static void store(int *where, int value)

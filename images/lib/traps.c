@@ -1,6 +1,6 @@
 /*
  * The functions trap_NAME, made from TRAP_LIST: the arguments of a C call lie in a0-a5 where the trap wants them. Those
- * of reading have results in a1-a3 as well: trap_read_message and so on.
+ * of reading have results in a1-a3 as well: trap_read_message and so on. trap_failed keeps the error that is in a0.
  */
 #include "vertex/contract/traps.h"
 
@@ -13,42 +13,67 @@
             "trap_" #name ":\n"                          \
             "    li a7, " #number "\n"                   \
             "    ecall\n"                                \
+            "    bltz a0, trap_failed\n"                 \
             "    ret\n"                                  \
             ".size trap_" #name ", . - trap_" #name "\n" \
             ".text\n");
 
+int trap_last_error;
+
+__asm__(".section .text.trap_failed, \"ax\"\n"
+        ".globl trap_failed\n"
+        "trap_failed:\n"
+        "    lla t0, trap_last_error\n"
+        "    sw a0, 0(t0)\n"
+        "    ret\n"
+        ".text\n");
+
 TRAP_LIST(TRAP_FUNCTION)
 
-#define SELECTING_TRAP(name, buf, bytes, store_buf)                                           \
-    register long a0 __asm__("a0") = (long)(buf);                                             \
-    register long a1 __asm__("a1") = (bytes);                                                 \
-    register long a2 __asm__("a2") = *src;                                                    \
-    register long a3 __asm__("a3") = *type;                                                   \
-    register long a7 __asm__("a7") = TRAP_##name;                                             \
-    __asm__ volatile("ecall"                                                                  \
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)                       \
-                     :                                                                        \
-                     : "memory", "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6"); \
-    if (a0 >= 0 || a0 == -N_EIO) { /* EIO: of the message that is lost */                     \
-        *src = (int)a1;                                                                       \
-        *type = (int)a2;                                                                      \
-    }                                                                                         \
-    if (a0 >= 0) {                                                                            \
-        store_buf;                                                                            \
-    }                                                                                         \
+/* a4 is an argument of some, and lost by all. */
+#define A4_GIVEN , "+r"(a4)
+#define A4_LOST  , "a4"
+#define NO_A4
+
+#define SELECTING_TRAP(name, buf, bytes, outputs, clobbers, store_buf)                           \
+    register long a0 __asm__("a0") = (long)(buf);                                                \
+    register long a1 __asm__("a1") = (bytes);                                                    \
+    register long a2 __asm__("a2") = *src;                                                       \
+    register long a3 __asm__("a3") = *type;                                                      \
+    register long a7 __asm__("a7") = TRAP_##name;                                                \
+    __asm__ volatile("ecall"                                                                     \
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)outputs                   \
+                     :                                                                           \
+                     : "memory", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6" clobbers); \
+    if (a0 >= 0 || a0 == -N_EIO) { /* EIO: of the message that is lost */                        \
+        *src = (int)a1;                                                                          \
+        *type = (int)a2;                                                                         \
+    }                                                                                            \
+    if (a0 >= 0) {                                                                               \
+        store_buf;                                                                               \
+    } else {                                                                                     \
+        trap_last_error = (int)a0;                                                               \
+    }                                                                                            \
     return a0
 
 long trap_read_message(void *buf, long bytes, int *src, int *type)
 {
-    SELECTING_TRAP(nread, buf, bytes, );
+    SELECTING_TRAP(nread, buf, bytes, NO_A4, A4_LOST, );
+}
+
+long trap_read_context(void *buf, long bytes, int *src, int *type, long context)
+{
+    register long a4 __asm__("a4") = context;
+
+    SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, );
 }
 
 long trap_test_message(int *src, int *type)
 {
-    SELECTING_TRAP(ntest, 0, 0, );
+    SELECTING_TRAP(ntest, 0, 0, NO_A4, A4_LOST, );
 }
 
 long trap_read_buffer(void **buf, long bytes, int *src, int *type)
 {
-    SELECTING_TRAP(nreadp, 0, bytes, *buf = (void *)a3);
+    SELECTING_TRAP(nreadp, 0, bytes, NO_A4, A4_LOST, *buf = (void *)a3);
 }

@@ -134,7 +134,7 @@ static void errors(void)
     check_equal(nwritep(buf, 101, 0, TYPE, NULL), -N_EINVAL);
     check_equal(nwritep(buf, -1, 0, TYPE, NULL), -N_EINVAL);
     check_equal(nwritep(buf, 8, 99, TYPE, NULL), -N_EINVAL);
-    check_equal(nwritep(buf, 8, 0, 0x8021, NULL), -N_EINVAL);
+    check_equal(nwritep(buf, 8, 0, 0x18021, NULL), -N_EINVAL);
     check_equal(nrelp(memory), -N_EFAULT);
     strcpy(buf, "still mine");
     check_equal(nwritep(buf, 11, own_node(), TYPE, NULL), 0);

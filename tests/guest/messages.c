@@ -288,7 +288,7 @@ static void send_errors(void)
 {
     int nodes = node_count(), value = 1, flag = 7;
     int bad_dest[] = {-1, -2, nodes, 0x10000, 0x4000, 0x7fffffff, (int)0x80000000};
-    int bad_type[] = {-1, TYPE_MAX + 1, 0x8001, 0x8021, 0x10000, (int)0x80000000};
+    int bad_type[] = {-1, TYPE_MAX + 1, 0x18021, 0x80009, 0x100009, (int)0x80000000};
 
     for (size_t i = 0; i < sizeof bad_dest / sizeof *bad_dest; i++)
         check(nwrite(&value, 4, bad_dest[i], 1, NULL) == -N_EINVAL, "destination %d", bad_dest[i]);
@@ -309,7 +309,7 @@ static void send_errors(void)
 static void read_errors(void)
 {
     int value = 0, bad_src[] = {-2, node_count(), 0x4000, 0x8000, 0xffff, 0x10000, (int)0x80000000};
-    int bad_type[] = {-2, TYPE_MAX + 1, 0x8001, 0x8002, 0x8021, 0xffff, 0x10000};
+    int bad_type[] = {-2, TYPE_MAX + 1, 0x18021, 0x80001, 0x100001, (int)0x80000000};
 
     send_int(5, own_node(), 1);
     for (size_t i = 0; i < sizeof bad_src / sizeof *bad_src; i++) {

@@ -7,7 +7,7 @@
 #include "vertex/memory/page.h"
 #include "vertex/message/queue.h"
 
-enum { COUNT = 5 };
+enum { COUNT = 8 };
 
 static struct msg_queue queue;
 static struct message message[COUNT];
@@ -17,7 +17,14 @@ static uint64_t payload[COUNT];
 static const struct {
     uint32_t node, type, sequence;
 } sent[COUNT] = {
-    {1, 10, 100}, {2, 10, 200}, {1, 11, 300}, {0x4030, 0x80a3, 7}, {0x4030, 0x80a3, 6},
+    {1, 10, 100},
+    {2, 10, 200},
+    {1, 11, 300},
+    {0x4030, 0x80a3, 7},
+    {0x4030, 0x80a3, 6},
+    {1, IN_CONTEXT(CONTEXT_HIGH, 0x80a3), 0},
+    {1, IN_CONTEXT(CONTEXT_SYNC, 10), 0},
+    {1, IN_CONTEXT(CONTEXT_MOST, 0xffff), 0},
 };
 
 static void setup(void)
@@ -33,28 +40,42 @@ static void setup(void)
 
 TestSuite(queue, .init = setup);
 
-static const struct {
-    const char *name;
-    struct msg_pattern pattern;
-    int found; /* index, -1: none */
-} cases[] = {
-    {"anything a program sees", {MSG_ANY_NODE, 0, 0, 0x7fff, false, 0}, 0},
-    {"the oldest of a type", {MSG_ANY_NODE, 0, 10, 10, false, 0}, 0},
-    {"type and source", {2, 3, 10, 10, false, 0}, 1},
-    {"source, any type", {2, 3, 0, 0x7fff, false, 0}, 1},
-    {"another process of the source", {2, 1, 0, 0x7fff, false, 0}, -1},
-    {"a narrowed range", {MSG_ANY_NODE, 0, 11, 20, false, 0}, 2},
-    {"a range does not see the system's types", {0x4030, 3, 0, 0x7fff, false, 0}, -1},
-    {"no such source", {3, 3, 0, 0x7fff, false, 0}, -1},
-    {"no such type", {MSG_ANY_NODE, 0, 12, 12, false, 0}, -1},
-    {"the oldest reply", {MSG_ANY_NODE, 0, 0x80a3, 0x80a3, false, 0}, 3},
-    {"the reply to one request", {0x4030, 3, 0x80a3, 0x80a3, true, 6}, 4},
-    {"a reply of another server", {0x4031, 3, 0x80a3, 0x80a3, true, 6}, -1},
-    {"no such request", {0x4030, 3, 0x80a3, 0x80a3, true, 8}, -1},
-};
+static struct msg_pattern pattern_from(uint32_t procid, uint32_t sequence)
+{
+    struct msg_pattern p = pattern_one(0x4030, procid, 0x80a3);
+
+    p.by_sequence = true;
+    p.sequence = sequence;
+    return p;
+}
 
 Test(queue, the_oldest_message_that_fits_is_found)
 {
+    const struct {
+        const char *name;
+        struct msg_pattern pattern;
+        int found; /* index, -1: none */
+    } cases[] = {
+        {"anything a program sees", pattern_of_program(MSG_ANY_NODE, 0, 0, 0xffff), 0},
+        {"the oldest of a type", pattern_one(MSG_ANY_NODE, 0, 10), 0},
+        {"type and source", pattern_one(2, 3, 10), 1},
+        {"source, any type", pattern_of_program(2, 3, 0, 0xffff), 1},
+        {"another process of the source", pattern_of_program(2, 1, 0, 0xffff), -1},
+        {"a narrowed range", pattern_of_program(MSG_ANY_NODE, 0, 11, 20), 2},
+        {"a program's range does not see the system's types", pattern_of_program(0x4030, 3, 0, 0xffff), -1},
+        {"nor does a high one", pattern_of_program(MSG_ANY_NODE, 0, 0x8000, 0xffff), 5},
+        {"a high type", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_HIGH, 0x80a3)), 5},
+        {"no such source", pattern_one(3, 3, 10), -1},
+        {"no such type", pattern_one(MSG_ANY_NODE, 0, 12), -1},
+        {"a type in another context", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_SYNC, 10)), 6},
+        {"all of another context", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_SYNC), 6},
+        {"all of the last context", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_MOST), 7},
+        {"all of a server's", pattern_of_context(0x4030, 3, CONTEXT_PROGRAM), 3},
+        {"the oldest reply", pattern_one(MSG_ANY_NODE, 0, 0x80a3), 3},
+        {"the reply to one request", pattern_from(3, 6), 4},
+        {"no such request", pattern_from(3, 8), -1},
+    };
+
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct message *want = cases[i].found < 0 ? NULL : &message[cases[i].found];
 
@@ -64,7 +85,7 @@ Test(queue, the_oldest_message_that_fits_is_found)
 
 Test(queue, a_message_without_room_for_a_sequence_number_answers_nothing)
 {
-    struct msg_pattern reply = {0x4030, 3, 0x80a3, 0x80a3, true, 7};
+    struct msg_pattern reply = pattern_from(3, 7);
 
     message[3].bytes = 3;
     cr_expect_null(queue_find(&queue, &reply));
@@ -135,13 +156,13 @@ static int below(int n)
 
 static struct msg_pattern random_pattern(const struct shape *s)
 {
-    struct msg_pattern p = {.node = below(3) ? (uint32_t)below(s->sources) : MSG_ANY_NODE,
-                            .procid = below(2),
-                            .by_sequence = !below(4),
-                            .sequence = below(8)};
+    uint32_t node = below(3) ? (uint32_t)below(s->sources) : MSG_ANY_NODE, procid = below(2), low = below(s->types);
+    struct msg_pattern p = below(3)   ? pattern_one(node, procid, low)
+                           : below(2) ? pattern_of_program(node, procid, low, low + below(s->types))
+                                      : pattern_of_context(node, procid, CONTEXT_PROGRAM);
 
-    p.type_low = below(s->types);
-    p.type_high = below(3) ? p.type_low : p.type_low + below(s->types);
+    p.by_sequence = !below(4);
+    p.sequence = below(8);
     return p;
 }
 

@@ -2,8 +2,8 @@
  * The traps of Vertex: name, number, in one list; kernel dispatch and library stubs come from it.
  *
  * `ecall` with the number in a7 and arguments in a0-a5; the result in a0: >= 0, or a negative n_error
- * (vertex/contract/errors.h). nread, ntest and nreadp have results in a1-a3, too. Other registers are changed as by a function
- * call. Pointers are checked by the kernel.
+ * (vertex/contract/errors.h). nread, cread, ntest and nreadp have results in a1-a3, too. Other registers are changed as by a
+ * function call. Pointers are checked by the kernel.
  *
  * A destination or source is a node's number with a procid in the bits from 16 up; -1 is any source.
  */
@@ -75,7 +75,9 @@
     X(setattr, 55)    /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */  \
     X(fsetattr, 56)   /* ufid struct file_attr *              0                                        */  \
     X(itimer, 57)     /* struct abi_itimer *, its old one *   0; either may be 0                       */  \
-    X(sync, 58)       /*                                      0; all volumes have written all back     */
+    X(sync, 58)       /*                                      0; all volumes have written all back     */  \
+    X(cwrite, 59)     /* buf bytes dest type context          as nwrite and nread, in a context of a   */  \
+    X(cread, 60)      /* buf bytes src type context           library (vertex/contract/system.h)                */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -152,8 +154,9 @@ struct abi_drive {
 #define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)
 
-/* nread's types beyond 0-32767: a process may ask, by explicit type, for replies to its own readstart and
- * writestart: N_REPLY(N_FREAD) and N_REPLY(N_FWRITE). It then gets struct file_reply and the data; the
- * operation is ended as by readend or writeend. src gives the I/O node's address. nsdisk may ask for all. */
+/* Two of nread's types have a second meaning: a process may ask, by explicit type, for replies to its own readstart and
+ * writestart: N_REPLY(N_FREAD) and N_REPLY(N_FWRITE), from a server or, while one is to come, from any. It then gets
+ * struct file_reply and the data; the operation is ended as by readend or writeend. src gives the I/O node's address.
+ * nsdisk may ask for all. */
 
 #endif

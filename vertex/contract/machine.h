@@ -176,7 +176,7 @@ enum ncu_op {
 /* What an idle node waits for, for the report of a deadlock: IDLE's first argument. */
 enum ncu_wait {
     NCU_WAIT_PROCESS = 0, /* a program to run */
-    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type or NCU_WAIT_ANY */
+    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type with its context or NCU_WAIT_ANY */
     NCU_WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
     NCU_WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
     NCU_WAIT_DISK = 4,    /* a drive: its number */

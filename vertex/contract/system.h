@@ -4,12 +4,22 @@
  *
  * Tag, 32 bits, in the 8-byte header that the NCU carries:
  *
- *    31        24 23        16 15                     0
- *   +------------+------------+------------------------+
- *   | to procid  | from procid|  type                  |
- *   +------------+------------+------------------------+
+ *    31        24 23     19 18         16 15                     0
+ *   +------------+---------+-------------+------------------------+
+ *   | to procid  | context | from procid |  type                  |
+ *   +------------+---------+-------------+------------------------+
  *
- * Types 0-32767 belong to programs; the rest to the system. procid tells the processes of a node apart, 0 .. procs-1.
+ * procid tells the processes of a node apart, 0 .. procs-1. A context is a space of types of its own: what is sent in
+ * one is never received in another. In context 0, types 0-32767 belong to programs, the rest to the system.
+ *
+ *   0  CONTEXT_PROGRAM   nwrite, nread: types to 0x7fff; and the system's messages, from 0x8000 on
+ *   1  CONTEXT_HIGH      the program's types from 0x8000 on, which so never meet the system's
+ *   2  CONTEXT_SYNC      nsync; its type is the caller's
+ *   3  CONTEXT_GROUP     the library's other calls of all nodes (images/lib/group.h)
+ *   4  .. CONTEXT_MOST   free, for libraries
+ *
+ * A wildcard of a program sees 0 and 1, but for the system's types. Contexts from 2 on are for the traps cwrite and
+ * cread only.
  *
  * Loading. A program is loaded on a part of a subcube, often all of it: the logical nodes part_first ..
  * part_first + part_nodes - 1. The front end sends each message of a load to the first of them. If the part is a
@@ -51,13 +61,34 @@
 
 #include <stdint.h>
 
-#define N_TYPE_USER_MAX 0x7fffu
+#define N_TYPE_USER_MAX 0x7fffu /* in context 0 */
 #define N_DEST_ALL      0xffff
 
 #define TAG(type, from, to) ((uint32_t)(type) | (uint32_t)(from) << 16 | (uint32_t)(to) << 24)
-#define TAG_TYPE(tag)       ((tag)&0xffffu)
-#define TAG_FROM(tag)       (((tag) >> 16) & 0xffu)
 #define TAG_TO(tag)         (((tag) >> 24) & 0xffu)
+#define TAG_CONTEXT(tag)    (((tag) >> 19) & 0x1fu)
+#define TAG_FROM(tag)       (((tag) >> 16) & 0x7u)
+#define TAG_NUMBER(tag)     ((tag)&0xffffu) /* the type as its sender calls it */
+
+/* Type and context in one: equal for no two messages that must be told apart. For context 0 it is the type itself. */
+#define IN_CONTEXT(context, type) ((uint32_t)(context) << 19 | (uint32_t)(type))
+#define TAG_TYPE(tag)             ((tag)&IN_CONTEXT(0x1f, 0xffff))
+#define TAG_ALL_TO                (0xffu << 24) /* masks */
+#define TAG_ALL_FROM              (0x7u << 16)
+#define TAG_ALL_CONTEXTS          IN_CONTEXT(0x1f, 0)
+#define TAG_NOT_PROGRAM           IN_CONTEXT(0x1e, 0) /* none of these bits in a program's own contexts */
+
+enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTEXT_MOST = 31 };
+
+/* The types of CONTEXT_GROUP: the calls of <npara_prt.h>, 0 and up. */
+#define GROUP_CALLS(X) X(isumn) X(imaxn) X(iminn) X(dsumn) X(dmaxn) X(dminn) X(nbrdcst)
+
+/* The type of a program's own message, 0 .. 0xffff, with its context. */
+#define TYPE_OF_PROGRAM(type) ((uint32_t)(type) > N_TYPE_USER_MAX ? IN_CONTEXT(CONTEXT_HIGH, type) : (uint32_t)(type))
+/* A message of Vertex, of a server or the front end; */
+#define TAG_IS_SYSTEM(tag) (((tag)&IN_CONTEXT(0x1f, 0x8000)) == 0x8000u)
+/* or what a program has sent by nwrite: the high types have both bits, the others none. */
+#define TAG_IS_PROGRAM(tag) (((tag)&TAG_NOT_PROGRAM) == 0 && ((((tag) >> 15) ^ ((tag) >> 19)) & 1) == 0)
 
 enum system_type {
     N_LOAD_BEGIN = 0x8001,
@@ -107,6 +138,7 @@ struct load_begin {
 _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
 
 #define PROCS_MAX 8u /* processes on a node */
+_Static_assert(TAG_FROM(~0u) == PROCS_MAX - 1, "a tag has room for each of them");
 
 /* What ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN leave in the executable: an ELF note "ncube" of type
  * PROGRAM_NOTE. The front end's user may say otherwise. */

@@ -13,12 +13,24 @@
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
 
+extern int trap_last_error; /* of the last call that failed, for nperror; negative; 0: none has */
+
+/* A result, given back: noted if it is an error that no trap has returned. */
+static inline int trap_note(int result)
+{
+    if (result < 0)
+        trap_last_error = result;
+    return result;
+}
+
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
 long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: wanted, then had */
 long trap_test_message(int *src, int *type);                        /* ntest */
 long trap_read_buffer(void **buf, long bytes, int *src, int *type); /* nreadp */
+long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);
+long trap_read_context(void *buf, long bytes, int *src, int *type, long context); /* cread, as trap_read_message */
 long trap_ngetp(long bytes);
 long trap_nwritep(void *buf, long bytes, long dest, long type);
 long trap_nrelp(void *buf);

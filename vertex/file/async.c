@@ -76,7 +76,7 @@ static void end_record(struct proc *p, struct async *a, int64_t status, const st
 
 static struct msg_pattern reply_to(const struct async *a)
 {
-    return (struct msg_pattern){a->node, 0, N_REPLY(a->type), N_REPLY(a->type), true, a->sequence};
+    return pattern_reply(a->node, N_REPLY(a->type), a->sequence);
 }
 
 static bool answers(const struct async *a, const struct message *m)

@@ -115,7 +115,7 @@ bool request_is_awaited(const struct proc *p, const struct message *m)
 
 int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
 {
-    struct msg_pattern pattern = {node, 0, N_REPLY(type), N_REPLY(type), true, sequence};
+    struct msg_pattern pattern = pattern_reply(node, N_REPLY(type), sequence);
     struct message *m;
 
     *reply = NULL;

@@ -6,7 +6,7 @@
 
 #define N_ANY      (-1)   /* nread, ntest: any source, any type */
 #define N_DEST_ALL 0xffff /* nwrite: every node of the subcube, the sender included */
-#define N_TYPE_MAX 0x7fff /* the types of programs are 0 .. N_TYPE_MAX */
+#define N_TYPE_MAX 0xffff /* the types of programs are 0 .. N_TYPE_MAX */
 
 #define SIGMSGS 23 /* the signal of a message that arrives while no nread waits for it; as SIGIO of <signal.h> */
 

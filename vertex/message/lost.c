@@ -50,7 +50,7 @@ static void remove(struct lost **link)
 /* The front end reads no messages of programs; what else has another way to be told: lost.h. */
 static bool has_notice(uint32_t node, uint32_t tag)
 {
-    return node != NODE_HOST && (TAG_TYPE(tag) <= N_TYPE_USER_MAX || N_IS_FILE_REPLY(TAG_TYPE(tag)));
+    return node != NODE_HOST && (!TAG_IS_SYSTEM(tag) || N_IS_FILE_REPLY(TAG_TYPE(tag)));
 }
 
 /* In the place of what began at that time, among what is to be sent again (resend.h). False: no memory. */
@@ -160,7 +160,7 @@ void lost_end(struct proc *p)
     }
     if (first && p->death.how == EXIT_NORMAL)
         console_print("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d",
-                      untold, first->node - p->base, TAG_TYPE(first->tag), -first->status);
+                      untold, first->node - p->base, TAG_NUMBER(first->tag), -first->status);
     while (p->lost)
         remove(&p->lost);
 }

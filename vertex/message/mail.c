@@ -29,7 +29,7 @@ static struct proc *find_reader(const struct ncu_cause *cause)
     return p;
 }
 
-/* Types for the kernel fit only what the built-in program waits for. */
+/* Types for the kernel fit only what the built-in program waits for. The pattern has the reader's own procid, too. */
 int64_t mail_short_bytes(const struct proc *p)
 {
     uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
@@ -73,8 +73,8 @@ bool mail_take_short(const struct ncu_cause *cause)
     struct proc *p = proc_current();
     const struct message *m = msg_in_standard(cause->channel);
 
-    if (!p || (int64_t)cause->bytes > p->reader.short_bytes || TAG_TO(cause->tag) != p->procid || !m ||
-        cause->status != NCU_OK || !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
+    if (!p || (int64_t)cause->bytes > p->reader.short_bytes || !m || cause->status != NCU_OK ||
+        !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
         !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
         return false;
     msg_arm_standard(cause->channel, m);
@@ -223,7 +223,7 @@ void mail_leave_inbox(struct proc *p)
     struct message *m;
 
     while ((m = queue_take_first(&p->inbox)))
-        if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX)
+        if (!TAG_IS_SYSTEM(m->tag))
             queue_add(&early, m);
         else
             msg_release(m);

@@ -64,14 +64,28 @@ static bool may_send_to(const struct proc *p, int32_t dest)
     return (uint32_t)dest >> p->dim == 0 || may_send_beyond(p, dest);
 }
 
-static bool may_send_type(const struct proc *p, int32_t type)
+static bool is_type(int32_t type)
 {
-    return (uint32_t)type <= N_TYPE_USER_MAX || (p->builtin && (uint32_t)type <= 0xffff);
+    return (uint32_t)type <= 0xffff;
+}
+
+/* The program's own context, or one that libraries may use. */
+static bool is_context(uint64_t context)
+{
+    return context == CONTEXT_PROGRAM || (context >= CONTEXT_SYNC && context <= CONTEXT_MOST);
+}
+
+/* With its context, as in a tag. */
+static uint32_t full_type(const struct proc *p, int32_t type, uint64_t context)
+{
+    if (context != CONTEXT_PROGRAM)
+        return IN_CONTEXT(context, type);
+    return p->builtin ? (uint32_t)type : TYPE_OF_PROGRAM(type);
 }
 
 static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_t type)
 {
-    return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && may_send_type(p, type) ? 0 : -N_EINVAL;
+    return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && is_type(type) ? 0 : -N_EINVAL;
 }
 
 /* A send that failed after nwrite had returned is told by the next one to the same node. */
@@ -89,8 +103,8 @@ static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
     msg_post(m, MAILBOX->node, tag);
 }
 
-/* Takes the message over. */
-static INLINE void send(struct proc *p, struct message *m, int32_t dest, int32_t type)
+/* Takes the message over. The type is a full one. */
+static INLINE void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
 
@@ -104,7 +118,7 @@ static INLINE void send(struct proc *p, struct message *m, int32_t dest, int32_t
         event_reap();
 }
 
-static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
+static RARE int64_t write_any(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     uint64_t bytes = arg[1];
     int32_t dest = arg[2], type = arg[3];
@@ -123,7 +137,7 @@ static RARE int64_t write_any(struct proc *p, const uint64_t *arg)
         msg_release(m);
     } else {
         msg_note_copy();
-        send(p, m, dest, type);
+        send(p, m, dest, full_type(p, type, context));
     }
     return error;
 }
@@ -135,20 +149,30 @@ static RARE int64_t reap(void)
 }
 
 /* The way of most messages, which are short and go to process 0 of a node of the subcube; write_any does the rest. */
-int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
+static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
     if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->long_way ||
         !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
-        return write_any(p, arg);
+        return write_any(p, arg, context);
     msg_take_spare(m);
     m->bytes = bytes;
     msg_note_copy();
     mail_note_sent(p, m);
-    msg_post(m, p->base + dest, TAG(type, p->procid, 0));
+    msg_post(m, p->base + dest, TAG(IN_CONTEXT(context, type), p->procid, 0));
     return msg_reap_is_due(p->procid) ? reap() : 0;
+}
+
+int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
+{
+    return write_in(p, arg, CONTEXT_PROGRAM);
+}
+
+int64_t sys_cwrite(struct proc *p, const uint64_t *arg)
+{
+    return is_context(arg[4]) ? write_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
 /* ---- Which message ---- */
@@ -158,37 +182,51 @@ static bool is_async_type(const struct proc *p, int32_t type)
     return !p->builtin && (type == (int32_t)N_REPLY(N_FREAD) || type == (int32_t)N_REPLY(N_FWRITE));
 }
 
-static bool may_read_type(const struct proc *p, int32_t type)
-{
-    return type == ANY || may_send_type(p, type) || is_async_type(p, type);
-}
-
-/* A source that could have sent such a message: programs hear of servers only in replies. */
-static bool may_read_from(const struct proc *p, int32_t src, int32_t type)
+/* A process of the program; the built-in one serves everybody. */
+static bool may_read_from(const struct proc *p, int32_t src)
 {
     if (src == ANY || p->builtin)
         return src >= ANY;
-    if (is_async_type(p, type))
-        return src >= (int32_t)NODE_IO_BASE && src <= (int32_t)NODE_HOST;
     return is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p);
 }
 
-static int make_pattern(struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
+/* The types of these replies are a program's types, too: they are meant where a server is named as the source, or where
+ * any will do and a reply of that type is to come. */
+static RARE bool is_for_replies(const struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
 {
-    if (!may_read_type(p, type) || !may_read_from(p, src, type))
+    if (!is_async_type(p, type) || (src >= 0 && (src < (int32_t)NODE_IO_BASE || src > (int32_t)NODE_HOST)))
+        return false;
+    *pattern = pattern_one(src == ANY ? MSG_ANY_NODE : (uint32_t)src, 0, type);
+    return src != ANY || async_is_expected(p, pattern);
+}
+
+static struct msg_pattern pattern_of_range(const struct proc *p, uint32_t node, uint32_t procid, uint64_t context)
+{
+    if (context != CONTEXT_PROGRAM || p->builtin)
+        return pattern_of_context(node, procid, context);
+    if (p->range_low == p->range_high)
+        return pattern_one(node, procid, TYPE_OF_PROGRAM(p->range_low));
+    return pattern_of_program(node, procid, p->range_low, p->range_high);
+}
+
+static INLINE int make_pattern(struct proc *p, int32_t src, int32_t type, uint64_t context, struct msg_pattern *pattern)
+{
+    uint32_t node = src == ANY ? MSG_ANY_NODE : address_of(p, NODE_OF(src)), procid = PROCID_OF(src);
+
+    if (type > (int32_t)N_TYPE_USER_MAX && context == CONTEXT_PROGRAM && is_for_replies(p, src, type, pattern))
+        return 0;
+    if ((type != ANY && !is_type(type)) || !may_read_from(p, src))
         return -N_EINVAL;
-    *pattern = (struct msg_pattern){
-        .node = src == ANY ? MSG_ANY_NODE : address_of(p, NODE_OF(src)),
-        .procid = src == ANY ? MSG_ANY_NODE : (uint32_t)PROCID_OF(src),
-        .type_low = type == ANY ? p->range_low : (uint32_t)type,
-        .type_high = type == ANY ? p->range_high : (uint32_t)type,
-    };
+    *pattern = type == ANY ? pattern_of_range(p, node, procid, context)
+                           : pattern_one(node, procid, full_type(p, type, context));
+    pattern->mask |= TAG_ALL_TO;
+    pattern->tag |= p->procid << 24;
     return 0;
 }
 
 static bool pattern_is_async(const struct proc *p, const struct msg_pattern *pattern)
 {
-    return is_async_type(p, pattern->type_low);
+    return pattern->types == PATTERN_ONE && is_async_type(p, pattern->type_low);
 }
 
 static struct message *find(struct proc *p, const struct msg_pattern *pattern)
@@ -200,7 +238,7 @@ static struct message *find(struct proc *p, const struct msg_pattern *pattern)
 static void give_selectors(struct proc *p, uint32_t node, uint32_t tag)
 {
     p->frame->a[1] = (NODE_IS_COMPUTE(node) ? node - p->base : node) | TAG_FROM(tag) << 16;
-    p->frame->a[2] = TAG_TYPE(tag);
+    p->frame->a[2] = TAG_NUMBER(tag);
 }
 
 /* ---- nread, ntest ---- */
@@ -251,7 +289,7 @@ static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t mos
 static void wait_for(const struct msg_pattern *pattern)
 {
     sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
-               pattern->type_low == pattern->type_high ? pattern->type_low : NCU_WAIT_ANY);
+               pattern->types == PATTERN_ONE ? pattern->type_low : NCU_WAIT_ANY);
 }
 
 /* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
@@ -307,13 +345,13 @@ static RARE int64_t read_queued(struct proc *p)
     return error ? error : take(p, m, p->reader.va, p->reader.bytes);
 }
 
-int64_t sys_nread(struct proc *p, const uint64_t *arg)
+static INLINE int64_t read_in(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     struct reader *r = &p->reader;
 
     r->va = arg[0];
     r->bytes = arg[1];
-    int64_t result = make_pattern(p, arg[2], arg[3], &r->pattern);
+    int64_t result = make_pattern(p, arg[2], arg[3], context, &r->pattern);
     if (result)
         return result;
     if (r->bytes >= LOST_BYTES)
@@ -327,10 +365,20 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
     return r->bytes;
 }
 
+int64_t sys_nread(struct proc *p, const uint64_t *arg)
+{
+    return read_in(p, arg, CONTEXT_PROGRAM);
+}
+
+int64_t sys_cread(struct proc *p, const uint64_t *arg)
+{
+    return is_context(arg[4]) ? read_in(p, arg, arg[4]) : -N_EINVAL;
+}
+
 int64_t sys_ntest(struct proc *p, const uint64_t *arg)
 {
     struct msg_pattern pattern;
-    int error = make_pattern(p, arg[2], arg[3], &pattern);
+    int error = make_pattern(p, arg[2], arg[3], CONTEXT_PROGRAM, &pattern);
 
     if (error)
         return error;
@@ -345,7 +393,7 @@ int64_t sys_nrange(struct proc *p, const uint64_t *arg)
 {
     int32_t low = arg[0], high = arg[1];
 
-    if (!may_send_type(p, low) || !may_send_type(p, high) || low > high)
+    if (!is_type(low) || !is_type(high) || low > high)
         return -N_EINVAL;
     p->range_low = low;
     p->range_high = high;
@@ -433,7 +481,7 @@ int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
         return error;
     struct message *m = take_buffer(p, link);
     m->bytes = arg[1];
-    send(p, m, dest, type);
+    send(p, m, dest, full_type(p, type, CONTEXT_PROGRAM));
     return 0;
 }
 
@@ -491,7 +539,7 @@ int64_t sys_nreadp(struct proc *p, const uint64_t *arg)
     struct msg_pattern pattern;
     struct message *m, *buffer;
     uint64_t most = arg[1];
-    int64_t result = make_pattern(p, arg[2], arg[3], &pattern);
+    int64_t result = make_pattern(p, arg[2], arg[3], CONTEXT_PROGRAM, &pattern);
 
     if (!result && most >= LOST_BYTES)
         result = -N_EINVAL;

@@ -189,7 +189,7 @@ static struct message *find_from(struct message *m, const struct msg_pattern *p,
 /* Both chains have whatever matches: the one that comes to it, or to its end, first has the answer. */
 static struct message *find_in_both(struct queue_index *x, const struct msg_pattern *p)
 {
-    struct message *of_source = source_chain(x, p->node, p->procid)->first;
+    struct message *of_source = source_chain(x, p->node, TAG_FROM(p->tag))->first;
     struct message *of_type = type_chain(x, p->type_low)->first;
 
     while (of_source && of_type && !msg_matches(of_source, p)) {
@@ -203,12 +203,12 @@ static struct message *find_in_both(struct queue_index *x, const struct msg_patt
 
 static RARE struct message *find_by_index(const struct msg_queue *q, const struct msg_pattern *p)
 {
-    bool one_source = p->node != MSG_ANY_NODE, one_type = p->type_low == p->type_high;
+    bool one_source = p->node != MSG_ANY_NODE, one_type = p->types == PATTERN_ONE;
 
     if (one_source && one_type)
         return find_in_both(q->index, p);
     if (one_source)
-        return find_from(source_chain(q->index, p->node, p->procid)->first, p, QUEUE_SOURCE);
+        return find_from(source_chain(q->index, p->node, TAG_FROM(p->tag))->first, p, QUEUE_SOURCE);
     if (one_type)
         return find_from(type_chain(q->index, p->type_low)->first, p, QUEUE_TYPE);
     return find_from(q->first, p, QUEUE_ARRIVAL);
@@ -221,10 +221,10 @@ struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *
 
 struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m)
 {
-    enum queue_list list = !q->index                     ? QUEUE_ARRIVAL
-                           : p->type_low == p->type_high ? QUEUE_TYPE
-                           : p->node != MSG_ANY_NODE     ? QUEUE_SOURCE
-                                                         : QUEUE_ARRIVAL;
+    enum queue_list list = !q->index                 ? QUEUE_ARRIVAL
+                           : p->types == PATTERN_ONE ? QUEUE_TYPE
+                           : p->node != MSG_ANY_NODE ? QUEUE_SOURCE
+                                                     : QUEUE_ARRIVAL;
 
     return find_from(next(m, list), p, list);
 }

@@ -12,7 +12,7 @@
  * A message is looked for in the chain of its source or its type, or where both are given in both by turns, so that the
  * shorter one counts. Only what asks for any source and several types, by nrange, may have to pass by all that it does
  * not want. The tables grow with the queue: there are 1 to 4 messages to a chain, and a table has 8 to 32 bytes for
- * each. They go when the queue is empty. Without memory for a table, the chains get longer, or the list is all there is.
+ * each. They go when the queue is empty. Without memory for a table chains get longer, or the list is all there is.
  */
 #ifndef VERTEX_QUEUE_H
 #define VERTEX_QUEUE_H
@@ -78,13 +78,66 @@ struct msg_queue {
 
 #define MSG_ANY_NODE (~0u)
 
+enum pattern_types {
+    PATTERN_ONE,      /* type_low, which mask and tag have */
+    PATTERN_PROGRAMS, /* those in the range that a program has sent by nwrite */
+    PATTERN_ALL,      /* all in the range */
+};
+
 struct msg_pattern {
-    uint32_t node;                /* sender, or MSG_ANY_NODE; */
-    uint32_t procid;              /* then, which of its processes */
-    uint32_t type_low, type_high; /* inclusive */
+    uint32_t node;      /* sender, or MSG_ANY_NODE */
+    uint32_t tag, mask; /* the message's tag is the same in these bits; the sender's procid is in both, or in none */
+    enum pattern_types types;
+    uint32_t type_low, type_high; /* inclusive. Both with their context (TAG_TYPE) if equal, else without */
     bool by_sequence;             /* the payload starts with this sequence number (file replies) */
     uint32_t sequence;
 };
+
+/* Of one type, with its context, from a process or from any (MSG_ANY_NODE). */
+static inline struct msg_pattern pattern_one(uint32_t node, uint32_t procid, uint32_t type)
+{
+    bool any = node == MSG_ANY_NODE;
+
+    return (struct msg_pattern){.node = node,
+                                .tag = TAG(type, any ? 0 : procid, 0),
+                                .types = PATTERN_ONE,
+                                .mask = IN_CONTEXT(0x1f, 0xffff) | (any ? 0 : TAG_ALL_FROM),
+                                .type_low = type,
+                                .type_high = type};
+}
+
+/* The same, the reply with a sequence number. */
+static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uint32_t sequence)
+{
+    struct msg_pattern p = pattern_one(node, 0, type);
+
+    p.by_sequence = true;
+    p.sequence = sequence;
+    return p;
+}
+
+/* Of several types: a program's own, by nwrite, or all of one context. */
+static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
+{
+    struct msg_pattern p = pattern_one(node, procid, 0);
+
+    p.mask = (p.mask & TAG_ALL_FROM) | TAG_NOT_PROGRAM;
+    p.types = PATTERN_PROGRAMS;
+    p.type_low = low;
+    p.type_high = high;
+    return p;
+}
+
+static inline struct msg_pattern pattern_of_context(uint32_t node, uint32_t procid, enum context context)
+{
+    struct msg_pattern p = pattern_one(node, procid, IN_CONTEXT(context, 0));
+
+    p.mask = (p.mask & TAG_ALL_FROM) | TAG_ALL_CONTEXTS;
+    p.types = PATTERN_ALL;
+    p.type_low = 0;
+    p.type_high = 0xffff;
+    return p;
+}
 
 void queue_add(struct msg_queue *q, struct message *m);
 void queue_remove(struct msg_queue *q, struct message *m); /* m is in the queue */
@@ -93,10 +146,12 @@ struct message *queue_take_first(struct msg_queue *q);     /* NULL if empty */
 /* Does a message of that sender and tag fit, whatever its sequence? */
 static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint32_t tag)
 {
-    uint32_t type = TAG_TYPE(tag);
+    uint32_t number = TAG_NUMBER(tag);
 
-    return type >= p->type_low && type <= p->type_high &&
-           (p->node == MSG_ANY_NODE || (p->node == node && p->procid == TAG_FROM(tag)));
+    if (((tag ^ p->tag) & p->mask) != 0 || (p->node != node && p->node != MSG_ANY_NODE))
+        return false;
+    return p->types == PATTERN_ONE ||
+           (number >= p->type_low && number <= p->type_high && (p->types == PATTERN_ALL || TAG_IS_PROGRAM(tag)));
 }
 
 bool msg_matches(const struct message *m, const struct msg_pattern *p);

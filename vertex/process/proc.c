@@ -137,7 +137,7 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
     p->dim = dim;
     p->procs = 1;
     p->logical = MAILBOX->node - base;
-    p->range_high = N_TYPE_USER_MAX;
+    p->range_high = 0xffff;
     p->reader.short_bytes = -1;
     p->long_way = charge_is_due();
     p->deadline_cycles = p->alarm.at_cycles = NCU_TIMER_NONE;

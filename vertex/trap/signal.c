@@ -95,7 +95,7 @@ void signal_message(struct message *m)
 
 void signal_arrival(struct proc *p, const struct message *m)
 {
-    if (TAG_TYPE(m->tag) <= N_TYPE_USER_MAX && (p->sig_caught | p->sig_blocked) & BIT(SIGNAL_IO))
+    if (TAG_IS_PROGRAM(m->tag) && (p->sig_caught | p->sig_blocked) & BIT(SIGNAL_IO))
         post(p, SIGNAL_IO);
 }
 
