@@ -11,6 +11,7 @@ GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_library := -lm
 GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
+GUEST_FLAGS_globals := -I. -lm
 GUEST_FLAGS_clocks := -Wl,-e,look_at_entry
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\

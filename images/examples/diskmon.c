@@ -45,7 +45,7 @@ static struct nmonitor look(void)
     int result = nmonitor(&monitor);
 
     if (result < 0) {
-        nperror("diskmon: nmonitor", result);
+        nperror("diskmon: nmonitor");
         exit(1);
     }
     return monitor;

@@ -38,7 +38,7 @@ static uint64_t cycles[KINDS][SIZES][DIM_MAX + 1]; /* on node 0, of n destinatio
 static void check(const char *what, int result)
 {
     if (result < 0) {
-        nperror(what, result);
+        nperror(what);
         exit(1);
     }
 }

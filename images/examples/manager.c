@@ -14,12 +14,6 @@
 
 #include "worker.h"
 
-static int fail(const char *what, int error)
-{
-    nperror(what, error);
-    return 1;
-}
-
 /* Whoever has answered gets the next task. Returns the sum. */
 static long hand_out(int tasks, int workers)
 {
@@ -55,15 +49,18 @@ int main(int argc, char **argv)
     int workers = (1 << dim) - 1;
     for (int worker = 1; worker <= workers; worker++)
         rwait(worker);
-    int error = rexecl(1, workers, argv[1], argv[1], NULL);
-    if (error < 0)
-        return fail(argv[1], error);
-
+    if (rexecl(1, workers, argv[1], argv[1], NULL) < 0) {
+        nperror(argv[1]);
+        return 1;
+    }
     printf("sum %ld\n", hand_out(tasks, workers));
     for (int worker = 1; worker <= workers; worker++)
         nwrite(NULL, 0, worker, STOP, NULL);
-    for (int worker = 1; worker <= workers; worker++)
-        if ((error = rwait(worker)) != 0)
-            printf("worker %d has ended with status %d\n", worker, error);
+    for (int worker = 1; worker <= workers; worker++) {
+        int status = rwait(worker);
+
+        if (status != 0)
+            printf("worker %d has ended with status %d\n", worker, status);
+    }
     return 0;
 }

@@ -24,7 +24,7 @@ static char buffer[BYTES_MAX];
 static void check(const char *what, int result)
 {
     if (result < 0) {
-        nperror(what, result);
+        nperror(what);
         exit(1);
     }
 }

@@ -21,7 +21,7 @@ static char ball[BYTES_MAX];
 static void check(const char *what, int result)
 {
     if (result < 0) {
-        nperror(what, result);
+        nperror(what);
         exit(1);
     }
 }

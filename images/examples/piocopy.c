@@ -144,7 +144,7 @@ static int run_writer(const char *file, const char *name, int reader)
     int error = nwrite(&bytes, sizeof bytes, reader, TYPE_WRITTEN, NULL);
 
     if (error < 0)
-        nperror("piocopy: nwrite", error);
+        nperror("piocopy: nwrite");
     return bytes < 0 || error < 0;
 }
 
@@ -155,7 +155,7 @@ static int run_reader(const char *file, const char *name, int writer)
     int error = nread(&bytes, sizeof bytes, &from, &type, NULL);
 
     if (error < 0)
-        nperror("piocopy: nread", error);
+        nperror("piocopy: nread");
     if (error < 0 || bytes < 0)
         return 1;
     int equal = check_file(file, name);

@@ -12,7 +12,7 @@
 static void check(const char *what, int result)
 {
     if (result < 0) {
-        nperror(what, result);
+        nperror(what);
         exit(1);
     }
 }

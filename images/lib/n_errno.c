@@ -4,6 +4,8 @@
 #include <n_errno.h>
 #include <stdio.h>
 
+#include "vertex/contract/traps.h"
+
 const char *n_strerror(int error)
 {
     switch (error < 0 ? -error : error) {
@@ -19,7 +21,7 @@ const char *n_strerror(int error)
     }
 }
 
-void nperror(const char *what, int error)
+void nperror(const char *what)
 {
-    fprintf(stderr, "%s: %s\n", what, n_strerror(error));
+    fprintf(stderr, "%s%s%s\n", what ? what : "", what && *what ? ": " : "", n_strerror(trap_last_error));
 }

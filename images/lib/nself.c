@@ -4,6 +4,7 @@
 #include <nself.h>
 #include <stddef.h>
 
+#include "images/lib/group.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
@@ -33,6 +34,14 @@ int npid(void)
 
     trap_whoami(&self);
     return N_PROCESS(self.node, self.proc);
+}
+
+int ncubesize(void)
+{
+    int dim;
+
+    whoami(NULL, NULL, NULL, &dim);
+    return 1 << dim;
 }
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
@@ -65,7 +74,7 @@ int nrange(int low, int high)
 
 char *ngetp(int n)
 {
-    long buf = n < 0 ? -N_EINVAL : trap_ngetp(n);
+    long buf = n < 0 ? trap_note(-N_EINVAL) : trap_ngetp(n);
 
     return buf < 0 ? NULL : (char *)buf;
 }
@@ -110,29 +119,12 @@ int nlocal(void)
     return set_global(0);
 }
 
-/* Both sides of one dimension tell each other that they are here. */
-static int sync_dimension(int partner, int type)
-{
-    char nothing;
-    int result = nwrite(&nothing, 0, partner, type, NULL);
-
-    return result < 0 ? result : nread(&nothing, 0, &partner, &type, NULL);
-}
-
-/*
- * After dimension k a node knows that all 2^(k+1) nodes that differ from it only in bits 0..k have come. Each message
- * is read by its source: a partner that is already in the next barrier cannot be taken for one of this, since
- * messages of one source and type keep their order.
- */
 int nsync(int type)
 {
-    int node, proc, dim;
-    int result = 0;
+    struct group all;
 
     if (type < 0 || type > N_TYPE_MAX)
-        return -N_EINVAL;
-    whoami(&node, &proc, NULL, &dim);
-    for (int k = 0; k < dim && result >= 0; k++)
-        result = sync_dimension(N_PROCESS(node ^ 1 << k, proc), type);
-    return result < 0 ? result : 0;
+        return trap_note(-N_EINVAL);
+    group_all(&all, CONTEXT_SYNC);
+    return group_barrier(&all, type);
 }

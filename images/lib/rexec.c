@@ -216,13 +216,13 @@ int rexecv(int first, int nodes, const char *path, char *const argv[])
     struct image i = {.bytes = NULL};
 
     if (!argv || !argv[0])
-        return -EINVAL;
+        return trap_note(-EINVAL);
     int before = errno, result = read_image(&i, path);
     if (result == 0)
         result = load(&i, first, nodes, path, argv);
     free(i.bytes);
     errno = before;
-    return result;
+    return trap_note(result);
 }
 
 int rwait(int node)

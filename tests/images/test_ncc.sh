@@ -30,6 +30,7 @@ cat >calls.c <<END
 #include <n_errno.h>
 #include <nio.h>
 #include <nmon.h>
+#include <npara_prt.h>
 #include <nself.h>
 #include <ntime.h>
 #include <rexec.h>
@@ -58,6 +59,7 @@ void *used[] = {
     USE(sleep), USE(usleep), USE(nanosleep), USE(clock_gettime), USE(pause), USE(sigaction), USE(sigprocmask),
     USE(sigpending), USE(sigsuspend), USE(sigwait), USE(sigwaitinfo), USE(sigtimedwait), USE(pthread_sigmask),
     USE(statfs), USE(fstatfs), USE(getopt), USE(qsort), USE(nfailed), USE(iochannel),
+    USE(ncubesize), USE(isumn), USE(imaxn), USE(iminn), USE(dsumn), USE(dmaxn), USE(dminn), USE(nbrdcst),
     USE(rexecv), USE(rexecl), USE(rwait), USE(execv), USE(execl), USE(execve),
 };
 int main(int argc, char **argv) { return used[argc] == argv; }

@@ -9,7 +9,8 @@
 /* The text of an error, given as returned (negative) or as its number; "unknown error" for others. */
 const char *n_strerror(int error);
 
-/* Prints "what: text" and a new line on the standard error. */
-void nperror(const char *what, int error);
+/* Prints "what: text" and a new line on the standard error, with the text of the last error that a call of this process
+ * had; "no error" if there was none. Without "what: " if that is "" or NULL. */
+void nperror(const char *what);
 
 #endif

@@ -18,6 +18,9 @@
  * Any of them may be NULL. */
 void whoami(int *node, int *proc, int *host, int *dim);
 
+/* How many nodes the subcube has: 2^dim. */
+int ncubesize(void);
+
 /* Names this process within the program: N_PROCESS(node, procid). */
 int npid(void);
 
@@ -63,8 +66,8 @@ int nreadp(char **buf, int n, int *src, int *type, int *flag);
 int nrelp(char *buf);
 
 /*
- * A barrier: returns when every node of the subcube has called it with this type. Uses messages of this type
- * and no bytes; a program must not use the type for others at the same time.
+ * A barrier: returns when every node of the subcube has called it with this type. Its messages are none of the
+ * program's: no nread or ntest sees them, whatever the type.
  * Where nodes have several processes, it is among those of the same procid.
  * Returns 0. Errors: as nwrite and nread.
  */

@@ -270,7 +270,7 @@ static int64_t refuse(struct proc *p, struct message *m)
 }
 
 /* Everything that can fail comes before the message leaves the queue. */
-static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
+static APART int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
 {
     int64_t bytes = m->bytes;
 
@@ -356,8 +356,11 @@ static INLINE int64_t read_in(struct proc *p, const uint64_t *arg, uint64_t cont
         return result;
     if (r->bytes >= LOST_BYTES)
         return -N_EINVAL;
-    if (pattern_is_async(p, &r->pattern) || (p->inbox.first && find(p, &r->pattern)))
+    if (pattern_is_async(p, &r->pattern))
         return read_queued(p);
+    struct message *m = p->inbox.first ? queue_find(&p->inbox, &r->pattern) : NULL;
+    if (m)
+        return take(p, m, r->va, r->bytes);
     result = await_open(p);
     if (result <= 0)
         return result ? result : read_queued(p);

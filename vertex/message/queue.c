@@ -136,27 +136,41 @@ static RARE void grow(struct msg_queue *q)
     q->grow_at = x ? (uint32_t)CHAIN_MESSAGES << bits : 2 * q->count;
 }
 
+/* There are more than QUEUE_INDEX_FROM, or were since the queue was last empty. */
+static RARE void added_to_long(struct msg_queue *q, struct message *m)
+{
+    if (q->index)
+        index_add(q->index, m);
+    if (q->count > q->grow_at && q->count > QUEUE_INDEX_FROM)
+        grow(q);
+}
+
 /* ---- The queue ---- */
 
 void queue_add(struct msg_queue *q, struct message *m)
 {
     append(&q->first, &q->last, m, QUEUE_ARRIVAL);
     q->count++;
+    if (q->index || q->count > QUEUE_INDEX_FROM)
+        added_to_long(q, m);
+}
+
+static RARE void remove_any(struct msg_queue *q, struct message *m)
+{
+    take_out(&q->first, &q->last, m, QUEUE_ARRIVAL);
     if (q->index)
-        index_add(q->index, m);
-    if (q->count > QUEUE_INDEX_FROM && q->count > q->grow_at)
-        grow(q);
+        index_remove(q->index, m);
+    if (!q->first)
+        index_free(q);
 }
 
 void queue_remove(struct msg_queue *q, struct message *m)
 {
-    take_out(&q->first, &q->last, m, QUEUE_ARRIVAL);
     q->count--;
-    if (q->index)
-        index_remove(q->index, m);
-    if (q->count == 0)
-        index_free(q);
-    m->next = NULL;
+    if (q->last == m && q->first == m && !q->index)
+        q->first = q->last = NULL;
+    else
+        remove_any(q, m);
 }
 
 struct message *queue_take_first(struct msg_queue *q)
