@@ -85,6 +85,43 @@ for dim in 0 3; do
     check "molecules of then keep their energy on 2^$dim nodes" old_says md $dim "energy kept"
 done
 
+# The vendor's calls without header or prototype, as they were called then
+cat >vendor.c <<'END'
+double dsumn(), dmaxn(), dminn();
+void nbrdcst();
+main()
+{
+    int node, proc, host, dim, n, type = 0xfd01, flag, direction = 0, other, isum, imax, imin;
+    double x, y, dsum, dmax, dmin;
+
+    whoami(&node, &proc, &host, &dim);
+    n = ncubesize();
+    if (node == 0)
+        direction = dim - 1;
+    nbrdcst(&direction, sizeof(direction));
+    x = node + 0.5;
+    other = node ^ 1 << direction;
+    if (nwrite(&x, sizeof x, other, type, &flag) != 0 || nread(&y, sizeof y, &other, &type, &flag) < 0 || y != other + 0.5)
+        nperror("");
+    isum = isumn(1);
+    imax = imaxn(node);
+    imin = iminn(node);
+    dsum = dsumn(x);
+    dmax = dmaxn(x);
+    dmin = dminn(x);
+    if (node == n - 1) {
+        printf("%d %d %d %.1f %.1f %.1f\n", isum, imax, imin, dsum, dmax, dmin);
+        fflush(stdout);
+        if (nwrite(&x, sizeof x, n, type, &flag) != 0)
+            nperror("");
+    }
+    exit(0);
+}
+END
+check "compiles the vendor's global operations without prototypes" $ncc -w -include stdio.h -o vendor vendor.c
+same "which give what they gave" "8 7 0 32.0 7.5 0.5
+invalid argument" "$("$build/bin/ncube" run -d 3 ./vendor 2>&1)"
+
 check "to an executable for RISC-V" eval 'field hello Machine: | grep -q RISC-V'
 same "entered where programs begin" " Entry point address: 0x10000" "$(field hello "Entry point")"
 same "text is not writable, data not executable" "R E,RW," \
