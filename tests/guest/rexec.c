@@ -136,26 +136,36 @@ static void passes_arguments(void)
 
 /* ---- In its own place ---- */
 
+enum { MANY = 40, STEP = 1500 }; /* messages, so that the queue has its index, of types up to the highest */
+
 static void child_reads_what_was_sent(void)
 {
-    int from = (own_node() + node_count() - 1) % node_count(), src = N_ANY, type = PATIENT, number;
+    int from = (own_node() + node_count() - 1) % node_count(), number;
     struct stat st;
 
     check(fstat(3, &st) < 0 && errno == EBADF, "a file is still open");
-    check_equal(nread(&number, sizeof number, &src, &type, NULL), sizeof number);
-    check(src == from && number == 100 + from, "%d from %d", number, src);
+    for (int i = MANY - 1; i >= 0; i--) {
+        int src = N_ANY, type = PATIENT + i * STEP;
+
+        check_equal(nread(&number, sizeof number, &src, &type, NULL), sizeof number);
+        check(src == from && number == 100 * i + from, "%d from %d, type %d", number, src, type);
+    }
     check_equal(nsync(BARRIER), 0);
 }
 
 /* Node by node at different times: messages come before, while and after the neighbour changes its program. */
 static void takes_its_place(void)
 {
-    int number = 100 + own_node(), fd = open(self(), O_RDONLY);
+    int fd = open(self(), O_RDONLY);
 
     check_equal(fd, 3);
     for (int i = 0; i < own_node(); i++)
         usleep(20000);
-    check_equal(nwrite(&number, sizeof number, (own_node() + 1) % node_count(), PATIENT, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        int number = 100 * i + own_node();
+
+        check_equal(nwrite(&number, sizeof number, (own_node() + 1) % node_count(), PATIENT + i * STEP, NULL), 0);
+    }
     execl(self(), "rexec", "child: reads what was sent", NULL);
     check(0, "execl: %s", strerror(errno));
 }

@@ -26,6 +26,19 @@ ParameterizedTest(size_t *row, globals, work_on_all_cubes)
         guest_must_pass(&(struct ncube_run){.dim = dims[d], .program = PROGRAM, .args = {self_tests[*row]}});
 }
 
+ParameterizedTestParameters(globals, have_one_trace)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, globals, have_one_trace)
+{
+    char *folder = folder_new();
+
+    guest_must_repeat(&(struct ncube_run){.dim = "3", .program = PROGRAM, .args = {self_tests[*row]}}, folder);
+    folder_remove(folder);
+}
+
 /* What one of several nodes leaves undone. */
 static const struct end {
     const char *name, *dim, *faults;
