@@ -36,14 +36,6 @@ int npid(void)
     return N_PROCESS(self.node, self.proc);
 }
 
-int ncubesize(void)
-{
-    int dim;
-
-    whoami(NULL, NULL, NULL, &dim);
-    return 1 << dim;
-}
-
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
 {
     (void)flag;

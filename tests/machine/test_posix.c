@@ -98,6 +98,6 @@ ParameterizedTest(size_t *row, posix, alarms_that_nobody_catches_end_the_program
     struct outcome o = ncube_run(
         &(struct ncube_run){.dim = fatal_alarms[*row].dim, .program = PROGRAM, .args = {fatal_alarms[*row].name, "/"}});
 
-    outcome_expect(&o, fatal_alarms[*row].name, 142, "", "ended by signal 14 from node");
+    outcome_expect(&o, fatal_alarms[*row].name, 142, "", "ended by its own signal 14 (SIGALRM)");
     outcome_free(&o);
 }
