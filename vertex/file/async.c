@@ -79,11 +79,11 @@ static struct msg_pattern reply_to(const struct async *a)
     return pattern_reply(a->node, N_REPLY(a->type), a->sequence);
 }
 
+/* As msg_matches by reply_to(a), which would make a pattern for each record that is passed by. */
 static bool answers(const struct async *a, const struct message *m)
 {
-    const struct msg_pattern reply = reply_to(a);
-
-    return msg_matches(m, &reply);
+    return m->node == a->node && TAG_TYPE(m->tag) == N_REPLY(a->type) && TAG_FROM(m->tag) == 0 &&
+           message_sequence_is(m, a->sequence);
 }
 
 static struct async *record_of(const struct proc *p, const struct message *m)

@@ -192,7 +192,7 @@ static bool may_read_from(const struct proc *p, int32_t src)
 
 /* The types of these replies are a program's types, too: they are meant where a server is named as the source, or where
  * any will do and a reply of that type is to come. */
-static RARE bool is_for_replies(const struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
+static bool is_for_replies(const struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
 {
     if (!is_async_type(p, type) || (src >= 0 && (src < (int32_t)NODE_IO_BASE || src > (int32_t)NODE_HOST)))
         return false;
@@ -336,11 +336,10 @@ static INLINE int64_t await_open(struct proc *p)
 }
 
 /* From the queue, once it is there. */
-static RARE int64_t read_queued(struct proc *p)
+static int64_t read_queued(struct proc *p)
 {
-    struct msg_pattern pattern = p->reader.pattern;
     struct message *m;
-    int64_t error = await_queued(p, &pattern, &m);
+    int64_t error = await_queued(p, &p->reader.pattern, &m); /* closed: nobody changes it */
 
     return error ? error : take(p, m, p->reader.va, p->reader.bytes);
 }

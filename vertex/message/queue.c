@@ -182,14 +182,9 @@ struct message *queue_take_first(struct msg_queue *q)
     return m;
 }
 
-static bool sequence_is(const struct message *m, uint32_t sequence)
-{
-    return m->bytes >= sizeof sequence && *(const uint32_t *)m->payload == sequence;
-}
-
 bool msg_matches(const struct message *m, const struct msg_pattern *p)
 {
-    return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || sequence_is(m, p->sequence));
+    return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || message_sequence_is(m, p->sequence));
 }
 
 /* From m on, m included. */

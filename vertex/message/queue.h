@@ -60,6 +60,12 @@ struct message {
 };
 _Static_assert(sizeof(struct message) == 80, "payloads are aligned to 8 bytes");
 
+/* The payload starts with this sequence number, as those of file replies do. */
+static inline bool message_sequence_is(const struct message *m, uint32_t sequence)
+{
+    return m->bytes >= sizeof sequence && *(const uint32_t *)m->payload == sequence;
+}
+
 struct queue_chain {
     struct message *first, *last;
 };
