@@ -123,12 +123,15 @@ bool signals_request(void)
     return request != 0;
 }
 
+/* In one step: what a handler notes between a read and a write of ours would be lost. */
+static bool take(volatile sig_atomic_t *flag)
+{
+    return __atomic_exchange_n(flag, 0, __ATOMIC_SEQ_CST) != 0;
+}
+
 bool signals_take_request(void)
 {
-    bool taken = request != 0;
-
-    request = 0;
-    return taken;
+    return take(&request);
 }
 
 bool signals_any(void)
@@ -138,18 +141,12 @@ bool signals_any(void)
 
 bool signals_take_child(void)
 {
-    bool ended = child_ended != 0;
-
-    child_ended = 0;
-    return ended;
+    return take(&child_ended);
 }
 
 bool signals_take_beat(void)
 {
-    bool due = beat != 0;
-
-    beat = 0;
-    return due;
+    return take(&beat);
 }
 
 int signals_poll(struct pollfd *p, nfds_t n, int limit_ms)
