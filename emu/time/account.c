@@ -31,7 +31,7 @@ void account_trap(struct account *a, uint64_t user_since, uint64_t now_cycles, u
                   uint64_t instructions)
 {
     a->user_cycles += now_cycles - user_since - entry_cycles;
-    a->instructions = instructions;
+    a->instructions = instructions - a->discarded;
     a->traps++;
     enter_kernel(a, now_cycles);
 }
@@ -42,9 +42,10 @@ void account_handled(struct account *a, uint64_t user_since, uint64_t start, uin
     a->user_since = now_cycles;
 }
 
-void account_dropped(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles)
+void account_dropped(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles, uint64_t instructions)
 {
     a->user_cycles += start - user_since;
+    a->discarded = instructions - a->instructions;
     enter_kernel(a, now_cycles);
 }
 

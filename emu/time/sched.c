@@ -293,10 +293,11 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
         handling_begin(s, h, now_cycles);
 }
 
-/* At DROP: what was interrupted is no more. */
+/* At DROP: the process that was interrupted has ended. */
 static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
-    account_dropped(&h->account, h->held_since, h->start, now_cycles);
+    account_dropped(&h->account, h->held_since, h->start, now_cycles,
+                    harts_slot(s->harts, s->slot_of[h->index])->instructions);
     h->handling = HANDLING_NONE;
     hart_resume(s, h, now_cycles);
 }

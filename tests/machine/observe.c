@@ -54,14 +54,15 @@ void disturb_by_stops(const struct command *c)
 
 /* ---- Observing ---- */
 
-struct observed observe_end(struct command *c, const char *folder, const char *trace)
+struct observed observe_end(struct command *c, const char *folder, const char *trace, bool may_fail)
 {
     struct outcome o = command_wait_within(c, LIMIT_MS);
 
-    cr_assert_eq(o.status, 0, "status %d: %s", o.status, o.err);
-    struct observed seen = {.out = o.out, .out_bytes = o.out_bytes};
+    cr_assert(may_fail || o.status == 0, "status %d: %s", o.status, o.err);
+    struct observed seen = {.out = o.out, .out_bytes = o.out_bytes, .status = o.status, .err = may_fail ? o.err : NULL};
     seen.trace = file_read(folder, trace, &seen.trace_bytes);
-    free(o.err);
+    if (!may_fail)
+        free(o.err);
     return seen;
 }
 
@@ -85,7 +86,7 @@ struct observed observe(struct ncube_run r, disturb_fn disturb)
     struct command c = ncube_start(&r);
     if (disturb != NULL)
         disturb(&c);
-    struct observed seen = observe_end(&c, folder, "trace");
+    struct observed seen = observe_end(&c, folder, "trace", r.may_fail);
     seen.stats = read_stats(folder);
     free(stats);
     free(trace);
@@ -98,6 +99,7 @@ void observed_free(struct observed *o)
     free(o->out);
     free(o->trace);
     free(o->stats);
+    free(o->err);
 }
 
 /* ---- Comparing ---- */
@@ -137,6 +139,10 @@ char *observed_difference(const struct observed *a, const struct observed *b)
         return first_difference("trace", a->trace, b->trace);
     if (a->out_bytes != b->out_bytes || memcmp(a->out, b->out, a->out_bytes) != 0)
         return first_difference("output", a->out, b->out);
+    if (a->status != b->status)
+        return format("status %d, not %d", b->status, a->status);
+    if (a->err != NULL && b->err != NULL && strcmp(a->err, b->err) != 0)
+        return first_difference("standard error", a->err, b->err);
     if (a->stats != NULL && b->stats != NULL && strcmp(a->stats, b->stats) != 0)
         return first_difference("statistics", a->stats, b->stats);
     return NULL;

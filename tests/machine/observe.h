@@ -12,6 +12,8 @@ struct observed {
     char *out, *trace; /* NUL-terminated */
     size_t out_bytes, trace_bytes;
     char *stats; /* JSON without what is said of the host; NULL: not asked for */
+    int status;
+    char *err; /* NULL where the run had to end with 0 */
 };
 
 /* What happens to a run while it runs, until it has ended; NULL: nothing. */
@@ -23,10 +25,10 @@ void disturb_by_load(const struct command *c);
  * that the run ends on a busy host, too. */
 void disturb_by_stops(const struct command *c);
 
-/* Runs it, with a trace and statistics, within ten minutes; it must end with status 0. The caller frees what it returns. */
+/* Runs it, with a trace and statistics, within ten minutes; it must end with status 0, but for r.may_fail. The caller frees what it returns. */
 struct observed observe(struct ncube_run r, disturb_fn disturb);
 /* What a run has left behind, of which `trace` is the trace in that folder. */
-struct observed observe_end(struct command *c, const char *folder, const char *trace);
+struct observed observe_end(struct command *c, const char *folder, const char *trace, bool may_fail);
 void observed_free(struct observed *o);
 
 /* Of output, trace and statistics (FNV-1a). */

@@ -101,7 +101,7 @@ static struct observed observe_input_from_pipe(const char *text, int pause_ms)
         poll(NULL, 0, pause_ms);
     }
     close(ends[1]);
-    struct observed seen = observe_end(&c, folder, "trace");
+    struct observed seen = observe_end(&c, folder, "trace", false);
     free(trace);
     folder_remove(folder);
     return seen;

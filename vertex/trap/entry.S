@@ -18,8 +18,7 @@
     ld t0, ASM_MAILBOX_ANSWER(t0)
     beqz t0, 2f
     call trap_due
-    beqz a0, 1b
-    j trap_killed
+    j 1b
 2:
     .endm
 

@@ -32,8 +32,7 @@ _Static_assert(sizeof(struct trap_frame) == ASM_FRAME_BYTES && ASM_FRAME_BYTES %
 extern void trap_entry(void);
 extern void trap_fault(void);
 /* Called by entry.S. */
-bool trap_due(void);
-_Noreturn void trap_killed(void);
+void trap_due(void);
 /* A system call. True if the program is to get all registers from the frame, not only those of a result. */
 bool trap_call(struct trap_frame *frame);
 void trap_exception(struct trap_frame *frame);
@@ -81,34 +80,26 @@ static void end_by_fault(struct proc *p, struct trap_frame *frame, uint64_t scau
     csr_set(sstatus, SSTATUS_SPP);
 }
 
-/* Handles what is due, for a process that goes on, or is killed by it: then whatever it did ahead never was. The
- * request line is cleared before the causes are fetched: one that comes later raises it again.
- * One copy of this code for all who call it: what lies between CAUSES and END costs the same wherever the process was
- * stopped (emu/time/sched.h). */
+/* Handles what is due. A process that it kills ends here, and whatever it did ahead never was. The request line is cleared
+ * before the causes are fetched: one that comes later raises it again.
+ * One copy of this code for all callers: what lies between CAUSES and END, and after DROP, must cost the same wherever the
+ * process was stopped, in user code or at ENTER (emu/time/sched.h). */
 static __attribute__((noipa)) void handle_due(struct proc *p)
 {
     csr_clear(sip, INTERRUPT_SSI);
     event_fetch();
     msg_arm_waiting();
-    if (p->killed)
+    if (p->killed) {
         ncu_drop();
-    else
-        ncu_end();
+        proc_exit(p);
+    }
+    ncu_end();
 }
 
-/* Before a trap. True if that has killed the process. */
-bool trap_due(void)
+/* Before a trap. */
+void trap_due(void)
 {
-    struct proc *p = proc_current();
-
-    handle_due(p);
-    return p->killed;
-}
-
-void trap_killed(void)
-{
-    msg_arm_waiting();
-    proc_exit(proc_current());
+    handle_due(proc_current());
 }
 
 bool trap_attention;
@@ -157,9 +148,9 @@ void trap_interrupt(void)
     struct proc *p = proc_current();
 
     handle_due(p);
-    while (!p->killed && must_stay(p) && ncu_enter())
+    while (must_stay(p) && ncu_enter())
         handle_due(p);
-    if (p->killed || must_stay(p))
+    if (must_stay(p))
         attend(p);
 }
 
