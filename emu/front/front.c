@@ -531,9 +531,9 @@ static void send_owed(struct front *f, const struct owed_notice *n)
 
 void front_recovered(struct front *f)
 {
-    struct owed all = f->owed;
+    struct owed all;
 
-    f->owed = (struct owed){0};
+    owed_move(&all, &f->owed);
     for (struct owed_notice *n; (n = owed_take(&all));) {
         send_owed(f, n);
         free(n);
@@ -601,6 +601,7 @@ int front_new(struct front **front, const struct front_options *o, const struct 
     f->options = *o;
     f->ops = *ops;
     f->ctx = ctx;
+    owed_init(&f->owed);
     if (make_tables(f, error, error_bytes) < 0) {
         front_free(f);
         return -1;

@@ -171,15 +171,6 @@ static bool receive_take(struct receive *r, struct transfer *t)
     return true;
 }
 
-static void receive_wait(struct receive *r, struct transfer *t)
-{
-    struct transfer **end = &r->waiting;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = t;
-}
-
 static void announce_header(struct ncu_node *node, const struct transfer *t)
 {
     struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
@@ -214,11 +205,11 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
         return true;
     struct ncu_node *node = ncu_node_at(n, m->to);
     struct receive *r = &node->receive[channel_of(m)];
-    if (!r->waiting && receive_take(r, t))
+    if (TAILQ_EMPTY(&r->waiting) && receive_take(r, t))
         return true;
-    receive_wait(r, t);
+    TAILQ_INSERT_TAIL(&r->waiting, t, queued);
     node->statistics.held++;
-    if (r->waiting == t && !r->landing)
+    if (TAILQ_FIRST(&r->waiting) == t && !r->landing)
         announce_header(node, t);
     return false;
 }
@@ -226,7 +217,7 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
 /* Something has changed at a channel: does its first waiting header land now? */
 static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now)
 {
-    struct transfer *t = r->waiting;
+    struct transfer *t = TAILQ_FIRST(&r->waiting);
 
     if (!t || r->landing)
         return;
@@ -234,8 +225,7 @@ static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_n
         announce_header(node, t);
         return;
     }
-    r->waiting = t->next;
-    t->next = NULL;
+    TAILQ_REMOVE(&r->waiting, t, queued);
     t->accepted_cycles = armed_now ? node->ncu->now_cycles : 0;
     net_accept(node->ncu->net, t->message, node->ncu->now_cycles);
 }
@@ -451,6 +441,8 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
                       .faults = faults,
                       .node = memory_new(count, sizeof(struct ncu_node)),
                       .index_of = memory_new(NODE_HOST, sizeof(uint32_t))};
+    TAILQ_INIT(&n->host_failed);
+    LIST_INIT(&n->host.sent);
     n->net = net_new(topo, queue, &from_net, n);
     n->plan = fault_plan_new(topo, queue, n->net, trace, fault, faults);
     fault_plan_tell(n->plan, on_recovery, n);
@@ -492,6 +484,10 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
 
     *node = (struct ncu_node){
         .ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        TAILQ_INIT(&node->receive[c].waiting);
+    STAILQ_INIT(&node->commands);
+    LIST_INIT(&node->port.sent);
     n->index_of[address] = index;
     *mailbox = (struct ncu_mailbox){.magic = NCU_MAGIC,
                                     .ram_bytes = n->topo->ram_bytes,

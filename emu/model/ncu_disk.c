@@ -25,18 +25,14 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
 
 static void queue_add(struct disk_command *c)
 {
-    struct disk_command **end = &c->node->commands;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = c;
+    STAILQ_INSERT_TAIL(&c->node->commands, c, queued);
     queue_change(c->node, c->drive, 1);
 }
 
 /* The first is done. */
 static void queue_remove(struct disk_command *c)
 {
-    c->node->commands = c->next;
+    STAILQ_REMOVE_HEAD(&c->node->commands, queued);
     queue_change(c->node, c->drive, -1);
     c->node->drive[c->drive].statistics.busy_cycles += c->node->ncu->now_cycles - c->service_cycles;
 }
@@ -50,7 +46,7 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
 
     s.commands = disk_statistics(d->disk);
     s.queue_cycles += d->queued * (now_cycles - d->queue_since);
-    const struct disk_command *c = node->commands; /* the one that is being done */
+    const struct disk_command *c = STAILQ_FIRST(&node->commands); /* the one that is being done */
     if (c && c->drive == drive && now_cycles > c->service_cycles)
         s.busy_cycles += now_cycles - c->service_cycles;
     return s;

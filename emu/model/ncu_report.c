@@ -77,10 +77,10 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
     }
 }
 
-static void describe_header(const struct receive *r, uint32_t channel, char *text, size_t bytes)
+static void describe_header(const struct net_message *m, uint32_t channel, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory",
-             r->waiting->message->bytes, plural(r->waiting->message->bytes), r->waiting->message->from, channel);
+    snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory", m->bytes,
+             plural(m->bytes), m->from, channel);
 }
 
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes)
@@ -89,11 +89,14 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
     bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
     size_t used = describe_idle(node, text, bytes);
 
-    for (uint32_t c = 0; c < CHANNELS && used < bytes; c++)
-        if (node->receive[c].waiting) {
-            describe_header(&node->receive[c], c, text + used, bytes - used);
-            return true;
-        }
+    for (uint32_t c = 0; c < CHANNELS && used < bytes; c++) {
+        const struct transfer *waiting = TAILQ_FIRST(&node->receive[c].waiting);
+
+        if (!waiting)
+            continue;
+        describe_header(waiting->message, c, text + used, bytes - used);
+        return true;
+    }
     return tells;
 }
 

@@ -13,23 +13,21 @@
 
 static void port_note_sent(struct port *port, struct transfer *t)
 {
-    t->next_sent = port->sent;
-    port->sent = t;
+    LIST_INSERT_HEAD(&port->sent, t, sending);
+    t->under_way = true;
 }
 
-/* The transfer has ended; tells how many are left to the same destination. */
-static uint32_t port_note_done(struct port *port, const struct transfer *t)
+/* The transfer has ended, under way or before. Returns how many are left to the same destination. */
+static uint32_t port_note_done(struct port *port, struct transfer *t)
 {
+    const struct transfer *other;
     uint32_t left = 0;
 
-    for (struct transfer **link = &port->sent; *link;) {
-        if (*link == t) {
-            *link = t->next_sent;
-            continue;
-        }
-        left += (*link)->sent.node == t->sent.node;
-        link = &(*link)->next_sent;
-    }
+    if (t->under_way)
+        LIST_REMOVE(t, sending);
+    t->under_way = false;
+    LIST_FOREACH(other, &port->sent, sending)
+        left += other->sent.node == t->sent.node;
     if (t->sent.status == NCU_EPARITY)
         nodeset_add(&port->stopped, t->sent.node);
     return left;
@@ -37,11 +35,12 @@ static uint32_t port_note_done(struct port *port, const struct transfer *t)
 
 static bool port_is_sending(const struct port *port, uint32_t to)
 {
-    const struct transfer *t = port->sent;
+    const struct transfer *t;
 
-    while (t && t->sent.node != to)
-        t = t->next_sent;
-    return t;
+    LIST_FOREACH(t, &port->sent, sending)
+        if (t->sent.node == to)
+            return true;
+    return false;
 }
 
 /* Whether a message may start: not to where a RESTART is due, unless it is one. */
@@ -62,20 +61,25 @@ static void transfer_free(struct transfer *t)
 
 static void host_start(struct ncu *n, struct transfer *t);
 
-/* What has failed to one destination starts again, the first as RESTART. */
+/* Takes the oldest message to that destination out of those to be sent again; NULL: there is none. */
+static struct transfer *host_take_failed(struct ncu *n, uint32_t to)
+{
+    struct transfer *t;
+
+    TAILQ_FOREACH(t, &n->host_failed, queued)
+        if (t->sent.node == to) {
+            TAILQ_REMOVE(&n->host_failed, t, queued);
+            return t;
+        }
+    return NULL;
+}
+
+/* Starts again all messages to one destination that have failed, the first as RESTART. */
 static void host_restart(struct ncu *n, uint32_t to)
 {
     bool first = true;
 
-    for (struct transfer **link = &n->host_failed; *link;) {
-        struct transfer *t = *link;
-
-        if (t->sent.node != to) {
-            link = &t->next;
-            continue;
-        }
-        *link = t->next;
-        t->next = NULL;
+    for (struct transfer *t; (t = host_take_failed(n, to));) {
         t->restart = first;
         t->attempts += first; /* the others fail only because of it */
         first = false;
@@ -83,15 +87,17 @@ static void host_restart(struct ncu *n, uint32_t to)
     }
 }
 
-/* Among those to be sent again, in the order of their cookies. */
+/* Puts a message among those to be sent again, in the order of their cookies. */
 static void host_keep(struct ncu *n, struct transfer *t)
 {
-    struct transfer **link = &n->host_failed;
+    struct transfer *before;
 
-    while (*link && (*link)->sent.cookie < t->sent.cookie)
-        link = &(*link)->next;
-    t->next = *link;
-    *link = t;
+    TAILQ_FOREACH_REVERSE(before, &n->host_failed, transfer_queue, queued)
+        if (before->sent.cookie < t->sent.cookie) {
+            TAILQ_INSERT_AFTER(&n->host_failed, before, t, queued);
+            return;
+        }
+    TAILQ_INSERT_HEAD(&n->host_failed, t, queued);
 }
 
 static void host_sent(struct ncu *n, struct transfer *t)

@@ -8,12 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "emu/base/nodeset.h"
 #include "emu/model/ncu.h"
 
 #define CHANNELS   (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
 #define NODE_ORDER 0x40000000u         /* in the event queue: after the network's own events of the same cycle */
+
+TAILQ_HEAD(transfer_queue, transfer);
 
 /* A message between NCUs, from SEND to SEND_DONE. */
 struct transfer {
@@ -22,14 +25,15 @@ struct transfer {
     struct ncu_node *sender;     /* NULL: the front end */
     const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
     uint8_t *copy;
-    uint64_t landing;           /* receive buffer, node-physical */
-    uint64_t accepted_cycles;   /* by an ARM that it waited for; else 0 */
-    bool restart;               /* NCU_SEND_RESTART */
-    bool refused;               /* by the receiver: it comes after a damaged one */
-    uint32_t attempts;          /* of the front end */
-    struct ncu_cause sent;      /* the sender's SEND_DONE */
-    struct transfer *next;      /* waiting for a receive on the same channel; of the front end: to be sent again */
-    struct transfer *next_sent; /* among those that its sender has under way */
+    uint64_t landing;             /* receive buffer, node-physical */
+    uint64_t accepted_cycles;     /* by an ARM that it waited for; else 0 */
+    bool restart;                 /* NCU_SEND_RESTART */
+    bool refused;                 /* by the receiver: it comes after a damaged one */
+    uint32_t attempts;            /* of the front end */
+    struct ncu_cause sent;        /* the sender's SEND_DONE */
+    TAILQ_ENTRY(transfer) queued; /* in receive.waiting; of the front end: in ncu.host_failed */
+    LIST_ENTRY(transfer) sending; /* in port.sent, */
+    bool under_way;               /* while it is there */
     /* a broadcast, and its hops */
     uint32_t subcube;          /* dimension of the subcube + 1; 0: no broadcast */
     uint32_t origin;           /* who broadcasts */
@@ -41,16 +45,16 @@ struct transfer {
 
 /* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
 struct port {
-    struct transfer *sent;  /* under way */
-    struct nodeset stopped; /* destinations for which a RESTART is due */
-    struct nodeset refused; /* sources from which it is */
+    LIST_HEAD(, transfer) sent; /* under way */
+    struct nodeset stopped;     /* destinations for which a RESTART is due */
+    struct nodeset refused;     /* sources from which it is */
 };
 
 struct receive {
     bool armed;
     uint64_t addr, bytes;
-    struct transfer *landing; /* in progress */
-    struct transfer *waiting; /* headers; more than one only on the channel to oneself */
+    struct transfer *landing;      /* in progress */
+    struct transfer_queue waiting; /* headers; more than one only on the channel to oneself */
 };
 
 struct causes { /* a queue in an array that grows */
@@ -81,12 +85,12 @@ struct ncu_node {
     uint32_t drives;
     struct port port;
     struct ncu_node_statistics statistics;
-    uint64_t disks_free_cycles;    /* the controller does one command at a time [P0 section 3] */
-    struct disk_command *commands; /* under way, in order */
+    uint64_t disks_free_cycles;           /* the controller does one command at a time [P0 section 3] */
+    STAILQ_HEAD(, disk_command) commands; /* under way, in order */
 };
 
 struct disk_command {
-    struct disk_command *next;
+    STAILQ_ENTRY(disk_command) queued; /* in ncu_node.commands */
     struct ncu_node *node;
     uint32_t drive;          /* of the node's, if the command is under way */
     uint64_t service_cycles; /* when the controller begins with it */
@@ -109,7 +113,7 @@ struct ncu {
     struct port host;
     struct ncu_node_statistics host_statistics;
     uint64_t host_sends;
-    struct transfer *host_failed; /* to be sent again, oldest first */
+    struct transfer_queue host_failed; /* to be sent again, oldest first */
     const struct fault *fault;
     uint32_t faults;
     struct fault_plan *plan;

@@ -24,6 +24,7 @@
 #include <assert.h>
 #include <err.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 enum phase { PHASE_FAULT, PHASE_FREE, PHASE_ASK, PHASE_HEADER, PHASE_DONE };
 
@@ -32,9 +33,9 @@ enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING, RETREATING
 struct worm {
     struct net_message m; /* first: net_accept gets back to the worm from it */
     struct net *net;
-    struct worm *next_waiting;    /* in the channel's queue */
-    struct worm *previous, *next; /* among all worms of the net */
-    uint64_t event;               /* the one event of this worm, 0: none */
+    STAILQ_ENTRY(worm) queued; /* in channel.waiting */
+    LIST_ENTRY(worm) listed;   /* in net.worms */
+    uint64_t event;            /* the one event of this worm, 0: none */
     uint64_t accepted_cycles;
     uint64_t waits_since; /* while WAITING */
     enum worm_state state;
@@ -46,7 +47,7 @@ struct worm {
 struct channel {
     uint32_t dead; /* how many faults lie on it */
     struct worm *owner;
-    struct worm *first_waiting, *last_waiting;
+    STAILQ_HEAD(, worm) waiting;
     uint64_t taken_cycles;                    /* by its owner */
     struct net_channel_statistics statistics; /* without what is going on */
 };
@@ -57,7 +58,7 @@ struct net {
     const struct net_ops *ops;
     void *ctx;
     struct channel *channel; /* [topo_channels(topo)] */
-    struct worm *worms;
+    LIST_HEAD(, worm) worms; /* all that are under way */
     uint32_t in_flight;
     uint64_t now_cycles; /* of the last event */
     struct net_statistics statistics;
@@ -69,6 +70,8 @@ struct net *net_new(const struct topo *topo, struct eventq *queue, const struct 
 
     *n = (struct net){.topo = topo, .queue = queue, .ops = ops, .ctx = ctx};
     n->channel = memory_new(topo_channels(topo), sizeof *n->channel);
+    for (uint32_t c = 0; c < topo_channels(topo); c++)
+        STAILQ_INIT(&n->channel[c].waiting);
     return n;
 }
 
@@ -79,10 +82,7 @@ static struct worm *worm_new(struct net *n)
     struct worm *w = memory_new(1, sizeof *w);
 
     w->net = n;
-    w->next = n->worms;
-    if (w->next)
-        w->next->previous = w;
-    n->worms = w;
+    LIST_INSERT_HEAD(&n->worms, w, listed);
     n->in_flight++;
     return w;
 }
@@ -93,12 +93,7 @@ static void worm_free(struct worm *w)
 
     if (w->event)
         eventq_cancel(n->queue, w->event);
-    if (w->previous)
-        w->previous->next = w->next;
-    else
-        n->worms = w->next;
-    if (w->next)
-        w->next->previous = w->previous;
+    LIST_REMOVE(w, listed);
     n->in_flight--;
     free(w);
 }
@@ -107,8 +102,8 @@ void net_free(struct net *n)
 {
     if (!n)
         return;
-    while (n->worms)
-        worm_free(n->worms);
+    while (!LIST_EMPTY(&n->worms))
+        worm_free(LIST_FIRST(&n->worms));
     free(n->channel);
     free(n);
 }
@@ -173,12 +168,7 @@ static void wait_for_channel(struct worm *w, uint64_t now_cycles)
 
     w->state = WAITING;
     w->waits_since = now_cycles;
-    w->next_waiting = NULL;
-    if (c->first_waiting)
-        c->last_waiting->next_waiting = w;
-    else
-        c->first_waiting = w;
-    c->last_waiting = w;
+    STAILQ_INSERT_TAIL(&c->waiting, w, queued);
 }
 
 /* The header gives up the channel it came by, 45 cycles from now; without one the message is done. */
@@ -222,11 +212,11 @@ static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
     assert(c->owner == w && k >= w->freed && k < w->taken);
     c->owner = NULL;
     c->statistics.busy_cycles += now_cycles - c->taken_cycles;
-    struct worm *heir = c->first_waiting;
+    struct worm *heir = STAILQ_FIRST(&c->waiting);
     if (!heir)
         return;
     assert(heir->state == WAITING);
-    c->first_waiting = heir->next_waiting;
+    STAILQ_REMOVE_HEAD(&c->waiting, queued);
     c->statistics.blocked_cycles += now_cycles - heir->waits_since;
     take_channel(heir, now_cycles);
 }
@@ -246,10 +236,8 @@ void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
     c->dead++;
     if (c->owner && c->owner->m.status == NCU_OK)
         c->owner->m.status = NCU_EPARITY;
-    struct worm *w = c->first_waiting;
-    c->first_waiting = c->last_waiting = NULL;
-    for (struct worm *next; w; w = next) {
-        next = w->next_waiting;
+    for (struct worm *w; (w = STAILQ_FIRST(&c->waiting));) {
+        STAILQ_REMOVE_HEAD(&c->waiting, queued);
         c->statistics.blocked_cycles += now_cycles - w->waits_since;
         turn_back(w, now_cycles);
     }
@@ -413,7 +401,8 @@ struct net_channel_statistics net_channel_statistics(const struct net *n, uint32
     struct net_channel_statistics s = c->statistics;
     if (c->owner)
         s.busy_cycles += now_cycles - c->taken_cycles;
-    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+    const struct worm *w;
+    STAILQ_FOREACH(w, &c->waiting, queued)
         s.blocked_cycles += now_cycles - w->waits_since;
     return s;
 }
@@ -429,7 +418,9 @@ static uint32_t check_worm(const struct worm *w)
 
 static void check_channel(const struct channel *c)
 {
-    for (const struct worm *w = c->first_waiting; w; w = w->next_waiting)
+    const struct worm *w;
+
+    STAILQ_FOREACH(w, &c->waiting, queued)
         assert(c->owner && w->state == WAITING && &w->net->channel[w->route[w->taken]] == c);
 }
 
@@ -437,8 +428,10 @@ void net_check(const struct net *n)
 {
     uint32_t worms = 0, held = 0, owned = 0;
     uint64_t bytes = 0;
+    const struct worm *w;
 
-    for (const struct worm *w = n->worms; w; w = w->next, worms++) {
+    LIST_FOREACH(w, &n->worms, listed) {
+        worms++;
         held += check_worm(w);
         bytes += w->m.bytes;
     }

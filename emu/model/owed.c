@@ -4,23 +4,32 @@
 
 #include "emu/base/memory.h"
 
+void owed_init(struct owed *o)
+{
+    STAILQ_INIT(o);
+}
+
 void owed_keep(struct owed *o, uint32_t to, uint32_t tag, const struct lost_notice *notice)
 {
-    struct owed_notice **end = &o->first, *kept = memory_new(1, sizeof *kept);
+    struct owed_notice *kept = memory_new(1, sizeof *kept);
 
     *kept = (struct owed_notice){.to = to, .tag = tag, .notice = *notice};
-    while (*end)
-        end = &(*end)->next;
-    *end = kept;
+    STAILQ_INSERT_TAIL(o, kept, queued);
 }
 
 struct owed_notice *owed_take(struct owed *o)
 {
-    struct owed_notice *oldest = o->first;
+    struct owed_notice *oldest = STAILQ_FIRST(o);
 
     if (oldest)
-        o->first = oldest->next;
+        STAILQ_REMOVE_HEAD(o, queued);
     return oldest;
+}
+
+void owed_move(struct owed *to, struct owed *from)
+{
+    STAILQ_INIT(to);
+    STAILQ_CONCAT(to, from);
 }
 
 void owed_free(struct owed *o)

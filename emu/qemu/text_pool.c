@@ -3,11 +3,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "emu/base/memory.h"
 
 struct text {
-    struct text *next; /* older */
+    SLIST_ENTRY(text) listed;
     uint64_t offset;
     size_t bytes;
     const uint8_t *first; /* the copy that was made first */
@@ -18,7 +19,7 @@ struct text_pool {
     uint32_t cabinets;
     uint64_t bytes, used;
     uint8_t **memory;
-    struct text *newest;
+    SLIST_HEAD(, text) texts; /* the newest first */
 };
 
 struct text_pool *text_pool_new(uint32_t cabinets, uint64_t bytes)
@@ -31,10 +32,8 @@ struct text_pool *text_pool_new(uint32_t cabinets, uint64_t bytes)
 
 void text_pool_free(struct text_pool *p)
 {
-    while (p->newest) {
-        struct text *t = p->newest;
-
-        p->newest = t->next;
+    for (struct text *t; (t = SLIST_FIRST(&p->texts));) {
+        SLIST_REMOVE_HEAD(&p->texts, listed);
         free(t);
     }
     free(p->memory);
@@ -48,7 +47,9 @@ void text_pool_attach(struct text_pool *p, uint32_t cabinet, uint8_t *memory)
 
 static struct text *find(const struct text_pool *p, const uint8_t *text, size_t bytes)
 {
-    for (struct text *t = p->newest; t; t = t->next)
+    struct text *t;
+
+    SLIST_FOREACH(t, &p->texts, listed)
         if (t->bytes == bytes && memcmp(t->first, text, bytes) == 0)
             return t;
     return NULL;
@@ -58,9 +59,9 @@ static struct text *add(struct text_pool *p, const uint8_t *first, size_t bytes)
 {
     struct text *t = memory_new(1, sizeof *t + p->cabinets * sizeof *t->placed);
 
-    *t = (struct text){.next = p->newest, .offset = p->used, .bytes = bytes, .first = first};
+    *t = (struct text){.offset = p->used, .bytes = bytes, .first = first};
     p->used += bytes;
-    p->newest = t;
+    SLIST_INSERT_HEAD(&p->texts, t, listed);
     return t;
 }
 
