@@ -11,14 +11,15 @@ $(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/model/net.c em
 $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
-$(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c))
+$(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
     emu/base/inputs.c emu/model/topo.c \
     emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
-$(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c))
+$(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
+    emu/base/memory.c))
 
-$(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c))
+$(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_options.sh
 
@@ -48,8 +49,8 @@ $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/ti
     emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
-$(eval $(call host_test,emu/test_alike,emu/base/alike.c))
-$(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c))
+$(eval $(call host_test,emu/test_alike,emu/base/alike.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.

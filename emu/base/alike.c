@@ -2,7 +2,6 @@
 #include "emu/base/alike.h"
 
 #include <ctype.h>
-#include <err.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
+
 #define RANGES_MOST 8 /* of node numbers in a line */
 #define LINE_BYTES  (ALIKE_TEXT_BYTES + 512u)
 
 void alike_add(struct alike *a, uint32_t node, const char *text)
 {
-    if (a->n == a->room) {
-        a->room = a->room ? 2 * a->room : 64;
-        a->entry = reallocarray(a->entry, a->room, sizeof *a->entry);
-    }
-    char *copy = strndup(text, ALIKE_TEXT_BYTES - 1);
-    if (!a->entry || !copy)
-        errx(1, "no memory for a report of %u lines", a->n);
+    size_t n = strnlen(text, ALIKE_TEXT_BYTES - 1);
+    char *copy = memory_new(n + 1, 1);
+
+    memcpy(copy, text, n);
+    a->entry = memory_grow(a->entry, &a->room, a->n + 1, sizeof *a->entry);
     a->entry[a->n++] = (struct alike_entry){node, copy};
 }
 
@@ -86,18 +85,11 @@ static int compare_groups(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void *must(void *memory)
-{
-    if (!memory)
-        errx(1, "no memory for a report");
-    return memory;
-}
-
 /* Sorts the entries so that those that compare equal are together; the groups, by their first
  * nodes. */
 static struct group *make_groups(struct alike_entry **sorted, uint32_t n, compare_fn compare, uint32_t *groups)
 {
-    struct group *group = must(calloc(n + 1, sizeof *group));
+    struct group *group = memory_new(n, sizeof *group);
 
     *groups = 0;
     qsort_r(sorted, n, sizeof *sorted, compare_entries, (void *)compare);
@@ -213,7 +205,7 @@ static void write_line(const struct group *g, char *line, size_t bytes)
 
 void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, const char *line), void *ctx)
 {
-    struct alike_entry **sorted = must(calloc(a->n + 1, sizeof(struct alike_entry *)));
+    struct alike_entry **sorted = memory_new(a->n, sizeof(struct alike_entry *));
     char line[LINE_BYTES];
     uint32_t groups, said = 0, nodes = 0;
 

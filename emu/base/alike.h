@@ -26,7 +26,8 @@ struct alike_entry {
 
 struct alike { /* {0}: nothing */
     struct alike_entry *entry;
-    uint32_t n, room;
+    uint32_t n;
+    size_t room; /* of `entry` */
 };
 
 /* "node NODE TEXT": the text begins with a verb in the third person. The process ends when memory

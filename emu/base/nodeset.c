@@ -1,7 +1,8 @@
 #include "emu/base/nodeset.h"
 
-#include <err.h>
 #include <stdlib.h>
+
+#include "emu/base/memory.h"
 
 bool nodeset_has(const struct nodeset *s, uint32_t node)
 {
@@ -15,9 +16,7 @@ void nodeset_add(struct nodeset *s, uint32_t node)
 {
     if (nodeset_has(s, node))
         return;
-    s->node = reallocarray(s->node, s->n + 1, sizeof *s->node);
-    if (!s->node)
-        err(1, "a set of %u nodes", s->n);
+    s->node = memory_grow(s->node, &s->room, s->n + 1, sizeof *s->node);
     s->node[s->n++] = node;
 }
 

@@ -3,11 +3,13 @@
 #define NCUBE_NODESET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct nodeset { /* {0} is empty */
     uint32_t *node;
     uint32_t n;
+    size_t room; /* of `node`; grows by doubling */
 };
 
 bool nodeset_has(const struct nodeset *s, uint32_t node);

@@ -25,7 +25,6 @@
 #include "emu/model/disk.h"
 
 #include <assert.h>
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -36,6 +35,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "vertex/contract/machine.h"
 
 #define EXT2_MAGIC_OFFSET 1080
@@ -376,10 +376,8 @@ static void derive(struct disk *d)
 
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)
 {
-    struct disk *d = calloc(1, sizeof *d);
+    struct disk *d = memory_new(1, sizeof *d);
 
-    if (!d)
-        errx(1, "out of memory for a drive");
     d->model = model;
     if (!image_open(d, image, error, error_bytes)) {
         disk_close(d);

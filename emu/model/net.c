@@ -22,7 +22,6 @@
 #include "emu/base/memory.h"
 
 #include <assert.h>
-#include <err.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 

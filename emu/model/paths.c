@@ -1,8 +1,8 @@
 #include "emu/model/paths.h"
 
-#include <err.h>
 #include <stdlib.h>
 
+#include "emu/base/memory.h"
 #include "emu/model/net.h"
 
 bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, struct path *path)
@@ -43,10 +43,8 @@ static void merge(uint32_t *group, uint32_t n, uint32_t from, uint32_t to)
 
 uint32_t paths_disjoint(const struct path *path, uint32_t n)
 {
-    uint32_t groups = 0, *group = calloc(n + 1, sizeof *group);
+    uint32_t groups = 0, *group = memory_new(n, sizeof *group);
 
-    if (!group)
-        err(1, "%u paths", n);
     for (uint32_t i = 0; i < n; i++) {
         group[i] = i;
         for (uint32_t j = 0; j < i; j++)
@@ -82,10 +80,8 @@ static int by_number(const void *a, const void *b)
 
 uint32_t paths_busiest_channel(const struct path *path, uint32_t n)
 {
-    uint32_t used = 0, most = 0, *channel = calloc((size_t)n * TOPO_ROUTE_MAX + 1, sizeof *channel);
+    uint32_t used = 0, most = 0, *channel = memory_new((size_t)n * TOPO_ROUTE_MAX, sizeof *channel);
 
-    if (!channel)
-        err(1, "%u paths", n);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < path[i].hops; k++)
             channel[used++] = path[i].channel[k];
