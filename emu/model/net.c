@@ -425,13 +425,13 @@ static void check_channel(const struct channel *c)
 
 void net_check(const struct net *n)
 {
-    uint32_t worms = 0, held = 0, owned = 0;
+    uint32_t worms = 0, taken = 0, owned = 0;
     uint64_t bytes = 0;
     const struct worm *w;
 
     LIST_FOREACH(w, &n->worms, listed) {
         worms++;
-        held += check_worm(w);
+        taken += check_worm(w);
         bytes += w->m.bytes;
     }
     for (uint32_t c = 0; c < topo_channels(n->topo); c++) {
@@ -439,7 +439,7 @@ void net_check(const struct net *n)
         owned += n->channel[c].owner != NULL;
     }
     const struct net_statistics *s = &n->statistics;
-    assert(worms == n->in_flight && held == owned);
+    assert(worms == n->in_flight && taken == owned);
     assert(s->messages == s->delivered + s->failed + n->in_flight);
     assert(s->sent_bytes == s->delivered_bytes + s->failed_bytes + bytes);
 }

@@ -39,30 +39,30 @@ static void find_processors(struct harts *h, uint32_t most)
     if (most == 0 || most > HARTS_PROCESSORS_MAX)
         most = HARTS_PROCESSORS_MAX;
     h->claim = processors_claim(CLAIMS, &h->allowed, here);
-    int own = h->claim.processor;
-    h->processor[h->processors++] = own;
+    int home = h->claim.processor;
+    h->processor[h->processors++] = home;
     for (int cpu = 0; cpu < CPU_SETSIZE && h->processors < most; cpu++)
-        if (cpu != own && CPU_ISSET(cpu, &h->allowed))
+        if (cpu != home && CPU_ISSET(cpu, &h->allowed))
             h->processor[h->processors++] = cpu;
-    keep_on(0, own);
+    keep_on(0, home);
 }
 
 /* The new own processor takes the first place, and what was there the place of the new one, if that had one. */
-static void change_own(struct harts *h, int own)
+static void change_home(struct harts *h, int home)
 {
     int before = h->processor[0];
 
     for (uint32_t p = 1; p < h->processors; p++)
-        if (h->processor[p] == own)
+        if (h->processor[p] == home)
             h->processor[p] = before;
-    h->processor[0] = own;
+    h->processor[0] = home;
 }
 
 bool harts_follow(struct harts *h)
 {
     if (h->processors == 0 || h->claim.rank == 0 || !processors_reclaim(&h->claim, &h->allowed))
         return false;
-    change_own(h, h->claim.processor);
+    change_home(h, h->claim.processor);
     keep_on(0, h->processor[0]);
     for (uint32_t i = 0; i < h->count; i++)
         if (harts_slot(h, i)->thread != 0)
@@ -87,21 +87,21 @@ void harts_bring(const struct harts *h, pid_t thread)
 }
 
 /* The processor with the fewest harts; the preferred one, unless a move makes that better. */
-static uint32_t least_loaded(const struct harts *h, uint32_t preferred)
+static uint32_t least_busy(const struct harts *h, uint32_t preferred)
 {
     uint32_t best = preferred;
 
     for (uint32_t p = 0; p < h->processors; p++)
-        if (h->load[p] < h->load[best])
+        if (h->running[p] < h->running[best])
             best = p;
-    return h->load[best] + 1 < h->load[preferred] ? best : preferred;
+    return h->running[best] + 1 < h->running[preferred] ? best : preferred;
 }
 
 static void place(struct harts *h, uint32_t index, bool spread)
 {
-    uint32_t where = spread ? least_loaded(h, h->place[index]) : 0;
+    uint32_t where = spread ? least_busy(h, h->place[index]) : 0;
 
-    h->load[where]++;
+    h->running[where]++;
     if (h->place[index] == where || h->processors < 2)
         return;
     h->place[index] = (uint8_t)where;
@@ -126,7 +126,7 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
         return -1;
     }
     h->control = p;
-    h->load[0] = count;
+    h->running[0] = count;
     return 0;
 }
 
@@ -165,7 +165,7 @@ int64_t harts_take_stopped(struct harts *h)
         return -1;
     uint32_t index = h->taken - 1;
     h->taken = harts_slot(h, index)->next_stopped;
-    h->load[h->place[index]]--;
+    h->running[h->place[index]]--;
     return index;
 }
 
@@ -213,7 +213,7 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
         if (__atomic_load_n(&harts_slot(h, index)->stops, __ATOMIC_SEQ_CST) >= stops) {
-            h->load[h->place[index]]--;
+            h->running[h->place[index]]--;
             return true;
         }
         if (!harts_sleep(h, bell))

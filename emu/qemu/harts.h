@@ -21,10 +21,10 @@ struct harts {
     struct claim claim;      /* ours: see processors.h */
     uint32_t processors;     /* of the host, that harts may be placed on; the first is ours too */
     int processor[HARTS_PROCESSORS_MAX];
-    uint8_t *place;                      /* of each hart: an index into `processor` */
-    bool silent;                         /* harts_wait */
-    uint32_t taken;                      /* 1 + slot of the first of those that harts_take_stopped has still to give */
-    uint32_t load[HARTS_PROCESSORS_MAX]; /* harts that run there */
+    uint8_t *place; /* of each hart: an index into `processor` */
+    bool silent;    /* harts_wait */
+    uint32_t taken; /* 1 + slot of the first of those that harts_take_stopped has still to give */
+    uint32_t running[HARTS_PROCESSORS_MAX]; /* harts that run there */
 };
 
 /* Makes the control segment; all harts count as granted, and stop by themselves when they are created.

@@ -14,7 +14,7 @@ struct lab {
     struct eventq *queue;
     struct net *net;
     bool refuse;                     /* header() returns false */
-    struct net_message *held[8];     /* that wait for net_accept, by cookie */
+    struct net_message *waiting[8];  /* that wait for net_accept, by cookie */
     struct net_message log[LOG_MAX]; /* as they were done */
     uint32_t headers, done;
     uint64_t now_cycles;    /* of the last done */
@@ -28,7 +28,7 @@ static bool on_header(void *ctx, struct net_message *m, uint64_t now_cycles)
     cr_expect_eq(m->header_cycles, now_cycles);
     lab->headers++;
     if (lab->refuse)
-        lab->held[m->cookie] = m;
+        lab->waiting[m->cookie] = m;
     return !lab->refuse;
 }
 
@@ -103,12 +103,12 @@ static int holder(const struct lab *lab, uint32_t node, uint32_t d)
     return m ? (int)m->cookie : -1;
 }
 
-struct load {
+struct use {
     uint64_t messages, busy_cycles, blocked_cycles;
 };
 
-static void expect_load(const struct lab *lab, uint32_t channel, uint64_t now_cycles, struct load expected,
-                        const char *name)
+static void expect_use(const struct lab *lab, uint32_t channel, uint64_t now_cycles, struct use expected,
+                       const char *name)
 {
     const struct net_channel_statistics s = net_channel_statistics(lab->net, channel, now_cycles);
 
@@ -126,11 +126,11 @@ Test(net, channels_count_how_long_they_are_held_and_waited_for)
     send(&lab, 1010, 0, 1, 0, 1);   /* waits for it, then has it for 117 */
     send(&lab, 1010, 0, 2, 0, 2);   /* goes another way */
     run_until(&lab, 1100);
-    expect_load(&lab, 0, 1100, (struct load){1, 100, 90}, "under way");
+    expect_use(&lab, 0, 1100, (struct use){1, 100, 90}, "under way");
     run_all(&lab);
-    expect_load(&lab, 0, 5000, (struct load){2, 1017 + 117, 1007}, "both");
-    expect_load(&lab, 1, 5000, (struct load){1, 117, 0}, "the other way");
-    expect_load(&lab, 2, 5000, (struct load){0, 0, 0}, "unused");
+    expect_use(&lab, 0, 5000, (struct use){2, 1017 + 117, 1007}, "both");
+    expect_use(&lab, 1, 5000, (struct use){1, 117, 0}, "the other way");
+    expect_use(&lab, 2, 5000, (struct use){0, 0, 0}, "unused");
     lab_close(&lab);
 }
 
@@ -144,7 +144,7 @@ Test(net, a_header_that_turns_back_has_been_blocked_until_then)
     run_until(&lab, 200);
     net_kill_channel(lab.net, 0, 300);
     run_all(&lab);
-    expect_load(&lab, 0, 5000, (struct load){1, 1017, 300}, "a dead channel");
+    expect_use(&lab, 0, 5000, (struct use){1, 1017, 300}, "a dead channel");
     lab_close(&lab);
 }
 
@@ -246,7 +246,7 @@ Test(net, a_message_without_a_receive_holds_its_path_and_moves_on_when_accepted)
     cr_expect_eq(eventq_next(lab.queue), EVENTQ_NEVER, "nothing moves");
     cr_expect_eq(holder(&lab, 0, 0), 1);
     cr_expect_eq(holder(&lab, 1, 1), 1);
-    net_accept(lab.net, lab.held[1], 6000);
+    net_accept(lab.net, lab.waiting[1], 6000);
     run_all(&lab);
     cr_expect_eq(lab.headers, 1);
     cr_expect_eq(lab.log[0].header_cycles, 2 * 45 + 72);
@@ -263,7 +263,7 @@ Test(net, accepting_before_the_header_is_readable_is_refused, .signal = SIGABRT)
     send(&lab, 100, 0, 1, 0, 1);
     run_until(&lab, 5000);
     fclose(stderr);
-    net_accept(lab.net, lab.held[1], 216);
+    net_accept(lab.net, lab.waiting[1], 216);
 }
 
 Test(net, a_chain_of_blocked_messages_starts_moving_at_its_head)
@@ -280,7 +280,7 @@ Test(net, a_chain_of_blocked_messages_starts_moving_at_its_head)
     cr_expect_eq(holder(&lab, 2, 0), 2);
     cr_expect_eq(lab.headers, 1);
     lab.refuse = false;
-    net_accept(lab.net, lab.held[1], 1000);
+    net_accept(lab.net, lab.waiting[1], 1000);
     run_all(&lab);
     cr_expect_eq(done_of(&lab, 1)->done_cycles, 1000);
     cr_expect_eq(done_of(&lab, 2)->done_cycles, 1000 + 45 + 72, "takes 3.1 at 1000");
