@@ -36,11 +36,11 @@ enum cost_class { COST_CLASSES(COST_ENUM) COST_CLASS_COUNT };
 extern const char *const cost_class_name[COST_CLASS_COUNT];
 extern const uint32_t cost_class_cycles[COST_CLASS_COUNT]; /* the defaults */
 
-/* Class of a name, or -1. */
+/* Returns the class of that name, or -1. */
 int cost_class_find(const char *name);
 
-/* Class of an instruction from its bytes (16-bit forms in the low half). Compressed forms belong to the class
- * of what they stand for; what is no instruction counts as COST_ALU, and traps when executed. */
+/* Returns the class of an instruction from its bits; a 16-bit form is in the low half. A compressed form has the class
+ * of the instruction that it stands for. Bits that are no instruction count as COST_ALU, and trap when executed. */
 enum cost_class cost_class_of(uint32_t insn);
 
 #endif

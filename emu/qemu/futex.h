@@ -10,7 +10,8 @@
 
 #define FUTEX_FOREVER (-1)
 
-/* Sleeps while *word == value, at most for limit_ms of the host's time; may return early. */
+/* Sleeps while *word == value, for at most limit_ms milliseconds of the host's time, or FUTEX_FOREVER. May return
+ * early. */
 static inline void futex_wait(uint32_t *word, uint32_t value, int limit_ms)
 {
     const struct timespec limit = {limit_ms / 1000, limit_ms % 1000 * 1000000l};
@@ -18,6 +19,7 @@ static inline void futex_wait(uint32_t *word, uint32_t value, int limit_ms)
     syscall(SYS_futex, word, FUTEX_WAIT, value, limit_ms == FUTEX_FOREVER ? NULL : &limit, NULL, 0);
 }
 
+/* Wakes one thread that sleeps on the word. */
 static inline void futex_wake(uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -1,15 +1,15 @@
 /*
- * Which of the host's processors a run stays on, so that several at once do not all stay on one.
+ * Chooses the host's processor on which a run stays, so that several runs at once do not all stay on one.
  *
- * A run holds a claim, "processor P, as number R there", as a name in the abstract namespace of Unix sockets: the
- * kernel takes it back by any end of the process, and nothing is left. A run takes the lowest R that is free on any
- * processor it may use, at the same R the processor where it is. With R = 0 it is alone there, and that is that; else
- * it looks now and then whether a lower one has become free.
+ * A run claims "processor P, rank R", with R the number of earlier runs there, by binding that name in the abstract
+ * namespace of Unix sockets: however the process ends, the kernel frees the name. A run takes the lowest rank that is
+ * free on any processor it may use; of equal ranks, that on the processor where it runs. A run with rank 0 is alone
+ * there and stays. Any other looks now and then whether a lower rank has become free.
  *
  *     P0: 0 1     third run: P1 has no 1, P0 has one: it gets (P1, 1)
  *     P1: 0
  *
- * Nothing but speed depends on it.
+ * Only speed depends on this.
  */
 #ifndef NCUBE_PROCESSORS_H
 #define NCUBE_PROCESSORS_H
@@ -18,21 +18,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROCESSORS_RANKS 16u /* runs beyond are where they happen to be, without a claim */
+#define PROCESSORS_RANKS 16u /* further runs on a processor have no claim and stay where they are */
 
 struct claim {
-    const char *space; /* of the names; outlives the claim */
+    const char *space; /* prefix of the names; must outlive the claim */
     int fd;            /* -1: none */
     int processor;
     uint32_t rank; /* PROCESSORS_RANKS without a claim */
 };
 
-/* Takes a claim on one of the allowed processors. Always gives a processor: `here` if there is no claim to be had. */
+/* Claims one of the allowed processors. The claim always names a processor: `here` if no rank is free. */
 struct claim processors_claim(const char *space, const cpu_set_t *allowed, int here);
 
-/* Takes a better one if there is one, and gives the old one back. True: it is of another processor. */
+/* Replaces a claim by one with a lower rank if there is one. Returns true if that is on another processor. */
 bool processors_reclaim(struct claim *c, const cpu_set_t *allowed);
 
+/* Gives a claim up; its processor stays in it. */
 void processors_release(struct claim *c);
 
 #endif

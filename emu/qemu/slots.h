@@ -1,22 +1,22 @@
 /*
- * The control segment: what ncube and the plugins of its cabinets tell each other, hart by hart.
+ * The control segment: shared memory through which ncube and the plugins of its cabinets hand harts to each other.
  *
- * One memfd, mapped by ncube and by every QEMU process. A hart is either ncube's (stopped) or the plugin's
- * (granted); whoever holds it owns its slot's fields.
+ * One memfd, mapped by ncube and by every QEMU process. A stopped hart belongs to ncube, a granted one to the plugin;
+ * only the owner writes the fields of its slot, but for stop_soon.
  *
  *      ncube                                         plugin, in the hart's thread
  *      ----------------------------------------      -----------------------------------------
  *      base_cycles, budget_cycles;
  *      handling, causes_cycles, shift_cycles
- *      go += 1, wake if asleep             ------>   runs; now and then, while it has posted nothing:
+ *      go += 1, wake if asleep             ------>   runs; until its first post, now and then:
  *                                                    progress; rings if that is past `wanted`
  *      stop_soon, when the hart is needed  ------>   stops at its next look
  *                                                    cycles, why, op, posts
  *                                          <------   stops += 1; on the list of stopped harts unless it is the
  *                                                    injector; rings
  *
- * The doorbell is also rung by ncube's signal handlers, so that no wait can miss a signal. When a hart looks does not
- * depend on the host's time: it is when its clock passes certain marks.
+ * ncube's signal handlers ring the doorbell too, so that no wait misses a signal. A running hart looks at stop_soon
+ * when its clock passes certain marks, not after a time of the host.
  */
 #ifndef NCUBE_SLOTS_H
 #define NCUBE_SLOTS_H
@@ -33,7 +33,7 @@ enum slot_stop {
     SLOT_POSTS,     /* the list of posts is full; nothing else */
 };
 
-/* The plugin posts it, and the hart goes on at once; ncube answers none of these. */
+/* Returns true if the plugin posts this instruction: the hart goes on at once, and there is no answer. */
 static inline bool slot_op_is_posted(uint32_t op)
 {
     return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_REAP || op == NCU_END;
@@ -54,21 +54,21 @@ struct slot {
     uint64_t base_cycles;      /* clock of the hart at the grant */
     uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
-    uint32_t handling;         /* causes to be handled are in the mailbox; the plugin clears it at CAUSES, */
+    uint32_t handling;         /* causes are in the mailbox; the plugin clears it at CAUSES, */
     uint64_t causes_cycles;    /* whose time is this */
-    uint64_t shift_cycles;     /* the handling starts so long before what it holds up: added to the clock at END */
+    uint64_t shift_cycles;     /* from the start of the handling to the clock of the interrupted code; added at END */
 
-    _Alignas(128) uint64_t progress; /* the running hart's next request comes no sooner; only grows */
-    uint32_t stops;                  /* how often the hart has stopped */
+    _Alignas(128) uint64_t progress; /* lower bound of the running hart's next request; only grows */
+    uint32_t stops;                  /* number of times that the hart has stopped */
     uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
     uint64_t cycles;
-    uint32_t thread;     /* the hart's, as gettid() gives it; from the first stop on */
-    uint64_t user_since; /* when the user code that runs or is stopped now went on */
-    uint32_t exact;      /* it must not run ahead (mailbox.exact at the last LEAVE) */
+    uint32_t thread;     /* gettid() of the hart's thread; from the first stop on */
+    uint64_t user_since; /* when the user code that runs or is stopped now was resumed */
+    uint32_t exact;      /* user code must not run ahead (mailbox.exact at the last LEAVE) */
     uint32_t why;
     uint32_t op;
-    uint64_t instructions; /* of user code, since the start; 0 if the plugin is not asked to count */
-    uint64_t entry_cycles; /* at ENTER: of kernel code since the user code; likewise */
+    uint64_t instructions; /* of user code since the start; 0 unless the plugin counts */
+    uint64_t entry_cycles; /* at ENTER: cycles of kernel code since the user code; 0 unless the plugin counts */
     uint32_t posts;
     struct slot_post post[NCU_POSTED];
 };
@@ -76,10 +76,10 @@ struct slot {
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
-    _Alignas(128) uint32_t stopped;  /* 1 + slot of the first on the list of stopped harts, the last to stop; 0: none */
-    _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings */
+    _Alignas(128) uint32_t stopped;  /* 1 + slot of the hart that stopped last, the head of their list; 0: none */
+    _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell */
     /* fixed before the first grant: */
-    uint64_t run_on_cycles; /* so far user code goes on after a post, before the hart stops */
+    uint64_t run_on_cycles; /* how far user code runs on after a post before the hart stops */
     /* fixed before the cabinets start: */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */

@@ -1,9 +1,9 @@
 /*
- * The clocks of the harts that may still produce something ("live" ones), the lowest clock first; of two that are equal,
- * the hart with the lower number.
+ * The clocks of live harts, those that can still produce requests: the lowest clock first, and among equal clocks the
+ * hart with the lowest number.
  *
- * A clock here is a promise: nothing that the hart does comes before it. So a clock that has advanced meanwhile may stay in
- * the heap with its old value; the scheduler looks at it again when it is the first.
+ * A clock here is a lower bound: the hart does nothing before it. So a clock that has advanced since may stay in the
+ * heap with its old value; the scheduler reads it again when it becomes the first.
  */
 #ifndef NCUBE_CLOCKS_H
 #define NCUBE_CLOCKS_H
@@ -19,8 +19,7 @@ struct clocks {
     struct heap live; /* of harts */
 };
 
-/* Makes the clocks of harts 0 .. harts-1, none of them live; ends the process when memory is gone. The caller frees them
- * with clocks_free. */
+/* Makes the clocks of harts 0 .. harts-1, none of them live. The caller frees them with clocks_free. */
 void clocks_init(struct clocks *c, uint32_t harts);
 void clocks_free(struct clocks *c);
 

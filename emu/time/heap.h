@@ -1,6 +1,7 @@
 /*
- * A binary heap of small numbers whose order the caller knows, and in which each number's place is known, so that one can
- * be moved or removed in O(log n) without a search. Events (eventq.c) and the clocks of harts (clocks.c) are kept in it.
+ * A binary heap of small numbers. The caller defines their order; the heap records the place of each number, so that
+ * any one can be moved or removed in O(log n) without a search. eventq.c keeps events in it, clocks.c the clocks of
+ * harts.
  *
  *              item[0]           the first
  *             /       \
@@ -8,8 +9,8 @@
  *
  *   place[item[i]] = i           for each i < n
  *
- * `before` says whether item a comes before item b. It is a constant where these functions are called, so that the compiler
- * makes one heap for each order, without calls through pointers.
+ * `before` says whether item a comes before item b. Callers pass a constant function, so that the compiler makes a copy
+ * of the heap for each order and inlines the comparison.
  */
 #ifndef NCUBE_HEAP_H
 #define NCUBE_HEAP_H
@@ -18,8 +19,8 @@
 #include <stdint.h>
 
 struct heap {
-    uint32_t *item;  /* [n], room for as many as there are different items; the caller's */
-    uint32_t *place; /* by item, while it is in the heap; the caller's */
+    uint32_t *item;  /* [n]; the caller allocates as many as there are different items */
+    uint32_t *place; /* by item, valid while it is in the heap; the caller allocates it, too */
     uint32_t n;
 };
 
@@ -56,21 +57,21 @@ HEAP_INLINE void heap_move_down(struct heap *h, uint32_t item, heap_order *befor
     heap_put(h, place, item);
 }
 
-/* Puts an item in that is not there. */
+/* Inserts an item, which must not be in the heap. */
 HEAP_INLINE void heap_insert(struct heap *h, uint32_t item, heap_order *before, const void *of)
 {
     heap_put(h, h->n++, item);
     heap_move_up(h, item, before, of);
 }
 
-/* The item is there, and comes earlier or later than it did. */
+/* Restores the order after the key of an item in the heap has changed. */
 HEAP_INLINE void heap_reorder(struct heap *h, uint32_t item, heap_order *before, const void *of)
 {
     heap_move_up(h, item, before, of);
     heap_move_down(h, item, before, of);
 }
 
-/* Takes out an item that is there; the last one fills the gap. */
+/* Removes an item, which must be in the heap; the last item fills the gap. */
 HEAP_INLINE void heap_remove(struct heap *h, uint32_t item, heap_order *before, const void *of)
 {
     uint32_t place = h->place[item], last = h->item[--h->n];
