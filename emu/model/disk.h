@@ -1,6 +1,6 @@
 /*
  * A drive: an image file and a timing model in virtual time (seek, rotation, transfer, controller, read-ahead,
- * write-through). No QEMU in here.
+ * write-through). Nothing here depends on QEMU.
  */
 #ifndef NCUBE_DISK_H
 #define NCUBE_DISK_H
@@ -24,23 +24,25 @@ struct disk_model { /* every constant's source is in disk_model.c and docs/timin
     uint32_t read_ahead_sectors; /* size of the buffer that read-ahead fills; 0: none */
 };
 
-/* A model by name, NULL if unknown; disk_model_names lists the names, NULL-terminated, the default first. */
+/* Returns the model of that name, or NULL. disk_model_names lists the names, the default first, and ends with NULL. */
 const struct disk_model *disk_model_find(const char *name);
 extern const char *const disk_model_names[];
 
-/* Opens an image for reading and writing and locks it (flock). The caller closes the disk.
- * Returns 0, or -1 with one clear line in error (error_bytes long): missing, not a regular file, in use by
- * another ncube, not ext2 (magic 0xEF53 at byte 1080), larger than the model's drive. */
+/* Opens an image for reading and writing and locks it (flock). The caller closes the disk. Returns 0, or -1 with one
+ * line in error (error_bytes long) if the image is missing, is no regular file, is in use by another ncube, is not ext2
+ * (magic 0xEF53 at byte 1080), or is larger than the model's drive. */
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
+/* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
+/* Returns the number of sectors of the image. */
 uint64_t disk_sectors(const struct disk *d);
 
-/* When a command issued now (drive idle) will be done; advances the drive's mechanical state. now_cycles must not lie
- * before the end of the last command (asserted). A command for no sectors, or for some that do not exist, is refused
- * by the controller: it costs its overhead and moves nothing. */
+/* Returns the time at which a command that begins now will be done, and advances the drive's mechanical state.
+ * now_cycles must not lie before the end of the last command (asserted). The controller refuses a command for no
+ * sectors, or for sectors that do not exist: it takes the overhead and moves nothing. */
 uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t sector, uint32_t sectors);
 
-/* Of the commands so far that were for sectors of this drive. */
+/* Statistics of all commands so far, but for those that the controller refused. */
 struct disk_statistics {
     uint64_t reads, writes;
     uint64_t sectors_read, sectors_written;
@@ -49,8 +51,8 @@ struct disk_statistics {
 };
 struct disk_statistics disk_statistics(const struct disk *d);
 
-/* Moves the bytes; NCU_OK, NCU_EDRIVE (no such sectors) or NCU_EMEDIA (the host cannot read or write the image).
- * Called when the command is done. */
+/* Copies the sectors between image and buffer; called when the command is done. Returns NCU_OK, NCU_EDRIVE if there are
+ * no such sectors, or NCU_EMEDIA if the host cannot read or write the image. */
 int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);
 
 #endif

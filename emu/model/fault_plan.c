@@ -112,7 +112,7 @@ struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue,
     return p;
 }
 
-void fault_plan_tell(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx)
+void fault_plan_on_recovery(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx)
 {
     p->recovered = recovered;
     p->ctx = ctx;

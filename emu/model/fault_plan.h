@@ -1,5 +1,5 @@
 /*
- * The machine's faults in force: kills and revives channels of the network in time, and draws parity errors.
+ * Puts the machine's faults into force: kills and revives channels of the network in time, and draws parity errors.
  */
 #ifndef NCUBE_FAULT_PLAN_H
 #define NCUBE_FAULT_PLAN_H
@@ -11,19 +11,20 @@
 
 struct fault_plan;
 
-/* Adds the events of n faults to the queue. All arguments outlive the plan; trace may be NULL. Ends the process when
- * memory is gone. */
+/* Adds the events of n faults to the queue. All arguments must outlive the plan; trace may be NULL. The caller frees
+ * the plan with fault_plan_free. */
 struct fault_plan *fault_plan_new(const struct topo *topo, struct eventq *queue, struct net *net, struct trace *trace,
                                   const struct fault *fault, uint32_t n);
 void fault_plan_free(struct fault_plan *p);
 
-/* Whom to call when a link or a node has recovered, or noise has ended. */
-void fault_plan_tell(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx);
+/* Has `recovered` called when a link or a node has recovered, or noise has ended. */
+void fault_plan_on_recovery(struct fault_plan *p, void (*recovered)(void *ctx, uint64_t now_cycles), void *ctx);
 
-/* A message of so many payload bytes takes a channel: NCU_OK or NCU_EPARITY. */
+/* Draws for a message of so many payload bytes that takes a channel. Returns NCU_OK, or NCU_EPARITY if it is
+ * damaged. */
 int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint64_t now_cycles);
 
-/* The directed channel that has damaged most messages so far. False: none has. */
+/* Finds the directed channel that has damaged the most messages so far. Returns false if none has damaged any. */
 struct fault_noise {
     uint32_t channel;
     uint64_t damaged, passed;

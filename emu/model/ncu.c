@@ -445,7 +445,7 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t coun
     LIST_INIT(&n->host.sent);
     n->net = net_new(topo, queue, &from_net, n);
     n->plan = fault_plan_new(topo, queue, n->net, trace, fault, faults);
-    fault_plan_tell(n->plan, on_recovery, n);
+    fault_plan_on_recovery(n->plan, on_recovery, n);
     return n;
 }
 

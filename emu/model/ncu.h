@@ -1,11 +1,11 @@
 /*
  * The NCUs: what NCU instructions do (machine.h), on top of the models of network and drives.
  *
- * One struct ncu for the whole machine; nodes are known by their index, which is also their hart's in the
- * scheduler. No QEMU: a node is some memory with a mailbox in it.
+ * One struct ncu models the whole machine. Nodes are known by their index, which is also that of their hart in the
+ * scheduler. Nothing here depends on QEMU: a node is memory with a mailbox in it.
  *
- * A message's bytes are never buffered here. They go from the sender's memory to the receiver's when the last byte
- * is delivered; the sender's buffer is its own again with SEND_DONE.
+ * A message's bytes are never buffered here. They are copied from the sender's memory to the receiver's when the last
+ * byte is delivered; with SEND_DONE the sender may use its buffer again.
  */
 #ifndef NCUBE_NCU_H
 #define NCUBE_NCU_H
@@ -23,86 +23,90 @@
 
 struct ncu;
 
-/* A message of the front end that was damaged is sent again so many times. */
+/* How many times a damaged message of the front end is sent again. */
 #define NCU_HOST_RESENDS 32u
 
 struct ncu_ops {
     void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles);  /* an idle node has been answered */
     void (*cause)(void *ctx, uint32_t index, uint64_t now_cycles); /* a cause waits for a node that is not idle */
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
-    /* A message of the front end has not arrived, and will not: status NCU_E... */
+    /* A message of the front end could not be delivered; status NCU_E... says why. */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
-    void (*recovered)(void *ctx); /* a link or a node has, or its noise has ended: the front end may send now */
+    void (*recovered)(void *ctx); /* a link or node has recovered, or noise has ended; it may send */
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
-    /* QEMU-physical address at which the node may execute what these pages of its memory hold. */
+    /* Returns the QEMU-physical address at which the node executes the contents of these pages of its memory. */
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
 };
 
-/* A machine of `count` nodes. topo, queue, ops, faults and trace (may be NULL) outlive it. */
+/* Makes the NCUs of a machine of `count` nodes. topo, queue, ops, faults and trace (may be NULL) must outlive them. */
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
                     struct trace *trace, const struct fault *fault, uint32_t faults);
 void ncu_free(struct ncu *n);
 
-/* Connects node `index` with its address and memory, and writes the mailbox's identity. `disks` has
- * the I/O node's drives in order (may be NULL for a compute node). */
+/* Connects node `index` with its address and memory, and writes the identity into its mailbox. `disks` lists an I/O
+ * node's drives in order; it may be NULL for a compute node. ram and disks must outlive the NCUs. */
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
                 uint64_t boot_number);
 
-/* What Vertex is to charge for messages on the nodes attached from now on. Without it: nothing. */
+/* Sets the cycles that Vertex charges for messages on all nodes attached from now on; the default is none. */
 void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost);
 
-/* An NCU instruction of node `index` takes effect. Of those that need an answer: true if it is answered, false if
- * the node is idle until wake(). */
+/* Executes an NCU instruction of node `index`. For an instruction that needs an answer: returns true if the answer is
+ * in the mailbox, false if the node is idle until wake(). */
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles);
 
 /* Writes ans0 of the node's mailbox. */
 void ncu_answer(struct ncu *n, uint32_t index, uint64_t value);
 
-/* True if the node has causes that it has not taken. */
+/* Returns true if the node has causes that it has not taken. */
 bool ncu_cause_waits(const struct ncu *n, uint32_t index);
 
-/* Between events: the front end is about to act at that time, which is that of the last event or request, or later. */
+/* Sets the time at which the front end acts between events: not before the last event or request. */
 void ncu_advance(struct ncu *n, uint64_t now_cycles);
 
-/* Sends from the front end, at the time of the event being processed, or of ncu_advance. The bytes are copied. */
+/* Sends a message from the front end, at the time of the event being processed or of ncu_advance. The bytes are
+ * copied. */
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
 
-/* One line about what a node waits for, for the deadlock report. False if it waits for work only: no program, or a
- * file server without a request. */
+/* Writes one line that says what a node waits for, for the deadlock report. Returns false if it only waits for work: it
+ * has no program, or is a file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
-/* Which channel is the noisiest, if there is noise: a line. And what is broken in the machine, or was: a line each, and
- * that of the noise. For what they explain: a deadlock, a load that failed. */
+/* ncu_describe_noise says which channel is the noisiest, in one line, or nothing without noise. ncu_describe_faults
+ * says what has been broken in the machine so far, one line each, and then that line. They explain a deadlock or a
+ * failed load. */
 void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx);
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx);
 
+/* Returns the address of node `index`. */
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
 
 /* ---- What has been counted ---- */
 
-/* Of a node's messages, those with itself, the front end and I/O nodes included. Bytes are payload. */
+/* A node's messages, including those to and from itself, the front end and I/O nodes. Bytes are payload. */
 struct ncu_node_statistics {
-    uint64_t sent, sent_bytes;         /* SENDs; one to a subcube is one */
-    uint64_t received, received_bytes; /* that arrived sound */
-    uint64_t held;                     /* that had come, header first, and waited in the network for a receive */
+    uint64_t sent, sent_bytes;         /* SENDs; a broadcast counts as one */
+    uint64_t received, received_bytes; /* that arrived undamaged */
+    uint64_t held;                     /* whose header had arrived and waited in the network for a receive */
     uint64_t damaged;                  /* SENDs that ended with a parity error, or after one: Vertex sends them again */
     uint64_t failed;                   /* SENDs that ended with another error */
-    uint64_t copies; /* of messages in the node's memory, as Vertex had counted them when the node was last idle */
+    uint64_t copies; /* of messages in the node's memory, as counted by Vertex when the node was last idle */
 };
 struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index);
-/* Those of the front end; no copies. */
+/* The front end's messages; `copies` is 0. */
 struct ncu_node_statistics ncu_host_statistics(const struct ncu *n);
 
-/* Of a drive, up to now, which is not before the last event. */
+/* Statistics of a drive up to now_cycles, which must not lie before the last event. */
 struct ncu_drive_statistics {
     struct disk_statistics commands;
-    uint64_t busy_cycles;  /* for which the controller did a command on it */
-    uint64_t queue_cycles; /* sum over time of the commands that wait or are being done */
+    uint64_t busy_cycles;  /* in which the controller executed a command on it */
+    uint64_t queue_cycles; /* commands that wait or are executed, summed over time */
     uint32_t queue_max;
 };
 struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
                                                  uint64_t now_cycles);
 
+/* Returns the network, for its statistics. */
 const struct net *ncu_net(const struct ncu *n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the NCUs' parts share, and nobody else: ncu.c (instructions, receiving, time), ncu_send.c (sending,
- * broadcasts, the front end's messages), ncu_disk.c (drives), ncu_report.c (what a node waits for).
+ * What the parts of the NCU model share; no other file includes it. ncu.c (instructions, receiving, time), ncu_send.c
+ * (sending, broadcasts, the front end's messages), ncu_disk.c (drives), ncu_report.c (what a node waits for).
  */
 #ifndef NCUBE_NCU_STATE_H
 #define NCUBE_NCU_STATE_H
@@ -13,7 +13,7 @@
 #include "emu/base/nodeset.h"
 #include "emu/model/ncu.h"
 
-#define CHANNELS   (NCU_CHANNELS + 1u) /* and a node's messages to itself, in the channel after its last */
+#define CHANNELS   (NCU_CHANNELS + 1u) /* the last one is for a node's messages to itself */
 #define NODE_ORDER 0x40000000u         /* in the event queue: after the network's own events of the same cycle */
 
 TAILQ_HEAD(transfer_queue, transfer);
@@ -26,9 +26,9 @@ struct transfer {
     const uint8_t *bytes;        /* in the sender's memory, or a copy that the transfer owns */
     uint8_t *copy;
     uint64_t landing;             /* receive buffer, node-physical */
-    uint64_t accepted_cycles;     /* by an ARM that it waited for; else 0 */
+    uint64_t accepted_cycles;     /* time of the ARM for which it waited; else 0 */
     bool restart;                 /* NCU_SEND_RESTART */
-    bool refused;                 /* by the receiver: it comes after a damaged one */
+    bool refused;                 /* by the receiver, because it follows a damaged message */
     uint32_t attempts;            /* of the front end */
     struct ncu_cause sent;        /* the sender's SEND_DONE */
     TAILQ_ENTRY(transfer) queued; /* in receive.waiting; of the front end: in ncu.host_failed */
@@ -36,18 +36,19 @@ struct transfer {
     bool under_way;               /* while it is there */
     /* a broadcast, and its hops */
     uint32_t subcube;          /* dimension of the subcube + 1; 0: no broadcast */
-    uint32_t origin;           /* who broadcasts */
-    struct transfer *parent;   /* of a hop: whose bytes it passes on */
+    uint32_t origin;           /* address of the node that broadcasts */
+    struct transfer *parent;   /* of a hop: the transfer whose bytes it passes on */
     uint32_t forks;            /* hops under way that pass on the bytes of this one */
-    bool landed, left;         /* of a hop: its last byte is there; its sender is done with it */
+    bool landed, left;         /* of a hop: its last byte has arrived; its sender has finished */
     struct ncu_cause received; /* of a hop that has landed: the receiver's RECV_DONE */
 };
 
-/* Either end of the ways to and from other nodes, on which order after damage is kept (machine.h). */
+/* What a node, or the front end, knows of its messages to and from others: keeps their order after damage
+ * (machine.h). */
 struct port {
     LIST_HEAD(, transfer) sent; /* under way */
     struct nodeset stopped;     /* destinations for which a RESTART is due */
-    struct nodeset refused;     /* sources from which it is */
+    struct nodeset refused;     /* sources from which a RESTART is due */
 };
 
 struct receive {
@@ -62,11 +63,11 @@ struct causes { /* a queue in an array that grows */
     uint32_t first, count, room;
 };
 
-struct drive { /* an I/O node's */
+struct drive { /* of an I/O node */
     struct disk *disk;
-    uint32_t queued;                        /* commands that wait or are being done */
+    uint32_t queued;                        /* commands that wait or are being executed */
     uint64_t queue_since;                   /* when that number last changed */
-    struct ncu_drive_statistics statistics; /* without what is going on */
+    struct ncu_drive_statistics statistics; /* of the commands that have ended */
 };
 
 struct ncu_node {
@@ -75,10 +76,10 @@ struct ncu_node {
     uint8_t *ram;
     struct ncu_mailbox *mailbox;
     bool idle;
-    bool reap;        /* SEND_DONE is a cause like any other */
+    bool reap;        /* a successful SEND_DONE is a cause like any other */
     uint64_t wait[3]; /* IDLE's arguments, while idle */
     struct causes causes;
-    struct causes sent; /* SEND_DONE that are no causes, until REAP or SENT */
+    struct causes sent; /* successful SEND_DONE, which wait for REAP or SENT */
     struct receive receive[CHANNELS];
     uint64_t timer; /* event, 0: none */
     struct drive drive[DRIVE_MAX];
@@ -121,33 +122,33 @@ struct ncu {
     uint64_t now_cycles;
 };
 
-/* A node's memory has these bytes. */
+/* Returns true if [addr, addr + bytes) lies in a node's memory. */
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
 
+/* Returns the node with that address, which must exist. */
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
 
-/* Gives a cause to a node, now. */
+/* Gives a cause to a node: wakes it if it is idle, and reports the cause to the scheduler if not. */
 void ncu_cause(struct ncu_node *node, const struct ncu_cause *c);
 
-/* Either end of a node, or of the front end. */
+/* Returns the port of a node, or of the front end. */
 struct port *ncu_port_at(struct ncu *n, uint32_t address);
 
-/* Counts a message that a node, or the front end, sends; and how it has ended. */
+/* Count a message that is sent, and how it has ended. */
 void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes);
 void ncu_count_ended(struct ncu_node_statistics *s, int status);
 
-/* The last byte of a message is there, or never will be: what its receiver sees of it. */
+/* Delivers a message to its receiver, at its end: whole, damaged, or not at all. */
 void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m);
-/* A hop of a broadcast has landed and has been passed on: its receiver gets it. */
+/* Delivers a hop of a broadcast, which has landed and has been passed on, to its receiver. */
 void ncu_receive_hop(struct ncu *n, struct transfer *t);
 
-/* SEND takes effect. */
+/* Execute SEND and DISK. */
 void ncu_send(struct ncu_node *node, const uint64_t *arg);
-/* A hop of a broadcast has been taken by a receive: it is passed on from there. */
-void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
-/* DISK takes effect. */
 void ncu_disk(struct ncu_node *node, const uint64_t *arg);
-/* The network has done with a message (net_ops.done). */
+/* Passes on a hop of a broadcast that a receive at node `at` has taken. */
+void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
+/* Ends a message (net_ops.done). */
 void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Notices that the front end owes: a reply was lost, and the notice of it (vertex/contract/system.h, N_LOST) has found no way
- * either. They are kept until something that was broken recovers.
+ * Notices that the front end owes: a reply was lost, and the notice of that (vertex/contract/system.h, N_LOST) could
+ * not be delivered either. They are kept until a link or node recovers.
  */
 #ifndef NCUBE_OWED_H
 #define NCUBE_OWED_H
@@ -18,18 +18,19 @@ struct owed_notice {
 
 STAILQ_HEAD(owed, owed_notice); /* the oldest first */
 
-/* Makes an empty one. */
+/* Makes an empty list. */
 void owed_init(struct owed *o);
 
-/* Copies the notice. Ends the process when memory is gone. */
+/* Adds a copy of the notice, which is for node `to` with that tag. */
 void owed_keep(struct owed *o, uint32_t to, uint32_t tag, const struct lost_notice *notice);
 
-/* The oldest, which is the caller's to free; NULL: none is owed. */
+/* Removes and returns the oldest notice, which the caller frees; NULL if there is none. */
 struct owed_notice *owed_take(struct owed *o);
 
-/* Moves all notices from one to another that is empty. */
+/* Moves all notices to another list, which need not be initialized. */
 void owed_move(struct owed *to, struct owed *from);
 
+/* Frees all notices. */
 void owed_free(struct owed *o);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * What the node's system software costs beyond what Vertex's own instructions cost: a preset of the machine file
- * (`timing`), for a machine whose messages take as long as those of 1992. Vertex charges it by the NCU
- * (machine.h, CHARGE).
+ * Cycles that Vertex charges for messages on top of those of its instructions, by the NCU instruction CHARGE
+ * (machine.h): presets of the machine file (`timing`), for a machine whose messages take as long as those of 1992.
  */
 #ifndef NCUBE_SOFTWARE_H
 #define NCUBE_SOFTWARE_H
@@ -13,9 +12,9 @@ struct software_preset {
     struct software_cost cost;
 };
 
-extern const struct software_preset software_presets[]; /* the last one's name is NULL */
+extern const struct software_preset software_presets[]; /* ends with a preset whose name is NULL */
 
-/* NULL if there is none of that name. */
+/* Returns the preset of that name, or NULL. */
 const struct software_preset *software_preset_find(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * The machine as wired: compute nodes, NChannel boards, drives, the front end; and the routes between them.
- * Pure data and arithmetic, built from a machine file (config.h). No QEMU, no time.
+ * Pure data and arithmetic, built from a machine file (config.h); nothing here depends on QEMU or on time.
  *
- * Every directed channel has an index: the unit that a message holds while it passes.
+ * Every directed channel has an index. Messages take and free channels by it.
  *
  *   0 .. dim * 2^dim - 1       node n, dimension d: index n * dim + d, leads to n ^ 1 << d
  *   + 2 * (8 j + k)            SI node to the I/O node at io[j], its channel k       (+ 1: the way back)
@@ -17,7 +17,7 @@
 #include "vertex/contract/machine.h"
 
 #define TOPO_ROUTE_MAX    (NODE_MAX_DIM + 3) /* channels on the longest path: I/O node, 13 dimensions, I/O node */
-#define TOPO_SELF_CHANNEL NCU_CHANNELS       /* where a node sees its messages to itself arrive: no real channel */
+#define TOPO_SELF_CHANNEL NCU_CHANNELS       /* number of no real channel: a node's messages to itself arrive on it */
 
 struct topo_drive {
     char volume[VOLUME_NAME_BYTES];
@@ -34,7 +34,7 @@ struct topo_io_node {
 #define TOPO_NONE UINT32_MAX
 
 struct topo {
-    uint32_t dim;       /* 2^dim compute nodes */
+    uint32_t dim;       /* the machine has 2^dim compute nodes */
     uint64_t ram_bytes; /* per node */
     uint32_t nodes_per_cabinet;
     uint32_t shared_text_kb; /* room for program text that a cabinet's nodes share */
@@ -44,45 +44,46 @@ struct topo {
     /* further settings of the machine file live in config.h's structures */
 };
 
-/* Frees what t points to, not t itself. */
+/* Frees the memory that t points to, not t itself. */
 void topo_free(struct topo *t);
 
-/* SI node that channel k of I/O node i on board b reaches in the Sandia wiring: 64k + 4i + b [P0 Table 1]. */
+/* Returns the SI node of channel k of I/O node i on a board in the Sandia wiring: 64k + 4i + board [P0 Table 1]. */
 uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);
 
-/* Number of directed channels in the machine; indices are 0 .. n-1. */
+/* Returns the number n of directed channels in the machine; their indices are 0 .. n-1. */
 uint32_t topo_channels(const struct topo *t);
 
-/* The channels from one node address to another, in order; `via` = the I/O node's channel to use, the sender's if both
- * are I/O nodes, or NCU_VIA_NEAREST: fewest hops, then lowest channel. Without an I/O node it means
- * nothing.
- * Returns the number of channels (0 when from == to), or -1 if an address does not exist or no way leads there.
- * *in_channel: the channel number at which the destination sees the message arrive (0-13, I/O nodes 0-7,
- * the front end 0; TOPO_SELF_CHANNEL when from == to). route holds TOPO_ROUTE_MAX entries.
- * Between two I/O nodes, or an I/O node and the front end, the pair of SI nodes with the fewest hops is taken, then
- * the sender's lowest channel, then the receiver's. */
+/* Writes the channels from one node address to another into route, in order; it has room for TOPO_ROUTE_MAX. `via` is
+ * the channel of the I/O node to use, of the sender if both are I/O nodes; it is ignored if neither is. NCU_VIA_NEAREST
+ * chooses the fewest hops, then the lowest channel. Between two I/O nodes, or an I/O node and the front end, the pair
+ * of SI nodes with the fewest hops is chosen, then the sender's lowest channel, then the receiver's. *in_channel
+ * becomes the destination's number of the channel on which the message arrives: 0-13, on I/O nodes 0-7, at the front
+ * end 0; TOPO_SELF_CHANNEL when from == to. Returns the number of channels (0 when from == to), or -1 if an address
+ * does not exist or no path leads there. */
 int topo_route(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, uint32_t *route, uint32_t *in_channel);
 
-/* The compute node at which a route leaves the hypercube: the destination itself, or its SI node.
- * TOPO_NONE where topo_route returns -1. */
+/* Returns the compute node at which a route leaves the hypercube: the destination itself, or its SI node. TOPO_NONE
+ * where topo_route returns -1. */
 uint32_t topo_exit(const struct topo *t, uint32_t from, uint32_t to, uint64_t via);
 
-/* The node to which a channel leads, and the number of that node's channel on which it arrives. */
+/* Sets *node to the node at which a channel ends, and *in_channel to that node's number of the channel. */
 void topo_channel_end(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *in_channel);
 
-/* The node from which it leads, and that node's number of it. */
+/* Sets *node to the node at which a channel starts, and *out_channel to that node's number of the channel. */
 void topo_channel_start(const struct topo *t, uint32_t channel, uint32_t *node, uint32_t *out_channel);
 
-/* P(x, y) = index of the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
+/* Returns P(x, y): the lowest bit in which x and y differ, -1 if x == y [P0 section 3]. */
 int topo_first_dimension(uint32_t x, uint32_t y);
 
-/* Number of channel-disjoint routings from compute node x to a set of I/O nodes: by the theorem of [P0 section 3]
- * the number of different P(x, SI node); x's own SI node (P = -1) counts as one routing. */
+/* Returns the number of channel-disjoint routings from compute node x to n I/O nodes: by the theorem of [P0 section 3],
+ * the number of different P(x, SI node). If x is an SI node itself, its P = -1 counts as one. */
 uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t *io_nodes, uint32_t n);
 
-const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node); /* NULL if there is none */
+/* Returns the I/O node with that address, or NULL. */
+const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node);
+/* Returns true if the address is a compute node, an I/O node or the front end of this machine. */
 bool topo_has_node(const struct topo *t, uint32_t node);
-/* Bit c: channel c of that node is connected. */
+/* Returns a mask: bit c is set if channel c of that node is connected. */
 uint32_t topo_node_channels(const struct topo *t, uint32_t node);
 
 #endif
