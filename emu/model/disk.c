@@ -5,22 +5,23 @@
  *
  *     sector = track * sectors_per_track + s        track = cylinder * heads + head
  *
- * A revolution has sectors_per_track slots; slot i passes under the heads from angle i * rev / spt on, and the angle
- * at a time is that time modulo rev, for every drive of the machine (as with synchronised spindles). Sector s of a
- * track lies in slot (s + skew of the track) mod spt. Each track is skewed against the one before it by as many slots
- * as pass while the drive moves on to it, so that reading across tracks loses no revolution.
+ * A revolution has sectors_per_track slots; slot i passes under the heads from angle i * rev / spt on. The angle at a
+ * time is that time modulo rev, for every drive of the machine, as with synchronised spindles. Sector s of a track lies
+ * in slot (s + skew of the track) mod spt. Each track is skewed against the one before it by the slots that pass while
+ * the drive moves from one to the other, so that reading across tracks loses no revolution.
  *
  * The buffer. After a read the drive goes on reading until the buffer is full or another command comes:
  *
  *     first                next                 limit
- *       |  in the buffer     |  still to be read  |        next begins to be read at next_cycles, the heads being
+ *       |  in the buffer     |  still to be read  |        the reading of next begins at next_cycles, with the heads
  *       +--------------------+--------------------+        over `track`; next - first <= read_ahead_sectors
  *
- * A read that begins within [first, limit] is served from there: at the bus's rate what has been read, the rest as
- * it arrives. Others seek. What is read ahead does not overwrite the last read's own sectors: limit is its first sector
- * plus the buffer's size. Writes end on the medium, and empty the buffer where they overlap it.
+ * A read that begins within [first, limit] is served from the buffer: sectors that are there at the rate of the bus,
+ * the others as they arrive. Any other read seeks. Read-ahead does not overwrite the sectors of the last read: limit is
+ * that read's first sector plus the size of the buffer. A write ends when the bytes are on the medium, and empties the
+ * buffer if they overlap.
  *
- * All of this is integer arithmetic on cycles: the same on every host.
+ * All times are integer arithmetic on cycles, and so the same on every host.
  */
 #include "emu/model/disk.h"
 
@@ -79,7 +80,7 @@ static uint64_t cylinder_of(const struct disk *d, uint64_t track)
     return track / d->model->heads;
 }
 
-/* Angle, in cycles, at which a slot begins. Slots beyond the last go on into the next revolution. */
+/* Returns the angle, in cycles, at which a slot begins. Slots beyond the last are in the next revolution. */
 static uint64_t slot_angle(const struct disk *d, uint64_t slot)
 {
     return slot * d->rev_cycles / d->model->sectors_per_track;
@@ -94,7 +95,7 @@ static uint64_t slot_of(const struct disk *d, uint64_t sector)
     return (sector % spt + skew) % spt;
 }
 
-/* 1024 times the square root, rounded down. */
+/* Returns 1024 times the square root, rounded down. */
 static uint64_t root_1024(uint64_t n)
 {
     uint64_t square = n << 20, root = 0;
@@ -105,7 +106,8 @@ static uint64_t root_1024(uint64_t n)
     return root;
 }
 
-/* Acceleration governs short seeks, whose time grows with the square root of the distance; long ones coast. */
+/* A short seek accelerates all the way: its time grows with the square root of the distance. A long one coasts: its
+ * time grows with the distance. */
 static uint64_t seek_cycles(const struct disk_model *m, uint64_t distance)
 {
     uint64_t third = m->cylinders / 3, us;
@@ -135,7 +137,7 @@ static uint64_t wait_cycles(const struct disk *d, uint64_t now_cycles, uint64_t 
     return (slot_angle(d, slot) + d->rev_cycles - now_cycles % d->rev_cycles) % d->rev_cycles;
 }
 
-/* When `count` sectors from `sector` on have passed under the heads, which are on `track` now. */
+/* Returns the time at which `count` sectors from `sector` on have passed under the heads, which are on `track` now. */
 static uint64_t pass_cycles(const struct disk *d, uint64_t now_cycles, uint64_t track, uint64_t sector, uint64_t count)
 {
     uint64_t spt = d->model->sectors_per_track;
@@ -160,7 +162,8 @@ static uint64_t bus_cycles(const struct disk *d, uint64_t sectors)
 
 /* ---- The buffer --------------------------------------------------------------------------- */
 
-/* The sectors up to `next` have been read by a time; the oldest give way when the buffer is full. */
+/* Notes that the sectors before `next` have been read at next_cycles; the oldest are dropped when the buffer is
+ * full. */
 static void buffer_fill(struct disk *d, uint64_t next, uint64_t next_cycles)
 {
     struct buffer *b = &d->buffer;
@@ -172,7 +175,7 @@ static void buffer_fill(struct disk *d, uint64_t next, uint64_t next_cycles)
         b->first = next - d->model->read_ahead_sectors;
 }
 
-/* Lets the reading into the buffer go on until now. */
+/* Continues the read-ahead up to now_cycles. */
 static void buffer_settle(struct disk *d, uint64_t now_cycles)
 {
     struct buffer *b = &d->buffer;
@@ -196,7 +199,7 @@ static bool buffer_serves(const struct disk *d, uint64_t sector)
     return d->buffer.first <= sector && sector <= d->buffer.limit;
 }
 
-/* How far the drive reads for a read of [sector, end), read-ahead included. */
+/* Returns the end of what the drive reads for a read of [sector, end), with read-ahead. */
 static uint64_t read_limit(const struct disk *d, uint64_t sector, uint64_t end)
 {
     uint64_t full = sector + d->model->read_ahead_sectors;
@@ -208,7 +211,7 @@ static uint64_t read_limit(const struct disk *d, uint64_t sector, uint64_t end)
 
 /* ---- Commands ----------------------------------------------------------------------------- */
 
-/* For a command the heads go to a sector. */
+/* Counts a seek if a command moves the heads to another cylinder. */
 static void note_movement(struct disk *d, uint64_t sector)
 {
     d->statistics.seeks += cylinder_of(d, d->track) != cylinder_of(d, track_of(d, sector));
@@ -339,13 +342,14 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
     if (d->fd < 0 || fstat(d->fd, &st) < 0)
         return fail(error, error_bytes, image, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return fail(error, error_bytes, image, "not a regular file; a drive needs an ext2 image");
+        return fail(error, error_bytes, image,
+                    "not a regular file; a drive needs an ext2 image, which mke2fs -t ext2 makes");
     if (flock(d->fd, LOCK_EX | LOCK_NB) < 0)
         return fail(error, error_bytes, image, errno == EWOULDBLOCK ? "in use by another ncube" : "cannot be locked");
     if (!is_ext2(d->fd))
-        return fail(error, error_bytes, image,
-                    "not an ext2 file system; "
-                    "if it was one, e2fsck may mend it; mke2fs -t ext2 makes one of a new file");
+        return fail(
+            error, error_bytes, image,
+            "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a new file");
     d->sectors = (uint64_t)st.st_size / SECTOR_BYTES;
     if (d->sectors > model_sectors)
         return fail(error, error_bytes, image, "%llu MB do not fit on a drive of model '%s', which has %llu MB",
@@ -356,7 +360,7 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
 
 /* ---- Life --------------------------------------------------------------------------------- */
 
-/* Slots that are enough for a time; one more than its whole slots, so that rounding loses no revolution. */
+/* Returns the number of slots that take at least this time: one more than fit, so that rounding loses no revolution. */
 static uint64_t slots_in(const struct disk *d, uint64_t cycles)
 {
     return cycles * d->model->sectors_per_track / d->rev_cycles + 1;
@@ -371,7 +375,7 @@ static void derive(struct disk *d)
     d->head_switch_cycles = us_to_cycles(m->head_switch_us);
     d->track_skew = slots_in(d, d->head_switch_cycles);
     d->cylinder_skew = slots_in(d, us_to_cycles(m->seek_track_us));
-    assert(bus_cycles(d, 1) <= slot_angle(d, 1)); /* or a read or write could not stream */
+    assert(bus_cycles(d, 1) <= slot_angle(d, 1)); /* else the bus could not keep up with the medium */
 }
 
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)

@@ -4,21 +4,22 @@
 #include <string.h>
 
 /*
- * scsi-1990: a 5 1/4 inch SCSI drive of 300 MB, of the kind that servers had around 1990. No publication names Sandia's
- * drives; this is one of their class.
- *   rpm                3600, that of nearly all drives of the time
+ * scsi-1990: a 5 1/4 inch SCSI drive of 300 MB, as in servers of around 1990. No publication names Sandia's drives;
+ * this is a drive of their class.
+ *   rpm                3600, as nearly all drives of the time
  *   geometry           UNIX systems of the time knew three drives of this class by name: 965 cylinders, 9 heads and 35
- *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). The middle one lets an
- *                      nsdisk take the 17.3, 19.5 and 20.5 ms of [P0 section 3] for the writes of 4, 8 and 16 KB
- *   seeks              3 ms to the next cylinder, 16 ms on average and 35 ms at most: usual data sheet values
- *   head_switch_us     1 ms, as usual
+ *                      sectors (155 MB); 1515, 9 and 43 (300 MB); 1547, 9 and 46 (327 MB). With the middle
+ *                      one, nsdisk takes the 17.3, 19.5 and 20.5 ms of [P0 section 3] to write 4, 8 and 16 KB
+ *   seeks              3 ms to the next cylinder, 16 ms on average and 35 ms at most: usual values of data sheets
+ *   head_switch_us     1 ms, a usual value of data sheets
  *   overhead_us        1 ms from command to seek: Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling",
  *                      IEEE Computer, March 1994, give 1.1 and 2.2 ms for the reads of two such drives
  *   bus_bytes_per_s    4 MB/s, synchronous SCSI of the first generation
  *   read_ahead_sectors a 32 KB buffer
  *
- * hp97560: a drive that Ruemmler and Wilkes describe there, for comparison: 1.3 GB, a little younger. Their seek curve
- * gives 3.24 + 0.4 = 3.64 ms for 1 cylinder, 8.00 + 0.008 * 654 = 13.2 ms for a third of them, 23.7 ms for all.
+ * hp97560: for comparison, a drive of 1.3 GB that is a little younger and that Ruemmler and Wilkes describe there.
+ * Their seek curve gives 3.24 + 0.4 = 3.64 ms for 1 cylinder, 8.00 + 0.008 * 654 = 13.2 ms for a third of them, 23.7 ms
+ * for all.
  */
 static const struct disk_model models[] = {
     {

@@ -6,7 +6,7 @@
 
 /* ---- Channels ---- */
 
-/* Is this directed channel one of the two at a node's channel `number`? */
+/* Returns true if this directed channel is one of the two at a node's channel `number`. */
 static bool is_of_link(const struct topo *t, uint32_t channel, uint32_t node, uint32_t number)
 {
     uint32_t start, start_channel, end, end_channel;
@@ -16,7 +16,7 @@ static bool is_of_link(const struct topo *t, uint32_t channel, uint32_t node, ui
     return (start == node && start_channel == number) || (end == node && end_channel == number);
 }
 
-/* Both directions of a node's link, if it has that channel. */
+/* Lists both directions of a node's link, if it has that channel. Returns their number. */
 static uint32_t link_channels(const struct topo *t, uint32_t node, uint32_t number, uint32_t *channel)
 {
     uint32_t n = 0;
@@ -108,7 +108,8 @@ static uint64_t times(uint64_t a, uint64_t b)
     return (uint64_t)((unsigned __int128)a * b >> 32);
 }
 
-/* The probability that no byte of so many is hit: (1 - rate)^bytes, in integers, which are the same on every host. */
+/* Returns the probability that none of so many bytes is damaged: (1 - rate)^bytes, in integers, so that it is the same
+ * on every host. */
 static uint64_t sound_probability(uint32_t rate, uint64_t bytes)
 {
     uint64_t power = ONE - ONE / FAULT_RATE_ONE * rate, result = ONE;

@@ -18,7 +18,7 @@ struct fault_plan {
     uint32_t faults;
     struct fault_event *event; /* [2 * faults] */
     uint64_t *passed;          /* messages that have taken each channel; NULL: no parity errors in this machine */
-    uint64_t *damaged;         /* of these */
+    uint64_t *damaged;         /* how many of these were damaged */
     void (*recovered)(void *ctx, uint64_t now_cycles); /* or NULL */
     void *ctx;
 };

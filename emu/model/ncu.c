@@ -1,3 +1,7 @@
+/*
+ * The NCUs: causes and how nodes learn of them, receiving, and the NCU instructions. Sending is in ncu_send.c, drives
+ * are in ncu_disk.c, texts for the user in ncu_report.c.
+ */
 #include "emu/model/ncu.h"
 
 #include <assert.h>
@@ -40,7 +44,7 @@ static struct ncu_cause causes_pop(struct causes *q)
     return q->cause[first];
 }
 
-/* The node's kernel learns of a message only now. */
+/* Traces that the node's kernel learns of a message. */
 static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c)
 {
     if (c->kind == CAUSE_RECV_DONE)
@@ -158,7 +162,7 @@ static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t
                               .start_cycles = t->parent != NULL ? t->sent.start_cycles : m->start_cycles};
 }
 
-/* Gives the armed buffer to a header, if it is there and large enough. */
+/* Gives the armed buffer to a header. Returns false if none is armed, or it is too small. */
 static bool receive_take(struct receive *r, struct transfer *t)
 {
     if (!r->armed || r->landing || t->message->bytes > r->bytes)
@@ -185,7 +189,7 @@ struct port *ncu_port_at(struct ncu *n, uint32_t address)
     return address == NODE_HOST ? &n->host : &ncu_node_at(n, address)->port;
 }
 
-/* Whether the receiver takes nothing from this source until a RESTART, which this is not. */
+/* Returns true if the receiver refuses this message: it accepts nothing from that source until a RESTART. */
 static bool port_refuses(struct port *port, const struct transfer *t, uint32_t from)
 {
     if (t->restart)
@@ -214,7 +218,7 @@ static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
     return false;
 }
 
-/* Something has changed at a channel: does its first waiting header land now? */
+/* Lets the first waiting header of a channel land, if it can; a receive has been armed, or has ended. */
 static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now)
 {
     struct transfer *t = TAILQ_FIRST(&r->waiting);
@@ -240,7 +244,7 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
     n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
 }
 
-/* RECV_DONE; the channel is free again. */
+/* Ends a receive with RECV_DONE; the channel may be armed for the next. */
 static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
 {
     struct receive *r = &node->receive[c->channel];
@@ -292,7 +296,7 @@ void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
 static void execute_arm(struct ncu_node *node, const uint64_t *arg)
 {
     if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
-        return; /* Vertex checks; nothing can be received into what is not there */
+        return; /* Vertex checks first; no receive is armed outside of memory */
     struct receive *r = &node->receive[arg[0]];
     r->armed = true;
     r->addr = arg[1];
@@ -362,7 +366,7 @@ static bool execute_text(struct ncu_node *node)
     uint64_t addr = node->mailbox->arg[0], bytes = node->mailbox->arg[1];
 
     if ((addr | bytes) % NODE_PAGE_BYTES != 0 || !ncu_memory_has(n, addr, bytes)) {
-        n->ops->fault(n->ctx, node->index, "TEXT of what are no pages of its memory");
+        n->ops->fault(n->ctx, node->index, "the NCU instruction TEXT names no whole pages of its memory");
         return false;
     }
     node->mailbox->ans[0] = n->ops->text(n->ctx, node->index, addr, bytes);

@@ -1,6 +1,6 @@
 /*
- * The NCUs' drives: commands, one at a time per controller, in order of arrival [P0 section 3], and what is counted of
- * them.
+ * The NCUs' drives: a controller executes commands one at a time, in order of arrival [P0 section 3]; and the
+ * statistics of drives.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- Queues ---- */
 
-/* The drive's queue gets longer or shorter, now. */
+/* Changes the length of a drive's queue, and accounts for the time at its old length. */
 static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
 {
     struct drive *d = &node->drive[drive];
@@ -29,7 +29,7 @@ static void queue_add(struct disk_command *c)
     queue_change(c->node, c->drive, 1);
 }
 
-/* The first is done. */
+/* Removes the first command, which has been executed. */
 static void queue_remove(struct disk_command *c)
 {
     STAILQ_REMOVE_HEAD(&c->node->commands, queued);
@@ -46,7 +46,7 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
 
     s.commands = disk_statistics(d->disk);
     s.queue_cycles += d->queued * (now_cycles - d->queue_since);
-    const struct disk_command *c = STAILQ_FIRST(&node->commands); /* the one that is being done */
+    const struct disk_command *c = STAILQ_FIRST(&node->commands); /* the one that is being executed */
     if (c && c->drive == drive && now_cycles > c->service_cycles)
         s.busy_cycles += now_cycles - c->service_cycles;
     return s;

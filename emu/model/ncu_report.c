@@ -1,5 +1,5 @@
 /*
- * What a node waits for, and what is broken, in words.
+ * Texts for the user: what a node waits for, and what is broken.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"
 
-/* "any" or a number, in a buffer of the caller's. */
+/* Returns "any", or the number as text in the caller's buffer. */
 static const char *name_number(uint64_t number, char *text, size_t bytes)
 {
     if (number == NCU_WAIT_ANY)
@@ -19,7 +19,7 @@ static const char *name_number(uint64_t number, char *text, size_t bytes)
     return text;
 }
 
-/* "any" or a type as the program calls it. */
+/* Returns "any", or the message type as the program knows it. */
 static const char *name_type(uint64_t type, char *text, size_t bytes)
 {
     return name_number(type == NCU_WAIT_ANY ? type : TAG_NUMBER(type), text, bytes);
@@ -35,7 +35,7 @@ static bool serves_files(const struct ncu_node *node)
 static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
 #undef CALL_NAME
 
-/* In a call that other nodes make as well. */
+/* Describes a wait in a call that all nodes of a group make. */
 static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
 {
     uint32_t context = TAG_CONTEXT((uint32_t)node->wait[2]), type = TAG_NUMBER((uint32_t)node->wait[2]);

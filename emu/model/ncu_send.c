@@ -43,7 +43,7 @@ static bool port_is_sending(const struct port *port, uint32_t to)
     return false;
 }
 
-/* Whether a message may start: not to where a RESTART is due, unless it is one. */
+/* Returns true if a message may start: no RESTART is due for its destination, or it is one. */
 static bool port_lets_out(struct port *port, const struct transfer *t)
 {
     if (t->restart)
@@ -145,7 +145,7 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
     memcpy(t->copy, bytes, count);
     t->bytes = t->copy;
     host_start(n, t);
-    if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the one before was given up */
+    if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the RESTART was given up */
         host_restart(n, to);
 }
 
@@ -184,8 +184,8 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
     t->sent.status = t->refused ? NCU_EPARITY : m->status;
     t->sent.done_cycles = now_cycles;
     ncu_deliver(n, t, m);
-    /* A sender whose message was held up learns of its end one lookahead after the ARM that let it in: the
-     * release travels back over the path. So an ARM, too, affects no other node sooner than that. */
+    /* The sender of a message that was held learns of its end no sooner than one lookahead after the ARM that accepted
+     * it: the release travels back over the path. So an ARM, too, affects no other node within the lookahead. */
     uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + NET_LOOKAHEAD_CYCLES : 0;
     if (earliest > now_cycles)
         eventq_add(n->events, earliest, NODE_ORDER, send_done, t);
@@ -195,16 +195,17 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 
 /* ---- Broadcasts ----
  *
- * A broadcast is a tree of hops, each a message to a neighbour. Who starts it sends over all dimensions of the subcube;
- * who gets it over dimension k passes it on over the dimensions above k:
+ * A broadcast is a tree of hops, each a message to a neighbour. The node that starts it sends over all dimensions of
+ * the subcube; a node that receives it over dimension k passes it on over the dimensions above k:
  *
- *     0 --0--> 1 --1--> 3 --2--> 7        A hop passes on while it lands: its forks ask for their channels when its
- *     |        +---2--> 5                 header has been taken, and read the receiver's memory behind the bytes that
- *     +---1--> 2 --2--> 6                 come in. The receiver gets the buffer when all have read it.
+ *     0 --0--> 1 --1--> 3 --2--> 7        A hop is passed on while it lands: its forks ask for channels as soon as
+ *     |        +---2--> 5                 a receive has taken its header, and read the receiver's memory behind the
+ *     +---1--> 2 --2--> 6                 bytes that arrive. The receiver gets the buffer when all have read it.
  *     +---2--> 4
  *
- * No hop holds more than one channel, and a receive of dimension k waits only for hops of higher dimensions: no circle.
- * A hop takes the same channels as a message of its origin to that node, in the same order: they keep theirs.
+ * No hop has more than one channel, and a receive of dimension k waits only for hops of higher dimensions: no deadlock.
+ * A hop takes the same channels, in the same order, as a message of its origin to that node: so the two keep their
+ * order.
  */
 
 static void transfer_end_hop(struct transfer *t)
@@ -213,7 +214,7 @@ static void transfer_end_hop(struct transfer *t)
         transfer_free(t);
 }
 
-/* One hop less passes on the bytes of t: t is the broadcast itself, or a hop. */
+/* Notes that a fork of t, which is the broadcast itself or a hop, has ended; the last one ends t. */
 static void fork_done(struct transfer *t)
 {
     struct ncu *n = t->ncu;
@@ -225,7 +226,7 @@ static void fork_done(struct transfer *t)
         send_done(t, n->now_cycles);
         return;
     }
-    assert(t->landed); /* a fork has begun after its hop, and has as many bytes */
+    assert(t->landed); /* a fork starts after its hop, and has as many bytes */
     ncu_receive_hop(n, t);
     transfer_end_hop(t);
 }
@@ -291,7 +292,7 @@ static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcub
 
 /* ---- SEND ---- */
 
-/* NCU_OK: it is under way. */
+/* Checks a SEND and starts its message. Returns NCU_OK if it is under way. */
 static int start_send(struct ncu_node *node, struct transfer *t, const uint64_t *arg)
 {
     struct ncu *n = node->ncu;

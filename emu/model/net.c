@@ -1,8 +1,8 @@
 /*
  * The network in virtual time.
  *
- * A message under way is a worm: it holds route[freed .. taken - 1] and has exactly one event queued, unless it waits
- * for another worm or for a receive.
+ * A message under way is a worm: it has the channels route[freed .. taken - 1], and exactly one event is queued for it,
+ * unless it waits for another worm or for a receive.
  *
  *     ASKING --> CROSSING --> ... --> ARRIVED --> DRAINING --> DONE
  *       |  ^     45 cycles    last      72 cycles    tail frees the channels
@@ -12,9 +12,10 @@
  *
  *     ASKING, CROSSING or WAITING --(the channel it wants is dead)--> RETREATING, 45 cycles per channel it has --> DONE
  *
- * Every channel has an owner and a queue of the worms that wait for it. A free channel is taken at once; a channel
- * that is freed goes at once to the head of its queue. Since a worm asks in an event, the queue's order is the order
- * of events: first come first served, and in one cycle by the channel number the header comes from (net.h, "Order").
+ * A channel has an owner, or is free, and has a queue of the worms that wait for it. A free channel is taken at once; a
+ * channel that is freed goes at once to the head of its queue. Since a worm asks in an event, the queue is in the order
+ * of events: first come, first served, and in one cycle by the number of the channel on which the header came (net.h,
+ * "Order").
  *
  * The work per message depends on its hops, not on its bytes.
  */
@@ -30,25 +31,25 @@ enum phase { PHASE_FAULT, PHASE_FREE, PHASE_ASK, PHASE_HEADER, PHASE_DONE };
 enum worm_state { ASKING, WAITING, CROSSING, ARRIVED, HELD, DRAINING, RETREATING };
 
 struct worm {
-    struct net_message m; /* first: net_accept gets back to the worm from it */
+    struct net_message m; /* must be first: net_accept casts back from it */
     struct net *net;
     STAILQ_ENTRY(worm) queued; /* in channel.waiting */
     LIST_ENTRY(worm) listed;   /* in net.worms */
-    uint64_t event;            /* the one event of this worm, 0: none */
+    uint64_t event;            /* id of this worm's event, 0: none */
     uint64_t accepted_cycles;
     uint64_t waits_since; /* while WAITING */
     enum worm_state state;
-    uint32_t at, at_channel; /* where the header is: node, and the channel it came in by */
-    uint32_t taken, freed;   /* channels of the route */
+    uint32_t at, at_channel; /* where the header is: the node, and its channel by which it came */
+    uint32_t taken, freed;   /* numbers of channels of the route */
     uint32_t route[TOPO_ROUTE_MAX];
 };
 
 struct channel {
-    uint32_t dead; /* how many faults lie on it */
+    uint32_t dead; /* number of faults that keep it dead */
     struct worm *owner;
     STAILQ_HEAD(, worm) waiting;
-    uint64_t taken_cycles;                    /* by its owner */
-    struct net_channel_statistics statistics; /* without what is going on */
+    uint64_t taken_cycles;                    /* when its owner took it */
+    struct net_channel_statistics statistics; /* of what has ended */
 };
 
 struct net {
@@ -122,7 +123,7 @@ static void schedule(struct worm *w, uint64_t at_cycles, enum phase phase, uint3
     w->event = eventq_add(w->net->queue, at_cycles, order_of(phase, node, channel), worm_run, w);
 }
 
-/* When the tail has passed the first channel that is still held. */
+/* Returns the time at which the tail leaves the first channel that the worm has. */
 static uint64_t next_free_cycles(const struct worm *w)
 {
     uint64_t tail = w->m.done_cycles - NET_HOP_CYCLES * (uint64_t)(w->m.hops - w->freed - 1);
@@ -170,7 +171,7 @@ static void wait_for_channel(struct worm *w, uint64_t now_cycles)
     STAILQ_INSERT_TAIL(&c->waiting, w, queued);
 }
 
-/* The header gives up the channel it came by, 45 cycles from now; without one the message is done. */
+/* Schedules a retreat: the header gives up its last channel in 45 cycles. Without channels the message is done. */
 static void schedule_retreat(struct worm *w, uint64_t now_cycles)
 {
     uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;
@@ -184,8 +185,8 @@ static void schedule_retreat(struct worm *w, uint64_t now_cycles)
     schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_FREE, node, channel);
 }
 
-/* A message about it, of a header's length, goes back. So what a request sets free never tells another node of a dead
- * channel within the lookahead: it takes one hop at least to get here. */
+/* The sender learns of a dead channel by a message of a header's length. With the hop at least that the header took to
+ * get here, no node learns of it within the lookahead of the request that let the header go on. */
 static void turn_back(struct worm *w, uint64_t now_cycles)
 {
     w->m.status = NCU_ELINK;
@@ -268,7 +269,7 @@ static void accept(struct worm *w, uint64_t now_cycles)
 
 static void deliver_header(struct worm *w, uint64_t now_cycles)
 {
-    w->state = HELD; /* unless header() takes it, or lets it in by net_accept */
+    w->state = HELD; /* unless header() returns true or calls net_accept */
     if (w->net->ops->header(w->net->ctx, &w->m, now_cycles))
         net_accept(w->net, &w->m, now_cycles);
 }
@@ -308,7 +309,7 @@ static void retreat(struct worm *w, uint64_t now_cycles)
     schedule_retreat(w, now_cycles);
 }
 
-/* The one event of a worm. */
+/* Does the next step of a worm, in its event. */
 static void worm_step(struct worm *w, uint64_t now_cycles)
 {
     switch (w->state) {

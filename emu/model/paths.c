@@ -33,7 +33,7 @@ bool path_shares_channel(const struct path *a, const struct path *b)
     return false;
 }
 
-/* Gives group `to` to all of group `from`. */
+/* Moves all paths of group `from` into group `to`. */
 static void merge(uint32_t *group, uint32_t n, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
 /*
- * The constants are differences: published times less those of our own kernel, which docs/timing.md gives with the
+ * The constants are differences between published times and those of Vertex, which docs/timing.md gives with the
  * commands that measure them (tests/guest/measure, examples/diskmon).
  *
  *   start-up, send and receive together     published, of the nCUBE 2's system: about 160 us; own, by the way that

@@ -99,7 +99,7 @@ uint32_t topo_node_channels(const struct topo *t, uint32_t node)
     return channels;
 }
 
-/* The gates of a node, ascending by channel; `via` keeps one of an I/O node's. Returns their number. */
+/* Lists the gates of a node, in the order of its channels; `via` selects one of an I/O node's. Returns their number. */
 static uint32_t find_gates(const struct topo *t, uint32_t node, uint64_t via, struct gate gates[NCU_SI_CHANNELS])
 {
     if (node < compute_nodes(t)) {
@@ -126,12 +126,12 @@ static uint32_t hops_between(uint32_t x, uint32_t y)
     return (uint32_t)__builtin_popcount(x ^ y);
 }
 
-/* The pair of gates with the fewest hops; the first of equals. False if either has none. */
+/* Finds the pair of gates with the fewest hops, the first of equals. Returns false if either node has no gate. */
 static bool nearest_gates(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, struct gate *leave,
                           struct gate *enter)
 {
     struct gate a[NCU_SI_CHANNELS], b[NCU_SI_CHANNELS];
-    bool leaves_by = NODE_IS_IO(from); /* else `via` is the channel by which it enters */
+    bool leaves_by = NODE_IS_IO(from); /* else `via` is the channel by which the message enters */
     uint32_t na = find_gates(t, from, leaves_by ? via : NCU_VIA_NEAREST, a);
     uint32_t nb = find_gates(t, to, leaves_by ? NCU_VIA_NEAREST : via, b);
     uint32_t best = UINT32_MAX;
@@ -210,7 +210,7 @@ void topo_channel_start(const struct topo *t, uint32_t channel, uint32_t *node, 
         *node = channel / t->dim;
         return;
     }
-    /* A link's two directions have neighbouring indices, and the one begins where the other ends. */
+    /* The two directions of a link have neighbouring indices, and one starts where the other ends. */
     topo_channel_end(t, io_link_base(t) + ((channel - io_link_base(t)) ^ 1), node, out_channel);
 }
 

@@ -1,3 +1,6 @@
+/*
+ * Cabinets: the RAM in a memfd, the QEMU process on it, and the report of its end.
+ */
 #define _GNU_SOURCE
 #include "emu/qemu/cabinet.h"
 
@@ -15,7 +18,7 @@
 #include "vertex/contract/machine.h"
 
 #define QEMU           "qemu-system-riscv64"
-#define SLACK_BYTES    (4ull << 20) /* at the top, where QEMU's reset puts its device tree */
+#define SLACK_BYTES    (4ull << 20) /* at the top, where QEMU puts its device tree at reset */
 #define STATUS_NO_QEMU 127
 
 static int make_ram(struct cabinet *c)
@@ -36,7 +39,8 @@ static void keep_open(int fd)
     fcntl(fd, F_SETFD, 0);
 }
 
-/* A value in one of QEMU's option strings: there a comma ends it, and two are one. `to` holds twice the text. */
+/* Escapes a value for QEMU's option strings, in which a comma ends a value and two commas stand for one. `to` has room
+ * for twice the text. */
 static void escape(char *to, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -47,13 +51,13 @@ static void escape(char *to, const char *text)
     *to = '\0';
 }
 
-/* In the child, between fork and exec. */
+/* Runs in the child: redirects its descriptors and executes QEMU. */
 static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
 {
     char object[128], smp[16], memory[32], escaped[2 * strlen(plugin) + 1], plugin_options[2 * strlen(plugin) + 256];
 
     escape(escaped, plugin);
-    setsid(); /* Ctrl-C is for ncube alone */
+    setsid(); /* Ctrl-C goes to ncube only */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -138,7 +142,7 @@ void cabinet_stop(struct cabinet *c)
     *c = (struct cabinet){.ram_fd = -1, .log_fd = -1};
 }
 
-/* The last line that QEMU printed, without its newline; empty if it printed nothing. */
+/* Reads the last line that QEMU printed, without its newline; it is empty if QEMU printed nothing. */
 static void read_last_line(int fd, char *line, size_t bytes)
 {
     char log[4096];
@@ -164,7 +168,7 @@ uint64_t cabinet_worked(const struct cabinet *c)
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     text[n] = '\0';
-    const char *end = strrchr(text, ')'); /* of the command's name, which may hold anything */
+    const char *end = strrchr(text, ')'); /* of the command's name, which may contain spaces and brackets */
     if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
         return 0;
     return user + system;

@@ -1,9 +1,9 @@
 /*
  * Instruction classes and their cycles.
  *
- * Sources: an nCUBE 2 node does about 7 MIPS and 2.7 double-precision MFLOPS at 20 MHz [P0 section 1], that is
- * about 2.9 cycles an instruction and 7.4 a floating-point operation with its loads and loop. The defaults are
- * chosen so that RISC-V code compiled with -O2 comes to these rates; docs/timing.md states what was measured.
+ * Sources: an nCUBE 2 node executes about 7 MIPS and 2.7 double-precision MFLOPS at 20 MHz [P0 section 1]: about 2.9
+ * cycles for an instruction, and 7.4 for a floating-point operation with its loads and loop. The defaults are chosen so
+ * that RISC-V code compiled with -O2 reaches these rates; docs/timing.md has the measurements.
  */
 #include "emu/qemu/cost.h"
 
@@ -25,7 +25,7 @@ int cost_class_find(const char *name)
     return -1;
 }
 
-/* Quadrants 0 and 2 of the 16-bit forms: by funct3, loads and stores of both register files. */
+/* Classifies 16-bit loads and stores (quadrants 0 and 2) of both register files by their funct3. */
 static enum cost_class class_of_compressed_memory(uint32_t funct3)
 {
     switch (funct3) {
@@ -57,7 +57,7 @@ static enum cost_class class_of_compressed(uint32_t insn)
     return (insn & 0x7c) == 0 ? COST_JUMP : COST_ALU; /* c.jr, c.jalr; c.mv, c.add */
 }
 
-/* OP-FP: funct7 without the format bits. */
+/* Classifies OP-FP by its funct7 without the two format bits. */
 static enum cost_class class_of_fp(uint32_t funct5)
 {
     switch (funct5) {

@@ -1,8 +1,10 @@
 /*
- * As long as harts run but shortly, one processor is faster than two: a hand-over by futex costs some microseconds on
- * one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, which few other runs have
- * (processors.h), and harts are placed on the others only for a long run beside other harts (docs/performance.md has
- * the figures).
+ * Grants harts, waits for them, and places them on the host's processors.
+ *
+ * While harts run for short times only, one processor is faster than two: a hand-over by futex takes a few microseconds
+ * on one processor and 25 to 50 across two. So ncube and its cabinets stay together on one, the home processor, which
+ * few other runs use (processors.h). A hart is placed on another only for a long run beside other harts
+ * (docs/performance.md has the figures).
  */
 #define _GNU_SOURCE
 #include "emu/qemu/harts.h"
@@ -17,7 +19,7 @@
 #include "emu/base/signals.h"
 #include "emu/qemu/futex.h"
 
-/* All of this is a matter of speed only: refused, everything works as well. */
+/* Placing threads only affects speed, so a refusal by the host is ignored. */
 static void keep_on(pid_t thread, int processor)
 {
     cpu_set_t set;
@@ -47,7 +49,7 @@ static void find_processors(struct harts *h, uint32_t most)
     keep_on(0, home);
 }
 
-/* The new own processor takes the first place, and what was there the place of the new one, if that had one. */
+/* Makes a processor home: it swaps places with the former home, if it is in the list. */
 static void change_home(struct harts *h, int home)
 {
     int before = h->processor[0];
@@ -86,7 +88,7 @@ void harts_bring(const struct harts *h, pid_t thread)
     keep_on(thread, h->processor[0]);
 }
 
-/* The processor with the fewest harts; the preferred one, unless a move makes that better. */
+/* Returns the processor with the fewest running harts, but the preferred one unless a move makes them more even. */
 static uint32_t least_busy(const struct harts *h, uint32_t preferred)
 {
     uint32_t best = preferred;
@@ -185,13 +187,14 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
     return __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
 }
 
-/* May return early. False: a signal came, or a process ended. */
+/* Sleeps for at most limit_ms, or less. Returns false if a signal came or a process ended. */
 static bool doze(struct harts *h, uint32_t bell, int limit_ms)
 {
     struct control *c = h->control;
 
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell && !signals_any()) /* one may have come before `bell` */
+    if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
+        !signals_any()) /* a signal may have come before `bell` was read */
         futex_wait(&c->doorbell, bell, limit_ms);
     __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
     return !signals_end() && !signals_take_child();

@@ -15,7 +15,7 @@ static bool take(int fd, const char *space, int processor, uint32_t rank)
     return bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) == 0;
 }
 
-/* `here` first, then the others in order. -1: this rank is taken on all of them. */
+/* Claims a rank on `here`, else on the first other processor where it is free. Returns -1 if it is taken on all. */
 static int take_rank(int fd, const char *space, const cpu_set_t *allowed, int here, uint32_t rank)
 {
     if (CPU_ISSET(here, allowed) && take(fd, space, here, rank))
@@ -26,7 +26,7 @@ static int take_rank(int fd, const char *space, const cpu_set_t *allowed, int he
     return -1;
 }
 
-/* The best claim with a rank below `ranks`; fd -1 without one. */
+/* Makes the best claim with a rank below `ranks`; its fd is -1 if there is none. */
 static struct claim find(const char *space, const cpu_set_t *allowed, int here, uint32_t ranks)
 {
     struct claim c = {.space = space, .fd = -1, .processor = here, .rank = PROCESSORS_RANKS};

@@ -11,8 +11,8 @@ struct text {
     SLIST_ENTRY(text) listed;
     uint64_t offset;
     size_t bytes;
-    const uint8_t *first; /* the copy that was made first */
-    bool placed[];        /* by cabinet: a copy is there */
+    const uint8_t *first; /* the first copy, to compare with */
+    bool placed[];        /* by cabinet: its pool has a copy */
 };
 
 struct text_pool {

@@ -25,8 +25,8 @@ static void enter_kernel(struct account *a, uint64_t now_cycles)
     a->kernel_since = now_cycles;
 }
 
-/* A cause may fall due on the way in; then the part of the way before it has been taken for user code, and is taken
- * back here: only the sum is not negative. */
+/* A cause may fall due on the way into the kernel. Then account_handled has counted the part of the way before the
+ * cause as user code, and this addition takes it back: it may be negative, but the sum is not. */
 void account_trap(struct account *a, uint64_t user_since, uint64_t now_cycles, uint64_t entry_cycles,
                   uint64_t instructions)
 {

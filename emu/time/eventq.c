@@ -1,8 +1,8 @@
 /*
- * An event lives in a slot until it runs or is cancelled. The heap holds slot numbers.
+ * The event queue. An event has a slot until it runs or is cancelled; the heap contains slot numbers.
  *
- * An id is (generation of the slot << 32 | slot number + 1). The generation counts the slot's uses, so that the id of an
- * event that is gone does not cancel its successor in the slot.
+ * An id is (generation of the slot << 32 | slot number + 1). The generation counts the uses of the slot, so that the id
+ * of an event that has run does not cancel the next event in its slot.
  */
 #include "emu/time/eventq.h"
 
@@ -22,15 +22,15 @@ struct event_slot {
     void *arg;
     uint32_t order;
     uint32_t generation;
-    uint32_t next_free; /* while free: the next free slot */
+    uint32_t next_free; /* of a free slot: the next free one, or NO_SLOT */
     bool queued;
 };
 
 struct eventq {
     struct event_slot *slot; /* [slots] */
-    struct heap heap;        /* of slot numbers: the queued ones */
+    struct heap heap;        /* numbers of the slots with queued events */
     size_t slots;
-    uint32_t free_slot; /* head of the list of free slots */
+    uint32_t free_slot; /* head of the list of free slots, or NO_SLOT */
     uint64_t sequence;  /* of the next event */
     uint64_t now_cycles;
 };
@@ -77,7 +77,7 @@ static bool runs_before(const void *slots, uint32_t x, uint32_t y)
     return a->sequence < b->sequence;
 }
 
-/* Takes a slot out of the heap and frees it. */
+/* Removes a slot from the heap and frees it. */
 static void take_out(struct eventq *q, uint32_t slot)
 {
     heap_remove(&q->heap, slot, runs_before, q->slot);

@@ -387,16 +387,16 @@ Test(disk, what_is_not_an_ext2_image_is_refused)
     int fd = open(image, O_WRONLY);
     cr_assert_eq(pwrite(fd, "\x53\x00", 2, 1080), 2);
     close(fd);
-    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may mend it; mke2fs -t ext2 makes one of a "
+    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a "
                           "new file");
     cr_assert_eq(truncate(image, 0), 0);
-    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may mend it; mke2fs -t ext2 makes one of a "
+    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a "
                           "new file");
     unlink(image);
     expect_refused("/tmp", "Is a directory");
     snprintf(fifo, sizeof fifo, "/tmp/ncube-fifo-%d", (int)getpid());
     cr_assert_eq(mkfifo(fifo, 0600), 0);
-    expect_refused(fifo, "not a regular file; a drive needs an ext2 image");
+    expect_refused(fifo, "not a regular file; a drive needs an ext2 image, which mke2fs -t ext2 makes");
     unlink(fifo);
 }
 
