@@ -91,7 +91,7 @@ void fault_describe(const struct fault *f, const struct topo *t, uint64_t now_cy
     else if (f->from_cycles > 0)
         snprintf(text, bytes, "%s has been dead since %.6f s", name, seconds(f->from_cycles));
     else
-        snprintf(text, bytes, "%s has been dead from the start", name);
+        snprintf(text, bytes, "%s has been dead since the start", name);
 }
 
 /* ---- Parity ---- */

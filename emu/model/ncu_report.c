@@ -46,7 +46,7 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
         return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
     if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
         return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
-    return (size_t)snprintf(text, bytes, "waits in context %u for a message of type %u from node %s", context, type,
+    return (size_t)snprintf(text, bytes, "waits for a message of type %u in context %u from node %s", type, context,
                             from);
 }
 
@@ -67,13 +67,13 @@ static size_t describe_idle(const struct ncu_node *node, char *text, size_t byte
         return (size_t)snprintf(text, bytes, "waits for the file server on node %s",
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_MEMORY:
-        return (size_t)snprintf(text, bytes, "waits for memory, until a message of its own has been received");
+        return (size_t)snprintf(text, bytes, "waits for memory until one of its messages has been received");
     case NCU_WAIT_DISK:
         return (size_t)snprintf(text, bytes, "waits for drive %s", name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_TIME:
         return (size_t)snprintf(text, bytes, "waits for a signal");
     default:
-        return (size_t)snprintf(text, bytes, "waits for something unknown (%" PRIu64 ")", node->wait[0]);
+        return (size_t)snprintf(text, bytes, "waits for an unknown reason (%" PRIu64 ")", node->wait[0]);
     }
 }
 
@@ -112,8 +112,7 @@ static void describe_noise(const struct ncu *n, const struct fault_noise *noise,
     topo_channel_end(n->topo, noise->channel, &end, &channel);
     node_name(node, name);
     node_name(end, end_name);
-    snprintf(text, bytes,
-             "the noisiest channel is that from %s to %s: it has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
+    snprintf(text, bytes, "the noisiest channel, from %s to %s, has damaged %" PRIu64 " of %" PRIu64 " message%s", name,
              end_name, noise->damaged, noise->passed, plural(noise->passed));
 }
 

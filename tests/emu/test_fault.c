@@ -70,13 +70,13 @@ Test(fault, is_named_with_its_times)
         struct fault f;
         const char *text;
     } c[] = {
-        {{.kind = FAULT_NODE, .node = 4, .until_cycles = FAULT_NEVER}, "node 4 has been dead from the start"},
+        {{.kind = FAULT_NODE, .node = 4, .until_cycles = FAULT_NEVER}, "node 4 has been dead since the start"},
         {{.kind = FAULT_NODE, .node = NODE_IO(3, 2), .from_cycles = 20000, .until_cycles = FAULT_NEVER},
          "I/O node 2 of board 3 has been dead since 0.001000 s"},
         {{.kind = FAULT_LINK, .node = 5, .channel = 1, .from_cycles = 20000, .until_cycles = 40000},
          "the link at channel 1 of node 5 was dead from 0.001000 s to 0.002000 s"},
         {{.kind = FAULT_DRIVE, .node = NODE_IO(3, 2), .until_cycles = FAULT_NEVER},
-         "the drive of volume df02 has been dead from the start"},
+         "the drive of volume df02 has been dead since the start"},
     };
     char text[128];
     strcpy(t.io[2].drive[0].volume, "df02");
