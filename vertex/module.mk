@@ -31,6 +31,7 @@ $(eval $(call vertex_test,vertex/test_kmem,vertex/memory/kmem.c vertex/memory/pa
 $(eval $(call vertex_test,vertex/test_queue,vertex/message/queue.c vertex/memory/kmem.c vertex/memory/page.c \
     tests/vertex/stub_panic.c))
 $(eval $(call vertex_test,vertex/test_msg))
+$(B)/tests/vertex/test_msg: | $(B)/lib/vertex.elf
 $(eval $(call vertex_test,vertex/test_copy,vertex/memory/copy.c))
 $(eval $(call vertex_test,vertex/test_path,vertex/file/path.c))
 $(eval $(call vertex_test,vertex/test_tree,vertex/process/tree.c))

@@ -2,8 +2,11 @@
 #include "tests/machine/observe.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,6 +15,7 @@
 
 #define LIMIT_MS      600000
 #define PROCESSES_MAX 16
+#define THREADS_MAX   1024
 #define LOOPS_MAX     16
 
 /* ---- Disturbances ---- */
@@ -50,6 +54,55 @@ void disturb_by_stops(const struct command *c)
         kill(stopped, SIGCONT);
         poll(NULL, 0, (int)((state >> 20) % (gap_ms / 10)));
     }
+}
+
+/* Picks one of a process's threads; the process itself if they cannot be listed. */
+static pid_t pick_thread(pid_t pid, unsigned number)
+{
+    char path[64];
+    pid_t thread[THREADS_MAX];
+    size_t n = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks != NULL && n < THREADS_MAX && (e = readdir(tasks)) != NULL;)
+        if (atoi(e->d_name) > 0)
+            thread[n++] = atoi(e->d_name);
+    if (tasks != NULL)
+        closedir(tasks);
+    return n > 0 ? thread[number % n] : pid;
+}
+
+/* Moves a thread from the one processor that it may use to another one that this process may use. */
+static bool move_thread(pid_t thread, const cpu_set_t *all, unsigned number)
+{
+    cpu_set_t now, other = *all;
+
+    if (sched_getaffinity(thread, sizeof now, &now) != 0)
+        return false;
+    CPU_XOR(&other, &other, &now);
+    CPU_AND(&other, &other, all);
+    for (unsigned skip = number % CPU_SETSIZE, i = 0; CPU_COUNT(&other) > 1 && i < CPU_SETSIZE; i++)
+        CPU_CLR((skip + i) % CPU_SETSIZE, &other);
+    return CPU_COUNT(&other) > 0 && sched_setaffinity(thread, sizeof other, &other) == 0;
+}
+
+void disturb_by_moves(const struct command *c)
+{
+    unsigned state = 1;
+    size_t moves = 0;
+    pid_t pid[PROCESSES_MAX];
+    cpu_set_t all;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!command_ends_within(c, 1)) {
+        size_t n = command_processes(c, pid, PROCESSES_MAX);
+
+        state = state * 1664525u + 1013904223u;
+        if (n > 0)
+            moves += move_thread(pick_thread(pid[(state >> 8) % n], state >> 16), &all, state >> 12);
+    }
+    cr_expect(moves > 10 || CPU_COUNT(&all) == 1, "only %zu threads were moved", moves);
 }
 
 /* ---- Observing ---- */

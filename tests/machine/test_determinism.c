@@ -29,12 +29,9 @@ Test(determinism, holds_for_two_runs)
     expect_as_undisturbed(mixed, NULL, "again");
 }
 
-Test(determinism, holds_on_one_processor)
+Test(determinism, holds_when_threads_change_their_processor)
 {
-    struct ncube_run r = mixed;
-
-    r.on_cpu = "0";
-    expect_as_undisturbed(r, NULL, "on one processor");
+    expect_as_undisturbed(mixed, disturb_by_moves, "with moves");
 }
 
 Test(determinism, holds_under_load)
