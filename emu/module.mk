@@ -44,6 +44,7 @@ $(B)/lib/plugin.so: $(B)/obj/emu/qemu/plugin.o $(B)/obj/emu/qemu/cost.o
 $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_signals,emu/base/signals.c))
+$(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
     emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \

@@ -85,9 +85,12 @@ Test(disk, rotation_and_head_movement_of_single_writes)
         {"the last slot of the track", 0, true, 19, 1, 200000},
         {"a whole track from its slot 0", 0, true, 0, 20, 400000},
         {"the other head: switch, skew 1", 0, true, 20, 1, 20000},
+        {"the other head, too late for slot 1", 1000, true, 20, 1, 220000},
         {"next cylinder: 20000, skew 4", 0, true, 40, 1, 50000},
         {"a third of the cylinders: 100000, skew 12", 0, true, 33 * 40, 1, 130000},
         {"all cylinders: 220000, skew 16", 0, true, 99 * 40, 1, 370000},
+        {"all cylinders: 220000, in time for slot 3", 8000, true, 99 * 40 + 7, 1, 240000},
+        {"all cylinders, too late for slot 3", 9000, true, 99 * 40 + 7, 1, 440000},
         {"9 cylinders: 53720 by the square root, in time for slot 6", 0, true, 9 * 40 + 10, 1, 70000},
         {"9 cylinders, too late for slot 5", 0, true, 9 * 40 + 9, 1, 260000},
         {"66 cylinders: 160000 by the line, in time for slot 17", 0, true, 66 * 40 + 13, 1, 180000},
@@ -181,8 +184,23 @@ Test(disk, a_write_empties_the_buffer_where_it_overlaps)
         END,
     };
 
+    static const struct command behind[] = {
+        {"fill up to sector 39", 0, false, 0, 1, 215000},
+        {"write sector 40", 1000000, true, 40, 1, 1050000},
+        {"sector 0 is still in the buffer", 1200000, false, 0, 1, 1207000},
+        END,
+    };
+    static const struct command before[] = {
+        {"fill from sector 10", 0, false, 10, 1, 115000},
+        {"write sector 9", 1000000, true, 9, 1, 1100000},
+        {"sector 10 is still in the buffer", 1200000, false, 10, 1, 1207000},
+        END,
+    };
+
     check_series(&round_model, overlapping);
     check_series(&round_model, elsewhere);
+    check_series(&round_model, behind);
+    check_series(&round_model, before);
 }
 
 Test(disk, a_write_ends_read_ahead)
@@ -213,6 +231,36 @@ Test(disk, commands_are_counted_with_what_they_moved)
     cr_expect(s.sectors_read == 7 && s.sectors_written == 4, "%lu, %lu sectors", s.sectors_read, s.sectors_written);
     cr_expect(s.seeks == 2 && s.buffer_hits == 1, "%lu seeks, %lu hits", s.seeks, s.buffer_hits);
     close_disk(d);
+}
+
+Test(disk, a_read_of_the_sector_that_is_being_read_ahead_is_a_hit)
+{
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
+    uint64_t done = disk_service(d, 0, false, 0, 1);
+    disk_service(d, done, false, 1, 1);
+    const struct disk_statistics s = disk_statistics(d);
+    cr_expect(s.seeks == 0 && s.buffer_hits == 1, "%lu seeks, %lu hits", s.seeks, s.buffer_hits);
+    close_disk(d);
+}
+
+Test(disk, read_ahead_stops_at_the_last_sector)
+{
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+
+    disk_service(d, 0, false, ROUND_SECTORS - 1, 1);
+    disk_service(d, 10000000, true, ROUND_SECTORS - 20, 1);
+    cr_expect_eq(disk_statistics(d).seeks, 1, "the heads have stayed on the last cylinder");
+    close_disk(d);
+}
+
+Test(disk, a_revolution_is_rounded_to_the_nearest_cycle)
+{
+    struct disk_model model = round_model;
+
+    model.rpm = 7200; /* 166666.67 cycles */
+    static const struct command c[] = {{"just missed slot 0", 0, true, 0, 1, 166667 + 8333}, END};
+    check_series(&model, c);
 }
 
 Test(disk, sectors_that_do_not_exist_are_refused)

@@ -81,6 +81,39 @@ Test(eventq, the_id_of_an_event_that_ran_does_not_cancel_its_successor)
     eventq_free(q);
 }
 
+static struct eventq *self_queue;
+static uint64_t self_id;
+
+static void cancel_itself(void *arg, uint64_t now_cycles)
+{
+    note(arg, now_cycles);
+    cr_expect_eq(eventq_next(self_queue), 20, "only the other event is queued");
+    cr_expect_not(eventq_cancel(self_queue, self_id));
+}
+
+Test(eventq, an_event_that_runs_is_no_longer_queued)
+{
+    self_queue = eventq_new();
+    self_id = eventq_add(self_queue, 10, 0, cancel_itself, "a");
+    eventq_add(self_queue, 20, 0, note, "b");
+    run_all(self_queue);
+    cr_expect_str_eq(ran, "ab");
+    eventq_free(self_queue);
+}
+
+Test(eventq, the_order_of_addition_holds_across_events_that_run)
+{
+    struct eventq *q = eventq_new();
+
+    eventq_add(q, 10, 0, note, "a");
+    eventq_add(q, 20, 0, note, "b");
+    eventq_run_one(q);
+    eventq_add(q, 20, 0, note, "c");
+    run_all(q);
+    cr_expect_str_eq(ran, "abc");
+    eventq_free(q);
+}
+
 struct chain {
     struct eventq *q;
     int left;

@@ -50,7 +50,9 @@ Test(fault, noise_is_of_one_link_or_of_all)
 Test(fault, lasts_from_its_first_cycle_to_before_its_last)
 {
     struct fault f[] = {{.kind = FAULT_NODE, .node = 4, .from_cycles = 100, .until_cycles = 200},
-                        {.kind = FAULT_DRIVE, .node = NODE_IO(0, 1), .drive = 2, .until_cycles = FAULT_NEVER}};
+                        {.kind = FAULT_DRIVE, .node = NODE_IO(0, 1), .drive = 2, .until_cycles = FAULT_NEVER},
+                        {.kind = FAULT_LINK, .node = 6, .until_cycles = FAULT_NEVER},
+                        {.kind = FAULT_PARITY, .node = NODE_IO(0, 3), .until_cycles = FAULT_NEVER}};
 
     cr_expect_not(fault_node_is_dead(f, 2, 4, 99));
     cr_expect(fault_node_is_dead(f, 2, 4, 100));
@@ -60,6 +62,8 @@ Test(fault, lasts_from_its_first_cycle_to_before_its_last)
     cr_expect(fault_drive_is_dead(f, 2, NODE_IO(0, 1), 2, 0));
     cr_expect_not(fault_drive_is_dead(f, 2, NODE_IO(0, 1), 1, 0));
     cr_expect_not(fault_drive_is_dead(f, 2, NODE_IO(0, 2), 2, 0));
+    cr_expect_not(fault_node_is_dead(f, 4, 6, 0), "only a link of it is");
+    cr_expect_not(fault_drive_is_dead(f, 4, NODE_IO(0, 3), 0, 0), "only noise is there");
 }
 
 Test(fault, is_named_with_its_times)
@@ -75,6 +79,8 @@ Test(fault, is_named_with_its_times)
          "I/O node 2 of board 3 has been dead since 0.001000 s"},
         {{.kind = FAULT_LINK, .node = 5, .channel = 1, .from_cycles = 20000, .until_cycles = 40000},
          "the link at channel 1 of node 5 was dead from 0.001000 s to 0.002000 s"},
+        {{.kind = FAULT_NODE, .node = 5, .from_cycles = 20000, .until_cycles = 50000}, /* it recovers just now */
+         "node 5 was dead from 0.001000 s to 0.002500 s"},
         {{.kind = FAULT_DRIVE, .node = NODE_IO(3, 2), .until_cycles = FAULT_NEVER},
          "the drive of volume df02 has been dead since the start"},
     };
@@ -115,14 +121,16 @@ Test(fault, parity_errors_come_at_their_rate)
 Test(fault, parity_errors_depend_on_seed_and_channel_and_on_nothing_else)
 {
     struct fault a = {.kind = FAULT_PARITY, .rate = 1000, .seed = 1}, b = a;
-    uint32_t other_channel = 0, other_seed = 0;
+    uint32_t other_channel = 0, other_seed = 0, next_of_neighbour = 0;
 
     b.seed = 2;
     for (uint64_t k = 0; k < 1000; k++) {
         cr_assert_eq(fault_damages(&a, 5, k, 500), fault_damages(&a, 5, k, 500));
         other_channel += fault_damages(&a, 5, k, 500) != fault_damages(&a, 6, k, 500);
+        next_of_neighbour += fault_damages(&a, 5, k + 1, 500) != fault_damages(&a, 6, k, 500);
         other_seed += fault_damages(&a, 5, k, 500) != fault_damages(&b, 5, k, 500);
     }
     cr_expect_gt(other_channel, 100);
     cr_expect_gt(other_seed, 100);
+    cr_expect_gt(next_of_neighbour, 100);
 }

@@ -180,6 +180,7 @@ Test(net, an_idle_network_takes_45_cycles_per_hop_and_9_per_byte)
         cr_expect_eq(m->header_cycles - m->start_cycles, 45 * c[i].hops + 72, "%s", c[i].name);
         cr_expect_eq(m->hops, c[i].hops, "%s", c[i].name);
         cr_expect_eq(m->status, NCU_OK, "%s", c[i].name);
+        cr_expect_eq(net_statistics(lab.net).hops, c[i].hops, "%s", c[i].name);
         lab_close(&lab);
     }
 }
@@ -459,6 +460,24 @@ Test(net, a_dead_first_channel_fails_after_72_cycles_and_a_recovered_one_carries
     run_all(&lab);
     cr_expect_eq(done_of(&lab, 1)->status, NCU_ELINK);
     cr_expect_eq(lab.now_cycles, 82);
+    net_revive_channel(lab.net, 0);
+    send(&lab, 100, 0, 1, 0, 2);
+    run_all(&lab);
+    cr_expect_eq(done_of(&lab, 2)->status, NCU_OK);
+    lab_close(&lab);
+}
+
+Test(net, a_channel_that_has_died_twice_recovers_with_the_second_recovery)
+{
+    struct lab lab;
+
+    lab_open(&lab, 2, 0);
+    net_kill_channel(lab.net, 0, 0);
+    net_kill_channel(lab.net, 0, 0);
+    net_revive_channel(lab.net, 0);
+    send(&lab, 10, 0, 1, 0, 1);
+    run_all(&lab);
+    cr_expect_eq(done_of(&lab, 1)->status, NCU_ELINK);
     net_revive_channel(lab.net, 0);
     send(&lab, 100, 0, 1, 0, 2);
     run_all(&lab);

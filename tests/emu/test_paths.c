@@ -73,6 +73,8 @@ Test(paths, joined_by_a_third_are_one_group)
 
     cr_expect_eq(paths_disjoint(p, 2), 2);
     cr_expect_eq(paths_disjoint(p, 3), 1);
+    struct path both_first[3] = {p[2], p[0], p[1]};
+    cr_expect_eq(paths_disjoint(both_first, 3), 1);
     topo_free(&t);
 }
 

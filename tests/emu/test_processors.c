@@ -2,6 +2,7 @@
 #include "emu/qemu/processors.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -53,6 +54,25 @@ Test(processors, a_run_alone_stays_where_it_is)
         cr_expect_not(processors_reclaim(&c, &two), "nothing is better");
         processors_release(&c);
     }
+}
+
+Test(processors, that_are_not_allowed_are_left)
+{
+    struct claim c = claim(3); /* only 0 and 5 are */
+
+    cr_expect_eq(c.processor, 0);
+    processors_release(&c);
+}
+
+Test(processors, a_claim_that_is_given_up_twice_closes_nothing_else)
+{
+    struct claim c = claim(0);
+
+    processors_release(&c);
+    int fd = dup(STDIN_FILENO); /* gets the claim's descriptor */
+    processors_release(&c);
+    cr_expect_geq(fcntl(fd, F_GETFD), 0, "descriptor %d has been closed", fd);
+    close(fd);
 }
 
 Test(processors, a_run_goes_where_there_is_room_and_only_there)

@@ -66,6 +66,29 @@ Test(text_pool, a_copy_is_only_where_it_is_wanted)
     cr_expect_eq(share(p, 1, 7, 1), 0);
     cr_expect_eq(memory[0][0], 0);
     cr_expect_eq(memory[1][0], 7);
+    cr_expect_eq(share(p, 1, 7, 1), 0, "it is compared with the copy in its cabinet");
+    text_pool_free(p);
+}
+
+Test(text_pool, a_copy_that_is_there_is_not_written_again)
+{
+    struct text_pool *p = pool_new(POOL);
+
+    share(p, 0, 7, 1);
+    share(p, 1, 7, 1);
+    memory[1][5] = 8; /* would be overwritten; texts are compared with the first copy */
+    cr_expect_eq(share(p, 1, 7, 1), 0);
+    cr_expect_eq(memory[1][5], 8);
+    text_pool_free(p);
+}
+
+Test(text_pool, texts_that_differ_in_their_last_byte_are_two)
+{
+    struct text_pool *p = pool_new(POOL);
+
+    cr_expect_eq(share(p, 0, 7, 1), 0);
+    text[PAGE - 1] = 8;
+    cr_expect_eq(text_pool_share(p, 0, text, PAGE), PAGE);
     text_pool_free(p);
 }
 

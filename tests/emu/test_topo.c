@@ -126,14 +126,27 @@ Test(topo, a_free_wiring_ties_on_the_lowest_channel)
         {"tie of channels 2 and 5", 0, IO(0), NCU_VIA_NEAREST, "2 io0 @2"},
         {"nearest is the later one", 4, IO(0), NCU_VIA_NEAREST, "io0 @5"},
         {"reply", IO(0), 6, NCU_VIA_NEAREST, "2 6 @2"},
+        {"I/O to I/O by a channel that only the sender has", IO(0), IO(1), VIA(5), "4 5 7 io1 @0"},
+        {"I/O to I/O by a channel that only the receiver has", IO(0), IO(1), VIA(0), "none"},
     };
-    struct topo t = sandia_machine(3, 1);
+    struct topo t = sandia_machine(3, 2);
 
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         t.io[0].si[k] = TOPO_NONE;
     t.io[0].si[2] = 2;
     t.io[0].si[5] = 4;
     check_routes(&t, c, sizeof c / sizeof c[0]);
+    topo_free(&t);
+}
+
+Test(topo, has_the_nodes_of_its_cube_its_boards_and_the_front_end)
+{
+    struct topo t = sandia_machine(5, 8);
+
+    cr_expect(topo_has_node(&t, 0) && topo_has_node(&t, 31) && topo_has_node(&t, NODE_HOST));
+    cr_expect(topo_has_node(&t, IO(0)) && topo_has_node(&t, IO(7)));
+    cr_expect_not(topo_has_node(&t, 32));
+    cr_expect_not(topo_has_node(&t, IO(8)));
     topo_free(&t);
 }
 
