@@ -1,0 +1,124 @@
+/*
+ * Requests that name a file or a folder below the served folder. Each function runs one operation of the table in
+ * hostfs.c; its request has been checked. Every host name goes through beneath.c.
+ */
+#define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
+#include "emu/front/hostfs_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "emu/front/errmap.h"
+
+/* A descriptor of what is named, or of the link that is asked for itself. */
+static int open_named(const struct hostfs *s, const struct hostfs_call *c)
+{
+    return beneath_open(&s->folder, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);
+}
+
+int32_t hostfs_stat_name(struct hostfs *s, struct hostfs_call *c)
+{
+    int fd = open_named(s, c);
+
+    if (fd < 0)
+        return fd;
+    int32_t result = hostfs_return_stat(s, c, fd, 0);
+    close(fd);
+    return result;
+}
+
+int32_t hostfs_access(struct hostfs *s, struct hostfs_call *c)
+{
+    if (c->request.mode & ~(uint32_t)(R_OK | W_OK | X_OK))
+        return -N_EINVAL;
+    int fd = beneath_open(&s->folder, c->name, O_PATH, 0);
+    if (fd < 0)
+        return fd;
+    int32_t result = hostfs_host_result(faccessat(fd, "", c->request.mode, AT_EMPTY_PATH | AT_EACCESS));
+    close(fd);
+    return result;
+}
+
+int32_t hostfs_unlink(struct hostfs *s, struct hostfs_call *c)
+{
+    return beneath_unlink(&s->folder, c->name);
+}
+
+int32_t hostfs_remove_folder(struct hostfs *s, struct hostfs_call *c)
+{
+    return beneath_rmdir(&s->folder, c->name);
+}
+
+int32_t hostfs_make_folder(struct hostfs *s, struct hostfs_call *c)
+{
+    return beneath_mkdir(&s->folder, c->name, c->request.mode & HOSTFS_MODE_BITS);
+}
+
+int32_t hostfs_rename(struct hostfs *s, struct hostfs_call *c)
+{
+    return beneath_rename(&s->folder, c->name, c->name2);
+}
+
+int32_t hostfs_link(struct hostfs *s, struct hostfs_call *c)
+{
+    return beneath_link(&s->folder, c->name, c->name2);
+}
+
+int32_t hostfs_symlink(struct hostfs *s, struct hostfs_call *c)
+{
+    char text[FILE_NAME_MAX_BYTES + 1];
+
+    if (c->request.bytes > FILE_NAME_MAX_BYTES)
+        return -N_ENAMETOOLONG;
+    if (!hostfs_take_name(text, c->data, c->request.bytes))
+        return -N_EPROTO;
+    return beneath_symlink(&s->folder, text, c->name);
+}
+
+int32_t hostfs_readlink(struct hostfs *s, struct hostfs_call *c)
+{
+    int32_t n = beneath_readlink(&s->folder, c->name, (char *)c->payload, c->request.bytes);
+
+    c->payload_bytes = n < 0 ? 0 : n;
+    return n;
+}
+
+/* The host's kernel has all that was written. */
+int32_t hostfs_sync_all(struct hostfs *s, struct hostfs_call *c)
+{
+    (void)s, (void)c;
+    return 0;
+}
+
+int32_t hostfs_set_attributes_of_name(struct hostfs *s, struct hostfs_call *c)
+{
+    int fd = open_named(s, c);
+
+    if (fd < 0)
+        return fd;
+    int32_t result = hostfs_set_attributes_of(c, fd);
+    close(fd);
+    return result;
+}
+
+int32_t hostfs_stat_folder(struct hostfs *s, struct hostfs_call *c)
+{
+    struct statvfs st;
+
+    if (s->folder.root < 0)
+        return -N_EACCES;
+    if (fstatvfs(s->folder.root, &st) < 0)
+        return errmap_from_host(errno);
+    const struct file_statfs out = {
+        .blocks = st.f_blocks,
+        .blocks_free = st.f_bavail,
+        .inodes = st.f_files,
+        .inodes_free = st.f_favail,
+        .block_bytes = st.f_frsize,
+    };
+    hostfs_return_payload(c, &out, sizeof out);
+    return 0;
+}
