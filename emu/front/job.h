@@ -135,6 +135,10 @@ void job_revive(struct job *j, uint32_t first, uint32_t nodes);
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);
 const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n);
 
+/* Drops the held requests of a process (JOB_ANY: of any) on a node (JOB_ANY: on any): nobody waits for an answer. */
+#define JOB_ANY UINT32_MAX
+void job_drop_requests(struct job *j, uint32_t node, uint32_t procid);
+
 /* There is no way to a node: it cannot be told to end, nor tell of its end, and counts as ended. */
 void job_lose_node(struct job *j, uint32_t node);
 /* A message of the load could not reach the first node of its part: ends all. */

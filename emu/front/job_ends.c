@@ -1,0 +1,279 @@
+/*
+ * How a job's nodes end: statuses, faults and failed loads, and what the user is told of them.
+ */
+#include "emu/front/job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/base/plural.h"
+#include "emu/front/console.h"
+#include "emu/front/errmap.h"
+#include "emu/front/lives.h"
+#include "emu/front/where.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
+
+#define STATUS_OF_SIGPIPE 141 /* 128 + 13 */
+
+/* ---- The job's status ----------------------------------------------------------------------------- */
+
+bool job_has_ended(const struct job *j)
+{
+    return j->loaded ? j->exits == j->nodes : j->failed;
+}
+
+int job_status(const struct job *j)
+{
+    if (j->end_status)
+        return j->end_status;
+    return j->failed ? 1 : j->status;
+}
+
+int job_conclude(struct job *j)
+{
+    int32_t error = lines_take_error(&j->lines);
+
+    for (int which = STREAM_OUT; which <= STREAM_ERR; which++) {
+        int32_t untold = streams_take_error(&j->streams, which);
+
+        error = error ? error : untold;
+    }
+    if (error == -N_EPIPE && job_status(j) == 0)
+        j->end_status = STATUS_OF_SIGPIPE;
+    else if (error && error != -N_EPIPE) {
+        console_say(&j->streams, "output of the program is lost: %s", errmap_text(error));
+        j->failed = true;
+    }
+    return job_status(j);
+}
+
+static void note_status(struct job *j, uint32_t logical, int status)
+{
+    switch (j->options.status_rule) {
+    case JOB_STATUS_FIRST:
+        if (!j->status_known)
+            j->status = status;
+        break;
+    case JOB_STATUS_NODE0:
+        if (logical == 0)
+            j->status = status;
+        break;
+    default:
+        if (status > j->status)
+            j->status = status;
+    }
+    j->status_known = true;
+}
+
+/* ---- Exits of nodes ---------------------------------------------------------------------------------------- */
+
+static const struct job_part *part_of(const struct job *j, uint32_t logical, const char **path)
+{
+    const struct job_part *loaded = lives_program(j->lives, logical, path);
+    uint32_t i = 0;
+
+    if (loaded)
+        return loaded;
+    while (logical - j->part[i].first >= j->part[i].nodes)
+        i++;
+    *path = j->options.program[i].path;
+    return &j->own[i];
+}
+
+/* ", in main (hello.c:12)": where it faulted; or where it was called from, if it went astray. */
+static void describe_place(const struct job_part *part, const struct exit_fault *f, char *text, size_t bytes)
+{
+    char where[WHERE_BYTES];
+
+    text[0] = '\0';
+    if (part->fd < 0)
+        return;
+    if (where_describe(part->fd, f->pc, where))
+        snprintf(text, bytes, ", in %s", where);
+    else if (where_describe(part->fd, f->x[0] - 1, where))
+        snprintf(text, bytes, ", called from %s", where);
+}
+
+static void print_line(struct job *j, const char *text)
+{
+    console_print(&j->streams, "", text, strlen(text));
+}
+
+#define REGISTERS_IN_ROW 4
+
+/* x1 to x31 */
+static const char *const register_names[] = {"ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0", "a1",
+                                             "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5", "s6",
+                                             "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+
+_Static_assert(sizeof register_names / sizeof *register_names == sizeof((struct exit_fault){0}.x) / sizeof(uint64_t),
+               "every register has its name");
+
+static size_t print_register(char *line, size_t bytes, const char *name, uint64_t value)
+{
+    return (size_t)snprintf(line, bytes, "  %-4s 0x%016" PRIx64, name, value);
+}
+
+static void print_registers(struct job *j, const struct exit_fault *f)
+{
+    char line[128];
+    size_t used = print_register(line, sizeof line, "pc", f->pc);
+
+    for (size_t i = 0; i < sizeof f->x / sizeof *f->x; i++) {
+        used += print_register(line + used, sizeof line - used, register_names[i], f->x[i]);
+        if (i % REGISTERS_IN_ROW == REGISTERS_IN_ROW - 2) { /* the first row has pc as well */
+            print_line(j, line);
+            used = 0;
+        }
+    }
+}
+
+static void print_fault(struct job *j, const struct job_exit *e, const char *text, size_t n)
+{
+    char why[CONSOLE_LINE_BYTES], place[WHERE_BYTES + 16], line[sizeof why + sizeof place];
+    const char *path;
+    struct exit_fault f;
+
+    memcpy(&f, text, sizeof f);
+    console_explain(text + sizeof f, n - sizeof f, 0, why);
+    describe_place(part_of(j, e->node, &path), &f, place, sizeof place);
+    snprintf(line, sizeof line, "%s%s", why, place);
+    print_line(j, line);
+    if (j->options.registers)
+        print_registers(j, &f);
+}
+
+static void print_failed_load(struct job *j, const struct job_exit *e, const char *text, size_t n)
+{
+    char why[CONSOLE_LINE_BYTES];
+    const char *path;
+
+    part_of(j, e->node, &path);
+    console_explain(text, n, e->status, why);
+    j->lost = n > 0;
+    if (j->lost)
+        console_say(&j->streams, "%s can't be loaded: %s", path, why);
+    else
+        console_say(&j->streams, "%s can't be loaded on node %u: %s", path, e->node, why);
+}
+
+/* The first failure of a job is told; the others follow from it. */
+static void print_failed_exit(struct job *j, const struct job_exit *e, const char *text, size_t n)
+{
+    if (j->killed)
+        return;
+    j->told = true;
+    if (e->how == EXIT_SIGNAL && n == 0)
+        return; /* by SIGPIPE: the user has closed its output */
+    if (e->how == EXIT_LOAD)
+        print_failed_load(j, e, text, n);
+    else if (e->how == EXIT_FAULT)
+        print_fault(j, e, text, n);
+    else if (n > 0)
+        console_print(&j->streams, "", text, n);
+    else
+        console_say(&j->streams, "node %u: the program was killed", e->node);
+}
+
+static const char *check_exit(const struct job *j, uint32_t from, const struct job_exit *e, size_t text_bytes)
+{
+    if (e->job != j->id || !j->loaded)
+        return "no such job is running";
+    if (e->node != from - j->base)
+        return "it speaks for another node";
+    if (e->how > EXIT_SIGNAL)
+        return "there is no such way to end";
+    if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
+        return "it is too short";
+    return j->exited[e->node] ? "that node has exited already" : NULL;
+}
+
+static void note_exit(struct job *j, uint32_t node, int status)
+{
+    j->exited[node - j->base] = true;
+    j->exit_status[node - j->base] = status;
+    j->exits++;
+    job_drop_requests(j, node, JOB_ANY);
+    lines_end(&j->lines, node);
+    hostfs_drop_node(j->serve, node);
+    lives_drop_client(j, node, LIVES_ANY);
+}
+
+const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n)
+{
+    const char *text = (const char *)bytes + sizeof(struct job_exit);
+    struct job_exit e;
+
+    if (n < sizeof e)
+        return "it is too short";
+    memcpy(&e, bytes, sizeof e);
+    const char *wrong = check_exit(j, from, &e, n - sizeof e);
+    if (wrong)
+        return wrong;
+
+    note_exit(j, from, e.how == EXIT_NORMAL ? e.status & 0xff : -1);
+    if (e.how == EXIT_NORMAL) {
+        note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
+        lives_end(j, e.node, e.status & 0xff);
+    } else if (e.how == EXIT_LOAD && lives_fail(j, e.node, e.status)) {
+        lives_end(j, e.node, 0);
+    } else {
+        print_failed_exit(j, &e, text, n - sizeof e);
+        if (e.how == EXIT_SIGNAL && !j->killed)
+            j->end_status = e.status & 0xff;
+        job_kill(j);
+    }
+    return NULL;
+}
+
+/* ---- Nodes that are out of reach ------------------------------------------------------------------ */
+
+void job_lose_node(struct job *j, uint32_t node)
+{
+    uint32_t logical = node - j->base;
+
+    if (j->exited[logical])
+        return;
+    if (!j->told)
+        console_say(&j->streams, "node %u: there is no way to it", logical);
+    j->told = true;
+    note_exit(j, node, -1);
+}
+
+void job_fail_load(struct job *j, uint32_t node)
+{
+    const char *path;
+
+    part_of(j, node - j->base, &path);
+    j->lost = true;
+    if (!j->killed)
+        console_say(&j->streams, "%s can't be loaded: there is no sound way to node %u", path, node - j->base);
+    j->told = true;
+    job_kill(j);
+}
+
+/* ---- The deadlock report -------------------------------------------------------------------------- */
+
+bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes)
+{
+    if (!j->loaded || !job_has_node(j, node) || !j->exited[node - j->base])
+        return false;
+    int status = j->exit_status[node - j->base];
+    if (status < 0)
+        snprintf(text, bytes, "has been ended");
+    else
+        snprintf(text, bytes, "has ended with status %d", status);
+    return true;
+}
+
+void job_describe_wait(const struct job *j, char *text, size_t bytes)
+{
+    uint32_t first = 0;
+
+    while (first < j->nodes && j->exited[first])
+        first++;
+    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u", j->nodes - j->exits, j->nodes,
+             plural(j->nodes), j->killed ? "confirm that they were killed" : "exit", first);
+}

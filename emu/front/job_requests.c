@@ -1,0 +1,139 @@
+/*
+ * Requests of a job's nodes for files and streams. One for a standard stream that is not ready is held, in order, until
+ * it is.
+ */
+#include "emu/front/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/front/lives.h"
+#include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
+
+struct held_request {
+    struct held_request *next;
+    uint32_t from, tag;
+    enum stream stream;
+    size_t wanted_bytes;
+    size_t n;
+    uint8_t bytes[];
+};
+
+/* True if a request reads or writes a standard stream; then which, and how many bytes. */
+static bool is_for_stream(uint32_t type, const void *bytes, size_t n, enum stream *which, size_t *wanted_bytes)
+{
+    struct file_request r;
+
+    if (n < sizeof r || (type != N_FREAD && type != N_FWRITE))
+        return false;
+    memcpy(&r, bytes, sizeof r);
+    if (type == N_FREAD ? r.sfid != SFID_STDIN : r.sfid != SFID_STDOUT && r.sfid != SFID_STDERR)
+        return false;
+    *which = type == N_FREAD ? STREAM_IN : r.sfid == SFID_STDOUT ? STREAM_OUT : STREAM_ERR;
+    *wanted_bytes = r.bytes;
+    return true;
+}
+
+static const char *answer(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
+    const void *reply;
+    size_t reply_bytes = hostfs_request(j->serve, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
+
+    if (reply_bytes == 0)
+        return "it is too short";
+    j->ops->send(j->ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), reply, reply_bytes);
+    return NULL;
+}
+
+static bool is_held(const struct job *j, enum stream stream)
+{
+    for (const struct held_request *h = j->held; h; h = h->next)
+        if (h->stream == stream)
+            return true;
+    return false;
+}
+
+static const char *hold(struct job *j, uint32_t from, uint32_t tag, enum stream stream, size_t wanted_bytes,
+                        const void *bytes, size_t n)
+{
+    struct held_request **end = &j->held, *h = malloc(sizeof *h + n);
+
+    if (!h)
+        return "there is no memory to hold it";
+    *h = (struct held_request){.from = from, .tag = tag, .stream = stream, .wanted_bytes = wanted_bytes, .n = n};
+    memcpy(h->bytes, bytes, n);
+    while (*end)
+        end = &(*end)->next;
+    *end = h;
+    return NULL;
+}
+
+/* A process that ends waits for no answer any more. */
+void job_drop_requests(struct job *j, uint32_t node, uint32_t procid)
+{
+    for (struct held_request **at = &j->held; *at;) {
+        struct held_request *h = *at;
+
+        if ((node != JOB_ANY && h->from != node) || (procid != JOB_ANY && TAG_FROM(h->tag) != procid)) {
+            at = &h->next;
+            continue;
+        }
+        *at = h->next;
+        free(h);
+    }
+}
+
+const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
+    enum stream stream;
+    size_t wanted_bytes;
+
+    if (LIVES_IS_REQUEST(TAG_TYPE(tag)))
+        return lives_request(j, from, tag, bytes, n);
+    if (TAG_TYPE(tag) == N_FEXIT)
+        job_drop_requests(j, from, TAG_FROM(tag));
+    if (!is_for_stream(TAG_TYPE(tag), bytes, n, &stream, &wanted_bytes))
+        return answer(j, from, tag, bytes, n);
+    if (stream == STREAM_IN)
+        lines_flush(&j->lines, from); /* a question comes before its answer */
+    if (is_held(j, stream) || !streams_ready(&j->streams, stream, wanted_bytes))
+        return hold(j, from, tag, stream, wanted_bytes, bytes, n);
+    return answer(j, from, tag, bytes, n);
+}
+
+void job_resume(struct job *j)
+{
+    bool waits[STREAMS] = {false};
+
+    streams_drain(&j->streams);
+    for (struct held_request **at = &j->held; *at;) {
+        struct held_request *h = *at;
+
+        waits[h->stream] = waits[h->stream] || !streams_ready(&j->streams, h->stream, h->wanted_bytes);
+        if (waits[h->stream]) {
+            at = &h->next;
+            continue;
+        }
+        *at = h->next;
+        answer(j, h->from, h->tag, h->bytes, h->n);
+        free(h);
+    }
+}
+
+bool job_holds_requests(const struct job *j)
+{
+    return j->held;
+}
+
+size_t job_poll_streams(const struct job *j, struct pollfd *p)
+{
+    size_t n = 0;
+
+    if (is_held(j, STREAM_IN))
+        p[n++] = (struct pollfd){.fd = j->streams.fd[STREAM_IN], .events = POLLIN};
+    for (int which = STREAM_OUT; which <= STREAM_ERR; which++)
+        if (streams_holds_back(&j->streams, which))
+            p[n++] = (struct pollfd){.fd = j->streams.fd[which], .events = POLLOUT};
+    return n;
+}
