@@ -56,18 +56,18 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
-FRONT_SERVE_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
+FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
     emu/front/beneath.c emu/front/listing.c emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) emu/front/lives.c \
     emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
-    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_SERVE_SOURCES)
+    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_HOSTFS_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c))
 $(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c))
 $(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
 $(eval $(call host_test,emu/test_subcube,emu/front/subcube.c))
 $(eval $(call host_test,emu/test_loader,emu/front/loader.c,-lelf))
-$(eval $(call host_test,emu/test_hostfs,$(FRONT_SERVE_SOURCES)))
+$(eval $(call host_test,emu/test_hostfs,$(FRONT_HOSTFS_SOURCES)))
 $(eval $(call host_test,emu/test_front,$(FRONT_SOURCES),-lelf -ldw))
 $(eval $(call host_test,emu/test_job,$(FRONT_SOURCES),-lelf -ldw))
 $(eval $(call host_test,emu/test_link,emu/cmd/link.c))

@@ -137,7 +137,7 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
     if (f->options.keeps_going)
         streams_keep_going(&f->streams);
     list_volumes(f);
-    return hostfs_new(&f->serve, NULL, &f->lines, error, error_bytes);
+    return hostfs_new(&f->files, NULL, &f->lines, error, error_bytes);
 }
 
 int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx, char *error,
@@ -169,7 +169,7 @@ void front_free(struct front *f)
     while (f->job)
         front_forget_job(f, f->job->id);
     tell_repeats(f); /* the machine may have been stopped in the middle */
-    hostfs_free(f->serve);
+    hostfs_free(f->files);
     lines_free(&f->lines);
     streams_free(&f->streams);
     subcubes_free(f->subcubes);

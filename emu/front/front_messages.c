@@ -115,7 +115,7 @@ static const char *receive_request(struct front *f, uint32_t from, uint32_t tag,
         return job_receive_request(j, from, tag, bytes, n);
     if (!front_has_io_node(f, from))
         return "that node is not in a job";
-    size_t reply_bytes = hostfs_request(f->serve, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
+    size_t reply_bytes = hostfs_request(f->files, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
     if (reply_bytes == 0)
         return "it is too short";
     f->ops.job.send(f->ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), reply, reply_bytes);
@@ -143,7 +143,7 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
 
     if (!is_in_machine(f, from))
         return "there is no such node";
-    if (SERVE_IS_REQUEST(type))
+    if (HOSTFS_IS_REQUEST(type))
         return receive_request(f, from, tag, bytes, n);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].type == type)

@@ -28,7 +28,7 @@ struct front {
     struct streams streams;
     struct lines lines;
     struct repeats repeats; /* lines that the I/O nodes have printed */
-    struct hostfs *serve;
+    struct hostfs *files;
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;
     struct io_nodes io;

@@ -195,11 +195,11 @@ static int open_folder(struct hostfs *s, const char *folder)
     return 0;
 }
 
-int hostfs_new(struct hostfs **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes)
+int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes)
 {
     struct hostfs *s = calloc(1, sizeof *s);
 
-    *serve = NULL;
+    *hostfs = NULL;
     if (s)
         s->reply = malloc(sizeof(struct file_reply) + FILE_IO_MAX_BYTES);
     if (!s || !s->reply) {
@@ -215,7 +215,7 @@ int hostfs_new(struct hostfs **serve, const char *folder, struct lines *lines, c
         hostfs_free(s);
         return -1;
     }
-    *serve = s;
+    *hostfs = s;
     return 0;
 }
 
@@ -237,7 +237,7 @@ struct host_file *hostfs_open_program(struct hostfs *s, const char *name)
     return fd < 0 ? NULL : host_files_take(&s->files.host, fd);
 }
 
-void serve_close_program(struct hostfs *s, struct host_file *program)
+void hostfs_close_program(struct hostfs *s, struct host_file *program)
 {
     host_files_release(&s->files.host, program);
 }
@@ -252,7 +252,7 @@ uint32_t hostfs_open_files(const struct hostfs *s)
     return open_files_count(&s->files);
 }
 
-uint32_t serve_descriptors(const struct hostfs *s)
+uint32_t hostfs_descriptors(const struct hostfs *s)
 {
     return s->files.host.count;
 }

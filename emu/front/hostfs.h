@@ -20,14 +20,14 @@
 
 /* True for every message type that hostfs_request answers: the file protocol's, and the rest of its family, which
  * gets -N_ENOSYS. */
-#define SERVE_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8040u)
+#define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8040u)
 
 struct hostfs;
 
 /* Serves a folder (NULL: none, every name is -N_EACCES; the first is told on the error stream), "/tmp" in memory if the
  * folder has none, and the streams of `lines`, which outlive it. 0, and the
  * caller frees it; or -1 with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
-int hostfs_new(struct hostfs **serve, const char *folder, struct lines *lines, char *error, size_t error_bytes);
+int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void hostfs_free(struct hostfs *s);
 
 /* Answers one request. Returns the reply's bytes (struct file_reply and its payload) at *reply, valid until the next
@@ -36,15 +36,15 @@ size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t
                       const void **reply);
 
 /* A served file, for where.h; NULL: there is none, or no descriptor for it. Its fd is one with whatever else has that
- * file open, until serve_close_program. */
+ * file open, until hostfs_close_program. */
 struct host_file *hostfs_open_program(struct hostfs *s, const char *name);
-void serve_close_program(struct hostfs *s, struct host_file *program);
+void hostfs_close_program(struct hostfs *s, struct host_file *program);
 
 /* Closes every file of every process of a node. */
 void hostfs_drop_node(struct hostfs *s, uint32_t node);
 
 /* For tests: files open now, as the nodes count them, and descriptors of the host. */
 uint32_t hostfs_open_files(const struct hostfs *s);
-uint32_t serve_descriptors(const struct hostfs *s);
+uint32_t hostfs_descriptors(const struct hostfs *s);
 
 #endif

@@ -136,7 +136,7 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
         streams_keep_going(&j->streams);
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
         return -1;
-    return hostfs_new(&j->serve, j->options.serve, &j->lines, error, error_bytes);
+    return hostfs_new(&j->files, j->options.serve, &j->lines, error, error_bytes);
 }
 
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,
@@ -163,8 +163,8 @@ void job_free(struct job *j)
     if (!j)
         return;
     job_drop_requests(j, JOB_ANY, JOB_ANY);
-    lives_free(j->lives, j->serve);
-    hostfs_free(j->serve);
+    lives_free(j->lives, j->files);
+    hostfs_free(j->files);
     lines_free(&j->lines);
     streams_free(&j->streams);
     for (uint32_t i = 0; j->own && i < j->options.programs; i++) {

@@ -82,7 +82,7 @@ struct job {
     /* files and streams */
     struct streams streams;
     struct lines lines;
-    struct hostfs *serve;
+    struct hostfs *files;
     struct held_request *held; /* oldest first */
     struct lives *lives;       /* programs that the program loads */
     /* life */

@@ -197,7 +197,7 @@ static void note_exit(struct job *j, uint32_t node, int status)
     j->exits++;
     job_drop_requests(j, node, JOB_ANY);
     lines_end(&j->lines, node);
-    hostfs_drop_node(j->serve, node);
+    hostfs_drop_node(j->files, node);
     lives_drop_client(j, node, LIVES_ANY);
 }
 

@@ -38,7 +38,7 @@ static bool is_for_stream(uint32_t type, const void *bytes, size_t n, enum strea
 static const char *answer(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     const void *reply;
-    size_t reply_bytes = hostfs_request(j->serve, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
+    size_t reply_bytes = hostfs_request(j->files, from, TAG_FROM(tag), TAG_TYPE(tag), bytes, n, &reply);
 
     if (reply_bytes == 0)
         return "it is too short";

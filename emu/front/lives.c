@@ -53,7 +53,7 @@ struct lives *lives_new(uint32_t nodes)
 static void close_file(struct load *load, struct hostfs *serve)
 {
     if (load->file)
-        serve_close_program(serve, load->file);
+        hostfs_close_program(serve, load->file);
     load->file = NULL;
     load->program.fd = -1;
 }
@@ -186,7 +186,7 @@ static struct load *new_load(struct job *j, uint32_t nodes, const char *name, si
     memcpy(load->name, name, name_bytes);
     load->starting = nodes;
     load->life = ++l->last;
-    load->file = hostfs_open_program(j->serve, load->name);
+    load->file = hostfs_open_program(j->files, load->name);
     load->program.fd = load->file ? load->file->fd : -1;
     load->holders = nodes;
     load->next = l->load;
@@ -205,7 +205,7 @@ static int32_t claim(struct job *j, uint32_t from, const struct file_request *r,
     load->in_place = !j->exited[r->sfid];
     job_revive(j, r->sfid, r->offset);
     for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++) {
-        let_go(&j->lives->node[i], j->serve);
+        let_go(&j->lives->node[i], j->files);
         j->lives->node[i].load = load;
         j->lives->node[i].holds = true;
     }
@@ -292,6 +292,6 @@ bool lives_fail(struct job *j, uint32_t logical, int32_t status)
 void lives_end(struct job *j, uint32_t logical, int32_t status)
 {
     j->lives->node[logical].status = status;
-    let_go(&j->lives->node[logical], j->serve);
+    let_go(&j->lives->node[logical], j->files);
     answer_all(j, N_RWAIT, logical, status);
 }

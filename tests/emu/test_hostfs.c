@@ -24,7 +24,7 @@
 static struct scratch dir;
 static struct streams streams;
 static struct lines lines;
-static struct hostfs *serve;
+static struct hostfs *host;
 static int in_end, out_end;
 
 static void make_tree(void)
@@ -48,7 +48,7 @@ static void start_serving(const char *folder)
 {
     char error[200];
 
-    cr_assert_eq(hostfs_new(&serve, folder, &lines, error, sizeof error), 0, "%s", error);
+    cr_assert_eq(hostfs_new(&host, folder, &lines, error, sizeof error), 0, "%s", error);
 }
 
 static void set_up(void)
@@ -68,12 +68,12 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    hostfs_free(serve);
+    hostfs_free(host);
     streams_free(&streams);
     scratch_remove(&dir);
 }
 
-TestSuite(serve, .init = set_up, .fini = tear_down);
+TestSuite(hostfs, .init = set_up, .fini = tear_down);
 
 /* ---- Asking ---- */
 
@@ -129,7 +129,7 @@ static int32_t ask(struct ask a)
     end = put(end, a.name2 ? a.name2 : "", r.name2_bytes);
     if (a.data)
         end = put(end, a.data, a.bytes);
-    int32_t status = take_reply(reply, hostfs_request(serve, a.node, a.procid, a.type, message, end - message, &reply));
+    int32_t status = take_reply(reply, hostfs_request(host, a.node, a.procid, a.type, message, end - message, &reply));
     cr_assert_eq(head.seq, seq, "the sequence number comes back");
     return status;
 }
@@ -154,7 +154,7 @@ static bool exists(const char *name)
 
 /* ---- Files ---- */
 
-Test(serve, a_file_is_made_written_read_and_measured)
+Test(hostfs, a_file_is_made_written_read_and_measured)
 {
     struct file_stat st;
     uint64_t f = open_name("new", N_O_RDWR | N_O_CREAT | N_O_EXCL);
@@ -182,10 +182,10 @@ Test(serve, a_file_is_made_written_read_and_measured)
     cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "new"}), 0);
     memcpy(&st, payload, sizeof st);
     cr_expect_eq(st.size_bytes, 3);
-    cr_expect_eq(hostfs_open_files(serve), 0);
+    cr_expect_eq(hostfs_open_files(host), 0);
 }
 
-Test(serve, the_longest_read_and_write_go_through)
+Test(hostfs, the_longest_read_and_write_go_through)
 {
     uint8_t *data = malloc(FILE_IO_MAX_BYTES);
     uint64_t f = open_name("big", N_O_RDWR | N_O_CREAT);
@@ -199,7 +199,7 @@ Test(serve, the_longest_read_and_write_go_through)
     free(data);
 }
 
-Test(serve, open_flags_mean_what_they_say)
+Test(hostfs, open_flags_mean_what_they_say)
 {
     static const struct {
         const char *name;
@@ -230,7 +230,7 @@ Test(serve, open_flags_mean_what_they_say)
     cr_expect_not(exists("in/newdir"));
 }
 
-Test(serve, access_follows_the_way_a_file_was_opened)
+Test(hostfs, access_follows_the_way_a_file_was_opened)
 {
     uint64_t r = open_name("file", N_O_RDONLY), w = open_name("file", N_O_WRONLY), d = open_name("sub", 0);
 
@@ -241,7 +241,7 @@ Test(serve, access_follows_the_way_a_file_was_opened)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = r, .bytes = 1, .offset = UINT64_MAX}), -N_EINVAL);
 }
 
-Test(serve, no_time_from_after_the_start_of_the_machine_is_told)
+Test(hostfs, no_time_from_after_the_start_of_the_machine_is_told)
 {
     static const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
     struct file_stat st;
@@ -263,7 +263,7 @@ Test(serve, no_time_from_after_the_start_of_the_machine_is_told)
 /* ---- Containment ---- */
 
 /* The folder is the root of all names: above it is itself. What is outside is not there. */
-Test(serve, no_name_leads_out_of_the_folder)
+Test(hostfs, no_name_leads_out_of_the_folder)
 {
     const struct {
         const char *how;
@@ -296,7 +296,7 @@ Test(serve, no_name_leads_out_of_the_folder)
     }
 }
 
-Test(serve, above_the_root_is_the_root)
+Test(hostfs, above_the_root_is_the_root)
 {
     static const char *const names[] = {"/", "//", ".", "..", "/..", "up", "up/up", "sub/../..", "/../..", "up/.."};
     struct stat in;
@@ -315,7 +315,7 @@ Test(serve, above_the_root_is_the_root)
     }
 }
 
-Test(serve, what_is_made_is_inside)
+Test(hostfs, what_is_made_is_inside)
 {
     static const struct {
         const char *name, *where;
@@ -351,7 +351,7 @@ Test(serve, what_is_made_is_inside)
     cr_expect(exists("secret"));
 }
 
-Test(serve, symbolic_links_are_made_read_and_begin_at_the_root)
+Test(hostfs, symbolic_links_are_made_read_and_begin_at_the_root)
 {
     char text[20];
 
@@ -374,7 +374,7 @@ Test(serve, symbolic_links_are_made_read_and_begin_at_the_root)
     cr_expect(S_ISLNK(((const struct file_stat *)payload)->mode));
 }
 
-Test(serve, attributes_are_set_of_files_and_of_names)
+Test(hostfs, attributes_are_set_of_files_and_of_names)
 {
     static const struct {
         const char *how;
@@ -409,7 +409,7 @@ Test(serve, attributes_are_set_of_files_and_of_names)
         -N_EINVAL);
 }
 
-Test(serve, links_inside_work_and_are_removed_as_links)
+Test(hostfs, links_inside_work_and_are_removed_as_links)
 {
     uint64_t f = open_name("good", N_O_RDONLY);
 
@@ -424,7 +424,7 @@ Test(serve, links_inside_work_and_are_removed_as_links)
     cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "sub/up"}), 0);
 }
 
-Test(serve, an_absolute_name_begins_at_the_folder)
+Test(hostfs, an_absolute_name_begins_at_the_folder)
 {
     static const char *const names[] = {"/file", "//file", "/sub/deep", "/sub/../file", "/subin//deep", "/up/file"};
 
@@ -443,7 +443,7 @@ static void make_socket(const char *path)
     close(fd);
 }
 
-Test(serve, pipes_sockets_and_devices_are_refused)
+Test(hostfs, pipes_sockets_and_devices_are_refused)
 {
     make_socket(scratch_path(&dir, "in/socket"));
     cr_expect_eq(ask((struct ask){N_FOPEN, .name = "fifo"}), -N_EACCES);
@@ -453,11 +453,11 @@ Test(serve, pipes_sockets_and_devices_are_refused)
         cr_expect_eq(ask((struct ask){N_FOPEN, .name = "null"}), -N_EACCES);
 }
 
-Test(serve, without_a_folder_every_name_is_refused_and_streams_work)
+Test(hostfs, without_a_folder_every_name_is_refused_and_streams_work)
 {
     static const uint32_t types[] = {N_FOPEN, N_FSTATNAME, N_FUNLINK, N_FMKDIR, N_FRMDIR, N_FACCESS};
 
-    hostfs_free(serve);
+    hostfs_free(host);
     start_serving(NULL);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         cr_expect_eq(ask((struct ask){types[i], .name = "file"}), -N_EACCES, "type 0x%x", types[i]);
@@ -467,7 +467,7 @@ Test(serve, without_a_folder_every_name_is_refused_and_streams_work)
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "hi", .bytes = 2}), 2);
 }
 
-Test(serve, a_folder_that_cannot_be_served_is_named)
+Test(hostfs, a_folder_that_cannot_be_served_is_named)
 {
     static const struct {
         const char *folder, *expected;
@@ -486,7 +486,7 @@ Test(serve, a_folder_that_cannot_be_served_is_named)
 
 /* ---- Names ---- */
 
-Test(serve, names_are_made_moved_linked_and_removed)
+Test(hostfs, names_are_made_moved_linked_and_removed)
 {
     cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d/", .mode = 0755}), 0);
     cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d", .mode = 0755}), -N_EEXIST);
@@ -504,7 +504,7 @@ Test(serve, names_are_made_moved_linked_and_removed)
     cr_expect_eq(ask((struct ask){N_FACCESS, .name = "file", .mode = 8}), -N_EINVAL);
 }
 
-Test(serve, odd_names_get_the_right_error)
+Test(hostfs, odd_names_get_the_right_error)
 {
     char long_name[301], long_path[FILE_NAME_MAX_BYTES + 2];
 
@@ -566,7 +566,7 @@ static int read_folder(uint64_t sfid, uint32_t bytes, char *names)
     return replies;
 }
 
-Test(serve, a_folder_is_read_in_the_order_of_names)
+Test(hostfs, a_folder_is_read_in_the_order_of_names)
 {
     static const char expected[] = ".:2 ..:2 abs:7 bad:7 fifo:0 file:1 good:7 sub:2 subin:7 up:7 ";
     char names[500];
@@ -580,7 +580,7 @@ Test(serve, a_folder_is_read_in_the_order_of_names)
     cr_expect_eq(ask((struct ask){N_FREADDIR, .sfid = d, .bytes = 4096, .offset = 11}), -N_EINVAL);
 }
 
-Test(serve, a_folders_listing_stays_while_it_is_read_and_is_new_from_the_start)
+Test(hostfs, a_folders_listing_stays_while_it_is_read_and_is_new_from_the_start)
 {
     char names[500];
     uint64_t d = open_name("sub", N_O_DIRECTORY);
@@ -593,7 +593,7 @@ Test(serve, a_folders_listing_stays_while_it_is_read_and_is_new_from_the_start)
     cr_expect_str_eq(names, ".:2 ..:2 aaa:1 deep:1 ");
 }
 
-Test(serve, the_folders_parent_is_not_told)
+Test(hostfs, the_folders_parent_is_not_told)
 {
     struct file_dirent dot, up;
     uint64_t d = open_name(".", N_O_DIRECTORY);
@@ -606,7 +606,7 @@ Test(serve, the_folders_parent_is_not_told)
 
 /* ---- Clients ---- */
 
-Test(serve, a_closed_file_is_stale_even_when_its_entry_is_used_again)
+Test(hostfs, a_closed_file_is_stale_even_when_its_entry_is_used_again)
 {
     uint64_t old = open_name("file", N_O_RDONLY);
 
@@ -620,7 +620,7 @@ Test(serve, a_closed_file_is_stale_even_when_its_entry_is_used_again)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = new, .bytes = 1}), 1);
 }
 
-Test(serve, a_client_has_no_use_for_another_clients_files)
+Test(hostfs, a_client_has_no_use_for_another_clients_files)
 {
     uint64_t f = open_name("file", N_O_RDONLY);
     static const uint64_t invented[] = {3, 0xffffffff, 0x100000000ull << 20, 0x1000000ffull, UINT64_MAX};
@@ -634,22 +634,22 @@ Test(serve, a_client_has_no_use_for_another_clients_files)
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), 1, "it is still open");
     cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), -N_ESTALE);
-    cr_expect_eq(hostfs_open_files(serve), 0);
+    cr_expect_eq(hostfs_open_files(host), 0);
 }
 
-Test(serve, one_client_cannot_take_all_the_files)
+Test(hostfs, one_client_cannot_take_all_the_files)
 {
     for (uint32_t i = 0; i < OPEN_FILES_CLIENT; i++)
         open_name("file", N_O_RDONLY);
     cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file"}), -N_EMFILE);
     cr_expect_eq(ask((struct ask){N_FOPEN, .name = "file", .node = 1}), 0, "others still can");
-    hostfs_drop_node(serve, 0);
-    cr_expect_eq(hostfs_open_files(serve), 1);
+    hostfs_drop_node(host, 0);
+    cr_expect_eq(hostfs_open_files(host), 1);
     open_name("file", N_O_RDONLY);
 }
 
 /* Two clients of each of 8192 nodes; descriptors are scarce, SFIDs are not. */
-Test(serve, a_file_that_all_nodes_have_open_takes_one_descriptor)
+Test(hostfs, a_file_that_all_nodes_have_open_takes_one_descriptor)
 {
     static uint64_t sfid[8192][2];
     const uint32_t nodes = 8192;
@@ -662,21 +662,21 @@ Test(serve, a_file_that_all_nodes_have_open_takes_one_descriptor)
             memcpy(&opened, payload, sizeof opened);
             sfid[node][procid] = opened.sfid;
         }
-    cr_expect_eq(hostfs_open_files(serve), 2 * nodes);
-    cr_expect_eq(serve_descriptors(serve), 1, "%u descriptors", serve_descriptors(serve));
+    cr_expect_eq(hostfs_open_files(host), 2 * nodes);
+    cr_expect_eq(hostfs_descriptors(host), 1, "%u descriptors", hostfs_descriptors(host));
     for (uint32_t node = 0; node < nodes; node += 1000) {
         cr_expect_eq(
             ask((struct ask){N_FREAD, .sfid = sfid[node][1], .bytes = 9, .offset = 1, .node = node, .procid = 1}), 4);
         cr_expect_arr_eq(payload, "ello", 4);
     }
     for (uint32_t node = 0; node < nodes; node++) {
-        hostfs_drop_node(serve, node);
-        cr_assert_eq(hostfs_open_files(serve), 2 * (nodes - 1 - node));
-        cr_assert_eq(serve_descriptors(serve), node + 1 < nodes);
+        hostfs_drop_node(host, node);
+        cr_assert_eq(hostfs_open_files(host), 2 * (nodes - 1 - node));
+        cr_assert_eq(hostfs_descriptors(host), node + 1 < nodes);
     }
 }
 
-Test(serve, descriptors_are_shared_by_those_who_open_alike)
+Test(hostfs, descriptors_are_shared_by_those_who_open_alike)
 {
     static const struct {
         const char *name;
@@ -693,15 +693,15 @@ Test(serve, descriptors_are_shared_by_those_who_open_alike)
 
     for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
         open_name(opens[i].name, opens[i].flags);
-        cr_expect_eq(serve_descriptors(serve), opens[i].descriptors, "open %zu: %u", i, serve_descriptors(serve));
+        cr_expect_eq(hostfs_descriptors(host), opens[i].descriptors, "open %zu: %u", i, hostfs_descriptors(host));
     }
-    hostfs_drop_node(serve, 0);
-    cr_expect_eq(serve_descriptors(serve), 0);
+    hostfs_drop_node(host, 0);
+    cr_expect_eq(hostfs_descriptors(host), 0);
 }
 
 /* ---- "/tmp" in memory ---- */
 
-Test(serve, without_a_folder_tmp_its_files_are_in_memory)
+Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
 {
     static const struct {
         const char *how;
@@ -739,7 +739,7 @@ Test(serve, without_a_folder_tmp_its_files_are_in_memory)
     cr_expect_not(exists("in/tmp"));
 }
 
-Test(serve, files_in_memory_are_bounded_numbered_and_outlive_their_names)
+Test(hostfs, files_in_memory_are_bounded_numbered_and_outlive_their_names)
 {
     char name[20];
     uint64_t f = open_name("/tmp/f", N_O_RDWR | N_O_CREAT);
@@ -771,7 +771,7 @@ Test(serve, files_in_memory_are_bounded_numbered_and_outlive_their_names)
 
 /* ---- Streams ---- */
 
-Test(serve, streams_are_read_and_written_by_every_client)
+Test(hostfs, streams_are_read_and_written_by_every_client)
 {
     char seen[20] = "";
     struct file_stat st;
@@ -797,7 +797,7 @@ Test(serve, streams_are_read_and_written_by_every_client)
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "x", .bytes = 1}), -N_EPIPE);
 }
 
-Test(serve, a_terminal_among_the_streams_is_told_from_the_others)
+Test(hostfs, a_terminal_among_the_streams_is_told_from_the_others)
 {
     static const struct {
         uint64_t sfid;
@@ -823,12 +823,12 @@ Test(serve, a_terminal_among_the_streams_is_told_from_the_others)
 static int32_t send_raw(uint32_t type, const void *bytes, size_t n)
 {
     const void *reply;
-    size_t reply_bytes = hostfs_request(serve, 0, 0, type, bytes, n, &reply);
+    size_t reply_bytes = hostfs_request(host, 0, 0, type, bytes, n, &reply);
 
     return reply_bytes ? take_reply(reply, reply_bytes) : 1;
 }
 
-Test(serve, malformed_requests_change_nothing)
+Test(hostfs, malformed_requests_change_nothing)
 {
     struct {
         struct file_request r;
@@ -857,7 +857,7 @@ Test(serve, malformed_requests_change_nothing)
     cr_expect_eq(send_raw(N_FMKDIR, &(struct file_request){0}, sizeof m.r), -N_EPROTO, "no name at all");
 }
 
-Test(serve, random_requests_do_no_harm)
+Test(hostfs, random_requests_do_no_harm)
 {
     static const char *const names[] = {"file", "../secret", "sub/x", "up/outside", "/", "good", "."};
     unsigned seed = 1;

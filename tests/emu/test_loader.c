@@ -22,7 +22,7 @@ static void tear_down(void)
     scratch_remove(&dir);
 }
 
-TestSuite(load, .init = set_up, .fini = tear_down);
+TestSuite(loader, .init = set_up, .fini = tear_down);
 
 static int read_and_check(const char *path, struct elf_image *image, char *error, size_t error_bytes)
 {
@@ -31,7 +31,7 @@ static int read_and_check(const char *path, struct elf_image *image, char *error
     return load_check_program(image, path, RAM_BYTES, STACK_BYTES, error, error_bytes);
 }
 
-Test(load, an_executable_is_read_segment_by_segment)
+Test(loader, an_executable_is_read_segment_by_segment)
 {
     struct tiny_elf e = tiny_elf_program();
     struct elf_image image;
@@ -55,7 +55,7 @@ Test(load, an_executable_is_read_segment_by_segment)
     elf_image_free(&image);
 }
 
-Test(load, segments_come_in_ascending_order_and_empty_ones_not_at_all)
+Test(loader, segments_come_in_ascending_order_and_empty_ones_not_at_all)
 {
     struct tiny_elf e = tiny_elf_program();
     struct elf_image image;
@@ -161,7 +161,7 @@ static void dynamic(struct tiny_elf *e)
     e->header.e_phnum = 3;
 }
 
-Test(load, a_file_that_is_no_program_for_a_node_is_refused_in_one_line)
+Test(loader, a_file_that_is_no_program_for_a_node_is_refused_in_one_line)
 {
     static const struct {
         const char *name;
@@ -206,7 +206,7 @@ Test(load, a_file_that_is_no_program_for_a_node_is_refused_in_one_line)
     }
 }
 
-Test(load, a_path_that_is_no_regular_file_is_refused)
+Test(loader, a_path_that_is_no_regular_file_is_refused)
 {
     struct elf_image image;
     char error[300];
@@ -220,7 +220,7 @@ Test(load, a_path_that_is_no_regular_file_is_refused)
     cr_expect_not_null(strstr(error, "not a regular file"), "%s", error);
 }
 
-Test(load, a_stack_larger_than_a_node_is_refused)
+Test(loader, a_stack_larger_than_a_node_is_refused)
 {
     struct tiny_elf e = tiny_elf_program();
     struct elf_image image;
@@ -283,7 +283,7 @@ static void take_message(void *ctx, uint32_t to, uint32_t type, const void *byte
     }
 }
 
-Test(load, the_messages_of_a_load_rebuild_the_program)
+Test(loader, the_messages_of_a_load_rebuild_the_program)
 {
     static struct loaded l;
     struct tiny_elf e = tiny_elf_program();
@@ -328,7 +328,7 @@ Test(load, the_messages_of_a_load_rebuild_the_program)
     elf_image_free(&image);
 }
 
-Test(load, a_segment_of_zeros_only_is_one_message)
+Test(loader, a_segment_of_zeros_only_is_one_message)
 {
     static struct loaded l;
     struct tiny_elf e = tiny_elf_program();
@@ -373,7 +373,7 @@ static void note_order(void *ctx, uint32_t to, uint32_t type, const void *bytes,
     o->nodes[o->n++] = b.part_nodes;
 }
 
-Test(load, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
+Test(loader, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
 {
     static const uint32_t types[] = {N_LOAD_BEGIN, N_LOAD_BEGIN, N_LOAD_DATA, N_LOAD_DATA,  N_LOAD_DATA,
                                      N_LOAD_DATA,  N_LOAD_DATA,  N_LOAD_DATA, N_LOAD_START, N_LOAD_START};
