@@ -51,7 +51,7 @@ static const char *receive_started(struct front *f, uint32_t from, const uint8_t
 {
     struct job *j = front_job_of(f, from);
 
-    return j ? lives_receive_started(j, from, bytes, n) : "that node is not in a job";
+    return j ? lives_receive_started(j->lives, from, bytes, n) : "that node is not in a job";
 }
 
 static const char *receive_mounted(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)

@@ -116,12 +116,10 @@ static bool make_tables(struct job *j)
 {
     j->part = calloc(j->options.programs, sizeof *j->part);
     j->own = calloc(j->options.programs, sizeof *j->own);
-    j->exited = calloc(j->nodes, sizeof *j->exited);
     j->exit_status = calloc(j->nodes, sizeof *j->exit_status);
-    j->lives = lives_new(j->nodes);
     for (uint32_t i = 0; j->own && i < j->options.programs; i++)
         j->own[i].fd = -1;
-    return j->part && j->own && j->exited && j->exit_status && j->lives &&
+    return j->part && j->own && j->exit_status &&
            streams_init(&j->streams, j->options.in, j->options.out, j->options.err, j->ops->interrupted, j->ctx) == 0 &&
            lines_init(&j->lines, &j->streams, j->base, j->nodes, j->options.label) == 0;
 }
@@ -136,7 +134,12 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
         streams_keep_going(&j->streams);
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
         return -1;
-    return hostfs_new(&j->files, j->options.serve, &j->lines, error, error_bytes);
+    if (hostfs_new(&j->files, j->options.serve, &j->lines, error, error_bytes) < 0)
+        return -1;
+    const struct lives_options lives = {
+        .job = j->id, .base = j->base, .nodes = j->nodes, .files = j->files, .send = j->ops->send, .ctx = j->ctx};
+    j->lives = lives_new(&lives);
+    return 0;
 }
 
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,
@@ -163,7 +166,7 @@ void job_free(struct job *j)
     if (!j)
         return;
     job_drop_requests(j, JOB_ANY, JOB_ANY);
-    lives_free(j->lives, j->files);
+    lives_free(j->lives);
     hostfs_free(j->files);
     lines_free(&j->lines);
     streams_free(&j->streams);
@@ -174,7 +177,6 @@ void job_free(struct job *j)
     }
     free(j->own);
     free(j->part);
-    free(j->exited);
     free(j->exit_status);
     free(j);
 }
@@ -188,7 +190,7 @@ bool job_has_node(const struct job *j, uint32_t node)
 
 bool job_awaits_node(const struct job *j, uint32_t node)
 {
-    return j->loaded && job_has_node(j, node) && !j->exited[node - j->base];
+    return j->loaded && job_has_node(j, node) && !lives_has_exited(j->lives, node - j->base);
 }
 
 static void send_load(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
@@ -227,17 +229,10 @@ void job_kill(struct job *j)
     if (j->killed)
         return;
     j->killed = true;
+    lives_refuse_claims(j->lives);
     for (uint32_t i = 0; j->loaded && i < j->nodes; i++)
-        if (!j->exited[i]) {
+        if (!lives_has_exited(j->lives, i)) {
             kill.life = lives_of(j->lives, i);
             j->ops->send(j->ctx, j->base + i, TAG(N_KILL, 0, 0), &kill, sizeof kill);
         }
-}
-
-void job_revive(struct job *j, uint32_t first, uint32_t nodes)
-{
-    for (uint32_t i = first; i < first + nodes; i++) {
-        j->exits -= j->exited[i];
-        j->exited[i] = false;
-    }
 }

@@ -84,16 +84,14 @@ struct job {
     struct lines lines;
     struct hostfs *files;
     struct held_request *held; /* oldest first */
-    struct lives *lives;       /* programs that the program loads */
+    struct lives *lives;       /* which nodes have exited, and programs that the program loads */
     /* life */
     bool loaded;
-    bool killed;      /* N_KILL was sent to all that had not exited */
-    bool failed;      /* something ended as it should not: the status is 1 */
-    bool told;        /* the user has been told why */
-    bool lost;        /* messages of its load did not arrive */
-    bool *exited;     /* by logical node, */
-    int *exit_status; /* and then its status, or -1: it had none, for it was ended */
-    uint32_t exits;
+    bool killed;       /* N_KILL was sent to all that had not exited */
+    bool failed;       /* something ended as it should not: the status is 1 */
+    bool told;         /* the user has been told why */
+    bool lost;         /* messages of its load did not arrive */
+    int *exit_status;  /* by logical node that has exited: its status, or -1 if it was ended and has none */
     bool status_known; /* some node has exited */
     int status;        /* so far, by the rule */
     int end_status;    /* instead of it, if not 0 */
@@ -127,9 +125,6 @@ int job_status(const struct job *j);
 /* The same when it has ended and its output has gone out. Output that was lost after its node had been told that it was
  * written is told here, and is a failure; where its reader has gone away, it is an end by SIGPIPE. */
 int job_conclude(struct job *j);
-
-/* A program is to be loaded on nodes that have exited (lives.h): they run again. */
-void job_revive(struct job *j, uint32_t first, uint32_t nodes);
 
 /* Messages from a node of the job. Return NULL, or why they refuse it; they have then changed nothing. */
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);

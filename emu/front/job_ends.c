@@ -21,7 +21,7 @@
 
 bool job_has_ended(const struct job *j)
 {
-    return j->loaded ? j->exits == j->nodes : j->failed;
+    return j->loaded ? lives_exits(j->lives) == j->nodes : j->failed;
 }
 
 int job_status(const struct job *j)
@@ -69,30 +69,31 @@ static void note_status(struct job *j, uint32_t logical, int status)
 
 /* ---- Exits of nodes ---------------------------------------------------------------------------------------- */
 
-static const struct job_part *part_of(const struct job *j, uint32_t logical, const char **path)
+/* The path of a node's program, and in *fd its file, -1 if that is not open. */
+static const char *program_of(const struct job *j, uint32_t logical, int *fd)
 {
-    const struct job_part *loaded = lives_program(j->lives, logical, path);
+    const char *loaded = lives_program(j->lives, logical, fd);
     uint32_t i = 0;
 
     if (loaded)
         return loaded;
     while (logical - j->part[i].first >= j->part[i].nodes)
         i++;
-    *path = j->options.program[i].path;
-    return &j->own[i];
+    *fd = j->own[i].fd;
+    return j->options.program[i].path;
 }
 
 /* ", in main (hello.c:12)": where it faulted; or where it was called from, if it went astray. */
-static void describe_place(const struct job_part *part, const struct exit_fault *f, char *text, size_t bytes)
+static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
 {
     char where[WHERE_BYTES];
 
     text[0] = '\0';
-    if (part->fd < 0)
+    if (program < 0)
         return;
-    if (where_describe(part->fd, f->pc, where))
+    if (where_describe(program, f->pc, where))
         snprintf(text, bytes, ", in %s", where);
-    else if (where_describe(part->fd, f->x[0] - 1, where))
+    else if (where_describe(program, f->x[0] - 1, where))
         snprintf(text, bytes, ", called from %s", where);
 }
 
@@ -133,12 +134,13 @@ static void print_registers(struct job *j, const struct exit_fault *f)
 static void print_fault(struct job *j, const struct job_exit *e, const char *text, size_t n)
 {
     char why[CONSOLE_LINE_BYTES], place[WHERE_BYTES + 16], line[sizeof why + sizeof place];
-    const char *path;
     struct exit_fault f;
+    int program;
 
+    program_of(j, e->node, &program);
     memcpy(&f, text, sizeof f);
     console_explain(text + sizeof f, n - sizeof f, 0, why);
-    describe_place(part_of(j, e->node, &path), &f, place, sizeof place);
+    describe_place(program, &f, place, sizeof place);
     snprintf(line, sizeof line, "%s%s", why, place);
     print_line(j, line);
     if (j->options.registers)
@@ -148,9 +150,9 @@ static void print_fault(struct job *j, const struct job_exit *e, const char *tex
 static void print_failed_load(struct job *j, const struct job_exit *e, const char *text, size_t n)
 {
     char why[CONSOLE_LINE_BYTES];
-    const char *path;
+    int program;
+    const char *path = program_of(j, e->node, &program);
 
-    part_of(j, e->node, &path);
     console_explain(text, n, e->status, why);
     j->lost = n > 0;
     if (j->lost)
@@ -187,18 +189,16 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
         return "there is no such way to end";
     if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
         return "it is too short";
-    return j->exited[e->node] ? "that node has exited already" : NULL;
+    return lives_has_exited(j->lives, e->node) ? "that node has exited already" : NULL;
 }
 
 static void note_exit(struct job *j, uint32_t node, int status)
 {
-    j->exited[node - j->base] = true;
     j->exit_status[node - j->base] = status;
-    j->exits++;
     job_drop_requests(j, node, JOB_ANY);
     lines_end(&j->lines, node);
     hostfs_drop_node(j->files, node);
-    lives_drop_client(j, node, LIVES_ANY);
+    lives_note_exit(j->lives, node - j->base);
 }
 
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n)
@@ -216,9 +216,9 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     note_exit(j, from, e.how == EXIT_NORMAL ? e.status & 0xff : -1);
     if (e.how == EXIT_NORMAL) {
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
-        lives_end(j, e.node, e.status & 0xff);
-    } else if (e.how == EXIT_LOAD && lives_fail(j, e.node, e.status)) {
-        lives_end(j, e.node, 0);
+        lives_end(j->lives, e.node, e.status & 0xff);
+    } else if (e.how == EXIT_LOAD && lives_fail(j->lives, e.node, e.status)) {
+        lives_end(j->lives, e.node, 0);
     } else {
         print_failed_exit(j, &e, text, n - sizeof e);
         if (e.how == EXIT_SIGNAL && !j->killed)
@@ -234,7 +234,7 @@ void job_lose_node(struct job *j, uint32_t node)
 {
     uint32_t logical = node - j->base;
 
-    if (j->exited[logical])
+    if (lives_has_exited(j->lives, logical))
         return;
     if (!j->told)
         console_say(&j->streams, "node %u: there is no way to it", logical);
@@ -244,9 +244,9 @@ void job_lose_node(struct job *j, uint32_t node)
 
 void job_fail_load(struct job *j, uint32_t node)
 {
-    const char *path;
+    int program;
+    const char *path = program_of(j, node - j->base, &program);
 
-    part_of(j, node - j->base, &path);
     j->lost = true;
     if (!j->killed)
         console_say(&j->streams, "%s can't be loaded: there is no sound way to node %u", path, node - j->base);
@@ -258,7 +258,7 @@ void job_fail_load(struct job *j, uint32_t node)
 
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes)
 {
-    if (!j->loaded || !job_has_node(j, node) || !j->exited[node - j->base])
+    if (!j->loaded || !job_has_node(j, node) || !lives_has_exited(j->lives, node - j->base))
         return false;
     int status = j->exit_status[node - j->base];
     if (status < 0)
@@ -272,8 +272,9 @@ void job_describe_wait(const struct job *j, char *text, size_t bytes)
 {
     uint32_t first = 0;
 
-    while (first < j->nodes && j->exited[first])
+    while (first < j->nodes && lives_has_exited(j->lives, first))
         first++;
-    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u", j->nodes - j->exits, j->nodes,
-             plural(j->nodes), j->killed ? "confirm that they were killed" : "exit", first);
+    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u",
+             j->nodes - lives_exits(j->lives), j->nodes, plural(j->nodes),
+             j->killed ? "confirm that they were killed" : "exit", first);
 }

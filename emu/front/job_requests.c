@@ -90,7 +90,7 @@ const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, cons
     size_t wanted_bytes;
 
     if (LIVES_IS_REQUEST(TAG_TYPE(tag)))
-        return lives_request(j, from, tag, bytes, n);
+        return lives_request(j->lives, from, tag, bytes, n);
     if (TAG_TYPE(tag) == N_FEXIT)
         job_drop_requests(j, from, TAG_FROM(tag));
     if (!is_for_stream(TAG_TYPE(tag), bytes, n, &stream, &wanted_bytes))

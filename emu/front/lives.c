@@ -1,89 +1,111 @@
+/*
+ * Which nodes of a job have exited, the programs that its nodes load on each other, and the requests that wait for them.
+ *
+ * A claim makes a load and counts its nodes as running. Each node then says how the load went (N_STARTED, or N_EXIT of
+ * the kind EXIT_LOAD), which answers N_RBEGUN; its exit answers N_RWAIT.
+ */
 #include "emu/front/lives.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
+#include "emu/base/memory.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
-struct load { /* of one claim; kept as long as the job: faults name the program */
-    struct load *next;
+struct load { /* of one claim; kept until the job is freed, because faults name the program */
+    SLIST_ENTRY(load) entry;
     uint32_t life;
-    bool in_place;          /* of who loaded it: nobody is there to be told how it went */
+    bool in_place;          /* of the process that loaded it: no process is left that could be told how it went */
     uint32_t starting;      /* nodes that have not said how it went */
-    int32_t error;          /* the first one's that it did not start on */
+    int32_t error;          /* of the first node on which it did not start */
     uint32_t holders;       /* nodes on which it runs: the program's file is open for them, to say where it faults */
     struct host_file *file; /* NULL: closed, or never open */
-    struct job_part program;
     char name[];
 };
 
 struct wait { /* a request to be answered later */
-    struct wait *next;
+    TAILQ_ENTRY(wait) entry;
     uint32_t from, tag, seq;
     uint64_t what; /* N_RBEGUN: the life; N_RWAIT: the node */
 };
 
 struct node {
     struct load *load; /* NULL: life 0 */
-    bool holds;        /* it runs there, or is to */
-    int32_t status;    /* of its last program that has ended */
+    bool exited;
+    bool holds;     /* the load runs there, or is about to */
+    int32_t status; /* of its last program that has ended */
 };
 
 struct lives {
-    struct load *load; /* newest first */
-    struct wait *wait; /* oldest first */
-    uint32_t last;     /* life that was given */
-    uint32_t nodes;
+    struct lives_options options;
+    SLIST_HEAD(, load) loads;          /* newest first */
+    TAILQ_HEAD(wait_list, wait) waits; /* oldest first */
+    uint32_t last;                     /* life that was given */
+    uint32_t exits;
+    bool refuses_claims;
     struct node node[];
 };
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-struct lives *lives_new(uint32_t nodes)
+struct lives *lives_new(const struct lives_options *o)
 {
-    struct lives *l = calloc(1, sizeof *l + nodes * sizeof *l->node);
+    struct lives *l = memory_new(1, sizeof *l + o->nodes * sizeof *l->node);
 
-    if (l)
-        l->nodes = nodes;
+    l->options = *o;
+    SLIST_INIT(&l->loads);
+    TAILQ_INIT(&l->waits);
     return l;
 }
 
-static void close_file(struct load *load, struct hostfs *serve)
+static void close_file(struct lives *l, struct load *load)
 {
     if (load->file)
-        hostfs_close_program(serve, load->file);
+        hostfs_close_program(l->options.files, load->file);
     load->file = NULL;
-    load->program.fd = -1;
 }
 
-/* What ran on the node does not any more. */
-static void let_go(struct node *node, struct hostfs *serve)
+/* The load no longer runs on the node. */
+static void let_go(struct lives *l, struct node *node)
 {
     if (node->holds && --node->load->holders == 0)
-        close_file(node->load, serve);
+        close_file(l, node->load);
     node->holds = false;
 }
 
-void lives_free(struct lives *l, struct hostfs *serve)
+static void drop_wait(struct lives *l, struct wait *w)
+{
+    TAILQ_REMOVE(&l->waits, w, entry);
+    free(w);
+}
+
+void lives_free(struct lives *l)
 {
     if (!l)
         return;
-    while (l->load) {
-        struct load *load = l->load;
+    while (!SLIST_EMPTY(&l->loads)) {
+        struct load *load = SLIST_FIRST(&l->loads);
 
-        l->load = load->next;
-        close_file(load, serve);
+        SLIST_REMOVE_HEAD(&l->loads, entry);
+        close_file(l, load);
         free(load);
     }
-    while (l->wait) {
-        struct wait *wait = l->wait;
-
-        l->wait = wait->next;
-        free(wait);
-    }
+    while (!TAILQ_EMPTY(&l->waits))
+        drop_wait(l, TAILQ_FIRST(&l->waits));
     free(l);
+}
+
+bool lives_has_exited(const struct lives *l, uint32_t logical)
+{
+    return l->node[logical].exited;
+}
+
+uint32_t lives_exits(const struct lives *l)
+{
+    return l->exits;
 }
 
 uint32_t lives_of(const struct lives *l, uint32_t logical)
@@ -91,94 +113,98 @@ uint32_t lives_of(const struct lives *l, uint32_t logical)
     return l->node[logical].load ? l->node[logical].load->life : 0;
 }
 
-const struct job_part *lives_program(const struct lives *l, uint32_t logical, const char **path)
+const char *lives_program(const struct lives *l, uint32_t logical, int *fd)
 {
     const struct load *load = l->node[logical].load;
 
     if (!load)
         return NULL;
-    *path = load->name;
-    return &load->program;
+    *fd = load->file ? load->file->fd : -1;
+    return load->name;
 }
 
 static struct load *find_load(const struct lives *l, uint64_t life)
 {
-    struct load *load = l->load;
+    struct load *load = SLIST_FIRST(&l->loads);
 
     while (load && load->life != life)
-        load = load->next;
+        load = SLIST_NEXT(load, entry);
     return load;
+}
+
+void lives_refuse_claims(struct lives *l)
+{
+    l->refuses_claims = true;
+}
+
+void lives_note_exit(struct lives *l, uint32_t logical)
+{
+    l->exits += !l->node[logical].exited;
+    l->node[logical].exited = true;
+    lives_drop_client(l, l->options.base + logical, LIVES_ANY);
 }
 
 /* ---- Answers -------------------------------------------------------------------------------------- */
 
-static void answer(struct job *j, uint32_t from, uint32_t tag, uint32_t seq, int32_t status)
+static void answer(struct lives *l, uint32_t from, uint32_t tag, uint32_t seq, int32_t status)
 {
     const struct file_reply reply = {.seq = seq, .status = status};
 
-    j->ops->send(j->ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), &reply, sizeof reply);
+    l->options.send(l->options.ctx, from, TAG(N_REPLY(TAG_TYPE(tag)), 0, TAG_FROM(tag)), &reply, sizeof reply);
 }
 
-static void answer_all(struct job *j, uint32_t type, uint64_t what, int32_t status)
+static void answer_all(struct lives *l, uint32_t type, uint64_t what, int32_t status)
 {
-    for (struct wait **at = &j->lives->wait; *at;) {
-        struct wait *w = *at;
+    struct wait *next;
 
-        if (TAG_TYPE(w->tag) != type || w->what != what) {
-            at = &w->next;
+    for (struct wait *w = TAILQ_FIRST(&l->waits); w; w = next) {
+        next = TAILQ_NEXT(w, entry);
+        if (TAG_TYPE(w->tag) != type || w->what != what)
             continue;
-        }
-        *at = w->next;
-        answer(j, w->from, w->tag, w->seq, status);
-        free(w);
+        answer(l, w->from, w->tag, w->seq, status);
+        drop_wait(l, w);
     }
 }
 
-static const char *hold(struct job *j, uint32_t from, uint32_t tag, const struct file_request *r)
+static const char *hold(struct lives *l, uint32_t from, uint32_t tag, const struct file_request *r)
 {
-    struct wait **end = &j->lives->wait, *w = malloc(sizeof *w);
+    struct wait *w = malloc(sizeof *w);
 
     if (!w)
         return "there is no memory to hold it";
     *w = (struct wait){.from = from, .tag = tag, .seq = r->seq, .what = r->sfid};
-    while (*end)
-        end = &(*end)->next;
-    *end = w;
+    TAILQ_INSERT_TAIL(&l->waits, w, entry);
     return NULL;
 }
 
-void lives_drop_client(struct job *j, uint32_t node, uint32_t procid)
+void lives_drop_client(struct lives *l, uint32_t node, uint32_t procid)
 {
-    for (struct wait **at = &j->lives->wait; *at;) {
-        struct wait *w = *at;
+    struct wait *next;
 
-        if (w->from != node || (procid != LIVES_ANY && TAG_FROM(w->tag) != procid)) {
-            at = &w->next;
-            continue;
-        }
-        *at = w->next;
-        free(w);
+    for (struct wait *w = TAILQ_FIRST(&l->waits); w; w = next) {
+        next = TAILQ_NEXT(w, entry);
+        if (w->from == node && (procid == LIVES_ANY || TAG_FROM(w->tag) == procid))
+            drop_wait(l, w);
     }
 }
 
 /* ---- Claims --------------------------------------------------------------------------------------- */
 
-/* The nodes' programs have ended; a node alone may also be the one that asks. */
-static int32_t check_nodes(const struct job *j, uint32_t from, uint64_t first, uint64_t nodes)
+/* The programs of all the nodes must have ended; a single node may also be the one that asks. */
+static int32_t check_nodes(const struct lives *l, uint32_t from, uint64_t first, uint64_t nodes)
 {
-    if (first >= j->nodes || nodes == 0 || nodes > j->nodes - first)
+    if (first >= l->options.nodes || nodes == 0 || nodes > l->options.nodes - first)
         return -N_EINVAL;
-    if (nodes == 1 && j->base + first == from)
+    if (nodes == 1 && l->options.base + first == from)
         return 0;
     for (uint64_t i = first; i < first + nodes; i++)
-        if (!j->exited[i])
+        if (!l->node[i].exited)
             return -N_EBUSY;
     return 0;
 }
 
-static struct load *new_load(struct job *j, uint32_t nodes, const char *name, size_t name_bytes)
+static struct load *new_load(struct lives *l, uint32_t nodes, const char *name, size_t name_bytes)
 {
-    struct lives *l = j->lives;
     struct load *load = calloc(1, sizeof *load + name_bytes + 1);
 
     if (!load)
@@ -186,53 +212,52 @@ static struct load *new_load(struct job *j, uint32_t nodes, const char *name, si
     memcpy(load->name, name, name_bytes);
     load->starting = nodes;
     load->life = ++l->last;
-    load->file = hostfs_open_program(j->files, load->name);
-    load->program.fd = load->file ? load->file->fd : -1;
+    load->file = hostfs_open_program(l->options.files, load->name);
     load->holders = nodes;
-    load->next = l->load;
-    l->load = load;
+    SLIST_INSERT_HEAD(&l->loads, load, entry);
     return load;
 }
 
-/* The nodes count as running from now on. The life, or why not. */
-static int32_t claim(struct job *j, uint32_t from, const struct file_request *r, const char *name)
+/* Counts the nodes as running from now on. The life, or a negative n_error. */
+static int32_t claim(struct lives *l, uint32_t from, const struct file_request *r, const char *name)
 {
-    int32_t wrong = j->killed ? -N_EINTR : check_nodes(j, from, r->sfid, r->offset);
-    struct load *load = wrong ? NULL : new_load(j, r->offset, name, r->name_bytes);
+    int32_t wrong = l->refuses_claims ? -N_EINTR : check_nodes(l, from, r->sfid, r->offset);
+    struct load *load = wrong ? NULL : new_load(l, r->offset, name, r->name_bytes);
 
     if (!load)
         return wrong ? wrong : -N_ENOMEM;
-    load->in_place = !j->exited[r->sfid];
-    job_revive(j, r->sfid, r->offset);
+    load->in_place = !l->node[r->sfid].exited;
     for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++) {
-        let_go(&j->lives->node[i], j->files);
-        j->lives->node[i].load = load;
-        j->lives->node[i].holds = true;
+        l->exits -= l->node[i].exited;
+        l->node[i].exited = false;
+        let_go(l, &l->node[i]);
+        l->node[i].load = load;
+        l->node[i].holds = true;
     }
     return load->life;
 }
 
 /* ---- Requests ------------------------------------------------------------------------------------- */
 
-static const char *await_begun(struct job *j, uint32_t from, uint32_t tag, const struct file_request *r)
+static const char *await_begun(struct lives *l, uint32_t from, uint32_t tag, const struct file_request *r)
 {
-    const struct load *load = find_load(j->lives, r->sfid);
+    const struct load *load = find_load(l, r->sfid);
 
     if (load && load->starting > 0)
-        return hold(j, from, tag, r);
-    answer(j, from, tag, r->seq, load ? load->error : -N_EINVAL);
+        return hold(l, from, tag, r);
+    answer(l, from, tag, r->seq, load ? load->error : -N_EINVAL);
     return NULL;
 }
 
-static const char *await_end(struct job *j, uint32_t from, uint32_t tag, const struct file_request *r)
+static const char *await_end(struct lives *l, uint32_t from, uint32_t tag, const struct file_request *r)
 {
-    if (r->sfid < j->nodes && !j->exited[r->sfid])
-        return hold(j, from, tag, r);
-    answer(j, from, tag, r->seq, r->sfid < j->nodes ? j->lives->node[r->sfid].status : -N_EINVAL);
+    if (r->sfid < l->options.nodes && !l->node[r->sfid].exited)
+        return hold(l, from, tag, r);
+    answer(l, from, tag, r->seq, r->sfid < l->options.nodes ? l->node[r->sfid].status : -N_EINVAL);
     return NULL;
 }
 
-const char *lives_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+const char *lives_request(struct lives *l, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     struct file_request r;
 
@@ -240,58 +265,58 @@ const char *lives_request(struct job *j, uint32_t from, uint32_t tag, const void
         return "it is too short";
     memcpy(&r, bytes, sizeof r);
     if (n != sizeof r + r.name_bytes) {
-        answer(j, from, tag, r.seq, -N_EPROTO);
+        answer(l, from, tag, r.seq, -N_EPROTO);
         return NULL;
     }
     switch (TAG_TYPE(tag)) {
     case N_RBEGUN:
-        return await_begun(j, from, tag, &r);
+        return await_begun(l, from, tag, &r);
     case N_RWAIT:
-        return await_end(j, from, tag, &r);
+        return await_end(l, from, tag, &r);
     default:
-        answer(j, from, tag, r.seq, claim(j, from, &r, (const char *)bytes + sizeof r));
+        answer(l, from, tag, r.seq, claim(l, from, &r, (const char *)bytes + sizeof r));
         return NULL;
     }
 }
 
 /* ---- What nodes say ------------------------------------------------------------------------------- */
 
-static void count_started(struct job *j, struct load *load, int32_t error)
+static void count_started(struct lives *l, struct load *load, int32_t error)
 {
     load->error = load->error ? load->error : error;
     if (--load->starting == 0)
-        answer_all(j, N_RBEGUN, load->life, load->error);
+        answer_all(l, N_RBEGUN, load->life, load->error);
 }
 
-const char *lives_receive_started(struct job *j, uint32_t from, const uint8_t *bytes, size_t n)
+const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t *bytes, size_t n)
 {
     struct job_exit e;
 
     if (n < sizeof e)
         return "it is too short";
     memcpy(&e, bytes, sizeof e);
-    if (e.job != j->id || e.node != from - j->base)
+    if (e.job != l->options.job || e.node != from - l->options.base)
         return "it speaks for another node";
-    struct load *load = j->lives->node[e.node].load;
-    if (!load || load->life != (uint32_t)e.status || load->starting == 0 || j->exited[e.node])
+    struct load *load = l->node[e.node].load;
+    if (!load || load->life != (uint32_t)e.status || load->starting == 0 || l->node[e.node].exited)
         return "nothing was to start there";
-    count_started(j, load, 0);
+    count_started(l, load, 0);
     return NULL;
 }
 
-bool lives_fail(struct job *j, uint32_t logical, int32_t status)
+bool lives_fail(struct lives *l, uint32_t logical, int32_t status)
 {
-    struct load *load = j->lives->node[logical].load;
+    struct load *load = l->node[logical].load;
 
     if (!load || load->in_place || load->starting == 0)
         return false;
-    count_started(j, load, status);
+    count_started(l, load, status);
     return true;
 }
 
-void lives_end(struct job *j, uint32_t logical, int32_t status)
+void lives_end(struct lives *l, uint32_t logical, int32_t status)
 {
-    j->lives->node[logical].status = status;
-    let_go(&j->lives->node[logical], j->files);
-    answer_all(j, N_RWAIT, logical, status);
+    l->node[logical].status = status;
+    let_go(l, &l->node[logical]);
+    answer_all(l, N_RWAIT, logical, status);
 }

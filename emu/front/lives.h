@@ -1,9 +1,11 @@
 /*
- * Programs that a running program loads on nodes of its job (vertex/contract/system.h): the front end's part. It says which
- * nodes are free, hears from them how the load went, and answers those who wait for that or for a program's end.
+ * The lives of a job's nodes: which nodes have exited, and the front end's part in programs that a running program loads
+ * on nodes of its job (vertex/contract/system.h). The front end says which nodes are free, hears from them how the load
+ * went, and answers the processes that wait for that or for a program's end.
  *
- * A life is one program's stay on a node; 0 is what the job began with. Those loaded later are numbered in the job. A
- * load that a node refuses is told to who asked for it and ends nothing; the node counts as exited again.
+ * A life is one program's stay on a node. Life 0 is the program that the job began with; those loaded later are numbered
+ * in the job. A load that a node refuses is reported to the process that asked for it and ends nothing; the node counts
+ * as exited again.
  */
 #ifndef NCUBE_LIVES_H
 #define NCUBE_LIVES_H
@@ -12,30 +14,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/front/job.h"
+#include "emu/front/hostfs.h"
 
 #define LIVES_IS_REQUEST(type) ((type) >= N_RCLAIM && (type) <= N_RWAIT)
 #define LIVES_ANY              UINT32_MAX
 
-/* Of a job of so many nodes, all in life 0. NULL: no memory. */
-struct lives *lives_new(uint32_t nodes);
-/* With the job's serve, which has the programs' files. */
-void lives_free(struct lives *l, struct hostfs *serve);
+struct lives;
 
+struct lives_options {    /* what it points to outlives the lives */
+    uint32_t job;         /* its id */
+    uint32_t base, nodes; /* the job's subcube: logical node 0 is the node base */
+    struct hostfs *files; /* the programs' */
+    /* Sends an answer, as in struct job_ops. */
+    void (*send)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n);
+    void *ctx;
+};
+
+/* All nodes in life 0, none exited. Never NULL; the caller frees it. */
+struct lives *lives_new(const struct lives_options *o);
+/* Frees the lives, or nothing for NULL, and closes the programs' files. */
+void lives_free(struct lives *l);
+
+/* True if a node, a logical one as in all of these, has exited and nothing has been loaded on it since. */
+bool lives_has_exited(const struct lives *l, uint32_t logical);
+/* The number of nodes that have exited. */
+uint32_t lives_exits(const struct lives *l);
 /* The life of a node. */
 uint32_t lives_of(const struct lives *l, uint32_t logical);
-/* What runs on a node in a life above 0, with *path its name, both until it has ended; or NULL. */
-const struct job_part *lives_program(const struct lives *l, uint32_t logical, const char **path);
+/* The name of the program of a node in a life above 0, and in *fd its file, -1 if that is not open; both until the
+ * program has ended. NULL for life 0. */
+const char *lives_program(const struct lives *l, uint32_t logical, int *fd);
 
-/* A request of a process of the job (LIVES_IS_REQUEST), answered now or later; as job_receive_request. */
-const char *lives_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n);
-/* N_STARTED, as job_receive_exit. */
-const char *lives_receive_started(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);
-/* A node could not be loaded. False: it was what the job began with, or in its program's own place. */
-bool lives_fail(struct job *j, uint32_t logical, int32_t status);
-/* A node's program has ended, and the node has exited. */
-void lives_end(struct job *j, uint32_t logical, int32_t status);
-/* The process (LIVES_ANY: any) of that node waits for no answer any more. */
-void lives_drop_client(struct job *j, uint32_t node, uint32_t procid);
+/* Answers a request of a process of the job (LIVES_IS_REQUEST), now or later. NULL, or why it is refused. */
+const char *lives_request(struct lives *l, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+/* Takes N_STARTED of a node. NULL, or why it is refused. */
+const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t *bytes, size_t n);
+
+/* From now on every claim of nodes is answered with -N_EINTR: the job is being killed. */
+void lives_refuse_claims(struct lives *l);
+/* Notes that a node has exited, for whatever reason, and drops its processes' waits. */
+void lives_note_exit(struct lives *l, uint32_t logical);
+/* Notes that a node could not be loaded, with a negative n_error, and tells the waiting processes. False, and nothing is
+ * noted, if the program is the one that the job began with or replaced the process that loaded it. */
+bool lives_fail(struct lives *l, uint32_t logical, int32_t status);
+/* Notes the status with which a node's program has ended, and tells the waiting processes. */
+void lives_end(struct lives *l, uint32_t logical, int32_t status);
+/* Drops the waits of a process (LIVES_ANY: of every process) of a node. */
+void lives_drop_client(struct lives *l, uint32_t node, uint32_t procid);
 
 #endif

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "emu/front/front.h"
+#include "emu/front/lives.h"
 #include "tiny_elf.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -177,7 +178,7 @@ Test(job, jobs_get_subcubes_of_their_own_and_give_them_back)
     all_exit(second);
     cr_expect(n_ended == 1 && ended[0] == second);
     cr_expect_neq(begin(&c, 2), 0);
-    cr_expect_eq(front_find_job(front, first)->exits, 0, "the other goes on");
+    cr_expect_eq(lives_exits(front_find_job(front, first)->lives), 0, "the other goes on");
 }
 
 Test(job, a_node_speaks_for_its_own_job_only)
@@ -186,9 +187,9 @@ Test(job, a_node_speaks_for_its_own_job_only)
     uint32_t first = begin(&a, 1), second = begin(&b, 1);
 
     exits(0, second, 0, 0);
-    cr_expect_eq(front_find_job(front, second)->exits, 0);
+    cr_expect_eq(lives_exits(front_find_job(front, second)->lives), 0);
     exits(2, first, 2, 0);
-    cr_expect_eq(front_find_job(front, first)->exits, 0, "node 2 is the second's");
+    cr_expect_eq(lives_exits(front_find_job(front, first)->lives), 0, "node 2 is the second's");
     ask_stream(2, N_FWRITE, SFID_STDOUT, 1, 7, "second\n");
     ask_stream(0, N_FWRITE, SFID_STDOUT, 1, 6, "first\n");
     cr_expect_str_eq(text_at(a.out), "first\n");
