@@ -201,7 +201,7 @@ static void go_down(struct boot *b)
     for (struct client *c = b->client; c; c = c->next)
         if (c->turn)
             refuse(c, RUN_FAILED, "the machine goes down");
-    for (struct job *j = front_first_job(b->machine.front); j; j = j->next)
+    for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
         if (!job_has_ended(j)) {
             console_say(&j->streams, "the machine goes down");
             front_kill_job(b->machine.front, j->id);
@@ -410,7 +410,7 @@ static void poll_gather(struct boot *b)
     for (const struct client *c = b->client; c; c = c->next)
         if (c->fd >= 0)
             poll_add(b, &(struct pollfd){.fd = c->fd, .events = POLLIN}, 1);
-    for (const struct job *j = front_first_job(b->machine.front); j; j = j->next)
+    for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
         poll_add(b, p, job_poll_streams(j, p));
 }
 
@@ -468,7 +468,7 @@ static void report_deadlock(struct boot *b, struct job *j)
 /* Jobs that wait for nothing from outside wait for ever: they are ended. */
 static void end_deadlocks(struct boot *b)
 {
-    for (struct job *j = front_first_job(b->machine.front); j; j = j->next) {
+    for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
         if (job_has_ended(j) || job_holds_requests(j))
             continue;
         report_deadlock(b, j);
@@ -478,7 +478,7 @@ static void end_deadlocks(struct boot *b)
 
 static bool has_running_jobs(const struct boot *b)
 {
-    for (const struct job *j = front_first_job(b->machine.front); j; j = j->next)
+    for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
         if (!job_has_ended(j) && !job_holds_requests(j))
             return true;
     return false;

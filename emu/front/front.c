@@ -154,6 +154,7 @@ int front_new(struct front **front, const struct front_options *o, const struct 
     f->ops = *ops;
     f->ctx = ctx;
     owed_init(&f->owed);
+    TAILQ_INIT(&f->jobs);
     if (make_tables(f, error, error_bytes) < 0) {
         front_free(f);
         return -1;
@@ -166,8 +167,8 @@ void front_free(struct front *f)
 {
     if (!f)
         return;
-    while (f->job)
-        front_forget_job(f, f->job->id);
+    while (!TAILQ_EMPTY(&f->jobs))
+        front_forget_job(f, TAILQ_FIRST(&f->jobs)->id);
     tell_repeats(f); /* the machine may have been stopped in the middle */
     hostfs_free(f->files);
     lines_free(&f->lines);
@@ -209,7 +210,7 @@ bool front_failed(const struct front *f)
 void front_resume(struct front *f)
 {
     streams_drain(&f->streams);
-    for (struct job *j = f->job; j; j = j->next)
+    for (struct job *j = front_first_job(f); j; j = front_next_job(j))
         job_resume(j);
 }
 

@@ -86,8 +86,9 @@ bool front_failed(const struct front *f);
 
 /* Does what the standard streams of jobs are ready for now. */
 void front_resume(struct front *f);
-/* Jobs, ended ones included, from front_first_job on by job->next. */
+/* All jobs, ended ones included, oldest first. NULL: there is no job, or no further one. */
 struct job *front_first_job(const struct front *f);
+struct job *front_next_job(const struct job *j);
 
 /* For the deadlock report: what the front end still waits for, as one line. */
 void front_describe_wait(const struct front *f, char *text, size_t bytes);

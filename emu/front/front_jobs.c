@@ -14,7 +14,7 @@
 /* The running job of a node, or NULL. */
 struct job *front_job_of(const struct front *f, uint32_t node)
 {
-    for (struct job *j = f->job; j; j = j->next)
+    for (struct job *j = front_first_job(f); j; j = front_next_job(j))
         if (!job_has_ended(j) && job_has_node(j, node))
             return j;
     return NULL;
@@ -22,7 +22,7 @@ struct job *front_job_of(const struct front *f, uint32_t node)
 
 bool front_has_running_jobs(const struct front *f)
 {
-    for (const struct job *j = f->job; j; j = j->next)
+    for (const struct job *j = front_first_job(f); j; j = front_next_job(j))
         if (!job_has_ended(j))
             return true;
     return false;
@@ -55,8 +55,8 @@ static void kill_job(struct front *f, struct job *j)
 
 void front_kill_jobs(struct front *f)
 {
-    for (struct job *j = f->job, *next; j; j = next) {
-        next = j->next;
+    for (struct job *j = front_first_job(f), *next; j; j = next) {
+        next = front_next_job(j);
         kill_job(f, j);
     }
 }
@@ -96,15 +96,6 @@ static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *err
     return FRONT_BUSY;
 }
 
-static void add_job(struct front *f, struct job *j)
-{
-    struct job **end = &f->job;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = j;
-}
-
 int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes)
 {
     struct job *j;
@@ -117,7 +108,7 @@ int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, 
         subcubes_release(f->subcubes, base, o->dim);
         return -1;
     }
-    add_job(f, j);
+    TAILQ_INSERT_TAIL(&f->jobs, j, entry);
     *id = ++f->last_id;
     if (f->phase == PHASE_UP)
         load(f, j);
@@ -138,16 +129,21 @@ int front_check_job(struct front *f, const struct job_options *o, char *error, s
 
 struct job *front_find_job(const struct front *f, uint32_t id)
 {
-    struct job *j = f->job;
+    struct job *j = front_first_job(f);
 
     while (j && j->id != id)
-        j = j->next;
+        j = front_next_job(j);
     return j;
 }
 
 struct job *front_first_job(const struct front *f)
 {
-    return f->job;
+    return TAILQ_FIRST(&f->jobs);
+}
+
+struct job *front_next_job(const struct job *j)
+{
+    return TAILQ_NEXT(j, entry);
 }
 
 void front_kill_job(struct front *f, uint32_t id)
@@ -160,21 +156,18 @@ void front_kill_job(struct front *f, uint32_t id)
 
 void front_forget_job(struct front *f, uint32_t id)
 {
-    struct job **at = &f->job;
+    struct job *j = front_find_job(f, id);
 
-    while (*at && (*at)->id != id)
-        at = &(*at)->next;
-    struct job *j = *at;
     if (!j)
         return;
-    *at = j->next;
+    TAILQ_REMOVE(&f->jobs, j, entry);
     job_free(j);
 }
 
 void front_load_jobs(struct front *f)
 {
-    for (struct job *j = f->job, *next; j; j = next) {
-        next = j->next;
+    for (struct job *j = front_first_job(f), *next; j; j = next) {
+        next = front_next_job(j);
         if (!job_has_ended(j))
             load(f, j);
     }
@@ -184,8 +177,8 @@ bool front_give_up_killed_jobs(struct front *f)
 {
     bool any = false;
 
-    for (struct job *j = f->job, *next; j; j = next) {
-        next = j->next;
+    for (struct job *j = front_first_job(f), *next; j; j = next) {
+        next = front_next_job(j);
         if (!j->killed || job_has_ended(j))
             continue;
         any = true;
@@ -203,14 +196,14 @@ void front_tell_users(struct front *f, uint32_t io_node)
     char name[NODE_NAME_BYTES];
 
     node_name(io_node, name);
-    for (struct job *j = f->job; j; j = j->next)
+    for (struct job *j = front_first_job(f); j; j = front_next_job(j))
         if (!job_has_ended(j) && j->options.err != f->options.err)
             console_say(&j->streams, "nsdisk on %s has ended, and the program with it", name);
 }
 
 void front_describe_jobs(const struct front *f, char *text, size_t bytes)
 {
-    for (const struct job *j = f->job; j; j = j->next)
+    for (const struct job *j = front_first_job(f); j; j = front_next_job(j))
         if (!job_has_ended(j)) {
             job_describe_wait(j, text, bytes);
             return;

@@ -35,7 +35,7 @@ struct front {
     struct owed owed;
     /* jobs */
     struct subcubes *subcubes;
-    struct job *job; /* oldest first; those that have ended have no subcube */
+    TAILQ_HEAD(, job) jobs; /* oldest first; those that have ended have no subcube */
     uint32_t last_id;
 };
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct host_file **chain_of(struct host_files *h, dev_t dev, ino_t ino)
+static struct host_file_chain *chain_of(struct host_files *h, dev_t dev, ino_t ino)
 {
     return &h->chain[(ino ^ dev) % HOST_FILES_CHAINS];
 }
@@ -18,7 +18,7 @@ static bool is_same(const struct host_file *f, const struct host_file *other)
 
 static struct host_file *find(struct host_files *h, const struct host_file *wanted)
 {
-    for (struct host_file *f = *chain_of(h, wanted->dev, wanted->ino); f; f = f->next)
+    for (struct host_file *f = LIST_FIRST(chain_of(h, wanted->dev, wanted->ino)); f; f = LIST_NEXT(f, entry))
         if (f->shared && is_same(f, wanted) && f->access == wanted->access)
             return f;
     return NULL;
@@ -26,7 +26,7 @@ static struct host_file *find(struct host_files *h, const struct host_file *want
 
 static void stop_sharing(struct host_files *h, const struct host_file *written)
 {
-    for (struct host_file *f = *chain_of(h, written->dev, written->ino); f; f = f->next)
+    for (struct host_file *f = LIST_FIRST(chain_of(h, written->dev, written->ino)); f; f = LIST_NEXT(f, entry))
         if (is_same(f, written) && f->access == O_RDONLY)
             f->shared = false;
 }
@@ -45,15 +45,14 @@ static int look_at(int fd, struct host_file *f)
 
 static struct host_file *add(struct host_files *h, const struct host_file *fresh)
 {
-    struct host_file *f = malloc(sizeof *f), **chain = chain_of(h, fresh->dev, fresh->ino);
+    struct host_file *f = malloc(sizeof *f);
 
     if (!f)
         return NULL;
     if (fresh->access != O_RDONLY)
         stop_sharing(h, fresh);
     *f = *fresh;
-    f->next = *chain;
-    *chain = f;
+    LIST_INSERT_HEAD(chain_of(h, f->dev, f->ino), f, entry);
     h->count++;
     return f;
 }
@@ -79,13 +78,9 @@ struct host_file *host_files_take(struct host_files *h, int fd)
 
 int host_files_release(struct host_files *h, struct host_file *f)
 {
-    struct host_file **at = chain_of(h, f->dev, f->ino);
-
     if (--f->users > 0)
         return 0;
-    while (*at != f)
-        at = &(*at)->next;
-    *at = f->next;
+    LIST_REMOVE(f, entry);
     int result = close(f->fd), reason = errno;
     free(f);
     h->count--;

@@ -153,6 +153,7 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
         return -1;
     }
     *j = (struct job){.id = id, .options = *o, .ops = ops, .ctx = ctx, .base = base, .nodes = 1u << o->dim};
+    TAILQ_INIT(&j->held);
     if (build(j, topo, error, error_bytes) < 0) {
         job_free(j);
         return -1;

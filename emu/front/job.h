@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "emu/front/hostfs.h"
 #include "emu/front/lines.h"
@@ -70,7 +71,7 @@ struct job_part { /* what one program of the job needs */
 };
 
 struct job {
-    struct job *next; /* the front end's list */
+    TAILQ_ENTRY(job) entry; /* in the front end's list */
     uint32_t id;
     struct job_options options;
     const struct job_ops *ops;
@@ -83,8 +84,8 @@ struct job {
     struct streams streams;
     struct lines lines;
     struct hostfs *files;
-    struct held_request *held; /* oldest first */
-    struct lives *lives;       /* which nodes have exited, and programs that the program loads */
+    TAILQ_HEAD(, held_request) held; /* requests that wait for a stream, oldest first */
+    struct lives *lives;             /* which nodes have exited, and programs that the program loads */
     /* life */
     bool loaded;
     bool killed;       /* N_KILL was sent to all that had not exited */

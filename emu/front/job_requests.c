@@ -12,7 +12,7 @@
 #include "vertex/contract/system.h"
 
 struct held_request {
-    struct held_request *next;
+    TAILQ_ENTRY(held_request) entry;
     uint32_t from, tag;
     enum stream stream;
     size_t wanted_bytes;
@@ -48,39 +48,40 @@ static const char *answer(struct job *j, uint32_t from, uint32_t tag, const void
 
 static bool is_held(const struct job *j, enum stream stream)
 {
-    for (const struct held_request *h = j->held; h; h = h->next)
-        if (h->stream == stream)
-            return true;
-    return false;
+    const struct held_request *h = TAILQ_FIRST(&j->held);
+
+    while (h && h->stream != stream)
+        h = TAILQ_NEXT(h, entry);
+    return h;
 }
 
 static const char *hold(struct job *j, uint32_t from, uint32_t tag, enum stream stream, size_t wanted_bytes,
                         const void *bytes, size_t n)
 {
-    struct held_request **end = &j->held, *h = malloc(sizeof *h + n);
+    struct held_request *h = malloc(sizeof *h + n);
 
     if (!h)
         return "there is no memory to hold it";
     *h = (struct held_request){.from = from, .tag = tag, .stream = stream, .wanted_bytes = wanted_bytes, .n = n};
     memcpy(h->bytes, bytes, n);
-    while (*end)
-        end = &(*end)->next;
-    *end = h;
+    TAILQ_INSERT_TAIL(&j->held, h, entry);
     return NULL;
 }
 
-/* A process that ends waits for no answer any more. */
+static void drop_request(struct job *j, struct held_request *h)
+{
+    TAILQ_REMOVE(&j->held, h, entry);
+    free(h);
+}
+
 void job_drop_requests(struct job *j, uint32_t node, uint32_t procid)
 {
-    for (struct held_request **at = &j->held; *at;) {
-        struct held_request *h = *at;
+    struct held_request *next;
 
-        if ((node != JOB_ANY && h->from != node) || (procid != JOB_ANY && TAG_FROM(h->tag) != procid)) {
-            at = &h->next;
-            continue;
-        }
-        *at = h->next;
-        free(h);
+    for (struct held_request *h = TAILQ_FIRST(&j->held); h; h = next) {
+        next = TAILQ_NEXT(h, entry);
+        if ((node == JOB_ANY || h->from == node) && (procid == JOB_ANY || TAG_FROM(h->tag) == procid))
+            drop_request(j, h);
     }
 }
 
@@ -105,25 +106,22 @@ const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, cons
 void job_resume(struct job *j)
 {
     bool waits[STREAMS] = {false};
+    struct held_request *next;
 
     streams_drain(&j->streams);
-    for (struct held_request **at = &j->held; *at;) {
-        struct held_request *h = *at;
-
+    for (struct held_request *h = TAILQ_FIRST(&j->held); h; h = next) {
+        next = TAILQ_NEXT(h, entry);
         waits[h->stream] = waits[h->stream] || !streams_ready(&j->streams, h->stream, h->wanted_bytes);
-        if (waits[h->stream]) {
-            at = &h->next;
+        if (waits[h->stream])
             continue;
-        }
-        *at = h->next;
         answer(j, h->from, h->tag, h->bytes, h->n);
-        free(h);
+        drop_request(j, h);
     }
 }
 
 bool job_holds_requests(const struct job *j)
 {
-    return j->held;
+    return !TAILQ_EMPTY(&j->held);
 }
 
 size_t job_poll_streams(const struct job *j, struct pollfd *p)
