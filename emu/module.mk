@@ -31,7 +31,7 @@ instrumentation:
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
-NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c))
+NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
     emu/front/loader.c,-lelf))
@@ -57,7 +57,7 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
 FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
-    emu/front/beneath.c emu/front/listing.c emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
+    vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) emu/front/lives.c \
     emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_HOSTFS_SOURCES)

@@ -3,7 +3,7 @@
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
     ext2/ext2_inode.c ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c \
-    ext2/ext2_walk.c serve/open_table.c serve/serve.c) vertex/shared/text.c
+    ext2/ext2_walk.c serve/open_table.c serve/serve.c) vertex/shared/file_parts.c vertex/shared/text.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)

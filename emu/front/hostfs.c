@@ -1,7 +1,7 @@
 /*
  * Requests to the host's files: decoding them, and the life of the server.
  *
- * A request is decoded against one table (its parts, and the function that runs it) before anything acts on it. The
+ * A request is decoded against file_parts.h's table of parts before anything acts on it. The
  * functions are in hostfs_io.c, hostfs_names.c and hostfs_tmp.c, in pairs where a standard stream differs from a file.
  */
 #define _GNU_SOURCE
@@ -15,89 +15,66 @@
 #include <unistd.h>
 
 #include "emu/front/hostfs_calls.h"
+#include "vertex/shared/file_parts.h"
 
 _Static_assert(STREAM_IN == SFID_STDIN && STREAM_OUT == SFID_STDOUT && STREAM_ERR == SFID_STDERR, "streams' SFIDs");
 
 /* ---- Decoding --------------------------------------------------------------------------------- */
 
-enum { HAS_NAME = 1, HAS_NAME2 = 2, HAS_FILE = 4, HAS_BYTES = 8, HAS_DATA = 16, HAS_OFFSET = 32 };
-
 struct operation {
     hostfs_call_fn *act;
     hostfs_call_fn *on_stream; /* in place of act when the SFID is a stream's */
-    unsigned has;
-    hostfs_call_fn *on_tmp; /* when a name is in "/tmp" and that is in memory; NULL: it cannot be done there */
+    hostfs_call_fn *on_tmp;    /* when a name is in "/tmp" and that is in memory; NULL: it cannot be done there */
 };
 
 #define INDEX(type) ((type)-N_FOPEN)
 
 static const struct operation operations[] = {
-    [INDEX(N_FOPEN)] = {hostfs_open, NULL, HAS_NAME, hostfs_tmp_open},
-    [INDEX(N_FCLOSE)] = {hostfs_close, hostfs_stream_close, HAS_FILE},
-    [INDEX(N_FREAD)] = {hostfs_read, hostfs_stream_read, HAS_FILE | HAS_BYTES | HAS_OFFSET},
-    [INDEX(N_FWRITE)] = {hostfs_write, hostfs_stream_write, HAS_FILE | HAS_BYTES | HAS_DATA | HAS_OFFSET},
-    [INDEX(N_FSTAT)] = {hostfs_stat, hostfs_stream_stat, HAS_FILE},
-    [INDEX(N_FTRUNCATE)] = {hostfs_truncate, hostfs_stream_is_no_file, HAS_FILE | HAS_OFFSET},
-    [INDEX(N_FSYNC)] = {hostfs_sync, hostfs_stream_is_no_file, HAS_FILE},
-    [INDEX(N_FSTATNAME)] = {hostfs_stat_name, NULL, HAS_NAME, hostfs_tmp_stat},
-    [INDEX(N_FUNLINK)] = {hostfs_unlink, NULL, HAS_NAME, hostfs_tmp_unlink},
-    [INDEX(N_FRENAME)] = {hostfs_rename, NULL, HAS_NAME | HAS_NAME2, hostfs_tmp_rename},
-    [INDEX(N_FLINK)] = {hostfs_link, NULL, HAS_NAME | HAS_NAME2},
-    [INDEX(N_FMKDIR)] = {hostfs_make_folder, NULL, HAS_NAME, hostfs_tmp_make_folder},
-    [INDEX(N_FRMDIR)] = {hostfs_remove_folder, NULL, HAS_NAME},
-    [INDEX(N_FREADDIR)] = {hostfs_read_folder, hostfs_stream_is_no_folder, HAS_FILE | HAS_BYTES | HAS_OFFSET},
-    [INDEX(N_FACCESS)] = {hostfs_access, NULL, HAS_NAME, hostfs_tmp_access},
-    [INDEX(N_FEXIT)] = {hostfs_exit, NULL, 0},
-    [INDEX(N_FSTATFS)] = {hostfs_stat_folder, NULL, 0},
-    [INDEX(N_FSYMLINK)] = {hostfs_symlink, NULL, HAS_NAME | HAS_BYTES | HAS_DATA},
-    [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, HAS_NAME | HAS_BYTES, hostfs_tmp_readlink},
-    [INDEX(N_FSETATTR)] = {hostfs_set_attributes, hostfs_stream_is_no_file, HAS_FILE | HAS_BYTES | HAS_DATA},
-    [INDEX(N_FSYNCALL)] = {hostfs_sync_all, NULL, 0},
-    [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, HAS_NAME | HAS_BYTES | HAS_DATA,
-                               hostfs_tmp_set_attributes},
+    [INDEX(N_FOPEN)] = {hostfs_open, NULL, hostfs_tmp_open},
+    [INDEX(N_FCLOSE)] = {hostfs_close, hostfs_stream_close},
+    [INDEX(N_FREAD)] = {hostfs_read, hostfs_stream_read},
+    [INDEX(N_FWRITE)] = {hostfs_write, hostfs_stream_write},
+    [INDEX(N_FSTAT)] = {hostfs_stat, hostfs_stream_stat},
+    [INDEX(N_FTRUNCATE)] = {hostfs_truncate, hostfs_stream_is_no_file},
+    [INDEX(N_FSYNC)] = {hostfs_sync, hostfs_stream_is_no_file},
+    [INDEX(N_FSTATNAME)] = {hostfs_stat_name, NULL, hostfs_tmp_stat},
+    [INDEX(N_FUNLINK)] = {hostfs_unlink, NULL, hostfs_tmp_unlink},
+    [INDEX(N_FRENAME)] = {hostfs_rename, NULL, hostfs_tmp_rename},
+    [INDEX(N_FLINK)] = {hostfs_link},
+    [INDEX(N_FMKDIR)] = {hostfs_make_folder, NULL, hostfs_tmp_make_folder},
+    [INDEX(N_FRMDIR)] = {hostfs_remove_folder},
+    [INDEX(N_FREADDIR)] = {hostfs_read_folder, hostfs_stream_is_no_folder},
+    [INDEX(N_FACCESS)] = {hostfs_access, NULL, hostfs_tmp_access},
+    [INDEX(N_FEXIT)] = {hostfs_exit},
+    [INDEX(N_FSTATFS)] = {hostfs_stat_folder},
+    [INDEX(N_FSYMLINK)] = {hostfs_symlink},
+    [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},
+    [INDEX(N_FSETATTR)] = {hostfs_set_attributes, hostfs_stream_is_no_file},
+    [INDEX(N_FSYNCALL)] = {hostfs_sync_all},
+    [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 
 #define OPERATION_ONE(name, number) +1
 _Static_assert(sizeof operations / sizeof *operations == 0 FILE_OPS(OPERATION_ONE), "every request has its entry");
 
-static const struct operation *find_operation(uint32_t type)
-{
-    size_t index = type - N_FOPEN;
-
-    return type >= N_FOPEN && index < sizeof operations / sizeof *operations ? &operations[index] : NULL;
-}
-
-/* The message is exactly as long as its header says, and carries what the operation takes. */
-static bool is_well_formed(const struct file_request *r, unsigned has, size_t n)
-{
-    size_t data_bytes = has & HAS_DATA ? r->bytes : 0;
-
-    if ((has & HAS_BYTES) && r->bytes > FILE_IO_MAX_BYTES)
-        return false;
-    if (r->name_bytes > FILE_NAME_MAX_BYTES || r->name2_bytes > FILE_NAME_MAX_BYTES)
-        return false;
-    if ((r->name_bytes != 0) != !!(has & HAS_NAME) || (r->name2_bytes != 0) != !!(has & HAS_NAME2))
-        return false;
-    return n == sizeof *r + r->name_bytes + r->name2_bytes + data_bytes;
-}
-
-static int32_t decode(struct hostfs *s, struct hostfs_call *c, const struct operation *op, const uint8_t *bytes,
-                      size_t n)
+static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, const uint8_t *bytes, size_t n)
 {
     const struct file_request *r = &c->request;
-    const uint8_t *name = bytes + sizeof *r;
+    struct file_parts split;
+    int32_t wrong = file_parts_split(r, parts, bytes, n, &split);
 
-    if (!is_well_formed(r, op->has, n))
+    if (wrong < 0)
+        return wrong;
+    if (r->name_bytes > FILE_NAME_MAX_BYTES || r->name2_bytes > FILE_NAME_MAX_BYTES)
         return -N_EPROTO;
-    if (!hostfs_take_name(c->name, name, r->name_bytes) ||
-        !hostfs_take_name(c->name2, name + r->name_bytes, r->name2_bytes))
-        return -N_EPROTO;
-    c->data = name + r->name_bytes + r->name2_bytes;
+    memcpy(c->name, split.name, r->name_bytes);
+    memcpy(c->name2, split.name2, r->name2_bytes);
+    c->data = split.data;
     if (r->drive != 0)
         return -N_ENODEV;
-    if ((op->has & HAS_OFFSET) && r->offset > INT64_MAX - FILE_IO_MAX_BYTES)
+    if ((parts & PART_OFFSET) && r->offset > INT64_MAX - FILE_IO_MAX_BYTES)
         return -N_EINVAL;
-    if (!(op->has & HAS_FILE) || r->sfid <= SFID_STDERR)
+    if (!(parts & PART_FILE) || r->sfid <= SFID_STDERR)
         return 0;
     return open_files_find(&s->files, r->sfid, c->node, c->procid, &c->file);
 }
@@ -131,20 +108,20 @@ static int32_t refuse_name(struct hostfs *s, const struct hostfs_call *c)
 
 static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const uint8_t *bytes, size_t n)
 {
-    const struct operation *op = find_operation(type);
+    uint32_t parts;
 
-    if (!op)
+    if (!file_parts_of(type, &parts))
         return -N_ENOSYS;
 
-    int32_t decoded = decode(s, c, op, bytes, n);
+    const struct operation *op = &operations[INDEX(type)];
+    int32_t decoded = decode(s, c, parts, bytes, n);
     if (decoded < 0)
         return decoded;
-    if ((op->has & HAS_FILE) && !c->file)
+    if ((parts & PART_FILE) && !c->file)
         return op->on_stream(s, c);
-    if ((op->has & HAS_NAME) &&
-        (hostfs_name_in_tmp(s, c->name) || ((op->has & HAS_NAME2) && hostfs_name_in_tmp(s, c->name2))))
+    if (hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2))
         return run_in_tmp(s, c, op);
-    if ((op->has & HAS_NAME) && s->folder.root < 0)
+    if ((parts & PART_NAME) && s->folder.root < 0)
         return refuse_name(s, c);
     return op->act(s, c);
 }

@@ -1,6 +1,6 @@
 /*
- * Serving requests: decode, then invoke. The table of operations is the one place that says which parts each
- * request has; serve_decode checks all of them, so an invoke_ function sees only a well-formed call.
+ * Serving requests: decode, then invoke. file_parts.h says which parts each request has; serve_call checks all of them, so
+ * an invoke_ function sees only a well-formed call.
  *
  * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC or
  * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.
@@ -13,6 +13,7 @@
 #include "nsdisk/serve/open_table.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
+#include "vertex/shared/file_parts.h"
 
 struct server {
     uint32_t node;
@@ -35,20 +36,8 @@ struct call {
     size_t payload_bytes; /* result */
 };
 
-enum { /* the parts of a request, beside the header */
-       PART_DRIVE = 1,
-       PART_FILE = 2, /* an open file's sfid */
-       PART_NAME = 4,
-       PART_NAME2 = 8,
-       PART_DATA = 16, /* `bytes` bytes */
-       PART_OFFSET = 32,
-       PART_COUNT = 64, /* `bytes` to be returned */
-};
-
-struct operation {
-    uint32_t parts;
-    int64_t (*invoke)(struct server *s, struct call *c); /* the reply's status */
-};
+/* Runs a request of one type; the reply's status. */
+typedef int64_t invoke_fn(struct server *s, struct call *c);
 
 /* ---- Helpers ---- */
 
@@ -395,67 +384,45 @@ static int64_t invoke_statfs(struct server *s, struct call *c)
 /* ---- The table ---- */
 
 #define OP(type) [(type)-N_FOPEN]
-static const struct operation operation[] = {
-    OP(N_FOPEN) = {PART_DRIVE | PART_NAME, invoke_open},
-    OP(N_FCLOSE) = {PART_FILE, invoke_close},
-    OP(N_FREAD) = {PART_FILE | PART_OFFSET | PART_COUNT, invoke_read},
-    OP(N_FWRITE) = {PART_FILE | PART_OFFSET | PART_DATA, invoke_write},
-    OP(N_FSTAT) = {PART_FILE, invoke_stat},
-    OP(N_FTRUNCATE) = {PART_FILE | PART_OFFSET, invoke_truncate},
-    OP(N_FSYNC) = {PART_FILE, invoke_sync},
-    OP(N_FSTATNAME) = {PART_DRIVE | PART_NAME, invoke_stat_name},
-    OP(N_FUNLINK) = {PART_DRIVE | PART_NAME, invoke_unlink},
-    OP(N_FRENAME) = {PART_DRIVE | PART_NAME | PART_NAME2, invoke_rename},
-    OP(N_FLINK) = {PART_DRIVE | PART_NAME | PART_NAME2, invoke_link},
-    OP(N_FMKDIR) = {PART_DRIVE | PART_NAME, invoke_mkdir},
-    OP(N_FRMDIR) = {PART_DRIVE | PART_NAME, invoke_rmdir},
-    OP(N_FREADDIR) = {PART_FILE | PART_OFFSET | PART_COUNT, invoke_readdir},
-    OP(N_FACCESS) = {PART_DRIVE | PART_NAME, invoke_access},
-    OP(N_FEXIT) = {0, invoke_exit},
-    OP(N_FSTATFS) = {PART_DRIVE, invoke_statfs},
-    OP(N_FSYMLINK) = {PART_DRIVE | PART_NAME | PART_DATA, invoke_symlink},
-    OP(N_FREADLINK) = {PART_DRIVE | PART_NAME | PART_COUNT, invoke_readlink},
-    OP(N_FSETATTR) = {PART_FILE | PART_DATA, invoke_set_attributes},
-    OP(N_FSYNCALL) = {0, invoke_sync_all},
-    OP(N_FSETATTRNAME) = {PART_DRIVE | PART_NAME | PART_DATA, invoke_set_attributes_of_name},
+static invoke_fn *const operation[] = {
+    OP(N_FOPEN) = invoke_open,         OP(N_FCLOSE) = invoke_close,
+    OP(N_FREAD) = invoke_read,         OP(N_FWRITE) = invoke_write,
+    OP(N_FSTAT) = invoke_stat,         OP(N_FTRUNCATE) = invoke_truncate,
+    OP(N_FSYNC) = invoke_sync,         OP(N_FSTATNAME) = invoke_stat_name,
+    OP(N_FUNLINK) = invoke_unlink,     OP(N_FRENAME) = invoke_rename,
+    OP(N_FLINK) = invoke_link,         OP(N_FMKDIR) = invoke_mkdir,
+    OP(N_FRMDIR) = invoke_rmdir,       OP(N_FREADDIR) = invoke_readdir,
+    OP(N_FACCESS) = invoke_access,     OP(N_FEXIT) = invoke_exit,
+    OP(N_FSTATFS) = invoke_statfs,     OP(N_FSYMLINK) = invoke_symlink,
+    OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
+    OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
 _Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in the table");
 
-static const struct operation *find_operation(uint32_t type)
-{
-    uint32_t index = type - N_FOPEN;
-
-    return index < OPERATIONS && operation[index].invoke ? &operation[index] : NULL;
-}
-
 /* ---- Decoding ---- */
 
-static int decode_name(struct ext2_path *path, const uint8_t *text, uint32_t bytes, bool wanted)
+/* Names on a volume begin at its root. */
+static int decode_name(struct ext2_path *path, const char *text, uint32_t bytes)
 {
-    *path = (struct ext2_path){(const char *)text, bytes};
-    if (!wanted)
-        return bytes == 0 ? 0 : -N_EPROTO;
-    if (bytes == 0 || text[0] != '/' || memchr(text, '\0', bytes))
+    *path = (struct ext2_path){text, bytes};
+    if (bytes > 0 && text[0] != '/')
         return -N_EPROTO;
     return bytes > FILE_NAME_MAX_BYTES ? -N_ENAMETOOLONG : 0;
 }
 
-/* Checks the lengths against the message's, and the names. */
 static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
 {
-    const uint8_t *name = request + sizeof c->r;
-    size_t data_bytes = (parts & PART_DATA) ? c->r.bytes : 0;
+    struct file_parts split;
+    int error = file_parts_split(&c->r, parts, request, n, &split);
 
-    if (c->r.bytes > FILE_IO_MAX_BYTES && (parts & (PART_DATA | PART_COUNT)))
-        return -N_EPROTO;
-    if (n != sizeof c->r + c->r.name_bytes + c->r.name2_bytes + data_bytes)
-        return -N_EPROTO;
-    c->data = name + c->r.name_bytes + c->r.name2_bytes;
-    int error = decode_name(&c->name, name, c->r.name_bytes, parts & PART_NAME);
+    if (error < 0)
+        return error;
+    c->data = split.data;
+    error = decode_name(&c->name, split.name, c->r.name_bytes);
     if (error == 0)
-        error = decode_name(&c->name2, name + c->r.name_bytes, c->r.name2_bytes, parts & PART_NAME2);
+        error = decode_name(&c->name2, split.name2, c->r.name2_bytes);
     if (error == 0 && (parts & PART_OFFSET) && c->r.offset > INT64_MAX)
         error = -N_EINVAL;
     return error;
@@ -485,16 +452,16 @@ static int decode_target(struct server *s, struct call *c, uint32_t parts)
 
 static int64_t serve_call(struct server *s, struct call *c, uint32_t tag, const uint8_t *request, size_t n)
 {
-    const struct operation *op = find_operation(TAG_TYPE(tag));
+    uint32_t parts;
 
-    if (!op)
+    if (!file_parts_of(TAG_TYPE(tag), &parts))
         return -N_ENOSYS;
     if (n < sizeof c->r)
         return -N_EPROTO;
-    int error = decode_parts(c, op->parts, request, n);
+    int error = decode_parts(c, parts, request, n);
     if (error == 0)
-        error = decode_target(s, c, op->parts);
-    return error < 0 ? error : op->invoke(s, c);
+        error = decode_target(s, c, parts);
+    return error < 0 ? error : operation[TAG_TYPE(tag) - N_FOPEN](s, c);
 }
 
 size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
@@ -514,9 +481,9 @@ size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *
 size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
 {
     struct file_request r;
-    const struct operation *op = find_operation(TAG_TYPE(tag));
+    uint32_t parts;
 
-    if (!op || (op->parts & PART_COUNT) == 0 || n < sizeof r)
+    if (!file_parts_of(TAG_TYPE(tag), &parts) || (parts & PART_COUNT) == 0 || n < sizeof r)
         return SERVE_REPLY_MIN_BYTES;
     memcpy(&r, request, sizeof r);
     size_t bytes = sizeof(struct file_reply) + (r.bytes < FILE_IO_MAX_BYTES ? r.bytes : FILE_IO_MAX_BYTES);
