@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "emu/front/console.h"
 #include "emu/front/front_parts.h"
 #include "vertex/shared/node_name.h"
@@ -126,10 +127,10 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
 {
     const struct topo *t = f->options.topo;
 
-    f->volume = calloc(t->n_io + 1, DRIVE_MAX * sizeof *f->volume);
+    f->volume = memory_new(t->n_io, DRIVE_MAX * sizeof *f->volume);
     f->subcubes = subcubes_new(t->dim);
-    if (!f->volume || !f->subcubes || io_nodes_init(&f->io, t, &f->streams, &f->ops.job, f->ctx) < 0 ||
-        streams_init(&f->streams, -1, f->options.out, f->options.err, f->ops.job.interrupted, f->ctx) < 0 ||
+    io_nodes_init(&f->io, t, &f->streams, &f->ops.job, f->ctx);
+    if (streams_init(&f->streams, -1, f->options.out, f->options.err, f->ops.job.interrupted, f->ctx) < 0 ||
         lines_init(&f->lines, &f->streams, 0, 0, false) < 0) {
         snprintf(error, error_bytes, "no memory for the front end");
         return -1;
@@ -143,13 +144,9 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
 int front_new(struct front **front, const struct front_options *o, const struct front_ops *ops, void *ctx, char *error,
               size_t error_bytes)
 {
-    struct front *f = calloc(1, sizeof *f);
+    struct front *f = memory_new(1, sizeof *f);
 
     *front = NULL;
-    if (!f) {
-        snprintf(error, error_bytes, "no memory for the front end");
-        return -1;
-    }
     f->options = *o;
     f->ops = *ops;
     f->ctx = ctx;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/front/console.h"
 #include "vertex/contract/errors.h"
@@ -20,12 +21,11 @@ struct io_node {
     enum drive_state drive[DRIVE_MAX];
 };
 
-int io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
-                  void *ctx)
+void io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
+                   void *ctx)
 {
     *s = (struct io_nodes){.topo = topo, .streams = streams, .ops = ops, .ctx = ctx};
-    s->node = calloc(topo->n_io + 1, sizeof *s->node);
-    return s->node ? 0 : -N_ENOMEM;
+    s->node = memory_new(topo->n_io, sizeof *s->node);
 }
 
 void io_nodes_free(struct io_nodes *s)

@@ -24,9 +24,10 @@ struct io_nodes {
     bool failed;          /* a mount, an nsdisk or a shutdown did; not: a volume is missing */
 };
 
-/* What it points to outlives it. 0, or -N_ENOMEM. */
-int io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
-                  void *ctx);
+/* Sets up the I/O nodes of a topology, none of which has reported. The topology, the streams and the operations outlive
+ * it. */
+void io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
+                   void *ctx);
 void io_nodes_free(struct io_nodes *s);
 
 /* Index of an I/O node in topo->io, or -1. */

@@ -124,12 +124,16 @@ static bool make_tables(struct job *j)
            lines_init(&j->lines, &j->streams, j->base, j->nodes, j->options.label) == 0;
 }
 
+static int fail_for_memory(const struct job *j, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "no memory for a job of %u node%s", j->nodes, plural(j->nodes));
+    return -1;
+}
+
 static int build(struct job *j, const struct topo *topo, char *error, size_t error_bytes)
 {
-    if (!make_tables(j)) {
-        snprintf(error, error_bytes, "no memory for a job of %u node%s", j->nodes, plural(j->nodes));
-        return -1;
-    }
+    if (!make_tables(j))
+        return fail_for_memory(j, error, error_bytes);
     if (j->options.keeps_going)
         streams_keep_going(&j->streams);
     if (read_programs(j, topo->ram_bytes, error, error_bytes) < 0)
@@ -139,7 +143,7 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     const struct lives_options lives = {
         .job = j->id, .base = j->base, .nodes = j->nodes, .files = j->files, .send = j->ops->send, .ctx = j->ctx};
     j->lives = lives_new(&lives);
-    return 0;
+    return j->lives ? 0 : fail_for_memory(j, error, error_bytes);
 }
 
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "emu/base/memory.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
@@ -53,8 +52,10 @@ struct lives {
 
 struct lives *lives_new(const struct lives_options *o)
 {
-    struct lives *l = memory_new(1, sizeof *l + o->nodes * sizeof *l->node);
+    struct lives *l = calloc(1, sizeof *l + o->nodes * sizeof *l->node);
 
+    if (!l)
+        return NULL;
     l->options = *o;
     SLIST_INIT(&l->loads);
     TAILQ_INIT(&l->waits);

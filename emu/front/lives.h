@@ -30,7 +30,7 @@ struct lives_options {    /* what it points to outlives the lives */
     void *ctx;
 };
 
-/* All nodes in life 0, none exited. Never NULL; the caller frees it. */
+/* All nodes in life 0, none exited. NULL if there is no memory; lives_free frees it. */
 struct lives *lives_new(const struct lives_options *o);
 /* Frees the lives, or nothing for NULL, and closes the programs' files. */
 void lives_free(struct lives *l);

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "emu/base/memory.h"
+
 struct block {
     uint8_t fits; /* 1 + dimension of the largest free subcube in it, 0: none */
     bool taken;   /* as a whole */
@@ -21,14 +23,9 @@ struct subcubes {
 
 struct subcubes *subcubes_new(uint32_t dim)
 {
-    struct subcubes *s = malloc(sizeof *s);
-    struct block *block = calloc((size_t)2 << dim, sizeof *block);
+    struct subcubes *s = memory_new(1, sizeof *s);
+    struct block *block = memory_new((size_t)2 << dim, sizeof *block);
 
-    if (!s || !block) {
-        free(s);
-        free(block);
-        return NULL;
-    }
     *s = (struct subcubes){.dim = dim, .block = block};
     for (uint32_t d = 0; d <= dim; d++)
         for (uint32_t i = 1u << d; i < 2u << d; i++)

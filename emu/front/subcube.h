@@ -13,7 +13,7 @@
 
 struct subcubes;
 
-/* A cube of 2^dim nodes, all free. NULL: no memory. */
+/* A cube of 2^dim nodes, all free. Never NULL; subcubes_free frees it. */
 struct subcubes *subcubes_new(uint32_t dim);
 void subcubes_free(struct subcubes *s);
 
