@@ -21,7 +21,7 @@ static void tell_repeat(void *ctx, const struct repeat *kind)
     char name[NODE_NAME_BYTES];
 
     node_name(kind->from, name);
-    console_say(&f->streams, "%s has said %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
+    console_say(&f->streams, "%s printed %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
                 kind->first);
 }
 

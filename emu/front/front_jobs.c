@@ -81,7 +81,7 @@ static int check_begin(const struct front *f, uint32_t dim, char *error, size_t 
         return -1;
     if (!f->stop && f->phase < PHASE_STOPPING)
         return 0;
-    snprintf(error, error_bytes, "the machine is going down");
+    snprintf(error, error_bytes, "the machine is shutting down");
     return -1;
 }
 
@@ -91,7 +91,7 @@ static int take_subcube(struct front *f, uint32_t dim, uint32_t *base, char *err
         return -1;
     if (subcubes_take(f->subcubes, dim, base))
         return 0;
-    snprintf(error, error_bytes, "no subcube of %u node%s is free now; other programs have them", 1u << dim,
+    snprintf(error, error_bytes, "no subcube of %u node%s is free now; other programs use the nodes", 1u << dim,
              plural(1u << dim));
     return FRONT_BUSY;
 }

@@ -99,7 +99,7 @@ static int32_t refuse_name(struct hostfs *s, const struct hostfs_call *c)
         for (size_t i = 0; i <= length; i++) /* it stays on its line */
             name[i] = i < length && ((unsigned char)c->name[i] < ' ' || c->name[i] == 0x7f) ? '?' : c->name[i];
         int n = snprintf(text, sizeof text,
-                         "ncube: %s: a file of the host, and no folder is served; give --serve DIR\n", name);
+                         "ncube: %s is a file of the host, but no folder is served; give --serve DIR\n", name);
         streams_write(s->streams, STREAM_ERR, text, (size_t)n);
     }
     s->refused = true;
@@ -150,7 +150,7 @@ static const char *explain_folder(int reason)
     case ENOTDIR:
         return "is not a folder; give one";
     case ENOSYS:
-        return "can't be served: the kernel has no openat2; it takes Linux 5.6 or later";
+        return "can't be served: the kernel has no openat2; use Linux 5.6 or later";
     default:
         return "can't be entered; give a folder that may be read";
     }

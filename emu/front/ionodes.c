@@ -102,7 +102,7 @@ void io_nodes_miss(struct io_nodes *s, uint32_t node)
         if (s->node[i].drive[d] != DRIVE_WAITING)
             continue;
         s->node[i].drive[d] = DRIVE_MISSING;
-        console_say(s->streams, "volume %s is missing: nothing is heard of %s", s->topo->io[i].drive[d].volume, name);
+        console_say(s->streams, "volume %s is missing: %s does not answer", s->topo->io[i].drive[d].volume, name);
     }
 }
 
@@ -157,7 +157,7 @@ bool io_nodes_lose(struct io_nodes *s, uint32_t node)
     if (count_drives(s, i, DRIVE_MOUNTED) == 0)
         return true;
     node_name(node, name);
-    console_say(s->streams, "there is no way to %s: it was not shut down", name);
+    console_say(s->streams, "%s was not shut down: no path to it works", name);
     s->failed = true;
     return true;
 }
@@ -197,7 +197,7 @@ const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const u
     if (n < sizeof reply)
         return "it is too short";
     if (i < 0 || s->node[i].state != IO_STOPPING)
-        return "nobody asked for a shutdown";
+        return "no shutdown was requested";
     memcpy(&reply, bytes, sizeof reply);
 
     s->node[i].state = IO_DOWN;

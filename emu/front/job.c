@@ -42,7 +42,7 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
         return -1;
     }
     if (sharing == 0 && wanted < nodes) {
-        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s without one; give one no -n",
+        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s idle; give one of them no -n",
                  nodes - wanted, nodes, plural(nodes));
         return -1;
     }
@@ -64,8 +64,9 @@ static int check_arguments(const struct job_program *p, uint64_t stack_bytes, ch
     if (need <= stack_bytes / 4)
         return 0;
     snprintf(error, error_bytes,
-             "the arguments take %" PRIu64 " bytes; a quarter of the stack, %" PRIu64 ", is the most", need,
-             stack_bytes / 4);
+             "the arguments take %" PRIu64 " bytes; at most a quarter of the stack, %" PRIu64
+             ", is for them; give a larger --stack",
+             need, stack_bytes / 4);
     return -1;
 }
 

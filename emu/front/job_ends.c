@@ -184,7 +184,7 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
     if (e->job != j->id || !j->loaded)
         return "no such job is running";
     if (e->node != from - j->base)
-        return "it speaks for another node";
+        return "it names another node";
     if (e->how > EXIT_SIGNAL)
         return "there is no such way to end";
     if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
@@ -237,7 +237,7 @@ void job_lose_node(struct job *j, uint32_t node)
     if (lives_has_exited(j->lives, logical))
         return;
     if (!j->told)
-        console_say(&j->streams, "node %u: there is no way to it", logical);
+        console_say(&j->streams, "node %u: no path to it works", logical);
     j->told = true;
     note_exit(j, node, -1);
 }
@@ -249,7 +249,7 @@ void job_fail_load(struct job *j, uint32_t node)
 
     j->lost = true;
     if (!j->killed)
-        console_say(&j->streams, "%s can't be loaded: there is no sound way to node %u", path, node - j->base);
+        console_say(&j->streams, "%s can't be loaded: no path to node %u works", path, node - j->base);
     j->told = true;
     job_kill(j);
 }

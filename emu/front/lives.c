@@ -297,7 +297,7 @@ const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t 
         return "it is too short";
     memcpy(&e, bytes, sizeof e);
     if (e.job != l->options.job || e.node != from - l->options.base)
-        return "it speaks for another node";
+        return "it names another node";
     struct load *load = l->node[e.node].load;
     if (!load || load->life != (uint32_t)e.status || load->starting == 0 || l->node[e.node].exited)
         return "nothing was to start there";

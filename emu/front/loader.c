@@ -109,7 +109,7 @@ static int read_note(const struct complaint *c, Elf *elf, const GElf_Phdr *h, st
         if (n.n_namesz != sizeof PROGRAM_NOTE_NAME || memcmp(name, PROGRAM_NOTE_NAME, n.n_namesz) != 0)
             continue;
         if (n.n_type != PROGRAM_NOTE || n.n_descsz != sizeof *note)
-            return complain(c, "its note of sizes is of another version of ncc; build the program again");
+            return complain(c, "its note of sizes was written by another version of ncc; build the program again");
         memcpy(note, (const char *)data->d_buf + bytes_at, sizeof *note);
     }
     return 0;
@@ -139,7 +139,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
         if (read_segment(c, elf, &h, &image->segment[image->segments++]) < 0)
             return -1;
     }
-    return image->segments ? 0 : complain(c, "there is nothing to load in it; build the program with ncc");
+    return image->segments ? 0 : complain(c, "it has nothing to load; build the program with ncc");
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -281,7 +281,7 @@ static int check_memory(const struct complaint *c, const struct elf_image *image
     if (need <= ram_bytes)
         return 0;
     return complain(c,
-                    "needs %" PRIu64 " KB with its stack, a node has %" PRIu64
+                    "needs %" PRIu64 " KB with its stack, but a node has %" PRIu64
                     " KB; give the machine's nodes more memory or the program less",
                     need >> 10, ram_bytes >> 10);
 }
@@ -292,12 +292,13 @@ int load_check_program(const struct elf_image *image, const char *path, uint64_t
     const struct complaint c = {path, error, error_bytes};
 
     if (stack_bytes > ram_bytes)
-        return complain(&c, "a stack of %" PRIu64 " KB does not fit: a node has %" PRIu64 " KB", stack_bytes >> 10,
-                        ram_bytes >> 10);
+        return complain(&c, "a stack of %" PRIu64 " KB does not fit: a node has %" PRIu64 " KB; give a smaller --stack",
+                        stack_bytes >> 10, ram_bytes >> 10);
     if (check_user_space(&c, image, stack_bytes) < 0 || check_pages(&c, image) < 0 || check_entry(&c, image) < 0)
         return -1;
     if (image->note.procs > PROCS_MAX)
-        return complain(&c, "wants %u processes on a node, %u are the most", image->note.procs, PROCS_MAX);
+        return complain(&c, "wants %u processes on a node, which runs at most %u; build it with a smaller -Nprocs",
+                        image->note.procs, PROCS_MAX);
     return check_memory(&c, image, ram_bytes, stack_bytes);
 }
 

@@ -66,8 +66,16 @@ Test(account, an_interrupt_takes_its_time_out_of_user_code)
 
 Test(account, dropped_user_code_counts_up_to_its_interrupt)
 {
-    account_dropped(&a, 100, 120, 140);
+    account_dropped(&a, 100, 120, 140, 0);
     expect("the kernel goes on", 150, 100, EVENTQ_NEVER, 20, 0);
+}
+
+Test(account, what_dropped_user_code_executed_counts_for_nothing)
+{
+    account_trap(&a, 100, 200, 0, 50);
+    account_dropped(&a, 250, 300, 320, 90);
+    account_trap(&a, 400, 500, 0, 100);
+    cr_expect_eq(a.instructions, 60);
 }
 
 Test(account, a_cause_on_the_way_in_does_not_turn_the_way_into_user_code)

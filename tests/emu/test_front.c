@@ -341,7 +341,7 @@ Test(front, a_missing_volume_is_told_and_done_without)
     cr_expect_str_eq(take_err(), "ncube: volume df01 is missing: the drive failed to read\n");
     mounted(IO_1, 1, 0, "");
     front_unreachable(front, IO_0);
-    cr_expect_str_eq(take_err(), "ncube: volume df00 is missing: nothing is heard of I/O node 0 of board 3\n");
+    cr_expect_str_eq(take_err(), "ncube: volume df00 is missing: I/O node 0 of board 3 does not answer\n");
     cr_expect(front_is_up(front));
     for (uint32_t i = 0; i < 4; i++)
         exited(i, 0, EXIT_NORMAL, "");
@@ -382,8 +382,8 @@ Test(front, mounts_that_never_come_are_given_up)
     start();
     mounted(IO_0, 0, 0, "");
     cr_expect(front_give_up(front));
-    cr_expect_str_eq(take_err(), "ncube: volume df01 is missing: nothing is heard of I/O node 1 of board 3\n"
-                                 "ncube: volume df02 is missing: nothing is heard of I/O node 1 of board 3\n");
+    cr_expect_str_eq(take_err(), "ncube: volume df01 is missing: I/O node 1 of board 3 does not answer\n"
+                                 "ncube: volume df02 is missing: I/O node 1 of board 3 does not answer\n");
     cr_expect(front_is_up(front));
     cr_expect_not(front_give_up(front), "none is awaited");
     mounted(IO_1, 0, 0, "");
@@ -392,7 +392,7 @@ Test(front, mounts_that_never_come_are_given_up)
         exited(i, 0, EXIT_NORMAL, "");
     shut_down(IO_0, 0);
     cr_expect(front_give_up(front));
-    cr_expect_str_eq(take_err(), "ncube: there is no way to I/O node 1 of board 3: it was not shut down\n");
+    cr_expect_str_eq(take_err(), "ncube: I/O node 1 of board 3 was not shut down: no path to it works\n");
     cr_expect(front_finished(front));
     cr_expect_eq(status(), 1);
 }
@@ -613,7 +613,7 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
         {"a second mount", IO_0, N_MOUNTED, &again, 8, "reported already"},
         {"a third drive", IO_1, N_MOUNTED, &third, 8, "no such drive"},
         {"a compute node's mount", 0, N_MOUNTED, &again, 8, "no such drive"},
-        {"an early shutdown", IO_0, N_REPLY(N_SHUTDOWN), &again, 8, "nobody asked"},
+        {"an early shutdown", IO_0, N_REPLY(N_SHUTDOWN), &again, 8, "no shutdown was requested"},
         {"a short shutdown", IO_0, N_REPLY(N_SHUTDOWN), &again, 4, "too short"},
     };
 

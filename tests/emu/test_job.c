@@ -174,7 +174,7 @@ Test(job, jobs_get_subcubes_of_their_own_and_give_them_back)
     cr_expect_eq(count_sent(N_LOAD_START, 0), 1);
     cr_expect_eq(count_sent(N_LOAD_START, 4), 1);
     cr_expect_eq(begin(&c, 2), 0);
-    cr_expect_str_eq(error, "no subcube of 4 nodes is free now; other programs have them");
+    cr_expect_str_eq(error, "no subcube of 4 nodes is free now; other programs use the nodes");
     all_exit(second);
     cr_expect(n_ended == 1 && ended[0] == second);
     cr_expect_neq(begin(&c, 2), 0);
@@ -228,7 +228,7 @@ Test(job, the_machine_stops_when_the_last_has_ended)
     front_stop(front);
     cr_expect_not(front_finished(front));
     cr_expect_eq(begin(&b, 0), 0);
-    cr_expect_str_eq(error, "the machine is going down");
+    cr_expect_str_eq(error, "the machine is shutting down");
     all_exit(first);
     cr_expect_not(front_finished(front));
     all_exit(second);
@@ -277,7 +277,7 @@ static const struct {
     {"far too many", 4, 2, {UINT32_MAX, 5}, {0}, "more nodes than the subcube's 4"},
     {"nothing left to share", 4, 2, {4, 0}, {0}, "more nodes than the subcube's 4"},
     {"more programs than nodes", 1, 2, {0, 0}, {0}, "more nodes than the subcube's 1"},
-    {"too few", 8, 2, {1, 2}, {0}, "5 of the subcube's 8 nodes without"},
+    {"too few", 8, 2, {1, 2}, {0}, "5 of the subcube's 8 nodes idle"},
 };
 
 Test(job, programs_share_the_nodes)

@@ -187,7 +187,7 @@ Test(loader, a_file_that_is_no_program_for_a_node_is_refused_in_one_line)
         {"one page, two rights", shared_page, "share the page at 0x14000"},
         {"file larger than memory", more_file_than_memory, "impossible sizes"},
         {"entry in data", entry_outside, "entry point 0x16004 is not in its code"},
-        {"larger than a node", too_big, "needs 16664 KB with its stack, a node has 16384 KB"},
+        {"larger than a node", too_big, "needs 16664 KB with its stack, but a node has 16384 KB"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -144,7 +144,7 @@ Test(files, are_refused_when_no_folder_is_served_and_once_told_why)
         struct outcome o =
             ncube_run(&(struct ncube_run){.dim = "1", .program = PROGRAM, .args = {"permission denied", prefixes[i]}});
         char *told =
-            format("ncube: %sfile: a file of the host, and no folder is served; give --serve DIR\n", prefixes[i]);
+            format("ncube: %sfile is a file of the host, but no folder is served; give --serve DIR\n", prefixes[i]);
 
         outcome_expect(&o, prefixes[i], 0, "passed\n", told);
         cr_expect_str_eq(o.err, told, "told once");
