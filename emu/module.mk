@@ -57,7 +57,8 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
 FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
-    vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
+    vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
+    emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) emu/front/lives.c \
     emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_HOSTFS_SOURCES)

@@ -34,12 +34,16 @@ static int call_openat2(int folder, const char *path, int flags, mode_t mode)
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int fd = -1;
+    mode_t mask = umask(0); /* the program's own is in the mode */
 
     for (int i = 0; i < RACE_TRIES; i++) {
         fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
             break;
     }
+    int reason = errno;
+    umask(mask);
+    errno = reason;
     return fd;
 }
 
@@ -172,19 +176,23 @@ int32_t beneath_rmdir(const struct beneath *b, const char *name)
     return remove_name(b, name, AT_REMOVEDIR);
 }
 
-int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode)
+int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, struct stat *made)
 {
     struct entry e;
     int32_t result = open_parent(b, name, &e);
 
     if (result < 0)
         return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." are there */
+    mode_t mask = umask(0);
     result = call_result(mkdirat(e.parent, e.base, mode));
+    umask(mask);
+    if (result == 0)
+        result = call_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
     close(e.parent);
     return result;
 }
 
-int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name)
+int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name, struct stat *made)
 {
     struct entry e;
     int32_t result = open_parent(b, name, &e);
@@ -192,6 +200,8 @@ int32_t beneath_symlink(const struct beneath *b, const char *text, const char *n
     if (result < 0)
         return result == -N_EINVAL ? -N_EEXIST : result;
     result = e.slash ? -N_ENOENT : call_result(symlinkat(text, e.parent, e.base));
+    if (result == 0)
+        result = call_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
     close(e.parent);
     return result;
 }

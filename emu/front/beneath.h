@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct beneath {
@@ -21,7 +22,8 @@ struct beneath {
 int beneath_open_folder(struct beneath *b, const char *folder);
 void beneath_close_folder(struct beneath *b);
 
-/* openat2 with the host's flags and mode. A descriptor that the caller closes, or a negative n_error. */
+/* openat2 with the host's flags and mode; a file that it makes has this mode, whatever the umask of ncube's user is.
+ * Returns a descriptor that the caller closes, or a negative n_error. */
 int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode);
 
 /* As the system calls of these names, of the name itself, not of what a symbolic link at its end points to. A final
@@ -29,8 +31,9 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
  * "." or ".." (-N_EEXIST for mkdir); what the call gives. */
 int32_t beneath_unlink(const struct beneath *b, const char *name);
 int32_t beneath_rmdir(const struct beneath *b, const char *name);
-int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode);
-int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name);
+/* mkdir and symlink also describe what they have made; mkdir looks at no umask either. */
+int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, struct stat *made);
+int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name, struct stat *made);
 /* Bytes of the link's text, cut to so many. -N_EINVAL: no symbolic link. */
 int32_t beneath_readlink(const struct beneath *b, const char *name, char *text, size_t bytes);
 int32_t beneath_rename(const struct beneath *b, const char *from, const char *to);

@@ -14,11 +14,11 @@
 #include <sys/types.h>
 
 struct host_file {
-    int fd; /* host_files_release closes it */
+    int fd;    /* host_files_release closes it */
+    dev_t dev; /* the file's */
+    ino_t ino;
     /* private */
     LIST_ENTRY(host_file) entry;
-    dev_t dev;
-    ino_t ino;
     int access;  /* O_RDONLY, O_WRONLY or O_RDWR */
     bool shared; /* later opens get this one */
     uint32_t users;

@@ -117,6 +117,8 @@ static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const
     int32_t decoded = decode(s, c, parts, bytes, n);
     if (decoded < 0)
         return decoded;
+    if (!seen_reserve(&s->seen))
+        return -N_ENOMEM;
     if ((parts & PART_FILE) && !c->file)
         return op->on_stream(s, c);
     if (hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2))
@@ -186,7 +188,7 @@ int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, 
     }
     s->streams = lines->streams;
     s->lines = lines;
-    clock_gettime(CLOCK_REALTIME_COARSE, &s->began);
+    seen_start(&s->seen);
     if (open_folder(s, folder) < 0) {
         snprintf(error, error_bytes, "the folder to serve, %s, %s", folder, explain_folder(errno));
         hostfs_free(s);
@@ -203,6 +205,7 @@ void hostfs_free(struct hostfs *s)
     open_files_free(&s->files);
     tmp_files_free(&s->tmp);
     beneath_close_folder(&s->folder);
+    seen_free(&s->seen);
     free(s->reply);
     free(s);
 }

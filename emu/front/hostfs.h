@@ -5,9 +5,8 @@
  * A client is (node, procid). It sees its own open files and no other client's; what an SFID is says openfiles.h.
  * The standard streams are open for every client; closing them changes nothing.
  *
- * Where the host's answers vary by themselves, clients get steady ones: folders are sorted, a file's blocks follow
- * from its size, streams look like one character device, times are the host's only if they are older than the
- * machine (else 0). Inode numbers and free space are the host's.
+ * Where the hosts' answers vary by themselves, clients get steady ones: folders are sorted, streams look like one
+ * character device, and seen.h says what a client sees of a file.
  */
 #ifndef NCUBE_HOSTFS_H
 #define NCUBE_HOSTFS_H

@@ -12,26 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "emu/front/beneath.h"
 #include "emu/front/hostfs.h"
 #include "emu/front/openfiles.h"
+#include "emu/front/seen.h"
 #include "emu/front/tmpfiles.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 
-#define HOSTFS_DEV          (NODE_HOST << 8)
-#define HOSTFS_TMP_INO      0x7f000000ull /* of "/tmp"; the inode numbers of its files follow */
-#define HOSTFS_STREAM_BYTES 4096u         /* block size of a stream and of "/tmp" */
-#define HOSTFS_MODE_BITS    0777u
+#define HOSTFS_DEV       (NODE_HOST << 8)
+#define HOSTFS_TMP_INO   0x7f000000ull /* of "/tmp"; the inode numbers of its files follow */
+#define HOSTFS_MODE_BITS 0777u
 
 struct hostfs {
     struct beneath folder;
     dev_t root_dev;
     ino_t root_ino;
-    struct timespec began; /* on the host's clock, which also stamps files */
+    struct seen seen; /* has room for one more file whenever a call runs */
     struct streams *streams;
     struct lines *lines; /* output to the streams */
     struct open_files files;
@@ -112,17 +111,18 @@ int hostfs_host_flags(uint32_t flags);
 /* 0, or -N_EINVAL for a combination of N_O_ flags that no open may have. */
 int32_t hostfs_check_open_flags(uint32_t flags);
 
-/* Describes a file to a client. */
-void hostfs_pack_stat(const struct hostfs *s, const struct stat *st, struct file_stat *out);
 /* Replaces what varies from run to run in the description of a file in "/tmp", by its number. */
 void hostfs_correct_tmp(struct file_stat *st, uint64_t number);
 /* Sets the reply's payload. */
 void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n);
 /* Replies with the description of an open file; tmp_number is 0 if it is not in "/tmp". 0, or a negative n_error. */
-int32_t hostfs_return_stat(const struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number);
+int32_t hostfs_return_stat(struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number);
 
+/* Whether a file of this mode answers N_FACCESS: permissions are looked up in the mode that the program sees, whoever
+ * may have them. 0, -N_EACCES, or -N_EINVAL for a permission that does not exist. */
+int32_t hostfs_check_access(mode_t mode, uint32_t wanted);
 /* Sets the attributes that the call's data asks for. 0; or -N_EPROTO (not a struct file_attr), -N_EINVAL (an unknown
  * attribute), -N_EPERM (owner or group), or the host's error. */
-int32_t hostfs_set_attributes_of(const struct hostfs_call *c, int fd);
+int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, int fd);
 
 #endif

@@ -19,14 +19,15 @@ static bool is_served_type(mode_t mode)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Devices and pipes are refused before they are opened, because opening one can do something. */
+/* Devices and pipes are refused before they are opened, because opening one can do something. Returns
+ * 0, 1 if there is no file of this name, or a negative n_error. */
 static int32_t check_name_type(const struct hostfs *s, const char *name)
 {
     struct stat st;
     int fd = beneath_open(&s->folder, name, O_PATH, 0);
 
     if (fd < 0)
-        return fd == -N_ENOENT ? 0 : fd;
+        return fd == -N_ENOENT ? 1 : fd;
     int32_t result = hostfs_host_result(fstat(fd, &st));
     close(fd);
     if (result == 0 && !is_served_type(st.st_mode))
@@ -35,7 +36,7 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
 }
 
 /* Opens a regular file or a folder. A descriptor, or a negative n_error. */
-static int open_host_file(const struct hostfs *s, const struct hostfs_call *c, struct stat *st)
+static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct stat *st)
 {
     int32_t checked = check_name_type(s, c->name);
 
@@ -46,6 +47,10 @@ static int open_host_file(const struct hostfs *s, const struct hostfs_call *c, s
     if (fd < 0)
         return fd;
     int32_t result = hostfs_host_result(fstat(fd, st));
+    if (result == 0 && checked == 1)
+        seen_make(&s->seen, st);
+    else if (result == 0 && (c->request.flags & N_O_TRUNC))
+        seen_change(&s->seen, st->st_dev, st->st_ino);
     if (result == 0 && is_served_type(st->st_mode))
         return fd;
     close(fd);
@@ -68,7 +73,7 @@ int32_t hostfs_open(struct hostfs *s, struct hostfs_call *c)
     opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
     if (!opened.sfid)
         return -N_ENOMEM;
-    hostfs_pack_stat(s, &st, &opened.stat);
+    seen_describe(&s->seen, &st, &opened.stat);
     hostfs_return_payload(c, &opened, sizeof opened);
     return 0;
 }
@@ -123,7 +128,6 @@ int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
     size_t done = 0;
     int32_t found = find_write_offset(c, &offset);
 
-    (void)s;
     if (found < 0)
         return found;
     if (c->file->tmp_number && offset + c->request.bytes > TMP_FILE_MAX_BYTES)
@@ -137,6 +141,8 @@ int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
             break;
         done += put;
     }
+    if (done > 0)
+        seen_change(&s->seen, c->file->host->dev, c->file->host->ino);
     const struct file_appended appended = {offset + done};
     if (c->request.flags & N_O_APPEND)
         hostfs_return_payload(c, &appended, sizeof appended);
@@ -145,10 +151,12 @@ int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_truncate(struct hostfs *s, struct hostfs_call *c)
 {
-    (void)s;
     if (c->file->tmp_number && c->request.offset > TMP_FILE_MAX_BYTES)
         return -N_EFBIG;
-    return hostfs_host_result(ftruncate(c->file->fd, c->request.offset));
+    if (ftruncate(c->file->fd, c->request.offset) < 0)
+        return errmap_from_host(errno);
+    seen_change(&s->seen, c->file->host->dev, c->file->host->ino);
+    return 0;
 }
 
 int32_t hostfs_sync(struct hostfs *s, struct hostfs_call *c)
@@ -162,7 +170,7 @@ int32_t hostfs_stat(struct hostfs *s, struct hostfs_call *c)
     return hostfs_return_stat(s, c, c->file->fd, c->file->tmp_number);
 }
 
-static int32_t begin_listing(const struct hostfs *s, struct open_file *f)
+static int32_t begin_listing(struct hostfs *s, struct open_file *f)
 {
     struct stat st;
     struct listing fresh;
@@ -171,7 +179,7 @@ static int32_t begin_listing(const struct hostfs *s, struct open_file *f)
         return errmap_from_host(errno);
     if (!S_ISDIR(st.st_mode))
         return -N_ENOTDIR;
-    int32_t result = listing_read(&fresh, f->fd, st.st_dev == s->root_dev && st.st_ino == s->root_ino);
+    int32_t result = listing_read(&fresh, f->fd, st.st_dev == s->root_dev && st.st_ino == s->root_ino, &s->seen);
     if (result < 0)
         return result;
     listing_free(&f->listing);
@@ -196,8 +204,7 @@ int32_t hostfs_read_folder(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_set_attributes(struct hostfs *s, struct hostfs_call *c)
 {
-    (void)s;
-    return hostfs_set_attributes_of(c, c->file->fd);
+    return hostfs_set_attributes_of(s, c, c->file->fd);
 }
 
 /* ---- Streams ---------------------------------------------------------------------------------- */
@@ -232,7 +239,7 @@ int32_t hostfs_stream_stat(struct hostfs *s, struct hostfs_call *c)
         .ino = c->request.sfid,
         .mode = s->streams->terminal[c->request.sfid] ? FILE_TERMINAL_MODE : FILE_STREAM_MODE,
         .nlink = 1,
-        .block_bytes = HOSTFS_STREAM_BYTES,
+        .block_bytes = SEEN_BLOCK_BYTES,
         .dev = HOSTFS_DEV,
     };
 

@@ -2,13 +2,12 @@
  * Requests that name a file or a folder below the served folder. Each function runs one operation of the table in
  * hostfs.c; its request has been checked. Every host name goes through beneath.c.
  */
-#define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
+#define _GNU_SOURCE /* O_PATH */
 #include "emu/front/hostfs_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "emu/front/errmap.h"
@@ -32,14 +31,14 @@ int32_t hostfs_stat_name(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_access(struct hostfs *s, struct hostfs_call *c)
 {
-    if (c->request.mode & ~(uint32_t)(R_OK | W_OK | X_OK))
-        return -N_EINVAL;
+    struct stat st;
     int fd = beneath_open(&s->folder, c->name, O_PATH, 0);
+
     if (fd < 0)
         return fd;
-    int32_t result = hostfs_host_result(faccessat(fd, "", c->request.mode, AT_EMPTY_PATH | AT_EACCESS));
+    int32_t result = hostfs_host_result(fstat(fd, &st));
     close(fd);
-    return result;
+    return result < 0 ? result : hostfs_check_access(st.st_mode, c->request.mode);
 }
 
 int32_t hostfs_unlink(struct hostfs *s, struct hostfs_call *c)
@@ -54,7 +53,12 @@ int32_t hostfs_remove_folder(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_make_folder(struct hostfs *s, struct hostfs_call *c)
 {
-    return beneath_mkdir(&s->folder, c->name, c->request.mode & HOSTFS_MODE_BITS);
+    struct stat made;
+    int32_t result = beneath_mkdir(&s->folder, c->name, c->request.mode & HOSTFS_MODE_BITS, &made);
+
+    if (result == 0)
+        seen_make(&s->seen, &made);
+    return result;
 }
 
 int32_t hostfs_rename(struct hostfs *s, struct hostfs_call *c)
@@ -70,12 +74,16 @@ int32_t hostfs_link(struct hostfs *s, struct hostfs_call *c)
 int32_t hostfs_symlink(struct hostfs *s, struct hostfs_call *c)
 {
     char text[FILE_NAME_MAX_BYTES + 1];
+    struct stat made;
 
     if (c->request.bytes > FILE_NAME_MAX_BYTES)
         return -N_ENAMETOOLONG;
     if (!hostfs_take_name(text, c->data, c->request.bytes))
         return -N_EPROTO;
-    return beneath_symlink(&s->folder, text, c->name);
+    int32_t result = beneath_symlink(&s->folder, text, c->name, &made);
+    if (result == 0)
+        seen_make(&s->seen, &made);
+    return result;
 }
 
 int32_t hostfs_readlink(struct hostfs *s, struct hostfs_call *c)
@@ -99,26 +107,24 @@ int32_t hostfs_set_attributes_of_name(struct hostfs *s, struct hostfs_call *c)
 
     if (fd < 0)
         return fd;
-    int32_t result = hostfs_set_attributes_of(c, fd);
+    int32_t result = hostfs_set_attributes_of(s, c, fd);
     close(fd);
     return result;
 }
 
+/* How full the host's disk is varies by itself: a terabyte, all of it free, on every host. */
 int32_t hostfs_stat_folder(struct hostfs *s, struct hostfs_call *c)
 {
-    struct statvfs st;
+    static const struct file_statfs out = {
+        .blocks = 1u << 28,
+        .blocks_free = 1u << 28,
+        .inodes = 1u << 28,
+        .inodes_free = 1u << 28,
+        .block_bytes = SEEN_BLOCK_BYTES,
+    };
 
     if (s->folder.root < 0)
         return -N_EACCES;
-    if (fstatvfs(s->folder.root, &st) < 0)
-        return errmap_from_host(errno);
-    const struct file_statfs out = {
-        .blocks = st.f_blocks,
-        .blocks_free = st.f_bavail,
-        .inodes = st.f_files,
-        .inodes_free = st.f_favail,
-        .block_bytes = st.f_frsize,
-    };
     hostfs_return_payload(c, &out, sizeof out);
     return 0;
 }

@@ -26,32 +26,6 @@ int32_t hostfs_host_result(int result)
     return result < 0 ? errmap_from_host(errno) : 0;
 }
 
-/* A time from before the machine is input like the file itself; a later one would bring the host's clock in. */
-static int64_t steady_time(const struct hostfs *s, const struct timespec *t)
-{
-    bool later = t->tv_sec > s->began.tv_sec || (t->tv_sec == s->began.tv_sec && t->tv_nsec > s->began.tv_nsec);
-
-    return later ? 0 : t->tv_sec;
-}
-
-void hostfs_pack_stat(const struct hostfs *s, const struct stat *st, struct file_stat *out)
-{
-    *out = (struct file_stat){
-        .size_bytes = st->st_size,
-        .blocks_512 = ((uint64_t)st->st_size + 511) / 512,
-        .ino = st->st_ino,
-        .mode = st->st_mode,
-        .nlink = st->st_nlink,
-        .uid = st->st_uid,
-        .gid = st->st_gid,
-        .block_bytes = st->st_blksize,
-        .dev = HOSTFS_DEV,
-        .atime_s = steady_time(s, &st->st_mtim), /* reading a file does not change what it looks like */
-        .mtime_s = steady_time(s, &st->st_mtim),
-        .ctime_s = steady_time(s, &st->st_ctim),
-    };
-}
-
 void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n)
 {
     memcpy(c->payload, bytes, n);
@@ -65,14 +39,14 @@ void hostfs_correct_tmp(struct file_stat *st, uint64_t number)
     st->nlink = 1;
 }
 
-int32_t hostfs_return_stat(const struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number)
+int32_t hostfs_return_stat(struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number)
 {
     struct stat st;
     struct file_stat out;
 
     if (fstat(fd, &st) < 0)
         return errmap_from_host(errno);
-    hostfs_pack_stat(s, &st, &out);
+    seen_describe(&s->seen, &st, &out);
     if (tmp_number)
         hostfs_correct_tmp(&out, tmp_number);
     hostfs_return_payload(c, &out, sizeof out);
@@ -100,10 +74,19 @@ int32_t hostfs_check_open_flags(uint32_t flags)
     return valid ? 0 : -N_EINVAL;
 }
 
+int32_t hostfs_check_access(mode_t mode, uint32_t wanted)
+{
+    if (wanted & ~(uint32_t)(R_OK | W_OK | X_OK))
+        return -N_EINVAL;
+    uint32_t given = (mode | mode >> 3 | mode >> 6) & (R_OK | W_OK | X_OK); /* to anyone */
+    return wanted & ~given ? -N_EACCES : 0;
+}
+
 /* By its name in /proc: a descriptor for the path alone has no other way. */
-int32_t hostfs_set_attributes_of(const struct hostfs_call *c, int fd)
+int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, int fd)
 {
     struct file_attr a;
+    struct stat st;
     char name[40];
 
     if (c->request.bytes != sizeof a)
@@ -122,5 +105,9 @@ int32_t hostfs_set_attributes_of(const struct hostfs_call *c, int fd)
         {.tv_sec = a.atime_s, .tv_nsec = a.what & FILE_ATTR_ATIME ? 0 : UTIME_OMIT},
         {.tv_sec = a.mtime_s, .tv_nsec = a.what & FILE_ATTR_MTIME ? 0 : UTIME_OMIT},
     };
-    return hostfs_host_result(utimensat(AT_FDCWD, name, times, 0));
+    if (utimensat(AT_FDCWD, name, times, 0) < 0 || fstat(fd, &st) < 0)
+        return errmap_from_host(errno);
+    if (a.what & FILE_ATTR_MTIME)
+        seen_set_time(&s->seen, &st, a.mtime_s);
+    return 0;
 }

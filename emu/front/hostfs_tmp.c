@@ -2,7 +2,6 @@
  * Requests that name a file in "/tmp", where that is in memory (tmpfiles.h) and not in the served folder. Each function
  * runs one operation of the table in hostfs.c; its request has been checked.
  */
-#define _GNU_SOURCE /* AT_EMPTY_PATH */
 #include "emu/front/hostfs_calls.h"
 
 #include <fcntl.h>
@@ -38,16 +37,21 @@ int32_t hostfs_tmp_open(struct hostfs *s, struct hostfs_call *c)
         return (c->request.flags & N_O_ACCMODE) == N_O_RDONLY ? -N_EACCES : -N_EISDIR;
     if (c->request.flags & N_O_DIRECTORY)
         return tmp_files_find(&s->tmp, name) ? -N_ENOTDIR : -N_ENOENT;
+    bool made = !tmp_files_find(&s->tmp, name);
     int fd =
         tmp_files_open(&s->tmp, name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS, &number);
     if (fd < 0)
         return fd;
+    fstat(fd, &st); /* cannot fail: it is open */
+    if (made)
+        seen_make(&s->seen, &st);
+    else if (c->request.flags & N_O_TRUNC)
+        seen_change(&s->seen, st.st_dev, st.st_ino);
     opened.sfid = open_files_take(&s->files, index, c->node, c->procid, fd);
     if (!opened.sfid)
         return -N_ENOMEM;
     s->files.file[index].tmp_number = number;
-    fstat(s->files.file[index].fd, &st); /* cannot fail: it is open */
-    hostfs_pack_stat(s, &st, &opened.stat);
+    seen_describe(&s->seen, &st, &opened.stat);
     hostfs_correct_tmp(&opened.stat, number);
     hostfs_return_payload(c, &opened, sizeof opened);
     return 0;
@@ -57,11 +61,8 @@ int32_t hostfs_tmp_stat(struct hostfs *s, struct hostfs_call *c)
 {
     const char *name = hostfs_name_in_tmp(s, c->name);
     const struct tmp_file *f = tmp_files_find(&s->tmp, name);
-    const struct file_stat folder = {.ino = HOSTFS_TMP_INO,
-                                     .mode = S_IFDIR | 01777,
-                                     .nlink = 2,
-                                     .block_bytes = HOSTFS_STREAM_BYTES,
-                                     .dev = HOSTFS_DEV};
+    const struct file_stat folder = {
+        .ino = HOSTFS_TMP_INO, .mode = S_IFDIR | 01777, .nlink = 2, .block_bytes = SEEN_BLOCK_BYTES, .dev = HOSTFS_DEV};
 
     if (name[0] != '\0')
         return f ? hostfs_return_stat(s, c, f->fd, f->number) : -N_ENOENT;
@@ -73,12 +74,13 @@ int32_t hostfs_tmp_access(struct hostfs *s, struct hostfs_call *c)
 {
     const char *name = hostfs_name_in_tmp(s, c->name);
     const struct tmp_file *f = tmp_files_find(&s->tmp, name);
+    struct stat st = {.st_mode = S_IFDIR | 01777};
 
-    if (c->request.mode & ~(uint32_t)(R_OK | W_OK | X_OK))
-        return -N_EINVAL;
-    if (name[0] == '\0')
-        return 0;
-    return f ? hostfs_host_result(faccessat(f->fd, "", c->request.mode, AT_EMPTY_PATH | AT_EACCESS)) : -N_ENOENT;
+    if (name[0] != '\0' && !f)
+        return -N_ENOENT;
+    if (f)
+        fstat(f->fd, &st); /* cannot fail: it is open */
+    return hostfs_check_access(st.st_mode, c->request.mode);
 }
 
 int32_t hostfs_tmp_unlink(struct hostfs *s, struct hostfs_call *c)
@@ -115,5 +117,5 @@ int32_t hostfs_tmp_set_attributes(struct hostfs *s, struct hostfs_call *c)
 {
     const struct tmp_file *f = tmp_files_find(&s->tmp, hostfs_name_in_tmp(s, c->name));
 
-    return f ? hostfs_set_attributes_of(c, f->fd) : -N_ENOENT;
+    return f ? hostfs_set_attributes_of(s, c, f->fd) : -N_ENOENT;
 }

@@ -14,18 +14,13 @@
 
 enum { TYPE_UNKNOWN = 0, TYPE_REGULAR = 1, TYPE_FOLDER = 2, TYPE_LINK = 7 }; /* ext2's, vertex/contract/proto.h */
 
-/* By lstat, because d_type is DT_UNKNOWN on some file systems. */
-static uint32_t find_type(int folder, const char *name)
+static uint32_t type_of(const struct stat *st)
 {
-    struct stat st;
-
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return TYPE_UNKNOWN;
-    if (S_ISREG(st.st_mode))
+    if (S_ISREG(st->st_mode))
         return TYPE_REGULAR;
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(st->st_mode))
         return TYPE_FOLDER;
-    return S_ISLNK(st.st_mode) ? TYPE_LINK : TYPE_UNKNOWN;
+    return S_ISLNK(st->st_mode) ? TYPE_LINK : TYPE_UNKNOWN;
 }
 
 static bool make_room(struct listing *l)
@@ -41,14 +36,14 @@ static bool make_room(struct listing *l)
     return true;
 }
 
-static bool add_entry(struct listing *l, const char *name, uint64_t ino, uint32_t type)
+static bool add_entry(struct listing *l, const char *name)
 {
     if (!make_room(l))
         return false;
     char *copy = strdup(name);
     if (!copy)
         return false;
-    l->entry[l->n++] = (struct listing_entry){copy, ino, type};
+    l->entry[l->n++] = (struct listing_entry){.name = copy, .type = TYPE_UNKNOWN};
     return true;
 }
 
@@ -59,24 +54,35 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int32_t read_entries(struct listing *l, DIR *dir, bool is_root)
+static int32_t read_entries(struct listing *l, DIR *dir)
 {
-    struct stat self;
     struct dirent *d;
 
-    if (fstat(dirfd(dir), &self) < 0)
-        return errmap_from_host(errno);
-    while (errno = 0, (d = readdir(dir))) {
-        bool up = strcmp(d->d_name, "..") == 0;
-        uint64_t ino = up && is_root ? self.st_ino : d->d_ino;
-
-        if (!add_entry(l, d->d_name, ino, up ? TYPE_FOLDER : find_type(dirfd(dir), d->d_name)))
+    while (errno = 0, (d = readdir(dir)))
+        if (!add_entry(l, d->d_name))
             return -N_ENOMEM;
-    }
     return errno ? errmap_from_host(errno) : 0;
 }
 
-int32_t listing_read(struct listing *l, int fd, bool is_root)
+/* By lstat, because d_type is DT_UNKNOWN on some file systems, and in order of names, because that numbers the files. */
+static int32_t identify(struct listing *l, int folder, bool is_root, struct seen *seen)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct listing_entry *e = &l->entry[i];
+        struct stat st;
+
+        if (!seen_reserve(seen))
+            return -N_ENOMEM;
+        const char *name = is_root && strcmp(e->name, "..") == 0 ? "." : e->name;
+        if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        e->ino = seen_number(seen, &st);
+        e->type = type_of(&st);
+    }
+    return 0;
+}
+
+int32_t listing_read(struct listing *l, int fd, bool is_root, struct seen *seen)
 {
     *l = (struct listing){0};
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,12 +94,14 @@ int32_t listing_read(struct listing *l, int fd, bool is_root)
         return -N_ENOMEM;
     }
 
-    int32_t result = read_entries(l, dir, is_root);
+    int32_t result = read_entries(l, dir);
+    if (result == 0) {
+        qsort(l->entry, l->n, sizeof *l->entry, compare_entries);
+        result = identify(l, own, is_root, seen);
+    }
     closedir(dir);
     if (result < 0)
         listing_free(l);
-    else
-        qsort(l->entry, l->n, sizeof *l->entry, compare_entries);
     return result;
 }
 

@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/front/seen.h"
+
 struct listing_entry {
     char *name;
-    uint64_t ino;
+    uint64_t ino;  /* as the program sees it; 0 if the entry has gone */
     uint32_t type; /* as in struct file_dirent */
 };
 
@@ -21,8 +23,8 @@ struct listing {
 };
 
 /* Reads the folder open as `fd` (which stays open and unmoved). is_root: nothing is told of what is above it, and
- * its ".." is itself. 0, and the caller frees the listing; or a negative n_error: -N_ENOTDIR, -N_ENOMEM, ... */
-int32_t listing_read(struct listing *l, int fd, bool is_root);
+ * its ".." is itself. The entries are numbered in `seen` in their order. 0, and the caller frees the listing; or a negative n_error: -N_ENOTDIR, -N_ENOMEM, ... */
+int32_t listing_read(struct listing *l, int fd, bool is_root, struct seen *seen);
 void listing_free(struct listing *l);
 
 /* Copies whole records from `offset` on. Bytes of records, 0 at the end, -N_EINVAL: no such offset, or not even
