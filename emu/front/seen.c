@@ -21,7 +21,8 @@ struct seen_file {
 void seen_start(struct seen *s)
 {
     s->last_number = LAST_RESERVED;
-    clock_gettime(CLOCK_REALTIME, &s->began); /* the exact clock: a coarse one lies behind files that were just written */
+    clock_gettime(CLOCK_REALTIME,
+                  &s->began); /* the exact clock: a coarse one lies behind files that were just written */
 }
 
 void seen_free(struct seen *s)

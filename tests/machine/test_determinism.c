@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/machine/observe.h"
@@ -114,4 +116,69 @@ Test(determinism, does_not_depend_on_when_input_comes)
     observed_expect_same(&file, &slow, "input byte by byte");
     observed_free(&file);
     observed_free(&slow);
+}
+
+/* ---- Files of the front end ---- */
+
+static void put_file(const char *folder, const char *name)
+{
+    static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+    static char content[50000];
+    char *path = format("%s/%s", folder, name);
+
+    file_write(folder, name, content, sizeof content);
+    cr_assert_eq(chmod(path, 0644), 0);
+    cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(path);
+}
+
+/* The same files in a folder of `base`, made in one of two orders, and served to a user with that umask. */
+static struct observed observe_files(const char *base, bool backwards, mode_t mask)
+{
+    static const char *const names[] = {"cut", "old", "other"};
+    char *folder = format("%s/ncube-test-XXXXXX", base);
+
+    cr_assert_not_null(mkdtemp(folder));
+    char *sub = format("%s/sub", folder);
+    if (backwards)
+        cr_assert_eq(mkdir(sub, 0755), 0);
+    for (int i = 0; i < 3; i++)
+        put_file(folder, names[backwards ? 2 - i : i]);
+    if (!backwards)
+        cr_assert_eq(mkdir(sub, 0755), 0);
+    umask(mask);
+    struct observed seen =
+        observe((struct ncube_run){.program = "guest/described", .args = {"all"}, .serve = folder}, NULL);
+    umask(022);
+    free(sub);
+    folder_remove(folder);
+    return seen;
+}
+
+Test(determinism, holds_for_files_on_any_file_system)
+{
+    struct observed one = observe_files("/tmp", false, 0), other = observe_files("/dev/shm", true, 077);
+
+    cr_expect_geq(count_lines(one.out), 20, "the program says too little: %s", one.out);
+    observed_expect_same(&one, &other, "files on another file system");
+    observed_free(&one);
+    observed_free(&other);
+}
+
+Test(determinism, holds_for_the_times_of_files_written_just_before_the_start)
+{
+    for (int i = 0; i < 20; i++) {
+        char *folder = folder_new(), *path = format("%s/fresh", folder);
+        struct stat st;
+
+        file_write(folder, "fresh", "x", 1);
+        struct outcome o =
+            ncube_run(&(struct ncube_run){.program = "guest/described", .args = {"times"}, .serve = folder});
+        cr_assert_eq(stat(path, &st), 0);
+        char *expected = format("%ld 0\npassed\n", (long)st.st_mtime);
+        outcome_expect(&o, "times", 0, expected, "");
+        free(expected);
+        free(path);
+        folder_remove(folder);
+    }
 }
