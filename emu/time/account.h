@@ -18,7 +18,7 @@
 struct account {
     uint64_t user_cycles, idle_cycles; /* of the spells that have ended */
     uint64_t instructions;             /* of user code, up to the last trap that has taken effect */
-    uint64_t discarded;                /* instructions executed without a trap after them, because their process was ended */
+    uint64_t discarded; /* instructions executed without a trap after them, because their process was ended */
     uint64_t traps, interrupts;
     uint64_t idle_since;   /* EVENTQ_NEVER: not idle */
     uint64_t user_since;   /* end of the last interrupt of user code; EVENTQ_NEVER: in the kernel, or perhaps there */

@@ -353,7 +353,7 @@ static void take_answers(const char *base, mode_t mask, struct answer *answer)
     cr_assert_eq(symlink("old", scratch_path(&dir, "link")), 0);
     cr_assert_eq(symlink("sub/made", scratch_path(&dir, "dangling")), 0);
     umask(mask);
-    hostfs_free(serve);
+    hostfs_free(host);
     start_serving(dir.path);
     for (size_t i = 0; i < STEPS; i++) {
         struct ask a = steps[i].ask;
@@ -371,7 +371,7 @@ static void take_answers(const char *base, mode_t mask, struct answer *answer)
     dir = first;
 }
 
-Test(serve, every_byte_of_every_reply_is_the_same_on_all_hosts)
+Test(hostfs, every_byte_of_every_reply_is_the_same_on_all_hosts)
 {
     static struct answer one[STEPS], other[STEPS];
 
@@ -393,7 +393,7 @@ Test(serve, every_byte_of_every_reply_is_the_same_on_all_hosts)
 }
 
 /* What no two file systems of the testing host may differ in. */
-Test(serve, a_description_has_nothing_of_the_hosts_file_system)
+Test(hostfs, a_description_has_nothing_of_the_hosts_file_system)
 {
     static const mode_t types[] = {S_IFREG, S_IFDIR, S_IFLNK};
 
@@ -414,12 +414,12 @@ Test(serve, a_description_has_nothing_of_the_hosts_file_system)
         };
         struct file_stat out[2];
 
-        for (int host = 0; host < 2; host++) {
+        for (int which = 0; which < 2; which++) {
             struct seen seen = {0};
 
             seen_start(&seen);
             cr_assert(seen_reserve(&seen));
-            seen_describe(&seen, &st[host], &out[host]);
+            seen_describe(&seen, &st[which], &out[which]);
             seen_free(&seen);
         }
         cr_expect_eq(memcmp(&out[0], &out[1], sizeof out[0]), 0, "type %o", types[i]);
@@ -428,21 +428,21 @@ Test(serve, a_description_has_nothing_of_the_hosts_file_system)
 }
 
 /* Files are stamped by a coarse clock, and the machine starts at once. */
-Test(serve, a_file_written_just_before_the_start_has_its_time_and_one_made_after_it_has_none)
+Test(hostfs, a_file_written_just_before_the_start_has_its_time_and_one_made_after_it_has_none)
 {
     for (int i = 0; i < 200; i++) {
-        struct stat host;
+        struct stat before;
         struct file_stat st;
         uint64_t f;
 
         unlink(scratch_path(&dir, "in/made"));
         scratch_write(&dir, "in/file", "hello", 5);
-        hostfs_free(serve);
+        hostfs_free(host);
         start_serving(scratch_path(&dir, "in"));
-        cr_assert_eq(stat(scratch_path(&dir, "in/file"), &host), 0);
+        cr_assert_eq(stat(scratch_path(&dir, "in/file"), &before), 0);
         cr_assert_eq(ask((struct ask){N_FSTATNAME, .name = "file"}), 0);
         memcpy(&st, payload, sizeof st);
-        cr_assert_eq(st.mtime_s, host.st_mtime, "run %d: %ld", i, (long)st.mtime_s);
+        cr_assert_eq(st.mtime_s, before.st_mtime, "run %d: %ld", i, (long)st.mtime_s);
         f = open_name("made", MAKES);
         cr_assert_eq(ask((struct ask){N_FSTAT, .sfid = f}), 0);
         memcpy(&st, payload, sizeof st);
@@ -451,7 +451,7 @@ Test(serve, a_file_written_just_before_the_start_has_its_time_and_one_made_after
 }
 
 /* Hosts give the inodes of removed files to new ones, some at once and some never. */
-Test(serve, a_made_file_has_a_number_that_no_other_had)
+Test(hostfs, a_made_file_has_a_number_that_no_other_had)
 {
     uint64_t before = 0;
 
