@@ -16,12 +16,8 @@
 
 void alike_add(struct alike *a, uint32_t node, const char *text)
 {
-    size_t n = strnlen(text, ALIKE_TEXT_BYTES - 1);
-    char *copy = memory_new(n + 1, 1);
-
-    memcpy(copy, text, n);
     a->entry = memory_grow(a->entry, &a->room, a->n + 1, sizeof *a->entry);
-    a->entry[a->n++] = (struct alike_entry){node, copy};
+    a->entry[a->n++] = (struct alike_entry){node, memory_copy_text(text, ALIKE_TEXT_BYTES - 1)};
 }
 
 void alike_free(struct alike *a)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "emu/base/memory.h"
+
 const char *inputs_find(const struct inputs *in, const char *path)
 {
     struct stat st;
@@ -30,9 +32,9 @@ void inputs_add(struct inputs *in, const char *path, const char *format, ...)
     va_start(arguments, format);
     int n = vasprintf(&what, format, arguments);
     va_end(arguments);
-    in->input = n < 0 ? NULL : reallocarray(in->input, in->n + 1, sizeof *in->input);
-    if (!in->input)
-        errx(1, "no memory for %u names", in->n);
+    if (n < 0)
+        errx(1, "no memory for the name of %s", path);
+    in->input = memory_resize(in->input, in->n + 1, sizeof *in->input);
     in->input[in->n++] = (struct input){what, st.st_dev, st.st_ino};
 }
 

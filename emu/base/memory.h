@@ -1,4 +1,10 @@
-/* Memory for ncube's own structures: zeroed, or the process ends with one line. */
+/*
+ * Memory for ncube's own structures. When the host has none left, the process ends with one line: without its tables
+ * ncube cannot do anything sensible.
+ *
+ * Where a client of a machine that is kept up decides how much is needed (link.c, launch.c, a job), the caller uses
+ * malloc and refuses the request instead.
+ */
 #ifndef NCUBE_MEMORY_H
 #define NCUBE_MEMORY_H
 
@@ -7,9 +13,16 @@
 /* `count` objects of `bytes` each, all zero; never NULL. The caller frees them. */
 void *memory_new(size_t count, size_t bytes);
 
-/* An array of *room objects of `bytes` each (NULL: of none), moved to where it has room for at least `needed`: what there
- * was stays, the rest is zero. *room is set to the new room, at least twice the old one, so that growing one by one is
- * cheap. Never NULL; the caller frees it. Without need for more room the array stays where it is. */
+/* Moves an array of *room objects of `bytes` each (NULL: none yet) to where it has room for at least `needed`. Old objects
+ * stay, new ones are zero. Sets *room to the new room, at least twice the old one, so that growing one by one is cheap.
+ * An array that has enough room is not moved. Never returns NULL; the caller frees the array. */
 void *memory_grow(void *array, size_t *room, size_t needed, size_t bytes);
+
+/* Moves an array (NULL: none yet) to where it has room for exactly `count` objects of `bytes` each, for arrays that grow
+ * rarely. New objects are not zeroed. Never returns NULL; the caller frees the array. */
+void *memory_resize(void *array, size_t count, size_t bytes);
+
+/* Copies a text, or its first `most` characters if it is longer. Never returns NULL; the caller frees the copy. */
+char *memory_copy_text(const char *text, size_t most);
 
 #endif

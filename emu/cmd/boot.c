@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/launch.h"
@@ -390,12 +391,7 @@ static void finish_clients(struct boot *b)
 
 static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
 {
-    if (b->room - b->polls < n) {
-        b->room = 2 * b->room + n;
-        b->poll = realloc(b->poll, b->room * sizeof *b->poll);
-        if (!b->poll)
-            abort();
-    }
+    b->poll = memory_grow(b->poll, &b->room, b->polls + n, sizeof *b->poll);
     memcpy(b->poll + b->polls, p, n * sizeof *p);
     b->polls += n;
 }

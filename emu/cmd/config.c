@@ -7,12 +7,12 @@
 #include "emu/cmd/config.h"
 
 #include <assert.h>
-#include <err.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "emu/cmd/setting.h"
 #include "emu/model/disk.h"
 #include "emu/model/software.h"
@@ -35,18 +35,9 @@ struct loader {
     uint32_t (*drive_line)[DRIVE_MAX]; /* likewise */
 };
 
-static void *grow(void *memory, size_t count, size_t size)
-{
-    void *bigger = reallocarray(memory, count, size);
-
-    if (!bigger)
-        errx(1, "out of memory for the machine file");
-    return bigger;
-}
-
 static char *copy(const char *text)
 {
-    return strcpy(grow(NULL, strlen(text) + 1, 1), text);
+    return memory_copy_text(text, SIZE_MAX);
 }
 
 static uint32_t compute_nodes(const struct loader *l)
@@ -70,7 +61,7 @@ static char *join_path(const char *folder, const char *name)
 {
     if (*name == '/' || strcmp(folder, ".") == 0)
         return copy(name);
-    char *path = grow(NULL, strlen(folder) + strlen(name) + 2, 1);
+    char *path = memory_new(strlen(folder) + strlen(name) + 2, 1);
     sprintf(path, "%s/%s", folder, name);
     return path;
 }
@@ -269,9 +260,9 @@ static struct topo_io_node *append_io_node(struct loader *l, uint32_t node, uint
 {
     struct topo *t = &l->config->topo;
 
-    t->io = grow(t->io, t->n_io + 1, sizeof *t->io);
-    l->io_line = grow(l->io_line, t->n_io + 1, sizeof *l->io_line);
-    l->drive_line = grow(l->drive_line, t->n_io + 1, sizeof *l->drive_line);
+    t->io = memory_resize(t->io, t->n_io + 1, sizeof *t->io);
+    l->io_line = memory_resize(l->io_line, t->n_io + 1, sizeof *l->io_line);
+    l->drive_line = memory_resize(l->drive_line, t->n_io + 1, sizeof *l->drive_line);
     l->io_line[t->n_io] = line;
     struct topo_io_node *io = &t->io[t->n_io++];
     *io = (struct topo_io_node){.node = node};
@@ -327,8 +318,7 @@ static bool load_boards(struct loader *l, const config_setting_t *root)
     const config_setting_t *boards = NULL;
     struct topo *t = &l->config->topo;
 
-    l->si_user = grow(NULL, compute_nodes(l), sizeof *l->si_user);
-    memset(l->si_user, 0, compute_nodes(l) * sizeof *l->si_user);
+    l->si_user = memory_new(compute_nodes(l), sizeof *l->si_user);
     if (!setting_groups(&l->r, root, "boards", &boards))
         return false;
     for (int i = 0; boards && i < config_setting_length(boards); i++)
@@ -411,7 +401,7 @@ static bool load_costs(struct loader *l, const config_setting_t *root)
         if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles))
             return false;
         setting_where(&l->r, s, where, sizeof where);
-        c->cost = grow(c->cost, c->n_costs + 1, sizeof *c->cost);
+        c->cost = memory_resize(c->cost, c->n_costs + 1, sizeof *c->cost);
         c->cost[c->n_costs++] = (struct config_cost){copy(config_setting_name(s)), (uint32_t)cycles, copy(where)};
     }
     return true;
@@ -575,7 +565,7 @@ static bool load_fault(struct loader *l, const config_setting_t *group)
     if (!what->load(l, group, &f) || !load_fault_times(l, group, &f))
         return false;
     struct machine_config *c = l->config;
-    c->fault = grow(c->fault, c->n_faults + 1, sizeof *c->fault);
+    c->fault = memory_resize(c->fault, c->n_faults + 1, sizeof *c->fault);
     c->fault[c->n_faults++] = f;
     return true;
 }

@@ -2,6 +2,7 @@
  * ncube: the command line.
  */
 #define _GNU_SOURCE
+#include <err.h>
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/cmd/boot.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/options.h"
@@ -99,7 +101,7 @@ static char *find_beside(const char *name)
 
     self[n > 0 ? n : 0] = '\0';
     if (asprintf(&path, "%s/%s", dirname(dirname(self)), name) < 0)
-        abort();
+        errx(1, "no memory for the path of %s", name);
     return path;
 }
 
@@ -289,10 +291,8 @@ static void print_word(const char *folder, const char *name)
 static void print_command(const char *name)
 {
     const char *end = strrchr(program_invocation_name, '/');
-    char *folder = strndup(program_invocation_name, end ? (size_t)(end + 1 - program_invocation_name) : 0);
+    char *folder = memory_copy_text(program_invocation_name, end ? (size_t)(end + 1 - program_invocation_name) : 0);
 
-    if (!folder)
-        abort();
     print_word(folder, name);
     free(folder);
 }

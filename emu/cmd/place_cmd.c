@@ -3,11 +3,11 @@
  * advises a node with many channel-disjoint routings; among equals the one whose busiest channel carries the fewest
  * of the paths to the volumes and back is better, then the nearer one.
  */
-#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
 #include "emu/model/paths.h"
@@ -55,11 +55,9 @@ static int better_first(const void *a, const void *b)
 static struct place *rank_nodes(const struct topo *t, const struct volumes *v)
 {
     uint32_t nodes = 1u << t->dim;
-    struct place *place = calloc(nodes, sizeof *place);
-    struct path *there = calloc(v->n + 1, sizeof *there), *back = calloc(v->n + 1, sizeof *back);
+    struct place *place = memory_new(nodes, sizeof *place);
+    struct path *there = memory_new(v->n, sizeof *there), *back = memory_new(v->n, sizeof *back);
 
-    if (!place || !there || !back)
-        err(1, "%u nodes", nodes);
     for (uint32_t node = 0; node < nodes; node++)
         place[node] = judge(t, node, v, there, back);
     qsort(place, nodes, sizeof *place, better_first);
@@ -104,9 +102,7 @@ static uint32_t find_volume(const struct topo *t, const char *text)
 
 static void add(struct volumes *v, uint32_t io_node)
 {
-    v->io_node = reallocarray(v->io_node, v->n + 1, sizeof *v->io_node);
-    if (!v->io_node)
-        err(1, "%u volumes", v->n);
+    v->io_node = memory_resize(v->io_node, v->n + 1, sizeof *v->io_node);
     v->io_node[v->n++] = io_node;
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/machine_report.h"
@@ -41,9 +42,7 @@ static void add_peer(void *ctx, uid_t user, const char *name)
 {
     struct peers *p = ctx;
 
-    p->peer = reallocarray(p->peer, p->n + 1, sizeof *p->peer);
-    if (!p->peer)
-        abort();
+    p->peer = memory_resize(p->peer, p->n + 1, sizeof *p->peer);
     p->peer[p->n] = (struct peer){.user = user, .fd = -1};
     snprintf(p->peer[p->n++].name, sizeof p->peer->name, "%s", name);
 }
@@ -214,9 +213,7 @@ int ps_command(int argc, char **argv)
         else
             i++;
     }
-    p.poll = calloc(p.n + 1, sizeof *p.poll);
-    if (!p.poll)
-        abort();
+    p.poll = memory_new(p.n, sizeof *p.poll);
     await_answers(&p);
     for (size_t i = 0; i < p.n; i++)
         status |= is_own(&p.peer[i]) && !p.peer[i].report;

@@ -3,11 +3,11 @@
  * other. The number of channel-disjoint routings comes twice: by the theorem of [P0 section 3], which speaks of a
  * compute node as source, and by comparing the channel sets.
  */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
@@ -190,9 +190,7 @@ int route_command(int argc, char **argv)
     if (!tool_load(argv[0], word[0], &config))
         return 1;
     struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = (uint64_t)a.bytes + NET_HEADER_BYTES};
-    r.path = calloc(r.n, sizeof *r.path);
-    if (!r.path)
-        err(1, "%u paths", r.n);
+    r.path = memory_new(r.n, sizeof *r.path);
     find_paths(&r, word + 1, a.via);
     int status = a.json ? print_json(&r) : print_text(&r);
     free(r.path);

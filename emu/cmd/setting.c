@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
+
 /* ---- Errors ------------------------------------------------------------------------------- */
 
 uint32_t setting_line(const config_setting_t *at)
@@ -116,13 +118,11 @@ static bool read_all(struct setting_reader *r, int fd, char *text)
 static char *read_file(struct setting_reader *r)
 {
     struct stat st;
-    char *text = malloc(FILE_MAX_BYTES + 1);
+    char *text = memory_new(FILE_MAX_BYTES + 1, 1);
     int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     bool good = false;
 
-    if (!text)
-        fail_file(r, r->path, "no memory to read it");
-    else if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         fail_file(r, r->path, strerror(errno));
     else if (S_ISDIR(st.st_mode))
         fail_file(r, r->path, strerror(EISDIR));
@@ -166,9 +166,9 @@ static bool check_includes(struct setting_reader *r, const char *folder, const c
 
     for (const char *line = text; good && *line;) {
         size_t n = strcspn(line, "\n");
-        char *name = malloc(n + 1);
+        char *name = memory_new(n + 1, 1);
 
-        if (name && take_include(line, name))
+        if (take_include(line, name))
             good = check_included(r, folder, name, depth);
         free(name);
         line += n + (line[n] == '\n');

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "emu/base/oneline.h"
 #include "emu/cmd/options.h"
 
@@ -95,10 +96,8 @@ static size_t character_bytes(const char *text)
 
 json_t *tool_json_name(const char *name)
 {
-    char *text = malloc(strlen(name) * (sizeof REPLACEMENT - 1) + 1), *end = text;
+    char *text = memory_new(strlen(name) * (sizeof REPLACEMENT - 1) + 1, 1), *end = text;
 
-    if (!text)
-        return NULL;
     while (*name) {
         size_t n = character_bytes(name);
 
