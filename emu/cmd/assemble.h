@@ -1,10 +1,10 @@
 /*
- * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart
- * again. Used by run.c, for one program, and by boot.c, which keeps it up.
+ * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart again.
+ * run.c does so for one program, boot.c for a machine that is kept up.
  *
- *   machine_configure --> (jobs may be begun) --> machine_build --> machine_run ... --> machine_free
+ *   machine_configure --> (jobs may be begun) --> machine_build --> machine_run (operate.h) ... --> machine_free
  *
- * One thread; every error has printed its one line on standard error before it is returned as -1.
+ * One thread. A function that returns -1 has printed one line on standard error.
  */
 #ifndef NCUBE_ASSEMBLE_H
 #define NCUBE_ASSEMBLE_H
@@ -40,20 +40,14 @@ struct machine_options {         /* outlive the machine */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
     double heartbeat_s;          /* say so often, by the host's clock, how far the machine is; 0: never */
-    bool keeps_going;            /* nothing waits for ncube's own output (streams.h) */
-};
-
-struct machine_hooks {
-    void (*ended)(void *ctx, uint32_t id); /* a job has ended (front.h) */
-    bool (*pause)(void *ctx);              /* machine_run is to return; NULL: never. Asked often. */
+    bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
+                                  * ends the machine */
 };
 
 #define MACHINE_ERROR_BYTES 4608u
 
 struct machine {
     const struct machine_options *options;
-    const struct machine_hooks *hooks;
-    void *ctx;
     struct machine_config config;
     struct inputs inputs; /* which trace and statistics must not be written over */
     struct disk **disk;   /* DRIVE_MAX for each I/O node */
@@ -63,7 +57,9 @@ struct machine {
     FILE *statistics;            /* the file for them, opened; NULL: none */
     struct timespec build_begun; /* by the host's clock */
     struct heartbeat heartbeat;
-    struct timespec looked; /* for a processor with fewer runs */
+    struct timespec followed; /* when it last looked for a processor with fewer runs */
+    struct timespec resumed;  /* when machine_run was last called */
+    bool job_ended;           /* since then */
     struct harts harts;
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */
@@ -79,49 +75,40 @@ struct machine {
     char error[MACHINE_ERROR_BYTES];
 };
 
-/* Prints one line, "ncube: ...", notes the failure, returns -1. */
+/* Nodes are numbered: compute nodes first, then I/O nodes. The address of one, and where QEMU has it. */
+static inline uint32_t machine_address_of(const struct machine *m, uint32_t index)
+{
+    uint32_t compute = 1u << m->config.topo.dim;
+
+    return index < compute ? index : m->config.topo.io[index - compute].node;
+}
+
+static inline uint32_t machine_cabinet_of(const struct machine *m, uint32_t index)
+{
+    return index / m->config.topo.nodes_per_cabinet;
+}
+
+static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
+{
+    return index % m->config.topo.nodes_per_cabinet;
+}
+
+/* Prints one line, "ncube: ...", and notes that the machine has failed. Returns -1. */
 int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads the machine file and makes the front end. machine_free is the caller's, whatever is returned. */
-int machine_configure(struct machine *m, const struct machine_options *o, const struct machine_hooks *hooks, void *ctx);
+/* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
+int machine_configure(struct machine *m, const struct machine_options *o);
 
-/* To be called before machine_build for what else is read: no trace and no statistics go there. */
+/* Notes a file that the run reads, and what it is, so that neither trace nor statistics overwrite it. To be called before
+ * machine_build. */
 void machine_reads(struct machine *m, const char *path, const char *what);
 
-/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory. Signals are caught from
- * here on. */
+/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals
+ * are caught from here on. Returns 0 or -1. */
 int machine_build(struct machine *m);
 
-/* Runs on to an end (sched.h); SCHED_FINISHED also when the machine has failed or the hook pauses it. */
-enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
-
-/* To be called before the front end is made to act while machine_run does not run: what it sends starts now. */
-void machine_act_now(struct machine *m);
-
-/* Nothing will run for a while: other runs may have our processor. */
-void machine_rest(struct machine *m);
-
-/* After SCHED_DEADLOCK: the front end has not sent anything since. */
-bool machine_is_quiet(const struct machine *m);
-
-/* Virtual time. */
-double machine_seconds(const struct machine *m);
-
-/* After SCHED_DEADLOCK: what nodes wait for, or how those of the job have ended; those that are alike in one line. Of the
- * job's nodes, numbered from 0, or of the whole machine (j may be NULL then). Then what is broken. */
-void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
-                          void *ctx);
-
-/* A node of the job that is dead and has not exited: its fault, or NULL. */
-const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);
-
-/* After SCHED_STOPPED: says which cabinet was lost, nothing if it was a signal. Returns -1. */
-int machine_explain_stop(struct machine *m);
-
-/* At the end: prints or writes the statistics that were asked for. 0, or -1 if they could not be written. */
-int machine_tell_statistics(struct machine *m);
-
-/* Ends the cabinets; no process, shared memory or file of ours is left. -1 if the trace could not be written. */
+/* Ends the cabinets and frees everything: no process, shared memory or file of the machine is left. Returns 0, or -1 if
+ * the trace could not be written. */
 int machine_free(struct machine *m);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * One loop: the machine runs until there is nothing to do or, while it has something to do, for LOOK_MS of the host's
- * time; then clients, their streams and the ends of jobs are looked after.
+ * One loop: the machine runs until there is nothing to do, a job ends, or some of the host's time is over (operate.h);
+ * then clients, their streams and the ends of jobs are looked after.
  *
  * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> told the status, freed.
  *                     | LINK_DOWN: told when the machine is down
@@ -15,19 +15,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/explain.h"
 #include "emu/cmd/launch.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/machine_report.h"
+#include "emu/cmd/operate.h"
 #include "emu/cmd/run.h"
 #include "emu/front/console.h"
 
-#define LOOK_MS           10
 #define DEAF_MS           100 /* until the host is asked again for a descriptor for who waits to be taken */
 #define LISTEN_MOST       16  /* messages of one client in a row: the others have their turn, and the machine */
 #define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
@@ -49,8 +49,6 @@ struct boot {
     struct machine machine;
     int listening;
     bool announced;
-    bool ended; /* a job has, since the last look */
-    struct timespec looked;
     struct client *client;
     int spare; /* a descriptor to tell a client with that there is none for it; -1: none */
     bool deaf; /* no client can be taken now: the listening descriptor is not waited at */
@@ -131,7 +129,7 @@ static void take_turn(struct boot *b, struct client *c)
         c->turn = ++b->last_turn;
 }
 
-static void hostfs_turns(struct boot *b)
+static void give_turns(struct boot *b)
 {
     struct client *c;
 
@@ -420,29 +418,8 @@ static void look(struct boot *b)
         client_listen(b, c);
     front_resume(b->machine.front);
     finish_clients(b);
-    hostfs_turns(b);
-    b->ended = false;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &b->looked);
+    give_turns(b);
 }
-
-/* The host's time, which says when to look and nothing else. */
-static bool on_pause(void *ctx)
-{
-    const struct boot *b = ctx;
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    int64_t ms = (now.tv_sec - b->looked.tv_sec) * 1000 + (now.tv_nsec - b->looked.tv_nsec) / 1000000;
-    return b->ended || signals_request() || ms >= LOOK_MS || (!b->announced && front_is_up(b->machine.front));
-}
-
-static void on_ended(void *ctx, uint32_t id)
-{
-    (void)id;
-    ((struct boot *)ctx)->ended = true;
-}
-
-static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
 
 /* ---- When nothing can happen by itself -------------------------------------------------------------- */
 
@@ -553,7 +530,7 @@ static int begin(struct boot *b)
 {
     struct machine *m = &b->machine;
 
-    if (machine_configure(m, &b->options->machine, &hooks, b) != 0)
+    if (machine_configure(m, &b->options->machine) != 0)
         return -1;
     b->spare = link_spare();
     b->listening = link_listen(b->options->name, m->error, sizeof m->error);

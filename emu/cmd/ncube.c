@@ -194,7 +194,7 @@ static bool take_boot_option(void *ctx, int key, const char *value)
 
 static int command_boot(int argc, char **argv)
 {
-    struct boot_options o = {.machine = {.lib = find_lib(), .keeps_going = true}};
+    struct boot_options o = {.machine = {.lib = find_lib(), .kept_up = true}};
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     if (word[0] && word[1])

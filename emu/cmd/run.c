@@ -3,28 +3,14 @@
 #include <stdio.h>
 
 #include "emu/base/signals.h"
+#include "emu/cmd/explain.h"
+#include "emu/cmd/operate.h"
 
 struct run {
     const struct run_options *options;
     struct machine machine;
     uint32_t job;
 };
-
-static void on_ended(void *ctx, uint32_t id)
-{
-    struct run *r = ctx;
-
-    (void)id;
-    front_stop(r->machine.front);
-}
-
-static bool on_pause(void *ctx)
-{
-    (void)ctx;
-    return signals_request();
-}
-
-static const struct machine_hooks hooks = {.ended = on_ended, .pause = on_pause};
 
 static void say_line(void *ctx, const char *line)
 {
@@ -123,7 +109,7 @@ static int begin(struct run *r)
 {
     struct machine *m = &r->machine;
 
-    if (machine_configure(m, &r->options->machine, &hooks, r) != 0)
+    if (machine_configure(m, &r->options->machine) != 0)
         return -1;
     if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);

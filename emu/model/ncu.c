@@ -13,6 +13,7 @@
 #include "emu/base/memory.h"
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
+#include "emu/time/sched.h"
 
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
 {
@@ -73,12 +74,12 @@ void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
     }
     causes_push(&node->causes, c);
     if (!node->idle) {
-        n->ops->cause(n->ctx, node->index, n->now_cycles);
+        sched_cause(n->sched, node->index, n->now_cycles);
         return;
     }
     node->idle = false;
     causes_deliver(node, &node->causes);
-    n->ops->wake(n->ctx, node->index, n->now_cycles);
+    sched_wake(n->sched, node->index, n->now_cycles);
 }
 
 void ncu_answer(struct ncu *n, uint32_t index, uint64_t value)
@@ -430,13 +431,15 @@ static void on_recovery(void *ctx, uint64_t now_cycles)
 
 static const struct net_ops from_net = {.header = net_header, .done = ncu_net_done, .fault = net_fault};
 
-struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
-                    struct trace *trace, const struct fault *fault, uint32_t faults)
+struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched *sched, uint32_t count,
+                    const struct ncu_ops *ops, void *ctx, struct trace *trace, const struct fault *fault,
+                    uint32_t faults)
 {
     struct ncu *n = memory_new(1, sizeof *n);
 
     *n = (struct ncu){.topo = topo,
                       .events = queue,
+                      .sched = sched,
                       .ops = ops,
                       .ctx = ctx,
                       .trace = trace,

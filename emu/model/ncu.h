@@ -22,13 +22,12 @@
 #include "emu/time/eventq.h"
 
 struct ncu;
+struct sched;
 
 /* How many times a damaged message of the front end is sent again. */
 #define NCU_HOST_RESENDS 32u
 
 struct ncu_ops {
-    void (*wake)(void *ctx, uint32_t index, uint64_t now_cycles);  /* an idle node has been answered */
-    void (*cause)(void *ctx, uint32_t index, uint64_t now_cycles); /* a cause waits for a node that is not idle */
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
     /* A message of the front end could not be delivered; status NCU_E... says why. */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
@@ -38,9 +37,11 @@ struct ncu_ops {
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
 };
 
-/* Makes the NCUs of a machine of `count` nodes. topo, queue, ops, faults and trace (may be NULL) must outlive them. */
-struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, uint32_t count, const struct ncu_ops *ops, void *ctx,
-                    struct trace *trace, const struct fault *fault, uint32_t faults);
+/* Makes the NCUs of a machine of `count` nodes. topo, queue, sched, ops, faults and trace (may be NULL) must outlive
+ * them. */
+struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched *sched, uint32_t count,
+                    const struct ncu_ops *ops, void *ctx, struct trace *trace, const struct fault *fault,
+                    uint32_t faults);
 void ncu_free(struct ncu *n);
 
 /* Connects node `index` with its address and memory, and writes the identity into its mailbox. `disks` lists an I/O

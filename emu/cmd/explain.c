@@ -1,0 +1,99 @@
+#include "emu/cmd/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "emu/base/alike.h"
+
+/* ---- Why it does not go on ---- */
+
+/* What a node waits for; or else how its program has ended, if it was one of the job's. False: neither. */
+static bool describe_node(const struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
+{
+    return ncu_describe_wait(m->ncu, index, text, bytes) ||
+           (j && job_describe_end(j, ncu_address(m->ncu, index), text, bytes));
+}
+
+void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
+                          void *ctx)
+{
+    struct alike alike = {0};
+    char text[ALIKE_TEXT_BYTES];
+
+    for (uint32_t i = 0; i < m->nodes; i++) {
+        uint32_t address = ncu_address(m->ncu, i);
+
+        if ((whole || job_has_node(j, address)) && describe_node(m, j, i, text, sizeof text))
+            alike_add(&alike, whole ? address : address - j->base, text);
+    }
+    alike_say(&alike, !j ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", say, ctx);
+    alike_free(&alike);
+    ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
+    m->stuck = m->stuck || !j;
+}
+
+const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)
+{
+    for (uint32_t i = 0; i < m->config.n_faults; i++) {
+        const struct fault *f = &m->config.fault[i];
+
+        if (f->kind == FAULT_NODE && fault_is_active(f, sched_now(m->sched)) && job_awaits_node(j, f->node))
+            return f;
+    }
+    return NULL;
+}
+
+double machine_seconds(const struct machine *m)
+{
+    return (double)sched_now(m->sched) / CLOCK_HZ;
+}
+
+int machine_explain_stop(struct machine *m)
+{
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
+            return machine_complain(m, "cabinet %u: %s", c, m->error);
+    m->failed = true;
+    return -1; /* a signal: who sent it knows */
+}
+
+/* ---- Statistics ---- */
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+    return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
+}
+
+static int write_statistics(struct machine *m, const struct stats_source *source)
+{
+    int written = stats_write(m->statistics, source), closed = fclose(m->statistics);
+
+    m->statistics = NULL;
+    if (written != 0 || closed != 0)
+        return machine_complain(m, "%s: %s", m->options->statistics_file, strerror(errno));
+    return 0;
+}
+
+int machine_tell_statistics(struct machine *m)
+{
+    struct timespec now;
+
+    if (!m->options->statistics || !m->sched)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct stats_source source = {.topo = &m->config.topo,
+                                        .sched = m->sched,
+                                        .ncu = m->ncu,
+                                        .nodes = m->nodes,
+                                        .stuck = m->stuck,
+                                        .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),
+                                        .run_seconds = seconds_between(&m->heartbeat.begun, &now),
+                                        .cabinets = m->cabinets,
+                                        .processors = m->harts.processors};
+    if (m->statistics)
+        return write_statistics(m, &source);
+    stats_print(stderr, &source);
+    return 0;
+}
