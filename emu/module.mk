@@ -12,9 +12,9 @@ $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
-    emu/base/inputs.c \
-    emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
+$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_faults.c \
+    emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
+    emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
     emu/base/memory.c))

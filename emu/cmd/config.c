@@ -1,8 +1,9 @@
 /*
- * The machine file into a struct machine_config.
+ * Reads the machine file into a struct machine_config, top-down: machine, boards, I/O nodes, drives; then what is broken
+ * (config_faults.c).
  *
- * Read top-down: machine, boards, I/O nodes, drives. What must be unique in the whole machine is noted with its line
- * as it is read, so that a clash can name both places: I/O nodes, SI nodes (each has one channel 13), volumes, images.
+ * What must be unique in the whole machine is noted with its line as it is read, so that an error can name both places:
+ * I/O nodes, SI nodes (each has one channel 13), volumes, images.
  */
 #include "emu/cmd/config.h"
 
@@ -13,46 +14,25 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/cmd/setting.h"
+#include "emu/cmd/config_state.h"
 #include "emu/model/disk.h"
 #include "emu/model/software.h"
 
-#define BOARD_MAX       ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
-#define BOARD_IO_NODES  16u
 #define COST_MAX_CYCLES 100000
-
-struct si_user { /* who has the I/O channel of a compute node; line 0: nobody */
-    uint32_t io_node;
-    uint32_t line;
-};
-
-struct loader {
-    struct setting_reader r;
-    struct machine_config *config;
-    char *image_folder;
-    struct si_user *si_user;           /* [compute nodes] */
-    uint32_t *io_line;                 /* [topo.n_io], in the order of the file */
-    uint32_t (*drive_line)[DRIVE_MAX]; /* likewise */
-};
 
 static char *copy(const char *text)
 {
     return memory_copy_text(text, SIZE_MAX);
 }
 
-static uint32_t compute_nodes(const struct loader *l)
-{
-    return 1u << l->config->topo.dim;
-}
-
 static uint32_t board_of(uint32_t io_node)
 {
-    return (io_node - NODE_IO_BASE) / BOARD_IO_NODES;
+    return (io_node - NODE_IO_BASE) / CONFIG_BOARD_IO_NODES;
 }
 
 static uint32_t index_of(uint32_t io_node)
 {
-    return (io_node - NODE_IO_BASE) % BOARD_IO_NODES;
+    return (io_node - NODE_IO_BASE) % CONFIG_BOARD_IO_NODES;
 }
 
 /* ---- Paths -------------------------------------------------------------------------------- */
@@ -66,7 +46,7 @@ static char *join_path(const char *folder, const char *name)
     return path;
 }
 
-static char *image_folder_of(const struct loader *l, const char *images, const char *override)
+static char *image_folder_of(const struct config_reader *l, const char *images, const char *override)
 {
     if (override)
         return copy(override);
@@ -78,7 +58,7 @@ static char *image_folder_of(const struct loader *l, const char *images, const c
 
 /* ---- Drives ------------------------------------------------------------------------------- */
 
-static bool check_volume_name(struct loader *l, const config_setting_t *at, const char *name)
+static bool check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name)
 {
     if (strlen(name) >= VOLUME_NAME_BYTES)
         return setting_fail(&l->r, at, "volume '%s' has a name of %zu characters; at most %u are possible", name,
@@ -88,7 +68,7 @@ static bool check_volume_name(struct loader *l, const config_setting_t *at, cons
     return true;
 }
 
-static bool check_drive_is_new(struct loader *l, const config_setting_t *at, const struct topo_drive *drive)
+static bool check_drive_is_new(struct config_reader *l, const config_setting_t *at, const struct topo_drive *drive)
 {
     const struct topo *t = &l->config->topo;
 
@@ -115,7 +95,7 @@ static void append_name(char *list, size_t bytes, const char *name)
     snprintf(list + n, bytes - n, "%s%s", n ? ", " : "", name);
 }
 
-static bool check_model(struct loader *l, const config_setting_t *at, const char *model)
+static bool check_model(struct config_reader *l, const config_setting_t *at, const char *model)
 {
     char known[256] = "";
 
@@ -126,7 +106,7 @@ static bool check_model(struct loader *l, const config_setting_t *at, const char
     return setting_fail(&l->r, at, "unknown drive model '%s'; known: %s", model, known);
 }
 
-static bool load_drive(struct loader *l, const config_setting_t *group)
+static bool load_drive(struct config_reader *l, const config_setting_t *group)
 {
     static const char *const keys[] = {"volume", "image", "model", NULL};
     const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
@@ -154,7 +134,7 @@ static bool load_drive(struct loader *l, const config_setting_t *group)
     return true;
 }
 
-static bool load_drives(struct loader *l, const config_setting_t *io_group)
+static bool load_drives(struct config_reader *l, const config_setting_t *io_group)
 {
     const config_setting_t *drives = NULL;
 
@@ -171,7 +151,8 @@ static bool load_drives(struct loader *l, const config_setting_t *io_group)
 
 /* ---- Wiring ------------------------------------------------------------------------------- */
 
-static bool connect(struct loader *l, const config_setting_t *at, struct topo_io_node *io, uint32_t k, uint32_t si)
+static bool connect(struct config_reader *l, const config_setting_t *at, struct topo_io_node *io, uint32_t k,
+                    uint32_t si)
 {
     struct si_user *user = &l->si_user[si];
 
@@ -186,12 +167,12 @@ static bool connect(struct loader *l, const config_setting_t *at, struct topo_io
 }
 
 /* `si = [n0, n1, ...]`: channel k to compute node nk, -1 for none. */
-static bool wire_freely(struct loader *l, const config_setting_t *si, struct topo_io_node *io)
+static bool wire_freely(struct config_reader *l, const config_setting_t *si, struct topo_io_node *io)
 {
     for (uint32_t k = 0; k < (uint32_t)config_setting_length(si); k++) {
         int64_t node;
 
-        if (!setting_integer_at(&l->r, si, k, -1, compute_nodes(l) - 1, &node))
+        if (!setting_integer_at(&l->r, si, k, -1, config_compute_nodes(l) - 1, &node))
             return false;
         if (node >= 0 && !connect(l, si, io, k, (uint32_t)node))
             return false;
@@ -200,7 +181,7 @@ static bool wire_freely(struct loader *l, const config_setting_t *si, struct top
 }
 
 /* `channels = [k, ...]`: those channels, wired as at Sandia. */
-static bool wire_channels(struct loader *l, const config_setting_t *channels, struct topo_io_node *io)
+static bool wire_channels(struct config_reader *l, const config_setting_t *channels, struct topo_io_node *io)
 {
     for (uint32_t i = 0; i < (uint32_t)config_setting_length(channels); i++) {
         int64_t k;
@@ -208,7 +189,7 @@ static bool wire_channels(struct loader *l, const config_setting_t *channels, st
         if (!setting_integer_at(&l->r, channels, i, 0, NCU_SI_CHANNELS - 1, &k))
             return false;
         uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), (uint32_t)k);
-        if (si >= compute_nodes(l))
+        if (si >= config_compute_nodes(l))
             return setting_fail(&l->r, channels, "channel %u reaches compute node %u, which a %u-cube does not have",
                                 (uint32_t)k, si, l->config->topo.dim);
         if (!connect(l, channels, io, (uint32_t)k, si))
@@ -218,12 +199,12 @@ static bool wire_channels(struct loader *l, const config_setting_t *channels, st
 }
 
 /* Neither key: all channels whose compute node exists, wired as at Sandia [P0 Table 1]. */
-static bool wire_sandia(struct loader *l, const config_setting_t *io_group, struct topo_io_node *io)
+static bool wire_sandia(struct config_reader *l, const config_setting_t *io_group, struct topo_io_node *io)
 {
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {
         uint32_t si = topo_sandia_si(board_of(io->node), index_of(io->node), k);
 
-        if (si < compute_nodes(l) && !connect(l, io_group, io, k, si))
+        if (si < config_compute_nodes(l) && !connect(l, io_group, io, k, si))
             return false;
     }
     return true;
@@ -237,7 +218,7 @@ static bool is_connected(const struct topo_io_node *io)
     return false;
 }
 
-static bool wire(struct loader *l, const config_setting_t *io_group, struct topo_io_node *io)
+static bool wire(struct config_reader *l, const config_setting_t *io_group, struct topo_io_node *io)
 {
     const config_setting_t *si = NULL, *channels = NULL;
 
@@ -256,7 +237,7 @@ static bool wire(struct loader *l, const config_setting_t *io_group, struct topo
 
 /* ---- Boards and I/O nodes ----------------------------------------------------------------- */
 
-static struct topo_io_node *append_io_node(struct loader *l, uint32_t node, uint32_t line)
+static struct topo_io_node *append_io_node(struct config_reader *l, uint32_t node, uint32_t line)
 {
     struct topo *t = &l->config->topo;
 
@@ -271,14 +252,14 @@ static struct topo_io_node *append_io_node(struct loader *l, uint32_t node, uint
     return io;
 }
 
-static bool load_io_node(struct loader *l, const config_setting_t *group, uint32_t board)
+static bool load_io_node(struct config_reader *l, const config_setting_t *group, uint32_t board)
 {
     static const char *const keys[] = {"index", "channels", "si", "drives", NULL};
     int64_t index = 0;
 
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "index", "the I/O node's number on its board, 0 to 15") ||
-        !setting_integer(&l->r, group, "index", 0, BOARD_IO_NODES - 1, &index))
+        !setting_integer(&l->r, group, "index", 0, CONFIG_BOARD_IO_NODES - 1, &index))
         return false;
     uint32_t node = NODE_IO(board, (uint32_t)index);
     for (uint32_t j = 0; j < l->config->topo.n_io; j++)
@@ -289,7 +270,7 @@ static bool load_io_node(struct loader *l, const config_setting_t *group, uint32
     return wire(l, group, io) && load_drives(l, group);
 }
 
-static bool load_board(struct loader *l, const config_setting_t *group)
+static bool load_board(struct config_reader *l, const config_setting_t *group)
 {
     static const char *const keys[] = {"number", "io_nodes", NULL};
     const config_setting_t *io_nodes = NULL;
@@ -297,7 +278,7 @@ static bool load_board(struct loader *l, const config_setting_t *group)
 
     if (!setting_check_keys(&l->r, group, keys) ||
         !setting_require(&l->r, group, "number", "the board's number, which the Sandia wiring depends on") ||
-        !setting_integer(&l->r, group, "number", 0, BOARD_MAX, &number) ||
+        !setting_integer(&l->r, group, "number", 0, CONFIG_BOARD_MAX, &number) ||
         !setting_groups(&l->r, group, "io_nodes", &io_nodes))
         return false;
     for (int i = 0; io_nodes && i < config_setting_length(io_nodes); i++)
@@ -313,12 +294,12 @@ static int by_node(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool load_boards(struct loader *l, const config_setting_t *root)
+static bool load_boards(struct config_reader *l, const config_setting_t *root)
 {
     const config_setting_t *boards = NULL;
     struct topo *t = &l->config->topo;
 
-    l->si_user = memory_new(compute_nodes(l), sizeof *l->si_user);
+    l->si_user = memory_new(config_compute_nodes(l), sizeof *l->si_user);
     if (!setting_groups(&l->r, root, "boards", &boards))
         return false;
     for (int i = 0; boards && i < config_setting_length(boards); i++)
@@ -331,7 +312,7 @@ static bool load_boards(struct loader *l, const config_setting_t *root)
 
 /* ---- The machine -------------------------------------------------------------------------- */
 
-static bool load_size(struct loader *l, const config_setting_t *root)
+static bool load_size(struct config_reader *l, const config_setting_t *root)
 {
     int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
             text_kb = CABINET_TEXT_MAX_BYTES >> 10;
@@ -353,9 +334,9 @@ static bool load_size(struct loader *l, const config_setting_t *root)
     return true;
 }
 
-static bool choose_host_si(struct loader *l, const config_setting_t *root)
+static bool choose_host_si(struct config_reader *l, const config_setting_t *root)
 {
-    for (uint32_t node = 0; node < compute_nodes(l); node++) {
+    for (uint32_t node = 0; node < config_compute_nodes(l); node++) {
         if (!l->si_user[node].line) {
             l->config->topo.host_si = node;
             return true;
@@ -364,7 +345,7 @@ static bool choose_host_si(struct loader *l, const config_setting_t *root)
     return setting_fail(&l->r, root, "no compute node has its I/O channel free for the front end");
 }
 
-static bool load_front_end(struct loader *l, const config_setting_t *root)
+static bool load_front_end(struct config_reader *l, const config_setting_t *root)
 {
     static const char *const keys[] = {"si", NULL};
     const config_setting_t *group = NULL;
@@ -372,8 +353,8 @@ static bool load_front_end(struct loader *l, const config_setting_t *root)
 
     if (!setting_group(&l->r, root, "front_end", &group))
         return false;
-    if (group &&
-        (!setting_check_keys(&l->r, group, keys) || !setting_integer(&l->r, group, "si", 0, compute_nodes(l) - 1, &si)))
+    if (group && (!setting_check_keys(&l->r, group, keys) ||
+                  !setting_integer(&l->r, group, "si", 0, config_compute_nodes(l) - 1, &si)))
         return false;
     if (si < 0)
         return choose_host_si(l, root);
@@ -386,7 +367,7 @@ static bool load_front_end(struct loader *l, const config_setting_t *root)
     return true;
 }
 
-static bool load_costs(struct loader *l, const config_setting_t *root)
+static bool load_costs(struct config_reader *l, const config_setting_t *root)
 {
     const config_setting_t *group = NULL;
 
@@ -407,7 +388,7 @@ static bool load_costs(struct loader *l, const config_setting_t *root)
     return true;
 }
 
-static bool load_timing(struct loader *l, const config_setting_t *root)
+static bool load_timing(struct config_reader *l, const config_setting_t *root)
 {
     const char *name = NULL;
     char known[256] = "";
@@ -425,164 +406,7 @@ static bool load_timing(struct loader *l, const config_setting_t *root)
                         known);
 }
 
-/* ---- Faults ------------------------------------------------------------------------------- */
-
-#define FAULT_MAX_US 1000000000000ll /* eleven days of virtual time */
-
-/* `key = [a, b]`: exactly two integers, each within its range. */
-static bool load_pair(struct loader *l, const config_setting_t *group, const char *key, int64_t most_a, int64_t most_b,
-                      uint32_t pair[2])
-{
-    const config_setting_t *array = NULL;
-    int64_t a, b;
-
-    if (!setting_integers(&l->r, group, key, 2, &array))
-        return false;
-    if (config_setting_length(array) != 2)
-        return setting_fail(&l->r, array, "'%s' takes two numbers", key);
-    if (!setting_integer_at(&l->r, array, 0, 0, most_a, &a) || !setting_integer_at(&l->r, array, 1, 0, most_b, &b))
-        return false;
-    pair[0] = (uint32_t)a;
-    pair[1] = (uint32_t)b;
-    return true;
-}
-
-static bool load_fault_io_node(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    uint32_t pair[2];
-
-    if (!load_pair(l, group, "io_node", BOARD_MAX, BOARD_IO_NODES - 1, pair))
-        return false;
-    f->kind = FAULT_NODE;
-    f->node = NODE_IO(pair[0], pair[1]);
-    return topo_has_node(&l->config->topo, f->node) ||
-           setting_fail(&l->r, group, "there is no I/O node %u on board %u", pair[1], pair[0]);
-}
-
-static bool load_fault_node(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    int64_t node = 0;
-
-    if (!setting_integer(&l->r, group, "node", 0, compute_nodes(l) - 1, &node))
-        return false;
-    f->kind = FAULT_NODE;
-    f->node = (uint32_t)node;
-    return true;
-}
-
-static bool load_fault_link(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    uint32_t pair[2];
-
-    if (!load_pair(l, group, "link", compute_nodes(l) - 1, NCU_IO_CHANNEL, pair))
-        return false;
-    if (f->kind != FAULT_PARITY)
-        f->kind = FAULT_LINK;
-    f->node = pair[0];
-    f->channel = pair[1];
-    return (topo_node_channels(&l->config->topo, f->node) >> f->channel & 1) != 0 ||
-           setting_fail(&l->r, group, "channel %u of compute node %u is not connected", f->channel, f->node);
-}
-
-static bool load_fault_drive(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    const struct topo *t = &l->config->topo;
-    const char *volume = NULL;
-
-    if (!setting_string(&l->r, group, "drive", &volume))
-        return false;
-    f->kind = FAULT_DRIVE;
-    for (uint32_t j = 0; j < t->n_io; j++)
-        for (f->drive = 0; f->drive < t->io[j].ndrives; f->drive++)
-            if (strcmp(t->io[j].drive[f->drive].volume, volume) == 0) {
-                f->node = t->io[j].node;
-                return true;
-            }
-    return setting_fail(&l->r, group, "there is no volume '%s'", volume);
-}
-
-static bool load_fault_parity(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    int64_t rate = 0, seed = 1;
-
-    if (!setting_integer(&l->r, group, "parity", 1, FAULT_RATE_ONE, &rate) ||
-        !setting_integer(&l->r, group, "seed", 0, INT64_MAX, &seed))
-        return false;
-    f->kind = FAULT_PARITY;
-    f->node = TOPO_NONE;
-    f->rate = (uint32_t)rate;
-    f->seed = (uint64_t)seed;
-    return !config_setting_get_member(group, "link") || load_fault_link(l, group, f);
-}
-
-static bool load_fault_times(struct loader *l, const config_setting_t *group, struct fault *f)
-{
-    int64_t from = 0, until = -1;
-
-    if (!setting_integer(&l->r, group, "from_us", 0, FAULT_MAX_US, &from) ||
-        !setting_integer(&l->r, group, "until_us", 0, FAULT_MAX_US, &until))
-        return false;
-    if (until >= 0 && until <= from)
-        return setting_fail(&l->r, group, "until_us = %lld does not lie after from_us = %lld", (long long)until,
-                            (long long)from);
-    f->from_cycles = (uint64_t)from * CYCLES_PER_US;
-    f->until_cycles = until < 0 ? FAULT_NEVER : (uint64_t)until * CYCLES_PER_US;
-    return true;
-}
-
-/* What is broken says the first of these keys that is there; only `parity` takes a second one. */
-static const struct fault_key {
-    const char *key;
-    bool (*load)(struct loader *l, const config_setting_t *group, struct fault *f);
-} fault_keys[] = {
-    {"parity", load_fault_parity},   {"link", load_fault_link},   {"node", load_fault_node},
-    {"io_node", load_fault_io_node}, {"drive", load_fault_drive},
-};
-#define FAULT_KEYS (sizeof fault_keys / sizeof *fault_keys)
-
-static bool load_fault(struct loader *l, const config_setting_t *group)
-{
-    static const char *const keys[] = {"parity", "seed",    "link",     "node", "io_node",
-                                       "drive",  "from_us", "until_us", NULL};
-    const struct fault_key *what = NULL;
-    struct fault f = {0};
-    uint32_t given = 0;
-
-    if (!setting_check_keys(&l->r, group, keys))
-        return false;
-    for (size_t i = 0; i < FAULT_KEYS; i++)
-        if (config_setting_get_member(group, fault_keys[i].key)) {
-            what = what ? what : &fault_keys[i];
-            given++;
-        }
-    bool noisy_link =
-        given == 2 && config_setting_get_member(group, "parity") && config_setting_get_member(group, "link");
-    if (given != 1 && !noisy_link)
-        return setting_fail(&l->r, group,
-                            "a fault is of one link, node, io_node or drive, or parity of one or all links");
-    if (config_setting_get_member(group, "seed") && !config_setting_get_member(group, "parity"))
-        return setting_fail(&l->r, group, "'seed' belongs to 'parity'");
-    if (!what->load(l, group, &f) || !load_fault_times(l, group, &f))
-        return false;
-    struct machine_config *c = l->config;
-    c->fault = memory_resize(c->fault, c->n_faults + 1, sizeof *c->fault);
-    c->fault[c->n_faults++] = f;
-    return true;
-}
-
-static bool load_faults(struct loader *l, const config_setting_t *root)
-{
-    const config_setting_t *faults = NULL;
-
-    if (!setting_groups(&l->r, root, "faults", &faults))
-        return false;
-    for (int i = 0; faults && i < config_setting_length(faults); i++)
-        if (!load_fault(l, config_setting_get_elem(faults, (unsigned)i)))
-            return false;
-    return true;
-}
-
-static bool load_machine(struct loader *l, const config_setting_t *root, const char *image_folder)
+static bool load_machine(struct config_reader *l, const config_setting_t *root, const char *image_folder)
 {
     static const char *const keys[] = {
         "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles", "timing",
@@ -594,13 +418,13 @@ static bool load_machine(struct loader *l, const config_setting_t *root, const c
         return false;
     l->image_folder = image_folder_of(l, images, image_folder);
     return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) && load_timing(l, root) &&
-           load_faults(l, root);
+           config_read_faults(l, root);
 }
 
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
                 size_t error_bytes)
 {
-    struct loader l = {.r = {path, error, error_bytes, &config->files}, .config = config};
+    struct config_reader l = {.r = {path, error, error_bytes, &config->files}, .config = config};
     config_t parsed;
 
     *config = (struct machine_config){.path = copy(path)};

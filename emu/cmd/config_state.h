@@ -1,0 +1,38 @@
+/*
+ * What the parts of the machine file's reader share while they read (config.c, config_faults.c). For nobody else.
+ */
+#ifndef NCUBE_CONFIG_STATE_H
+#define NCUBE_CONFIG_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/cmd/config.h"
+#include "emu/cmd/setting.h"
+
+#define CONFIG_BOARD_MAX      ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
+#define CONFIG_BOARD_IO_NODES 16u
+
+struct si_user { /* which I/O node uses the I/O channel of a compute node; line 0: none */
+    uint32_t io_node;
+    uint32_t line;
+};
+
+struct config_reader {
+    struct setting_reader r;
+    struct machine_config *config; /* which grows as the file is read */
+    char *image_folder;
+    struct si_user *si_user;           /* [compute nodes] */
+    uint32_t *io_line;                 /* [topo.n_io], in the order of the file: where each I/O node is defined */
+    uint32_t (*drive_line)[DRIVE_MAX]; /* likewise its drives */
+};
+
+static inline uint32_t config_compute_nodes(const struct config_reader *l)
+{
+    return 1u << l->config->topo.dim;
+}
+
+/* Reads the list `faults`, if there is one. False, with the reader's error, if it is wrong. */
+bool config_read_faults(struct config_reader *l, const config_setting_t *root);
+
+#endif
