@@ -28,10 +28,10 @@ void machine_report_waits(struct machine *m, const struct job *j, bool whole, vo
         if ((whole || job_has_node(j, address)) && describe_node(m, j, i, text, sizeof text))
             alike_add(&alike, whole ? address : address - j->base, text);
     }
-    alike_say(&alike, !j ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", say, ctx);
+    alike_say(&alike, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", say, ctx);
     alike_free(&alike);
     ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
-    m->stuck = m->stuck || !j;
+    m->stuck = m->stuck || whole;
 }
 
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)
