@@ -1,3 +1,5 @@
+/* Reports about many nodes: entries are sorted into groups of equal texts, or of equal shapes, and each gives a line.
+ * */
 #define _GNU_SOURCE /* qsort_r */
 #include "emu/base/alike.h"
 
@@ -81,8 +83,8 @@ static int compare_groups(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the entries so that those that compare equal are together; the groups, by their first
- * nodes. */
+/* Sorts the entries so that equal ones are together, and returns the groups, sorted by their first nodes; the caller
+ * frees them. */
 static struct group *make_groups(struct alike_entry **sorted, uint32_t n, compare_fn compare, uint32_t *groups)
 {
     struct group *group = memory_new(n, sizeof *group);
@@ -100,7 +102,7 @@ static struct group *make_groups(struct alike_entry **sorted, uint32_t n, compar
 
 /* ---- Text ---- */
 
-struct writer { /* into a line, which is cut where it is full */
+struct writer { /* writes into a line, which is cut when it is full */
     char *at;
     size_t left;
 };
@@ -135,7 +137,7 @@ static void put_nodes(struct writer *w, const struct group *g)
     }
 }
 
-/* Where the next number of a text begins, from `at` on; or its end. */
+/* Returns where the next number of a text begins, from `at` on, or where the text ends. */
 static size_t find_number(const char *text, size_t at)
 {
     while (text[at] && !begins_number(text, at))
@@ -148,7 +150,7 @@ static size_t skip_digits(const char *text, size_t at)
     return at + strspn(text + at, "0123456789");
 }
 
-/* The number that is number `index` of a text. */
+/* Returns the value of the number with that index in a text. */
 static uint64_t number_in(const char *text, uint32_t index)
 {
     size_t at = find_number(text, 0);
@@ -171,7 +173,7 @@ static void put_number(struct writer *w, const struct group *g, uint32_t index)
     put(w, low == high ? "%" PRIu64 : "%" PRIu64 "..%" PRIu64, low, high);
 }
 
-/* The text that all have, with the range of a number where it differs. */
+/* Writes the text of a group, with a range in place of each number that differs. */
 static void put_text(struct writer *w, const struct group *g)
 {
     const char *text = g->entry[0]->text;

@@ -1,14 +1,14 @@
 /*
- * Lines about many nodes, with what is alike put together: a deadlock of 4096 nodes is a few lines.
+ * Reports about many nodes, which put nodes that are alike into one line: a deadlock of 4096 nodes takes a few lines.
  *
  *   node 3 waits in nread for a message of type 5 from node any
  *       one node
  *   nodes 17-1023, 1025: each waits in nread for a message of type 5 from node any
- *       the same text for several
+ *       several nodes with the same text
  *   nodes 1-4095: each waits in nread for a message of type 5 from node 0..4094
- *       alike but for numbers, where there would be more than ALIKE_LINES lines
+ *       texts that differ in numbers only; used where equal texts alone would give more than ALIKE_LINES lines
  *
- * Where that, too, would be more, the last line says how many are left out.
+ * If there would still be more lines, the last one says how many nodes are left out.
  */
 #ifndef NCUBE_ALIKE_H
 #define NCUBE_ALIKE_H
@@ -30,18 +30,17 @@ struct alike { /* {0}: nothing */
     size_t room; /* of `entry` */
 };
 
-/* "node NODE TEXT": the text begins with a verb in the third person. The process ends when memory
- * is gone. */
+/* Adds "node NODE TEXT"; the text begins with a verb in the third person and is copied. */
 void alike_add(struct alike *a, uint32_t node, const char *text);
 
-/* Says the lines, in the order of the first node of each. `rest` says where all of them are to be
- * found. */
+/* Passes the lines to `say`, ordered by the first node of each. `rest` tells the user where to find those that are left
+ * out. */
 void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, const char *line), void *ctx);
 
 void alike_free(struct alike *a);
 
-/* The text with a '#' for each number (but digits behind a letter, as in df00), cut at `bytes` - 1.
- * Texts with the same shape are alike but for numbers. */
+/* Writes the first n bytes of the text to `shape`, with a '#' for each number and cut at `bytes` - 1. Digits that
+ * follow a letter, as in df00, are no number. Texts of the same shape differ in numbers only. */
 void alike_shape(const char *text, size_t n, char *shape, size_t bytes);
 
 #endif

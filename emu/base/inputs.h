@@ -1,6 +1,6 @@
 /*
- * The files that a run reads, by device and inode: so that none is written over, and none is taken
- * for two.
+ * The files that a run reads, by device and inode, so that no output overwrites one of them, and no file is used as
+ * two.
  */
 #ifndef NCUBE_INPUTS_H
 #define NCUBE_INPUTS_H
@@ -20,10 +20,10 @@ struct inputs { /* {0}: none */
     uint32_t n;
 };
 
-/* What the file of that name is already, under any name, or NULL. */
+/* Returns what the file at `path` is already used as, under whatever name, or NULL. */
 const char *inputs_find(const struct inputs *in, const char *path);
 
-/* Notes a file; one that is not there is nobody's. The process ends when memory is gone. */
+/* Notes a file and what it is used as. A file that does not exist is not noted. */
 void inputs_add(struct inputs *in, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void inputs_free(struct inputs *in);

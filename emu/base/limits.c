@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- What there is ---- */
+/* ---- Available ---- */
 
 static uint64_t soft_limit(int resource)
 {
@@ -27,7 +27,7 @@ static uint64_t raise_limit(int resource)
     return soft_limit(resource);
 }
 
-/* A number in a file of the kernel's; `otherwise` without it, or where the file says "max". */
+/* Reads a number from a file of the kernel; returns `otherwise` if there is none, or the file says "max". */
 static uint64_t read_number(const char *path, uint64_t otherwise)
 {
     uint64_t value = otherwise;
@@ -51,7 +51,7 @@ static uint64_t rest(uint64_t limit, uint64_t taken)
     return limit == UINT64_MAX ? limit : limit > taken ? limit - taken : 0;
 }
 
-/* This process's group in the one hierarchy of version 2: "0::/path". */
+/* Finds the folder of this process's control group (version 2): the line "0::/path". */
 static bool find_group(char *path, size_t bytes)
 {
     char line[4096];
@@ -84,7 +84,7 @@ static uint64_t group_threads(void)
     return rest(read_of_group("pids.max", UINT64_MAX), read_of_group("pids.current", 0));
 }
 
-/* What the kernel could still give, swapping; less if the control group may not have so much at all. */
+/* Returns the memory that is available, swap included, but at most what the control group may have. */
 static uint64_t find_memory(void)
 {
     char line[256];
@@ -104,7 +104,7 @@ static uint64_t find_memory(void)
     return at_most(available, read_of_group("memory.max", UINT64_MAX));
 }
 
-/* The superuser is not bound by RLIMIT_NPROC. */
+/* RLIMIT_NPROC does not bind the superuser. */
 static uint64_t user_threads(void)
 {
     uint64_t most = raise_limit(RLIMIT_NPROC);
@@ -126,24 +126,24 @@ struct limits limits_raise(void)
     };
 }
 
-/* ---- Is it enough? ---- */
+/* ---- Compared ---- */
 
 static const struct kind {
     size_t offset;  /* in struct limits */
-    uint32_t shift; /* of the unit it is told in */
+    uint32_t shift; /* from bytes to the unit of the message */
     const char *what, *advice;
 } kinds[] = {
     {offsetof(struct limits, descriptors), 0, "open files",
      "raise the hard limit (ulimit -Hn, RLIMIT_NOFILE), or put more nodes in a cabinet"},
     {offsetof(struct limits, threads), 0, "threads",
-     "raise what is least of ulimit -u (RLIMIT_NPROC), the control group's pids.max, kernel.threads-max and "
-     "kernel.pid_max, or take fewer nodes"},
-    {offsetof(struct limits, file_bytes), 20, "MB in one file, a cabinet's memory,",
+     "raise the lowest of ulimit -u (RLIMIT_NPROC), the control group's pids.max, kernel.threads-max and "
+     "kernel.pid_max, or use fewer nodes"},
+    {offsetof(struct limits, file_bytes), 20, "MB in one file (the memory of a cabinet)",
      "raise ulimit -f (RLIMIT_FSIZE), or put fewer nodes in a cabinet"},
-    {offsetof(struct limits, address_bytes), 20, "MB of addresses",
-     "raise ulimit -v (RLIMIT_AS), or take fewer nodes, or less memory for each (ram_mb)"},
-    {offsetof(struct limits, memory_bytes), 20, "MB of memory at the least",
-     "take fewer nodes, or end what else runs here"},
+    {offsetof(struct limits, address_bytes), 20, "MB of address space",
+     "raise ulimit -v (RLIMIT_AS), or use fewer nodes, or less memory for each (ram_mb)"},
+    {offsetof(struct limits, memory_bytes), 20, "MB of memory at least",
+     "use fewer nodes, or end other programs on this host"},
 };
 
 static uint64_t limit_of(const struct limits *l, const struct kind *k)
@@ -158,7 +158,7 @@ bool limits_suffice(const struct limits *needed, const struct limits *there, cha
 
         if (needs <= has)
             continue;
-        snprintf(error, error_bytes, "this machine needs %" PRIu64 " %s, and this host lets ncube have %" PRIu64 ": %s",
+        snprintf(error, error_bytes, "this machine needs %" PRIu64 " %s, but this host lets ncube have %" PRIu64 ": %s",
                  (needs + ((uint64_t)1 << k->shift) - 1) >> k->shift, k->what, has >> k->shift, k->advice);
         return false;
     }

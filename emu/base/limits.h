@@ -1,9 +1,9 @@
 /*
- * What the host lets one process have, against what a machine will need: told before anything is
- * started, by name, and not by a QEMU that ends in the middle.
+ * Compares what a machine will need with what the host lets one process have, before anything is started: the error
+ * names the limit, which a QEMU that fails in the middle of a start would not.
  *
- * Soft limits of descriptors and processes are raised to the hard ones: they are there for programs
- * that use select(). What the user has set with ulimit -v and -f stays as it is.
+ * Soft limits of descriptors and processes are raised to the hard ones; the soft ones exist for programs that use
+ * select(). What the user has set with ulimit -v and -f stays as it is.
  */
 #ifndef NCUBE_LIMITS_H
 #define NCUBE_LIMITS_H
@@ -12,20 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct limits {             /* what is needed, or what there is: UINT64_MAX for no limit */
+struct limits {             /* needed or available; UINT64_MAX: no limit */
     uint64_t descriptors;   /* of this process */
     uint64_t threads;       /* of all QEMUs */
     uint64_t address_bytes; /* of this process's address space */
     uint64_t file_bytes;    /* in the largest file, which is a cabinet's memory */
-    uint64_t memory_bytes;  /* of the host, which the nodes touch at the least */
+    uint64_t memory_bytes;  /* of the host, which the nodes touch at least */
 };
 
-/* Of this process, after raising what may be raised. Threads: the least of RLIMIT_NPROC (where it
- * binds us), kernel's and control group's, less what the latter two have already. */
+/* Raises the soft limits that may be raised, and returns what this process may have. Threads are the least of
+ * RLIMIT_NPROC (which does not bind the superuser), the kernel's limits, and what the control group has left. */
 struct limits limits_raise(void);
 
-/* True if there is enough. Else one line in error: which limit, what is needed and there, what to
- * do. */
+/* Returns true if everything needed is available. Otherwise writes one line to error: the limit, what is needed, what
+ * is available, and what to do. */
 bool limits_suffice(const struct limits *needed, const struct limits *there, char *error, size_t error_bytes);
 
 #endif

@@ -13,13 +13,13 @@
 /* `count` objects of `bytes` each, all zero; never NULL. The caller frees them. */
 void *memory_new(size_t count, size_t bytes);
 
-/* Moves an array of *room objects of `bytes` each (NULL: none yet) to where it has room for at least `needed`. Old objects
- * stay, new ones are zero. Sets *room to the new room, at least twice the old one, so that growing one by one is cheap.
- * An array that has enough room is not moved. Never returns NULL; the caller frees the array. */
+/* Moves an array of *room objects of `bytes` each (NULL: none yet) to where it has room for at least `needed`. Old
+ * objects stay, new ones are zero. Sets *room to the new room, at least twice the old one, so that growing one by one
+ * is cheap. An array that has enough room is not moved. Never returns NULL; the caller frees the array. */
 void *memory_grow(void *array, size_t *room, size_t needed, size_t bytes);
 
-/* Moves an array (NULL: none yet) to where it has room for exactly `count` objects of `bytes` each, for arrays that grow
- * rarely. New objects are not zeroed. Never returns NULL; the caller frees the array. */
+/* Moves an array (NULL: none yet) to where it has room for exactly `count` objects of `bytes` each, for arrays that
+ * grow rarely. New objects are not zeroed. Never returns NULL; the caller frees the array. */
 void *memory_resize(void *array, size_t count, size_t bytes);
 
 /* Copies a text, or its first `most` characters if it is longer. Never returns NULL; the caller frees the copy. */

@@ -12,9 +12,12 @@ struct nodeset { /* {0} is empty */
     size_t room; /* of `node`; grows by doubling */
 };
 
+/* Adding a node that is there, and removing one that is not, change nothing. */
 bool nodeset_has(const struct nodeset *s, uint32_t node);
-void nodeset_add(struct nodeset *s, uint32_t node); /* ends the process when memory is gone */
+void nodeset_add(struct nodeset *s, uint32_t node);
 void nodeset_remove(struct nodeset *s, uint32_t node);
-void nodeset_free(struct nodeset *s); /* what it points to */
+
+/* Frees what the set points to and leaves it empty. */
+void nodeset_free(struct nodeset *s);
 
 #endif

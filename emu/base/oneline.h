@@ -1,9 +1,9 @@
-/* Names that users give may hold anything; what we say about them stays one line, and plays with no
+/* Names that users give may hold any bytes. An error that quotes one stays a single line and cannot control a
  * terminal. */
 #ifndef NCUBE_ONELINE_H
 #define NCUBE_ONELINE_H
 
-/* Puts '?' in the place of every control character. Returns `text`. */
+/* Replaces every control character by '?'. Returns `text`. */
 static inline char *one_line(char *text)
 {
     for (char *c = text; *c; c++)

@@ -1,4 +1,4 @@
-/* "1 node", "2 nodes": what follows the word in a line that counts. */
+/* The ending of a counted word: "1 node", "2 nodes". */
 #ifndef NCUBE_PLURAL_H
 #define NCUBE_PLURAL_H
 

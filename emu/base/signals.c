@@ -1,3 +1,7 @@
+/*
+ * What handlers note: flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During an
+ * orderly end a repeated SIGALRM looks whether virtual time still moves.
+ */
 #define _GNU_SOURCE /* ppoll */
 #include "emu/base/signals.h"
 
@@ -7,20 +11,20 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked_signal; /* the first that asked for an end */
-static volatile sig_atomic_t end_signal;   /* the same, once the end is to be at once */
+static volatile sig_atomic_t asked_signal; /* the first that asked for the end */
+static volatile sig_atomic_t end_signal;   /* the same, when the end is to be at once */
 static volatile sig_atomic_t orderly;
-static volatile sig_atomic_t request; /* for an orderly end, not taken yet */
+static volatile sig_atomic_t request; /* an orderly end is asked for, and not taken yet */
 static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
-static volatile uint64_t progress; /* of the machine, and */
+static volatile uint64_t progress; /* of the machine, in virtual time, and */
 static uint64_t progress_seen;     /* what it was at the last look */
 
 #define LOOK_US 700000
 
-/* A repeated SIGALRM. setitimer is a bare system call. */
+/* Starts a repeated SIGALRM. setitimer may be called in a handler: it is a bare system call. */
 static void begin_looks(void)
 {
     const struct itimerval interval = {{0, LOOK_US}, {0, LOOK_US}};
@@ -29,7 +33,7 @@ static void begin_looks(void)
     setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* An orderly end goes on as long as something moves. True: nothing has since the last look, so it is over. */
+/* Returns true if an orderly end has made no progress since the last look; then it is given up. */
 static bool is_stuck(void)
 {
     bool moves = progress != progress_seen;
@@ -70,7 +74,7 @@ static void note(int signal)
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
 
-/* As nohup leaves SIGHUP: who started us wants it so. */
+/* A signal that is ignored at the start, as nohup leaves SIGHUP, stays ignored: the caller of ncube wants that. */
 static bool is_ignored(int signal)
 {
     struct sigaction now;
@@ -81,13 +85,14 @@ static bool is_ignored(int signal)
 void signals_install(uint32_t *doorbell)
 {
     bell = doorbell;
-    /* No SA_RESTART: a read of standard input must end. A child that is only stopped has not ended. */
+    /* No SA_RESTART: a signal must interrupt a read of standard input. SA_NOCLDSTOP: a child that stops has not ended.
+     * */
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         if (!is_ignored(caught[i]))
             sigaction(caught[i], &action, NULL);
-    action.sa_flags = SA_RESTART; /* who only wants to look changes nothing */
+    action.sa_flags = SA_RESTART; /* a heartbeat must not disturb a read */
     sigaction(SIGUSR1, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */

@@ -37,9 +37,9 @@ int machine_complain(struct machine *m, const char *format, ...)
     return -1;
 }
 
-#define PART_PATH_BYTES (PATH_MAX + 64) /* longer ones the host refuses */
+#define PART_PATH_BYTES (PATH_MAX + 64) /* the host refuses longer paths */
 
-/* ---- Reading everything that a run needs, before anything is started ---- */
+/* ---- Reading everything that a run needs; nothing is started before ---- */
 
 static int read_config(struct machine *m)
 {
@@ -80,7 +80,7 @@ static int read_programs(struct machine *m)
     return 0;
 }
 
-#define SPARE_DESCRIPTORS 24u /* control segment, trace, statistics, what is open for a moment, a served file or two */
+#define SPARE_DESCRIPTORS 24u /* control segment, trace, statistics, files open for a moment, one or two served files */
 #define SPARE_ADDRESSES   (64ull << 20)
 
 static uint32_t count_open(void)
@@ -104,8 +104,8 @@ static uint32_t count_drives(const struct topo *t)
     return n;
 }
 
-/* What a node touches before its program does anything: 780 KB were measured, QEMU's share included, with 16 MB of RAM
- * (docs/performance.md). The bound is lower, so that nothing is refused that would have fitted. */
+/* The memory that a node touches before its program does anything: 780 KB were measured with 16 MB of RAM, QEMU's share
+ * included (docs/performance.md). The bound is lower, so that no machine is refused that would have fitted. */
 static uint64_t least_memory(const struct topo *t)
 {
     return t->ram_bytes / 4 < 512u << 10 ? t->ram_bytes / 4 : 512u << 10;
@@ -128,7 +128,7 @@ static int check_limits(struct machine *m)
     return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
 }
 
-/* An image that has two names would be two drives that overwrite each other. */
+/* Two drives on one image, under two names, would overwrite each other. */
 static int open_disk(struct machine *m, const struct topo_drive *drive, struct disk **disk)
 {
     const char *other = inputs_find(&m->inputs, drive->image);
@@ -152,7 +152,7 @@ static int open_disks(struct machine *m)
     return 0;
 }
 
-/* -1 if it is something that the run reads. */
+/* Refuses a file that the run reads. */
 static int check_output(struct machine *m, const char *option, const char *path)
 {
     const char *what = inputs_find(&m->inputs, path);
@@ -162,7 +162,7 @@ static int check_output(struct machine *m, const char *option, const char *path)
     return 0;
 }
 
-/* Terminals, pipes and /dev/null take more than one output. */
+/* Terminals, pipes and /dev/null may take more than one output. */
 static bool is_regular(const char *path)
 {
     struct stat st;
@@ -237,8 +237,8 @@ static int start_cabinets(struct machine *m)
 
 /* ---- Waiting for QEMU ---- */
 
-#define SILENCE_MS    10000 /* without a hart that comes, or work of a QEMU: then it does not come up */
-#define SILENCES_MOST 12    /* without a hart, whatever the QEMUs work */
+#define SILENCE_MS    10000 /* in which no hart comes and no QEMU works: then it does not come up */
+#define SILENCES_MOST 12    /* in which no hart comes, however much the QEMUs work */
 
 static uint64_t cabinets_worked(const struct machine *m)
 {
@@ -249,7 +249,7 @@ static uint64_t cabinets_worked(const struct machine *m)
     return ticks;
 }
 
-/* Names the first cabinet of which a hart is missing. */
+/* Names the first cabinet that misses a hart. */
 static int complain_of_silence(struct machine *m)
 {
     uint32_t c = 0, slot = 0;
@@ -257,11 +257,12 @@ static int complain_of_silence(struct machine *m)
     while (c + 1 < m->cabinets && harts_have_come(&m->harts, slot, m->cabinet[c].nodes + 1))
         slot += m->cabinet[c++].nodes + 1;
     cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
-    return machine_complain(m, "cabinet %u: %s does not come up: it has been silent for %u s", c, m->error,
-                            SILENCE_MS / 1000);
+    return machine_complain(
+        m, "cabinet %u: %s has not come up: it was silent for %u s; see that the host has memory and processors left",
+        c, m->error, SILENCE_MS / 1000);
 }
 
-/* A busy host may take long; a QEMU that neither works nor answers is not waited for. */
+/* A busy host may take long. A QEMU that neither works nor answers is given up. */
 static int await_harts(struct machine *m, uint32_t slots)
 {
     uint64_t worked = 0;
@@ -311,7 +312,7 @@ static void place_kernel(const struct machine *m, const struct cabinet *c)
     }
 }
 
-/* What a segment takes of the shared region: from the start of its first page, in whole pages. */
+/* Returns the bytes that a segment takes of the shared region: whole pages, from the start of its first one. */
 static uint64_t builtin_bytes(const struct elf_segment *s)
 {
     return (s->va % NODE_PAGE_BYTES + s->file_bytes + NODE_PAGE_BYTES - 1) & ~(uint64_t)(NODE_PAGE_BYTES - 1);
@@ -343,12 +344,12 @@ static int check_nsdisk(struct machine *m)
     uint64_t bytes = 0;
 
     if (m->nsdisk.segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
-        return machine_complain(m, "nsdisk.elf has %u segments; 4 are the most", m->nsdisk.segments);
+        return machine_complain(m, "nsdisk.elf has %u segments, more than 4; build ncube again", m->nsdisk.segments);
     for (uint32_t i = 0; i < m->nsdisk.segments; i++)
         bytes += builtin_bytes(&m->nsdisk.segment[i]);
     if (bytes > CABINET_TEXT_BASE - CABINET_BUILTIN_BASE)
-        return machine_complain(m, "nsdisk.elf takes %" PRIu64 " bytes; %" PRIu64 " are the most", bytes,
-                                (uint64_t)(CABINET_TEXT_BASE - CABINET_BUILTIN_BASE));
+        return machine_complain(m, "nsdisk.elf takes %" PRIu64 " bytes, more than %" PRIu64 "; build ncube again",
+                                bytes, (uint64_t)(CABINET_TEXT_BASE - CABINET_BUILTIN_BASE));
     return 0;
 }
 
@@ -358,7 +359,8 @@ static int check_kernel(struct machine *m)
         const struct elf_segment *s = &m->kernel.segment[i];
 
         if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
-            return machine_complain(m, "vertex.elf: segment at %#" PRIx64 " is outside the kernel's region", s->pa);
+            return machine_complain(
+                m, "vertex.elf: segment at %#" PRIx64 " is outside the kernel's region; build ncube again", s->pa);
     }
     return 0;
 }
@@ -417,7 +419,7 @@ int machine_build(struct machine *m)
     return 0;
 }
 
-/* The trace first: what it could not write is an error of the run. */
+/* The trace first: a trace that could not be written is an error of the run. */
 int machine_free(struct machine *m)
 {
     heartbeat_end();
@@ -429,7 +431,7 @@ int machine_free(struct machine *m)
     if (m->text)
         text_pool_free(m->text);
     if (m->statistics)
-        fclose(m->statistics); /* the machine has not run */
+        fclose(m->statistics); /* the machine has not run, or nothing was written */
     if (m->sched)
         sched_free(m->sched);
     if (m->ncu)

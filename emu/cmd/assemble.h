@@ -29,17 +29,17 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
-struct machine_options {         /* outlive the machine */
+struct machine_options {         /* they outlive the machine */
     const char *machine;         /* machine file, NULL: compute nodes only */
-    const char *images;          /* folder of the drives' images, NULL: as the machine file says */
+    const char *images;          /* folder of the drives' images; NULL: the machine file gives it */
     const char *trace;           /* file for the trace, NULL: none */
     const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
-    uint32_t dim;                /* without a machine file: of the machine */
-    uint32_t processors;         /* of the host, to use; 0: all that this process may */
-    bool strict;                 /* user code does not run ahead (sched.h): slow, for comparison */
+    uint32_t dim;                /* of the machine, if there is no machine file */
+    uint32_t processors;         /* of the host, to use; 0: all that this process may use */
+    bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
-    double heartbeat_s;          /* say so often, by the host's clock, how far the machine is; 0: never */
+    double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };
@@ -49,12 +49,12 @@ struct machine_options {         /* outlive the machine */
 struct machine {
     const struct machine_options *options;
     struct machine_config config;
-    struct inputs inputs; /* which trace and statistics must not be written over */
+    struct inputs inputs; /* which trace and statistics must not overwrite */
     struct disk **disk;   /* DRIVE_MAX for each I/O node */
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
-    FILE *statistics;            /* the file for them, opened; NULL: none */
+    FILE *statistics;            /* the file for them, open; NULL: none */
     struct timespec build_begun; /* by the host's clock */
     struct heartbeat heartbeat;
     struct timespec followed; /* when it last looked for a processor with fewer runs */
@@ -70,8 +70,8 @@ struct machine {
     struct eventq *events;
     struct ncu *ncu;
     struct sched *sched;
-    bool stuck;  /* a deadlock has been reported: the statistics have what each node waits for */
-    bool failed; /* with its line printed */
+    bool stuck;  /* a deadlock has been reported: the statistics tell what each node waits for */
+    bool failed; /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];
 };
 
@@ -99,8 +99,8 @@ int machine_complain(struct machine *m, const char *format, ...) __attribute__((
 /* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
 int machine_configure(struct machine *m, const struct machine_options *o);
 
-/* Notes a file that the run reads, and what it is, so that neither trace nor statistics overwrite it. To be called before
- * machine_build. */
+/* Notes a file that the run reads, and what it is, so that neither trace nor statistics overwrite it. To be called
+ * before machine_build. */
 void machine_reads(struct machine *m, const char *path, const char *what);
 
 /* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals

@@ -2,10 +2,11 @@
  * One loop: the machine runs until there is nothing to do, a job ends, or some of the host's time is over (operate.h);
  * then clients, their streams and the ends of jobs are looked after.
  *
- * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> told the status, freed.
- *                     | LINK_DOWN: told when the machine is down
- *                     | no subcube is free, and it waits: its job runs when its turn has come
- * One that closes its link has its job killed, and is freed when that has ended.
+ * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> it gets the status, is
+ * freed.
+ *                     | LINK_DOWN: it gets the status when the machine is down
+ *                     | no subcube is free, and it waits: its job runs when its turn comes
+ * When a client closes its link, its job is killed; the client is freed when the job has ended.
  */
 #define _GNU_SOURCE
 #include "emu/cmd/boot.h"
@@ -28,18 +29,18 @@
 #include "emu/cmd/run.h"
 #include "emu/front/console.h"
 
-#define DEAF_MS           100 /* until the host is asked again for a descriptor for who waits to be taken */
-#define LISTEN_MOST       16  /* messages of one client in a row: the others have their turn, and the machine */
+#define DEAF_MS           100 /* until clients that could not be accepted are tried again */
+#define LISTEN_MOST       16  /* messages of one client in a row: others, and the machine, have their turn */
 #define STATUS_TEXT_BYTES (sizeof(struct link_status) + MACHINE_ERROR_BYTES)
 
 struct client {
     struct client *next;
-    int fd;         /* -1: it has gone */
+    int fd;         /* -1: it has disconnected */
     pid_t pid;      /* of its process */
     uint32_t job;   /* 0: none */
     double began_s; /* the machine's virtual time then */
     bool wants_down;
-    uint64_t turn;               /* its place among those who wait for a subcube, lowest first; 0: does not wait */
+    uint64_t turn; /* its place among the clients that wait for a subcube, lowest first; 0: it does not wait */
     struct link_message message; /* with the launch's strings and the streams */
     struct launch launch;
 };
@@ -50,8 +51,8 @@ struct boot {
     int listening;
     bool announced;
     struct client *client;
-    int spare; /* a descriptor to tell a client with that there is none for it; -1: none */
-    bool deaf; /* no client can be taken now: the listening descriptor is not waited at */
+    int spare; /* a descriptor for link_turn_away; -1: none */
+    bool deaf; /* no client can be accepted now, so the listening descriptor is not polled */
     uint64_t last_turn;
     struct pollfd *poll;
     size_t polls, room;
@@ -59,7 +60,7 @@ struct boot {
 
 /* ---- Telling clients ------------------------------------------------------------------------------ */
 
-/* A link that is full or gone: its end will be noticed. */
+/* Errors are ignored: a link that is full or closed is noticed later. */
 static void tell_status(const struct client *c, int status, const char *text)
 {
     uint8_t message[STATUS_TEXT_BYTES];
@@ -96,7 +97,7 @@ static void refuse(struct client *c, int status, const char *text)
     client_hang_up(c);
 }
 
-/* The client that waits the longest, or NULL. */
+/* Returns the client that has waited longest, or NULL. */
 static struct client *first_in_turn(const struct boot *b)
 {
     struct client *first = NULL;
@@ -107,7 +108,8 @@ static struct client *first_in_turn(const struct boot *b)
     return first;
 }
 
-/* FRONT_BUSY also when others wait: what they need might never be free together if later ones got in between. */
+/* Begins a client's job, as front_begin_job. Returns FRONT_BUSY also when other clients wait: if later ones overtook
+ * them, the nodes that they need might never be free at the same time. */
 static int try_job(struct boot *b, struct client *c)
 {
     const struct client *first = first_in_turn(b);
@@ -120,7 +122,7 @@ static int try_job(struct boot *b, struct client *c)
     return FRONT_BUSY;
 }
 
-/* What is wrong with the program is told at once, not when its turn comes. */
+/* Lets a client wait. A program that could never run is refused at once, not when its turn comes. */
 static void take_turn(struct boot *b, struct client *c)
 {
     if (front_check_job(b->machine.front, &c->launch.job, b->machine.error, MACHINE_ERROR_BYTES) < 0)
@@ -150,18 +152,18 @@ static void client_lost(struct boot *b, struct client *c)
     front_kill_job(b->machine.front, c->job);
 }
 
-/* What an xnc does not do. */
+/* Answers a client that does what no xnc does, and disconnects it. */
 static void client_misbehaves(struct boot *b, struct client *c, const char *text)
 {
     tell_status(c, RUN_USAGE, text);
     client_lost(b, c);
 }
 
-/* NULL, or why a launch is not begun. */
+/* Returns NULL, or why a launch is refused. */
 static const char *find_wrong_launch(const struct client *c, const struct link_message *message)
 {
     if (c->job || c->message.content)
-        return "one link runs one program, and this one has asked for it; connect again for another";
+        return "one link runs one program, and this link has run one already; connect again for another";
     if (message->cut)
         return "the machine has no descriptors left for this program's streams; wait, or raise ulimit -n before "
                "ncube boot";
@@ -181,7 +183,8 @@ static void begin_job(struct boot *b, struct client *c, struct link_message *mes
     }
     c->message = *message;
     if (launch_unpack(&c->launch, c->message.content, c->message.bytes) < 0) {
-        refuse(c, RUN_USAGE, "the machine does not understand this xnc; are they of one version?");
+        refuse(c, RUN_USAGE,
+               "the machine does not understand this launch; see that machine and xnc are of the same version");
         return;
     }
     c->launch.job.keeps_going = true;
@@ -217,7 +220,7 @@ static uint32_t count_volumes(const struct topo *t)
     return volumes;
 }
 
-/* Those who have a job come first, in the order of their jobs. */
+/* Clients with a job come first, in the order of their jobs; then those that wait, in the order of their turns. */
 static int by_job_and_turn(const void *a, const void *b)
 {
     const struct client *x = *(struct client *const *)a, *y = *(struct client *const *)b;
@@ -252,7 +255,7 @@ static void report_clients(struct report *r, const struct boot *b)
     free(client);
 }
 
-/* A report that cannot be sent is not missed by anybody but the one who asked. */
+/* A report that cannot be made or sent is dropped: only the client that asked misses it. */
 static void report(const struct boot *b, const struct client *to)
 {
     const struct topo *t = &b->machine.config.topo;
@@ -287,7 +290,7 @@ static void client_act(struct boot *b, struct client *c, struct link_message *me
         report(b, c);
         break;
     default:
-        client_misbehaves(b, c, "the machine takes no such message; are machine and xnc of one version?");
+        client_misbehaves(b, c, "the machine takes no such message; see that machine and xnc are of the same version");
     }
     link_message_free(message);
 }
@@ -303,7 +306,8 @@ static void client_listen(struct boot *b, struct client *c)
         else if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         else if (got < 0 && errno == EPROTO)
-            client_misbehaves(b, c, "that is no message to a machine; are machine and xnc of one version?");
+            client_misbehaves(b, c,
+                              "this is no message for a machine; see that machine and xnc are of the same version");
         else
             client_lost(b, c);
     }
@@ -323,13 +327,14 @@ static void add_client(struct boot *b, int fd)
     b->client = c;
 }
 
-static bool nobody_waits(void)
+static bool none_waits(void)
 {
     return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
 }
 
-/* Those for whom there is no descriptor are told so and sent away. Where not even that can be done, one of them waits
- * at the listening descriptor, which is always ready then: it is left alone for a while. */
+/* Accepts all clients that wait. Those for which there is no descriptor get an error and are disconnected. If not even
+ * that is possible, the listening descriptor would stay ready and the machine would spin, so it is not polled for a
+ * while. */
 static void accept_clients(struct boot *b)
 {
     int fd;
@@ -338,10 +343,10 @@ static void accept_clients(struct boot *b)
     for (;;) {
         if ((fd = link_accept(b->listening)) >= 0)
             add_client(b, fd);
-        else if (nobody_waits())
+        else if (none_waits())
             return;
         else if (!link_turn_away(b->listening, &b->spare)) {
-            b->deaf = !nobody_waits();
+            b->deaf = !none_waits();
             return;
         }
     }
@@ -349,7 +354,7 @@ static void accept_clients(struct boot *b)
 
 /* ---- Ends of jobs --------------------------------------------------------------------------------- */
 
-/* A client that is still there gets its output first. */
+/* A client that is still connected gets its output first. */
 static bool is_done(const struct boot *b, const struct client *c)
 {
     struct job *j = front_find_job(b->machine.front, c->job);
@@ -394,7 +399,7 @@ static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
     b->polls += n;
 }
 
-/* Everything that can give the machine something to do. */
+/* Collects every descriptor that can give the machine something to do. */
 static void poll_gather(struct boot *b)
 {
     struct pollfd p[STREAMS] = {{.fd = b->deaf ? -1 : b->listening, .events = POLLIN}};
@@ -432,13 +437,13 @@ static void report_deadlock(struct boot *b, struct job *j)
 {
     struct machine *m = &b->machine;
 
-    console_say(&j->streams, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
+    console_say(&j->streams, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
                 machine_seconds(m));
     machine_report_waits(m, j, false, say_line, j);
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 
-/* Jobs that wait for nothing from outside wait for ever: they are ended. */
+/* Ends the jobs that wait for nothing from outside, since they would wait for ever. */
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
@@ -466,7 +471,8 @@ static int report_stuck(struct boot *b)
     return RUN_DEADLOCK;
 }
 
-/* Virtual time stands still. 0: there is something to do again; else the status with which to end. */
+/* Nothing can happen in virtual time. Waits until there is something to do again and returns 0; or returns the exit
+ * status with which the machine ends. */
 static int stand_still(struct boot *b)
 {
     machine_act_now(&b->machine);
@@ -545,7 +551,7 @@ static void forget_jobs(struct boot *b)
         front_forget_job(b->machine.front, c->job);
 }
 
-/* Who asked for the end is told when nothing is left of the machine. */
+/* The client that asked for the end gets the status when nothing is left of the machine. */
 static void free_clients(struct boot *b, int status)
 {
     while (b->client) {

@@ -1,9 +1,9 @@
 /*
- * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine
- * goes on until it is told to go down. Virtual time stands still while nothing runs.
+ * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine runs
+ * until it is told to go down. Virtual time stands still while no job runs.
  *
- * What a client's job does relative to another's, and to input that comes at some moment, depends on the host: what is
- * done here is not repeatable, as ncube run is.
+ * When a job starts relative to others, and when its input comes, depends on the host: such a machine is not
+ * repeatable, as ncube run is.
  */
 #ifndef NCUBE_BOOT_H
 #define NCUBE_BOOT_H
@@ -12,10 +12,11 @@
 
 struct boot_options {
     struct machine_options machine;
-    const char *name; /* by which clients find it */
+    const char *name; /* under which clients find it */
 };
 
-/* Returns the exit status: 0 after ncube down, else as run.h. Says on standard output when the machine is up. */
+/* Boots the machine, prints a line on standard output when it is up, and keeps it up. Returns the exit status: 0 after
+ * ncube down, otherwise one of run.h. */
 int boot_machine(const struct boot_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Reads the machine file into a struct machine_config, top-down: machine, boards, I/O nodes, drives; then what is broken
- * (config_faults.c).
+ * Reads the machine file into a struct machine_config, top-down: machine, boards, I/O nodes, drives; then what is
+ * broken (config_faults.c).
  *
  * What must be unique in the whole machine is noted with its line as it is read, so that an error can name both places:
  * I/O nodes, SI nodes (each has one channel 13), volumes, images.
@@ -61,7 +61,7 @@ static char *image_folder_of(const struct config_reader *l, const char *images, 
 static bool check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name)
 {
     if (strlen(name) >= VOLUME_NAME_BYTES)
-        return setting_fail(&l->r, at, "volume '%s' has a name of %zu characters; at most %u are possible", name,
+        return setting_fail(&l->r, at, "volume '%s' has a name of %zu characters; give it at most %u", name,
                             strlen(name), VOLUME_NAME_BYTES - 1);
     if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
         return setting_fail(&l->r, at, "volume '%s': a name has only letters, digits, '_' and '-'", name);
@@ -87,7 +87,7 @@ static bool check_drive_is_new(struct config_reader *l, const config_setting_t *
     return true;
 }
 
-/* To a list for an error. */
+/* Appends a name to the list that an error quotes. */
 static void append_name(char *list, size_t bytes, const char *name)
 {
     size_t n = strlen(list);
@@ -166,7 +166,7 @@ static bool connect(struct config_reader *l, const config_setting_t *at, struct 
     return true;
 }
 
-/* `si = [n0, n1, ...]`: channel k to compute node nk, -1 for none. */
+/* `si = [n0, n1, ...]`: connects channel k to compute node nk; -1 stands for none. */
 static bool wire_freely(struct config_reader *l, const config_setting_t *si, struct topo_io_node *io)
 {
     for (uint32_t k = 0; k < (uint32_t)config_setting_length(si); k++) {
@@ -180,7 +180,7 @@ static bool wire_freely(struct config_reader *l, const config_setting_t *si, str
     return true;
 }
 
-/* `channels = [k, ...]`: those channels, wired as at Sandia. */
+/* `channels = [k, ...]`: connects those channels, wired as at Sandia. */
 static bool wire_channels(struct config_reader *l, const config_setting_t *channels, struct topo_io_node *io)
 {
     for (uint32_t i = 0; i < (uint32_t)config_setting_length(channels); i++) {
@@ -198,7 +198,7 @@ static bool wire_channels(struct config_reader *l, const config_setting_t *chann
     return true;
 }
 
-/* Neither key: all channels whose compute node exists, wired as at Sandia [P0 Table 1]. */
+/* Neither key is given: connects all channels whose compute node exists, wired as at Sandia [P0 Table 1]. */
 static bool wire_sandia(struct config_reader *l, const config_setting_t *io_group, struct topo_io_node *io)
 {
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {

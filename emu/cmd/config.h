@@ -1,5 +1,5 @@
 /*
- * The machine file: what machine to build. Its keys are described in docs/machine-file.md.
+ * The machine file, which describes the machine to build. docs/machine-file.md describes its keys.
  */
 #ifndef NCUBE_CONFIG_H
 #define NCUBE_CONFIG_H
@@ -12,10 +12,10 @@
 #include "emu/model/topo.h"
 #include "vertex/contract/machine.h"
 
-struct config_cost { /* an entry of `cycles = { ... }`: another cost for a class of instructions */
+struct config_cost { /* an entry of `cycles = { ... }`: replaces the cost of a class of instructions */
     char *name;
     uint32_t cycles;
-    char *where; /* "sandia.conf:31", for an error if there is no class of that name */
+    char *where; /* "sandia.conf:31", to be quoted if no class has that name */
 };
 
 struct machine_config {
@@ -29,15 +29,15 @@ struct machine_config {
     struct fault *fault;
 };
 
-/* Reads and checks a machine file. image_folder, if not NULL, is where image paths start instead of the file's
- * `images` or its own folder. The images themselves are not looked at (disk_open does that).
+/* Reads and checks a machine file. image_folder, if not NULL, is the folder at which the paths of images start,
+ * instead of the file's `images` or the file's own folder. Does not look at the images themselves; disk_open does.
  * Returns 0 and a config that the caller frees with config_free; or -1, an empty config and one line in error:
  * "FILE:LINE: what is wrong; what would be right". */
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
                 size_t error_bytes);
 
-/* The machine without a file: 2^dim compute nodes and the front end at node 0. dim <= NODE_MAX_DIM (asserted).
- * The caller frees it. */
+/* Makes the machine that has no file: 2^dim compute nodes, and the front end at node 0. dim is at most NODE_MAX_DIM
+ * (asserted). The caller frees it with config_free. */
 void config_default(struct machine_config *config, uint32_t dim);
 
 void config_free(struct machine_config *config);

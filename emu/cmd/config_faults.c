@@ -1,6 +1,6 @@
 /*
- * The list `faults` of the machine file (docs/machine-file.md): what is broken in the machine, and when. A fault is read
- * after boards and drives, so that it can name only what the machine has.
+ * The list `faults` of the machine file (docs/machine-file.md): what is broken in the machine, and when. A fault is
+ * read after boards and drives, so that it can name only what the machine has.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define FAULT_MAX_US 1000000000000ll /* eleven days of virtual time */
 
-/* `key = [a, b]`: exactly two integers, each within its range. */
+/* Reads `key = [a, b]`: exactly two integers, each from 0 to its limit. */
 static bool load_pair(struct config_reader *l, const config_setting_t *group, const char *key, int64_t most_a,
                       int64_t most_b, uint32_t pair[2])
 {
@@ -110,7 +110,7 @@ static bool load_fault_times(struct config_reader *l, const config_setting_t *gr
     return true;
 }
 
-/* What is broken says the first of these keys that is there; only `parity` takes a second one. */
+/* The first of these keys that is given says what is broken; only `parity` takes a second one, `link`. */
 static const struct fault_key {
     const char *key;
     bool (*load)(struct config_reader *l, const config_setting_t *group, struct fault *f);

@@ -9,7 +9,8 @@
 
 /* ---- Why it does not go on ---- */
 
-/* What a node waits for; or else how its program has ended, if it was one of the job's. False: neither. */
+/* Describes what a node waits for, or else how its program has ended, if it is one of the job's nodes. Returns false if
+ * neither is known. */
 static bool describe_node(const struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
     return ncu_describe_wait(m->ncu, index, text, bytes) ||
@@ -56,7 +57,7 @@ int machine_explain_stop(struct machine *m)
         if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
             return machine_complain(m, "cabinet %u: %s", c, m->error);
     m->failed = true;
-    return -1; /* a signal: who sent it knows */
+    return -1; /* a signal: its sender knows why */
 }
 
 /* ---- Statistics ---- */

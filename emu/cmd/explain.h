@@ -8,8 +8,9 @@
 
 #include "emu/cmd/assemble.h"
 
-/* After SCHED_DEADLOCK: says what nodes wait for, or how those of the job have ended, with nodes that are alike in one line;
- * then what is broken. `whole`: of the whole machine (j may be NULL then), else of the job's nodes, numbered from 0. */
+/* After SCHED_DEADLOCK: says what nodes wait for, or how those of the job have ended, with nodes that are alike in one
+ * line; then what is broken. `whole`: of the whole machine (j may be NULL then), else of the job's nodes, numbered
+ * from 0. */
 void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
                           void *ctx);
 
@@ -22,8 +23,8 @@ int machine_explain_stop(struct machine *m);
 /* Returns the virtual time in seconds. */
 double machine_seconds(const struct machine *m);
 
-/* At the end: prints the statistics or writes them to their file, if the user has asked for them. Returns 0, or -1 if they
- * could not be written. */
+/* At the end: prints the statistics or writes them to their file, if the user has asked for them. Returns 0, or -1 if
+ * they could not be written. */
 int machine_tell_statistics(struct machine *m);
 
 #endif

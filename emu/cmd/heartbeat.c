@@ -16,7 +16,7 @@ static double seconds_since(const struct timespec *then, const struct timespec *
 static timer_t timer;
 static bool timer_exists;
 
-/* Without a timer there is no heartbeat but by SIGUSR1. */
+/* If the host has no timer left, only SIGUSR1 from outside gives a line. */
 static void set_timer(double interval_s)
 {
     long us = (long)(interval_s * 1e6);

@@ -1,6 +1,6 @@
 /*
- * The heartbeat: now and then, by the host's clock, one line on standard error about how far the machine is, so that
- * its user can tell slow from stuck. It only looks; the machine does not depend on it.
+ * The heartbeat: a line on standard error, repeated by the host's clock, that says how far the machine is, so that its
+ * user can tell slow from stuck. It changes nothing in the machine.
  */
 #ifndef NCUBE_HEARTBEAT_H
 #define NCUBE_HEARTBEAT_H
@@ -9,11 +9,12 @@
 #include <time.h>
 
 struct heartbeat {
-    struct timespec begun, last; /* of the machine's run, of the last line */
+    struct timespec begun, last; /* of the run, and of the last line */
     uint64_t last_cycles;        /* virtual time then */
 };
 
-/* Starts the timer (SIGUSR1, see signals.h); 0 s: lines come by SIGUSR1 only. heartbeat_end stops it. */
+/* Notes that the run begins, and starts a timer that sends SIGUSR1 every interval_s seconds (signals.h). With 0 there
+ * is no timer: the user sends SIGUSR1. heartbeat_end stops the timer. */
 void heartbeat_begin(struct heartbeat *h, double interval_s);
 void heartbeat_end(void);
 

@@ -1,3 +1,4 @@
+/* A launch as bytes. The client packs, the machine unpacks and checks every length: a client may send anything. */
 #define _GNU_SOURCE
 #include "emu/cmd/launch.h"
 
@@ -82,7 +83,7 @@ static bool take_bytes(struct reader *r, void *to, size_t n)
     return true;
 }
 
-/* NULL if there is none. */
+/* Returns NULL if no string with its NUL is left. */
 static char *take_string(struct reader *r)
 {
     char *text = (char *)r->at;

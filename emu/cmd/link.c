@@ -1,3 +1,7 @@
+/*
+ * The link: addresses in the abstract namespace, clients that are accepted or turned away, and messages, each one
+ * packet of a SOCK_SEQPACKET socket: struct head, then the content.
+ */
 #define _GNU_SOURCE
 #include "emu/cmd/link.h"
 
@@ -11,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MAGIC     0x4e435542u /* and a version: changes with the format */
+#define MAGIC     0x4e435542u /* also a version: it changes with the format */
 #define BACKLOG   64
 #define ADMITTED  253        /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
 #define LISTENING (1u << 16) /* among the flags of /proc/net/unix: the kernel's __SO_ACCEPTCON */
@@ -67,7 +71,8 @@ int link_listen(const char *name, char *error, size_t error_bytes)
     if (errno == EADDRINUSE)
         return fail(fd, "a machine called '%s' is up already; give another --name, or end it with ncube down", name,
                     error, error_bytes);
-    return fail(fd, "no socket for the machine '%s' can be made", name, error, error_bytes);
+    return fail(fd, "cannot make a socket for the machine '%s'; raise ulimit -n or end other programs", name, error,
+                error_bytes);
 }
 
 int link_connect(const char *name, char *error, size_t error_bytes)
@@ -98,8 +103,8 @@ int link_try_connect(const char *name)
     return -1;
 }
 
-/* A line of /proc/net/unix: address: references protocol flags type state inode name, numbers but the inode in hex.
- * True if it is a machine's listening socket; its name stays in the line. */
+/* Parses a line of /proc/net/unix: "address: references protocol flags type state inode name", all numbers but the
+ * inode in hex. Returns true if it is a machine's listening socket; *name points into the line. */
 static bool parse_socket(char *line, uid_t *user, const char **name)
 {
     unsigned flags, type;
@@ -178,7 +183,8 @@ bool link_turn_away(int listening, int *spare)
 
 /* ---- Messages ------------------------------------------------------------------------------------ */
 
-/* Room for more descriptors than we want: what does not fit would be lost in silence, what fits can be closed. */
+/* Room for more descriptors than a message should have: those that do not fit would be lost unnoticed, those that fit
+ * can be closed. */
 union control {
     struct cmsghdr head;
     char room[CMSG_SPACE(ADMITTED * sizeof(int))];
@@ -262,7 +268,7 @@ int link_receive(int fd, struct link_message *m)
     struct iovec part[] = {{&head, sizeof head}, {m->content, LINK_MESSAGE_MAX_BYTES}};
     struct msghdr from = {.msg_iov = part, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
-    if (n < 0 && errno == ECONNRESET) /* told once, before the last words of who has hung up */
+    if (n < 0 && errno == ECONNRESET) /* reported once, before the last messages of a peer that has closed */
         n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
     if (n <= 0) {
         int reason = errno;

@@ -1,18 +1,20 @@
 /*
- * The way between a machine that is kept up (boot.c) and who uses it (xnc, ncube down, ncube ps): a Unix socket of
- * messages, in the abstract namespace, so that no ending of either side leaves a file. Both sides accept only their own
- * user, by the kernel's word (SO_PEERCRED). The name is "ncube/<uid>/<machine's name>".
+ * The link between a machine that is kept up (boot.c) and its clients (xnc, ncube down, ncube ps): a Unix socket that
+ * carries messages. It has a name in the abstract namespace, "ncube/<uid>/<machine's name>", so that no file is left
+ * however either side ends. Both sides accept only processes of the same user, which the kernel tells them
+ * (SO_PEERCRED).
  *
- *   client -> machine   LINK_RUN      a launch (launch.h); with it the descriptors of the standard streams
+ *   client -> machine   LINK_RUN      a launch (launch.h), with the descriptors of the standard streams
  *                       LINK_KILL     ends the job
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
- *                       LINK_ASK      asks what it does
- *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, text of an error
- *                       LINK_REPORT   what it does: JSON (machine_report.h)
+ *                       LINK_ASK      asks for a report
+ *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, then the text of an
+ * error
+ *                       LINK_REPORT   the report: JSON (machine_report.h)
  *
- * A client that closes its end, by any way, has its job killed. One that sends what it may not (no message, a kind that
- * is the machine's, a launch without three descriptors, a second launch) gets a LINK_STATUS that says so, and the end
- * of the link.
+ * When a client closes its end, in whatever way, its job is killed. A client that sends something wrong (bytes that
+ * are no message, a kind that only machines send, a launch without three descriptors, a second launch) gets a
+ * LINK_STATUS that says so, and the link is closed.
  */
 #ifndef NCUBE_LINK_H
 #define NCUBE_LINK_H
@@ -25,59 +27,63 @@
 #define LINK_NAME_MAX          64
 #define LINK_MESSAGE_MAX_BYTES (128u << 10)
 #define LINK_DESCRIPTORS       3 /* standard streams */
-#define LINK_FULL_TEXT         "the machine has no descriptor left for another user; wait, or raise ulimit -n before ncube boot"
+#define LINK_FULL_TEXT \
+    "the machine has no descriptor left for another client; wait, or raise ulimit -n before ncube boot"
 
 enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS, LINK_ASK, LINK_REPORT };
 
 struct link_status {
-    int32_t status; /* for the shell */
+    int32_t status; /* exit status */
 };
 
-/* A message as received: content and descriptors belong to the caller of link_receive. */
+/* A message as received. Content and descriptors belong to the caller of link_receive. */
 struct link_message {
     uint32_t kind;
     size_t bytes;
     uint8_t *content; /* NULL: none */
     int fd[LINK_DESCRIPTORS];
-    int fds;     /* those that are here */
-    int surplus; /* that came beside them, and have been closed */
-    bool cut;    /* there were more, which the host could not give us: it has no room for them, or we have not */
+    int fds;     /* how many of them there are */
+    int surplus; /* descriptors that came beyond these, and have been closed */
+    bool cut;    /* descriptors were lost: this process, or the control buffer, had no room for them */
 };
 
+/* True for 1 to LINK_NAME_MAX letters, digits, '_', '-' and '.'. */
 bool link_name_is_sound(const char *name);
 
-/* Descriptors, closed on exec, or -1 with one clear line in error: another machine has the name, no machine has it,
- * it is another user's. */
+/* Makes the machine's end, or a client's. Returns a descriptor, closed on exec; or -1 with one line in error: another
+ * machine has the name, no machine has it, or the machine is another user's. */
 int link_listen(const char *name, char *error, size_t error_bytes);
 int link_connect(const char *name, char *error, size_t error_bytes);
 
-/* The same without ever waiting, for the descriptor neither: -1 with errno, EAGAIN when too many wait at the machine
- * already, EPERM when it is another user's. */
+/* As link_connect, but does not wait, and neither do reads of the descriptor. Returns -1 with errno: EAGAIN when too
+ * many clients wait already, EPERM when the machine is another user's. */
 int link_try_connect(const char *name);
 
-/* Calls `found` with the user and the name of every machine that listens on this host. 0, or -1 with errno. Whoever
- * likes may listen under such a name: only link_connect tells whose it is. */
+/* Calls `found` with the user and the name of every machine that listens on this host. Returns 0, or -1 with errno.
+ * Any user can listen under any such name; only connecting tells whose the machine is. */
 int link_list(void (*found)(void *ctx, uid_t user, const char *name), void *ctx);
 
-/* The process at the other end of a connection, as it was when that was made; 0: not known. */
+/* Returns the process that made the other end of a connection, or 0 if it is not known. */
 pid_t link_peer(int fd);
 
-/* A client that waits at a listening descriptor, which does not block: its descriptor, or -1 with errno: EAGAIN, there
- * is none that may; else there is one, and nothing to take it with (EMFILE, ENFILE, ENOMEM, ENOBUFS). */
+/* Takes a client that waits at a listening descriptor, which does not block. Returns the client's descriptor; or -1
+ * with errno: EAGAIN if none waits or it is another user's; EMFILE, ENFILE, ENOMEM or ENOBUFS if one waits but the
+ * host has no descriptor or memory for it. */
 int link_accept(int listening);
 
-/* For a client that link_accept had no descriptor for: takes it with *spare, an open descriptor that is given up for
- * it, tells it LINK_FULL_TEXT and hangs up. *spare is open again, or -1. Returns false if nobody could be taken. */
+/* Turns away a client for which link_accept had no descriptor: closes *spare, so that the client can have its place,
+ * sends LINK_FULL_TEXT and hangs up. Afterwards *spare is open again, or -1. Returns false if no client could be
+ * taken. */
 bool link_turn_away(int listening, int *spare);
-/* A descriptor that is good for nothing but to be given up; -1: none. */
+/* Opens a descriptor that serves only as link_turn_away's spare. Returns -1 if there is none. */
 int link_spare(void);
 
-/* Sends one message; with_streams: the descriptors 0, 1 and 2 with it. 0, or -1 with errno. */
+/* Sends one message, with the descriptors 0, 1 and 2 if with_streams. Returns 0, or -1 with errno. */
 int link_send(int fd, enum link_kind kind, const void *content, size_t bytes, bool with_streams);
 
-/* Takes one message, waiting for it if the descriptor blocks. 1; 0 at the end of the link; -1 with errno (EAGAIN,
- * EPROTO: not a message of ours). Descriptors that come are closed on exec, and closed at once where the message has no
- * place for them. */
+/* Takes one message, and waits for it if the descriptor blocks. Returns 1; 0 at the end of the link; or -1 with errno:
+ * EAGAIN, ENOMEM, or EPROTO for something that is no message. Descriptors that come with it are closed on exec; those
+ * for which struct link_message has no place are closed at once. */
 int link_receive(int fd, struct link_message *m);
 void link_message_free(struct link_message *m); /* closes descriptors that are not -1 */
 

@@ -1,3 +1,5 @@
+/* The report of a machine that is kept up: written within the bytes that a message holds, read with every field
+ * checked. */
 #define _GNU_SOURCE
 #include "emu/cmd/machine_report.h"
 
@@ -11,10 +13,9 @@
 #define COMMAND_BYTES 256
 #define HEAD_BYTES    1024 /* of a report without programs, at most */
 
-/* ---- Writing ------------------------------------------------------------------------------------
- */
+/* ---- Writing ---- */
 
-/* JSON is UTF-8; the bytes of a command line need not be. */
+/* JSON is UTF-8, but a command line may hold any bytes. */
 static json_t *json_text(char *text)
 {
     json_t *json = json_string(text);
@@ -56,7 +57,7 @@ void report_begin(struct report *r, const char *name, const char *state, uint32_
                         "virtual_time_s", seconds, "programs", "waiting", "left_out", 0);
 }
 
-/* Takes `entry`. */
+/* Adds an entry to a list if it fits, and drops it otherwise. */
 static void add(struct report *r, const char *list, json_t *entry)
 {
     size_t bytes = entry ? json_dumpb(entry, NULL, 0, 0) + 2 : 0;
@@ -95,8 +96,7 @@ char *report_end(struct report *r)
     return text;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------
- */
+/* ---- Reading ---- */
 
 static const char *const program_format = "{s:s, s:i, s:i, s:i, s:s, s:f}", *const waiting_format = "{s:s, s:i, s:i}";
 
@@ -156,7 +156,7 @@ json_t *report_parse(const void *text, size_t bytes)
     return NULL;
 }
 
-/* A command line may hold anything, a terminal's controls and new lines too. */
+/* A command line may hold any bytes, also control characters. */
 static void print_safely(const char *text)
 {
     for (; *text; text++)

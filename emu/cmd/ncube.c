@@ -1,5 +1,6 @@
 /*
- * ncube: the command line.
+ * ncube: the command line. The commands that boot a machine, and `ncube down`, take their options here; the others are
+ * functions of files of their own (tool.h).
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -93,7 +94,8 @@ static bool take_machine_option(const struct options *o, struct machine_options 
     }
 }
 
-/* A folder beside that of our own executable, links resolved: <here>/../name. The caller frees it. */
+/* Returns the path of a folder beside that of ncube's executable, <folder>/../name, links resolved. The caller frees
+ * it. */
 static char *find_beside(const char *name)
 {
     char self[PATH_MAX], *path;
@@ -105,7 +107,7 @@ static char *find_beside(const char *name)
     return path;
 }
 
-/* Where our executable's parts are; for the life of the process. */
+/* Returns the folder of ncube's parts, for the life of the process. */
 static const char *find_lib(void)
 {
     static char *lib;
@@ -198,7 +200,7 @@ static int command_boot(int argc, char **argv)
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     if (word[0] && word[1])
-        options_refuse(&boot_options, "one machine file is enough, '%s' is too much", word[1]);
+        options_refuse(&boot_options, "unexpected word '%s' after the machine file; give one machine file", word[1]);
     o.machine.machine = word[0];
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
@@ -232,7 +234,7 @@ static int await_end(int fd)
     int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
 
     if (got <= 0)
-        fputs("ncube: the machine has ended without a word\n", stderr);
+        fputs("ncube: the machine exited without reporting a status\n", stderr);
     else if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
         memcpy(&s, m.content, sizeof s);
     if (got > 0)
@@ -247,7 +249,7 @@ static int command_down(int argc, char **argv)
     char **word = options_parse(&down_options, &name, argc, argv);
 
     if (word[0])
-        options_refuse(&down_options, "'%s' is too much", word[0]);
+        options_refuse(&down_options, "unexpected word '%s'; ncube down takes only options", word[0]);
     int fd = link_connect(options_machine_name(&down_options, name), error, sizeof error);
     if (fd < 0) {
         fprintf(stderr, "ncube: %s\n", error);
@@ -274,7 +276,7 @@ static const struct command {
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
 };
 
-/* A path as a word of a shell's command line. */
+/* Prints a path as a word of a shell's command line. */
 static void print_word(const char *folder, const char *name)
 {
     if (folder[strspn(folder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] == '\0') {
@@ -287,7 +289,7 @@ static void print_word(const char *folder, const char *name)
     printf("%s'", name);
 }
 
-/* Another command, called as this one was: by its name only, or in the same folder. */
+/* Prints another command in the way in which ncube was called: by its name only, or with its folder. */
 static void print_command(const char *name)
 {
     const char *end = strrchr(program_invocation_name, '/');
@@ -297,7 +299,7 @@ static void print_command(const char *name)
     free(folder);
 }
 
-/* Three lines that do something wherever they are copied to. */
+/* Prints three command lines that work from any folder. */
 static void print_first_steps(void)
 {
     char *examples = find_beside("examples");

@@ -1,7 +1,7 @@
 /*
- * A machine that runs. The scheduler, the NCUs and the front end are modules of three layers which do not know each other;
- * here are their tables of operations, through which a layer calls one above it, and the injectors, through which the
- * scheduler interrupts a running hart. None of the host's time that is read here changes a result.
+ * A machine that runs. The scheduler, the NCUs and the front end are modules of three layers which do not know each
+ * other; here are their tables of operations, through which a layer calls one above it, and the injectors, through
+ * which the scheduler interrupts a running hart. None of the host's time that is read here changes a result.
  */
 #include "emu/cmd/operate.h"
 
@@ -42,7 +42,7 @@ static void describe_next(const struct sched_view *v, char *text, size_t bytes)
         snprintf(text, bytes, ", next event at %.6f s", (double)v->next_cycles / CLOCK_HZ);
 }
 
-/* Prints the heartbeat's line if it is due. `streams`: ncube waits for one of the program's. */
+/* Prints the heartbeat's line if it is due. `streams`: ncube waits for a stream of the program. */
 static void beat(struct machine *m, bool streams)
 {
     char text[256];
@@ -58,16 +58,16 @@ static void beat(struct machine *m, bool streams)
 
 /* ---- Injectors ---- */
 
-/* Lets an injector hart run until it asks for more. */
+/* Lets an injector hart run until it asks for more work. */
 static bool run_injector(struct machine *m, const struct cabinet *c)
 {
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
 
-    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* at first it is in QEMU's reset code */
+    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* the first time it is in QEMU's reset code */
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
-/* Has a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
+/* Makes a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
 static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n)
 {
     const struct cabinet *c = &m->cabinet[cabinet];
@@ -140,7 +140,8 @@ static void bring_cabinet(const struct machine *m, pid_t pid)
         closedir(d);
 }
 
-/* Where several runs share a processor, and another has room, this one goes there. It changes no result. */
+/* If this run shares its processor with others, and another processor has room, it moves there. That changes no
+ * result. */
 static void follow_room(struct machine *m)
 {
     if (m->harts.claim.rank == 0 || !is_time_to_follow(m) || !harts_follow(&m->harts))
@@ -244,7 +245,7 @@ static void on_fault(void *ctx, uint32_t index, const char *text)
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
 }
 
-/* In the cabinet's text pool, or where it is. */
+/* Returns where the text is to be executed: in the cabinet's text pool, or where it lies. */
 static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes)
 {
     const struct machine *m = ctx;
@@ -288,8 +289,8 @@ const struct front_ops machine_front_ops = {.job = {on_front_send, on_told_to_en
 
 /* ---- Models ---- */
 
-/* Differs between two boots of the same images, and is the same when everything else is: the mount count of the
- * first volume, which nsdisk advances. */
+/* Returns a number that differs between two boots of the same images and depends on nothing but them: the mount count
+ * of the first volume, which nsdisk increments. */
 static uint64_t find_boot_number(const struct machine *m)
 {
     uint8_t superblock[2 * SECTOR_BYTES];

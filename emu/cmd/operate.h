@@ -1,6 +1,6 @@
 /*
- * A machine that runs: its models, what they ask of each other and of the host, and the calls with which run.c and boot.c
- * let it go on. The machine is built by assemble.h.
+ * A machine that runs: its models, what they ask of each other and of the host, and the calls with which run.c and
+ * boot.c let it go on. The machine is built by assemble.h.
  */
 #ifndef NCUBE_OPERATE_H
 #define NCUBE_OPERATE_H
@@ -10,9 +10,9 @@
 
 #include "emu/cmd/assemble.h"
 
-/* Runs on to an end (sched.h). Returns SCHED_FINISHED also when the machine has failed and when a signal asks for an orderly
- * end (signals.h); in a machine that is kept up also after the end of a job, and every 10 ms of the host's time. The
- * caller may then call again. */
+/* Runs on to an end (sched.h). Returns SCHED_FINISHED also when the machine has failed and when a signal asks for an
+ * orderly end (signals.h); in a machine that is kept up also after the end of a job, and every 10 ms of the host's
+ * time. The caller may then call again. */
 enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
 
 /* To be called before the front end is made to act while machine_run does not run: what it sends starts now. */
@@ -28,8 +28,8 @@ bool machine_is_quiet(const struct machine *m);
 
 extern const struct front_ops machine_front_ops; /* with the machine as ctx */
 
-/* Brings the injectors to where they wait for work. They must be there before a node can be interrupted. Returns 0, or -1
- * after one line if a cabinet was lost. */
+/* Brings the injectors to where they wait for work. They must be there before a node can be interrupted. Returns 0, or
+ * -1 after one line if a cabinet was lost. */
 int machine_start_injectors(struct machine *m);
 
 /* Makes events, scheduler, NCUs and text pool, attaches the nodes and starts the front end. */

@@ -1,3 +1,7 @@
+/*
+ * The parser of command lines: getopt_long reads them by tables that are made from struct option_line; what getopt_long
+ * would let pass (abbreviations) or print itself is checked and refused here.
+ */
 #define _GNU_SOURCE
 #include "emu/cmd/options.h"
 
@@ -90,7 +94,7 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
 {
     size_t n = 0;
 
-    /* '+': the first other word ends the options; '-': other words come as options with the key OTHER_WORD */
+    /* '+': the first other word ends the options; '-': other words are returned as options with the key OTHER_WORD */
     shorts = stpcpy(shorts, o->takes_program ? "+:h" : "-:h");
     for (; o->line[n]; n++) {
         const struct option_line *l = o->line[n];
@@ -107,7 +111,7 @@ static void make_tables(const struct options *o, struct option *longs, char *sho
     longs[n] = (struct option){"help", 0, NULL, KEY_HELP};
 }
 
-/* The option in `word` that getopt has just looked at: "--name" without its value, or of several letters that one. */
+/* Writes the option that getopt has just read from `word`: "--name" without its value, or one of several letters. */
 static const char *option_in(const char *word, char name[OPTION_NAME_BYTES])
 {
     if (strncmp(word, "--", 2) == 0)
@@ -125,14 +129,15 @@ static const struct option *find_long(const struct option *longs, const char *na
     return NULL;
 }
 
-/* getopt_long has found an option in `word`, and `key` is what it makes of it. Ends the process if it is wrong. */
+/* Checks the option that getopt_long has read from `word`; `key` is what getopt_long returned. Ends the process if the
+ * option is wrong. */
 static void check(const struct options *o, const struct option *longs, const char *word, int key)
 {
     char name[OPTION_NAME_BYTES];
     bool is_long = strncmp(word, "--", 2) == 0;
 
     option_in(word, name);
-    /* getopt_long would take "--sta" for "--stats", and refuse it in the version that has "--start", too. */
+    /* getopt_long would accept "--sta" for "--stats", until a version also has "--start". */
     const struct option *whole = is_long ? find_long(longs, name + 2) : NULL;
     if (is_long && !whole)
         options_refuse(o, "unknown option '%s'", name);
@@ -148,12 +153,12 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
 {
     struct option longs[LINES_MAX + 2] = {0};
     char shorts[2 * LINES_MAX + 4];
-    char **other = argv + 1; /* other words are gathered here: never more than have been read */
+    char **other = argv + 1; /* other words are collected here, never more than have been read */
     int key, word;
 
     make_tables(o, longs, shorts);
     opterr = 0;
-    optind = 0; /* as glibc wants it when another command line was read before */
+    optind = 0; /* glibc needs this if another command line was read before */
     while (word = optind > 0 ? optind : 1, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (key == OTHER_WORD) {
             *other++ = optarg;
@@ -167,7 +172,7 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
     }
     if (o->takes_program)
         return argv + optind;
-    while (optind < argc) /* behind "--" */
+    while (optind < argc) /* after "--" */
         *other++ = argv[optind++];
     *other = NULL;
     return argv + 1;
@@ -295,12 +300,13 @@ static bool take_later_option(void *ctx, int key, const char *value)
     const struct later_program *later = ctx;
 
     if (key != KEY_NODES)
-        options_refuse(later->options, "behind ':' there is only the option -n; others go before the first program");
+        options_refuse(later->options,
+                       "after ':' only the option -n is possible; other options go before the first program");
     later->program->nodes = parse_nodes(later->options, value);
     return true;
 }
 
-/* The options of a program but the first: argv[-1] was the ':'. Returns the words after them. */
+/* Takes the options of a later program; argv[-1] is the ':'. Returns the words after the options. */
 static char **take_later_options(const struct options *o, struct job_program *p, char **argv)
 {
     struct options later = *o;
@@ -317,7 +323,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
     w->job.program = w->program;
     for (uint32_t i = 0;; i++, argv++) {
         if (i == JOB_PROGRAMS_MAX)
-            options_refuse(o, "%u programs are the most", JOB_PROGRAMS_MAX);
+            options_refuse(o, "more than %u programs; leave some out", JOB_PROGRAMS_MAX);
         struct job_program *p = &w->program[i];
         argv = i > 0 ? take_later_options(o, p, argv) : argv;
         p->argv = argv;

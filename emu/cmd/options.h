@@ -1,11 +1,12 @@
 /*
- * Command lines, of ncube and all its commands and of xnc: tables of options, one reader of them, and what `ncube run`
- * and `xnc` have in common, the description of a job.
+ * The command lines of ncube, of its commands and of xnc: tables of options, one parser for them, and the description
+ * of a job, which `ncube run` and `xnc` have in common.
  *
  *   [OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...
  *
- * Options may stand anywhere, up to the word "--"; where a command line has a program, what follows its name is the
- * program's. An option's name is written in full: an abbreviation that is clear today need not be tomorrow.
+ * Options may stand anywhere before the word "--". Where a command line has a program, everything after the program's
+ * name belongs to the program. Names of options cannot be abbreviated: a later version could have another option that
+ * begins in the same way.
  */
 #ifndef NCUBE_OPTIONS_H
 #define NCUBE_OPTIONS_H
@@ -19,9 +20,9 @@
 enum { OPTIONS_USAGE_STATUS = 2 };
 
 struct option_line {
-    int key; /* a letter, or 256 and above: no short form */
+    int key; /* a letter; or from 256 on, if there is no short form */
     const char *name;
-    const char *value; /* what it is called in the help, NULL: none; "[NAME]": may be left out, then take() gets NULL */
+    const char *value; /* its name in the help; NULL: it has none; "[NAME]": it may be left out, and take() gets NULL */
     const char *help;
 };
 
@@ -55,28 +56,29 @@ enum option_key {
 
 struct options {                           /* of one command */
     const char *command;                   /* "ncube run" */
-    const char *usage, *summary, *end;     /* the help's first lines and its last ones */
+    const char *usage, *summary, *end;     /* the first lines of the help, and its last ones */
     const struct option_line *const *line; /* NULL at the end; options_job, options_name and others */
-    void (*print_end)(void);               /* what the help ends with, if that is not a constant; or NULL */
-    bool takes_program; /* the first word that is no option ends the options: the rest is the program's */
-    /* Takes one option; false if it is none of this command's. */
+    void (*print_end)(void);               /* prints the end of the help, if it is not a constant; or NULL */
+    bool takes_program; /* the first word that is no option ends the options; the rest belongs to the program */
+    /* Takes one option. Returns false if the command has no such option. */
     bool (*take)(void *ctx, int key, const char *value);
 };
 
-/* One line about a wrong command line; ends the process with OPTIONS_USAGE_STATUS. */
+/* Prints one line about a wrong command line and ends the process with OPTIONS_USAGE_STATUS. */
 void options_refuse(const struct options *o, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* Opens descriptors 0 to 2 where they are closed: they are the program's streams, whatever is opened later. */
+/* Opens descriptors 0 to 2 where they are closed. They are the program's streams: no file opened later may get them. */
 void options_hold_streams(void);
 
-/* Takes the options of argv[1] and on, and returns the other words, up to a NULL, in argv, which it changes. --help, and
- * what is wrong, ends the process. */
+/* Takes the options from argv[1] on. Returns the other words, with a NULL at their end, in argv, which it changes.
+ * Ends the process after --help, and when something is wrong. */
 char **options_parse(const struct options *o, void *ctx, int argc, char **argv);
 
-/* What was printed must have arrived: `status`, or 1 with one line if that is 0 and standard output has failed. */
+/* Flushes standard output. Returns `status`; or, after one line, 1 instead of 0 if the output could not be written. */
 int options_end_output(int status);
 
-/* A number from low to high in decimal, all of the text; options_number refuses what is none, and calls it `what`. */
+/* Reads a text that is a decimal number from low to high. options_read_number returns false if it is not;
+ * options_number refuses it (options_refuse) and names it `what`. */
 bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high);
 uint32_t options_dimension(const struct options *o, const char *value);
@@ -87,18 +89,18 @@ extern const struct option_line option_dimension, option_nodes, option_serve, op
     option_registers, option_name, option_stack, option_heap, option_comm, option_json;
 
 struct job_words {
-    struct job_options job; /* points to what follows and into argv */
+    struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
-    bool dimension_given; /* else the first program's note says it */
+    bool dimension_given; /* otherwise the first program's note gives it */
 };
 
-/* One of the options of a job. False: it is another. */
+/* Takes an option of a job. Returns false if it is none. */
 bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value);
 
-/* The programs, from the first one's name on. argv is changed: it must outlive w. */
+/* Takes the programs, from the name of the first one on. Changes argv, which must outlive w. */
 void options_take_programs(const struct options *o, struct job_words *w, char **argv);
 
-/* Checks the name of a machine that is kept up. */
+/* Returns the name of a machine that is kept up: `value`, or the default if that is NULL. Refuses a wrong one. */
 const char *options_machine_name(const struct options *o, const char *value);
 
 #endif

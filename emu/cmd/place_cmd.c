@@ -1,7 +1,7 @@
 /*
- * `ncube place MACHINE VOLUME...`: where to run a program that uses these volumes at the same time. [P0 section 5]
- * advises a node with many channel-disjoint routings; among equals the one whose busiest channel carries the fewest
- * of the paths to the volumes and back is better, then the nearer one.
+ * `ncube place MACHINE VOLUME...`: ranks the nodes on which a program can run that uses these volumes at the same time.
+ * [P0 section 5] advises a node with many channel-disjoint routings. Among equal ones, a node is better if its busiest
+ * channel carries fewer of the paths to the volumes and back, then if it is nearer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct place judge(const struct topo *t, uint32_t node, const struct volu
     struct place p = {.node = node};
 
     for (uint32_t i = 0; i < v->n; i++) {
-        path_find(t, node, v->io_node[i], NCU_VIA_NEAREST, &there[i]); /* an I/O node always has a way */
+        path_find(t, node, v->io_node[i], NCU_VIA_NEAREST, &there[i]); /* there is always a way to an I/O node */
         path_find(t, v->io_node[i], node, NCU_VIA_NEAREST, &back[i]);
         p.hops += there[i].hops;
     }

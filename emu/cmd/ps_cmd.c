@@ -1,7 +1,6 @@
 /*
- * `ncube ps`: the machines of this host that are kept up (boot.c), and what runs on them. The
- * kernel says which there are; each of the user's own is asked, all at the same time, and has
- * ANSWER_MS to answer.
+ * `ncube ps`: the machines of this host that are kept up (boot.c), and what runs on them. The kernel lists them; all
+ * machines of the user are asked at the same time and have ANSWER_MS to answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,9 +24,9 @@ struct peer {
     char name[LINK_NAME_MAX + 1];
     uid_t user;
     pid_t pid;
-    int fd;              /* -1: there is nothing more to come */
+    int fd;              /* -1: no answer is awaited */
     json_t *report;      /* NULL: none */
-    const char *trouble; /* instead of it */
+    const char *trouble; /* why there is no report */
 };
 
 struct peers {
@@ -36,7 +35,7 @@ struct peers {
     size_t n;
 };
 
-/* ---- Who there is ---- */
+/* ---- Machines ---- */
 
 static void add_peer(void *ctx, uid_t user, const char *name)
 {
@@ -90,7 +89,7 @@ static void take_answer(struct peer *p)
     if (!p->report && (got == 0 || (got < 0 && errno == ECONNRESET)))
         p->trouble = "has just gone down";
     else if (!p->report)
-        p->trouble = "answers what makes no sense; are they of one version?";
+        p->trouble = "sends a malformed report; see that it and ncube are of the same version";
     if (got > 0)
         link_message_free(&m);
     close(p->fd);
@@ -184,7 +183,7 @@ static const struct options options = {
     .usage = "[--json]",
     .summary = "Lists the machines that ncube boot keeps up on this host, and what runs on them: "
                "nodes, virtual time,\n"
-               "command line and the process of its xnc; then who waits for a subcube. Exits with "
+               "command line and the process of its xnc; then the programs that wait for a subcube. Exits with "
                "1 if one of the user's\n"
                "machines does not answer within 2 seconds.",
     .line = (const struct option_line *const[]){&option_json, NULL},
@@ -199,7 +198,7 @@ int ps_command(int argc, char **argv)
     char **word = options_parse(&options, &json, argc, argv);
 
     if (word[0])
-        options_refuse(&options, "'%s' is too much", word[0]);
+        options_refuse(&options, "unexpected word '%s'; ncube ps takes only options", word[0]);
     if (link_list(add_peer, &p) != 0) {
         fprintf(stderr, "ncube ps: /proc/net/unix: %s\n", strerror(errno));
         return 1;
@@ -208,7 +207,7 @@ int ps_command(int argc, char **argv)
         qsort(p.peer, p.n, sizeof *p.peer, by_user_and_name);
     for (size_t i = 0; i < p.n;) {
         ask(&p.peer[i]);
-        if (p.peer[i].fd < 0 && is_own(&p.peer[i]) && errno == ECONNREFUSED) /* it has ended since */
+        if (p.peer[i].fd < 0 && is_own(&p.peer[i]) && errno == ECONNREFUSED) /* it has ended meanwhile */
             forget(&p, i);
         else
             i++;

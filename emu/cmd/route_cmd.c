@@ -1,7 +1,7 @@
 /*
- * `ncube route MACHINE FROM TO...`: the paths from one node to others, hop by hop, and which of them disturb each
- * other. The number of channel-disjoint routings comes twice: by the theorem of [P0 section 3], which speaks of a
- * compute node as source, and by comparing the channel sets.
+ * `ncube route MACHINE FROM TO...`: the paths from one node to others, hop by hop, and which of them share a channel.
+ * The number of channel-disjoint routings is printed twice: by the theorem of [P0 section 3], which holds for a
+ * compute node as source, and by comparing the sets of channels.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,7 +164,7 @@ static uint32_t parse_node(const struct topo *t, const char *text)
     return node;
 }
 
-/* Finds the paths from text[0] to all that follow. */
+/* Finds the paths from the node text[0] to those of the words after it. */
 static void find_paths(struct routes *r, char **text, uint32_t via)
 {
     r->from = parse_node(r->topo, text[0]);

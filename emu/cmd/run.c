@@ -22,14 +22,14 @@ static void report_deadlock(struct machine *m, const struct job *j)
 {
     char text[256];
 
-    machine_complain(m, "deadlock at %.6f s: nothing can happen any more, and the program has not ended",
+    machine_complain(m, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
                      machine_seconds(m));
     front_describe_wait(m->front, text, sizeof text);
     say_line(NULL, text);
     machine_report_waits(m, j, true, say_line, NULL);
 }
 
-/* A node that died takes its program with it. */
+/* A program that is stuck because one of its nodes died has no deadlock of its own. */
 static int end_stuck(struct run *r)
 {
     struct machine *m = &r->machine;
@@ -42,7 +42,7 @@ static int end_stuck(struct run *r)
         return RUN_DEADLOCK;
     }
     fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
-    machine_complain(m, "%s: the program can't go on or end there", text);
+    machine_complain(m, "%s: the program can neither go on nor end there", text);
     return RUN_DEAD;
 }
 
@@ -75,7 +75,7 @@ static int end_status(struct run *r, enum sched_end end)
     }
 }
 
-/* A signal: the program is killed, the I/O nodes write back what they have. */
+/* After a signal: kills the program; the I/O nodes then write back what they have. */
 static void stop(struct run *r)
 {
     machine_act_now(&r->machine);
@@ -83,7 +83,7 @@ static void stop(struct run *r)
     front_stop(r->machine.front);
 }
 
-/* True if the machine has something to do still: to end in order, or without what is not heard of. */
+/* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
 static bool goes_on(struct run *r, enum sched_end end)
 {
     if (end == SCHED_FINISHED && signals_take_request()) {

@@ -1,5 +1,5 @@
 /*
- * One run: builds the machine that a machine file describes, boots it, runs one parallel program on a subcube, ends it.
+ * One run: boots the machine that a machine file describes, runs one parallel program on a subcube of it, ends it.
  */
 #ifndef NCUBE_RUN_H
 #define NCUBE_RUN_H
@@ -15,18 +15,18 @@ struct run_options {
     uint64_t limit_cycles; /* of virtual time */
 };
 
-/* Exit statuses of ncube's own, beside the program's. */
+/* Exit statuses of ncube itself, beside the program's. */
 enum {
-    RUN_FAILED = 1, /* and: the program did what the machine forbids */
+    RUN_FAILED = 1, /* also: the program did something that the machine forbids */
     RUN_USAGE = 2,
-    RUN_DEAD = 123,     /* nothing can happen any more, and a node of the program is dead */
+    RUN_DEAD = 123,     /* a deadlock, and a node of the program is dead */
     RUN_LIMIT = 124,    /* the limit of virtual time was reached */
-    RUN_DEADLOCK = 125, /* nothing can happen any more and the program has not ended */
+    RUN_DEADLOCK = 125, /* nothing can happen, and the program has not ended */
     RUN_SIGNAL = 128,   /* plus the signal's number */
 };
 
-/* Returns the exit status: the program's (job.h), or one of ours after one clear line on standard error. Whatever
- * happens, no process, shared memory or file of ours is left. */
+/* Returns the exit status: the program's (job.h), or one of the above after a line on standard error. Leaves no
+ * process, shared memory or file behind, however it ends. */
 int run_program(const struct run_options *o);
 
 #endif

@@ -1,4 +1,8 @@
-/* Typed reading of a libconfig file with errors that name file and line. */
+/*
+ * Typed reading of a libconfig file, with errors that name file and line. Files are read here and given to libconfig
+ * as text, and those that are included are checked beforehand, because libconfig ends the process at a folder and
+ * waits at a pipe.
+ */
 #include "emu/cmd/setting.h"
 
 #include <errno.h>
@@ -35,7 +39,7 @@ void setting_where(const struct setting_reader *r, const config_setting_t *at, c
 
 bool setting_fail(struct setting_reader *r, const config_setting_t *at, const char *format, ...)
 {
-    char where[PATH_MAX + 32], text[PATH_MAX + 256]; /* of which the error holds a part: names may be long */
+    char where[PATH_MAX + 32], text[PATH_MAX + 256]; /* the error may hold a part of it only: names can be long */
     va_list args;
 
     va_start(args, format);
@@ -87,13 +91,13 @@ static bool fail_file(struct setting_reader *r, const char *path, const char *wh
     return false;
 }
 
-/* A pipe may be a shell's <(...), whose writer needs a moment, or one to which nobody writes. */
+/* A pipe may be a shell's <(...), whose writer needs some time, or one that has no writer. */
 static bool read_some(struct setting_reader *r, int fd, char *to, size_t room, ssize_t *got)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
     if (poll(&p, 1, SILENCE_MS) == 0)
-        return fail_file(r, r->path, "nothing comes from this pipe; give a file");
+        return fail_file(r, r->path, "nothing was written to this pipe for 2 s; give a file");
     *got = read(fd, to, room);
     return *got >= 0 || fail_file(r, r->path, strerror(errno));
 }
@@ -110,11 +114,11 @@ static bool read_all(struct setting_reader *r, int fd, char *text)
     }
     text[bytes] = '\0';
     if (got > 0)
-        return fail_file(r, r->path, "has more than 16 MB; that is no machine file");
+        return fail_file(r, r->path, "has more than 16 MB and cannot be a machine file; give another file");
     return strlen(text) == bytes || fail_file(r, r->path, "has a NUL byte; a machine file is text");
 }
 
-/* The content of the reader's file, which the caller frees; NULL with its error. */
+/* Returns the content of the reader's file, which the caller frees, or NULL with the reader's error. */
 static char *read_file(struct setting_reader *r)
 {
     struct stat st;
@@ -137,11 +141,11 @@ static char *read_file(struct setting_reader *r)
     return text;
 }
 
-/* ---- Files that are included: libconfig opens them itself, and ends the process at a folder, waits at a pipe ---- */
+/* ---- Included files ---- */
 
 static bool check_included(struct setting_reader *r, const char *folder, const char *name, uint32_t depth);
 
-/* The name in `@include "name"`, if that is what a line is; *name holds the line's length at least. */
+/* Copies the name from a line `@include "name"`. Returns false if the line is another. `name` has room for the line. */
 static bool take_include(const char *line, char *name)
 {
     line += strspn(line, " \t");
@@ -176,7 +180,7 @@ static bool check_includes(struct setting_reader *r, const char *folder, const c
     return good;
 }
 
-/* What is missing, libconfig says. */
+/* libconfig itself reports a file that is missing. */
 static bool check_included(struct setting_reader *r, const char *folder, const char *name, uint32_t depth)
 {
     char path[PATH_MAX];
@@ -188,7 +192,7 @@ static bool check_included(struct setting_reader *r, const char *folder, const c
     if (stat(path, &st) < 0 || depth == INCLUDE_DEPTH)
         return true;
     if (!S_ISREG(st.st_mode))
-        return fail_file(r, path, "is included, and not a file");
+        return fail_file(r, path, "is included but is not a regular file; give a file");
     char *text = read_file(&included);
     if (text && r->files)
         inputs_add(r->files, path, "a part of the machine file");

@@ -18,10 +18,10 @@ struct setting_reader {
     const char *path; /* of the file, as the user wrote it */
     char *error;
     size_t error_bytes;
-    struct inputs *files; /* gets the files that are read; NULL: nobody wants to know */
+    struct inputs *files; /* collects the files that are read; may be NULL */
 };
 
-/* Parses the reader's file into parsed, which is initialised and is the caller's to destroy in either case. */
+/* Parses the reader's file. Initialises `parsed`, which the caller destroys in either case. */
 bool setting_parse(struct setting_reader *r, config_t *parsed);
 
 /* Writes "FILE:LINE: text" for a setting, or "FILE: text" for the file's top level. Always returns false. */
@@ -32,25 +32,26 @@ bool setting_fail(struct setting_reader *r, const config_setting_t *at, const ch
 void setting_where(const struct setting_reader *r, const config_setting_t *at, char *text, size_t bytes);
 uint32_t setting_line(const config_setting_t *at);
 
-/* All keys of a group are among those of a NULL-terminated list. */
+/* Checks that all keys of a group are in a NULL-terminated list. */
 bool setting_check_keys(struct setting_reader *r, const config_setting_t *group, const char *const *keys);
-/* The key is there; `what` says what it is for. */
+/* Checks that the key is there; the error explains it by `what`. */
 bool setting_require(struct setting_reader *r, const config_setting_t *group, const char *key, const char *what);
 
+/* Reads an integer from low to high. */
 bool setting_integer(struct setting_reader *r, const config_setting_t *group, const char *key, int64_t low,
                      int64_t high, int64_t *value);
-/* Element i of an array or list of integers. */
+/* Reads element i of an array or list of integers. */
 bool setting_integer_at(struct setting_reader *r, const config_setting_t *array, uint32_t i, int64_t low, int64_t high,
                         int64_t *value);
-/* A non-empty string, owned by the parsed file. */
+/* Reads a string that is not empty; it belongs to the parsed file. */
 bool setting_string(struct setting_reader *r, const config_setting_t *group, const char *key, const char **value);
-/* An array or list of at most `most` integers; their values are not looked at. */
+/* Reads an array or list of at most `most` integers, without a look at their values. */
 bool setting_integers(struct setting_reader *r, const config_setting_t *group, const char *key, uint32_t most,
                       const config_setting_t **array);
-/* A list of groups. */
+/* Reads a list of groups. */
 bool setting_groups(struct setting_reader *r, const config_setting_t *group, const char *key,
                     const config_setting_t **list);
-/* A group. */
+/* Reads a group. */
 bool setting_group(struct setting_reader *r, const config_setting_t *group, const char *key,
                    const config_setting_t **child);
 

@@ -1,3 +1,7 @@
+/*
+ * Statistics of a run. Each kind of part (node, channel, drive) has one table of columns, from which both the JSON and
+ * the summary are made: a new number is added in one place.
+ */
 #include "emu/cmd/stats.h"
 
 #include <errno.h>
@@ -8,16 +12,16 @@
 
 #include "emu/base/memory.h"
 
-/* ---- What is collected: a table of numbers for each kind of part, one row for each part ---- */
+/* ---- Columns and rows: a table for each kind of part, a row for each part ---- */
 
 struct column {
     const char *key;   /* in JSON */
-    const char *label; /* in the short form; NULL: not there */
+    const char *label; /* in the summary; NULL: left out */
     bool is_time;      /* cycles: printed as a share of virtual time */
 };
 
 #define COLUMNS_MAX 16
-#define NAME_BYTES  24 /* of a part, in the short form */
+#define NAME_BYTES  24 /* of a part, in the summary */
 
 static const struct column node_columns[] = {
     {"user_cycles", "user", true},
@@ -26,7 +30,7 @@ static const struct column node_columns[] = {
     {"instructions", "instructions", false},
     {"traps", "traps", false},
     {"interrupts", "interrupts", false},
-    /* MESSAGES: what nodes and the front end have in common */
+    /* from MESSAGES on: what nodes and the front end have in common */
     {"messages_sent", "messages sent", false},
     {"bytes_sent", "bytes sent", false},
     {"messages_received", "received", false},
@@ -101,7 +105,7 @@ static uint32_t compute_nodes(const struct stats_source *s)
     return 1u << s->topo->dim;
 }
 
-/* A channel of an I/O node that is not wired has an index, too. */
+/* A channel of an I/O node that is not wired also has an index, but does not exist. */
 static bool channel_exists(const struct stats_source *s, uint32_t channel, uint32_t *from, uint32_t *to, uint32_t *out)
 {
     uint32_t in;
@@ -168,8 +172,8 @@ static json_t *json_of_front_end(const struct stats_source *s)
 
     put_messages(row.value, &m);
     put_row(front, node_columns + MESSAGES, &row);
-    json_object_del(front, "messages_held"); /* it takes everything, */
-    json_object_del(front, "copies");        /* and has no node's memory */
+    json_object_del(front, "messages_held"); /* the front end takes everything, */
+    json_object_del(front, "copies");        /* and has no memory of a node */
     return front;
 }
 
@@ -242,9 +246,10 @@ int stats_write(FILE *to, const struct stats_source *source)
     return result;
 }
 
-/* ---- The short form ---- */
+/* ---- The summary ---- */
 
-/* A table of rows: for each column the mean, the least and the most, and whose they are. */
+/* A table of rows, printed as mean, lowest and highest value of each column, with the names of the parts that have
+ * them. */
 struct part {
     const struct column *column;
     const struct row *row;
@@ -271,7 +276,7 @@ static void print_column(FILE *to, const struct stats_source *s, const struct pa
         most = p->row[i].value[k] > p->row[most].value[k] ? i : most;
     }
     if (p->row[most].value[k] == 0)
-        return; /* nothing of the kind */
+        return; /* all are zero */
     fprintf(to, "  %-16s", p->column[k].label);
     print_number(to, s, &p->column[k], sum / p->count);
     print_number(to, s, &p->column[k], (double)p->row[least].value[k]);

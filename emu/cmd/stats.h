@@ -1,8 +1,8 @@
 /*
- * Statistics of a run: collects what the scheduler, the NCUs, the network and the drives have counted, and prints it in
- * short or writes it as JSON. What every field means: docs/statistics.md.
+ * Statistics of a run: collects what scheduler, NCUs, network and drives have counted, and prints a summary or writes
+ * JSON. docs/statistics.md explains every field.
  *
- * All of it belongs to virtual time and is the same in every run, but for what is kept apart as the host's.
+ * Everything is counted in virtual time and is the same in every run, except for the part that describes the host.
  */
 #ifndef NCUBE_STATS_H
 #define NCUBE_STATS_H
@@ -20,16 +20,16 @@ struct stats_source { /* only read */
     const struct sched *sched;
     const struct ncu *ncu;
     uint32_t nodes; /* compute nodes, then I/O nodes */
-    bool stuck;     /* tell what each node waits for */
+    bool stuck;     /* include what each node waits for */
     /* of this host */
     double start_seconds, run_seconds; /* until the machine ran, and from then on */
     uint32_t cabinets, processors;
 };
 
-/* The short form: mean, least and most of each number. */
+/* Prints the summary: mean, lowest and highest value of each number. */
 void stats_print(FILE *to, const struct stats_source *source);
 
-/* Writes JSON. 0, or -1 with errno. */
+/* Writes JSON. Returns 0, or -1 with errno. */
 int stats_write(FILE *to, const struct stats_source *source);
 
 #endif

@@ -79,7 +79,7 @@ bool tool_load(const char *command, const char *path, struct machine_config *con
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Bytes of the character that `text` begins with, in UTF-8; 0 if it begins with none. */
+/* Returns the bytes of the UTF-8 character with which `text` begins; 0 if it begins with none. */
 static size_t character_bytes(const char *text)
 {
     size_t left = strnlen(text, 4);

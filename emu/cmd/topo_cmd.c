@@ -1,5 +1,5 @@
 /*
- * `ncube topo MACHINE`: the machine as wired. As a table in the form of [P0 Table 1] for each board, as a graph for
+ * `ncube topo MACHINE`: how the machine is wired, as a table for each board in the form of [P0 Table 1], as a graph for
  * graphviz, or as JSON.
  */
 #include <stdio.h>
@@ -16,7 +16,7 @@ static uint32_t board_of(const struct topo_io_node *io)
     return (io->node - NODE_IO_BASE) / 16;
 }
 
-/* I/O nodes first .. returned - 1 are on one board. */
+/* Returns the end of a board: I/O nodes first .. end - 1 are on the same one. */
 static uint32_t end_of_board(const struct topo *t, uint32_t first)
 {
     uint32_t end = first;

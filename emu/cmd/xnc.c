@@ -1,6 +1,6 @@
 /*
  * xnc: runs a parallel program on a machine that is kept up (ncube boot), with the standard streams of this process,
- * and ends with the program's status. The machine does all the work; here is the command line and the wait.
+ * and ends with the program's status. The machine does all the work; xnc takes the command line and waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "emu/cmd/link.h"
 #include "emu/cmd/options.h"
 
-#define KILL_MS 1500 /* for the machine to end the program after a signal */
+#define KILL_MS 1500 /* in which the machine must end the program after a signal */
 
 enum { STATUS_FAILED = 1, STATUS_SIGNAL = 128 };
 
@@ -79,7 +79,7 @@ static void note(int signal_number)
     end_signal = signal_number;
 }
 
-/* Blocked from here on but during the wait. */
+/* Catches the signals, and blocks them from here on except during the wait. */
 static void catch_signals(sigset_t *unblocked)
 {
     struct sigaction action = {.sa_handler = note};
@@ -106,7 +106,7 @@ static int take_status(int fd)
         return complain("the machine has gone down");
     if (m.kind != LINK_STATUS || m.bytes < sizeof s) {
         link_message_free(&m);
-        return complain("the machine's answer makes no sense; are they of one version?");
+        return complain("the machine sent a malformed answer; see that machine and xnc are of the same version");
     }
     memcpy(&s, m.content, sizeof s);
     if (m.bytes > sizeof s)
@@ -115,7 +115,7 @@ static int take_status(int fd)
     return s.status;
 }
 
-/* A signal ends the program; its nodes have KILL_MS to end before the link is closed, which ends them, too. */
+/* A signal ends the program. Its nodes have KILL_MS to end before the link is closed, which would kill them, too. */
 static int wait_for_end(int fd, const sigset_t *unblocked)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -142,7 +142,8 @@ static int launch(int fd, const struct job_options *job)
     uint8_t *content = launch_pack(job, folder, &n);
     if (!content)
         return complain("the command line is too long for the machine");
-    link_send(fd, LINK_RUN, content, n, true); /* whoever has hung up may have left word why: wait_for_end reads it */
+    link_send(fd, LINK_RUN, content, n,
+              true); /* if the machine has hung up, it may have sent why; wait_for_end reads that */
     free(content);
     return 0;
 }

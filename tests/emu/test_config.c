@@ -280,7 +280,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
          "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("abcdefghijklmnop", "x") ");")),
-         "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; at most 15 are possible"},
+         "m.conf:3: volume 'abcdefghijklmnop' has a name of 16 characters; give it at most 15"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = ({ volume = \"a\"; image = \"a\"; model = \"ssd\"; });")),
          "m.conf:3: unknown drive model 'ssd'; known: scsi-1990, hp97560"},
         {"dim = 5;\n" BOARD(

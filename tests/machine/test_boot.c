@@ -530,8 +530,8 @@ static const struct usage {
     {"a bad name", {"xnc", "--name", "a/b", "prog"}, 2, "name 'a/b'"},
     {"no machine", {"xnc", "--name", "test-none", "prog"}, 1, "no machine called 'test-none' is up"},
     {"no machine to end", {"ncube", "down", "--name", "test-none"}, 1, "no machine called 'test-none' is up"},
-    {"down with a word too many", {"ncube", "down", "now"}, 2, "'now' is too much"},
-    {"two machine files", {"ncube", "boot", "a", "b"}, 2, "'b' is too much"},
+    {"down with a word too many", {"ncube", "down", "now"}, 2, "unexpected word 'now'"},
+    {"two machine files", {"ncube", "boot", "a", "b"}, 2, "unexpected word 'b'"},
     {"a machine file and a dimension", {"ncube", "boot", "-d1", "a"}, 2, "leave out -d"},
     {"a machine file that is not there", {"ncube", "boot", "--name", "test-none", "./none"}, 1, "./none"},
 };

@@ -63,7 +63,7 @@ static const struct narrow {
      "ulimit -n 90",
      "dim = 6; nodes_per_cabinet = 1;",
      {"open files", "have 90", "cabinet"}},
-    {"addresses", "ulimit -v 1000000", "dim = 6; ram_mb = 64;", {"MB of addresses", "have 976", "ulimit -v"}},
+    {"addresses", "ulimit -v 1000000", "dim = 6; ram_mb = 64;", {"MB of address space", "have 976", "ulimit -v"}},
     {"the size of files", "ulimit -f 100000", "dim = 4;", {"MB in one file", "have 48", "ulimit -f"}},
 };
 

@@ -153,10 +153,10 @@ static const struct peer {
 } peers[] = {
     {"says nothing", SILENT, NULL, "does not answer"},
     {"hangs up", CLOSES, NULL, "has just gone down"},
-    {"sends no message of ours", ANSWERS, "x", "makes no sense"},
-    {"sends no JSON", ANSWERS, "BUCN\x06\0\0\0 so what", "makes no sense"},
-    {"sends JSON of something else", ANSWERS, "BUCN\x06\0\0\0[1, 2]", "makes no sense"},
-    {"sends half a report", ANSWERS, "BUCN\x06\0\0\0{\"name\": \"x\", \"programs\": []}", "makes no sense"},
+    {"sends no message of ours", ANSWERS, "x", "malformed report"},
+    {"sends no JSON", ANSWERS, "BUCN\x06\0\0\0 so what", "malformed report"},
+    {"sends JSON of something else", ANSWERS, "BUCN\x06\0\0\0[1, 2]", "malformed report"},
+    {"sends half a report", ANSWERS, "BUCN\x06\0\0\0{\"name\": \"x\", \"programs\": []}", "malformed report"},
     {"is another user's", OF_ANOTHER_USER, NULL, "another user's"},
     {"is another user's under a name of mine", UNDER_MY_NAME, NULL, "another user's, under a name of yours"},
 };
