@@ -1,7 +1,7 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/store.c file/open.c file/rw.c file/seek.c)
-MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c pattern_text.c plan.c plan_move.c)
+MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c pattern_text.c pattern_wire.c plan.c plan_move.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c
 
 $(eval $(call host_test,libpio/test_map,libpio/file/map.c,))
@@ -14,6 +14,7 @@ $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS),))
 PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
+$(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 
 # make check-patterns: random patterns and pairs under the sanitizers; PATTERN_ROUNDS= (default 100000)
 .PHONY: check-patterns
@@ -21,4 +22,7 @@ check-patterns:
 	@mkdir -p $(B)/tests/libpio
 	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/patterns \
 	    tests/libpio/test_pattern.c $(PATTERN_TEST) -lcriterion
+	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/packed \
+	    tests/libpio/test_pattern_wire.c $(PATTERN_TEST) -lcriterion
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
+	@$(B)/tests/libpio/packed

@@ -32,7 +32,8 @@
 #include <stdint.h>
 
 #define PATTERN_OFFSET_MAX   ((int64_t)1 << 62)
-#define PATTERN_DEPTH_MAX    16 /* dimensions of an array, levels of a text */
+#define PATTERN_DEPTH_MAX    16                      /* dimensions of an array, levels of a text */
+#define PATTERN_LEVELS_MAX   (2 * PATTERN_DEPTH_MAX) /* of a set: a dimension of an array may need two */
 #define PATTERN_NODES_MAX    65536
 #define PATTERN_ELEMENTS_MAX 8192
 #define PATTERN_WHY_BYTES    160 /* a line that says what is wrong with a text */
@@ -117,6 +118,14 @@ int pattern_parse(const char *text, struct pattern **p, char *why);
  * "cyclic", permutations as "bits", others as "falls". Elements without bytes at the end of the numbers are not named. Returns
  * the text's length without the NUL, also if it did not fit. */
 size_t pattern_format(const struct pattern *p, char *text, size_t bytes);
+
+/* Packs displacement, period and set of an ascending element into bytes that another program unpacks (pattern_wire.c has the
+ * layout). Returns how many bytes that are, and writes them if `room` is enough; -EINVAL: no such element, or not ascending. */
+int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size_t room);
+
+/* Makes a pattern of one element, a view, from what pattern_pack wrote. The bytes may come from anywhere and are checked first:
+ * -EINVAL for lengths, order and bounds, -E2BIG beyond PATTERN_NODES_MAX and PATTERN_LEVELS_MAX, -EOVERFLOW. */
+int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
 
 /* Every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. What the functions above have made
  * is so already. */

@@ -1,0 +1,191 @@
+/*
+ * Elements of patterns as bytes, in which one program sends a view to another [P3 section 6.3.1]. Numbers are little-endian:
+ *
+ *   0  displacement  8     of the pattern
+ *   8  period        8
+ *   16 nodes         8     how many follow, in preorder: a node, its first child with all below it, its second child, ...
+ *
+ *   0  left          8     of a node: as in struct falls
+ *   8  length        8
+ *   16 stride        8     equal to length if count is 1
+ *   24 count         8
+ *   32 children      4
+ *   36 zero          4
+ *
+ * What comes from outside is checked whole before anything is made of it; places and sums are computed, not sent.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "libpio/map/falls.h"
+
+#define HEAD_BYTES 24
+#define NODE_BYTES 40
+
+static void put(uint8_t *to, int bytes, int64_t value)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)((uint64_t)value >> 8 * i);
+}
+
+static int64_t get(const uint8_t *from, int bytes)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return (int64_t)value;
+}
+
+/* ---- Packing ---- */
+
+/* Writes a list of siblings with all that is below them, and returns the byte behind it. */
+static uint8_t *pack_list(uint8_t *to, const struct falls_set *set, int32_t first, int32_t n)
+{
+    for (int32_t i = first; i < first + n; i++) {
+        const struct falls *f = &set->node[i];
+
+        put(to, 8, f->left);
+        put(to + 8, 8, f->length);
+        put(to + 16, 8, f->count > 1 ? f->stride : f->length);
+        put(to + 24, 8, f->count);
+        put(to + 32, 4, f->children);
+        put(to + 36, 4, 0);
+        to = pack_list(to + NODE_BYTES, set, f->child, f->children);
+    }
+    return to;
+}
+
+int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size_t room)
+{
+    if (element < 0 || element >= p->elements || !p->element[element].ascending)
+        return -EINVAL;
+    const struct falls_set *set = &p->element[element];
+    size_t all = HEAD_BYTES + (size_t)set->nodes * NODE_BYTES;
+    if (all <= room) {
+        uint8_t *to = bytes;
+
+        put(to, 8, p->displacement);
+        put(to + 8, 8, p->period);
+        put(to + 16, 8, set->nodes);
+        pack_list(to + HEAD_BYTES, set, set->top, set->tops);
+    }
+    return (int64_t)all;
+}
+
+/* ---- Unpacking ---- */
+
+struct packed {
+    const uint8_t *at;
+    int32_t left; /* nodes that have not been read */
+};
+
+static struct falls take_node(struct packed *from)
+{
+    const uint8_t *at = from->at;
+
+    from->at += NODE_BYTES;
+    from->left--;
+    return (struct falls){.left = get(at, 8),
+                          .length = get(at + 8, 8),
+                          .stride = get(at + 16, 8),
+                          .count = get(at + 24, 8),
+                          .children = (int32_t)get(at + 32, 4)};
+}
+
+/* Checks the next node against `within`, the bytes of its parent's block, and *end, the byte behind its sibling before it,
+ * which it moves on. */
+static int check_node(const struct packed *from, int64_t within, int64_t *end)
+{
+    struct packed look = *from;
+    const struct falls f = take_node(&look);
+    int64_t last;
+
+    if (f.left < *end || f.length < 1 || f.count < 1 || f.stride < f.length || (f.count == 1 && f.stride != f.length) ||
+        f.children < 0 || f.children > look.left || get(from->at + 36, 4) != 0)
+        return -EINVAL;
+    if (__builtin_mul_overflow(f.count - 1, f.stride, &last) || __builtin_add_overflow(last, f.left, &last) ||
+        __builtin_add_overflow(last, f.length, &last))
+        return -EOVERFLOW;
+    *end = last;
+    return last > within ? -EINVAL : 0;
+}
+
+/* Checks `n` siblings and all that is below them; n < 0: as many as there are. */
+static int check_list(struct packed *from, int32_t n, int64_t within, int depth)
+{
+    int64_t end = 0;
+
+    if (depth > PATTERN_LEVELS_MAX)
+        return -E2BIG;
+    for (int32_t i = 0; n < 0 ? from->left > 0 : i < n; i++) {
+        int error = from->left > 0 ? check_node(from, within, &end) : -EINVAL;
+
+        if (error)
+            return error;
+        const struct falls f = take_node(from);
+        if (f.children > 0)
+            error = check_list(from, f.children, f.length, depth + 1);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* Pushes `n` siblings, which have been checked, to the list that begins at `mark`. */
+static void push_list(struct falls_build *b, struct packed *from, int32_t n, int32_t mark)
+{
+    for (int32_t i = 0; (n < 0 ? from->left > 0 : i < n) && !b->error; i++) {
+        struct falls f = take_node(from);
+        int32_t children = f.children, inner = b->listed;
+
+        f.children = 0;
+        falls_lies_as_in_file(&f);
+        if (children > 0) {
+            push_list(b, from, children, inner);
+            falls_wrap(b, mark, inner, &f);
+        } else {
+            falls_push(b, mark, &f);
+        }
+    }
+}
+
+int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
+{
+    const uint8_t *head = bytes;
+
+    if (n < HEAD_BYTES)
+        return -EINVAL;
+    int64_t displacement = get(head, 8), period = get(head + 8, 8), nodes = get(head + 16, 8);
+    if (displacement < 0 || period < 1 || nodes < 0)
+        return -EINVAL;
+    if (displacement > PATTERN_OFFSET_MAX / 2 || period > PATTERN_OFFSET_MAX / 2)
+        return -EOVERFLOW;
+    if (nodes > PATTERN_NODES_MAX)
+        return -E2BIG;
+    if (n != HEAD_BYTES + (size_t)nodes * NODE_BYTES)
+        return -EINVAL;
+    struct packed from = {.at = head + HEAD_BYTES, .left = (int32_t)nodes};
+    int error = check_list(&from, -1, period, 1);
+    if (error)
+        return error;
+    struct pattern *new = calloc(1, sizeof *new);
+    struct falls_set *set = calloc(1, sizeof *set);
+    if (!new || !set) {
+        free(new);
+        free(set);
+        return -ENOMEM;
+    }
+    *new = (struct pattern){.displacement = displacement, .period = period, .elements = 1, .element = set};
+    struct falls_build b = {0};
+    from = (struct packed){.at = head + HEAD_BYTES, .left = (int32_t)nodes};
+    push_list(&b, &from, -1, 0);
+    error = falls_finish_by_rank(&b, set);
+    falls_build_free(&b);
+    if (error) {
+        pattern_free(new);
+        return error;
+    }
+    *p = new;
+    return 0;
+}
