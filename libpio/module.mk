@@ -26,3 +26,12 @@ check-patterns:
 	    tests/libpio/test_pattern_wire.c $(PATTERN_TEST) -lcriterion
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
 	@$(B)/tests/libpio/packed
+
+# make bench-map: what patterns and plans cost on this host
+$(B)/tests/libpio/bench_map: $(patsubst %.c,$(B)/obj/%.o,tests/libpio/bench_map.c $(MAP_SRCS))
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -o $@ $^
+.PHONY: bench-map
+bench-map:
+	$(SUBMAKE) $(B)/tests/libpio/bench_map
+	@$(B)/tests/libpio/bench_map
