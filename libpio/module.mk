@@ -4,7 +4,6 @@ PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/sto
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c pattern_text.c pattern_wire.c plan.c plan_move.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c
 
-$(eval $(call host_test,libpio/test_map,libpio/file/map.c,))
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c,))
 $(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS),))
@@ -12,6 +11,7 @@ $(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS),))
 $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS),))
 
 PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)
+$(eval $(call host_test,libpio/test_map,libpio/file/map.c $(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))

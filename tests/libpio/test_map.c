@@ -2,6 +2,9 @@
 
 #include <criterion/criterion.h>
 
+#include "libpio/map/pattern.h"
+#include "tests/libpio/random_pattern.h"
+
 struct locate_case {
     const char *name;
     struct pio_map map;
@@ -143,4 +146,39 @@ Test(map, counts_in_a_subfile_exactly_the_bytes_that_are_located_there)
                     cr_assert_eq(pio_map_subfile_bytes(&map, k, offset + 1), count[k]);
             }
         }
+}
+
+/* A plain file's striping is the pattern "cyclic B D": both ways of computing it agree. */
+Test(map, places_bytes_as_the_pattern_of_its_stripes_does)
+{
+    uint64_t state = 31;
+
+    for (int round = 0; round < 3000; round++) {
+        struct pio_map map = {.disks = 1 + (int)random_below(&state, 256),
+                              .block_bytes = 1 + (int)random_below(&state, round % 2 ? 1 << 20 : 64)};
+        struct pattern *stripes;
+
+        cr_assert_eq(pattern_stripe(map.block_bytes, map.disks, &stripes), 0);
+        for (int i = 0; i < 20; i++) {
+            int64_t at = (int64_t)random_below(&state, 1u << 30) << random_below(&state, 21), block_end;
+            int64_t period = (int64_t)map.block_bytes * map.disks, offset = 0;
+            int32_t element = -1;
+
+            if (i % 4 == 0) /* at and around the ends of blocks and stripes */
+                at = at / map.block_bytes * map.block_bytes - (i % 8 == 0 && at >= map.block_bytes);
+            struct pio_place place = pio_map_locate(&map, at);
+            block_end = at % period + place.block_left_bytes;
+            cr_assert_eq(pattern_place(stripes, at, &element, &offset), 0);
+            cr_assert(place.volume == element && place.subfile_offset == offset,
+                      "D %d, B %d, byte %ld: volume %d, offset %ld; element %d, offset %ld", map.disks, map.block_bytes,
+                      (long)at, place.volume, (long)place.subfile_offset, element, (long)offset);
+            cr_assert_eq(pattern_file(stripes, element, offset), at);
+            cr_assert_eq(pio_map_logical(&map, element, offset), at);
+            cr_assert_eq(falls_rank(&stripes->element[element], block_end) -
+                             falls_rank(&stripes->element[element], at % period),
+                         place.block_left_bytes, "all bytes up to the end of the block");
+            cr_assert_eq(block_end % map.block_bytes, 0);
+        }
+        pattern_free(stripes);
+    }
 }
