@@ -101,44 +101,50 @@ static int indirect_make(struct ext2_inode *inode, struct cache_block *parent, u
     return 0;
 }
 
+/* There is no leaf: the pointer above it, at this level, is 0, so that all below the pointer is a hole. */
+static void leaf_set_missing(const struct ext2 *fs, uint64_t rest, uint32_t level, struct leaf *leaf)
+{
+    uint64_t span = 1ull << (level * fs->pointers_shift);
+
+    leaf->missing = true;
+    leaf->count = span - (rest & (span - 1));
+}
+
+/* Replaces *block, which holds the pointer at `index` (NULL: the inode does), by the indirect block that the pointer leads to;
+ * makes that block if the pointer is 0. On an error nothing is held. */
+static int indirect_get(struct ext2_inode *inode, uint64_t file_block, uint32_t level, uint32_t goal, uint32_t index,
+                        uint32_t pointer, struct cache_block **block)
+{
+    int error = pointer == 0 ? indirect_make(inode, *block, index, level, goal, &pointer)
+                             : check_pointer(inode, pointer, 1, file_block);
+
+    cache_put(*block);
+    return error < 0 ? error : cache_get(inode->fs->cache, pointer, level_type(level), block);
+}
+
 /* Goes down from an indirect pointer of the inode to the leaf. */
 static int leaf_descend(struct ext2_inode *inode, uint64_t file_block, uint32_t depth, uint64_t rest, uint32_t goal,
                         struct leaf *leaf)
 {
-    struct ext2 *fs = inode->fs;
     struct cache_block *block = NULL;
     uint32_t index = EXT2_DIRECT - 1 + depth;
     uint32_t pointer = inode->block[index];
-    int error = 0;
 
     for (uint32_t level = depth; level > 0; level--) {
         if (pointer == 0 && goal == NO_GOAL) {
-            uint64_t span = 1ull << (level * fs->pointers_shift);
-
-            leaf->missing = true;
-            leaf->count = span - (rest & (span - 1));
-            break;
+            cache_put(block);
+            leaf_set_missing(inode->fs, rest, level, leaf);
+            return 0;
         }
-        if (pointer == 0)
-            error = indirect_make(inode, block, index, level, goal, &pointer);
-        else
-            error = check_pointer(inode, pointer, 1, file_block);
-        cache_put(block);
-        block = NULL;
-        if (error == 0)
-            error = cache_get(fs->cache, pointer, level_type(level), &block);
+        int error = indirect_get(inode, file_block, level, goal, index, pointer, &block);
         if (error < 0)
             return error;
-        index = level_index(fs, rest, level);
+        index = level_index(inode->fs, rest, level);
         pointer = disk_get32(block->bytes + 4 * index);
-    }
-    if (leaf->missing) {
-        cache_put(block);
-        return 0;
     }
     leaf->block = block;
     leaf->index = index;
-    leaf->count = pointers(fs) - index;
+    leaf->count = pointers(inode->fs) - index;
     return 0;
 }
 
