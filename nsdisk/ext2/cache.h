@@ -13,7 +13,7 @@
  *   1. bitmaps, group counts     an allocation is on the disk before anything points to the block or inode
  *   2. fresh blocks              allocated since the last flush: indirect blocks from the leaves up, directory
  *                                blocks; all are whole before anything points to them
- *   3. indirect blocks, inodes   a deleted inode is so before its name goes
+ *   3. indirect blocks, inodes   an inode is marked as deleted before its name goes
  *   4. directories, superblock
  *   5. by ext2_sync: the links of new inodes, whose names are now there (ext2_inode.c)
  *   6. by ext2_sync: what was freed becomes free in the bitmaps, now that no pointer to it is left (ext2_alloc.c)
@@ -100,7 +100,7 @@ int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count);
 #define cache_forget(c, first, count) cache_forget_for(c, first, count, __func__)
 int cache_forget_for(struct cache *c, uint32_t first, uint32_t count, const char *caller);
 
-/* Whether a block is in the cache: somebody has it. Reads nothing. */
+/* Whether a block is in the cache, which means that a file or the volume uses it. Does not read the disk. */
 bool cache_has(struct cache *c, uint32_t number);
 
 /* To be called before each step of an operation: flushes when half of the cache is dirty. After it, no flush
@@ -116,7 +116,7 @@ int cache_write_now(struct cache *c, struct cache_block *b);
 /* The dirty blocks, in the order above; valid until the next call of anything that may dirty or flush. */
 uint32_t cache_list_dirty(struct cache *c, struct cache_block *const **list);
 
-/* Whether a block was ever wanted as two types. */
+/* Whether any block was ever asked for as two types. */
 bool cache_has_mismatch(const struct cache *c);
 uint32_t cache_dirty_blocks(const struct cache *c);
 uint32_t cache_held_blocks(const struct cache *c); /* for tests: 0 between requests */

@@ -15,8 +15,8 @@
  * Names and layouts are those of the second extended file system (`man 5 ext2`, and the layout that `debugfs stat`
  * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
  *
- * Errors are negative n_error. Corruption is reported through the log, with volume, block or inode and what was
- * expected, marks the volume as having errors, and is -N_EIO. A volume without a supported feature is read-only
+ * Errors are negative n_error. Corruption is reported through the log, with volume, block or inode and the expected
+ * value; the volume is marked as having errors, and the call returns -N_EIO. A volume without a supported feature is read-only
  * or not mounted.
  */
 #ifndef NSDISK_EXT2_H
@@ -63,10 +63,10 @@ struct ext2_group {
     uint32_t block_bitmap, inode_bitmap, inode_table; /* block numbers */
     uint32_t free_blocks, free_inodes, directories;
     bool blocks_compared, inodes_compared; /* its bitmap with its count, since the mount */
-    bool blocks_doubted;                   /* its bitmap is wrong: no block of it is taken any more */
+    bool blocks_doubted;                   /* its bitmap is wrong: no further block of it is taken */
 };
 
-/* Blocks or inodes that nothing points to any more, but something on the disk still may. */
+/* Blocks or inodes to which nothing in memory points, but something on the disk still may. */
 struct ext2_freed {
     uint32_t first;
     uint32_t count;
@@ -129,7 +129,7 @@ struct ext2 {
     bool may_have_journal;
     /* changing */
     bool errors;                       /* corruption was found */
-    uint32_t free_blocks, free_inodes; /* by the bitmaps */
+    uint32_t free_blocks, free_inodes; /* as the bitmaps have them */
     struct ext2_group *group;          /* [groups] */
     struct ext2_freed *freed;          /* [EXT2_FREED_MAX] */
     uint32_t freed_count, freed_blocks, freed_inodes;
@@ -156,7 +156,7 @@ void ext2_abandon(struct ext2 *fs);
 int ext2_sync(struct ext2 *fs);
 /* Reports corruption and returns -N_EIO. */
 int ext2_corrupt(struct ext2 *fs, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* To be called before each step of a change: -N_EROFS, or -N_EIO from a flush that was due. */
+/* The caller calls this before each step of a change. -N_EROFS: the volume is read-only. -N_EIO: a flush that was due failed. */
 int ext2_begin(struct ext2 *fs);
 int ext2_store_group(struct ext2 *fs, uint32_t group);
 /* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
@@ -174,9 +174,9 @@ uint32_t ext2_now(const struct ext2 *fs);
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first);
 /* Nothing in memory points to them any more. They can be taken again after the next sync. */
 int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count);
-/* Takes an inode number near the directory `parent`. -N_ENOSPC. The bitmap alone calls it free. */
+/* Takes an inode number near the directory `parent`; only the bitmap has been asked whether it is free. -N_ENOSPC. */
 int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *ino);
-/* Such a number turned out to be a file's: it stays taken, but is no new directory. */
+/* For a number that turned out to be a file's: it stays taken, but does not count as a new directory. */
 int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory);
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory);
 /* After a flush: gives the freed blocks and inodes back to the bitmaps. */
@@ -189,10 +189,10 @@ uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
 
 #define EXT2_UNNAMED_MAX 256u
 
-/* The one copy in memory of an inode; to be put. -N_EIO: no such inode, or damaged. -N_ESTALE: it is not in use. */
+/* Gets the only copy in memory of an inode; the caller puts it. -N_EIO: no such inode, or damaged. -N_ESTALE: not in use. */
 int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
-/* A fresh inode, stored, with links 0; to be put. One that is in use, whatever its bitmap says, is not taken: it is
- * reported, and another is. */
+/* Makes an inode with links 0 and stores it; the caller puts it. A number whose inode is in use although its bitmap calls it
+ * free is reported and passed over. */
 int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out);
 /* The journal's inode: the volume's own, or a new one of this size without blocks, not stored. -N_ENOTSUP: the volume
  * says that it has none, but the inode is in use; or it is too short. */
@@ -292,7 +292,7 @@ int ext2_dir_start(struct ext2_inode *dir, uint32_t parent);
 
 /* The file at a path, to be put. Follows links. */
 int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out);
-/* The same; `follow`: also a link that is the last name. */
+/* The same, but follows a link that is the last name only if `follow` is set. */
 int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* The regular file at a path, made if it is missing; to be put. exclusive: -N_EEXIST if anything is there. */
 int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);

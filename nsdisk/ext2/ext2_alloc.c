@@ -12,13 +12,14 @@
  * Damage. A bitmap that calls used space free costs files, so it is not believed alone:
  *
  *   the group's count      on a volume that was clean both were written together: they are compared before the first
- *                          block or inode of the group is taken. A group whose blocks differ gives none any more
+ *                          block or inode of the group is taken. A group whose blocks differ gives no more
  *   the layout             the volume's own blocks are never free
- *   the cache              a block that is in it was read for somebody; what is freed leaves it
+ *   the cache              a block that is in it was read because it is in use; a freed block leaves it
  *   the freed extents      their bits are set until they are given back
  *   the inode              its links and times (ext2_inode.c)
  *
- * None of them costs a read. What is found is reported, its bit is set, and another is taken.
+ * None of these costs a read. A used block or inode that a bitmap calls free is reported, its bit is set, and another one is
+ * taken.
  */
 #include "nsdisk/ext2/ext2.h"
 
@@ -170,7 +171,7 @@ static bool is_freed(const struct ext2 *fs, uint32_t block)
     return false;
 }
 
-/* How many of the blocks from `first` on nobody is known to have. */
+/* The number of blocks from `first` on that have no known owner. */
 static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
 {
     uint32_t n = 0;
@@ -182,7 +183,8 @@ static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
     return n;
 }
 
-/* The bitmap calls a block free that somebody has. One line, however many follow. */
+/* Marks a block as taken that the bitmap calls free and that has an owner. The caller asks for one report, however many such
+ * blocks follow. */
 static int leave_block(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, bool report)
 {
     struct ext2_group *g = &fs->group[group];

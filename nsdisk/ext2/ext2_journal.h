@@ -1,20 +1,18 @@
 /*
- * Several metadata blocks that reach the disk together, or not at all, for changes that no order of
- * writing makes safe.
+ * Writes several metadata blocks so that all of them reach the disk or none does, for changes that no order of writing makes
+ * safe.
  *
- * ext2 has no log of its own, but its e2fsck knows that of later systems: a journal, whose last
- * transaction it writes to its places before it checks anything. So for such a change the volume
- * gets one, for as long as the change takes:
+ * ext2 has no log, but e2fsck knows the journal of later systems: it writes the journal's last transaction to its places before
+ * it checks anything. So the volume gets a journal for the duration of such a change:
  *
- *   open      blocks of inode 8, without contents; on the disk. A crash: e2fsck clears the inode
- *   (change)  in the cache only
- *   commit    the dirty blocks go into the journal, the superblock says that there is one to
- * recover, and one write of the journal's own superblock says what. A crash from here on: e2fsck
- * finishes the change. Then the blocks go to their places, and all says that nothing is to be
- * recovered close     the blocks are free again
+ *   open       inode 8 gets blocks without contents, on the disk. After a crash e2fsck clears the inode.
+ *   (change)   in the cache only
+ *   commit     The dirty blocks go into the journal, the superblock says that there is one to recover, and one write of the
+ *              journal's own superblock says what. After a crash from here on, e2fsck finishes the change.
+ *              Then the blocks go to their places, and both superblocks say that nothing is to be recovered.
+ *   close      The blocks are free again.
  *
- * A volume that has a journal (mke2fs -O has_journal, or e2fsck has left it ours) keeps it: its own
- * is used, if it is empty.
+ * A volume that has a journal already (made by mke2fs -O has_journal, or left by e2fsck) keeps it; an empty one is used.
  */
 #ifndef NSDISK_EXT2_JOURNAL_H
 #define NSDISK_EXT2_JOURNAL_H
@@ -31,14 +29,14 @@ struct ext2_journal {
     uint32_t first;
 };
 
-/* Syncs, and gets ready. -N_ENOTSUP: the volume cannot have a journal (revision 0, or inode 8 is
- * something else, or has something to recover); -N_ENOSPC: not enough blocks are free. Then the
- * volume is as it was. Nothing may be dirty but by the change until commit. */
+/* Syncs the volume and prepares its journal. -N_ENOTSUP: the volume cannot have one (revision 0; inode 8 is something else, or
+ * has something to recover). -N_ENOSPC: not enough blocks are free. On an error the volume is unchanged. Until commit the caller
+ * makes nothing dirty except by its change. */
 int ext2_journal_open(struct ext2 *fs, struct ext2_journal *j);
-/* Makes all that is dirty durable, at once. -N_EIO: the change is whole in memory; if the
- * superblock says already that e2fsck has to finish it, the volume becomes read-only. */
+/* Makes all dirty blocks durable at once. -N_EIO: the change is whole in memory; if the superblock already says that e2fsck has to
+ * finish it, the volume becomes read-only. */
 int ext2_journal_commit(struct ext2_journal *j);
-/* Whether or not it was committed. */
+/* Removes the journal, whether or not the change was committed; one that the volume had before stays. */
 int ext2_journal_close(struct ext2_journal *j);
 
 #endif

@@ -10,7 +10,7 @@
  * consecutive file blocks. A pointer of 0 is a hole, at any level.
  *
  * Writing goes in the order prepare (indirect blocks), data, set (pointers), so that no pointer is older than
- * its data. Truncating clears a pointer before it frees what is below.
+ * its data. Truncating clears a pointer before it frees the blocks below it.
  */
 #include "nsdisk/ext2/ext2.h"
 
@@ -258,8 +258,8 @@ int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, 
 
 /* ---- Truncating ---- */
 
-/* How many blocks a walk may still free: no more than the inode says it has, so that indirect blocks that lead to each
- * other, or many times to the same one, do not keep it busy for ever. */
+/* The number of blocks that a walk may free: as many as the inode says it has. This bounds the walk where indirect blocks lead to
+ * each other, or many times to the same block. */
 static uint32_t blocks_counted(const struct ext2_inode *inode)
 {
     uint32_t n = inode->blocks_512 / (inode->fs->block_bytes / 512);
@@ -276,7 +276,7 @@ static int count_block(struct ext2_inode *inode, uint32_t *left)
     return 0;
 }
 
-/* Frees a block that nothing points to any more, and all below it. level 0: data. */
+/* Frees a block to which nothing points, and all blocks below it. level 0: data. */
 static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level, uint32_t *left)
 {
     struct ext2 *fs = inode->fs;
@@ -304,7 +304,7 @@ static int free_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level,
     return ext2_free_blocks(fs, pointer, 1);
 }
 
-/* Frees what an indirect block leads to from its data block `keep` on (0 < keep < its span). */
+/* Frees all blocks below an indirect block from its data block `keep` on (0 < keep < its span). */
 static int trim_tree(struct ext2_inode *inode, uint32_t pointer, uint32_t level, uint64_t keep, uint32_t *left)
 {
     struct ext2 *fs = inode->fs;

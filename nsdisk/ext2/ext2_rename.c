@@ -13,7 +13,7 @@
 
 struct rename {
     struct ext2_walk old, new;
-    struct ext2_inode *inode;             /* what is renamed */
+    struct ext2_inode *inode;             /* to be renamed */
     struct ext2_inode *target;            /* what loses its name; NULL: nothing */
     struct ext2_inode *old_dir, *new_dir; /* the same copy, held twice, within one directory */
 };

@@ -17,7 +17,8 @@ struct ext2_walk {
 
 /* ---- ext2_walk.c ---- */
 
-/* Resolves a path; an absent last name is no error here. follow: a symbolic link that is the last name, too. */
+/* Resolves a path; a last name that is missing is no error. A symbolic link that is the last name is followed only if `follow` is
+ * set. */
 int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_walk *w);
 /* "." or "..": names that operations may not make or remove. */
 bool ext2_walk_is_dots(const struct ext2_walk *w);
@@ -28,7 +29,7 @@ int ext2_directory_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
 
 /* ---- ext2_name.c ---- */
 
-/* Adds a name to a directory that has not got it; inode->links already counts it. */
+/* Adds a name that the directory does not have; inode->links already counts it. */
 int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2_inode *inode);
 int ext2_name_remove(struct ext2_inode *dir, const struct ext2_walk *w);
 /* Takes one name away from an inode; the caller still holds it. For a directory also its own ".". */

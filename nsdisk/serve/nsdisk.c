@@ -4,8 +4,8 @@
  *
  * Built into the boot image; Vertex starts it and lets it see raw node addresses and every message type.
  *
- * What a client sends never makes it end: the memory for the largest request and for the largest answer is taken at the
- * start, Vertex keeps some for sending one, and tables that find no memory answer ENOMEM.
+ * No request makes it end: it takes the memory for the largest request and the largest answer at the start, Vertex reserves
+ * memory for sending one answer, and a request that finds no memory for a table is answered with ENOMEM.
  *
  *     0              REPLY_AT                     REPLY_AT + sizeof(struct file_reply) + file_io_bytes
  *   +--------------+------------------------------+
@@ -142,7 +142,7 @@ static struct server *start_server(void)
 
 /* ---- Serving ---- */
 
-/* Waits for the next message. Returns its length. Vertex answers what is longer than the buffer. */
+/* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the buffer. */
 static size_t receive(int *from, int *type)
 {
     long n;
@@ -159,7 +159,7 @@ static long send_reply(int to, int type, const void *reply, size_t n)
     return trap_nwrite(reply, (long)n, to, (long)N_REPLY((unsigned)type));
 }
 
-/* Where there is no memory to send the data, the client hears that. */
+/* Sends the reply, or N_ENOMEM where Vertex has no memory to send its data. */
 static void answer(int to, int type, const void *reply, size_t n)
 {
     if (send_reply(to, type, reply, n) != -N_ENOMEM)
@@ -169,8 +169,8 @@ static void answer(int to, int type, const void *reply, size_t n)
     send_reply(to, type, &error, sizeof error);
 }
 
-/* Where the reply to a request of n bytes goes, and how long it may be. A request for data that has some itself is
- * malformed: its reply is short. */
+/* Returns where the reply to a request of n bytes goes, and sets *room to the bytes there. A request that asks for data and
+ * carries data is malformed, so its reply is short. */
 static void *place_reply(uint32_t tag, size_t n, size_t *room)
 {
     if (serve_reply_bytes(tag, area.bytes, n) <= sizeof short_reply || n > REPLY_AT) {
@@ -181,7 +181,7 @@ static void *place_reply(uint32_t tag, size_t n, size_t *room)
     return area.bytes + REPLY_AT;
 }
 
-/* Messages of programs, and answers, are nobody's requests: to answer them could go on for ever. */
+/* Messages of programs and replies are not requests. Two servers that answered replies would never stop. */
 static bool is_request(int type)
 {
     return type > (int)N_TYPE_USER_MAX && ((unsigned)type & REPLY_BIT) == 0;

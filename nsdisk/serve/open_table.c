@@ -1,4 +1,4 @@
-/* The table of open files: see open_table.h for identifiers and who holds what. */
+/* The table of open files: see open_table.h for identifiers and ownership. */
 #include "nsdisk/serve/open_table.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The files that clients have open, and the identifiers they know them by.
+ * The files that clients have open, and their identifiers.
  *
  *   SFID    63      54 53      46 45        32 31              0
  *          +----------+----------+------------+----------------+
@@ -48,7 +48,7 @@ void open_table_free(struct open_table *t); /* every file must have been removed
 /* Whether the client may open one more: 0, -N_EMFILE, -N_ENFILE or -N_ENOMEM. After 0, open_table_add succeeds. */
 int open_table_prepare(struct open_table *t, uint64_t client);
 struct open_file *open_table_add(struct open_table *t, uint64_t client, struct ext2_inode *inode);
-/* The client's open file: 0, -N_ESTALE, or -N_EBADF if it is somebody else's. */
+/* Finds the client's open file. -N_ESTALE: the identifier is of no open file. -N_EBADF: it is of another client's. */
 int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file);
 /* Any file of the client, or of anyone; NULL: none is left. */
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
