@@ -1,3 +1,6 @@
+/*
+ * Layouts of PIO files: checks of a caller's layout, its defaults, and the text of descriptions (layout.h shows one).
+ */
 #include "libpio/file/layout.h"
 
 #include <ctype.h>
@@ -73,7 +76,7 @@ int pio_layout_check(const struct pio_layout *layout)
     return 0;
 }
 
-/* ---- What is asked for and what there is -------------------------------------------------- */
+/* ---- A caller's layout and a file's ------------------------------------------------------- */
 
 void pio_layout_complete(const struct pio_layout *layout, struct pio_description *description)
 {

@@ -14,7 +14,7 @@
  * It is kept apart from the data so that a subfile holds blocks and nothing else (the striping rule alone puts
  * the file together), and on every volume so that a lost or exchanged volume is noticed. The text is a function
  * of layout and k: two nodes that create a file at the same time write the same.
- * C is no part of it: how many blocks are in flight is the business of each open.
+ * C is not part of it: each open chooses how many blocks are in flight.
  */
 #ifndef PIO_LAYOUT_H
 #define PIO_LAYOUT_H
@@ -45,19 +45,19 @@ struct pio_description {
  * 0, or -EINVAL. */
 int pio_layout_check(const struct pio_layout *layout);
 
-/* The layout of a new file: what is asked for, completed by the defaults. */
+/* Fills in the layout of a new file: the caller's, with defaults for the rest. */
 void pio_layout_complete(const struct pio_layout *layout, struct pio_description *description);
 
 /* C for this open. */
 int pio_layout_buffers(const struct pio_layout *layout);
 
-/* 0 if everything that the caller states about D, B and volumes is so, else -EINVAL. */
+/* Compares the caller's D, B and volumes, as far as given, with a file's description. 0, or -EINVAL where they differ. */
 int pio_layout_compare(const struct pio_layout *layout, const struct pio_description *description);
 
 /* Writes volume `index`'s description to text (PIO_DESCRIPTION_MAX_BYTES). Returns its length. */
 size_t pio_description_format(const struct pio_description *description, int index, char *text);
 
-/* Reads one. 0, or -EPROTO: not what pio_description_format writes, to the byte. */
+/* Reads a description. 0, or -EPROTO if pio_description_format would not have written exactly these bytes. */
 int pio_description_parse(const char *text, size_t bytes, struct pio_description *description, int *index);
 
 #endif

@@ -62,7 +62,7 @@ static int find_empty_entry(void)
 
 /* ---- An entry's life ------------------------------------------------------------------------ */
 
-/* Closes what is open. Returns the first error, and sets *volume to where it was. */
+/* Closes the subfiles that are open. Returns the first error, and sets *volume to the volume that reported it. */
 static int close_subfiles(struct pio_file *file, int *volume)
 {
     int first_error = 0;
@@ -161,8 +161,8 @@ static int settle_layout(const struct pio_name *name, int flags, const struct pi
     return name->volume[0] && !names_volume(&plan->description, name->volume) ? -EINVAL : 0;
 }
 
-/* Sees that the file is whole, or with O_CREAT makes its descriptions; its subfiles are then made by opening them.
- * A file with data has been whole before: what it lacks is lost, and is not made anew. */
+/* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file with data
+ * has been whole before: a part that is missing is lost, and is not made again. */
 static int settle_parts(const char *name, int flags, mode_t mode, struct plan *plan)
 {
     const struct pio_survey *survey = &plan->survey;
@@ -192,8 +192,8 @@ static int settle(const struct pio_name *name, int flags, mode_t mode, const str
     return error ? error : settle_parts(name->name, flags, mode, plan);
 }
 
-/* What does not fit together may have been seen at different moments of somebody else's creation or removal.
- * What still does not at a second look is wrong. */
+/* Parts that do not fit together may have been seen at different moments of another process's creation or removal of the file.
+ * If they do not fit at a second look either, the file is damaged. */
 static int settle_twice(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                         struct plan *plan)
 {

@@ -1,5 +1,5 @@
 /*
- * libpio: user-level parallel file I/O. The only public header.
+ * libpio: user-level parallel file I/O. <pattern.h> is the other public header: who has which byte of a file.
  *
  * A PIO file is one logical file whose blocks lie on D volumes [P0 section 3]: block b on volume b mod D, at
  * subfile offset (b / D) * B. B bytes per block; C blocks in flight per volume.
@@ -71,7 +71,7 @@ int pio_close(int pfd);
  * times the latest; the rest is of the first subfile. */
 int pio_fstat(int pfd, struct stat *st);
 
-/* Makes the file `size` bytes long; what is added reads as zeros. EBADF, EINVAL, or what the volumes report; then
+/* Makes the file `size` bytes long; added bytes read as zeros. EBADF, EINVAL, or what the volumes report; then
  * some volumes may have been cut and others not. */
 int pio_ftruncate(int pfd, off_t size);
 

@@ -194,7 +194,7 @@ static void fill_holes(struct pio_transfer *t)
 }
 
 /* A subfile ended within the transfer: is that a hole or the end of the logical file? Only the sizes of all
- * subfiles tell. Asked only now, so that a read within the file costs no more messages than its blocks. */
+ * subfiles tell. They are asked for only now, so that a read within the file costs only the messages of its blocks. */
 static int settle_end(struct pio_transfer *t)
 {
     int64_t bytes = pio_file_bytes(t->file);
@@ -211,7 +211,7 @@ static int settle_end(struct pio_transfer *t)
 }
 
 /* A write that failed at a gap must not leave the file longer than what was there or is now written without a gap.
- * Cuts each subfile that this write made longer; one that somebody else made longer still is left alone. */
+ * Cuts each subfile that this write made longer, unless another process has made it longer still. */
 static void trim_after_gap(struct pio_transfer *t)
 {
     struct pio_file *file = t->file;

@@ -65,7 +65,7 @@ off_t pio_lseek(int pfd, off_t offset, int whence)
     return file->offset;
 }
 
-/* Adds volume k's part to what the whole file's status is so far. */
+/* Adds one subfile's status to that of the subfiles before it. */
 static void merge_stat(struct stat *whole, const struct stat *part)
 {
     whole->st_blocks += part->st_blocks;

@@ -1,3 +1,6 @@
+/*
+ * PIO files on their volumes: see store.h for the order in which descriptions and subfiles are made and removed.
+ */
 #include "libpio/file/store.h"
 
 #include <errno.h>
@@ -114,7 +117,7 @@ static int write_text(int fd, const char *text, size_t bytes)
     return (size_t)n == bytes ? pio_transport->fsync(fd) : -ENOSPC;
 }
 
-/* Makes a file under a name that nobody uses. */
+/* Makes a file under an unused name, which it writes to `path`. Returns its descriptor, or the volume's error. */
 static int open_temporary(const char *volume, const char *name, mode_t mode, char *path)
 {
     char suffix[SUFFIX_MAX_BYTES];
@@ -229,7 +232,7 @@ static int check_volumes_exist(const struct pio_description *description)
     return 0;
 }
 
-/* 0 when volume k has the right description, made here or by somebody else. */
+/* Returns 0 when volume k has the right description, made by this process or another one. */
 static int describe_volume(const char *name, const struct pio_description *description, int k, mode_t mode)
 {
     int error = check_description(name, description, k);

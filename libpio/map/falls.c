@@ -1,3 +1,6 @@
+/*
+ * Sets of nested FALLS: lookups by descent (rank, select, find), and the builder of falls.h with its simplifications.
+ */
 #include "libpio/map/falls.h"
 
 #include <errno.h>
@@ -8,7 +11,7 @@
  * many as both elements together. */
 #define DEPTH_MAX 128
 
-/* ---- Looking ---- */
+/* ---- Looking up ---- */
 
 /* The last of n siblings that begins at or before x; NULL if x is before all. */
 static const struct falls *sibling_at(const struct falls *first, int32_t n, int64_t x)
@@ -26,7 +29,7 @@ static const struct falls *sibling_at(const struct falls *first, int32_t n, int6
     return low > 0 ? &first[low - 1] : NULL;
 }
 
-/* The same by the bytes before it; the first has none. */
+/* The last of n siblings that has at most k bytes of the set before it; the first one has none. */
 static const struct falls *sibling_with(const struct falls *first, int32_t n, int64_t k)
 {
     int32_t low = 1, high = n;
@@ -133,7 +136,7 @@ bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place
 
 /* ---- Making ---- */
 
-/* True when there is room for one more; else the error is noted. */
+/* Makes room for one more in an array. Returns false, with b->error set, if there is none. */
 static bool make_room(struct falls_build *b, struct falls **array, int32_t used, int32_t *room)
 {
     if (b->error)
@@ -160,7 +163,7 @@ void falls_build_free(struct falls_build *b)
     free(b->list);
 }
 
-/* As one block, if its blocks lie end to end everywhere. */
+/* Makes one block of a node whose blocks touch in the file and in both elements. */
 static void join_blocks(struct falls *f)
 {
     if (f->children > 0 || f->count == 1 || f->stride != f->length || f->in[0].step != f->length ||

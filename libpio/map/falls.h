@@ -1,13 +1,13 @@
 /*
  * Making sets of nested FALLS (pattern.h). Nodes are pushed in file order to a list of siblings; a list is closed by wrapping
- * it into its parent, or at the end. What can be said shorter is: runs that touch become one, runs at even distances a row,
- * a parent that occurs once is replaced by its children, a row of rows that goes on evenly by one row [P3 section 4.1.4].
+ * it into its parent, or at the end. Sets are made shorter [P3 section 4.1.4]: runs that touch become one, runs at even distances
+ * become a row, a parent that occurs once is replaced by its children, and a row of rows that goes on evenly becomes one row.
  *
  *   int32_t mark = b.listed;
  *   falls_push(&b, mark, ...);                children, relative to the parent's block
  *   falls_wrap(&b, outer_mark, mark, &parent);
  *
- * The first error is kept, and what follows does nothing.
+ * The first error is kept, and all further calls do nothing.
  */
 #ifndef PATTERN_FALLS_H
 #define PATTERN_FALLS_H

@@ -1,3 +1,6 @@
+/*
+ * Patterns: made of stripes, arrays and bit permutations; lookups of bytes; the check that each byte is in one element.
+ */
 #include "libpio/map/pattern.h"
 
 #include <errno.h>
@@ -71,7 +74,7 @@ static void push_dimension(struct falls_build *b, int dims, const struct dealt *
     int64_t rounds = first < dealt[d].size ? (dealt[d].size - first) / round : 0;
     int64_t rest = dealt[d].size - first - rounds * round; /* indices of a last, shorter block */
 
-    /* whole blocks, then what is left, which may be whole, too */
+    /* whole blocks, then the last block, which may be whole, too */
     for (int part = 0; part < 2; part++) {
         int64_t count = part == 0 ? rounds : 1, indices = part == 0 || rest > k ? k : rest;
         struct falls outer = {
@@ -168,7 +171,7 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
         struct falls run = {.length = 1, .count = 1};
 
         falls_push(&b, 0, &run);
-        /* from the lowest bit up, what there is so far occurs once or twice more */
+        /* from the lowest bit up: the set so far is kept once, or repeated */
         for (int i = 0; i < bits; i++) {
             bool names = bit[i] >= PATTERN_BIT_ELEMENT;
             struct falls outer = {.stride = (int64_t)1 << i, .count = names ? 1 : 2};
@@ -186,7 +189,7 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
     return hand_over(new, error, p);
 }
 
-/* ---- Looking ---- */
+/* ---- Looking up ---- */
 
 int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset)
 {
@@ -254,7 +257,7 @@ static int64_t first_missing(const struct pattern *p)
     return x;
 }
 
-/* The two elements that share a byte are looked for one pair after the other. */
+/* Reports two elements that share a byte, looking at each pair. 0 if no two do. */
 static int report_common(const struct pattern *p, char *why)
 {
     for (int32_t a = 0; a < p->elements; a++)
@@ -292,7 +295,7 @@ int pattern_check(const struct pattern *p, char *why)
     if (missing < 0)
         return p->elements <= 1024 ? report_common(p, why) : -E2BIG;
     if (missing == p->period)
-        return 0; /* all are covered by no more than there are: none twice */
+        return 0; /* all bytes are covered, and the elements have no more than those: none twice */
     int error = report_common(p, why);
     if (error)
         return error;

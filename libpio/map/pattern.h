@@ -1,20 +1,20 @@
 /*
- * Patterns and plans: who has which byte of a file, and where. Pure arithmetic on bytes, no I/O.
+ * Patterns and plans: which process, disk or subfile has which byte of a file, and where. Pure arithmetic, no I/O.
  *
- * A pattern shares the bytes of a file out among elements (processes, disks, subfiles), and is repeated for ever from a
- * displacement on:
+ * A pattern divides the bytes of a file among elements (processes, disks, subfiles), and repeats for ever from a displacement
+ * on:
  *
  *   file      |displacement|      period       |      period       | ...
  *   stripe 4 2             |0000 1111          |0000 1111          |         two elements, blocks of four bytes
  *
- * What an element has of a period is a set of nested FALLS (families of line segments, [P3 section 4.1]):
+ * An element's part of a period is a set of nested FALLS (families of line segments, [P3 section 4.1]):
  *
  *   left 2, length 3, stride 8, count 2                  ..###.....###...
  *     child: left 0, length 1, stride 2, count 2         ..#.#.....#.#...     children lie within one block of the parent
  *
  * A set is kept so that siblings are in file order and do not interleave: the last byte of one comes before the first of
  * the next. An element's own space (a process's buffer, a subfile) has its bytes in file order too, unless the pattern
- * permutes them (pattern_bits): then `ascending` is false, and what needs a rank is refused with EINVAL.
+ * permutes them (pattern_bits): then `ascending` is false, and functions that need a rank return -EINVAL.
  *
  * A plan is what two elements have in common, as such a set too, with its places in both elements: what one process must
  * send to another, or to a disk. [P1 section 1.2] calls that the composition of mappings, [P3 section 5.2] the
@@ -36,12 +36,12 @@
 #define PATTERN_LEVELS_MAX   (2 * PATTERN_DEPTH_MAX) /* of a set: a dimension of an array may need two */
 #define PATTERN_NODES_MAX    65536
 #define PATTERN_ELEMENTS_MAX 8192
-#define PATTERN_WHY_BYTES    160 /* a line that says what is wrong with a text */
+#define PATTERN_WHY_BYTES    160 /* a line that names the error in a text */
 
 /* The two elements of a plan; a set of one element uses the first only. */
 enum { PLAN_A, PLAN_B };
 
-/* `count` blocks of `length` bytes, `stride` apart; of the bytes in a block those that the children have, or all. */
+/* `count` blocks of `length` bytes, `stride` apart; the set has the children's bytes of each block, or all of them. */
 struct falls {
     int64_t left; /* of the first block, within the parent's block */
     int64_t length, stride, count;
@@ -66,7 +66,7 @@ struct falls_set {
 int64_t falls_rank(const struct falls_set *set, int64_t x);
 /* The byte of an ascending set below which there are k others; -1 if the set has no more than k. */
 int64_t falls_select(const struct falls_set *set, int64_t k);
-/* The first byte of the set that is not below x, the last that is not above it; -1 if there is none. */
+/* The first byte of the set at or above x, and the last at or below x; -1 if there is none. */
 int64_t falls_next(const struct falls_set *set, int64_t x);
 int64_t falls_previous(const struct falls_set *set, int64_t x);
 /* Whether the set has byte x. If so, *place is where in the element (of a plan: in `side`); place may be NULL. */
@@ -127,8 +127,8 @@ int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size
  * -EINVAL for lengths, order and bounds, -E2BIG beyond PATTERN_NODES_MAX and PATTERN_LEVELS_MAX, -EOVERFLOW. */
 int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
 
-/* Every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. What the functions above have made
- * is so already. */
+/* Checks that every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. Patterns other than views
+ * pass it: the functions above make no others. */
 int pattern_check(const struct pattern *p, char *why);
 
 /* Which element has file byte x >= displacement, and where: *offset in the element's space. -EINVAL below it. */
@@ -162,7 +162,7 @@ void plan_runs(const struct plan *p, int64_t from, int64_t to, bool (*each)(void
                void *ctx);
 
 /* Copies the common bytes of the file range from .. to-1 between two memories: `a` is element A's space from a_from on, `b`
- * is B's from b_from on. Returns the bytes copied. The caller sees to it that both are large enough. */
+ * is B's from b_from on. Returns the bytes copied. The caller makes both large enough. */
 int64_t plan_copy(const struct plan *p, int64_t from, int64_t to, void *b, int64_t b_from, const void *a,
                   int64_t a_from);
 /* Gathers the common bytes of a file range from element A's space into a packed buffer in file order, and scatters a packed

@@ -12,7 +12,7 @@
  *   32 children      4
  *   36 zero          4
  *
- * What comes from outside is checked whole before anything is made of it; places and sums are computed, not sent.
+ * Bytes from outside are checked whole before anything is made of them; places and sums are computed, not sent.
  */
 #include <errno.h>
 #include <stdlib.h>

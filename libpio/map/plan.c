@@ -1,8 +1,8 @@
 /*
  * Plans: the common bytes of two elements [P3 section 5.2], made by one walk over both trees.
  *
- * The paper's INTERSECT is not printed whole, and what is printed goes wrong for nested sets that interleave. This one keeps
- * to windows of the file in which only one FALLS of either side matters, so that what it emits is in file order:
+ * The paper's INTERSECT is not printed whole, and the printed part goes wrong for nested sets that interleave. This walk keeps to
+ * windows of the file in which only one FALLS of either side matters, so that its results are in file order:
  *
  *   A     |==f0==|     |==f1==|        windows: where an f and a g overlap, one after the other
  *   B  |===g0===|  |======g1======|
@@ -39,7 +39,7 @@ struct side {
     int64_t at;     /* where that block's bytes begin in the element */
 };
 
-/* What the nodes pushed now are relative to. */
+/* The origin of the nodes that are being pushed. */
 struct base {
     int64_t file, at[2];
     int32_t mark;
@@ -119,7 +119,7 @@ static int64_t place_of(const struct side *s, int64_t block)
     return s->at + s->first->in[0].at + block * s->first->in[0].step;
 }
 
-/* What is in one block of a side's first FALLS. */
+/* The children in one block of a side's first FALLS. */
 static struct side inside(const struct side *s, int64_t block)
 {
     const struct falls *f = s->first;
@@ -250,7 +250,7 @@ static void note_meeting(struct falls_build *b, struct meetings *m, int64_t star
         m->list[m->n++] = (struct meeting){.start = start, .i = i, .j = j};
 }
 
-/* By the distances D at which blocks overlap. `nearest` is the first that occurs, `common` from one to the next. */
+/* Finds meetings for each distance D at which blocks overlap: `nearest` is the first such distance, `common` is between two. */
 static void meetings_by_distance(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                                  int64_t nearest, int64_t common, struct meetings *m)
 {
@@ -274,7 +274,7 @@ static void meetings_by_distance(struct falls_build *b, const struct side side[2
     }
 }
 
-/* By f's blocks: none overlaps more than two of g's, whose stride is larger than it. */
+/* Finds meetings for each of f's blocks, which overlaps at most two of g's, as g's stride is longer than the block. */
 static void meetings_by_block(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                               struct meetings *m)
 {
@@ -317,7 +317,7 @@ static struct meetings find_meetings(struct falls_build *b, const struct side si
     return m;
 }
 
-/* Where two of their blocks overlap. */
+/* Meets two blocks where they overlap. */
 static void meet_at(struct falls_build *b, const struct side side[2], const struct meeting *m, int64_t to,
                     const struct base *base)
 {
@@ -328,14 +328,14 @@ static void meet_at(struct falls_build *b, const struct side side[2], const stru
         meet(b, pair, m->start, min(to, end), base);
 }
 
-/* The end of an overlap, were it not for the window. */
+/* The end of an overlap, which may lie beyond the window. */
 static int64_t meeting_end(const struct side side[2], const struct meeting *m)
 {
     return min(start_of(&side[0], side[0].first) + m->i * side[0].first->stride + side[0].first->length,
                start_of(&side[1], side[1].first) + m->j * side[1].first->stride + side[1].first->length);
 }
 
-/* An overlap that has begun before the window. */
+/* Meets two blocks whose overlap begins before the window. */
 static void meet_begun(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                        const struct base *base)
 {

@@ -1,6 +1,6 @@
 /*
- * What is done with a plan: its runs listed, its bytes copied. One walk in file order hands out rows: runs of one length at
- * even distances in the file and in both elements.
+ * Uses of a plan: listing its runs, copying its bytes. One walk in file order hands out rows: runs of one length at even
+ * distances in the file and in both elements.
  */
 #include <string.h>
 
