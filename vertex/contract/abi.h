@@ -1,11 +1,12 @@
 /*
- * The traps of Vertex: name, number, in one list; kernel dispatch and library stubs come from it.
+ * The traps of Vertex in one list of names and numbers, from which the kernel's dispatch table and the library's stubs
+ * are generated.
  *
- * `ecall` with the number in a7 and arguments in a0-a5; the result in a0: >= 0, or a negative n_error
- * (vertex/contract/errors.h). nread, cread, ntest and nreadp have results in a1-a3, too. Other registers are changed as by a
- * function call. Pointers are checked by the kernel.
+ * A program executes `ecall` with the number in a7 and the arguments in a0-a5. The result is in a0: >= 0, or a negative
+ * n_error (vertex/contract/errors.h). nread, cread, ntest and nreadp also return values in a1-a3. Other registers
+ * change as in a function call. The kernel checks every pointer.
  *
- * A destination or source is a node's number with a procid in the bits from 16 up; -1 is any source.
+ * A destination or source is a logical node number, with the procid in bits 16 and up; source -1 is any source.
  */
 #ifndef VERTEX_ABI_H
 #define VERTEX_ABI_H
@@ -13,71 +14,71 @@
 #include <stdint.h>
 
 /*  name        arguments                                    result                                    */
-#define TRAP_LIST(X)                                                                                       \
-    X(exit, 0)        /* status                               does not return                          */  \
-    X(whoami, 1)      /* struct abi_whoami *                  0                                        */  \
-    X(nwrite, 2)      /* buf bytes dest type                  0                                        */  \
-    X(nread, 3)       /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */  \
-                      /*                                      EMSGSIZE keeps the message               */  \
-    X(ntest, 4)       /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */  \
-    X(nrange, 5)      /* low high                             0                                        */  \
-    X(cycles, 6)      /*                                      virtual time in cycles                   */  \
-    X(sbrk, 7)        /* increment                            old break                                */  \
-    X(open, 8)        /* path flags mode                      UFID                                     */  \
-    X(close, 9)       /* ufid                                 0                                        */  \
-    X(read, 10)       /* ufid buf bytes                       bytes                                    */  \
-    X(write, 11)      /* ufid buf bytes                       bytes                                    */  \
-    X(lseek, 12)      /* ufid offset whence                   new offset                               */  \
-    X(fstat, 13)      /* ufid struct file_stat *              0                                        */  \
-    X(stat, 14)       /* path struct file_stat *              0                                        */  \
-    X(ftruncate, 15)  /* ufid size                            0                                        */  \
-    X(fsync, 16)      /* ufid                                 0                                        */  \
-    X(unlink, 17)     /* path                                 0                                        */  \
-    X(rename, 18)     /* path path                            0                                        */  \
-    X(link, 19)       /* path path                            0                                        */  \
-    X(mkdir, 20)      /* path mode                            0                                        */  \
-    X(rmdir, 21)      /* path                                 0                                        */  \
-    X(readdir, 22)    /* ufid buf bytes                       bytes of struct file_dirent records      */  \
-    X(access, 23)     /* path mode                            0                                        */  \
-    X(readstart, 24)  /* ufid bytes                           0                                        */  \
-    X(readend, 25)    /* ufid buf                             bytes; of the most recent readstart      */  \
-    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */   \
-    X(writeend, 27)   /* ufid                                 bytes; of the most recent writestart     */  \
-    X(ionode, 28)     /* ufid                                 address of the file's server (N_k)       */  \
-    X(monitor, 29)    /* struct abi_monitor *                 0                                        */  \
-    X(statfs, 30)     /* ufid struct file_statfs *            0                                        */  \
-    X(disk_info, 31)  /* drive struct abi_drive *             0            I/O nodes only              */  \
-    X(disk_io, 32)    /* drive write? sector buf sectors      0            I/O nodes only              */  \
-    X(iochannel, 33)  /* ufid channel                         0; channel -1: the nearest               */  \
-    X(ngetp, 34)      /* bytes                                address of a buffer                      */  \
-    X(nwritep, 35)    /* buffer bytes dest type               0; the buffer is no longer the caller's  */  \
-    X(nreadp, 36)     /* - bytes src type                     as nread, and a3 = address of a buffer   */  \
-    X(nrelp, 37)      /* buffer                               0                                        */  \
-    X(sleep, 38)      /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */  \
-    X(sigaction, 39)  /* signal, enum abi_action, signals     0. The dispatcher is called for those    */  \
-                      /* to block meanwhile, dispatcher       that are caught                          */  \
-    X(sigblock, 40)   /* signals to block, to let through     those blocked before                     */  \
-    X(sigreturn, 41)  /* struct abi_signal *                  goes on where the signal came            */  \
-    X(kill, 42)       /* node, procid << 16; signal           0                                        */  \
-    X(pread, 43)      /* ufid buf bytes offset                bytes; the file's offset stays           */  \
-    X(pwrite, 44)     /* ufid buf bytes offset                bytes; the file's offset stays           */  \
-    X(rexec, 45)      /* node nodes struct abi_program *      0; of the own node alone: does not return */ \
-    X(rwait, 46)      /* node                                 status of its program, when it has ended */  \
-    X(sigpending, 47) /*                                     signals that are pending                 */   \
-    X(sigsuspend, 48) /* signals blocked instead             -EINTR, after a handler                  */   \
-    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the one taken; -EAGAIN: time is over     */  \
-    X(chdir, 50)      /* path                                 0                                        */  \
-    X(fdpath, 51)     /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */  \
-                      /* working directory; buf bytes         which it was opened                      */  \
-    X(lstat, 52)      /* path struct file_stat *              0                                        */  \
-    X(symlink, 53)    /* text path                            0                                        */  \
-    X(readlink, 54)   /* path buf bytes                       bytes                                    */  \
-    X(setattr, 55)    /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */  \
-    X(fsetattr, 56)   /* ufid struct file_attr *              0                                        */  \
-    X(itimer, 57)     /* struct abi_itimer *, its old one *   0; either may be 0                       */  \
-    X(sync, 58)       /*                                      0; all volumes have written all back     */  \
-    X(cwrite, 59)     /* buf bytes dest type context          as nwrite and nread, in a context of a   */  \
-    X(cread, 60)      /* buf bytes src type context           library (vertex/contract/system.h)                */
+#define TRAP_LIST(X)                                                                                      \
+    X(exit, 0)        /* status                               does not return                          */ \
+    X(whoami, 1)      /* struct abi_whoami *                  0                                        */ \
+    X(nwrite, 2)      /* buf bytes dest type                  0                                        */ \
+    X(nread, 3)       /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
+                      /*                                      EMSGSIZE keeps the message               */ \
+    X(ntest, 4)       /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
+    X(nrange, 5)      /* low high                             0                                        */ \
+    X(cycles, 6)      /*                                      virtual time, in cycles                  */ \
+    X(sbrk, 7)        /* increment                            old break                                */ \
+    X(open, 8)        /* path flags mode                      UFID                                     */ \
+    X(close, 9)       /* ufid                                 0                                        */ \
+    X(read, 10)       /* ufid buf bytes                       bytes                                    */ \
+    X(write, 11)      /* ufid buf bytes                       bytes                                    */ \
+    X(lseek, 12)      /* ufid offset whence                   new offset                               */ \
+    X(fstat, 13)      /* ufid struct file_stat *              0                                        */ \
+    X(stat, 14)       /* path struct file_stat *              0                                        */ \
+    X(ftruncate, 15)  /* ufid size                            0                                        */ \
+    X(fsync, 16)      /* ufid                                 0                                        */ \
+    X(unlink, 17)     /* path                                 0                                        */ \
+    X(rename, 18)     /* path path                            0                                        */ \
+    X(link, 19)       /* path path                            0                                        */ \
+    X(mkdir, 20)      /* path mode                            0                                        */ \
+    X(rmdir, 21)      /* path                                 0                                        */ \
+    X(readdir, 22)    /* ufid buf bytes                       bytes of struct file_dirent records      */ \
+    X(access, 23)     /* path mode                            0                                        */ \
+    X(readstart, 24)  /* ufid bytes                           0                                        */ \
+    X(readend, 25)    /* ufid buf                             bytes; of the most recent readstart      */ \
+    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */  \
+    X(writeend, 27)   /* ufid                                 bytes; of the most recent writestart     */ \
+    X(ionode, 28)     /* ufid                                 address of the file's server (N_k)       */ \
+    X(monitor, 29)    /* struct abi_monitor *                 0                                        */ \
+    X(statfs, 30)     /* ufid struct file_statfs *            0                                        */ \
+    X(disk_info, 31)  /* drive struct abi_drive *             0            I/O nodes only              */ \
+    X(disk_io, 32)    /* drive write? sector buf sectors      0            I/O nodes only              */ \
+    X(iochannel, 33)  /* ufid channel                         0; channel -1: the nearest               */ \
+    X(ngetp, 34)      /* bytes                                address of a buffer                      */ \
+    X(nwritep, 35)    /* buffer bytes dest type               0; the caller no longer has the buffer  */  \
+    X(nreadp, 36)     /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
+    X(nrelp, 37)      /* buffer                               0                                        */ \
+    X(sleep, 38)      /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
+    X(sigaction, 39)  /* signal, enum abi_action, signals     0; caught signals call the dispatcher    */ \
+                      /* to block meanwhile, dispatcher                                                */ \
+    X(sigblock, 40)   /* signals to block, to unblock         the signals blocked before               */ \
+    X(sigreturn, 41)  /* struct abi_signal *                  resumes where the signal interrupted     */ \
+    X(kill, 42)       /* node, procid << 16; signal           0                                        */ \
+    X(pread, 43)      /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(pwrite, 44)     /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(rexec, 45)      /* node nodes struct abi_program *      0; on the caller's node: does not return */ \
+    X(rwait, 46)      /* node                                 exit status of its program, once ended   */ \
+    X(sigpending, 47) /*                                     signals that are pending                 */  \
+    X(sigsuspend, 48) /* signals blocked instead             -EINTR, after a handler                  */  \
+    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the signal taken; -EAGAIN: time is over  */ \
+    X(chdir, 50)      /* path                                 0                                        */ \
+    X(fdpath, 51)     /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */ \
+                      /* working directory; buf bytes         which it was opened                      */ \
+    X(lstat, 52)      /* path struct file_stat *              0                                        */ \
+    X(symlink, 53)    /* target path                          0                                        */ \
+    X(readlink, 54)   /* path buf bytes                       bytes                                    */ \
+    X(setattr, 55)    /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */ \
+    X(fsetattr, 56)   /* ufid struct file_attr *              0                                        */ \
+    X(itimer, 57)     /* struct abi_itimer *, its old one *   0; either may be 0                       */ \
+    X(sync, 58)       /*                                      0; every volume has written back         */ \
+    X(cwrite, 59)     /* buf bytes dest type context          as nwrite, in a library's context        */ \
+    X(cread, 60)      /* buf bytes src type context           as nread; contexts: system.h             */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -90,13 +91,14 @@ struct abi_whoami {
     int32_t dim;  /* of the subcube */
 };
 
-/* SIGALRM comes at_cycles, and then every interval_cycles. */
+/* SIGALRM arrives at at_cycles, then every interval_cycles. */
 struct abi_itimer {
     uint64_t at_cycles;       /* absolute; ~0: never */
     uint64_t interval_cycles; /* 0: once */
 };
 
-/* The NCU's time stamps of the last user or file message that this process sent, and of the last it took. */
+/* The NCU's time stamps of the last program or file message that this process sent, and of the last that it received;
+ * counts of messages. */
 struct abi_monitor {
     uint64_t sent_start_cycles; /* SEND executed */
     uint64_t sent_done_cycles;  /* last byte delivered; 0 while it is under way */
@@ -104,21 +106,22 @@ struct abi_monitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
-    uint64_t landed;  /* messages that the NCU wrote into the memory of this process, while it waited in nread; */
-    uint64_t copied;  /* those that were copied to it */
-    uint64_t mapped;  /* and those whose pages nreadp gave it */
-    uint64_t resent;  /* by this node since boot: messages sent again after damage */
-    uint64_t damaged; /* messages that came here damaged */
-    uint64_t missed;  /* messages to this process that were given up; nread and ntest tell of them, too */
+    uint64_t landed;  /* messages that the NCU wrote straight into this process's memory while it waited in nread */
+    uint64_t copied;  /* messages that the kernel copied to it */
+    uint64_t mapped;  /* messages whose pages nreadp mapped */
+    uint64_t resent;  /* messages that this node has sent again after damage, since boot */
+    uint64_t damaged; /* messages that reached this node damaged, since boot */
+    uint64_t missed;  /* messages to this process that were given up; nread and ntest report them with EIO */
 };
 
 enum abi_action { SIGNAL_DEFAULT, SIGNAL_IGNORE, SIGNAL_CATCH }; /* for sigaction */
 
-/* What the dispatcher of signals gets in a1, on the process's own stack: what it goes back to by sigreturn. The
- * dispatcher gets the signal in a0, and of a fault the address in a2; it must leave FP registers alone, too. */
+/* The context that a signal interrupted. The kernel pushes it onto the process's stack and calls the signal dispatcher
+ * with the signal in a0, this structure's address in a1 and, for a fault, the faulting address in a2. sigreturn
+ * restores it. The dispatcher must also preserve the FP registers. */
 struct abi_signal {
     uint64_t pc, ra, sp, t[7], a[8];
-    uint64_t blocked; /* signals that were blocked before */
+    uint64_t blocked; /* the signals blocked before, which sigreturn restores */
     uint64_t pad;
 };
 
@@ -126,15 +129,15 @@ struct abi_signal {
 #define ABI_ARGUMENTS_MAX_BYTES (64u << 10)
 
 struct abi_segment {
-    uint64_t va, data;              /* data: where its bytes are in the caller's memory */
-    uint64_t file_bytes, mem_bytes; /* what file_bytes leave of mem_bytes is zero */
+    uint64_t va, data;              /* data: address of the bytes in the caller's memory */
+    uint64_t file_bytes, mem_bytes; /* the last mem_bytes - file_bytes are zero */
     uint64_t writable;
 };
 
 struct abi_program { /* for rexec */
     uint64_t entry;
     uint64_t segment;   /* address of struct abi_segment[segments], ascending */
-    uint64_t arguments; /* address of argc strings with their NULs, one after the other */
+    uint64_t arguments; /* address of argc consecutive strings, each with its NUL */
     uint64_t name;      /* address of a string, for messages to the user */
     uint32_t segments, argc, arg_bytes;
     uint32_t procs;                               /* processes on each node */
@@ -154,9 +157,9 @@ struct abi_drive {
 #define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)
 
-/* Two of nread's types have a second meaning: a process may ask, by explicit type, for replies to its own readstart and
- * writestart: N_REPLY(N_FREAD) and N_REPLY(N_FWRITE), from a server or, while one is to come, from any. It then gets
- * struct file_reply and the data; the operation is ended as by readend or writeend. src gives the I/O node's address.
- * nsdisk may ask for all. */
+/* nread of type N_REPLY(N_FREAD) or N_REPLY(N_FWRITE), named explicitly, receives the reply to the process's own
+ * readstart or writestart, from a given server or, while a reply is outstanding, from any. The buffer gets struct
+ * file_reply and the data, src the I/O node's address; the operation has then ended as by readend or writeend.
+ * nsdisk may receive every type. */
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The one list of errors that cross a message or trap boundary: name, number, text.
- * The numbers are newlib's errno values, so that a node sets errno = -status; the host translates
- * its own errno by name. On the wire and out of traps an error is the negative number.
+ *
+ * The numbers are newlib's errno values, so a program sets errno = -status; the host translates its own errno by name.
+ * Replies and trap results carry an error as the negative number.
  */
 #ifndef NCUBE_ERRORS_H
 #define NCUBE_ERRORS_H

@@ -20,8 +20,8 @@
  *
  * Every address that Vertex hands to the NCU is node-physical: an offset into its own window.
  *
- * Code in the shared region is translated by QEMU once for all harts of the cabinet. QEMU does not see ncube's stores:
- * what may have been executed there is never written again.
+ * QEMU translates code in the shared region once for all harts of the cabinet. QEMU does not see ncube's stores, so
+ * ncube never overwrites code there that a hart may have executed.
  */
 #ifndef NCUBE_MACHINE_H
 #define NCUBE_MACHINE_H
@@ -95,61 +95,62 @@ struct boot_info { /* at CABINET_BOOT_INFO, written by ncube before any hart sta
 _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 
 /* ---- NCU instructions ----------------------------------------------------------------------
- * `slti x0, x0, op`: a RISC-V HINT. It counts only at addresses of the shared region. Arguments are
- * taken from mailbox.arg, answers are in mailbox.ans when the instruction is done.
+ * An NCU instruction is `slti x0, x0, op`, a RISC-V HINT, executed in the shared region; elsewhere it does nothing.
+ * It reads its arguments from mailbox.arg and has left its answers in mailbox.ans when it completes.
  *
  *  op          arguments                               answers, effect
  *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
  *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX.
- *                                                      The first one of an interrupt, or after ENTER's answer, has
- *                                                      been done for the hart while it was stopped: it finds n there
+ *                                                      ncube executes the first CAUSES of an interrupt, or after
+ *                                                      ENTER's answer, while the hart is stopped: n is there already
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
  *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
  *                                                      SEND_DONE gives the buffer back: see REAP, SENT
- *  ARM         channel, addr, bytes                    arms (or re-arms) the one receive of a channel
+ *  ARM         channel, addr, bytes                    arms, or re-arms, a channel's only receive buffer
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
  *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
- *  REAP        1 or 0                                  1: a SEND_DONE is a cause like any other. 0, as after boot:
- *                                                      without an error it is no cause, and waits for SENT. On a
- *                                                      machine with faults always 1
- *  CHARGE      cycles                                  the clock goes on by so much at once
- *  SENT                                                as CAUSES, for the SEND_DONE that wait
- *  ENTER                                               first thing in a trap from U-mode that is not the
- *                                                      interrupt. ans0 = 0: go on with the trap; else: handle what
- *                                                      was due before (CAUSES ... END), then ENTER again
- *  END                                                 last thing in handling what was due: the clock is that of what
- *                                                      was held up, later by what the handling took
- *  DROP                                                instead of END: what was interrupted never goes on, and what
- *                                                      it did ahead of the cause never was; the handler's clock stays
- *  LEAVE                                               in the straight run of instructions to sret: user code goes
- *                                                      on. After END the clock is once more what END has made it:
- *                                                      the way back costs nothing. mailbox.exact: user code stops in
- *                                                      time for what comes next
+ *  REAP        1 or 0                                  1: every SEND_DONE is a cause. 0, the state after boot: only
+ *                                                      a failed send is a cause; the others wait for SENT. A
+ *                                                      machine with faults is always in state 1
+ *  CHARGE      cycles                                  advances the node's clock
+ *  SENT                                                as CAUSES, for the SEND_DONEs that wait
+ *  ENTER                                               the first action of a trap from U-mode other than the
+ *                                                      interrupt. ans0 = 0: go on with the trap; else handle the
+ *                                                      causes due before it (CAUSES ... END), then ENTER again
+ *  END                                                 the last action of a handler: the clock becomes that of the
+ *                                                      interrupted code, plus the cycles that the handler took
+ *  DROP                                                instead of END: the interrupted code never resumes, and what
+ *                                                      it did ahead of the cause is undone; keeps the handler's clock
+ *  LEAVE                                               just before sret, without a branch between: resumes user
+ *                                                      code. After END it sets the clock to END's time again, so the
+ *                                                      way back is free. If mailbox.exact is set, user code stops in
+ *                                                      time for the next cause
  *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
- *                                                      the same bytes: in the text pool, or where they are
+ *                                                      the same bytes: in the text pool, or in place
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
  *
- * SEND, ARM, TIMER, DISK, REAP and END are posted: the instruction completes at once, the effect has its time stamp.
- * At most NCU_POSTED posts between two other operations go without the hart being stopped.
+ * SEND, ARM, TIMER, DISK, REAP and END are posted: the instruction completes at once, and its effect carries the time
+ * at which it was executed. The hart runs through up to NCU_POSTED posts between two other operations; the next post
+ * stops it.
  */
-/* Order after damage. When a message from one node to another was damaged, everything that follows it on that way
- * fails, too, with NCU_EPARITY: what is in the network is refused on arrival, what is sent after the sender's NCU has
- * reported the damage does not start. The first SEND with this mark ends that. So a sender that waits until nothing of
- * its own to that node is under way, and then sends again what has failed, in order, the first one marked, keeps the
- * order. */
+/* Order after damage. After a message from one node to another was damaged, every later message between the two also
+ * fails with NCU_EPARITY: the receiver refuses those already in the network, and those sent after the sender's NCU has
+ * reported the damage do not start. The first SEND with this mark ends this state. A sender therefore keeps the order
+ * if it waits until none of its messages to that node is under way, and then sends the failed ones again in order, the
+ * first one marked. */
 #define NCU_SEND_RESTART (1ull << 32)
 
-/* SEND to a whole subcube: dest is its lowest node; all of its nodes get the message but the sender, who must be one of
- * them. The buffer is given back when the sender's own channels have carried it. Not on a machine with faults, where
- * nobody could tell who lacks it: mailbox.broadcasts is 0 then, and such a SEND fails with NCU_EDEST. */
+/* SEND to a whole subcube: dest is its lowest node. Every node of the subcube except the sender, which must be in it,
+ * gets the message. SEND_DONE comes when the sender's own channels have carried it. A machine with faults, where the
+ * sender could not learn which nodes missed it, has mailbox.broadcasts = 0 and fails such a SEND with NCU_EDEST. */
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
 #define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
 
-/* What an interrupt costs beside the work between CAUSES and END: saving and restoring registers, the way in and
- * out. Charged for every interrupt alike, however its hart happened to be stopped. */
+/* The cost of an interrupt beyond the work between CAUSES and END: entry, exit, saving and restoring registers. Every
+ * interrupt is charged this, wherever its hart was stopped. */
 #define NCU_INTERRUPT_CYCLES 200u
 
 enum ncu_op {
@@ -173,14 +174,14 @@ enum ncu_op {
     NCU_OPS
 };
 
-/* What an idle node waits for, for the report of a deadlock: IDLE's first argument. */
+/* IDLE's first argument: the reason for waiting, which a deadlock report prints. */
 enum ncu_wait {
     NCU_WAIT_PROCESS = 0, /* a program to run */
     NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type with its context or NCU_WAIT_ANY */
-    NCU_WAIT_REPLY = 2,   /* a file server's answer: its address, the reply's type */
-    NCU_WAIT_MEMORY = 3,  /* a send to end and give its buffer back */
+    NCU_WAIT_REPLY = 2,   /* a file server's reply: the server's address, the reply's type */
+    NCU_WAIT_MEMORY = 3,  /* the end of a send, which frees its buffer */
     NCU_WAIT_DISK = 4,    /* a drive: its number */
-    NCU_WAIT_TIME = 5,    /* the clock; or a signal, if it has none set */
+    NCU_WAIT_TIME = 5,    /* the timer; without a timer, a signal */
 };
 #define NCU_WAIT_ANY (~0ull)
 
@@ -190,9 +191,9 @@ enum ncu_wait {
 #define DRIVE_MAX         7u  /* per I/O node's controller [P0 section 3] */
 #define VOLUME_NAME_BYTES 16u /* with the final NUL */
 
-/* Why the NCU interrupts, or ends IDLE. */
+/* The reasons for which the NCU interrupts a node or ends IDLE. */
 enum ncu_cause_kind {
-    CAUSE_RECV_HEADER = 1, /* a message waits at `channel`: nothing armed, or too small for `bytes` */
+    CAUSE_RECV_HEADER = 1, /* a message waits at `channel`, which has no armed buffer, or none that holds `bytes` */
     CAUSE_RECV_DONE,       /* the armed buffer at `addr` holds `bytes` bytes; the channel is unarmed */
     CAUSE_SEND_DONE,       /* the send with `cookie` has left the buffer; status 0 (a cause only by REAP) or NCU_E... */
     CAUSE_TIMER,
@@ -203,17 +204,17 @@ enum ncu_cause_kind {
 enum {
     NCU_OK = 0,
     NCU_EADDR = -1,   /* buffer outside the node's memory, or misaligned */
-    NCU_EDEST = -2,   /* no such node, or no way to it */
-    NCU_EPARITY = -3, /* the message was damaged on its way, or came after one that was and before its RESTART */
+    NCU_EDEST = -2,   /* no such node, or no path to it */
+    NCU_EPARITY = -3, /* the message was damaged, or followed a damaged one without a RESTART between */
     NCU_EDRIVE = -4,  /* no such drive or sector */
     NCU_EMEDIA = -5,  /* the drive reports a failure */
-    NCU_ELINK = -6,   /* a channel on the way is dead; nothing has arrived */
+    NCU_ELINK = -6,   /* a channel on the path is dead; nothing has arrived */
 };
 
 struct ncu_cause {
     uint32_t kind;
-    uint32_t channel; /* RECV: the receiving node's channel number; SEND_DONE: how many other messages of this node
-                       * to that one are under way */
+    uint32_t channel; /* RECV: the receiving node's channel number; SEND_DONE: the number of other messages under way
+                       * from this node to that one */
     uint32_t node;    /* RECV: sender's address, given by the hardware; SEND_DONE: the destination's */
     int32_t status;
     uint64_t tag;   /* RECV: the sender's 32-bit tag (in the 8-byte header on the wire) */
@@ -231,11 +232,11 @@ _Static_assert(sizeof(struct ncu_cause) == 64, "ncu_cause layout");
 #define NCU_POSTED     16u
 #define NCU_MAGIC      0x32554e434555424eull
 
-/* What Vertex charges for a message beside its own instructions; all 0: nothing. For each byte of the payload, too, on
- * either side. */
+/* Cycles that Vertex charges for a message beyond its own instructions: once at the sender, once at the receiver, and
+ * on both sides for the payload. All 0: no extra charge. */
 struct software_cost {
     uint32_t send_cycles, receive_cycles;
-    uint32_t kb_cycles; /* for 1024 bytes */
+    uint32_t kb_cycles; /* for each 1024 bytes */
 };
 
 struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
@@ -255,9 +256,9 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
     struct software_cost software;
     char pad[0x178 - 0x080 - 0x20 - 24 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
-    /* 0x178 written by Vertex. Read at LEAVE: not 0 when user code can see where an interrupt falls */
-    uint32_t exact;
-    uint32_t copies; /* of messages, in all; written by Vertex, read at IDLE; may wrap */
+    /* 0x178 written by Vertex */
+    uint32_t exact;  /* not 0: user code can see where an interrupt falls; the plugin reads it at LEAVE */
+    uint32_t copies; /* payloads copied since boot; may wrap; ncube reads it at IDLE */
     /* 0x180 */
     uint32_t inject[NCU_INJECT_MAX]; /* injector only */
     /* 0x200 */

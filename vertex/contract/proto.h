@@ -1,13 +1,13 @@
 /*
- * The file protocol: what Vertex asks of an nsdisk or of the front end, and what comes back.
- * Message in, message out. Both ends are little-endian; every structure is naturally aligned.
+ * The file protocol: requests from Vertex to an nsdisk or to the front end, and their replies, one message each.
+ * Both ends are little-endian; every structure is naturally aligned.
  *
  *   request   tag type N_Fxxx            struct file_request, name, second name, data
  *   reply     tag type N_REPLY(N_Fxxx)   struct file_reply, then the result's payload
  *
- * A server answers the requests of one client process in the order of their arrival, each exactly once.
- * The client is (sender's node address, procid in the tag); the tag's layout is in vertex/contract/system.h.
- * File offsets are the client's business: every read and write names its own.
+ * A server answers each request exactly once, and those of one client process in order of arrival. A client is
+ * identified by the sender's node address and the procid in the tag (vertex/contract/system.h). The client keeps file
+ * offsets: every read and write names its own.
  *
  *   request     fields                                           reply payload        status >= 0
  *   N_FOPEN     drive name flags(N_O_*) mode                     struct file_opened   0
@@ -29,8 +29,8 @@
  *   N_FACCESS   drive name mode (R_OK 4, W_OK 2, X_OK 1)                              0
  *   N_FEXIT     (none): drop every file of this client                                0
  *   N_FSTATFS   drive                                            struct file_statfs   0
- *   N_FSYMLINK  drive name (the new link) data (what it says)                         0
- *   N_FREADLINK drive name bytes                                 what it says         bytes of it
+ *   N_FSYMLINK  drive name (the new link) data (its target)                           0
+ *   N_FREADLINK drive name bytes                                 the link's target    bytes of it
  *   N_FSYNCALL  (none): write everything back                                         0
  *   N_FSETATTR  sfid data (struct file_attr)                                          0
  *   N_FSETATTRNAME drive name flags(N_O_NOFOLLOW) data (struct file_attr)             0
@@ -72,11 +72,12 @@ enum file_op { FILE_OPS(FILE_OP_ENUM) };
 /* N_FOPEN's number is the original's [P0 section 3]. */
 
 #define N_REPLY(type)           ((type) | 0x80u)
-#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the family, also what it does not use */
+#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the whole range, unused numbers too */
 #define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
 
-#define FILE_IO_MAX_BYTES (1u << 20) /* data in one read or write message, */
-/* and where an nsdisk serves, a sixteenth of a node's memory: all nodes have the same. nsdisk keeps so much for it. */
+#define FILE_IO_MAX_BYTES (1u << 20) /* most data in one read or write message */
+/* The most data in one message to or from an nsdisk: FILE_IO_MAX_BYTES, or a sixteenth of a node's memory if that is
+ * less. nsdisk reserves this much. All nodes have equal memory, so both ends compute the same. */
 static inline uint32_t file_io_bytes(uint64_t ram_bytes)
 {
     return ram_bytes / 16 < FILE_IO_MAX_BYTES ? (uint32_t)(ram_bytes / 16) : FILE_IO_MAX_BYTES;
@@ -93,13 +94,13 @@ enum {
     N_O_CREAT = 0x200,
     N_O_TRUNC = 0x400,
     N_O_EXCL = 0x800,
-    N_O_SYNC = 0x2000,       /* Vertex's, which asks for N_FSYNC behind each write */
-    N_O_NOFOLLOW = 0x100000, /* not of N_FOPEN: the link itself */
+    N_O_SYNC = 0x2000,       /* handled by Vertex, which sends N_FSYNC after each write */
+    N_O_NOFOLLOW = 0x100000, /* not in N_FOPEN: act on the link itself */
     N_O_DIRECTORY = 0x200000,
 }; /* newlib's values */
 
 struct file_request {
-    uint32_t seq; /* the client's; echoed */
+    uint32_t seq; /* chosen by the client; the reply repeats it */
     uint16_t drive;
     uint16_t pad;
     uint32_t flags;
@@ -138,13 +139,13 @@ struct file_opened {
 _Static_assert(sizeof(struct file_opened) == 80, "file_opened layout");
 
 struct file_appended {
-    uint64_t end; /* where the bytes that were written end in the file */
+    uint64_t end; /* file offset just after the written bytes */
 };
 _Static_assert(sizeof(struct file_appended) == 8, "file_appended layout");
 
 struct file_dirent { /* name_bytes bytes of name follow, then zeros to a multiple of 8 */
     uint64_t ino;
-    uint64_t next; /* offset that continues after this record */
+    uint64_t next; /* offset at which N_FREADDIR continues after this record */
     uint16_t record_bytes;
     uint16_t name_bytes;
     uint32_t type; /* 0 unknown, 1 regular, 2 directory, 7 symbolic link: ext2's numbers */
@@ -162,7 +163,7 @@ _Static_assert(sizeof(struct file_statfs) == 40, "file_statfs layout");
 #define FILE_MODE_REGULAR   0100000u
 #define FILE_MODE_DIRECTORY 0040000u
 
-enum { /* file_attr.what: attributes that are to be set */
+enum { /* file_attr.what: the attributes to set */
        FILE_ATTR_MODE = 1,
        FILE_ATTR_UID = 2,
        FILE_ATTR_GID = 4,
@@ -183,7 +184,7 @@ _Static_assert(sizeof(struct file_attr) == 32, "file_attr layout");
 #define SFID_STDIN  0ull
 #define SFID_STDOUT 1ull
 #define SFID_STDERR 2ull
-/* Their `mode` tells a terminal from anything else; a program sees nothing more of what they are. */
+/* Their `mode` says whether a stream is a terminal; a program learns nothing else about the host's stream. */
 #define FILE_TERMINAL_MODE 0020620u
 #define FILE_STREAM_MODE   0020600u
 

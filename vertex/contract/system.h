@@ -9,51 +9,51 @@
  *   | to procid  | context | from procid |  type                  |
  *   +------------+---------+-------------+------------------------+
  *
- * procid tells the processes of a node apart, 0 .. procs-1. A context is a space of types of its own: what is sent in
- * one is never received in another. In context 0, types 0-32767 belong to programs, the rest to the system.
+ * procid numbers the processes of a node, 0 .. procs-1. Each context has types of its own: a message sent in one
+ * context is never received in another. In context 0, types 0-32767 belong to programs, the rest to the system.
  *
- *   0  CONTEXT_PROGRAM   nwrite, nread: types to 0x7fff; and the system's messages, from 0x8000 on
- *   1  CONTEXT_HIGH      the program's types from 0x8000 on, which so never meet the system's
- *   2  CONTEXT_SYNC      nsync; its type is the caller's
- *   3  CONTEXT_GROUP     the library's other calls of all nodes (images/lib/group.h)
+ *   0  CONTEXT_PROGRAM   nwrite and nread, types to 0x7fff; the system's messages, types from 0x8000
+ *   1  CONTEXT_HIGH      nwrite and nread, types from 0x8000, kept apart from the system's
+ *   2  CONTEXT_SYNC      nsync; the type is its caller's
+ *   3  CONTEXT_GROUP     the library's other global operations (images/lib/group.h)
  *   4  .. CONTEXT_MOST   free, for libraries
  *
- * A wildcard of a program sees 0 and 1, but for the system's types. Contexts from 2 on are for the traps cwrite and
- * cread only.
+ * A program's wildcard matches contexts 0 and 1 except the system's types. Only the traps cwrite and cread reach
+ * contexts from 2 on.
  *
  * Loading. A program is loaded on a part of a subcube, often all of it: the logical nodes part_first ..
- * part_first + part_nodes - 1. The front end sends each message of a load to the first of them. If the part is a
- * subcube itself, that node broadcasts it before it acts. Else, and on a machine with faults, without broadcasts, every
- * node passes it on to its children before it acts: the r-th node of the part to the (r + 2^k)-th for each k with 2^k
- * > r, as far as there are any. (A binomial spanning tree.) Messages of one load come in order. All parts of a job
- * get their N_LOAD_BEGIN before any gets its first N_LOAD_DATA, and those before any N_LOAD_START.
+ * part_first + part_nodes - 1. The front end sends each message of a load to the first node of the part. If the part
+ * is itself a subcube and the machine can broadcast, that node broadcasts the message before it acts on it. Otherwise
+ * each node forwards it along a binomial spanning tree before it acts: node r of the part to nodes r + 2^k of the part,
+ * for each k with 2^k > r. Messages of one load arrive in order. Every part of a job gets its N_LOAD_BEGIN before any
+ * part gets its first N_LOAD_DATA, and all N_LOAD_DATA come before any N_LOAD_START.
  *
  *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
  *                                                              exactly once per node and life, when its last
- *                                                              process has ended; of an I/O node, when nsdisk has
- *                                                              ended but by N_SHUTDOWN
+ *                                                              process has ended; from an I/O node, when nsdisk has
+ *                                                              ended other than by N_SHUTDOWN
  *   N_STARTED     node -> front end: struct job_exit (status is the life): a program of a life above 0 will run
  *   N_KILL        front end -> each node: struct load_job      the node answers with N_EXIT
- *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, `from` is then NODE_HOST
- *   N_LOST        node -> node: struct lost_notice             messages that do not come any more (vertex/message/lost.h);
- *                                                              or front end -> node, of a file reply
+ *   N_SIGNAL      node -> node of its job: struct signal_message; or front end -> node, with `from` = NODE_HOST
+ *   N_LOST        node -> node: struct lost_notice             messages that will not arrive (vertex/message/lost.h);
+ *                                                              or front end -> node, about a file reply
  *
- * A program may load another one on nodes whose program has ended, or in its own place (rexec.c). The front end says
- * which nodes those are, and gives each such load a number, its `life`, unique in the job; what a job begins with is
- * life 0. The process's own node then sends the messages of the load, as the front end does. These are requests, with
- * struct file_request and struct file_reply (vertex/contract/proto.h):
+ * A program may load another one on nodes whose program has ended, or in its own place (process/exec.c). The front end
+ * grants the nodes and gives each such load a number, its `life`, unique in the job; the programs with which a job
+ * begins are life 0. The caller's node then sends the messages of the load as the front end would. The requests for
+ * this use struct file_request and struct file_reply (vertex/contract/proto.h):
  *
- *   N_RCLAIM      sfid first node, offset how many, name of the program    status: the life. N_EBUSY, N_EINVAL
- *   N_RBEGUN      sfid life                status, when all its nodes have answered: 0, or why one could not be loaded
- *   N_RWAIT       sfid node                status, when it has ended: that of its program
+ *   N_RCLAIM      sfid first node, offset number of nodes, name of the program    status: the life. N_EBUSY, N_EINVAL
+ *   N_RBEGUN      sfid life                status, once all its nodes have answered: 0, or the error of one of them
+ *   N_RWAIT       sfid node                status, once the node's program has ended: its exit status
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
  *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
- *                 N_REPLY(N_SHUTDOWN) with struct file_reply; nsdisk then serves no more
+ *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request
  *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
  */
 #ifndef NCUBE_SYSTEM_H
@@ -68,9 +68,9 @@
 #define TAG_TO(tag)         (((tag) >> 24) & 0xffu)
 #define TAG_CONTEXT(tag)    (((tag) >> 19) & 0x1fu)
 #define TAG_FROM(tag)       (((tag) >> 16) & 0x7u)
-#define TAG_NUMBER(tag)     ((tag)&0xffffu) /* the type as its sender calls it */
+#define TAG_NUMBER(tag)     ((tag)&0xffffu) /* the type, without its context */
 
-/* Type and context in one: equal for no two messages that must be told apart. For context 0 it is the type itself. */
+/* Type and context in one number, as TAG_TYPE returns it. In context 0 it is the type itself. */
 #define IN_CONTEXT(context, type) ((uint32_t)(context) << 19 | (uint32_t)(type))
 #define TAG_TYPE(tag)             ((tag)&IN_CONTEXT(0x1f, 0xffff))
 #define TAG_ALL_TO                (0xffu << 24) /* masks */
@@ -85,9 +85,9 @@ enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTE
 
 /* The type of a program's own message, 0 .. 0xffff, with its context. */
 #define TYPE_OF_PROGRAM(type) ((uint32_t)(type) > N_TYPE_USER_MAX ? IN_CONTEXT(CONTEXT_HIGH, type) : (uint32_t)(type))
-/* A message of Vertex, of a server or the front end; */
+/* The message was sent by Vertex, a server or the front end. */
 #define TAG_IS_SYSTEM(tag) (((tag)&IN_CONTEXT(0x1f, 0x8000)) == 0x8000u)
-/* or what a program has sent by nwrite: the high types have both bits, the others none. */
+/* The message was sent by a program's nwrite: bit 15 and CONTEXT_HIGH are both set, or both clear. */
 #define TAG_IS_PROGRAM(tag) (((tag)&TAG_NOT_PROGRAM) == 0 && ((((tag) >> 15) ^ ((tag) >> 19)) & 1) == 0)
 
 enum system_type {
@@ -115,7 +115,7 @@ enum system_type {
 struct load_job {
     uint32_t job;
     uint32_t base;          /* N_KILL: address of logical node 0 */
-    uint32_t data_messages; /* N_LOAD_START: so many N_LOAD_DATA belong to the load */
+    uint32_t data_messages; /* N_LOAD_START: number of N_LOAD_DATA in the load */
     uint32_t life;          /* N_KILL */
 };
 _Static_assert(sizeof(struct load_job) == 16, "load_job layout");
@@ -127,11 +127,11 @@ struct load_begin {
     uint32_t part_first, part_nodes; /* logical nodes that get this program */
     uint32_t argc;
     uint32_t arg_bytes; /* all arguments with their NULs */
-    uint32_t volumes;   /* struct load_volume that follow the arguments, at the next multiple of 8 */
+    uint32_t volumes;   /* number of struct load_volume after the arguments, from the next multiple of 8 */
     uint64_t entry;
     uint64_t stack_bytes;
-    uint64_t heap_bytes; /* most; 0: as far as memory goes */
-    uint64_t comm_bytes; /* of memory that heap and stack leave to messages; 0: the default */
+    uint64_t heap_bytes; /* limit; 0: all free memory */
+    uint64_t comm_bytes; /* memory that heap and stack leave for messages; 0: the default */
     uint32_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
     uint32_t life;
 };
@@ -140,12 +140,12 @@ _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
 #define PROCS_MAX 8u /* processes on a node */
 _Static_assert(TAG_FROM(~0u) == PROCS_MAX - 1, "a tag has room for each of them");
 
-/* What ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN leave in the executable: an ELF note "ncube" of type
- * PROGRAM_NOTE. The front end's user may say otherwise. */
+/* ncc -Ncomm, -Nheap, -Nstack, -Nprocs and -dN write an ELF note "ncube" of type PROGRAM_NOTE into the executable.
+ * Options of `ncube run` and xnc override it. */
 #define PROGRAM_NOTE_NAME "ncube"
 #define PROGRAM_NOTE      1
 
-struct program_note { /* 0: not said */
+struct program_note { /* 0: not given */
     uint64_t stack_bytes, heap_bytes, comm_bytes;
     uint32_t procs;
     uint32_t dim_plus_1;
@@ -165,17 +165,17 @@ struct load_data {
     uint32_t job;
     uint32_t writable;   /* 0: text and constants; 1: data */
     uint64_t va;         /* any alignment; ascending within a load */
-    uint64_t bytes;      /* that follow */
-    uint64_t zero_bytes; /* after them, to be zero */
+    uint64_t bytes;      /* program bytes after this structure */
+    uint64_t zero_bytes; /* bytes of zero after those, in memory */
 };
 _Static_assert(sizeof(struct load_data) == 32, "load_data layout");
 
 enum {
     EXIT_NORMAL = 0,
-    EXIT_FAULT = 1,  /* the program did what the machine forbids; text says node, pc, cause, address */
-    EXIT_KILLED = 2, /* by N_KILL */
+    EXIT_FAULT = 1,  /* the processor faulted; text gives node, pc, cause, address */
+    EXIT_KILLED = 2, /* ended by N_KILL */
     EXIT_LOAD = 3,   /* could not be loaded; status is a negative n_error */
-    EXIT_SIGNAL = 4, /* by a signal that it does not handle; status is 128 + signal, text says from whom */
+    EXIT_SIGNAL = 4, /* ended by a signal without a handler; status is 128 + signal, text names the sender */
 };
 
 struct job_exit {
@@ -186,7 +186,7 @@ struct job_exit {
 };
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 
-struct exit_fault {              /* as it was at the fault */
+struct exit_fault {              /* the registers at the fault */
     uint64_t pc, address, cause; /* cause: scause */
     uint64_t x[31];              /* x1-x31: x[0] is ra, x[1] is sp */
 };
@@ -195,15 +195,15 @@ _Static_assert(sizeof(struct exit_fault) == 272, "exit_fault layout");
 struct signal_message {
     uint32_t job;
     uint32_t signal; /* newlib's number */
-    uint32_t procid; /* of the process that it is for */
-    uint32_t from;   /* who sent it: logical node, procid << 16; or NODE_HOST */
+    uint32_t procid; /* of the destination */
+    uint32_t from;   /* the sender: logical node | procid << 16, or NODE_HOST */
 };
 _Static_assert(sizeof(struct signal_message) == 16, "signal_message layout");
 
 struct lost_notice {
-    uint32_t tag; /* of the messages, all with one source and one destination */
+    uint32_t tag; /* of the lost messages, which have one source and one destination */
     uint32_t count;
-    uint32_t sequence; /* of a file reply */
+    uint32_t sequence; /* of a lost file reply */
     uint32_t pad;
 };
 _Static_assert(sizeof(struct lost_notice) == 16, "lost_notice layout");

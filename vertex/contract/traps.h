@@ -1,9 +1,9 @@
 /*
- * The traps of Vertex as functions: trap_NAME for every name of vertex/contract/abi.h's TRAP_LIST, which says what each
- * does. The result is >= 0, or a negative n_error.
+ * The traps of Vertex as functions: trap_NAME for every name in vertex/contract/abi.h's TRAP_LIST, which describes
+ * each. The result is >= 0, or a negative n_error.
  *
- * trap.c makes the functions from the list; here are their types. Part of libvertex, for the library itself and
- * for nsdisk; programs use the calls of vertex/include and of POSIX.
+ * This header declares them; images/lib/traps.c defines them from the list. They are part of libvertex, for the library
+ * itself and for nsdisk; programs use the calls of vertex/include and of POSIX.
  */
 #ifndef VERTEX_TRAPS_H
 #define VERTEX_TRAPS_H
@@ -13,9 +13,9 @@
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
 
-extern int trap_last_error; /* of the last call that failed, for nperror; negative; 0: none has */
+extern int trap_last_error; /* negative n_error of the last call that failed, for nperror; 0: no call has failed */
 
-/* A result, given back: noted if it is an error that no trap has returned. */
+/* Returns `result`. If that is negative, records it in trap_last_error: for errors that did not come from a trap. */
 static inline int trap_note(int result)
 {
     if (result < 0)
@@ -26,7 +26,7 @@ static inline int trap_note(int result)
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
-long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: wanted, then had */
+long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: in wanted, out received */
 long trap_test_message(int *src, int *type);                        /* ntest */
 long trap_read_buffer(void **buf, long bytes, int *src, int *type); /* nreadp */
 long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);

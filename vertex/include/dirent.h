@@ -12,7 +12,7 @@ enum { DT_UNKNOWN = 0, DT_DIR = 4, DT_REG = 8, DT_LNK = 10 };
 
 struct dirent {
     ino_t d_ino;
-    off_t d_off; /* where the next record is: of seekdir */
+    off_t d_off; /* position of the next record, for seekdir */
     unsigned short d_reclen;
     unsigned char d_type;
     unsigned char d_namlen;
@@ -22,9 +22,9 @@ struct dirent {
 typedef struct dir_stream DIR;
 
 DIR *opendir(const char *path);
-struct dirent *readdir(DIR *dir); /* the entry is the stream's, until the next call */
-DIR *fdopendir(int fd);           /* the descriptor is the stream's from then on */
-/* As readdir, into the caller's entry: *result is it, or NULL at the end. 0, or the error. */
+struct dirent *readdir(DIR *dir); /* the entry is valid until the next call on the same stream */
+DIR *fdopendir(int fd);           /* the stream takes over the descriptor, and closedir closes it */
+/* As readdir, into the caller's entry; *result points to it, or is NULL at the end. Returns 0 or an errno value. */
 int readdir_r(DIR *dir, struct dirent *entry, struct dirent **result);
 int closedir(DIR *dir);
 int dirfd(DIR *dir);
@@ -32,8 +32,8 @@ void rewinddir(DIR *dir);
 long telldir(DIR *dir);
 void seekdir(DIR *dir, long position);
 
-/* The entries that `select` takes (NULL: all), in the order of `compare` (NULL: the directory's own). Returns how many,
- * or -1 with errno. The array and each of its entries are the caller's to free. */
+/* Stores in *names an array of the entries for which `select` is not 0 (NULL: all), sorted by `compare` (NULL: in the
+ * directory's order). Returns their number, or -1 with errno. The caller frees each entry and the array. */
 int scandir(const char *path, struct dirent ***names, int (*select)(const struct dirent *),
             int (*compare)(const struct dirent **, const struct dirent **));
 int alphasort(const struct dirent **a, const struct dirent **b);

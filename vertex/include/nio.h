@@ -1,47 +1,50 @@
 /*
- * File transfers that go on while the program does.
+ * Asynchronous file transfers: a start begins one, the program goes on, and an end waits for it.
  *
- * A descriptor may have several of each kind under way; an end takes the most recent start of its kind [P0 section 3].
+ * A descriptor may have several reads and several writes under way; an end waits for the most recent start of its kind
+ * [P0 section 3].
  * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
  */
 #ifndef _NIO_H
 #define _NIO_H
 
-/* Asks for n bytes at the file offset, and moves the offset by n. Returns 0. Errors: EBADF, EINVAL, ENOMEM. */
+/* Starts reading n bytes at the file offset, and advances the offset by n. Returns 0. Errors: EBADF, EINVAL, ENOMEM. */
 int readstart(int fd, int n);
 
-/* Waits for the most recent readstart and stores its data. Returns the bytes, 0 at the end of the file.
- * Errors: EBADF; EINVAL when none is under way; EFAULT; what the server reports. */
+/* Waits for the most recent readstart and stores its data in buf. Returns the number of bytes, 0 at the end of the
+ * file. Errors: EBADF; EINVAL when no readstart is under way; EFAULT; any error of the server. */
 int readend(int fd, void *buf);
 
-/* Sends n bytes to be written at the file offset, and moves the offset by n; buf may be used again at once.
+/* Starts writing n bytes from buf at the file offset, and advances the offset by n. The caller may reuse buf at once.
  * Returns 0. Errors: EBADF, EINVAL, EFAULT. */
 int writestart(int fd, const void *buf, int n);
 
-/* Waits for the most recent writestart. Returns the bytes written. Errors: EBADF; EINVAL when none is under way;
- * what the server reports. */
+/* Waits for the most recent writestart. Returns the number of bytes written.
+ * Errors: EBADF; EINVAL when no writestart is under way; any error of the server. */
 int writeend(int fd);
 
-/* The address of the I/O node that serves fd (N_k [P0 section 3]), or of the front end. Errors: EBADF. */
+/* Returns the address of the I/O node that serves fd (N_k [P0 section 3]), or of the front end. Errors: EBADF. */
 int ionode(int fd);
 
-/* From now on this process's requests to the I/O node that serves fd, by whatever descriptor, go by that one of its
- * channels, 0-7; -1: by the nearest again, which is how they go at the start. Waits until all that the process has sent
- * has arrived. Replies come by the channel that is nearest to this node in any case. A channel that is not connected
- * makes the requests fail with EHOSTUNREACH.
- * Returns 0. Errors: EBADF; EINVAL fd is the front end's, or no such channel; ENFILE chosen for 16 I/O nodes
- * already. */
+/* Routes this process's further requests to the I/O node that serves fd, through any descriptor, over that node's
+ * channel 0-7; -1 selects the nearest channel again, which is the default. First waits until everything that the
+ * process has sent has arrived. Replies always take the channel nearest to this node. Over a channel that is not
+ * connected, requests fail with EHOSTUNREACH.
+ * Returns 0. Errors: EBADF; EINVAL: the front end serves fd, or there is no such channel; ENFILE: the process has
+ * already chosen channels of 16 I/O nodes. */
 int iochannel(int fd, int channel);
 
 /*
- * What failed last: the call of this header or of POSIX, the file, its server, and why, as one line without a new line:
+ * Returns one line, without a newline, about the last failure of a call of this header or of POSIX: the call, the file,
+ * its server and the reason. For instance:
  *
  *     open //df07/out: there is no volume df07 in this machine
  *     write //df00/out: volume df00 on I/O node 3 of board 1: no space left on volume
  *     open data.txt: front end: permission denied
  *
- * "" when nothing has failed. Stays until the next call of nfailed. Calls that succeed change nothing, so ask at once.
- * errno is not touched. Files of libpio are named by pio_failed_path.
+ * Returns "" if no call has failed. The text is valid until the next call of nfailed. A call that succeeds does not
+ * clear the failure, so call nfailed at once. errno is not touched. For files of libpio, pio_failed_path names the
+ * file.
  */
 const char *nfailed(void);
 

@@ -8,7 +8,8 @@
 
 #define NMON_CYCLES_PER_US 20 /* the NCU's clock is 20 MHz */
 
-/* The last message that this process sent, and the last that it took; its own and those of file calls. */
+/* Times of the last message that this process sent and of the last that it received, by message or file calls; counts
+ * of messages. */
 struct nmonitor {
     uint64_t sent_start_cycles; /* handed to the NCU */
     uint64_t sent_done_cycles;  /* last byte delivered; 0 while it is under way */
@@ -16,15 +17,15 @@ struct nmonitor {
     uint64_t recv_done_cycles;  /* last byte delivered here */
     uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
     uint64_t recv_bytes;
-    uint64_t landed;  /* messages that came straight into the program's memory, while it waited in nread; */
-    uint64_t copied;  /* those that were copied to it */
-    uint64_t mapped;  /* and those whose pages nreadp gave it */
-    uint64_t resent;  /* by this node since boot: messages sent again after damage */
-    uint64_t damaged; /* messages that came here damaged */
-    uint64_t missed;  /* messages to this process that were given up; nread and ntest tell of them, too */
+    uint64_t landed;  /* messages that the NCU wrote straight into this process's memory while it waited in nread */
+    uint64_t copied;  /* messages that the kernel copied to it */
+    uint64_t mapped;  /* messages whose pages nreadp mapped */
+    uint64_t resent;  /* messages that this node has sent again after damage, since boot */
+    uint64_t damaged; /* messages that reached this node damaged, since boot */
+    uint64_t missed;  /* messages to this process that were given up; nread and ntest report them with EIO */
 };
 
-/* Returns 0, or a negative error of <n_errno.h>: EFAULT. */
+/* Fills *monitor. Returns 0, or a negative error of <n_errno.h>: EFAULT. */
 int nmonitor(struct nmonitor *monitor);
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * Global operations: every node of the subcube calls the same one, and gets the same result. Where nodes have several
- * processes, those of one procid work together. Programs may call them without this header: it says what a call
- * without a prototype says, but for the types of the results.
+ * Global operations: every node of the subcube calls the same one, and all get the same result. If nodes run several
+ * processes, the processes of equal procid work together. Old programs may call those with int results without this
+ * header; the double ones need their prototypes.
  *
- * They send messages, which no nread or ntest of the program sees. A node that calls another operation, or none, makes
- * the others wait. If a message is lost for good, the node that wants it aborts, with a line that names the call and
- * both nodes.
+ * The operations exchange messages that no nread or ntest of the program sees. If a node calls a different operation,
+ * or none, the others wait. If a message is lost for good, its receiver aborts with a line that names the call and both
+ * nodes.
  */
 #ifndef _NPARA_PRT_H
 #define _NPARA_PRT_H
 
-/* The sum, the greatest and the least of the nodes' values. Sums of doubles are added in an order that depends on the
- * number of nodes only; sums of ints keep their low 32 bits. */
+/* Sum, maximum and minimum of the nodes' values. The order in which doubles are added depends only on the number of
+ * nodes; a sum of ints wraps to its low 32 bits. */
 int isumn(int value);
 int imaxn(int value);
 int iminn(int value);
@@ -19,7 +19,7 @@ double dsumn(double value);
 double dmaxn(double value);
 double dminn(double value);
 
-/* Copies the n bytes at buf on node 0 to buf on all others. n is the same everywhere. */
+/* Copies n bytes from buf on node 0 to buf on every other node. All nodes pass the same n. */
 void nbrdcst(void *buf, int n);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * Virtual time, the same on every node; 0 when the machine starts.
+ * Virtual time: one clock for all nodes, 0 when the machine starts.
  */
 #ifndef _NTIME_H
 #define _NTIME_H
 
-#define NTIME_TICK_US 128 /* of ntime */
+#define NTIME_TICK_US 128 /* a tick of ntime */
 
-/* The calendar's time at virtual time 0, for time(), gettimeofday() and files' times: 1996-01-01 00:00:00 UTC.
+/* Virtual time 0 as a date, for time(), gettimeofday() and the times of files: 1996-01-01 00:00:00 UTC.
  * A constant, so that two runs write the same bytes. */
 #define NTIME_EPOCH_S 820454400L
 
-/* Microseconds, to the cycle (0.05 µs). */
+/* Returns the virtual time in microseconds, exact to the cycle (0.05 µs). */
 double amicclk(void);
 
-/* Seconds; *us gets the microseconds beyond them. us may be NULL. */
+/* Returns the virtual time in whole seconds; *us gets the remaining microseconds. us may be NULL. */
 long n_time(int *us);
 
-/* Ticks of 128 µs. */
+/* Returns the virtual time in ticks of 128 µs. */
 long ntime(void);
 
 #endif

@@ -8,10 +8,10 @@
 #define N_DEST_ALL 0xffff /* nwrite: every node of the subcube, the sender included */
 #define N_TYPE_MAX 0xffff /* the types of programs are 0 .. N_TYPE_MAX */
 
-#define SIGMSGS 23 /* the signal of a message that arrives while no nread waits for it; as SIGIO of <signal.h> */
+#define SIGMSGS 23 /* raised when a message arrives that no nread waits for; equals SIGIO of <signal.h> */
 
-/* A process of the program: a node, and one of its processes. What nwrite takes as a destination, nread gives as a
- * source and npid returns. Process 0 is the node's number itself. */
+/* Names a process of the program by node and procid: a destination of nwrite, a source from nread, the result of npid.
+ * For process 0 it is the node's number itself. */
 #define N_PROCESS(node, procid) ((procid) << 16 | (node))
 #define N_NODE_OF(process)      ((process)&0xffff)
 #define N_PROCID_OF(process)    ((process) >> 16)

@@ -1,5 +1,5 @@
 /*
- * How full a volume is, as POSIX has it.
+ * The size and free space of a volume, as POSIX reports them.
  */
 #ifndef _SYS_STATVFS_H
 #define _SYS_STATVFS_H
@@ -10,8 +10,8 @@
 #define ST_NOSUID 2
 
 struct statvfs {
-    unsigned long f_bsize;  /* bytes of a block, */
-    unsigned long f_frsize; /* and of the units that are counted: the same */
+    unsigned long f_bsize;  /* bytes in a block */
+    unsigned long f_frsize; /* the unit of f_blocks, f_bfree and f_bavail; equals f_bsize */
     unsigned long f_blocks, f_bfree, f_bavail;
     unsigned long f_files, f_ffree, f_favail;
     unsigned long f_fsid;
@@ -19,7 +19,7 @@ struct statvfs {
     unsigned long f_namemax;
 };
 
-/* Both return 0, or -1 with errno: as statfs. */
+/* Both fill *st and return 0, or -1 with errno as from statfs. */
 int statvfs(const char *path, struct statvfs *st);
 int fstatvfs(int fd, struct statvfs *st);
 

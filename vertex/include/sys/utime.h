@@ -1,5 +1,5 @@
 /*
- * Times of a file. Stands in for newlib's header, which declares no function.
+ * The times of a file. Replaces newlib's header, which declares no function.
  */
 #ifndef _SYS_UTIME_H
 #define _SYS_UTIME_H
@@ -11,7 +11,7 @@ struct utimbuf {
     time_t modtime;
 };
 
-/* NULL: now. Returns 0, or -1 with errno. */
+/* Sets the access and modification times of path; NULL sets both to now. Returns 0, or -1 with errno. */
 int utime(const char *path, const struct utimbuf *times);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What machine this is.
+ * The names of the system and the machine.
  */
 #ifndef _SYS_UTSNAME_H
 #define _SYS_UTSNAME_H
@@ -8,13 +8,13 @@
 
 struct utsname {
     char sysname[_UTSNAME_BYTES];  /* "Vertex" */
-    char nodename[_UTSNAME_BYTES]; /* as gethostname: "node5", the node's number in its subcube */
+    char nodename[_UTSNAME_BYTES]; /* "node" and the node's logical number, as from gethostname: "node5" */
     char release[_UTSNAME_BYTES];
     char version[_UTSNAME_BYTES];
     char machine[_UTSNAME_BYTES];
 };
 
-/* Returns 0; -1 with EFAULT. */
+/* Fills *name. Returns 0, or -1 with errno: EFAULT. */
 int uname(struct utsname *name);
 
 #endif
