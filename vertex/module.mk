@@ -1,10 +1,11 @@
 # Vertex, the node kernel: build/lib/vertex.elf, one image for compute and I/O nodes.
 
 VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c shared/text.c memory/copy.c memory/string.c memory/page.c \
-    memory/kmem.c memory/vm.c message/ncu_calls.c trap/event.c message/queue.c message/msg.c message/resend.c \
-            trap/trap.c process/dispatch.c trap/timer.c trap/signal.c message/mail.c message/lost.c base/report.c \
-    process/proc.c process/tree.c process/load.c process/exec.c trap/syscall.c message/message.c \
-            file/path.c file/request.c file/name.c file/file.c file/async.c file/drive_traps.c
+            memory/kmem.c memory/vm.c base/ncu_calls.c trap/event.c message/queue.c message/msg.c \
+            message/console_line.c message/resend.c trap/trap.c process/dispatch.c trap/timer.c trap/signal.c \
+            message/mail.c message/lost.c process/report.c process/proc.c process/tree.c process/load.c process/exec.c \
+            trap/syscall.c message/message.c file/path.c file/request.c file/name.c file/file.c file/async.c \
+            file/drive_traps.c
 VERTEX_S := boot/boot.S trap/entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))
 

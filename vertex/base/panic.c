@@ -1,8 +1,9 @@
 #include "vertex/base/panic.h"
 
-#include "vertex/contract/system.h"
-#include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "vertex/base/ncu_calls.h"
 #include "vertex/shared/text.h"
 
 enum { LINE_BYTES = 256 };
@@ -16,21 +17,4 @@ void panic(const char *format, ...)
     size_t n = text_print_list(line, sizeof line, format, list);
     va_end(list);
     ncu_fault(line, n);
-}
-
-void console_print(const char *format, ...)
-{
-    struct message *m = msg_new(LINE_BYTES);
-    va_list list;
-
-    if (!m)
-        return;
-    char *line = (char *)m->payload;
-    size_t n = text_print(line, LINE_BYTES, "node 0x%x: ", MAILBOX->node);
-    va_start(list, format);
-    n += text_print_list(line + n, LINE_BYTES - 1 - n, format, list);
-    va_end(list);
-    line[n++] = '\n';
-    m->bytes = n;
-    msg_post(m, NODE_HOST, TAG(N_CONSOLE, 0, 0));
 }

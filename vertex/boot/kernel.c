@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 #include "vertex/base/addr.h"
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/machine.h"
 #include "vertex/memory/page.h"
 #include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/load.h"
 #include "vertex/trap/trap.h"

@@ -12,11 +12,11 @@
 
 #include "vertex/base/asm.h"
 #include "vertex/base/csr.h"
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/machine.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/page.h"
 #include "vertex/memory/vm.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/shared/text.h"
 
 _Static_assert(ASM_BOOT_INFO == CABINET_BOOT_INFO, "boot.S");

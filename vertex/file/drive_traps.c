@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"

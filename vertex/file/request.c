@@ -2,10 +2,10 @@
 
 #include <stddef.h>
 
-#include "vertex/base/charge.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/charge.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/dispatch.h"

@@ -5,11 +5,11 @@
 #include "vertex/base/addr.h"
 #include "vertex/base/attr.h"
 #include "vertex/base/csr.h"
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/ncu_calls.h"
 
 #define PTE_RIGHTS        (PTE_R | PTE_W | PTE_X)
 #define PTE_USER          (PTE_U | PTE_A | PTE_D)

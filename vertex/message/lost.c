@@ -2,11 +2,12 @@
 
 #include <stddef.h>
 
-#include "vertex/base/charge.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
+#include "vertex/message/charge.h"
+#include "vertex/message/console_line.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 
@@ -159,8 +160,8 @@ void lost_end(struct proc *p)
         untold += l->untold;
     }
     if (first && p->death.how == EXIT_NORMAL)
-        console_print("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d",
-                      untold, first->node - p->base, TAG_NUMBER(first->tag), -first->status);
+        console_line("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d", untold,
+                     first->node - p->base, TAG_NUMBER(first->tag), -first->status);
     while (p->lost)
         remove(&p->lost);
 }

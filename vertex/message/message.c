@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 #include "vertex/base/attr.h"
-#include "vertex/base/charge.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/charge.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"

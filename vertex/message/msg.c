@@ -4,10 +4,10 @@
 
 #include "vertex/base/addr.h"
 #include "vertex/base/attr.h"
+#include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/trap/trap.h"
 
 #define SPARES 16u

@@ -26,9 +26,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/machine.h"
 #include "vertex/memory/page.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
 
 #define MSG_ARMED_BYTES 16384u

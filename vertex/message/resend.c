@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/kmem.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
 
 struct record {          /* of a message to one destination that has failed at least once */

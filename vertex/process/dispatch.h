@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "vertex/message/ncu_calls.h"
+#include "vertex/base/ncu_calls.h"
 #include "vertex/trap/timer.h"
 
 #define SCHED_SLICE_CYCLES (5000u * CYCLES_PER_US)

@@ -3,15 +3,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
-#include "vertex/base/report.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/copy.h"
+#include "vertex/message/console_line.h"
 #include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/process/proc.h"
+#include "vertex/process/report.h"
 #include "vertex/process/tree.h"
 #include "vertex/shared/text.h"
 
@@ -133,7 +134,7 @@ static void begin(struct message *m)
     const struct load_begin *b = (const struct load_begin *)m->payload;
 
     if (m->bytes < sizeof *b || !begin_is_sound(m, b)) {
-        console_print("malformed N_LOAD_BEGIN of %u bytes ignored", m->bytes);
+        console_line("malformed N_LOAD_BEGIN of %u bytes ignored", m->bytes);
         return;
     }
     if (load.job == b->job && load.life == b->life)
@@ -304,7 +305,7 @@ void load_undeliverable(uint32_t node)
     if (load.active)
         return;
     if (!proc_has_job(load.job))
-        console_print("%s", load.text);
+        console_line("%s", load.text);
     for (uint32_t i = 0; i < PROCS_MAX; i++)
         if (proc_find(i))
             fail_process(proc_find(i));

@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 #include "vertex/memory/vm.h"
 #include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/message/queue.h"
 #include "vertex/trap/trap.h"
 

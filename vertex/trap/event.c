@@ -2,7 +2,6 @@
 
 #include "vertex/base/attr.h"
 #include "vertex/base/panic.h"
-#include "vertex/base/report.h"
 #include "vertex/contract/system.h"
 #include "vertex/file/drive_traps.h"
 #include "vertex/message/lost.h"
@@ -10,6 +9,7 @@
 #include "vertex/message/msg.h"
 #include "vertex/message/resend.h"
 #include "vertex/process/load.h"
+#include "vertex/process/report.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/timer.h"
 

@@ -4,7 +4,7 @@
 #ifndef VERTEX_EVENT_H
 #define VERTEX_EVENT_H
 
-#include "vertex/message/ncu_calls.h"
+#include "vertex/base/ncu_calls.h"
 
 /* Handles every cause that is due now. */
 void event_fetch(void);

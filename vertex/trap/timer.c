@@ -1,7 +1,7 @@
 #include "vertex/trap/timer.h"
 
-#include "vertex/base/report.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/report.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/trap.h"
 

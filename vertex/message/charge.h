@@ -1,15 +1,15 @@
 /*
- * What a message costs beside the kernel's own instructions, where the machine file says so (vertex/contract/machine.h, struct
- * software_cost): charged before it is sent, and when it is taken by its process. Messages for Vertex itself cost
- * nothing more. Where there is such a cost the short ways of sys_nwrite and mail_take_short are closed, so that they
- * need not ask.
+ * The cost of a message beyond the kernel's own instructions, if the machine file sets one (struct software_cost in
+ * vertex/contract/machine.h): charged before a process's message is sent, and when its receiver takes it. Messages for
+ * Vertex itself are free. While there is such a cost, sys_nwrite and mail_take_short do not use their short paths, which
+ * therefore need not ask.
  */
 #ifndef VERTEX_CHARGE_H
 #define VERTEX_CHARGE_H
 
 #include <stdbool.h>
 
-#include "vertex/message/ncu_calls.h"
+#include "vertex/base/ncu_calls.h"
 
 static inline bool charge_is_due(void)
 {

@@ -12,7 +12,6 @@
 
 #include "vertex/base/addr.h"
 #include "vertex/contract/machine.h"
-#include "vertex/message/queue.h"
 
 #ifdef __riscv
 #define MAILBOX ((struct ncu_mailbox *)(VERTEX_WINDOW_VA + NCU_MAILBOX_PA))
@@ -33,7 +32,7 @@ uint64_t ncu_causes(void);
 uint64_t ncu_sent(void);
 
 /* SEND_DONE with this cookie gives the buffer back: by ncu_sent, or as a cause, if it has failed or ncu_reap wants it.
- * `via`: the I/O node's channel, or MSG_VIA_NEAREST. */
+ * `via`: the I/O node's channel, or NCU_VIA_NEAREST. */
 static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint64_t tag, uint64_t cookie,
                             uint32_t via)
 {

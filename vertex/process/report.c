@@ -1,12 +1,12 @@
-#include "vertex/base/report.h"
+#include "vertex/process/report.h"
 
 #include <stddef.h>
 
+#include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/page.h"
 #include "vertex/message/msg.h"
-#include "vertex/message/ncu_calls.h"
 #include "vertex/trap/timer.h"
 
 #define FIRST_WAIT_CYCLES (CLOCK_HZ / 1000)

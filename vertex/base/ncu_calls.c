@@ -1,7 +1,6 @@
-#include "vertex/message/ncu_calls.h"
+#include "vertex/base/ncu_calls.h"
 
 #include "vertex/base/addr.h"
-#include "vertex/message/queue.h"
 
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type)
 {
