@@ -1,9 +1,9 @@
 /*
- * The three names of a byte of this node's memory.
+ * The three addresses of each byte of this node's memory.
  *
  *   kernel   VERTEX_WINDOW_VA + x    the pointer that Vertex uses
- *   node     x                       what the NCU takes: an offset into the window
- *   machine  addr_window + x         QEMU-physical: what page tables hold
+ *   node     x                       the offset into the window that the NCU takes
+ *   machine  addr_window + x         the QEMU-physical address that page tables hold
  *
  * Bytes of the shared region (Vertex's text, the built-in program) have equal kernel and machine addresses,
  * and no node address.

@@ -1,11 +1,11 @@
 /*
- * What the compiler is told about functions. The kernel is optimized as a whole (-flto) and mostly decides well by
- * itself. These are for the way of a short message only, from trap to program, where each is worth measured cycles
- * (docs/vertex.md, Messages); elsewhere write none.
+ * Inlining attributes for the path of a short message from trap to program, where each saves measured cycles
+ * (docs/vertex.md, Messages). Elsewhere use none: the compiler optimizes the kernel as a whole (-flto) and decides
+ * well.
  *
- *   INLINE   a step of that way with more than one caller: each has a body of its own, and no call
- *   APART    often called from there, but not by every message: its callers save no registers for it
- *   RARE     hardly ever called from there: apart, and away from what is in use
+ *   INLINE   a step of that path with several callers: inlined into each
+ *   APART    called often on that path, but not for every message: kept out of line, so its callers save no registers
+ *   RARE     hardly ever called on that path: kept out of line, in cold text
  */
 #ifndef VERTEX_ATTR_H
 #define VERTEX_ATTR_H

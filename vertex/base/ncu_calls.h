@@ -1,9 +1,8 @@
 /*
- * The network communication unit and the other devices behind its instructions (vertex/contract/machine.h).
+ * The NCU's instructions as functions (vertex/contract/machine.h): the network, the drives, the timer and the clock.
  *
- * An NCU instruction takes its arguments from the mailbox and leaves its answers there. The compiler is told
- * that it may read and change memory: DMA does.
- * Buffers are given as kernel pointers; the NCU gets node addresses.
+ * An NCU instruction reads its arguments from the mailbox and leaves its answers there. Each is a compiler barrier,
+ * because DMA reads and writes memory. Callers pass kernel pointers, which become node addresses here.
  */
 #ifndef VERTEX_NCU_CALLS_H
 #define VERTEX_NCU_CALLS_H
@@ -16,23 +15,24 @@
 #ifdef __riscv
 #define MAILBOX ((struct ncu_mailbox *)(VERTEX_WINDOW_VA + NCU_MAILBOX_PA))
 
-/* `op` is a constant: the instruction's immediate. */
+/* Executes the NCU instruction `op`, a constant, as it is the immediate of the slti. */
 #define ncu_execute(op) asm volatile("slti x0, x0, %0" : : "i"(op) : "memory")
-#else /* a host test's */
+#else /* host tests define these */
 extern struct ncu_mailbox host_mailbox;
 void host_ncu_execute(uint32_t op);
 #define MAILBOX         (&host_mailbox)
 #define ncu_execute(op) host_ncu_execute(op)
 #endif
 
-/* All three return the number of causes in MAILBOX->cause; NCU_CAUSES_MAX: there may be more. ncu_idle waits for some;
- * ncu_sent gives the SEND_DONE that are no causes. */
+/* All three fill MAILBOX->cause and return the number of causes; after NCU_CAUSES_MAX, call again for more. ncu_idle
+ * waits for a cause, and a deadlock report prints its arguments; ncu_causes takes those due now; ncu_sent takes the
+ * SEND_DONEs that are not causes. */
 uint64_t ncu_idle(enum ncu_wait why, uint64_t node, uint64_t type);
 uint64_t ncu_causes(void);
 uint64_t ncu_sent(void);
 
-/* SEND_DONE with this cookie gives the buffer back: by ncu_sent, or as a cause, if it has failed or ncu_reap wants it.
- * `via`: the I/O node's channel, or NCU_VIA_NEAREST. */
+/* Starts a message of `bytes` bytes. The NCU uses the buffer until SEND_DONE with this cookie, which ncu_sent returns;
+ * it is a cause if the send failed or after ncu_reap(1). `via` is the I/O node's channel to use, or NCU_VIA_NEAREST. */
 static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, uint64_t tag, uint64_t cookie,
                             uint32_t via)
 {
@@ -45,6 +45,7 @@ static inline void ncu_send(uint64_t node, const void *buffer, uint64_t bytes, u
     ncu_execute(NCU_SEND);
 }
 
+/* Arms the channel's receive buffer. */
 static inline void ncu_arm(uint32_t channel, const void *buffer, uint64_t bytes)
 {
     MAILBOX->arg[0] = channel;
@@ -53,26 +54,29 @@ static inline void ncu_arm(uint32_t channel, const void *buffer, uint64_t bytes)
     ncu_execute(NCU_ARM);
 }
 
+/* Starts a drive command on sectors of 512 bytes; CAUSE_DISK_DONE with this cookie ends it. */
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
 
-/* Whether the end of a send is a cause like any other. */
+/* Selects whether every SEND_DONE is a cause (1), or only that of a failed send (0). */
 void ncu_reap(int wanted);
-/* Pages that hold a program's text now: the machine address at which a hart is to execute them. */
+/* Returns the machine address at which the hart shall execute these pages, which hold a program's complete text. */
 uint64_t ncu_text(const void *pages, uint64_t bytes);
 
+/* Advances the node's clock. */
 static inline void ncu_charge(uint64_t cycles)
 {
     MAILBOX->arg[0] = cycles;
     ncu_execute(NCU_CHARGE);
 }
 
-uint64_t ncu_time(void);            /* cycles */
-void ncu_timer(uint64_t at_cycles); /* NCU_TIMER_NONE: none */
+uint64_t ncu_time(void);            /* returns the cycles since the machine started */
+void ncu_timer(uint64_t at_cycles); /* sets the only timer; NCU_TIMER_NONE turns it off */
 
-/* Entry of a trap from U-mode (entry.S has it as well); true: what was due before it must be handled first. */
+/* Enters a trap from U-mode, as entry.S also does. Returns 1 if causes due before the trap must be handled first. */
 int ncu_enter(void);
-void ncu_end(void);  /* what was due has been handled: posted, but the clock is set at once */
-void ncu_drop(void); /* instead of it: the process does not go on */
+void ncu_end(void);  /* ends the handling of causes; posted, but sets the clock at once */
+void ncu_drop(void); /* instead of ncu_end when the process never resumes */
+/* Stops the machine with this text. */
 _Noreturn void ncu_fault(const char *text, uint64_t bytes);
 
 #endif

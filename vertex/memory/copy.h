@@ -1,6 +1,6 @@
 /*
- * Moving bytes. Virtual time is charged per instruction, so these decide what a message costs the CPU: 64 bytes
- * per turn, about 0.8 cycles a byte where source and destination agree modulo 8, about 1.3 where not.
+ * Copying and clearing bytes. Virtual time is charged for each instruction, so these loops set a message's cost for the
+ * processor: 64 bytes a turn, about 0.8 cycles a byte if source and destination are equal modulo 8, else about 1.3.
  * Pure: host tests link it.
  */
 #ifndef VERTEX_COPY_H
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The areas do not overlap. */
+/* Copies `bytes` bytes between areas that do not overlap. */
 void copy_bytes(void *to, const void *from, size_t bytes);
 void copy_zero(void *to, size_t bytes);
 

@@ -1,8 +1,8 @@
 /*
  * Memory for objects of any size: messages, open files, process structures.
  *
- * Up to KMEM_SMALL_MAX bytes come from slabs, one page divided into equal cells of a size class; a page goes
- * back when its last cell does. Larger ones are whole pages. Addresses are multiples of 8.
+ * Objects of up to KMEM_SMALL_MAX bytes come from slabs, each a page divided into equal cells of one size class, which
+ * is freed with its last cell. Larger objects take whole pages. Addresses are multiples of 8.
  * Pure: host tests link it.
  */
 #ifndef VERTEX_KMEM_H
@@ -15,11 +15,12 @@
 
 #define KMEM_SMALL_MAX 2016u
 
-/* Contents undefined; NULL if there is no memory. The caller frees it with the same owner and size. */
+/* Returns an object of undefined contents, or NULL if there is no memory. The caller frees it with the same owner and
+ * size; kmem_free panics on others. */
 void *kmem_alloc(enum mem_owner owner, size_t bytes);
 void kmem_free(enum mem_owner owner, void *object, size_t bytes);
 
-/* Bytes asked for and not freed. */
+/* Returns the bytes that this owner class has allocated and not freed. */
 uint64_t kmem_owned(enum mem_owner owner);
 
 #endif

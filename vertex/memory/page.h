@@ -4,16 +4,16 @@
  * Free memory is a list of runs in ascending order, each described in its own first page, so that boot touches
  * one page and free memory costs the host nothing.
  *
- * A promise sets pages aside without choosing them: a program's heap, bss and stack are promised when they come
- * into being and get their pages at the first access, which then cannot fail. What is not promised is for
- * messages and kernel objects; PAGE_KEEP pages are never promised, so that a program cannot take the memory
- * that its own messages need.
+ * A promise reserves a number of pages without choosing them. A program's heap, bss and stack are promised when they
+ * are created and get their pages at the first access, which therefore cannot fail. Memory that is not promised serves
+ * messages and kernel objects. PAGE_KEEP pages are never promised, so a program cannot use up the memory that its own
+ * messages need.
  *
- * A process's pages lie where their addresses suggest (vm.h) if that is free, so that what is one piece to the
- * program is one piece to the NCU.
+ * A process's page gets the place that its address suggests (vm.h) if that is free, so that a buffer that is contiguous
+ * for the program is also contiguous for the NCU.
  *
  *   free >= promised           always
- *   free - promised            what page_alloc may hand out
+ *   free - promised            the pages that page_alloc may hand out
  *
  * Every page in use has an owner class; page_owned() of a class is 0 when its last object is gone.
  * Pure: host tests link it.
@@ -36,23 +36,24 @@ enum mem_owner {
     MEM_OWNERS
 };
 
-/* The memory from low to high, both page aligned, becomes free. */
+/* Makes the memory from low to high, both page aligned, free. Called once, at boot. */
 void page_init(void *low, void *high);
 
-/* A contiguous run, contents undefined; NULL if there is none beyond what is promised. */
+/* Returns a contiguous run of undefined contents, or NULL if the memory that is not promised has none. */
 void *page_alloc(enum mem_owner owner, uint32_t pages);
 void page_free(enum mem_owner owner, void *run, uint32_t pages);
 
-/* Promises pages; false if memory does not suffice. page_release takes back promises that were not used. */
+/* page_promise reserves pages, or returns false if there are too few. page_release returns promises that were not
+ * used. */
 bool page_promise(uint32_t pages);
 void page_release(uint32_t pages);
-/* Uses one promise up, with this page if it is free, else with any. */
+/* Uses up one promise and returns the page at `wished` if that is free, else any page. */
 void *page_take_promised(void *wished);
 
-/* So many bytes are never promised from now on; 0: PAGE_KEEP pages. What is promised already stays so. */
+/* Sets the number of bytes that later promises leave free; 0 sets PAGE_KEEP pages. Earlier promises stay valid. */
 void page_keep(uint64_t bytes);
 
-/* The longest run of free pages, in *pages its length. */
+/* Returns the longest run of free pages and stores its length in *pages. */
 void *page_longest_run(uint64_t *pages);
 
 uint32_t page_free_count(void);

@@ -13,15 +13,15 @@
  *   0xc0000000   | the window     |  supervisor
  *                +----------------+
  *
- * The page table is the only record. An entry is one of
- *   0                      nothing there
- *   PTE_DEMAND | rights    not valid: a page of zeros is promised (page.h) and comes at the first access
- *   PTE_V | rights         a page that belongs to the space, or, with PTE_SHARED, to the built-in program
- *   PTE_V | PTE_MOVED, R X text: the page of the space lies at home; the same bytes are executed where the entry says
- * Tables for promised pages are there from the start, so that a first access cannot fail.
+ * The page table is the only record of a space. An entry is one of
+ *   0                      unmapped
+ *   PTE_DEMAND | rights    not valid: a page of zeros is promised (page.h) and allocated at the first access
+ *   PTE_V | rights         a page that belongs to the space or, with PTE_SHARED, to the built-in program
+ *   PTE_V | PTE_MOVED, R X text: the space's own page lies at its home; the entry maps another copy of its bytes
+ * The tables for promised pages are allocated with the promise, so that a first access cannot fail.
  *
- * No sfence.vma when an entry becomes valid: a hart that still holds the old one faults again, and vm_fault fences
- * then.
+ * An entry that becomes valid needs no sfence.vma: a hart that has cached the old one faults again, and vm_fault then
+ * fences.
  */
 #ifndef VERTEX_VM_H
 #define VERTEX_VM_H
@@ -56,15 +56,15 @@ typedef uint64_t pte_t;
 #define VM_TABLE_ENTRIES     512
 #define VM_GUARD_BYTES       0x10000ull /* never mapped, between heap and stack */
 
-/* The root and tables that start.c builds. Every space's root has their entries for Vertex. */
+/* The root and tables that boot/machine_mode.c builds. Every space's root contains the root's entries for Vertex. */
 extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES], vm_kernel_leaf[VM_TABLE_ENTRIES];
 
-/* Homes. So that a program's buffers lie in one piece, the page for address va is, if it is free,
+/* Homes. To keep a program's buffers contiguous for the NCU, the page for address va is, if that is free,
  *
  *     home + (va - USER_TEXT_VA)             text, data, heap: upwards in the longest run of free memory
  *     home_top - (USER_STACK_TOP - va)       stack: downwards from that run's end
  *
- * The run's first VM_HOME_SKIP-th is left to the kernel, which takes the lowest free pages first.
+ * The first 1/VM_HOME_SKIP of the run is left to the kernel, which takes the lowest free pages first.
  */
 #define VM_HOME_SKIP 8u
 
@@ -73,7 +73,7 @@ extern pte_t vm_kernel_root[VM_TABLE_ENTRIES], vm_kernel_middle[VM_TABLE_ENTRIES
 struct vm {
     pte_t *root;
     char *home, *home_top;
-    uint64_t heap_bytes; /* most */
+    uint64_t heap_bytes; /* limit */
     uint64_t break_low;  /* where the heap starts */
     uint64_t break_now;
     uint64_t stack_low;
@@ -86,35 +86,36 @@ int vm_init(struct vm *vm); /* N_ENOMEM */
 void vm_free(struct vm *vm);
 void vm_activate(const struct vm *vm); /* NULL: Vertex's own table */
 
-/* Promises pages of zeros for all of [low, high) that is not there yet. N_ENOMEM changes nothing. */
+/* Promises pages of zeros for the unmapped pages of [low, high). N_ENOMEM, which changes nothing. */
 int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights);
-/* Bytes of a program, copied by stores (DMA never writes what is executed). Rights add up in a page that two
- * parts share. N_ENOMEM. */
+/* Copies bytes of a program into the space by stores, as DMA must never write executed memory. A page that two segments
+ * share gets the rights of both. N_ENOMEM. */
 int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rights);
-/* When all of the text is there, and before the space is active: it is to be executed where the NCU says (NCU_TEXT).
- * The pages that were loaded stay the space's, as if they were used. Costs the same wherever that is. */
+/* Maps the text where the NCU wants it executed (NCU_TEXT); called when all of it is loaded, before the space is
+ * active. The space keeps the loaded pages, and the call costs the same wherever the text is executed. */
 void vm_move_text(struct vm *vm);
-/* Pages of the shared region, readable and executable. N_ENOMEM. */
+/* Maps pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
-/* All of `from`, shared pages excepted, copied into an empty space of the same layout. N_ENOMEM. */
+/* Copies all of `from` except its shared pages into an empty space of the same layout. N_ENOMEM. */
 int vm_copy(struct vm *vm, const struct vm *from);
-/* Pages of a message buffer, which stay the message's; both take page aligned addresses. Returns where they are.
- * 0: no memory for tables. */
+/* Maps the pages of a message buffer, which still belong to the message. `pages` is page aligned here and in
+ * vm_unmap_buffer. Returns their user address, or 0 if there is no memory for tables. */
 uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes);
-uint64_t vm_buffer_address(const void *pages); /* of a mapped one */
+uint64_t vm_buffer_address(const void *pages); /* returns the user address of a mapped buffer */
 void vm_unmap_buffer(struct vm *vm, void *pages, uint64_t bytes);
-/* The heap's end moves by increment; what is new is zero. Returns the old one; N_ENOMEM, N_EINVAL (below the heap's
- * start). */
+/* Moves the heap's end by `increment` bytes; new memory is zero. Returns the old end; N_ENOMEM, N_EINVAL (below the
+ * heap's start). */
 int64_t vm_move_break(struct vm *vm, int64_t increment);
 
-/* A page fault at va for `right` (PTE_R, PTE_W or PTE_X): 0 if the access works now, else N_EFAULT. */
+/* Handles a page fault at va on an access of kind `right` (PTE_R, PTE_W or PTE_X). Returns 0 if the access can be
+ * repeated, else N_EFAULT. */
 int vm_fault(struct vm *vm, uint64_t va, pte_t right);
 
-/* The page table that is active; NULL: Vertex's own. */
+/* The root of the active page table; NULL: Vertex's own. */
 extern const pte_t *vm_active_root;
 
-/* A copy by the page table that is active, `to` or `from` being a program's; false if some page is not there, or not
- * for that: part of it may have been copied. touch_user (entry.S) leaves other registers alone. */
+/* Copies through the active page table; `to` or `from` is a program's address. Returns false, perhaps after a partial
+ * copy, if a page is unmapped or lacks the right. touch_user (entry.S) preserves all registers not listed here. */
 #ifdef __riscv
 static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
 {
@@ -126,13 +127,13 @@ static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
     return a0 == 0;
 }
 #else
-bool vm_touch_user(void *to, const void *from, uint64_t bytes); /* a host test's */
+bool vm_touch_user(void *to, const void *from, uint64_t bytes); /* defined by a host test */
 #endif
 
 int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
 int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);
 
-/* May a copy go by vm_touch_user, if the page table is active? Longer ones are cheaper page by page. */
+/* True if vm_touch_user may copy this, provided the page table is active. Longer copies are cheaper page by page. */
 static inline bool vm_is_short(uint64_t va, uint64_t bytes)
 {
     return bytes <= VM_SHORT_BYTES && va < VM_USER_END - VM_SHORT_BYTES;
@@ -143,7 +144,7 @@ static inline bool vm_is_short_here(const struct vm *vm, uint64_t va, uint64_t b
     return vm_is_short(va, bytes) && vm->root == vm_active_root;
 }
 
-/* Between kernel memory and a program's, whatever pointer the program gave: N_EFAULT. */
+/* Copy between kernel memory and a program's; the program's pointer may be anything. N_EFAULT. */
 static inline int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
 {
     if (vm_is_short_here(vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes))
@@ -158,13 +159,13 @@ static inline int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint
     return vm_copy_out_by_pages(vm, to, from, bytes);
 }
 
-/* A string with its NUL in at most `size` bytes: its length, N_EFAULT, or N_ENAMETOOLONG. */
+/* Copies a program's string of at most `size` bytes with its NUL. Returns its length; N_EFAULT, N_ENAMETOOLONG. */
 int64_t vm_copy_string(struct vm *vm, char *to, uint64_t from, uint64_t size);
-/* 0 if a copy of that kind would succeed. */
+/* Returns 0 if an access of kind `right` to all these bytes would succeed, else N_EFAULT. */
 int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
 
-/* Where the bytes lie, if they lie in one piece of this node's memory, aligned to 8, in pages that have the
- * right and are not executable; else NULL. For DMA. */
+/* Returns the kernel address of the bytes if DMA may access them: contiguous in this node's memory, aligned to 8, in
+ * pages that have the right and are not executable. Else NULL. */
 void *vm_contiguous(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right);
 
 #endif
