@@ -1,5 +1,5 @@
 /*
- * Messages that are given up, and how both ends hear of it.
+ * Messages that are given up, and how both ends learn of it.
  *
  *   sender                                              receiver
  *   SEND_DONE fails for good
@@ -9,12 +9,12 @@
  *   the process's next nwrite to that node returns
  *   the error, and sends nothing
  *
- * A notice that does not get through either is owed: it goes ahead of the process's next message to that node and,
- * once more, when the process ends. Losses to one node with one tag are one record and one notice, which counts them:
- * a process that goes on sending to a dead node does not fill the memory.
+ * If the notice fails as well, the process owes it: Vertex sends it again before the process's next message to that
+ * node, and once more when the process ends. Losses to one node with one tag share one record and one notice, which
+ * counts them, so a process that keeps sending to a dead node does not fill the memory.
  *
- * What is told otherwise has no notice: a file request is answered by its own kernel (request.h), a load fails as a
- * whole (load.h). Of a file reply that is lost the notice makes an answer, EIO.
+ * Two kinds of message need no notice: the sender's own kernel answers a lost file request (request.h), and a load
+ * fails as a whole (load.h). The notice of a lost file reply becomes the reply EIO.
  */
 #ifndef VERTEX_LOST_H
 #define VERTEX_LOST_H
@@ -23,27 +23,27 @@
 
 #include "vertex/process/proc.h"
 
-/* As the length of a message: it stands for one that is lost. No message is as long. */
+/* A length greater than any message's: marks a message in an inbox that stands for a lost one. */
 #define LOST_BYTES UINT32_MAX
 
-#define LOST_TO_ANY UINT32_MAX /* lost_tell: whatever node */
+#define LOST_TO_ANY UINT32_MAX /* lost_tell: any node */
 
-/* A message that the process sent has failed; or a notice that was sent for it. */
+/* Records that a message of the process, or a notice sent for one, has failed. */
 void lost_note(struct proc *p, const struct message *m, const struct ncu_cause *cause);
 
-/* What the process has not heard of its messages to that address: the error of the first, or 0. Sends the notices that
- * are owed to it. */
+/* Returns the error of the first loss to that address that has not been reported to the process, or 0, and marks the
+ * losses there reported. Sends the notices owed to that node. */
 int lost_tell(struct proc *p, uint32_t node);
 
-/* The process ends. First: what is owed is sent once more; then, when its sends are done: what is not told is told to
- * the user, if the program has come to its own end. Frees all. */
+/* At the end of a process: lost_pay sends the notices that it owes once more. When its sends are done, lost_end prints
+ * the losses that were never reported, if the program ended by itself, and frees the records. */
 void lost_pay(struct proc *p);
 void lost_end(struct proc *p);
 
-/* N_LOST has come. Takes the message over. */
+/* Handles an N_LOST, and takes over the message. */
 void lost_arrived(struct message *m);
 
-/* A message in an inbox that stands for one that is lost. */
+/* Returns true for a message in an inbox that stands for a lost one. */
 static inline bool lost_is(const struct message *m)
 {
     return m->bytes == LOST_BYTES;

@@ -9,10 +9,11 @@
  *     by source   A: A1 -> A7 -> A9       B: B7 -> B1
  *     by type     1: A1 -> B1    7: B7 -> A7    9: A9
  *
- * A message is looked for in the chain of its source or its type, or where both are given in both by turns, so that the
- * shorter one counts. Only what asks for any source and several types, by nrange, may have to pass by all that it does
- * not want. The tables grow with the queue: there are 1 to 4 messages to a chain, and a table has 8 to 32 bytes for
- * each. They go when the queue is empty. Without memory for a table chains get longer, or the list is all there is.
+ * A search follows the chain of the source or of the type; if both are given it follows both in turns, so that the
+ * shorter one sets its cost. Only a search for any source and several types (nrange) may pass many messages that do not
+ * match. The tables grow with the queue: a chain has 1 to 4 messages, a table 8 to 32 bytes for each message. They are
+ * freed when the queue is empty. Without memory for a larger table chains get longer; without any table a search
+ * follows the list of arrival.
  */
 #ifndef VERTEX_QUEUE_H
 #define VERTEX_QUEUE_H
@@ -24,15 +25,15 @@
 
 enum message_place {
     MSG_INLINE, /* the payload follows the header */
-    MSG_PAGES,  /* the payload has pages of its own, so that a program can be given them */
-    MSG_LANDED, /* the payload is memory of the process that waits for it in nread */
+    MSG_PAGES,  /* the payload has pages of its own, which can be mapped into a program */
+    MSG_LANDED, /* the payload is memory of the process that waits for the message in nread */
 };
 
-#define MSG_OF_KERNEL   8u /* owner of what Vertex itself sends; processes have lower numbers */
+#define MSG_OF_KERNEL   8u /* the owner of messages that Vertex itself sends; below it are procids */
 #define MSG_VIA_NEAREST ((uint32_t)NCU_VIA_NEAREST)
 
-/* Where the neighbours in a list are: so many bytes from the message itself; 0: none. A node's memory, or a test's,
- * is less than 2 GB, and a link has half the size of a pointer. */
+/* The neighbours in a list, as byte offsets from the message itself; 0: none. All messages lie within 2 GB, so a link
+ * needs half the size of a pointer. */
 struct queue_link {
     int32_t next, previous;
 };
@@ -41,15 +42,15 @@ enum queue_list { QUEUE_ARRIVAL, QUEUE_SOURCE, QUEUE_TYPE, QUEUE_LISTS };
 
 struct message {
     union {
-        struct message *next;                /* among the spares, or the buffers that a process has */
-        struct queue_link link[QUEUE_LISTS]; /* in a queue; but for the first, as long as the queue has an index */
+        struct message *next;                /* in the list of spares, or of a process's buffers */
+        struct queue_link link[QUEUE_LISTS]; /* in a queue; all but the first only while the queue has an index */
     };
     uint64_t *payload;
     uint32_t bytes;    /* of the payload */
     uint32_t capacity; /* bytes that the payload has room for */
-    uint32_t holds;    /* one per owner, one per send under way; msg_release at 0 frees */
+    uint32_t holds;    /* one per owner, one per send under way; releasing the last one frees the message */
     uint32_t tag;      /* vertex/contract/system.h */
-    uint32_t node;     /* sender's address; of a message being sent: the last destination's */
+    uint32_t node;     /* sender's address; in a message being sent, the last destination's */
     uint32_t sequence; /* of a file request being sent */
     uint32_t via;      /* of a message being sent: the I/O node's channel to use, or MSG_VIA_NEAREST */
     uint8_t place;     /* enum message_place */
@@ -72,12 +73,12 @@ struct queue_chain {
 
 struct queue_index;
 
-/* All zero is an empty queue. May be moved. */
+/* An empty queue is all zero. A queue may be moved in memory. */
 struct msg_queue {
     struct message *first, *last;
     struct queue_index *index; /* NULL: none */
     uint32_t count;
-    uint32_t grow_at; /* so many messages get a larger index; 0: the first one is due at QUEUE_INDEX_FROM */
+    uint32_t grow_at; /* the count at which the index grows; 0: no index before QUEUE_INDEX_FROM */
 };
 
 #define QUEUE_INDEX_FROM 16u
@@ -85,21 +86,21 @@ struct msg_queue {
 #define MSG_ANY_NODE (~0u)
 
 enum pattern_types {
-    PATTERN_ONE,      /* type_low, which mask and tag have */
-    PATTERN_PROGRAMS, /* those in the range that a program has sent by nwrite */
-    PATTERN_ALL,      /* all in the range */
+    PATTERN_ONE,      /* type_low, which tag and mask contain */
+    PATTERN_PROGRAMS, /* messages in the range that a program's nwrite has sent */
+    PATTERN_ALL,      /* all messages in the range */
 };
 
 struct msg_pattern {
     uint32_t node;      /* sender, or MSG_ANY_NODE */
-    uint32_t tag, mask; /* the message's tag is the same in these bits; the sender's procid is in both, or in none */
+    uint32_t tag, mask; /* the message's tag equals `tag` in the bits of `mask`, which has all procid bits or none */
     enum pattern_types types;
-    uint32_t type_low, type_high; /* inclusive. Both with their context (TAG_TYPE) if equal, else without */
-    bool by_sequence;             /* the payload starts with this sequence number (file replies) */
+    uint32_t type_low, type_high; /* inclusive; with their context (TAG_TYPE) if equal, else without */
+    bool by_sequence;             /* the payload must start with `sequence` (file replies) */
     uint32_t sequence;
 };
 
-/* Of one type, with its context, from a process or from any (MSG_ANY_NODE). */
+/* Matches one type, with its context, from one process or from any (MSG_ANY_NODE). */
 static inline struct msg_pattern pattern_one(uint32_t node, uint32_t procid, uint32_t type)
 {
     bool any = node == MSG_ANY_NODE;
@@ -112,7 +113,7 @@ static inline struct msg_pattern pattern_one(uint32_t node, uint32_t procid, uin
                                 .type_high = type};
 }
 
-/* The same, the reply with a sequence number. */
+/* Matches the reply of that type with this sequence number. */
 static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uint32_t sequence)
 {
     struct msg_pattern p = pattern_one(node, 0, type);
@@ -122,7 +123,7 @@ static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uin
     return p;
 }
 
-/* Of several types: a program's own, by nwrite, or all of one context. */
+/* These match a range of types: messages of a program's nwrite, or all types of one context. */
 static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
 {
     struct msg_pattern p = pattern_one(node, procid, 0);
@@ -149,7 +150,7 @@ void queue_add(struct msg_queue *q, struct message *m);
 void queue_remove(struct msg_queue *q, struct message *m); /* m is in the queue */
 struct message *queue_take_first(struct msg_queue *q);     /* NULL if empty */
 
-/* Does a message of that sender and tag fit, whatever its sequence? */
+/* Returns true if a message of that sender and tag matches, apart from its sequence number. */
 static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint32_t tag)
 {
     uint32_t number = TAG_NUMBER(tag);
@@ -161,9 +162,9 @@ static inline bool pattern_fits(const struct msg_pattern *p, uint32_t node, uint
 }
 
 bool msg_matches(const struct message *m, const struct msg_pattern *p);
-/* The oldest message that matches, which stays in the queue, or NULL. */
+/* Returns the oldest message that matches, without removing it, or NULL. */
 struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *p);
-/* The next one after m, which matches, in order of arrival, or NULL. */
+/* Returns the next message after m, itself a match, that matches in order of arrival, or NULL. */
 struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Who runs. The scheduler proper, sched_main, lives on the boot stack and keeps nothing there: it starts the process
- * that is ready, buries the one that has ended, and resumes those that wait no longer, in turn.
+ * The scheduler. Its loop, sched_main, runs on the boot stack and keeps no state there: it starts a process that is
+ * ready, reaps one that has ended, and resumes in turn those that no longer wait.
  *
  *     RUNNING --sched_wait--> waits (proc.waiting) --sched_wake--> may run --sched_main--> RUNNING
  *             --sched_yield (its slice is over)------------------> may run
  *
- * A process that must wait does so inside its trap, on its own kernel stack, by sched_wait in a loop that tests its
- * condition. With no other process on the node it idles right there.
+ * A process waits inside its trap, on its own kernel stack, in a loop that tests its condition and calls sched_wait. If
+ * the node has no other process, sched_wait idles on that stack.
  *
- * Time is sliced only where a node has several processes: SCHED_SLICE_CYCLES each, measured by the NCU's timer.
+ * Only a node with several processes slices time: SCHED_SLICE_CYCLES each, measured by the NCU's timer.
  */
 #ifndef VERTEX_DISPATCH_H
 #define VERTEX_DISPATCH_H
@@ -23,20 +23,20 @@
 struct proc;
 
 _Noreturn void sched_main(void);
-/* Leaves the current kernel stack for good and goes to sched_main. */
+/* Abandons the current kernel stack and goes to sched_main. */
 _Noreturn void sched_restart(void);
 
-/* Waits until something happened that may concern the process that runs; the caller then looks again. The arguments
- * are for the report of a deadlock. */
+/* Waits until an event may concern the running process; the caller then tests its condition again. A deadlock report
+ * prints the arguments. */
 void sched_wait(enum ncu_wait why, uint64_t node, uint64_t type);
-/* The same for a send to end. */
+/* As sched_wait, for the end of any send. */
 void sched_wait_for_sends(void);
-/* Something happened that may concern p. */
+/* Lets p run after an event that may concern it. */
 void sched_wake(struct proc *p);
 
-bool sched_others_may_run(void); /* a look only: it is asked between END and LEAVE, where nothing may be posted */
+bool sched_others_may_run(void); /* posts nothing, as it is called between END and LEAVE */
 
-/* The process that runs has used up its slice, and others may run. */
+/* Returns true if the running process has used up its slice and others may run. */
 static inline bool sched_must_yield(void)
 {
     return timer_slice_over && sched_others_may_run();

@@ -2,8 +2,8 @@
  * Loading: a job from the front end by broadcast or over the spanning tree (vertex/contract/system.h), or the built-in
  * program of an I/O node from the shared region.
  *
- * A node passes every message of a load on before it acts, if it is its turn, by sending the very buffer it received.
- * What goes wrong here is remembered and reported, once, at N_LOAD_START.
+ * A node with children in the tree forwards every message of a load before it acts on it, from the buffer in which it
+ * received it. Errors are recorded and reported, once, at N_LOAD_START.
  */
 #ifndef VERTEX_LOAD_H
 #define VERTEX_LOAD_H
@@ -13,19 +13,19 @@
 
 #include "vertex/message/queue.h"
 
-/* N_LOAD_BEGIN, N_LOAD_DATA or N_LOAD_START. Takes the message over. */
+/* Handles N_LOAD_BEGIN, N_LOAD_DATA or N_LOAD_START, and takes over the message. */
 void load_message(struct message *m);
-/* All messages of a load that a process on this node has made for it (rexec.c). Takes them over. */
+/* Handles all messages of a load that a process of this node has made for the node itself (exec.c). Takes them over. */
 void load_own(struct msg_queue *messages);
-/* A segment of a program with a stack down to stack_low may lie there. */
+/* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */
 bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes);
-/* N_KILL. Takes the message over. */
+/* Handles N_KILL, and takes over the message. */
 void load_kill(struct message *m);
 
-/* A message of a load could not be passed on to that node: it is out of reach, and so is all behind it in the tree. */
+/* Records that a message of a load could not be forwarded to that node, which cuts off its subtree, too. */
 void load_undeliverable(uint32_t node);
 
-/* Boot of an I/O node: the process from boot_info, if there is one. */
+/* At the boot of an I/O node: starts the built-in program that boot_info describes, if there is one. */
 void load_builtin(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Causes from the NCU, each passed to the module that waits for it; and what arrives, to its addressee.
+ * Takes causes from the NCU and passes each to the module that handles it, and each arrived message to its addressee.
  */
 #ifndef VERTEX_EVENT_H
 #define VERTEX_EVENT_H
@@ -8,9 +8,10 @@
 
 /* Handles every cause that is due now. */
 void event_fetch(void);
-/* Handles the ends of sends that are no causes (vertex/message/msg.h): their messages are freed. */
+/* Handles the ends of sends that are not causes (vertex/message/msg.h), and frees their messages. */
 void event_reap(void);
-/* Waits until something is due, and handles it. The arguments say for the record what the caller waits for. */
+/* Waits until a cause is due, and handles all that are. A deadlock report prints the arguments as the caller's
+ * reason. */
 void event_wait(enum ncu_wait why, uint64_t node, uint64_t type);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * Signals between the processes of a program, and to a process from its own faults and from messages that arrive.
+ * Signals between the processes of a program, and to a process from its own faults and from arriving messages.
  *
- * A program says of each signal whether it has the default effect (the job ends, or nothing happens), is ignored, or
- * calls the library's dispatcher (signal() and sigaction() do). A signal is delivered on the way back to the program,
- * on the program's own stack; it and its mask are blocked until sigreturn. One that is blocked stays pending, whatever
- * its effect; that shows when it is let through. A signal that comes again while it is pending is one. A wait in nread,
- * nreadp or sleep is interrupted by a handler, and made again (nread, nreadp) or given up (sleep); file calls are
- * finished first.
+ * For each signal a program selects the default effect (the job ends, or nothing happens), ignores it, or has the
+ * library's dispatcher called, as signal() and sigaction() do. The kernel delivers a signal when it returns to the
+ * program, on the program's own stack; the signal and its mask are blocked until sigreturn. A blocked signal stays
+ * pending, and takes effect when it is unblocked. A signal that arrives again while it is pending counts once. A
+ * handler interrupts a wait in nread, nreadp or sleep; after it nread and nreadp wait again, and sleep returns. File
+ * calls finish first.
  *
- *   come -> blocked: pending -> let through -> dispatcher, or the end
- *        -> caught: pending, and delivered as soon as the process goes on
- *        -> else the end, at once; or nothing
+ *   arrives -> blocked: pending -> unblocked -> the dispatcher, or the end of the job
+ *           -> caught: pending, delivered when the process next runs
+ *           -> otherwise the end of the job, at once; or nothing
  */
 #ifndef VERTEX_SIGNAL_H
 #define VERTEX_SIGNAL_H
@@ -35,30 +35,30 @@ enum signal { /* newlib's numbers */
               SIGNAL_CHLD = 20,
               SIGNAL_TTIN = 21,
               SIGNAL_TTOU = 22,
-              SIGNAL_IO = 23, /* a message has arrived that nread does not wait for */
+              SIGNAL_IO = 23, /* a message has arrived that no nread waits for */
               SIGNAL_WINCH = 28,
               SIGNALS = 32,
 };
 
-/* N_SIGNAL. Takes the message over. */
+/* Handles an N_SIGNAL, and takes over the message. */
 void signal_message(struct message *m);
-/* A message was queued for p. */
+/* Raises SIGNAL_IO in p if m, just queued for it, calls for that. */
 void signal_arrival(struct proc *p, const struct message *m);
-/* The process that runs signals itself: it comes before its call returns. */
+/* The running process signals itself: the signal is delivered before its call returns. */
 void signal_own(struct proc *p, uint32_t signal);
-/* The process that runs gets EPIPE: what it wrote nobody reads any more. */
+/* Raises SIGNAL_PIPE in the running process, whose write gets EPIPE because its stream has no reader. */
 void signal_broken_pipe(struct proc *p);
-/* The process's alarm rings. */
+/* Raises SIGNAL_ALRM: the process's alarm is due. */
 void signal_alarm(struct proc *p);
-/* The process that runs has faulted. True: its handler will be called. */
+/* Raises the signal of a fault in the running process. Returns true if its handler will be called. */
 bool signal_fault(struct proc *p, uint64_t scause, uint64_t address);
 
-/* A handler is to be called, or the process is to end; */
+/* Returns true if a pending signal is not blocked, so that signal_deliver has work. */
 static inline bool signal_is_due(const struct proc *p)
 {
     return p->sig_pending & ~p->sig_blocked;
 }
 
-void signal_deliver(struct proc *p); /* it is, when the process goes on: the lowest */
+void signal_deliver(struct proc *p); /* delivers the lowest such signal, as the process returns to user mode */
 
 #endif

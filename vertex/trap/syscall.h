@@ -1,6 +1,6 @@
 /*
- * System calls: one function sys_<name> for each entry of TRAP_LIST (vertex/contract/abi.h), in the module it belongs to.
- * Arguments are a0-a5 as the program gave them: unchecked. The result is >= 0 or a negative n_error.
+ * System calls: one function sys_NAME for each entry of TRAP_LIST (vertex/contract/abi.h), in the module of its
+ * subject. `arg` is a0-a5, unchecked. The result is >= 0 or a negative n_error.
  */
 #ifndef VERTEX_SYSCALL_H
 #define VERTEX_SYSCALL_H
@@ -17,11 +17,11 @@ struct trap_frame;
 TRAP_LIST(SYSCALL_DECLARE)
 #undef SYSCALL_DECLARE
 
-/* Instead of a result; no n_error is so low. */
-#define SYSCALL_AGAIN (-2048) /* make the same call again, after the handler of a signal that interrupted it */
-#define SYSCALL_FRAME (-2047) /* the program goes on with what is in the frame */
+/* Returned in place of a result; below every n_error. */
+#define SYSCALL_AGAIN (-2048) /* repeat the call after the handler of the signal that interrupted it */
+#define SYSCALL_FRAME (-2047) /* resume the program with the registers in the frame */
 
-/* True if the program is to get all registers from the frame. */
+/* Dispatches the system call in the frame. Returns true if the program must get all registers from the frame. */
 bool syscall_handle(struct proc *p, struct trap_frame *frame);
 
 #endif

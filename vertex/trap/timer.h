@@ -1,28 +1,28 @@
 /*
- * The node's timer, shared: each process may have a deadline and an alarm, the scheduler the end of a time slice, and report.c a
- * report to send again. The NCU's one timer is set to the earliest.
+ * Shares the NCU's only timer: each process may have a deadline and an alarm, the scheduler the end of a time slice,
+ * and process/report.c a report to send again. The NCU's timer is set to the earliest of them.
  */
 #ifndef VERTEX_TIMER_H
 #define VERTEX_TIMER_H
 
 #include "vertex/process/proc.h"
 
-/* The process is woken at that time, timed_out set, unless the deadline is cleared before. */
+/* timer_set wakes the process at that time with timed_out set, unless timer_clear comes first. */
 void timer_set(struct proc *p, uint64_t at_cycles);
 void timer_clear(struct proc *p);
 
-/* SIGALRM comes then. */
+/* Sets the process's alarm, which raises SIGALRM. */
 void timer_set_alarm(struct proc *p, const struct abi_itimer *alarm);
 
-/* The slice of the process that runs ends then; NCU_TIMER_NONE: never. */
+/* Sets the end of the running process's time slice; NCU_TIMER_NONE: no end. */
 void timer_set_slice(uint64_t at_cycles);
 
-extern bool timer_slice_over; /* it has ended */
+extern bool timer_slice_over; /* the slice has ended */
 
-/* report_again is called then. */
+/* Sets the time at which report_again is called. */
 void timer_set_report(uint64_t at_cycles);
 
-/* CAUSE_TIMER. */
+/* Handles CAUSE_TIMER: everything set for now_cycles or earlier. */
 void timer_due(uint64_t now_cycles);
 
 #endif

@@ -1,17 +1,17 @@
 /*
  * Traps from a program: system calls, page faults, faults, the NCU's interrupt.
  *
- * S-mode never takes an interrupt: what the kernel knows of the outside it learns by NCU instructions, so that its
- * virtual time does not depend on when an interrupt line moves (vertex/contract/machine.h):
+ * S-mode never takes an interrupt. The kernel learns of the outside only through NCU instructions, so its virtual time
+ * does not depend on when an interrupt line moves (vertex/contract/machine.h):
  *
  *   system call, exception    ENTER ( CAUSES .. END, ENTER )*  the trap itself, which may post, wait, yield    LEAVE
  *   interrupt                 CAUSES .. END                                                                    LEAVE
- *                             or, when the process must not just go on: then ENTER, and on as a trap of its own
+ *                             if the process must not simply resume: then ENTER, and on as for a system call
  *
- * Between END and LEAVE nothing may be posted. DROP takes the place of END when the process is killed.
+ * The kernel posts nothing between END and LEAVE. DROP replaces END when the process is killed.
  *
- * The frame holds what C code may change. The callee-saved registers stay in the hart, or on the process's kernel
- * stack under the C functions that use them.
+ * The frame contains the registers that C code may change. The callee-saved registers stay in the hart, or on the
+ * process's kernel stack, where C functions save them.
  */
 #ifndef VERTEX_TRAP_H
 #define VERTEX_TRAP_H
@@ -26,13 +26,13 @@ struct trap_frame { /* at the top of the process's kernel stack; offsets in asm.
     uint64_t a[8];
 };
 
-/* Something may keep the process from just going on after its trap: its death, a signal, the end of its slice, a
- * channel that could not be armed. Set by whoever brings that about, or changes the process. */
+/* Set when something may keep the process from simply resuming after its trap: its death, a signal, the end of its
+ * slice, a channel that could not be armed. The code that causes it, or that changes the running process, sets it. */
 extern bool trap_attention;
 
-void trap_init(void); /* this hart's traps come here; interrupts from U-mode are on */
+void trap_init(void); /* directs this hart's traps here, and enables interrupts in U-mode */
 
-/* First entry of a program: every register but those in the frame is zero. */
+/* Enters a program for the first time; every register outside the frame is zero. */
 _Noreturn void trap_enter_program(struct trap_frame *frame);
 
 #endif
