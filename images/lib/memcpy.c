@@ -40,29 +40,39 @@ WORDS_INLINE void copy_words_across(word_any *to, const char *from, size_t words
         *to = word_across(low, *source, shift);
 }
 
-/* Copies upwards: right for memmove, too, when the destination begins below the source. */
+WORDS_INLINE void *copy_rest(void *to_start, char *to, const char *from, size_t n)
+{
+    while (n--)
+        *to++ = *from++;
+    return to_start;
+}
+
+/* Copies upwards: right for memmove, too, when the destination begins below the source. Up to two words come first, as
+ * most calls copy no more; beyond them the first whole word of the destination always lies within the n bytes. */
 void *memcpy(void *restrict to_start, const void *restrict from_start, size_t n)
 {
     char *to = to_start;
     const char *from = from_start;
+    size_t words;
 
-    if (n >= WORD_BYTES + (-(uintptr_t)to % WORD_BYTES)) {
-        size_t words;
-
-        for (; word_offset(to); n--)
-            *to++ = *from++;
-        words = n / WORD_BYTES;
-        n %= WORD_BYTES;
-        if (word_offset(from) == 0)
-            copy_words((word_any *)to, (const word_any *)from, words);
-        else
-            copy_words_across((word_any *)to, from, words);
-        if (n == 0)
-            return to_start;
-        to += words * WORD_BYTES;
-        from += words * WORD_BYTES;
+    if (n <= 2 * WORD_BYTES) {
+        if (n < WORD_BYTES)
+            return copy_rest(to_start, to, from, n);
+        if (word_offset((void *)((uintptr_t)to | (uintptr_t)from)) == 0) {
+            for (; n >= WORD_BYTES; n -= WORD_BYTES, to += WORD_BYTES, from += WORD_BYTES)
+                *(word_any *)to = *(const word_any *)from;
+            return copy_rest(to_start, to, from, n);
+        }
+        if (n < WORD_BYTES + (-(uintptr_t)to % WORD_BYTES))
+            return copy_rest(to_start, to, from, n);
     }
-    while (n--)
+    for (; word_offset(to); n--)
         *to++ = *from++;
-    return to_start;
+    words = n / WORD_BYTES;
+    n %= WORD_BYTES;
+    if (word_offset(from) == 0)
+        copy_words((word_any *)to, (const word_any *)from, words);
+    else
+        copy_words_across((word_any *)to, from, words);
+    return copy_rest(to_start, to + words * WORD_BYTES, from + words * WORD_BYTES, n);
 }
