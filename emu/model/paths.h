@@ -1,6 +1,7 @@
 /*
  * Paths as sets of channels: which of them share a channel, how many are channel-disjoint, how many use the busiest
- * channel. Arithmetic on a topology: no time passes, and no machine is booted.
+ * channel. Arithmetic on a topology: no time passes, and no machine is booted. topo_route (topo.h)
+ * computes each path, for the network as well.
  */
 #ifndef NCUBE_PATHS_H
 #define NCUBE_PATHS_H
