@@ -1,3 +1,7 @@
+/*
+ * Names below one folder. Calls that make, remove or rename a name open its parent folder and work on the last
+ * component.
+ */
 #define _GNU_SOURCE /* O_PATH */
 #include "emu/front/beneath.h"
 
@@ -92,7 +96,7 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
     }
 }
 
-/* "." and "..", and the root, can't be made, removed or renamed; but say first if they lead nowhere. */
+/* "." and "..", and the root, cannot be made, removed or renamed. An error of the lookup comes first. */
 static int32_t refuse_dots(const struct beneath *b, const char *path)
 {
     int fd = beneath_open(b, path, O_PATH, 0);
@@ -182,7 +186,7 @@ int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, st
     int32_t result = open_parent(b, name, &e);
 
     if (result < 0)
-        return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." are there */
+        return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." exist */
     mode_t mask = umask(0);
     result = call_result(mkdirat(e.parent, e.base, mode));
     umask(mask);

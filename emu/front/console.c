@@ -27,7 +27,7 @@ static void copy_visible(char *to, const char *from, size_t n)
     }
 }
 
-/* The whole line in one write, so that nothing comes between. */
+/* Writes the whole line at once, so that no other output comes between. */
 static void print_line(struct streams *s, const char *prefix, const char *text, size_t n)
 {
     char line[NODE_NAME_BYTES + CONSOLE_LINE_BYTES + 8];

@@ -1,6 +1,6 @@
 /*
- * What the front end tells its user on the standard error stream: its own lines and text from nodes, which is shown
- * as it is, but for control characters that could play with a terminal.
+ * Lines for the user on the standard error stream: the front end's own, and text from nodes. Control characters, which
+ * could change the state of a terminal, are shown as "?".
  */
 #ifndef NCUBE_CONSOLE_H
 #define NCUBE_CONSOLE_H
@@ -12,14 +12,14 @@
 
 #define CONSOLE_LINE_BYTES 1024u /* longer lines from nodes are broken */
 
-/* One line: "ncube: ", then the text. */
+/* Prints one line: "ncube: ", then the text. */
 __attribute__((format(printf, 2, 3))) void console_say(struct streams *s, const char *format, ...);
 
-/* n bytes of text, each line behind "prefix: " (nothing when the prefix is empty). */
+/* Prints n bytes of text, each line after "prefix: ", or after nothing if the prefix is empty. */
 void console_print(struct streams *s, const char *prefix, const char *text, size_t n);
 
-/* Why something failed, in CONSOLE_LINE_BYTES at `line`: the text that came with it, as one line, or the error list's
- * for the status when there was none. */
+/* Writes why something failed to `line` (CONSOLE_LINE_BYTES): the n bytes of text that came with the failure, without
+ * the final newline, or, if there are none, the error list's text for the status. */
 void console_explain(const char *text, size_t n, int32_t status, char *line);
 
 #endif

@@ -166,7 +166,7 @@ void front_free(struct front *f)
         return;
     while (!TAILQ_EMPTY(&f->jobs))
         front_forget_job(f, TAILQ_FIRST(&f->jobs)->id);
-    tell_repeats(f); /* the machine may have been stopped in the middle */
+    tell_repeats(f); /* the machine may have stopped before PHASE_FINISHED */
     hostfs_free(f->files);
     lines_free(&f->lines);
     streams_free(&f->streams);

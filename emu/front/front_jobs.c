@@ -1,6 +1,6 @@
 /*
- * The front end's jobs: a job gets a subcube, is loaded when the drives are mounted, and stays in the list after its end
- * until its owner forgets it. A job that has ended has no subcube.
+ * The front end's jobs: a job gets a subcube, is loaded when the drives are mounted, and stays in the list after its
+ * end until its owner forgets it. A job that has ended has no subcube.
  */
 #include "emu/front/front.h"
 

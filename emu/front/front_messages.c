@@ -74,7 +74,7 @@ static const char *receive_shutdown(struct front *f, uint32_t from, const uint8_
 
 /* ---- Other messages ---------------------------------------------------------------------------- */
 
-/* A line that has come often already is shown now and then, with its number. */
+/* Prints a line of an I/O node. Of lines that repeat, some are shown with their number. */
 static void print_repeated(struct front *f, uint32_t from, const char *name, const char *text, size_t n)
 {
     char line[CONSOLE_LINE_BYTES + 64];
@@ -127,7 +127,7 @@ static bool is_in_machine(const struct front *f, uint32_t node)
     return NODE_IS_COMPUTE(node) ? node < 1u << f->options.topo->dim : front_has_io_node(f, node);
 }
 
-/* A handler returns NULL, or why it refuses the message; it has then changed nothing. */
+/* A handler returns NULL, or why it refuses the message; then nothing has changed. */
 static const struct handler {
     uint32_t type;
     const char *(*receive)(struct front *f, uint32_t from, const uint8_t *bytes, size_t n);

@@ -2,8 +2,9 @@
  * Open files of the host: one descriptor for each file and way of access, however many clients have it open. 8192 nodes
  * that read one file take one descriptor. That works because nothing uses a descriptor's offset (pread, pwrite).
  *
- * A file is identified by device and inode. On an overlay, the first open for writing moves a file to another layer, and
- * descriptors from before go on showing the old one. So a descriptor from before an open for writing is no longer shared.
+ * A file is identified by device and inode. On an overlay, the first open for writing moves a file to another layer,
+ * and descriptors from before go on showing the old one. So a descriptor from before an open for writing is no longer
+ * shared.
  */
 #ifndef NCUBE_HOSTFILES_H
 #define NCUBE_HOSTFILES_H
@@ -32,8 +33,8 @@ struct host_files { /* all zero: none is open */
 };
 
 /* Takes over an open descriptor and returns the file that stands for it, which may have another descriptor. Each call
- * needs its host_files_release. NULL, with errno set and the descriptor closed, if there is no memory or the host refuses
- * to describe the descriptor. */
+ * needs its host_files_release. NULL, with errno set and the descriptor closed, if there is no memory or the host
+ * refuses to describe the descriptor. */
 struct host_file *host_files_take(struct host_files *h, int fd);
 
 /* Gives a file back; the last user's release closes the descriptor. 0, or -1 with the errno of the close. */

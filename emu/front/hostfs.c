@@ -23,8 +23,8 @@ _Static_assert(STREAM_IN == SFID_STDIN && STREAM_OUT == SFID_STDOUT && STREAM_ER
 
 struct operation {
     hostfs_call_fn *act;
-    hostfs_call_fn *on_stream; /* in place of act when the SFID is a stream's */
-    hostfs_call_fn *on_tmp;    /* when a name is in "/tmp" and that is in memory; NULL: it cannot be done there */
+    hostfs_call_fn *on_stream; /* runs in place of act if the SFID is a stream's */
+    hostfs_call_fn *on_tmp; /* runs in place of act if a name is in a "/tmp" in memory; NULL: refused with -N_EPERM */
 };
 
 #define INDEX(type) ((type)-N_FOPEN)
@@ -79,7 +79,7 @@ static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, c
     return open_files_find(&s->files, r->sfid, c->node, c->procid, &c->file);
 }
 
-/* There are no folders in it. */
+/* "/tmp" in memory has no folders. */
 static int32_t run_in_tmp(struct hostfs *s, struct hostfs_call *c, const struct operation *op)
 {
     const char *name = hostfs_name_in_tmp(s, c->name);
@@ -89,14 +89,14 @@ static int32_t run_in_tmp(struct hostfs *s, struct hostfs_call *c, const struct 
     return op->on_tmp ? op->on_tmp(s, c) : -N_EPERM;
 }
 
-/* Says once, where the program's errors go, what the user forgot. */
+/* Tells the user, once, on the program's error stream, that --serve is missing. */
 static int32_t refuse_name(struct hostfs *s, const struct hostfs_call *c)
 {
     char text[FILE_NAME_MAX_BYTES + 120], name[FILE_NAME_MAX_BYTES + 1];
     size_t length = strlen(c->name);
 
     if (!s->refused) {
-        for (size_t i = 0; i <= length; i++) /* it stays on its line */
+        for (size_t i = 0; i <= length; i++) /* control characters could break the line */
             name[i] = i < length && ((unsigned char)c->name[i] < ' ' || c->name[i] == 0x7f) ? '?' : c->name[i];
         int n = snprintf(text, sizeof text,
                          "ncube: %s is a file of the host, but no folder is served; give --serve DIR\n", name);

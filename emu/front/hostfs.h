@@ -1,11 +1,11 @@
 /*
  * The file protocol of vertex/contract/proto.h over one host folder and the standard streams. Message in, message out;
- * nothing in it trusts a client.
+ * it trusts no client.
  *
- * A client is (node, procid). It sees its own open files and no other client's; what an SFID is says openfiles.h.
- * The standard streams are open for every client; closing them changes nothing.
+ * A client is (node, procid). It sees its own open files and no other client's; openfiles.h shows the layout of an
+ * SFID. The standard streams are open for every client; closing them changes nothing.
  *
- * Where the hosts' answers vary by themselves, clients get steady ones: folders are sorted, streams look like one
+ * Where the hosts' answers vary from run to run, clients get constant ones: folders are sorted, streams look like one
  * character device, and seen.h says what a client sees of a file.
  */
 #ifndef NCUBE_HOSTFS_H
@@ -17,32 +17,33 @@
 #include "emu/front/hostfiles.h"
 #include "emu/front/lines.h"
 
-/* True for every message type that hostfs_request answers: the file protocol's, and the rest of its family, which
- * gets -N_ENOSYS. */
+/* True for every message type that hostfs_request answers: those of the file protocol, and the unused rest of the
+ * range, which gets -N_ENOSYS. */
 #define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8040u)
 
 struct hostfs;
 
-/* Serves a folder (NULL: none, every name is -N_EACCES; the first is told on the error stream), "/tmp" in memory if the
- * folder has none, and the streams of `lines`, which outlive it. 0, and the
- * caller frees it; or -1 with one clear line in error: missing, not a folder, may not be entered, kernel too old. */
+/* Makes a server of a folder, of "/tmp" in memory if the folder has none, and of the streams of `lines`, which outlive
+ * it. With NULL for the folder every name is -N_EACCES, and a line on the error stream reports the first. 0, and the
+ * caller frees the server; or -1 with one clear line in error: the folder is missing, is no folder or may not be
+ * entered, or the kernel is too old. */
 int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void hostfs_free(struct hostfs *s);
 
-/* Answers one request. Returns the reply's bytes (struct file_reply and its payload) at *reply, valid until the next
- * call; 0 if the request is too short to say what it answers. */
+/* Answers one request. Returns the length in bytes of the reply at *reply (struct file_reply and its payload), which is
+ * valid until the next call; 0 if the request is shorter than its header. */
 size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
                       const void **reply);
 
-/* A served file, for where.h; NULL: there is none, or no descriptor for it. Its fd is one with whatever else has that
- * file open, until hostfs_close_program. */
+/* Opens a served file for where.h, until hostfs_close_program; its descriptor is shared with other users of the file.
+ * NULL if it does not exist or cannot be opened. */
 struct host_file *hostfs_open_program(struct hostfs *s, const char *name);
 void hostfs_close_program(struct hostfs *s, struct host_file *program);
 
 /* Closes every file of every process of a node. */
 void hostfs_drop_node(struct hostfs *s, uint32_t node);
 
-/* For tests: files open now, as the nodes count them, and descriptors of the host. */
+/* For tests: the number of files that clients have open, and of descriptors of the host. */
 uint32_t hostfs_open_files(const struct hostfs *s);
 uint32_t hostfs_descriptors(const struct hostfs *s);
 

@@ -19,8 +19,7 @@ static bool is_served_type(mode_t mode)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Devices and pipes are refused before they are opened, because opening one can do something. Returns
- * 0, 1 if there is no file of this name, or a negative n_error. */
+/* Refuses devices and pipes before they are opened, because opening one can have an effect. Returns 0, 1 if there is no file of this name, or a negative n_error. */
 static int32_t check_name_type(const struct hostfs *s, const char *name)
 {
     struct stat st;
@@ -35,7 +34,7 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
     return result;
 }
 
-/* Opens a regular file or a folder. A descriptor, or a negative n_error. */
+/* Opens a regular file or a folder, and describes it in *st. A descriptor, or a negative n_error. */
 static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct stat *st)
 {
     int32_t checked = check_name_type(s, c->name);
@@ -232,7 +231,7 @@ int32_t hostfs_stream_write(struct hostfs *s, struct hostfs_call *c)
                        c->request.bytes);
 }
 
-/* The same for a file and a pipe: a program must not run differently because of it. That one is a terminal it may ask. */
+/* Describes a file and a pipe alike, so that a program runs alike with both. Only a terminal is told apart. */
 int32_t hostfs_stream_stat(struct hostfs *s, struct hostfs_call *c)
 {
     const struct file_stat st = {

@@ -12,7 +12,8 @@
 
 #include "emu/front/errmap.h"
 
-/* A descriptor of what is named, or of the link that is asked for itself. */
+/* Opens the file of the call's name, or with N_O_NOFOLLOW the symbolic link itself. A descriptor or a negative n_error.
+ * */
 static int open_named(const struct hostfs *s, const struct hostfs_call *c)
 {
     return beneath_open(&s->folder, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);
@@ -94,7 +95,7 @@ int32_t hostfs_readlink(struct hostfs *s, struct hostfs_call *c)
     return n;
 }
 
-/* The host's kernel has all that was written. */
+/* Nothing is left to do: all written bytes are in the host's kernel. */
 int32_t hostfs_sync_all(struct hostfs *s, struct hostfs_call *c)
 {
     (void)s, (void)c;

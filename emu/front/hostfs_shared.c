@@ -32,7 +32,7 @@ void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n)
     c->payload_bytes = n;
 }
 
-/* The host numbers what has no name anew in each run. */
+/* The host's inode numbers of files without a name differ from run to run. */
 void hostfs_correct_tmp(struct file_stat *st, uint64_t number)
 {
     st->ino = HOSTFS_TMP_INO + number;
@@ -82,7 +82,7 @@ int32_t hostfs_check_access(mode_t mode, uint32_t wanted)
     return wanted & ~given ? -N_EACCES : 0;
 }
 
-/* By its name in /proc: a descriptor for the path alone has no other way. */
+/* Uses the file's name in /proc, because an O_PATH descriptor allows no other call. */
 int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, int fd)
 {
     struct file_attr a;

@@ -1,3 +1,6 @@
+/*
+ * The states of I/O nodes and drives, and the lines about their failures.
+ */
 #include "emu/front/ionodes.h"
 
 #include <stdio.h>
@@ -62,7 +65,7 @@ uint32_t io_nodes_mounting(const struct io_nodes *s)
     return n;
 }
 
-/* Nothing that the user could put right in the image. */
+/* True for a failure that has nothing to do with the image, which the user could repair. */
 static bool drive_is_dead(int32_t status)
 {
     return status == -N_ENODEV;

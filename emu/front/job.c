@@ -56,7 +56,7 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
 
 /* ---- Building ----------------------------------------------------------------------------------- */
 
-/* The arguments lie on the stack: they may take a quarter of it, pointers included. */
+/* The arguments lie on the stack, and may take a quarter of it, with their pointers. */
 static int check_arguments(const struct job_program *p, uint64_t stack_bytes, char *error, size_t error_bytes)
 {
     uint64_t need = load_arg_bytes(p->argv, p->argc) + (p->argc + 1) * sizeof(uint64_t);
@@ -70,7 +70,7 @@ static int check_arguments(const struct job_program *p, uint64_t stack_bytes, ch
     return -1;
 }
 
-/* What the user says counts more than what ncc was told. */
+/* The user's options count more than those of ncc. */
 static void override_sizes(struct program_note *note, const struct job_options *o)
 {
     if (o->heap_bytes)

@@ -1,15 +1,16 @@
 /*
  * A job: one parallel program on a subcube of its own, from its load to the exit of its last node. It carries the
- * program's standard streams, serves it files of one host folder, notes how its nodes end, and ends all when one fails.
+ * program's standard streams, serves the files of one host folder to it, notes how its nodes end, and ends all when one
+ * fails.
  *
  *   new --job_load--> loaded --N_EXIT of every node--> ended          (a fault, a failed load: N_KILL to the others)
  *
- * Several programs may share the subcube: each gets consecutive logical nodes, in the order in which they are given; a
- * program that does not say how many gets an equal share of what the others leave, the first ones one more if it does
- * not divide.
+ * Several programs may share the subcube. Each gets consecutive logical nodes, in the order of the programs. A program
+ * without a number of nodes gets an equal share of those that the others leave; where that does not divide, the first
+ * ones get one more.
  *
- * A request for a standard stream that is not ready is held until it is (job_resume), if other jobs must not wait for
- * it; requests for one stream are answered in the order in which they came.
+ * Where other jobs must not wait, a request for a standard stream that is not ready is held until it is (job_resume).
+ * Requests for one stream are answered in the order of their arrival.
  */
 #ifndef NCUBE_JOB_H
 #define NCUBE_JOB_H
@@ -38,7 +39,7 @@ struct job_program {
     const char *path;
     char *const *argv; /* argv[0 .. argc-1] */
     int argc;
-    uint32_t nodes; /* 0: a share */
+    uint32_t nodes; /* 0: an equal share of those that are left */
 };
 
 struct job_options { /* what it points to outlives the job */
@@ -58,16 +59,16 @@ struct job_options { /* what it points to outlives the job */
 struct job_ops {
     /* Sends a message from the front end; the bytes are copied before it returns. */
     void (*send)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n);
-    /* True when ncube was told to end: a wait for a standard stream then gives up. NULL: never. */
+    /* True when a signal has asked ncube to end; a wait for a standard stream then gives up. NULL: never. */
     bool (*interrupted)(void *ctx);
 };
 
 struct held_request;
 struct lives;
 
-struct job_part { /* what one program of the job needs */
+struct job_part { /* one program of the job */
     struct elf_image image;
-    int fd; /* of the program, for where.h; -1: none */
+    int fd; /* the program, open for where.h; -1: it could not be opened */
 };
 
 struct job {
@@ -89,67 +90,69 @@ struct job {
     /* life */
     bool loaded;
     bool killed;       /* N_KILL was sent to all that had not exited */
-    bool failed;       /* something ended as it should not: the status is 1 */
-    bool told;         /* the user has been told why */
+    bool failed;       /* a node faulted or was killed, or the load failed: the status is 1 */
+    bool told;         /* the user has been told why it failed */
     bool lost;         /* messages of its load did not arrive */
     int *exit_status;  /* by logical node that has exited: its status, or -1 if it was ended and has none */
     bool status_known; /* some node has exited */
-    int status;        /* so far, by the rule */
-    int end_status;    /* instead of it, if not 0 */
+    int status;        /* by the rule, of the nodes that have exited */
+    int end_status;    /* used in place of status if not 0 */
 };
 
-/* A job for the subcube at `base`, of a dimension that the machine has. Checks the programs (exist, ELF, RISC-V 64,
- * executable, fit a node's memory), their arguments, the nodes they want, and the folder. Nothing is sent. SIGPIPE
- * must be ignored by the process (signals.h). 0, and job_free is the caller's; or -1 with one clear line in error. */
+/* Makes a job for the subcube at `base`, of a dimension that the machine has; sends nothing. Checks the programs
+ * (exist, ELF, RISC-V 64, executable, fit a node's memory), their arguments, their numbers of nodes, and the folder.
+ * The process must ignore SIGPIPE (signals.h). 0, and the caller calls job_free; or -1 with one clear line in error. */
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,
             const struct job_ops *ops, void *ctx, char *error, size_t error_bytes);
 void job_free(struct job *j);
 
-/* How many nodes each program gets. 0, or -1 with one line: more are wanted than there are, or some would be left
- * over. */
+/* Computes how many of `nodes` nodes each program gets. 0, or -1 with one line in error: the programs want more than
+ * there are, or would leave some idle. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
                     size_t error_bytes);
 
-/* Sends the load. False, with a line for the user, when there is no memory for it: no node has heard of the job
- * then. */
+/* Sends the load. False, with a line for the user and nothing sent, if there is no memory for it. */
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes);
 
+/* True if the node, by its address, is in the job's subcube. */
 bool job_has_node(const struct job *j, uint32_t node);
-/* A node of the job that has not exited. */
+/* True if the node is in the job's subcube and has not exited. */
 bool job_awaits_node(const struct job *j, uint32_t node);
-/* Ends all nodes. */
+/* Asks all nodes that have not exited to end. */
 void job_kill(struct job *j);
 /* True when every node has exited, or none was loaded and the job was killed. */
 bool job_has_ended(const struct job *j);
-/* For the shell: by the rule; 1 for a fault or a failed load. */
+/* The exit status for the shell: by the rule; 1 after a fault or a failed load. */
 int job_status(const struct job *j);
-/* The same when it has ended and its output has gone out. Output that was lost after its node had been told that it was
- * written is told here, and is a failure; where its reader has gone away, it is an end by SIGPIPE. */
+/* The exit status of a job that has ended and whose output has been written. If output was lost after the write had
+ * been answered, tells the user and counts it as a failure; if its reader has gone away, the job counts as ended by
+ * SIGPIPE. */
 int job_conclude(struct job *j);
 
-/* Messages from a node of the job. Return NULL, or why they refuse it; they have then changed nothing. */
+/* Handle messages from a node of the job. NULL, or why the message is refused; then nothing has changed. */
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);
 const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n);
 
-/* Drops the held requests of a process (JOB_ANY: of any) on a node (JOB_ANY: on any): nobody waits for an answer. */
+/* Drops the held requests of a process (JOB_ANY: of every one) on a node (JOB_ANY: on every one) that waits no longer.
+ * */
 #define JOB_ANY UINT32_MAX
 void job_drop_requests(struct job *j, uint32_t node, uint32_t procid);
 
-/* There is no way to a node: it cannot be told to end, nor tell of its end, and counts as ended. */
+/* Counts a node as ended because no path to it works: it can neither be asked to end nor report its end. */
 void job_lose_node(struct job *j, uint32_t node);
-/* A message of the load could not reach the first node of its part: ends all. */
+/* Ends all nodes because a message of the load could not reach `node`, the first one of its part. */
 void job_fail_load(struct job *j, uint32_t node);
 
-/* Does what the streams are ready for now. */
+/* Answers held requests and writes output for which the streams are ready now. */
 void job_resume(struct job *j);
 /* True if a request waits for a stream. */
 bool job_holds_requests(const struct job *j);
-/* What the job waits for on the host; fills at most STREAMS entries, returns how many. */
+/* Fills p, of STREAMS entries, with the descriptors for which the job waits. Returns how many. */
 size_t job_poll_streams(const struct job *j, struct pollfd *p);
 
-/* How a node of the job has ended, as "has ended with status 3", if it has. */
+/* Describes how a node of the job has ended, as "has ended with status 3". False if it has not. */
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes);
-/* For the deadlock report, one line. */
+/* Describes in one line, for the deadlock report, what the job waits for. */
 void job_describe_wait(const struct job *j, char *text, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How a job's nodes end: statuses, faults and failed loads, and what the user is told of them.
+ * How a job's nodes end: statuses, faults and failed loads, and the lines about them for the user.
  */
 #include "emu/front/job.h"
 
@@ -83,7 +83,7 @@ static const char *program_of(const struct job *j, uint32_t logical, int *fd)
     return j->options.program[i].path;
 }
 
-/* ", in main (hello.c:12)": where it faulted; or where it was called from, if it went astray. */
+/* Writes ", in main (hello.c:12)", the place of a fault, or the place of the call if the pc is in no function. */
 static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
 {
     char where[WHERE_BYTES];
@@ -161,14 +161,14 @@ static void print_failed_load(struct job *j, const struct job_exit *e, const cha
         console_say(&j->streams, "%s can't be loaded on node %u: %s", path, e->node, why);
 }
 
-/* The first failure of a job is told; the others follow from it. */
+/* Tells the user of the first failure of a job; the others follow from it. */
 static void print_failed_exit(struct job *j, const struct job_exit *e, const char *text, size_t n)
 {
     if (j->killed)
         return;
     j->told = true;
     if (e->how == EXIT_SIGNAL && n == 0)
-        return; /* by SIGPIPE: the user has closed its output */
+        return; /* by SIGPIPE: the reader of its output has gone away */
     if (e->how == EXIT_LOAD)
         print_failed_load(j, e, text, n);
     else if (e->how == EXIT_FAULT)

@@ -1,6 +1,6 @@
 /*
- * Requests of a job's nodes for files and streams. One for a standard stream that is not ready is held, in order, until
- * it is.
+ * Requests of a job's nodes for files and streams. A request for a standard stream that is not ready is held, in order,
+ * until it is.
  */
 #include "emu/front/job.h"
 
@@ -20,7 +20,7 @@ struct held_request {
     uint8_t bytes[];
 };
 
-/* True if a request reads or writes a standard stream; then which, and how many bytes. */
+/* True if a request reads or writes a standard stream; then *which is the stream, and *wanted_bytes the length. */
 static bool is_for_stream(uint32_t type, const void *bytes, size_t n, enum stream *which, size_t *wanted_bytes)
 {
     struct file_request r;

@@ -1,3 +1,6 @@
+/*
+ * Output by whole lines: an incomplete line of each node and stream is kept until its newline comes.
+ */
 #define _GNU_SOURCE /* memrchr */
 #include "emu/front/lines.h"
 
@@ -66,7 +69,7 @@ static size_t count_newlines(const uint8_t *bytes, size_t n)
     return count;
 }
 
-/* Copies text with the label in front of every line that begins in it. Returns the end of the copy. */
+/* Copies text, with the label before every line that begins in it. Returns the end of the copy. */
 static uint8_t *copy_labelled(uint8_t *to, const uint8_t *bytes, size_t n, const char *label, bool begun)
 {
     while (n > 0) {
@@ -98,7 +101,7 @@ static int64_t write_labelled(struct lines *l, uint32_t node, enum stream which,
     return put;
 }
 
-/* What has been gathered goes on. 0 or a negative n_error. */
+/* Writes the bytes that have been kept. 0 or a negative n_error. */
 static int64_t pass_on(struct lines *l, uint32_t node, enum stream which, struct line *line)
 {
     bool complete = line->bytes[line->n - 1] == '\n';

@@ -1,5 +1,6 @@
 /*
- * Which nodes of a job have exited, the programs that its nodes load on each other, and the requests that wait for them.
+ * Which nodes of a job have exited, the programs that its nodes load on each other, and the requests that wait for
+ * them.
  *
  * A claim makes a load and counts its nodes as running. Each node then says how the load went (N_STARTED, or N_EXIT of
  * the kind EXIT_LOAD), which answers N_RBEGUN; its exit answers N_RWAIT.
@@ -17,8 +18,8 @@
 struct load { /* of one claim; kept until the job is freed, because faults name the program */
     SLIST_ENTRY(load) entry;
     uint32_t life;
-    bool in_place;          /* of the process that loaded it: no process is left that could be told how it went */
-    uint32_t starting;      /* nodes that have not said how it went */
+    bool in_place;          /* it replaces the process that loaded it, so no process waits for the result */
+    uint32_t starting;      /* nodes that have not reported the result */
     int32_t error;          /* of the first node on which it did not start */
     uint32_t holders;       /* nodes on which it runs: the program's file is open for them, to say where it faults */
     struct host_file *file; /* NULL: closed, or never open */
@@ -42,7 +43,7 @@ struct lives {
     struct lives_options options;
     SLIST_HEAD(, load) loads;          /* newest first */
     TAILQ_HEAD(wait_list, wait) waits; /* oldest first */
-    uint32_t last;                     /* life that was given */
+    uint32_t last;                     /* highest number of a life */
     uint32_t exits;
     bool refuses_claims;
     struct node node[];

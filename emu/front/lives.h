@@ -1,11 +1,11 @@
 /*
- * The lives of a job's nodes: which nodes have exited, and the front end's part in programs that a running program loads
- * on nodes of its job (vertex/contract/system.h). The front end says which nodes are free, hears from them how the load
- * went, and answers the processes that wait for that or for a program's end.
+ * The lives of a job's nodes: which nodes have exited, and the front end's part in programs that a running program
+ * loads on nodes of its job (vertex/contract/system.h). The front end says which nodes are free, hears from them how
+ * the load went, and answers the processes that wait for that or for a program's end.
  *
- * A life is one program's stay on a node. Life 0 is the program that the job began with; those loaded later are numbered
- * in the job. A load that a node refuses is reported to the process that asked for it and ends nothing; the node counts
- * as exited again.
+ * A life is one program's stay on a node. Life 0 is the program that the job began with; those loaded later are
+ * numbered in the job. A load that a node refuses is reported to the process that asked for it and ends nothing; the
+ * node counts as exited again.
  */
 #ifndef NCUBE_LIVES_H
 #define NCUBE_LIVES_H
@@ -54,8 +54,8 @@ const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t 
 void lives_refuse_claims(struct lives *l);
 /* Notes that a node has exited, for whatever reason, and drops its processes' waits. */
 void lives_note_exit(struct lives *l, uint32_t logical);
-/* Notes that a node could not be loaded, with a negative n_error, and tells the waiting processes. False, and nothing is
- * noted, if the program is the one that the job began with or replaced the process that loaded it. */
+/* Notes that a node could not be loaded, with a negative n_error, and tells the waiting processes. False, and nothing
+ * is noted, if the program is the one that the job began with or replaced the process that loaded it. */
 bool lives_fail(struct lives *l, uint32_t logical, int32_t status);
 /* Notes the status with which a node's program has ended, and tells the waiting processes. */
 void lives_end(struct lives *l, uint32_t logical, int32_t status);

@@ -1,6 +1,6 @@
 /*
- * Reading goes through libelf; what it hands out is copied, so that an image outlives its file.
- * The checks come in the order in which a user would want to hear of them.
+ * Executables: reading them with libelf, checking them, and the messages of a load. Bytes from libelf are copied, so
+ * that an image outlives its file. The checks come in the order of their use to the user.
  */
 #include "emu/front/loader.h"
 
@@ -23,7 +23,7 @@
 
 _Static_assert(ELF_SEGMENT_X == PF_X && ELF_SEGMENT_W == PF_W && ELF_SEGMENT_R == PF_R, "flags as in the file");
 
-/* Where a failed check leaves its line. */
+/* A file, and where a failed check writes its line. */
 struct complaint {
     const char *path;
     char *error;
@@ -96,7 +96,7 @@ static int read_segment(const struct complaint *c, Elf *elf, const GElf_Phdr *h,
     return 0;
 }
 
-/* The note that ncc leaves; others are nobody's business here. */
+/* Reads the note of ncc; ignores all others. */
 static int read_note(const struct complaint *c, Elf *elf, const GElf_Phdr *h, struct program_note *note)
 {
     Elf_Data *data = elf_getdata_rawchunk(elf, h->p_offset, h->p_filesz, ELF_T_NHDR);
@@ -266,7 +266,7 @@ static int check_user_space(const struct complaint *c, const struct elf_image *i
     return 0;
 }
 
-/* A page is either writable or shared text: segments that differ in this can't meet in one. */
+/* A page is either writable or shared text, so segments that differ in this cannot share one. */
 static int check_pages(const struct complaint *c, const struct elf_image *image)
 {
     for (uint32_t i = 1; i < image->segments; i++) {
@@ -371,7 +371,7 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
     return message;
 }
 
-/* One load under way: where its messages go, and room for a chunk. */
+/* A load in progress: its messages, where they go, and room for a chunk. */
 struct loading {
     const struct load_program *program;
     load_send_fn send;
@@ -387,7 +387,8 @@ static void send_to(const struct loading *l, const struct load_part *part, uint3
     l->send(l->ctx, l->program->base + part->first, type, bytes, n);
 }
 
-/* One segment in ascending chunks; the last one tells of the zeros that follow. Returns the number of messages. */
+/* Sends one segment in ascending chunks; the last one has the number of zeros that follow. Returns the number of
+ * messages. */
 static uint32_t send_segment(const struct loading *l, const struct load_part *part, const struct elf_segment *s)
 {
     uint64_t at = 0;

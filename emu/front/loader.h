@@ -1,6 +1,6 @@
 /*
  * Executables: reading ELF files, checking that one is a program for a node, and turning it into the messages of a
- * load (vertex/contract/system.h). The reader also serves ncube's own loading of Vertex (by pa) and of nsdisk (by va).
+ * load (vertex/contract/system.h). ncube also reads Vertex (placed by pa) and nsdisk (placed by va) with it.
  */
 #ifndef NCUBE_LOADER_H
 #define NCUBE_LOADER_H
@@ -34,13 +34,13 @@ int elf_image_read(struct elf_image *image, const char *path, char *error, size_
 /* Reads the headers and notes of a program, not its segments, and returns the dimension of the subcube that it asks for:
  * 0 if it asks for none or cannot be read. What is wrong with it is reported when it is loaded. */
 uint32_t elf_default_dim(const char *path);
-/* The stack that a program gets: so many bytes if that is not 0, else as its note says, else the default. */
+/* The size of a program's stack: stack_bytes if that is not 0, else the size in its note, else the default. */
 uint64_t elf_stack_bytes(const struct elf_image *image, uint64_t stack_bytes);
 void elf_image_free(struct elf_image *image);
 
 /* Checks that an image runs as a program with that much stack on a node of ram_bytes: inside user space
- * (vertex/contract/abi.h), entry in executable bytes, code and data in pages of their own, small enough. 0, or -1 with one
- * line. */
+ * (vertex/contract/abi.h), entry in executable bytes, code and data in pages of their own, small enough. 0, or -1 with
+ * one line. */
 int load_check_program(const struct elf_image *image, const char *path, uint64_t ram_bytes, uint64_t stack_bytes,
                        char *error, size_t error_bytes);
 
@@ -53,17 +53,17 @@ struct load_part { /* of a subcube: the nodes that get one program */
 
 struct load_program {
     uint32_t job, base, dim;
-    uint64_t stack_bytes; /* 0: as each program's note says, or USER_STACK_DEFAULT_BYTES */
+    uint64_t stack_bytes; /* 0: the size in each program's note, or USER_STACK_DEFAULT_BYTES */
     const struct load_part *part;
     uint32_t parts;
     const struct load_volume *volume;
     uint32_t volumes;
 };
 
-/* All arguments with their NULs. */
+/* The length in bytes of all arguments with their NULs. */
 size_t load_arg_bytes(char *const *argv, int argc);
 
-/* Hands the messages of a load to `send`, in order: N_LOAD_BEGIN of every part, then N_LOAD_DATA..., then
+/* Passes the messages of a load to `send`, in order: N_LOAD_BEGIN of every part, then N_LOAD_DATA..., then
  * N_LOAD_START. `to` is the first node of the part. 0, or -N_ENOMEM before anything was sent. */
 typedef void (*load_send_fn)(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n);
 int load_send_program(const struct load_program *p, load_send_fn send, void *ctx);

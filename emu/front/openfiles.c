@@ -1,3 +1,6 @@
+/*
+ * The table of open files. Entries are chained by their client's node; free ones have a chain of their own.
+ */
 #include "emu/front/openfiles.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 
 #define FIRST_ROOM 16u
 
-/* ---- Chains: of the entries of the nodes with the same remainder, and of those that are free ---- */
+/* ---- Chains: entries of nodes with the same remainder, and free entries ---- */
 
 static uint32_t *chain_of(const struct open_files *t, uint32_t node)
 {
@@ -109,7 +112,7 @@ uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, ui
 
     if (!host)
         return 0;
-    t->vacant = f->next; /* it is the first of the free ones: open_files_find_room has said so */
+    t->vacant = f->next; /* the index came from open_files_find_room: it is the first free entry */
     *f = (struct open_file){
         .used = true, .generation = f->generation, .node = node, .procid = procid, .fd = host->fd, .host = host};
     push(t, chain_of(t, node), index);

@@ -4,7 +4,7 @@
 
 #include "emu/base/alike.h"
 
-/* NULL: there is no room for a new kind. */
+/* The kind of a line, made if it is new; NULL if there is no room for it. */
 static struct repeat *find_kind(struct repeats *r, uint32_t from, const char *shape)
 {
     for (uint32_t i = 0; i < r->kinds; i++)

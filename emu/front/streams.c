@@ -1,3 +1,6 @@
+/*
+ * Standard streams: a line buffer for the input, and for streams that never wait a queue for the output.
+ */
 #include "emu/front/streams.h"
 
 #include <errno.h>
@@ -39,8 +42,8 @@ static bool is_interrupted(const struct streams *s)
     return s->interrupted && s->interrupted(s->arg);
 }
 
-/* Waits until the descriptor can be read or written, or has an error to give. 0 or a negative n_error; -N_EAGAIN where
- * there would be a wait that must not be. */
+/* Waits until the descriptor can be read or written, or has an error to report. 0 or a negative n_error; -N_EAGAIN
+ * where streams that keep going would have to wait. */
 static int32_t wait_ready(const struct streams *s, int fd, short events)
 {
     struct pollfd p = {.fd = fd, .events = events};
@@ -63,7 +66,7 @@ static bool is_passing(int host_errno)
     return host_errno == EINTR || host_errno == EAGAIN;
 }
 
-/* How many of the buffered bytes a read of `bytes` returns now, or -1 if it must wait for more. */
+/* The number of buffered bytes that a read of `bytes` returns now, or -1 if it must wait for more. */
 static int64_t ready_bytes(const struct streams *s, size_t bytes)
 {
     size_t have = s->end - s->start;
@@ -82,7 +85,7 @@ static void end_input(struct streams *s, int32_t error)
     s->error = error;
 }
 
-/* Takes more input from the host. 0 (there may be more, or the end is noted), -N_EINTR or -N_EAGAIN. */
+/* Reads more input from the host. 0 (bytes were added, or the end was noted), -N_EINTR or -N_EAGAIN. */
 static int32_t fill_buffer(struct streams *s)
 {
     int32_t waited = wait_ready(s, s->fd[STREAM_IN], POLLIN);
@@ -104,7 +107,8 @@ static int32_t fill_buffer(struct streams *s)
     return 0;
 }
 
-/* What a read of `bytes` returns, which must be known: -N_EINTR or -N_EAGAIN if it is not. */
+/* Fills the buffer until the result of a read of `bytes` is known, and returns it: -N_EINTR or -N_EAGAIN if the input
+ * did not come. */
 static int64_t find_input(struct streams *s, size_t bytes)
 {
     int64_t n;
@@ -147,7 +151,7 @@ static int64_t write_some(const struct streams *s, int fd, const uint8_t *bytes,
     return is_passing(errno) ? 0 : errmap_from_host(errno);
 }
 
-/* Writes as much as it may. Bytes written, or a negative n_error if there was none before it. */
+/* Writes as much as the host takes. The number of bytes written, or a negative n_error if it came before the first. */
 static int64_t write_all(struct streams *s, enum stream which, const uint8_t *from, size_t n)
 {
     size_t done = 0;
@@ -162,7 +166,7 @@ static int64_t write_all(struct streams *s, enum stream which, const uint8_t *fr
     return done;
 }
 
-/* ---- Output that is held back ------------------------------------------------------------------ */
+/* ---- Output that the host has not taken ------------------------------------------------------------------ */
 
 bool streams_holds_back(const struct streams *s, enum stream which)
 {

@@ -1,5 +1,5 @@
 /*
- * The subcubes form a binary tree in an array: 1 is the whole cube, 2i and 2i + 1 are the halves of i.
+ * The subcubes form a binary tree in an array: entry 1 is the whole cube, 2i and 2i + 1 are the halves of i.
  *
  *   dim 2                1
  *   dim 1          2           3
@@ -12,7 +12,7 @@
 #include "emu/base/memory.h"
 
 struct block {
-    uint8_t fits; /* 1 + dimension of the largest free subcube in it, 0: none */
+    uint8_t fits; /* 1 + dimension of the largest free subcube in it; 0: none is free */
     bool taken;   /* as a whole */
 };
 
@@ -50,7 +50,7 @@ static uint32_t smaller_that_fits(const struct subcubes *s, uint32_t left, uint3
     return s->block[right].fits > dim && s->block[right].fits < s->block[left].fits ? right : left;
 }
 
-/* Block i, of dimension dim, has changed: so have those that it is part of. */
+/* Updates the blocks that contain block i, of dimension dim, which has changed. */
 static void update_above(struct subcubes *s, uint32_t i, uint32_t dim)
 {
     for (; i > 1; i /= 2, dim++) {

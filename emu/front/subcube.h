@@ -1,9 +1,9 @@
 /*
- * Which nodes are free: buddy allocation of subcubes. Pure.
+ * Buddy allocation of subcubes: which nodes are free.
  *
  * A subcube of 2^d nodes has the addresses base .. base + 2^d - 1, base a multiple of 2^d: all its nodes agree in
- * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is cut into
- * two buddies when half of it is wanted; two buddies that are free are one again.
+ * the upper bits of their addresses, so e-cube routes between them stay in it. A free subcube of 2^(d+1) is split into
+ * two buddies when half of it is wanted; two free buddies merge again.
  */
 #ifndef NCUBE_SUBCUBE_H
 #define NCUBE_SUBCUBE_H
@@ -17,11 +17,11 @@ struct subcubes;
 struct subcubes *subcubes_new(uint32_t dim);
 void subcubes_free(struct subcubes *s);
 
-/* Takes a free subcube of 2^dim nodes: of those that fit, one that leaves larger ones whole, then the lowest address.
- * False if there is none. */
+/* Takes a free subcube of 2^dim nodes: of those that fit, one that splits no larger one if possible, then the one with
+ * the lowest address. False if there is none. */
 bool subcubes_take(struct subcubes *s, uint32_t dim, uint32_t *base);
 
-/* Gives back what subcubes_take gave. False, and nothing changes, if that subcube is not taken. */
+/* Frees a subcube that subcubes_take has returned. False, and nothing changes, if it is not taken. */
 bool subcubes_release(struct subcubes *s, uint32_t base, uint32_t dim);
 
 #endif

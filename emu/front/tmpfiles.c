@@ -45,7 +45,7 @@ static int32_t host_error(void)
     return errno == EMFILE ? -N_ENFILE : errmap_from_host(errno);
 }
 
-/* A new file, last in the table. */
+/* Makes a file, the last one in the table. 0 or a negative n_error. */
 static int32_t make(struct tmp_files *t, const char *name, mode_t mode)
 {
     struct tmp_file f = {.number = t->last_number + 1};
@@ -69,7 +69,7 @@ static int32_t make(struct tmp_files *t, const char *name, mode_t mode)
     return 0;
 }
 
-/* Again by its name in /proc, so that the descriptor has the access that was asked for. */
+/* Opens the file by its name in /proc, so that the descriptor has the access that was asked for. */
 static int open_again(const struct tmp_file *f, int flags)
 {
     char name[40];
@@ -88,7 +88,7 @@ int tmp_files_open(struct tmp_files *t, const char *name, int flags, mode_t mode
     if (!f && !(flags & O_CREAT))
         return -N_ENOENT;
     if (!f) {
-        /* Its owner may open it whatever the mode says, as where a file is made. */
+        /* As with any new file, its maker may open it whatever the mode. */
         int32_t made = make(t, name, mode | S_IRUSR | S_IWUSR);
 
         if (made < 0)

@@ -1,6 +1,6 @@
 /*
- * Functions come from the symbol table, which every program has that is not stripped; lines from DWARF. Units are tried
- * one by one: .debug_aranges is no help, as the assembler's entries in it are not always sound.
+ * Finds functions in the symbol table, which only stripped programs lack, and lines in DWARF. Units are tried one by
+ * one: the assembler's entries in .debug_aranges are not always right.
  */
 #include "emu/front/where.h"
 
@@ -16,7 +16,7 @@ static bool symbol_has(const GElf_Sym *s, uint64_t address)
     return GELF_ST_TYPE(s->st_info) == STT_FUNC && address >= s->st_value && address - s->st_value < s->st_size;
 }
 
-/* Assembly may have labels only: the last one before the address, in the same section of code. */
+/* Assembly may have labels only; the last one before the address, in the same section of code, counts. */
 static bool label_leads_to(const GElf_Sym *s, size_t section, uint64_t address)
 {
     return GELF_ST_TYPE(s->st_info) == STT_NOTYPE && GELF_ST_BIND(s->st_info) == STB_GLOBAL && s->st_shndx == section &&
@@ -40,7 +40,7 @@ static const char *find_in_table(Elf *elf, Elf_Scn *table, const GElf_Shdr *head
     return known ? elf_strptr(elf, header->sh_link, found.st_name) : NULL;
 }
 
-/* The section of code that has an address; 0: none. */
+/* The section of code that contains an address, or 0. */
 static size_t find_code(Elf *elf, uint64_t address)
 {
     GElf_Shdr h;

@@ -1,5 +1,5 @@
 /*
- * Where an address lies in a program's source, from the symbols and the line table of its ELF file.
+ * Finds the source line of an address, from the symbols and the line table of a program's ELF file.
  */
 #ifndef NCUBE_WHERE_H
 #define NCUBE_WHERE_H
@@ -10,9 +10,9 @@
 
 #define WHERE_BYTES 256u
 
-/* Writes "main (hello.c:12)", or as much of it as the file tells, into `text` (WHERE_BYTES). `fd` is the program, open
- * for reading, and stays the caller's; its offset does not matter. False, and text is empty, when the address is in no
- * function that the file knows. */
+/* Writes "main (hello.c:12)", or as much of it as the file contains, to `text` (WHERE_BYTES). `fd` is the program, open
+ * for reading; it stays the caller's, and its offset does not matter. False, with an empty text, if the address is in
+ * no function of the symbol table. */
 bool where_describe(int fd, uint64_t address, char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Serving requests: decode, then invoke. file_parts.h says which parts each request has; serve_call checks all of them, so
- * an invoke_ function sees only a well-formed call.
+ * Serving requests: decode, then invoke. file_parts.h says which parts each request has; serve_call checks all of them,
+ * so an invoke_ function sees only a well-formed call.
  *
  * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC or
  * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.

@@ -34,9 +34,9 @@ struct file_parts { /* pointers into the message */
 /* True if the type is a file request; then its parts. */
 bool file_parts_of(uint32_t type, uint32_t *parts);
 
-/* Splits a message of n bytes, at least a header's, whose header is *r. 0; or -N_EPROTO: the message is not as long as its
- * header says, a part is missing or not of that type, a name has a NUL inside, or there are more than FILE_IO_MAX_BYTES
- * of data or to be returned. */
+/* Splits a message of n bytes, at least a header's, whose header is *r. 0; or -N_EPROTO: the message is not as long as
+ * its header says, a part is missing or not of that type, a name has a NUL inside, or there are more than
+ * FILE_IO_MAX_BYTES of data or to be returned. */
 int32_t file_parts_split(const struct file_request *r, uint32_t parts, const void *message, size_t n,
                          struct file_parts *out);
 
