@@ -327,13 +327,18 @@ struct answer {
     uint8_t payload[4096];
 };
 
-static void make_input(const char *name, mode_t mode)
+static void set_old_times(const char *name)
 {
     static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, name), times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+static void make_input(const char *name, mode_t mode)
+{
     scratch_write(&dir, name, name, strlen(name));
     cr_assert_eq(chmod(scratch_path(&dir, name), mode), 0);
-    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(&dir, name), times, 0), 0);
+    set_old_times(name);
 }
 
 /* Serves the same files from a folder of `base` to a user with that umask, and takes down what the steps get. */
@@ -351,6 +356,7 @@ static void take_answers(const char *base, mode_t mask, struct answer *answer)
     make_input("all_read", 0444);
     cr_assert_eq(mkdir(scratch_path(&dir, "sub"), 0755), 0);
     cr_assert_eq(symlink("old", scratch_path(&dir, "link")), 0);
+    set_old_times("link");
     cr_assert_eq(symlink("sub/made", scratch_path(&dir, "dangling")), 0);
     umask(mask);
     hostfs_free(host);
