@@ -1,3 +1,5 @@
+/* The limits of this process, from getrlimit, its control group and /proc, and the comparison with what a machine
+ * needs. */
 #include "emu/base/limits.h"
 
 #include <inttypes.h>

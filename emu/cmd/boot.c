@@ -89,7 +89,7 @@ static void client_free(struct client *c)
     free(c);
 }
 
-/* ---- What clients want ---------------------------------------------------------------------------- */
+/* ---- Requests of clients -------------------------------------------------------------------------- */
 
 static void refuse(struct client *c, int status, const char *text)
 {

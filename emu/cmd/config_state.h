@@ -1,5 +1,6 @@
 /*
- * What the parts of the machine file's reader share while they read (config.c, config_faults.c). For nobody else.
+ * The state of the machine file's reader, which its two parts share (config.c, config_faults.c). No other file
+ * includes it.
  */
 #ifndef NCUBE_CONFIG_STATE_H
 #define NCUBE_CONFIG_STATE_H

@@ -116,7 +116,7 @@ static bool take_head(struct reader *r, struct launch *l)
     return true;
 }
 
-/* Every argument takes at least its NUL, so there are no more than bytes. */
+/* Every argument takes at least its NUL, so there cannot be more arguments than bytes. */
 static bool take_counts(struct reader *r, struct launch *l)
 {
     size_t words = 0;

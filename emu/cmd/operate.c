@@ -150,7 +150,7 @@ static void follow_room(struct machine *m)
         bring_cabinet(m, m->cabinet[c].pid);
 }
 
-/* ---- What the scheduler asks for ---- */
+/* ---- Operations for the scheduler ---- */
 
 static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
 {
@@ -206,7 +206,7 @@ static const struct sched_ops sched_ops = {.execute = on_execute,
                                            .interrupt = on_raise,
                                            .finished = on_finished};
 
-/* ---- What the NCUs ask for ---- */
+/* ---- Operations for the NCUs ---- */
 
 static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n)
 {
@@ -262,7 +262,7 @@ static const struct ncu_ops ncu_ops = {.host_message = on_host_message,
                                        .fault = on_fault,
                                        .text = on_text};
 
-/* ---- What the front end asks for ---- */
+/* ---- Operations for the front end ---- */
 
 static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n)
 {
