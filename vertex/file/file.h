@@ -19,27 +19,27 @@
 struct file {
     uint32_t node; /* server */
     uint16_t drive;
-    bool standard; /* one of 0, 1, 2: open at the front end from the start */
+    bool standard; /* UFID 0, 1 or 2, open at the front end from the start */
     bool directory;
     bool stream; /* has no position: not a regular file or directory */
     uint32_t flags;
     uint32_t pending; /* readstarts and writestarts under way */
     uint64_t sfid;
-    char *path; /* of a directory: absolute, simple; NULL: there was no memory for it */
+    char *path; /* of a directory: absolute, simplified; NULL: no memory for it */
     uint64_t offset;
-    uint64_t short_at;     /* lowest end of those that came short, FILE_NOT_SHORT: none did */
-    uint64_t appended_end; /* highest end of the appends among them; 0: none */
+    uint64_t short_at;     /* lowest end of the pending transfers that came short; FILE_NOT_SHORT: none */
+    uint64_t appended_end; /* highest end of the pending appends; 0: none */
 };
 
 struct file *file_get(struct proc *p, uint64_t ufid); /* NULL: not open */
 
-/* The reply to a write with O_APPEND that has written something: where that ends in the file. 0: it does not tell. */
+/* Returns the file offset after the bytes that an O_APPEND write has written, or 0 if the reply does not contain it. */
 uint64_t file_appended_end(const struct message *reply);
 
 int file_open_standard(struct proc *p); /* -N_ENOMEM */
-/* Every server at which this process has files open is told, and waited for, that they are closed. */
+/* Closes all files of the process: sends N_FEXIT to each server at which it has some, and waits for the replies. */
 void file_close_all(struct proc *p);
-/* Frees the tables; sends nothing. */
+/* Frees the process's file table without sending anything. */
 void file_free_all(struct proc *p);
 
 #endif

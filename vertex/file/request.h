@@ -1,9 +1,9 @@
 /*
  * Requests to file servers, nsdisk or the front end, and their replies (vertex/contract/proto.h).
  *
- * Each request has a sequence number that no other request of this node has had since boot; the reply echoes it
- * and is found by it, so that a late reply to a process that is gone fits nothing. A request that the network
- * could not deliver is answered by Vertex itself.
+ * Each request has a sequence number that is unique on this node since boot. The reply repeats it and is matched by it,
+ * so a late reply to a process that has ended matches nothing. Vertex itself answers a request that the network could
+ * not deliver.
  */
 #ifndef VERTEX_REQUEST_H
 #define VERTEX_REQUEST_H
@@ -14,25 +14,25 @@
 #include "vertex/contract/proto.h"
 #include "vertex/process/proc.h"
 
-/* A server on an I/O node that has not answered after so long is taken for dead: -N_ETIMEDOUT. It has a queue of
- * requests of 20 ms each, in the worst case several from each node of a large machine. */
+/* A server on an I/O node that has not answered after this time counts as dead: -N_ETIMEDOUT. In the worst case its
+ * queue has several requests, of 20 ms each, from every node of a large machine. */
 #define REQUEST_LIMIT_CYCLES (60ull * CLOCK_HZ)
 
-/* A request with these fields and room for `extra` bytes behind them. -N_ENOMEM, -N_EINTR. */
+/* Allocates a request with these fields and room for `extra` more bytes. -N_ENOMEM, -N_EINTR. */
 int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m);
-/* Appends bytes; the room was asked for. */
+/* Appends n bytes, for which request_new has made room. */
 void request_add(struct message *m, const void *bytes, uint32_t n);
 
-/* Sends it and gives it up; returns its sequence number. */
+/* Sends the request, takes over the caller's hold, and returns its sequence number. */
 uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t type);
-/* Requests of this process to an I/O node go by that channel of it, 0-7, or by the nearest (-1). First all that is
- * under way ends, so that none is overtaken. -N_EINTR; -N_ENFILE: PROC_VIA_MAX nodes have one chosen. */
+/* Routes this process's requests to an I/O node over that node's channel 0-7, or over the nearest (-1). First waits for
+ * all its sends, so that none is overtaken. -N_EINTR; -N_ENFILE: it has chosen channels of PROC_VIA_MAX nodes. */
 int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
 
-/* Waits for the reply and returns its status. *reply is the caller's to release, NULL if there is none:
+/* Waits for the reply and returns its status. The caller releases *reply, which is NULL if there is none:
  * -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
 int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply);
-/* Both. `reply` may be NULL. */
+/* Sends the request and waits for its reply. `reply` may be NULL. */
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
 
 /* The reply's payload and its length. */

@@ -8,11 +8,10 @@
  *                                               |  proc_reap: memory back, N_EXIT
  *                                             (none)
  *
- * A node has up to PROCS_MAX, all of one job: copies of one program, told apart by their procid, each with its own
- * address space, kernel stack, inbox and files. Everything a process owns hangs from its struct proc. Only one runs at
- * a time (sched.h): proc_current. The node's last process to end brings the answer to the front end.
- * On an I/O node there is the built-in program, nsdisk, which sees raw node addresses, all message types
- * and the drives.
+ * A node has up to PROCS_MAX processes, all of one job: copies of one program with different procids, each with its own
+ * address space, kernel stack, inbox and files, all reached from its struct proc. Only one runs at a time (dispatch.h):
+ * proc_current. The node's last process to end sends the report to the front end.
+ * An I/O node runs the built-in program, nsdisk, which sees raw node addresses, all message types and the drives.
  */
 #ifndef VERTEX_PROC_H
 #define VERTEX_PROC_H
@@ -43,20 +42,20 @@ struct lost;
 enum reader_state {
     READER_CLOSED,
     READER_OPEN,
-    READER_OVERTAKEN, /* a message for it was queued, and comes before any that might be given to it now */
+    READER_OVERTAKEN, /* a message for it was queued, and must be read before any that arrives later */
 };
 
-/* nread in progress. When it has been served, it is closed again and what it got is in the fields. */
+/* An nread in progress. When a message has been received it is closed, and the fields describe the message. */
 struct reader {
     enum reader_state state;
     bool landing;               /* the NCU writes into the process's memory */
-    int64_t short_bytes;        /* mail_take_short may copy so many; -1: none */
-    struct msg_pattern pattern; /* wanted; then, in .node, the sender */
+    int64_t short_bytes;        /* the longest message that mail_take_short may copy; -1: none */
+    struct msg_pattern pattern; /* wanted; then .node is the sender */
     uint64_t va, bytes;         /* the buffer; then the message's length */
     uint32_t tag;               /* the message's */
 };
 
-struct proc_wait { /* of sched_wait */
+struct proc_wait { /* the arguments of sched_wait */
     enum ncu_wait why;
     uint64_t node, type;
 };
@@ -64,20 +63,20 @@ struct proc_wait { /* of sched_wait */
 struct proc {
     /* life */
     enum proc_state state;
-    bool killed;  /* the next return to user mode, or wait, ends it, as `death` says */
+    bool killed;  /* its next return to user mode, or wait, ends it with `death` */
     bool builtin; /* nsdisk */
     uint32_t procid;
     uint32_t job;
     struct job_exit death;   /* when killed or ENDED */
-    struct exit_fault fault; /* when it ended by one */
+    struct exit_fault fault; /* if a fault ended it */
     char exit_text[160];
-    struct msg_queue successor; /* messages that load the program which takes its place; empty: none */
+    struct msg_queue successor; /* messages that load the program which replaces it; empty: none */
 
     /* the subcube */
     uint32_t base; /* address of logical node 0 */
     uint32_t dim;
     uint32_t procs;   /* of this job on each node */
-    uint32_t logical; /* own number; of the built-in program: own address */
+    uint32_t logical; /* its node's logical number; in the built-in program, the node's address */
 
     /* memory and registers */
     struct vm vm;
@@ -96,21 +95,21 @@ struct proc {
     /* messages */
     struct msg_queue inbox;
     struct reader reader;
-    struct message *buffers;         /* that the program has: ngetp, nreadp */
+    struct message *buffers;         /* mapped into the program by ngetp and nreadp */
     uint32_t range_low, range_high;  /* nrange */
-    const struct message *last_sent; /* of which `monitor` will tell when it is done; NULL: it does */
+    const struct message *last_sent; /* its times are not in `monitor` yet; NULL: they are */
     struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
-    int32_t lost_status;             /* of one for which there was no memory to note it there; 0: none */
-    bool has_lost;                   /* either; the next nwrite looks at them */
-    bool long_way;                   /* it has, or messages have a charge: none goes the short way of sys_nwrite */
+    int32_t lost_status;             /* error of a loss that there was no memory to record; 0: none */
+    bool has_lost;                   /* there are such losses; the next nwrite looks at them */
+    bool long_way;                   /* has_lost, or messages have a charge: sys_nwrite must not use its short path */
     struct abi_monitor monitor;
 
     /* signals: signal.c; bit s is signal s */
     uint32_t sig_pending, sig_caught, sig_ignored, sig_blocked;
-    uint32_t sig_before;   /* blocked before sigsuspend, */
-    bool sig_suspended;    /* until the handler that ends it is called */
-    uint32_t sig_mask[32]; /* blocked, too, while the signal's handler runs */
-    uint64_t sig_entry;    /* of the program's dispatcher */
+    uint32_t sig_before;   /* the signals blocked before sigsuspend */
+    bool sig_suspended;    /* in sigsuspend, until the handler that ends it is called */
+    uint32_t sig_mask[32]; /* the signals that are also blocked while this signal's handler runs */
+    uint64_t sig_entry;    /* address of the program's dispatcher */
 
     /* files: file.c, async.c */
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
@@ -120,18 +119,18 @@ struct proc {
     struct async *async;                   /* readstarts and writestarts under way, newest first */
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
-    char *directory;                       /* names begin there; NULL: at "/" */
-    struct message *begin;                 /* N_LOAD_BEGIN, held: the volumes are in it */
+    char *directory;                       /* the working directory; NULL: "/" */
+    struct message *begin;                 /* N_LOAD_BEGIN, which contains the volumes; one hold is the process's */
     const struct load_volume *volume;
     uint32_t volumes;
 };
 
-/* proc.c's, for the functions below only. */
+/* Private to proc.c and the functions below. */
 extern struct proc *proc_running;
 extern struct proc *proc_table[PROCS_MAX]; /* by procid */
 extern uint32_t proc_number;
 
-static inline struct proc *proc_current(void) /* the one that runs, or was the last to; NULL: none */
+static inline struct proc *proc_current(void) /* the process that runs, or that ran last; NULL: none */
 {
     return proc_running;
 }
@@ -146,44 +145,44 @@ static inline uint32_t proc_count(void)
     return proc_number;
 }
 
-void proc_set_current(struct proc *p); /* and its address space */
-bool proc_has_job(uint32_t job);       /* a process of it is here; the built-in program is of none */
-bool proc_job_has_run(void);           /* since boot */
+void proc_set_current(struct proc *p); /* also activates its address space */
+bool proc_has_job(uint32_t job);       /* true if a process of the job is on this node; nsdisk has no job */
+bool proc_job_has_run(void);           /* true if any job has run since boot */
 
 struct proc_sizes {
     uint64_t stack_bytes;
-    uint64_t heap_bytes; /* most; 0: what there is */
-    uint64_t comm_bytes; /* kept free for messages; 0: the default */
+    uint64_t heap_bytes; /* limit; 0: all free memory */
+    uint64_t comm_bytes; /* left free for messages; 0: the default */
 };
 
-/* A process in state LOADING, its standard files open, its stack promised. NULL: no memory. */
+/* Returns a process in state LOADING with its standard files open and its stack promised. NULL: no memory. */
 struct proc *proc_new(uint32_t procid, uint32_t job, uint32_t base, uint32_t dim, const struct proc_sizes *sizes);
-/* It will run from `entry` with these arguments (strings with their NULs, one after the other).
+/* Makes p READY to run from `entry` with these arguments: consecutive strings, each with its NUL.
  * N_E2BIG, N_EPROTO (the text is not argc strings). */
 int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *arguments, uint32_t bytes);
-/* Another process of the same job, a copy of p, which is READY. N_ENOMEM. */
+/* Adds a process to p's job: a copy of p, which is READY. N_ENOMEM. */
 int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes);
 _Noreturn void proc_run(struct proc *p);
 
-/* Ends the process that runs, as `death` says: closes its files, lets its sends end, and leaves the rest to
- * proc_reap. */
+/* Ends the running process with `death`: closes its files, waits for its sends, and leaves the rest to proc_reap. */
 _Noreturn void proc_exit(struct proc *p);
 void proc_set_death(struct proc *p, uint32_t how, int32_t status);
-/* Ends it because of what it did: p->fault says what, x are x1-x31. */
+/* Ends the running process because of p->fault; x points to x1-x31. */
 _Noreturn void proc_fault(struct proc *p, const uint64_t *x);
-/* Ends a process, soon; it may be any on this node. Without effect on one that is about to end. */
+/* Marks any process of this node to end at its next return to user mode or wait. No effect on one that is ending. */
 void proc_kill(struct proc *p, uint32_t how, int32_t status);
+/* Frees an ENDED process, and sends N_EXIT after the node's last one. */
 void proc_reap(struct proc *p);
-/* Ends the process that runs; the program that these messages load then has its place, and its unread messages. Takes
- * them over. It is the only one on its node. */
+/* Ends the running process, the only one on its node, and replaces it with the program that these messages load, which
+ * inherits its unread messages. Takes over the messages. */
 _Noreturn void proc_become(struct proc *p, struct msg_queue *load);
-/* The text is so many strings with their NULs, one after the other. */
+/* Returns true if the text is exactly `count` consecutive strings, each with its NUL. */
 bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count);
 
-/* sched_wait for a process: -N_EINTR when it is to die. */
+/* As sched_wait; returns -N_EINTR if the process is to die, else 0. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);
-/* vm_copy_in and vm_copy_out for the process that runs, in pieces between which what is due is handled: a header that
- * waits holds channels on its whole path. -N_EFAULT. */
+/* As vm_copy_in and vm_copy_out, for the running process, in pieces, handling due causes between them: a header that
+ * waits blocks the channels of its whole path. -N_EFAULT. */
 int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes);
 int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes);
 
@@ -201,8 +200,8 @@ static inline int proc_copy_out(struct proc *p, uint64_t to, const void *from, u
     return proc_copy_out_pieces(p, to, from, bytes);
 }
 
-/* A message of that capacity (in pages of its own: `pages`), waiting for memory as long as sends are to give some back.
- * -N_ENOMEM, -N_EINTR. */
+/* Allocate a message of that capacity, with its payload in pages of its own if `pages`. Wait for memory while sends
+ * under way will free some. -N_ENOMEM, -N_EINTR. */
 int proc_new_message_late(struct proc *p, uint64_t capacity, bool pages, struct message **m);
 
 static inline int proc_new_message(struct proc *p, uint64_t capacity, bool pages, struct message **m)
@@ -211,9 +210,9 @@ static inline int proc_new_message(struct proc *p, uint64_t capacity, bool pages
     return *m ? 0 : proc_new_message_late(p, capacity, pages, m);
 }
 
-void proc_wake_for_memory(void);
+void proc_wake_for_memory(void); /* wakes the processes that wait for memory */
 
-/* Whether user code may run ahead has changed. */
+/* Sets mailbox.exact after a change in whether user code may run ahead. */
 void proc_update_exact(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A node's N_EXIT to the front end: exactly one for each node and life. If a dead link or a dead NCU keeps it from
- * arriving, Vertex sends it again after 1 ms, then after twice the wait each time, for about a minute of virtual time in
- * all. So a node that recovers still reports its end, and the machine does not wait forever for one that does not.
+ * arriving, Vertex sends it again after 1 ms, then after twice the wait each time, for about a minute of virtual time
+ * in all. So a node that recovers still reports its end, and the machine does not wait forever for one that does not.
  */
 #ifndef VERTEX_REPORT_H
 #define VERTEX_REPORT_H
