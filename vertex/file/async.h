@@ -1,10 +1,10 @@
 /*
  * Asynchronous file I/O: readstart, readend, writestart, writeend [P0 section 2], and replies taken by nread.
  *
- * A start sends one request and advances the file's offset by the whole length. Its record ends with the reply,
- * whoever takes it: readend and writeend take the most recent start of their kind on that UFID, nread the first
- * reply that has arrived. When the last start of a file has ended, and some came short, the offset goes back to
- * the lowest end.
+ * A start sends one request and advances the file's offset by the whole length. Its record is freed when its reply is
+ * received: readend and writeend receive that of the most recent start of their kind on the UFID, nread the first reply
+ * that has arrived. If some starts transferred less than asked, the offset goes back to the lowest end when the file's
+ * last start has ended.
  */
 #ifndef VERTEX_ASYNC_H
 #define VERTEX_ASYNC_H
@@ -15,19 +15,19 @@
 #include "vertex/file/file.h"
 #include "vertex/message/queue.h"
 
-/* A write request with those flags and the program's data in it. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
+/* Allocates a write request with these flags and the program's data. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
 int async_write_request(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
                         uint64_t offset, struct message **m);
 
-/* The oldest arrived reply to a start under way that fits the pattern, or NULL. */
+/* Returns the oldest arrived reply to a start that matches the pattern, or NULL. */
 struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern);
-/* A start under way may still get a reply that fits the pattern. */
+/* Returns true if a start under way may still get a reply that matches the pattern. */
 bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern);
-/* A message that arrived is the reply to a start under way. */
+/* Returns true if the arrived message is the reply to a start under way. */
 bool async_awaits(const struct proc *p, const struct message *m);
-/* nread took a message: if it is such a reply, its start has ended. */
+/* Called when nread has received m: if m is such a reply, ends its start. */
 void async_taken(struct proc *p, const struct message *m);
-/* Forgets the starts of a UFID, and their replies that have arrived. */
+/* Drops the starts of a UFID, and their arrived replies. */
 void async_drop(struct proc *p, uint64_t ufid);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Path names: "//volume/path" is a file on a volume, anything else one on the front end [P0 section 2]. Pure.
+ * Path names: "//volume/path" is a file on a volume, any other path a file of the front end [P0 section 2]. Pure.
  */
 #ifndef VERTEX_PATH_H
 #define VERTEX_PATH_H
@@ -12,18 +12,18 @@
 struct path_parts {
     bool on_volume;
     char volume[VOLUME_NAME_BYTES]; /* if on_volume */
-    const char *name;               /* the rest, in the text given: "/path" on a volume, else all of it */
+    const char *name;               /* points into the path: to "/path" on a volume, else to all of it */
     uint32_t name_bytes;            /* without the NUL; 0: the root */
 };
 
-/* Makes the path in `text`, which has room for `size` bytes, one that begins at `base`, which is absolute, unless it is
- * absolute itself or empty. 0, or -N_ENAMETOOLONG. */
+/* Puts the absolute path `base` before the path in `text`, which has room for `size` bytes, unless that is absolute or
+ * empty. Returns 0 or -N_ENAMETOOLONG. */
 int path_prepend(const char *base, char *text, uint32_t size);
-/* Takes ".", "..", repeated and final slashes out of an absolute path; above a root is the root. Returns its length.
- * By its text alone: ".." behind a symbolic link is the folder that the link is in. */
+/* Removes ".", "..", repeated and final slashes from an absolute path; ".." at a root stays there. Returns the new
+ * length. Looks only at the text: ".." after a symbolic link means the folder that contains the link. */
 uint32_t path_simplify(char *text);
 
-/* 0, or -N_ENOENT: empty path, or no volume has such a name (empty, too long). */
+/* Splits a path into *parts. Returns 0, or -N_ENOENT: the path is empty, or its volume's name is empty or too long. */
 int path_parse(const char *path, struct path_parts *parts);
 
 #endif

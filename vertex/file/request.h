@@ -35,24 +35,24 @@ int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t seq
 /* Sends the request and waits for its reply. `reply` may be NULL. */
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
 
-/* The reply's payload and its length. */
+/* Return the data after struct file_reply, and its length. */
 const void *reply_data(const struct message *reply);
 uint64_t reply_bytes(const struct message *reply);
 
-/* Copies a reply's structure of so many bytes to the program, if the status is no error, and releases the reply, which
- * may be NULL. Returns the status; -N_EPROTO, -N_EFAULT. */
+/* Unless the status is an error, copies a structure of `bytes` bytes from the reply to the program. Releases the reply,
+ * which may be NULL. Returns the status; -N_EPROTO, -N_EFAULT. */
 int64_t reply_give_structure(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes);
-/* The data of a reply, of which `asked` bytes were asked for, goes to the program. Returns the bytes; -N_EPROTO,
+/* Copies the data of a reply to a request for `asked` bytes to the program. Returns its length; -N_EPROTO,
  * -N_EFAULT. */
 int64_t reply_give_data(struct proc *p, int64_t status, const struct message *reply, uint64_t to, uint64_t asked);
 
-/* A message that was sent is a request. */
+/* Returns true if the message, which this node has sent, is a request. */
 bool request_is(const struct message *m);
-/* A reply that arrived is to a request that the process waits for, or will. */
+/* Returns true if the arrived reply answers a request whose reply the process will receive. */
 bool request_is_awaited(const struct proc *p, const struct message *m);
-/* The network failed it: it becomes its own reply. */
+/* Answers the process's request m, which the network could not deliver, with an error. */
 void request_failed(struct proc *p, const struct message *m, int32_t status);
-/* A request that came to an I/O node and that no server will see: answered with this error. Takes the message over. */
+/* Answers with this error a request that reached an I/O node without a server. Takes over the message. */
 void request_refuse(struct message *m, int32_t error);
 
 #endif

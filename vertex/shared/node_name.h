@@ -1,5 +1,5 @@
 /*
- * Nodes in words, for messages of the host and of the library. The addresses are those of machine.h.
+ * Names of nodes for messages to the user, by the host and the library. The addresses are those of machine.h.
  */
 #ifndef VERTEX_NODE_NAME_H
 #define VERTEX_NODE_NAME_H
@@ -11,8 +11,8 @@
 
 #define NODE_NAME_BYTES 40u
 
-/* "node 5", "I/O node 0 of board 3", "the front end", or "node 0x9001" for an address that no node has. `name` holds
- * NODE_NAME_BYTES. */
+/* Writes "node 5", "I/O node 0 of board 3", "the front end", or "node 0x9001" for an address that no node has. `name`
+ * has room for NODE_NAME_BYTES. */
 static inline void node_name(uint32_t node, char *name)
 {
     if (NODE_IS_COMPUTE(node))
