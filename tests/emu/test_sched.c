@@ -33,8 +33,10 @@ struct step {
 
 struct entry {
     uint64_t cycles;
-    uint32_t hart, what;
+    uint32_t hart, what; /* an instruction: 100 * op + its argument, or the causes that wait; or one of these: */
 };
+
+enum { ARRIVAL = 100000, INTERRUPT = 200000 };
 
 struct play {
     struct harts harts;
@@ -310,7 +312,7 @@ static void arrive(void *arg, uint64_t now_cycles)
     struct message *m = arg;
     struct play *p = m->play;
 
-    note(p, now_cycles, m->to, 1000);
+    note(p, now_cycles, m->to, ARRIVAL);
     p->causes[m->to]++;
     if (p->idle[m->to]) {
         p->idle[m->to] = false;
@@ -356,7 +358,7 @@ static void answer(void *ctx, uint32_t hart, uint64_t value)
 
 static void interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
 {
-    note(ctx, start_cycles, hart, 2000);
+    note(ctx, start_cycles, hart, INTERRUPT);
 }
 
 static bool interrupt(void *ctx, const uint32_t *harts, uint32_t n)
@@ -443,11 +445,39 @@ static bool in_order(const struct play *p)
     uint64_t last = 0;
 
     for (uint32_t i = 0; i < p->logged; i++)
-        if (p->log[i].what != 2000) {
+        if (p->log[i].what != INTERRUPT) {
             if (p->log[i].cycles < last)
                 return false;
             last = p->log[i].cycles;
         }
+    return true;
+}
+
+/* Entries of one cycle: events first, then requests by hart. */
+static bool ties_in_order(const struct play *p)
+{
+    const struct entry *last = NULL;
+
+    for (uint32_t i = 0; i < p->logged; i++) {
+        const struct entry *e = &p->log[i];
+
+        if (e->what == INTERRUPT)
+            continue;
+        if (last && last->cycles == e->cycles && last->what != ARRIVAL && (e->what == ARRIVAL || e->hart < last->hart))
+            return false;
+        last = e;
+    }
+    return true;
+}
+
+/* A hart that is interrupted takes its causes so long after the start of the interrupt, and next. */
+static bool interrupts_take_their_time(const struct play *p)
+{
+    for (uint32_t i = 0; i < p->logged; i++)
+        if (p->log[i].what == INTERRUPT &&
+            (i + 1 == p->logged || p->log[i + 1].hart != p->log[i].hart ||
+             p->log[i + 1].cycles != p->log[i].cycles + NCU_INTERRUPT_CYCLES || p->log[i + 1].what / 100 != NCU_CAUSES))
+            return false;
     return true;
 }
 
@@ -507,6 +537,8 @@ Test(sched, effects_are_in_order_of_time)
 
         cr_assert_gt(p->logged, HARTS);
         cr_expect(in_order(p), "seed %u", seed);
+        cr_expect(ties_in_order(p), "seed %u", seed);
+        cr_expect(interrupts_take_their_time(p), "seed %u", seed);
         cr_assert(p->ended[0], "seed %u: hart 0 waits for nobody and must have ended", seed);
     }
 }
@@ -548,6 +580,25 @@ Test(sched, accounts_are_exact_at_a_limit_too)
             cr_assert_eq(sched_now(ahead->sched), limit_cycles);
             expect_equal_accounts(strict, ahead, "strict against ahead", seed);
         }
+}
+
+/* What takes effect up to a limit, that cycle included, is what does without one. */
+Test(sched, a_limit_cuts_the_rest_off_and_nothing_else)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        limit_cycles = UINT64_MAX;
+        struct play *whole = play_once(seed, false, MESSAGE_CYCLES);
+        uint32_t before = 0, within = 0;
+
+        qsort(whole->log, whole->logged, sizeof *whole->log, by_time);
+        limit_cycles = whole->log[whole->logged / 2].cycles;
+        struct play *cut = play_once(seed, seed % 2, MESSAGE_CYCLES);
+        for (uint32_t i = 0; i < whole->logged; i++)
+            before += whole->log[i].what != INTERRUPT && whole->log[i].cycles <= limit_cycles;
+        for (uint32_t i = 0; i < cut->logged; i++)
+            within += cut->log[i].what != INTERRUPT;
+        cr_expect_eq(within, before, "seed %u, limit %lu: %u entries, not %u", seed, limit_cycles, within, before);
+    }
 }
 
 Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt)
