@@ -1,21 +1,21 @@
 /*
  * plugin.so: gives the harts of one QEMU process ("cabinet") exact virtual time and the NCU's instructions.
- * The only file that knows QEMU, and it decides nothing: it counts, stops harts and carries requests to ncube.
+ * It makes no decisions: it counts cycles, stops harts and passes requests to ncube.
  *
  * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set
- * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls us before its first
- * instruction. At the mark that is the end of the budget the hart stops: nothing of user code that ends at or after the
- * budget is executed. At the marks before, it only tells how far it is. Kernel code (what is fetched from the addresses
- * of the shared region) has no marks: it sees the outside through NCU instructions only, and those stop it when they
- * need an answer.
+ * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls the plugin before
+ * its first instruction. At the mark at the end of the budget the hart stops: no block of user code that ends at or
+ * after the budget is executed. At the marks before, the hart only publishes its clock. Kernel code (what is fetched
+ * from the addresses of the shared region) has no marks: it sees the outside through NCU instructions only, and those
+ * stop it when they need an answer.
  *
  * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary. Where that
- * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would by one thing:
- * QEMU drops a reservation (lr) at every trap, and the sc that follows fails. So a hart is not stopped between the two.
- * The clock of the handling is set here, by what the grant has handed over (sched.h): at CAUSES to the time of the
- * causes, at END to that of what was held up.
+ * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would see it in one
+ * case: QEMU drops a reservation (lr) at every trap, and the sc that follows fails. So a hart is not stopped between
+ * the two. The clock of the handling is set here, as the grant says (sched.h): at CAUSES to the time of the causes, at
+ * END to that of the interrupted code.
  *
- * Statistics, if asked for, cost one more inline addition per block: instructions in user code, cycles in kernel code.
+ * With statistics there is one more inline addition per block: instructions in user code, cycles in kernel code.
  *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
  * statistics=0 or 1.
@@ -46,20 +46,20 @@ EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
 #define LAST_MARK_CYCLES  100000u
 
-/* So long after an lr a hart runs on to its sc whatever is due: RISC-V promises success within 16 instructions, none of
- * them slower than a division. An lr whose sc does not come, as in a comparison that fails, holds up nothing longer; a
- * loop of such, a lock that is waited for, no longer than the second. */
+/* How long after an lr a hart runs on to its sc, whatever is due: RISC-V guarantees success within 16 instructions,
+ * none of them slower than a division. An lr whose sc does not come, as in a comparison that fails, delays a stop no
+ * longer; a loop of such lr, as in waiting for a lock, no longer than the second constant. */
 #define RESERVATION_CYCLES  1000u
 #define RESERVATIONS_CYCLES 20000u
 
-/* One per hart, on cache lines of its own: neighbours on one line cost a factor of three. */
+/* One per hart, on separate cache lines: on shared ones, harts run three times slower. */
 struct counter {
     _Alignas(128) uint64_t cycles;
     uint64_t mark;          /* cycles from the grant to the next mark */
     uint64_t apart;         /* from the mark before */
     uint64_t instructions;  /* of user code */
     uint64_t kernel_cycles; /* since the last user code */
-    bool settle;            /* END has set the clock; it is so again at LEAVE or ENTER, whatever the way there costs: */
+    bool settle; /* END has set the clock; LEAVE or ENTER sets it again, so that the way there costs nothing: */
     uint64_t settled_cycles;
     /* The reservation that user code holds after this block, since the last trap; cycles from the grant, modulo
      * 2^64. */
@@ -73,7 +73,7 @@ static struct {
     uint8_t *ram; /* the whole RAM of the cabinet */
     uint64_t ram_bytes;
     uint64_t first;
-    uint64_t statistics; /* not 0: count what is for statistics only */
+    uint64_t statistics; /* not 0: count instructions and kernel cycles */
     struct qemu_plugin_scoreboard *counters;
     qemu_plugin_u64 cycles, instructions, kernel_cycles;
 } plugin;
@@ -93,7 +93,7 @@ static struct ncu_mailbox *mailbox_of(unsigned hart)
     return (struct ncu_mailbox *)(plugin.ram + CABINET_SHARED_BYTES + hart * plugin.ram_bytes + NCU_MAILBOX_PA);
 }
 
-/* Cycles since the grant. */
+/* Returns the cycles since the grant. */
 static uint64_t counter_elapsed(const struct counter *c)
 {
     return c->cycles - (COUNTER_LIMIT - c->mark);
@@ -147,7 +147,7 @@ static void slot_await_go(struct slot *s, uint32_t last)
     __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The grant's cycles count from 0 again. */
+/* Starts a grant: its cycles count from 0. */
 static void counter_begin(struct counter *c, uint64_t budget_cycles)
 {
     c->reserved_at -= counter_elapsed(c);
@@ -202,7 +202,7 @@ static void ncu_post(unsigned hart, uint32_t op)
     memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
 }
 
-/* The clock of what END has let go on. */
+/* Sets the clock of the code that END has resumed. */
 static void hart_settle(unsigned hart)
 {
     struct counter *c = counter_of(hart);
@@ -212,15 +212,15 @@ static void hart_settle(unsigned hart)
     c->settle = false;
 }
 
-/* The first ENTER after user code tells the way in; where END has set the clock, the way costs nothing. */
+/* Records the cycles of the way in at the first ENTER after user code; after END the way costs nothing. */
 static void note_way_in(struct slot *s, const struct counter *c)
 {
     if (!c->settle && s->entry_cycles == 0)
         s->entry_cycles = c->kernel_cycles;
 }
 
-/* With `handling` it is a trap that comes before the interrupt that was raised: then its causes are handled first, and
- * what they hold up goes on from the trap. Their number, in the mailbox since, is the answer. */
+/* With `handling`, the trap came before an interrupt that has been raised: then the causes are handled first, and the
+ * trap continues after them. Their number is the answer, which is in the mailbox already. */
 static void ncu_enter(unsigned hart)
 {
     struct slot *s = slot_of(hart);
@@ -233,7 +233,7 @@ static void ncu_enter(unsigned hart)
         hart_stop(hart, SLOT_OP, NCU_ENTER);
 }
 
-/* With `handling` they are in the mailbox. */
+/* With `handling`, the causes are in the mailbox already. */
 static void ncu_causes(unsigned hart)
 {
     struct slot *s = slot_of(hart);
@@ -245,7 +245,7 @@ static void ncu_causes(unsigned hart)
     s->handling = 0;
 }
 
-/* What was held up goes on, later by what the handling took. */
+/* Resumes the interrupted code, later by the time of the handling. */
 static void ncu_end(unsigned hart)
 {
     struct slot *s = slot_of(hart);
@@ -314,7 +314,7 @@ static void ncu_execute(unsigned hart, void *userdata)
     }
 }
 
-/* `slti x0, x0, op` gives op, anything else 0. What is no operation is ncube's to refuse. */
+/* Returns op for `slti x0, x0, op`, else 0. ncube refuses an op that does not exist. */
 static uint32_t ncu_op_of(uint32_t insn)
 {
     return (insn & 0xfffff) == 0x2013 ? insn >> 20 : 0;
@@ -327,7 +327,7 @@ static bool in_kernel(uint64_t va)
     return va >= CABINET_RAM_BASE && va < CABINET_RAM_BASE + CABINET_SHARED_BYTES;
 }
 
-/* QEMU ends in order by waiting for its harts, which wait for ncube: told to end, it must just end. ncube sees that. */
+/* QEMU ends by waiting for its harts, which wait for ncube. So a signal must end the process at once; ncube notices. */
 static void end_by_signals(void)
 {
     signal(SIGTERM, SIG_DFL);
@@ -352,7 +352,7 @@ static bool reservation_is_young(const struct counter *c)
            elapsed - c->reserved_since < RESERVATIONS_CYCLES;
 }
 
-/* In front of a block of user code that contains an lr or sc, after its cycles have been added. */
+/* Runs before a block of user code that contains an lr or sc, after its cycles have been added. */
 static void reservation_note(unsigned hart, void *holds_one)
 {
     struct counter *c = counter_of(hart);
@@ -366,7 +366,7 @@ static void reservation_note(unsigned hart, void *holds_one)
 
 /* ---- Marks ---- */
 
-/* In front of a block of user code whose end is at or past the mark. */
+/* Runs before a block of user code whose end is at or beyond the mark. */
 static void mark_reached(unsigned hart, void *userdata)
 {
     (void)userdata;
@@ -395,7 +395,7 @@ static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint6
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
 }
 
-/* The last lr or sc of a block. */
+/* What the last lr or sc of a block leaves. */
 static enum reservation {
     RESERVATION_NONE,
     RESERVATION_HELD,

@@ -1,3 +1,7 @@
+/*
+ * The scheduler: which harts may run and how far, in which order events and requests are processed, and the handling of
+ * causes. sched.h has the rules.
+ */
 #include "emu/time/sched.h"
 
 #include <assert.h>
@@ -8,26 +12,27 @@
 #include "emu/time/clocks.h"
 #include "vertex/contract/machine.h"
 
-/* How far user code may run ahead of everything else: a tenth of a second. An endless loop returns to us so often. */
+/* How far user code may run ahead of everything else: a tenth of a second. An endless loop stops that often. */
 #define RUN_AHEAD_CYCLES 2000000u
 
-/* User code goes on so far after a post before its hart stops: the next trap often comes sooner, and tells of the post
- * as well. */
+/* How far user code runs on after a post before its hart stops. The next trap often comes sooner, and hands over the
+ * post as well. */
 #define RUN_ON_CYCLES 2000u
 
-/* A grant that used so much was a long one, worth a processor of its own if there are several: some 300 microseconds of
- * the host's time, against what a few hand-overs between processors cost (docs/performance.md). */
+/* A grant of so many cycles was a long one, and its hart worth moving to another processor: it took some 300
+ * microseconds of the host, more than a few hand-overs between processors take (docs/performance.md). */
 #define LONG_RUN_CYCLES 1500000u
 #define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
 
-/* Of the other harts, which share a processor, so many run at once. More would gain nothing, and lose much where many
- * come to code that QEMU has not translated yet: one translates, preempted now and then, and the others spin. */
+/* At most so many of the other harts, which share a processor, run at once. More would gain nothing, and would lose
+ * much when many reach code that QEMU has not translated yet: one translates, preempted now and then, and the others
+ * spin. */
 #define SHORT_RUNS_MOST 4u
 
 enum hart_state {
     HART_RUNNABLE, /* may be granted */
     HART_RUNNING,  /* has been granted and has not been found stopped */
-    HART_WAITING,  /* at an NCU instruction that is not processed yet */
+    HART_WAITING,  /* stopped at an NCU instruction that has not been processed */
     HART_IDLE,     /* waits for sched_wake */
 };
 
@@ -54,18 +59,18 @@ struct hart {
     uint64_t window;        /* W at the last grant */
     uint32_t long_runs;     /* > 0: one of the last grants was a long one */
     bool runs_short;        /* counts in sched.n_short */
-    uint64_t due;           /* of the first cause that came while it was running, or EVENTQ_NEVER */
-    uint64_t user_since;    /* when the user code that runs or is stopped went on */
+    uint64_t due;           /* time of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
     bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
     bool at_trap;           /* waits at ENTER; its request is `enter` */
     uint64_t enter;
     /* While causes are handled: */
     enum handling handling;
     bool raise;           /* SSWI is to be written before the next grant */
-    bool hand_over;       /* the plugin is to be told of it at the next grant */
+    bool hand_over;       /* the next grant is to hand the causes to the plugin */
     uint64_t start;       /* of the handling */
-    uint64_t held_since;  /* when the user code that is held up had gone on */
-    uint64_t interrupted; /* clock of the user code or ENTER that is held up */
+    uint64_t held_since;  /* when the interrupted user code had been resumed */
+    uint64_t interrupted; /* clock of the interrupted user code or ENTER */
     struct account account;
     struct request request[NCU_POSTED + 1];
 };
@@ -84,7 +89,7 @@ struct sched {
     void *ctx;
     uint64_t now_cycles, limit_cycles;
     struct hart *hart;
-    struct clocks clocks; /* t(i): of the live, which are runnable or running */
+    struct clocks clocks; /* t(i) of the live harts, which are runnable or running */
     uint32_t *ready;      /* indices of runnable harts */
     uint32_t n_ready;
     uint32_t n_long;  /* harts with long_runs > 0, idle ones too */
@@ -153,7 +158,7 @@ static uint64_t later_of(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* ---- Live harts, runnable and running: those that may still produce something ---- */
+/* ---- Live harts: runnable or running, so that they can still produce requests ---- */
 
 static void ready_add(struct sched *s, struct hart *h)
 {
@@ -177,14 +182,14 @@ static void live_add(struct sched *s, struct hart *h, uint64_t cycles)
     clocks_add(&s->clocks, h->index, cycles);
 }
 
-/* Of a runnable hart. */
+/* Removes a runnable hart from the live ones. */
 static void live_remove(struct sched *s, struct hart *h, enum hart_state state)
 {
     ready_remove(s, h, state);
     clocks_remove(&s->clocks, h->index);
 }
 
-/* t(i) of a running hart: what it has told, or the start of the handling that is to come. */
+/* Returns t(i) of a running hart: the clock that it has published, or the start of the handling that is to come. */
 static uint64_t running_time(const struct sched *s, const struct hart *h)
 {
     uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
@@ -192,7 +197,7 @@ static uint64_t running_time(const struct sched *s, const struct hart *h)
     return earlier_of(progress, h->due);
 }
 
-/* The live hart that comes first, or CLOCKS_NONE; what running ones have told meanwhile is noted. */
+/* Returns the live hart with the lowest clock, or CLOCKS_NONE; updates the clocks that running harts have published. */
 static uint32_t live_first(struct sched *s)
 {
     for (;;) {
@@ -207,7 +212,7 @@ static uint32_t live_first(struct sched *s)
     }
 }
 
-/* The hart goes on in the kernel. */
+/* Resumes a hart in the kernel. */
 static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     h->in_user = false;
@@ -247,7 +252,8 @@ static bool handling_may_begin(const struct hart *h)
     return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
 }
 
-/* The hart, stopped in user code or at ENTER, handles its causes, from `start` on. Its CAUSES needs no more of it. */
+/* Lets a hart that is stopped in user code or at ENTER handle its causes from `start` on. Makes the request CAUSES for
+ * it. */
 static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
 {
     h->handling = HANDLING_BEGUN;
@@ -265,7 +271,8 @@ static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
     request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
 }
 
-/* It will be handled from `cycles` on, or from when the hart leaves the kernel. Nothing later comes before that. */
+/* Notes a cause of a running hart. It is handled from `cycles` on, or from when the hart leaves the kernel; nothing
+ * later is processed before that. */
 static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles)
 {
     h->due = cycles;
@@ -284,7 +291,7 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
     }
 }
 
-/* At END: what was held up goes on, later by the cost (the plugin has set its clock), unless something else is due. */
+/* END: the interrupted code resumes, later by the cost (the plugin has set its clock), unless another cause is due. */
 static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     account_handled(&h->account, h->held_since, h->start, now_cycles);
@@ -304,7 +311,7 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
 
 /* ---- Processing events and requests in order ---- */
 
-/* ENTER: the trap goes on. */
+/* ENTER takes effect: the trap begins. */
 static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
@@ -315,7 +322,7 @@ static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
     hart_resume(s, h, now_cycles);
 }
 
-/* The first CAUSES of a handling takes effect. */
+/* The first CAUSES of a handling takes effect: the next grant hands the causes over. */
 static void handling_take_causes(struct sched *s, struct hart *h)
 {
     h->account.interrupts++;
@@ -356,7 +363,7 @@ static uint64_t next_cycles(const struct sched *s)
     return earlier_of(eventq_next(s->events), eventq_next(s->requests));
 }
 
-/* May an event be processed, or the first request? No live hart may come before it. */
+/* Return true if an event at that time, or the first request, may be processed: no live hart comes before it. */
 static bool event_is_safe(struct sched *s, uint64_t cycles)
 {
     uint32_t first = live_first(s);
@@ -374,7 +381,7 @@ static bool request_is_safe(struct sched *s, uint64_t cycles)
     return cycles < others || (cycles == others && eventq_next_order(s->requests) <= first);
 }
 
-/* Processes one event or request, if the first one is safe and within the limit. */
+/* Processes the first event or request. Returns false if it is not safe yet, or lies beyond the limit. */
 static bool process_one(struct sched *s)
 {
     uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
@@ -396,7 +403,7 @@ static bool process_one(struct sched *s)
     return true;
 }
 
-/* Notes if there was something to do. False when the run is over. */
+/* Processes all events and requests that are safe; sets *busy if there was one. Returns false when the run is over. */
 static bool process_all_safe(struct sched *s, bool *busy)
 {
     while (!s->ops->finished(s->ctx)) {
@@ -409,7 +416,7 @@ static bool process_all_safe(struct sched *s, bool *busy)
 
 /* ---- Granting ---- */
 
-/* What limits W of every hart: the lowest and the second lowest t(j), the first event and request. */
+/* The bounds of every hart's W: the lowest and the second lowest t(j), the first event and the first request. */
 struct bounds {
     uint64_t lowest, second;
     uint32_t lowest_index;
@@ -427,13 +434,13 @@ static struct bounds bounds_find(struct sched *s)
                            .request = eventq_next(s->requests)};
 }
 
-/* When an effect of what happens then may arrive. */
+/* Returns the earliest time at which another hart may see an effect of a request at `cycles`. */
 static uint64_t arrival(const struct sched *s, uint64_t cycles)
 {
     return cycles == EVENTQ_NEVER ? EVENTQ_NEVER : cycles + s->lookahead_cycles;
 }
 
-/* W of this hart. */
+/* Returns W of this hart. */
 static uint64_t window_end(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
     uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
@@ -441,7 +448,7 @@ static uint64_t window_end(const struct sched *s, const struct bounds *b, const 
     return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
 }
 
-/* Up to where user code of this hart may run. */
+/* Returns the time up to which user code of this hart may run. */
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
     uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
@@ -456,7 +463,7 @@ static bool hart_may_run(const struct hart *h, uint64_t end)
     return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
 }
 
-/* Tells the plugin what it is to do at the CAUSES and the END that come. */
+/* Tells the plugin the clocks to set at the next CAUSES and END. */
 static void hand_over(struct sched *s, struct hart *h)
 {
     struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
@@ -481,10 +488,10 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
     if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
-        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came when nothing could be interrupted */
+        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came when the hart could not be interrupted */
 }
 
-/* Harts that are to be interrupted in user code. */
+/* Raises the interrupts of harts that are stopped in user code. Returns false if the machine has failed. */
 static bool interrupts_raise(struct sched *s)
 {
     uint32_t n = 0;
@@ -500,19 +507,19 @@ static bool interrupts_raise(struct sched *s)
     return n == 0 || s->ops->interrupt(s->ctx, s->raise, n);
 }
 
-/* A hart that runs long beside others is worth a processor of its own. */
+/* Returns true if the hart runs long while another one does: then each may have a processor. */
 static bool hart_is_spread(const struct sched *s, const struct hart *h)
 {
     return s->n_long > 1 && h->long_runs > 0;
 }
 
-/* All that may run, as far as there is room. */
+/* Grants all harts that may run, but at most SHORT_RUNS_MOST of those that share a processor. */
 static bool grant_all(struct sched *s)
 {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
 
-    for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last to its place */
+    for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last one to its place */
         struct hart *h = &s->hart[s->ready[k]];
         bool spread = hart_is_spread(s, h);
         if (!spread && s->n_short >= SHORT_RUNS_MOST)
@@ -588,7 +595,7 @@ static bool collect_all(struct sched *s)
     return any;
 }
 
-/* Nothing more happens: because of the limit, or because nothing is left that could. */
+/* Returns why nothing more happens: the limit, or a deadlock. */
 static enum sched_end stuck_end(struct sched *s)
 {
     bool limited = s->clocks.live.n > 0 || next_cycles(s) != EVENTQ_NEVER;
@@ -630,10 +637,10 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
     }
 }
 
-/* ---- For those who look ---- */
+/* ---- Statistics and the heartbeat ---- */
 
-/* A running hart that left the kernel before now has told how far it is, or now were not reached: so what its slot says
- * is of the last LEAVE, or of one before the kernel was entered. */
+/* A running hart that has left the kernel before now_cycles has published its clock, or now_cycles would not have been
+ * reached. So its slot has the time of the last LEAVE, or of one before the kernel was entered. */
 struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart)
 {
     const struct hart *h = &s->hart[hart];
