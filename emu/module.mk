@@ -49,6 +49,7 @@ $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
     emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
+$(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
 $(eval $(call host_test,emu/test_alike,emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c emu/base/memory.c))
