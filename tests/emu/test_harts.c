@@ -62,12 +62,9 @@ Test(harts, one_is_moved_only_where_fewer_run_after_the_move)
         bool spread;
         uint32_t expected;
     } c[] = {
-        {"not spread", {3, 0}, 0, false, 0},
-        {"not spread, back home", {3, 0}, 1, false, 0},
-        {"two fewer there", {2, 0}, 0, true, 1},
-        {"one fewer there: no gain", {1, 0}, 0, true, 0},
-        {"as many", {1, 1}, 1, true, 1},
-        {"two fewer at home", {0, 2}, 1, true, 0},
+        {"not spread", {3, 0}, 0, false, 0},     {"not spread, back home", {3, 0}, 1, false, 0},
+        {"two fewer there", {2, 0}, 0, true, 1}, {"one fewer there: no gain", {1, 0}, 0, true, 0},
+        {"as many", {1, 1}, 1, true, 1},         {"two fewer at home", {0, 2}, 1, true, 0},
     };
 
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
