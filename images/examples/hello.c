@@ -1,5 +1,5 @@
 /*
- * Every node says who it is.
+ * Every node prints its number.
  */
 #include <nself.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Messages of several lengths go back and forth between node 0 and the node farthest from it. Prints for each
- * length the time of one way, half the round trip: what a program sees, Vertex's work at both ends included.
+ * Sends messages of several lengths back and forth between node 0 and the node farthest from it. Prints for each length
+ * the time of one way, half the round trip, as a program sees it: with Vertex's work at both ends.
  */
 #include <n_errno.h>
 #include <nself.h>

@@ -1,5 +1,5 @@
 /*
- * A number goes once around the nodes; each adds its own. Node 0 prints the sum and the virtual time it took.
+ * Passes a number once around the nodes; each adds its own. Node 0 prints the sum and the virtual time that it took.
  */
 #include <n_errno.h>
 #include <nself.h>

@@ -1,6 +1,6 @@
 /* The messages between manager and workers. */
 enum {
-    TASK = 1,   /* int: compute f of it */
+    TASK = 1,   /* int: the argument of f */
     RESULT = 2, /* long */
     STOP = 3,   /* nothing */
 };

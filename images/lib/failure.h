@@ -1,24 +1,24 @@
 /*
- * Which call on which file failed last, for nfailed of <nio.h>. Part of libvertex.
+ * Records which call failed last, on which file, for nfailed of <nio.h>. Part of libvertex.
  */
 #ifndef NCUBE_LIB_FAILURE_H
 #define NCUBE_LIB_FAILURE_H
 
-#define FAILURE_PATH_BYTES 256 /* longer names are cut, */
-#define FAILURE_NAME_BYTES 96  /* those of open descriptors earlier */
+#define FAILURE_PATH_BYTES 256 /* longer paths are cut */
+#define FAILURE_NAME_BYTES 96  /* longer names of open descriptors are cut */
 
 struct failure {
-    const char *call;              /* NULL: none has failed */
-    char path[FAILURE_PATH_BYTES]; /* "": a descriptor without a name */
-    int fd;                        /* -1: a path */
+    const char *call;              /* NULL: no call has failed */
+    char path[FAILURE_PATH_BYTES]; /* "": the call's descriptor has no name */
+    int fd;                        /* -1: the call was given a path */
     int error;
 };
 
-/* Both give the kernel's result back, and note it when it is an error. */
+/* Both return `result`, and record it if it is a negative n_error. */
 long failure_of_path(const char *call, const char *path, long result);
 long failure_of_fd(const char *call, long fd, long result);
 
-/* A descriptor was opened by that name, or closed. */
+/* Record the path by which a descriptor was opened, and that it was closed. */
 void failure_name(long fd, const char *path);
 void failure_forget(long fd);
 

@@ -1,10 +1,10 @@
 /*
- * From what a trap returns to what a POSIX call returns.
+ * Converts the result of a trap into that of a POSIX call.
  */
 #ifndef NCUBE_LIB_RESULT_H
 #define NCUBE_LIB_RESULT_H
 
-/* result when it is >= 0; else -1, with errno set to the error. */
+/* Returns `result` if it is >= 0; else sets errno to the error and returns -1. */
 long result_to_errno(long result);
 
 #endif

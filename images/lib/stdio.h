@@ -1,8 +1,8 @@
-/* What newlib's stdio does not tell by itself. */
+/* Write errors of stdio streams that newlib does not report. */
 #ifndef NCUBE_LIB_STDIO_H
 #define NCUBE_LIB_STDIO_H
 
-/* A write to a descriptor has failed. */
+/* Records that a write to a descriptor has failed. */
 void stdio_note_failed_write(int fd, int error);
 
 #endif

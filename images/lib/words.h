@@ -2,8 +2,8 @@
 #define NCUBE_WORDS_H
 
 /*
- * Copying by words of 8 bytes from an address of any alignment to one of a word's: of memcpy and memmove. Private
- * to the library. Only words that hold bytes of the source are read.
+ * Copying from any address to a word-aligned one in words of 8 bytes, for memcpy and memmove. Private to the library.
+ * Only words that contain bytes of the source are read.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,13 +15,13 @@ typedef uint64_t __attribute__((may_alias)) word_any; /* a word of an object of 
 
 #define WORDS_INLINE static inline __attribute__((always_inline))
 
-/* How far ADDRESS is behind a word's beginning. */
+/* Returns the number of bytes from the start of a word to ADDRESS. */
 WORDS_INLINE size_t word_offset(const void *address)
 {
     return (uintptr_t)address % WORD_BYTES;
 }
 
-/* The word that begins SHIFT bits inside LOW and ends in HIGH; SHIFT is 8 to 56. */
+/* Returns the word that begins SHIFT bits into LOW and ends in HIGH; SHIFT is 8 to 56. */
 WORDS_INLINE uint64_t word_across(uint64_t low, uint64_t high, unsigned shift)
 {
     return low >> shift | high << (64 - shift);
