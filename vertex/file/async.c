@@ -1,3 +1,6 @@
+/*
+ * readstart, readend, writestart, writeend, and their replies (async.h).
+ */
 #include "vertex/file/async.h"
 
 #include <stddef.h>

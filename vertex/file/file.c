@@ -1,3 +1,6 @@
+/*
+ * The file table, open, and the system calls that take a UFID, except the asynchronous ones (file.h).
+ */
 #include "vertex/file/file.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * The system calls that name a file, except open, and the requests that carry names (name.h).
+ */
 #include "vertex/file/name.h"
 
 #include <stddef.h>

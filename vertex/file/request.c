@@ -1,3 +1,6 @@
+/*
+ * Requests to file servers, and their replies (request.h).
+ */
 #include "vertex/file/request.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Slabs for objects of up to KMEM_SMALL_MAX bytes; larger ones are runs of pages (kmem.h).
+ */
 #include "vertex/memory/kmem.h"
 
 #include "vertex/base/panic.h"

@@ -1,3 +1,6 @@
+/*
+ * The node's memory in pages: a list of free runs in ascending order, first fit, and the promised pages (page.h).
+ */
 #include "vertex/memory/page.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Address spaces: the tables of Sv39, promised pages, faults, and copies to and from programs (vm.h).
+ */
 #include "vertex/memory/vm.h"
 
 #include <stdbool.h>

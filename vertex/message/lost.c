@@ -1,3 +1,6 @@
+/*
+ * Records messages that are given up, and reports them to both ends (lost.h).
+ */
 #include "vertex/message/lost.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Delivers arriving messages to processes, and reports the ends of sends to their senders (mail.h).
+ */
 #include "vertex/message/mail.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Messages between this node and the NCU's channels: buffers, arming, sending, receiving (msg.h).
+ */
 #include "vertex/message/msg.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Queues of messages with an index by source and by type (queue.h).
+ */
 #include "vertex/message/queue.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Loads a program from the messages of a load, or the built-in one from the shared region (load.h).
+ */
 #include "vertex/process/load.h"
 
 #include <stdbool.h>

@@ -1,3 +1,6 @@
+/*
+ * The life of a process, from proc_new to proc_reap (proc.h).
+ */
 #include "vertex/process/proc.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Takes causes from the NCU and passes each to the module that handles it (event.h).
+ */
 #include "vertex/trap/event.h"
 
 #include "vertex/base/attr.h"

@@ -1,3 +1,6 @@
+/*
+ * Signals: raising, blocking and delivering them (signal.h).
+ */
 #include "vertex/trap/signal.h"
 
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * Traps from a program, from entry.S to the way back (trap.h).
+ */
 #include "vertex/trap/trap.h"
 
 #include <stddef.h>
