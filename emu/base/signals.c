@@ -128,7 +128,7 @@ bool signals_request(void)
     return request != 0;
 }
 
-/* In one step: what a handler notes between a read and a write of ours would be lost. */
+/* Reads and clears in one step: a signal that came between a read and a write would be lost. */
 static bool take(volatile sig_atomic_t *flag)
 {
     return __atomic_exchange_n(flag, 0, __ATOMIC_SEQ_CST) != 0;

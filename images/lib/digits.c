@@ -27,7 +27,7 @@ typedef unsigned __int128 wide;
 
 #define FRACTION_BITS 52
 #define EXPONENT_BIAS (1023 + FRACTION_BITS)
-#define EXPONENT_NONE 0x7ff /* infinity and what is no number; 0 are zero and the denormalized */
+#define EXPONENT_NONE 0x7ff /* of infinities and NaNs; 0 is that of zero and of subnormal numbers */
 #define TEN_MAX       19    /* the largest power of ten in 64 bits */
 #define SCALE_MAX     22    /* 53 bits times 10^22 are 127 bits */
 #define SHORT_DIGITS  18    /* as many fit in 64 bits, rounded up or not */

@@ -46,7 +46,7 @@ mode_t umask(mode_t new)
     return before;
 }
 
-/* Flags that ask for what is so anyway. */
+/* Flags that ask for what every open does anyway. */
 #define IDLE_FLAGS (O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
 /* O_NOFOLLOW is looked after here: servers follow what they find. */

@@ -79,7 +79,7 @@ static int reduce_by_dimensions(struct group *g, const struct reduction *x)
     return 0;
 }
 
-/* The lowest power of 2 above r: its first child in the tree is so far away, its parent half as far. */
+/* The lowest power of 2 above r: the distance in ranks to its first child in the tree; its parent is half as far away. */
 static int reach(int r)
 {
     int distance = 1;

@@ -1,5 +1,5 @@
 /*
- * Who a program is and on what it runs. A program is the superuser, as on the machine, whose files had one owner.
+ * The user that a program runs as, and the machine it runs on. A program is the superuser: files have one owner.
  */
 #include <errno.h>
 #include <limits.h>

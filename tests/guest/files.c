@@ -11,32 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
-
-/* A name with the prefix; one of four buffers in turn. */
-static const char *name_of(const char *name)
-{
-    static char names[4][1200];
-    static unsigned turn;
-    char *made = names[turn++ % 4];
-
-    snprintf(made, sizeof names[0], "%s%s", test_argv[0], name);
-    return made;
-}
-
-#define check_fails(call, expected_errno)                                                                           \
-    do {                                                                                                            \
-        errno = 0;                                                                                                  \
-        long check_result = (long)(call);                                                                           \
-        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, check_result, \
-              errno, strerror(errno), #expected_errno);                                                             \
-    } while (0)
-
-#define check_works(call)                                                       \
-    do {                                                                        \
-        errno = 0;                                                              \
-        check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno)); \
-    } while (0)
+#include "check_files.h"
 
 static int open_file(const char *name, int flags)
 {

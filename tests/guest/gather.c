@@ -6,26 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "check_messages.h"
 
 enum { TYPE = 9, TYPE_FIRST = 100, WARM = 4 };
 
 static int messages = 2000, show;
-
-static void send(int dest, int type, long value)
-{
-    check_equal(nwrite(&value, sizeof value, dest, type, NULL), 0);
-}
-
-static void take(int src, int type, int want_src, int want_type, long want)
-{
-    long value = -1;
-
-    check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
-    check_equal(src, want_src);
-    check_equal(type, want_type);
-    check_equal(value, want);
-}
 
 static void take_from_any(void)
 {

@@ -8,7 +8,7 @@
 #include <ntime.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "check_messages.h"
 #include "images/lib/group.h"
 #include "vertex/contract/system.h"
 
@@ -20,22 +20,6 @@ static uint64_t bits(double d)
 
     memcpy(&u, &d, sizeof u);
     return u;
-}
-
-static void send(int dest, int type, long value)
-{
-    check_equal(nwrite(&value, sizeof value, dest, type, NULL), 0);
-}
-
-/* What wildcards get, if they are any. */
-static void take(int src, int type, int want_src, int want_type, long want)
-{
-    long value = -1;
-
-    check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
-    check_equal(src, want_src);
-    check_equal(type, want_type);
-    check_equal(value, want);
 }
 
 /* ---- Global operations ---- */

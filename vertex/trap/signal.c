@@ -107,7 +107,7 @@ void signal_own(struct proc *p, uint32_t signal)
     come(p, signal, name_of(p));
 }
 
-/* Who read the output has gone on purpose: the end says nothing, as elsewhere. */
+/* The reader of the output has gone on purpose, so the program ends without a line, as on Unix. */
 void signal_broken_pipe(struct proc *p)
 {
     if ((p->sig_blocked | p->sig_caught | p->sig_ignored) & BIT(SIGNAL_PIPE))

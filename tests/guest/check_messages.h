@@ -1,0 +1,23 @@
+/* For programs that check which message comes: messages of one number. */
+#ifndef CHECK_MESSAGES_H
+#define CHECK_MESSAGES_H
+
+#include "check.h"
+
+static inline void send(int dest, int type, long value)
+{
+    check_equal(nwrite(&value, sizeof value, dest, type, NULL), 0);
+}
+
+/* Source and type may be wildcards; what comes must be as wanted. */
+static inline void take(int src, int type, int want_src, int want_type, long want)
+{
+    long value = -1;
+
+    check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
+    check_equal(src, want_src);
+    check_equal(type, want_type);
+    check_equal(value, want);
+}
+
+#endif
