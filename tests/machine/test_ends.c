@@ -274,7 +274,7 @@ ParameterizedTest(size_t *row, ends, of_runs_whose_qemu_does_not_come_up_are_tol
 
     cr_expect(command_ends_within(&c, 30000), "%s: it does not end", q->name);
     struct outcome o = command_wait(&c);
-    outcome_expect(&o, q->name, 1, "", "does not come up");
+    outcome_expect(&o, q->name, 1, "", "has not come up: it was silent for 10 s");
     cr_expect_eq(count_lines(o.err), 1, "%s: %s", q->name, o.err);
     if (strstr(q->script, "no such machine"))
         cr_expect_not_null(strstr(o.err, "no such machine"), "%s: %s", q->name, o.err);
