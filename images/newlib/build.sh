@@ -16,10 +16,11 @@ cache=${NCUBE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ncube}
 
 # HAVE_RENAME: the port has rename, not link and unlink. HAVE_BLKSIZE: stdio's buffers have st_blksize bytes.
 # HAVE_OPENDIR, NO_: what libvertex has itself, and what takes other programs, users or terminals.
+# -Wno-error: sleep and usleep, which are left out below, call nanosleep without a declaration; gcc 14 refuses that.
 cflags="-O2 -march=rv64gc -mabi=lp64d -mcmodel=medany -ffunction-sections -fdata-sections
         -DHAVE_RENAME -DHAVE_BLKSIZE -DHAVE_OPENDIR -D_NO_GETCWD -D_NO_PREAD -D_NO_PWRITE
         -D_NO_EXECVE -D_NO_POPEN -D_NO_POSIX_SPAWN -D_NO_WORDEXP -D_NO_GETLOGIN -D_NO_GETPASS -D_NO_GETUT
-        -D_NO_SIGSET -D_NO_TTYNAME"
+        -D_NO_SIGSET -D_NO_TTYNAME -Wno-error=implicit-function-declaration"
 options="--disable-multilib --disable-libgloss --disable-nls --disable-shared --disable-newlib-multithread
          --enable-newlib-io-c99-formats --enable-newlib-io-long-long --enable-newlib-io-long-double
          --enable-newlib-mb --disable-dependency-tracking"
