@@ -274,6 +274,7 @@ static const struct command {
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
+    {"model", model_command, "predict the rate of parallel file I/O by queueing theory"},
 };
 
 /* Prints a path as a word of a shell's command line. */

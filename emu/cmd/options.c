@@ -226,7 +226,7 @@ uint32_t options_dimension(const struct options *o, const char *value)
     return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
 }
 
-static uint64_t parse_size(const struct options *o, const char *what, const char *value)
+uint64_t options_size(const struct options *o, const char *what, const char *value)
 {
     char *end;
 
@@ -273,13 +273,13 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
         w->job.status_rule = parse_status(o, value);
         return true;
     case KEY_STACK:
-        w->job.stack_bytes = parse_size(o, "stack", value);
+        w->job.stack_bytes = options_size(o, "stack", value);
         return true;
     case KEY_HEAP:
-        w->job.heap_bytes = parse_size(o, "heap", value);
+        w->job.heap_bytes = options_size(o, "heap", value);
         return true;
     case KEY_COMM:
-        w->job.comm_bytes = parse_size(o, "comm", value);
+        w->job.comm_bytes = options_size(o, "comm", value);
         return true;
     case KEY_LABEL:
         return w->job.label = true;

@@ -52,6 +52,14 @@ enum option_key {
     KEY_BYTES,
     KEY_VIA,
     KEY_TOP,
+    KEY_DISKS,
+    KEY_BUFFERS,
+    KEY_ROUTINGS,
+    KEY_BLOCK,
+    KEY_CPU_US,
+    KEY_NETWORK_US,
+    KEY_DISK_US,
+    KEY_STATUS_US,
 };
 
 struct options {                           /* of one command */
@@ -82,6 +90,8 @@ int options_end_output(int status);
 bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high);
 uint32_t options_dimension(const struct options *o, const char *value);
+/* Reads bytes, which may end in K or M, up to the memory of the largest node; refuses anything else. */
+uint64_t options_size(const struct options *o, const char *what, const char *value);
 
 /* ---- Jobs ---- */
 

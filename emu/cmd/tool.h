@@ -18,6 +18,8 @@
 int topo_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int place_command(int argc, char **argv);
+/* Likewise; solves the queueing network of parallel file I/O, which needs no machine file. */
+int model_command(int argc, char **argv);
 /* Likewise; lists the machines that are up. */
 int ps_command(int argc, char **argv);
 

@@ -1,0 +1,50 @@
+/*
+ * The closed queueing network of parallel file I/O [P0 section 3, Figure 6], by two solvers.
+ *
+ *        +--> CPU --> routing r --> I/O node i --> returned status --+
+ *        |    one     one of R      one of D       no queue          |
+ *        +---------------------- C messages of class i <-------------+
+ *
+ * A message of class i always goes to I/O node i. Class i takes routing i * R / D, rounded down, as in [P0 Table 3].
+ */
+#ifndef NCUBE_QUEUEING_H
+#define NCUBE_QUEUEING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QUEUEING_MESSAGES_MAX 512u /* D * C */
+
+struct queueing {
+    uint32_t disks;                     /* D, I/O nodes and classes */
+    uint32_t buffers;                   /* C, messages of each class */
+    uint32_t routings;                  /* R <= D, channel-disjoint */
+    double cpu_us, network_us, disk_us; /* service times, > 0, waiting not included */
+    double status_us;                   /* of the returned status; 0: neglected, as the paper does */
+};
+
+struct queueing_means {
+    double response_us;                 /* of one message's way around */
+    double cpu_us, network_us, disk_us; /* residence: waiting and service */
+    double network_messages;            /* in all routings */
+    double disk_use;                    /* part of the time that an I/O node is busy */
+    double per_s;                       /* messages of all classes */
+};
+
+/* Whether the network can be solved: counts from 1, R <= D, D * C <= QUEUEING_MESSAGES_MAX, times that are finite. */
+bool queueing_is_sound(const struct queueing *q);
+
+/* The means for service times that are distributed exponentially, exact, by the product form of the network (as mean
+ * value analysis for several classes gives them). q must be sound. */
+struct queueing_means queueing_exact(const struct queueing *q);
+
+/* The means for constant service times, by simulation: first come, first served; the means over
+ * 300 ways around of a message, after 100. q must be sound. */
+struct queueing_means queueing_constant(const struct queueing *q);
+
+/* The time until `blocks` messages, spread evenly over the classes, have gone around, from the first one's start, with
+ * constant service times: the end of a transfer, where I/O nodes are idle, counts. q must be sound, blocks at least 1.
+ */
+double queueing_constant_us(const struct queueing *q, uint64_t blocks);
+
+#endif
