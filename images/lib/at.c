@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "images/lib/attributes.h"
-#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
@@ -29,7 +29,7 @@ static const char *at(int fd, const char *path, struct at_name *name)
 {
     if (fd == AT_FDCWD || path[0] == '/' || path[0] == '\0')
         return path;
-    long n = fd < 0 ? -N_EBADF : trap_fdpath(fd, name->text, sizeof name->text);
+    long n = ndevice_path(fd, name->text, sizeof name->text);
     if (n >= 0 && (size_t)n + 1 + strlen(path) >= sizeof name->text)
         n = -N_ENAMETOOLONG;
     if (result_to_errno(failure_of_path("a directory's name", path, n)) < 0)
@@ -152,7 +152,7 @@ int utimensat(int fd, const char *path, const struct timespec *times, int flags)
 
     if (refuse(flags, AT_SYMLINK_NOFOLLOW) < 0 || !(path = at(fd, path, &name)))
         return -1;
-    return attributes_set_times(path, times, flags ? N_O_NOFOLLOW : 0);
+    return attributes_set_times(path, times, flags);
 }
 
 int futimesat(int fd, const char *path, const struct timeval times[2])

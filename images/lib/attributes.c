@@ -4,6 +4,7 @@
 #include "images/lib/attributes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ntime.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -11,59 +12,58 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
-#include "vertex/contract/traps.h"
 
 /* One newlib declares pairs of times as arrays, another one as pointers. */
 #pragma GCC diagnostic ignored "-Warray-parameter"
 
-static int set(const char *call, const char *path, long flags, const struct file_attr *a)
+static int set(const char *call, const char *path, int flags, const struct nattr *a)
 {
-    return (int)result_to_errno(failure_of_path(call, path, trap_setattr(path, flags, a)));
+    return (int)result_to_errno(NDEVICE_ON_PATH(call, path, setattr, path, flags, a));
 }
 
-static int set_open(const char *call, int fd, const struct file_attr *a)
+static int set_open(const char *call, int fd, const struct nattr *a)
 {
-    return (int)result_to_errno(failure_of_fd(call, fd, trap_fsetattr(fd, a)));
+    return (int)result_to_errno(NDEVICE_ON_FD(call, fd, fsetattr, ENOTSUP, a));
 }
 
 int chmod(const char *path, mode_t mode)
 {
-    return set("chmod", path, 0, &(struct file_attr){.what = FILE_ATTR_MODE, .mode = mode});
+    return set("chmod", path, 0, &(struct nattr){.what = N_ATTR_MODE, .mode = mode});
 }
 
 int fchmod(int fd, mode_t mode)
 {
-    return set_open("fchmod", fd, &(struct file_attr){.what = FILE_ATTR_MODE, .mode = mode});
+    return set_open("fchmod", fd, &(struct nattr){.what = N_ATTR_MODE, .mode = mode});
 }
 
 /* ---- Owners ---- */
 
-static struct file_attr owners(uid_t owner, gid_t group)
+static struct nattr owners(uid_t owner, gid_t group)
 {
-    uint32_t what = (owner == (uid_t)-1 ? 0 : FILE_ATTR_UID) | (group == (gid_t)-1 ? 0 : FILE_ATTR_GID);
+    unsigned what = (owner == (uid_t)-1 ? 0 : N_ATTR_UID) | (group == (gid_t)-1 ? 0 : N_ATTR_GID);
 
-    return (struct file_attr){.what = what, .uid = owner, .gid = group};
+    return (struct nattr){.what = what, .uid = owner, .gid = group};
 }
 
 int chown(const char *path, uid_t owner, gid_t group)
 {
-    struct file_attr a = owners(owner, group);
+    struct nattr a = owners(owner, group);
 
     return set("chown", path, 0, &a);
 }
 
 int lchown(const char *path, uid_t owner, gid_t group)
 {
-    struct file_attr a = owners(owner, group);
+    struct nattr a = owners(owner, group);
 
-    return set("lchown", path, N_O_NOFOLLOW, &a);
+    return set("lchown", path, AT_SYMLINK_NOFOLLOW, &a);
 }
 
 int fchown(int fd, uid_t owner, gid_t group)
 {
-    struct file_attr a = owners(owner, group);
+    struct nattr a = owners(owner, group);
 
     return set_open("fchown", fd, &a);
 }
@@ -76,35 +76,35 @@ static bool is_time(const struct timespec *t)
 }
 
 /* NULL: now. False: one is no time. */
-static bool take_times(const struct timespec times[2], struct file_attr *a)
+static bool take_times(const struct timespec times[2], struct nattr *a)
 {
     int us;
     int64_t now = NTIME_EPOCH_S + n_time(&us);
 
-    *a = (struct file_attr){.what = FILE_ATTR_ATIME | FILE_ATTR_MTIME, .atime_s = now, .mtime_s = now};
+    *a = (struct nattr){.what = N_ATTR_ATIME | N_ATTR_MTIME, .atime = now, .mtime = now};
     if (!times)
         return true;
     if (times[0].tv_nsec == UTIME_OMIT)
-        a->what &= ~(uint32_t)FILE_ATTR_ATIME;
+        a->what &= ~(unsigned)N_ATTR_ATIME;
     else if (times[0].tv_nsec != UTIME_NOW)
-        a->atime_s = times[0].tv_sec;
+        a->atime = times[0].tv_sec;
     if (times[1].tv_nsec == UTIME_OMIT)
-        a->what &= ~(uint32_t)FILE_ATTR_MTIME;
+        a->what &= ~(unsigned)N_ATTR_MTIME;
     else if (times[1].tv_nsec != UTIME_NOW)
-        a->mtime_s = times[1].tv_sec;
+        a->mtime = times[1].tv_sec;
     return is_time(&times[0]) && is_time(&times[1]);
 }
 
-int attributes_set_times(const char *path, const struct timespec times[2], long flags)
+int attributes_set_times(const char *path, const struct timespec times[2], int flags)
 {
-    struct file_attr a;
+    struct nattr a;
 
     return take_times(times, &a) ? set("utime", path, flags, &a) : (int)result_to_errno(-EINVAL);
 }
 
 int futimens(int fd, const struct timespec *times)
 {
-    struct file_attr a;
+    struct nattr a;
 
     return take_times(times, &a) ? set_open("futimens", fd, &a) : (int)result_to_errno(-EINVAL);
 }
@@ -126,7 +126,7 @@ static struct two_times of_microseconds(const struct timeval times[2])
     return two;
 }
 
-static int set_microseconds(const char *path, const struct timeval times[2], long flags)
+static int set_microseconds(const char *path, const struct timeval times[2], int flags)
 {
     struct two_times two;
 
@@ -143,7 +143,7 @@ int utimes(const char *path, const struct timeval *times)
 
 int lutimes(const char *path, const struct timeval *times)
 {
-    return set_microseconds(path, times, N_O_NOFOLLOW);
+    return set_microseconds(path, times, AT_SYMLINK_NOFOLLOW);
 }
 
 int futimes(int fd, const struct timeval *times)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* As utimensat, with `flags` 0 or N_O_NOFOLLOW. Returns 0, or -1 with errno. */
-int attributes_set_times(const char *path, const struct timespec times[2], long flags);
+/* As utimensat, with `flags` 0 or AT_SYMLINK_NOFOLLOW. Returns 0, or -1 with errno. */
+int attributes_set_times(const char *path, const struct timespec times[2], int flags);
 
 #endif

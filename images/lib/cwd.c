@@ -6,20 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
 int chdir(const char *path)
 {
-    return (int)result_to_errno(failure_of_path("chdir", path, trap_chdir(path)));
+    bool of_file = ndevice_of(path) == &ndevice_file; /* only its directories are names that the kernel knows */
+
+    return (int)result_to_errno(failure_of_path("chdir", path, of_file ? trap_chdir(path) : -N_ENOTDIR));
 }
 
 int fchdir(int fd)
 {
     char path[FILE_NAME_MAX_BYTES + 1];
-    long result = failure_of_fd("fchdir", fd, fd < 0 ? -N_EBADF : trap_fdpath(fd, path, sizeof path));
+    long result = failure_of_fd("fchdir", fd, ndevice_path(fd, path, sizeof path));
 
     return result < 0 ? (int)result_to_errno(result) : chdir(path);
 }

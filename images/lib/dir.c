@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/traps.h"
 
@@ -101,7 +101,9 @@ static const struct file_dirent *record_at_next(const DIR *dir)
 
 static int fill_buffer(DIR *dir)
 {
-    long bytes = failure_of_fd("readdir", dir->fd, trap_readdir(dir->fd, dir->buffer, sizeof dir->buffer));
+    long ufid = ndevice_ufid(dir->fd);
+    long bytes =
+        failure_of_fd("readdir", dir->fd, ufid < 0 ? ufid : trap_readdir(ufid, dir->buffer, sizeof dir->buffer));
 
     if (bytes <= 0)
         return (int)result_to_errno(bytes);

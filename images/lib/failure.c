@@ -27,17 +27,15 @@ static void note(const char *call, const char *path, long fd, long result)
 }
 
 /* A path that is no string is not looked at. */
-long failure_of_path(const char *call, const char *path, long result)
+long failure_note_path(const char *call, const char *path, long result)
 {
-    if (result < 0)
-        note(call, result == -N_EFAULT ? NULL : path, -1, result);
+    note(call, result == -N_EFAULT ? NULL : path, -1, result);
     return result;
 }
 
-long failure_of_fd(const char *call, long fd, long result)
+long failure_note_fd(const char *call, long fd, long result)
 {
-    if (result < 0)
-        note(call, is_named(fd) ? names[fd] : NULL, fd, result);
+    note(call, is_named(fd) ? names[fd] : NULL, fd, result);
     return result;
 }
 
@@ -45,6 +43,12 @@ void failure_name(long fd, const char *path)
 {
     if (is_named(fd))
         strncpy(names[fd], path, sizeof names[fd] - 1);
+}
+
+void failure_copy_name(long from, long to)
+{
+    if (is_named(to))
+        memcpy(names[to], is_named(from) ? names[from] : "", is_named(from) ? sizeof names[to] : 1);
 }
 
 void failure_forget(long fd)

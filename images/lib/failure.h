@@ -14,12 +14,24 @@ struct failure {
     int error;
 };
 
-/* Both return `result`, and record it if it is a negative n_error. */
-long failure_of_path(const char *call, const char *path, long result);
-long failure_of_fd(const char *call, long fd, long result);
+/* Both record a negative n_error, and return it. */
+long failure_note_path(const char *call, const char *path, long result);
+long failure_note_fd(const char *call, long fd, long result);
 
-/* Record the path by which a descriptor was opened, and that it was closed. */
+/* Both return `result`, and record it if it is negative. Inline, as most calls succeed. */
+static inline long failure_of_path(const char *call, const char *path, long result)
+{
+    return result >= 0 ? result : failure_note_path(call, path, result);
+}
+
+static inline long failure_of_fd(const char *call, long fd, long result)
+{
+    return result >= 0 ? result : failure_note_fd(call, fd, result);
+}
+
+/* Record the path by which a descriptor was opened, that `to` is a copy of `from`, and that a descriptor was closed. */
 void failure_name(long fd, const char *path);
+void failure_copy_name(long from, long to);
 void failure_forget(long fd);
 
 const struct failure *failure_last(void);

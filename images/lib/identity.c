@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -270,7 +271,7 @@ long pathconf(const char *path, int name)
 
 long fpathconf(int fd, int name)
 {
-    struct file_stat st;
+    struct stat st;
 
-    return result_to_errno(failure_of_fd("fpathconf", fd, trap_fstat(fd, &st))) < 0 ? -1 : limit_of_files(name);
+    return fstat(fd, &st) < 0 ? -1 : limit_of_files(name);
 }

@@ -51,10 +51,10 @@ static bool serves_no_folder(void)
 /* " on I/O node 3 of board 1", for a descriptor that is still open. */
 static void describe_node(int fd, char *text, size_t bytes)
 {
-    long node = fd < 0 ? -1 : trap_ionode(fd);
+    int node = fd < 0 ? -1 : ionode(fd);
     char name[NODE_NAME_BYTES] = "";
 
-    if (node >= 0 && NODE_IS_IO(node))
+    if (node >= 0 && NODE_IS_IO((uint32_t)node))
         node_name((uint32_t)node, name);
     snprintf(text, bytes, "%s%s", name[0] ? " on " : "", name);
 }

@@ -3,35 +3,36 @@
  */
 #include <nio.h>
 
-#include "images/lib/failure.h"
-#include "vertex/contract/traps.h"
+#include "images/lib/ndevice_switch.h"
 
 int readstart(int fd, int n)
 {
-    return (int)failure_of_fd("readstart", fd, trap_readstart(fd, n));
+    return (int)NDEVICE_ON_FD("readstart", fd, readstart, ENOTSUP, n);
 }
 
 int readend(int fd, void *buf)
 {
-    return (int)failure_of_fd("readend", fd, trap_readend(fd, buf));
+    return (int)NDEVICE_ON_FD("readend", fd, readend, ENOTSUP, buf);
 }
 
 int writestart(int fd, const void *buf, int n)
 {
-    return (int)failure_of_fd("writestart", fd, trap_writestart(fd, buf, n));
+    return (int)NDEVICE_ON_FD("writestart", fd, writestart, ENOTSUP, buf, n);
 }
 
 int writeend(int fd)
 {
-    return (int)failure_of_fd("writeend", fd, trap_writeend(fd));
+    return (int)NDEVICE_ON_FD("writeend", fd, writeend, ENOTSUP);
 }
 
 int ionode(int fd)
 {
-    return (int)trap_ionode(fd);
+    const struct ndevice_slot *slot = ndevice_slot(fd);
+
+    return !slot ? -EBADF : slot->device->ionode ? slot->device->ionode(slot->state) : -ENOTSUP;
 }
 
 int iochannel(int fd, int channel)
 {
-    return (int)failure_of_fd("iochannel", fd, trap_iochannel(fd, channel));
+    return (int)NDEVICE_ON_FD("iochannel", fd, iochannel, ENOTSUP, channel);
 }

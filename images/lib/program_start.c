@@ -3,6 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "images/lib/ndevice_switch.h"
+
 typedef void (*start_function)(void);
 
 extern start_function __preinit_array_start[], __preinit_array_end[];
@@ -27,6 +29,7 @@ static void run_destructors(void)
 
 void start_program(int argc, char **argv)
 {
+    ndevice_start();
     atexit(run_destructors);
     run_all(__preinit_array_start, __preinit_array_end);
     run_all(__init_array_start, __init_array_end);

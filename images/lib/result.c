@@ -11,10 +11,8 @@
     _Static_assert(name == (number), #name " of vertex/contract/errors.h is not newlib's");
 ERROR_LIST(ERROR_AGREES)
 
-long result_to_errno(long result)
+long result_set_errno(long result)
 {
-    if (result >= 0)
-        return result;
     errno = (int)-result;
     return -1;
 }

@@ -4,7 +4,13 @@
 #ifndef NCUBE_LIB_RESULT_H
 #define NCUBE_LIB_RESULT_H
 
-/* Returns `result` if it is >= 0; else sets errno to the error and returns -1. */
-long result_to_errno(long result);
+/* Sets errno to the error in a negative result, and returns -1. */
+long result_set_errno(long result);
+
+/* Returns `result` if it is >= 0; else sets errno to the error and returns -1. Inline, as most calls succeed. */
+static inline long result_to_errno(long result)
+{
+    return result >= 0 ? result : result_set_errno(result);
+}
 
 #endif

@@ -7,18 +7,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
-#include "vertex/contract/traps.h"
 
 int fstatfs(int fd, struct statfs *st)
 {
-    struct file_statfs from;
-    long result = failure_of_fd("fstatfs", fd, trap_statfs(fd, &from));
-
-    if (result >= 0)
-        *st = (struct statfs){from.block_bytes, from.blocks, from.blocks_free, from.inodes, from.inodes_free};
-    return (int)result_to_errno(result);
+    return (int)result_to_errno(NDEVICE_ON_FD("fstatfs", fd, fstatfs, ENOTSUP, st));
 }
 
 int statfs(const char *path, struct statfs *st)

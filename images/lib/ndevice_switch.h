@@ -1,0 +1,63 @@
+/*
+ * The switch of nDEVICES: which driver has a descriptor or a path. Part of libvertex; <ndevices.h> is the public side.
+ */
+#ifndef NCUBE_LIB_NDEVICE_SWITCH_H
+#define NCUBE_LIB_NDEVICE_SWITCH_H
+
+#include <errno.h>
+#include <ndevices.h>
+#include <stdbool.h>
+
+#include "images/lib/failure.h"
+
+struct ndevice_slot {
+    const struct ndevice *device; /* NULL: the descriptor is not open */
+    void *state;
+    int flags; /* of open */
+    bool close_on_exec;
+    bool shared; /* dup was called: another slot may have the same state */
+};
+
+/* Opens the standard streams. Called before constructors and main. */
+void ndevice_start(void);
+
+#define NDEVICE_DESCRIPTORS 256
+
+extern struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS]; /* by descriptor */
+
+/* The slot of an open descriptor, or NULL. */
+static inline struct ndevice_slot *ndevice_slot(int fd)
+{
+    return (unsigned)fd < NDEVICE_DESCRIPTORS && ndevice_table[fd].device ? &ndevice_table[fd] : NULL;
+}
+
+/* The driver of a path. The file driver takes what no other driver does, invalid addresses among them. */
+const struct ndevice *ndevice_of(const char *path);
+
+/* The file driver's UFID of a descriptor; -N_EBADF, or -N_ENOTSUP: another driver has it. */
+long ndevice_ufid(int fd);
+
+/* Writes the path by which a directory was opened, and a NUL, to path[0 .. bytes). Returns its length, or as ndevice_ufid;
+ * -N_ENOTDIR, -N_ERANGE. */
+long ndevice_path(int fd, char *path, size_t bytes);
+
+extern const struct ndevice ndevice_file; /* images/lib/dev_file.c */
+
+/* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has no
+ * such function. */
+#define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                         \
+    ({                                                                                                       \
+        const struct ndevice_slot *slot_ = ndevice_slot(fd);                                                 \
+        failure_of_fd(call, fd,                                                                              \
+                      !slot_                 ? -EBADF                                                        \
+                      : slot_->device->entry ? slot_->device->entry(slot_->state __VA_OPT__(, ) __VA_ARGS__) \
+                                             : -(missing));                                                  \
+    })
+
+#define NDEVICE_ON_PATH(call, path, entry, ...)                                               \
+    ({                                                                                        \
+        const struct ndevice *device_ = ndevice_of(path);                                     \
+        failure_of_path(call, path, device_->entry ? device_->entry(__VA_ARGS__) : -ENOTSUP); \
+    })
+
+#endif

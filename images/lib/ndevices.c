@@ -1,0 +1,266 @@
+/*
+ * The switch of nDEVICES [P1 2.3]: the table of descriptors, the list of drivers, and the calls that change them: open,
+ * close, dup and its family, fcntl.
+ *
+ * A descriptor is not a UFID: dup gives a file a second descriptor, a driver's files have no UFID. Until a program
+ * does either, the two numbers are equal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/lib/ndevice_switch.h"
+#include "images/lib/result.h"
+#include "vertex/contract/traps.h"
+
+enum { DRIVERS = 16, NESTED_OPENS = 16 };
+
+int _open(const char *path, int flags, ...);
+int _close(int fd);
+
+struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS];
+static const struct ndevice *added[DRIVERS];
+static int drivers;
+
+/* Not an initialiser, with which the table would be loaded with every program. */
+void ndevice_start(void)
+{
+    for (long fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        ndevice_table[fd] =
+            (struct ndevice_slot){&ndevice_file, (void *)fd, fd == STDIN_FILENO ? O_RDONLY : O_WRONLY, false, false};
+}
+
+long ndevice_ufid(int fd)
+{
+    const struct ndevice_slot *slot = ndevice_slot(fd);
+
+    if (!slot)
+        return -EBADF;
+    return slot->device == &ndevice_file ? (long)slot->state : -ENOTSUP;
+}
+
+long ndevice_path(int fd, char *path, size_t bytes)
+{
+    long ufid = ndevice_ufid(fd);
+
+    return ufid < 0 ? ufid : trap_fdpath(ufid, path, (long)bytes);
+}
+
+const struct ndevice *ndevice_of(const char *path)
+{
+    for (int i = drivers; path && i > 0; i--)
+        if (added[i - 1]->match(path))
+            return added[i - 1];
+    return &ndevice_file;
+}
+
+int ndevice_add(const struct ndevice *device)
+{
+    if (!device->match || !device->open)
+        return (int)result_to_errno(-EINVAL);
+    for (int i = 0; i < drivers; i++)
+        if (strcmp(added[i]->name, device->name) == 0)
+            return (int)result_to_errno(-EEXIST);
+    if (drivers == DRIVERS)
+        return (int)result_to_errno(-ENFILE);
+    added[drivers++] = device;
+    return 0;
+}
+
+/* ---- Open and close ---- */
+
+/* The lowest free descriptor from `least` on, or -EMFILE. */
+static int find_free(int least)
+{
+    for (int fd = least; fd < NDEVICE_DESCRIPTORS; fd++)
+        if (!ndevice_table[fd].device)
+            return fd;
+    return -EMFILE;
+}
+
+static int open_through(const struct ndevice *device, const char *path, int flags, mode_t mode)
+{
+    void *state = NULL;
+    int fd = find_free(0);
+    int result = fd < 0 ? fd : device->open(path, flags, mode, &state);
+
+    if (result < 0)
+        return result;
+    fd = find_free(0); /* the driver may have opened files */
+    if (fd >= 0)
+        ndevice_table[fd] = (struct ndevice_slot){device, state, flags, (flags & O_CLOEXEC) != 0, false};
+    else if (device->close)
+        device->close(state);
+    return fd;
+}
+
+/* umask's; 022 until it is called. */
+static mode_t mask = S_IWGRP | S_IWOTH;
+
+mode_t umask(mode_t new)
+{
+    mode_t before = mask;
+
+    mask = new &ACCESSPERMS;
+    return before;
+}
+
+int _open(const char *path, int flags, ...)
+{
+    static int nested; /* opens of drivers that open through the switch */
+    mode_t mode = 0;
+
+    if (flags & O_CREAT) {
+        va_list args;
+
+        va_start(args, flags);
+        mode = va_arg(args, mode_t) & ~mask;
+        va_end(args);
+    }
+    nested++;
+    long fd = nested > NESTED_OPENS ? -ELOOP : open_through(ndevice_of(path), path, flags, mode);
+    nested--;
+    if (failure_of_path("open", path, fd) >= 0)
+        failure_name(fd, path);
+    return (int)result_to_errno(fd);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return (int)result_to_errno(NDEVICE_ON_PATH("mkdir", path, mkdir, path, mode & ~mask));
+}
+
+static bool has_twin(const struct ndevice_slot *slot)
+{
+    for (const struct ndevice_slot *s = ndevice_table; slot->shared && s < ndevice_table + NDEVICE_DESCRIPTORS; s++)
+        if (s != slot && s->device == slot->device && s->state == slot->state)
+            return true;
+    return false;
+}
+
+int _close(int fd)
+{
+    struct ndevice_slot *slot = ndevice_slot(fd);
+    long result = slot ? 0 : -EBADF;
+
+    if (slot && !has_twin(slot) && slot->device->close)
+        result = slot->device->close(slot->state);
+    if (slot)
+        slot->device = NULL;
+    failure_of_fd("close", fd, result);
+    failure_forget(fd);
+    return (int)result_to_errno(result);
+}
+
+/* ---- Copies ---- */
+
+/* Makes `to` a copy of `from`, which is open. Returns `to`. */
+static int copy(int from, int to, bool close_on_exec)
+{
+    ndevice_table[from].shared = true;
+    ndevice_table[to] = ndevice_table[from];
+    ndevice_table[to].close_on_exec = close_on_exec;
+    failure_copy_name(from, to);
+    return to;
+}
+
+static int copy_from(int fd, int least, bool close_on_exec)
+{
+    int to = least < 0 || least >= NDEVICE_DESCRIPTORS ? -EINVAL : find_free(least);
+
+    return to < 0 ? (int)result_to_errno(to) : copy(fd, to, close_on_exec);
+}
+
+int dup(int fd)
+{
+    return ndevice_slot(fd) ? copy_from(fd, 0, false) : (int)result_to_errno(failure_of_fd("dup", fd, -EBADF));
+}
+
+static int copy_to(int from, int to, bool close_on_exec)
+{
+    int before = errno;
+
+    if (!ndevice_slot(from) || (unsigned)to >= NDEVICE_DESCRIPTORS)
+        return (int)result_to_errno(failure_of_fd("dup2", from, -EBADF));
+    if (ndevice_slot(to))
+        close(to); /* its error goes nowhere, as with dup2 of Unix */
+    errno = before;
+    return copy(from, to, close_on_exec);
+}
+
+int dup2(int from, int to)
+{
+    return from == to && ndevice_slot(from) ? to : copy_to(from, to, false);
+}
+
+int dup3(int from, int to, int flags)
+{
+    if (from == to || (flags & ~O_CLOEXEC))
+        return (int)result_to_errno(-EINVAL);
+    return copy_to(from, to, (flags & O_CLOEXEC) != 0);
+}
+
+/* ---- fcntl and ioctl ---- */
+
+#define ON_OPEN_ONLY (O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
+
+/* O_NONBLOCK is kept and changes nothing, as in open. What a server does at each write was said at open. */
+static int set_flags(struct ndevice_slot *slot, int flags)
+{
+    const int settable = O_NONBLOCK;
+
+    if ((slot->flags ^ flags) & (O_APPEND | O_SYNC))
+        return -ENOTSUP;
+    for (struct ndevice_slot *s = ndevice_table; s < ndevice_table + NDEVICE_DESCRIPTORS; s++)
+        if (s->device == slot->device && s->state == slot->state)
+            s->flags = (s->flags & ~settable) | (flags & settable);
+    return 0;
+}
+
+/* newlib's own fails with ENOSYS. */
+int fcntl(int fd, int command, ...)
+{
+    struct ndevice_slot *slot = ndevice_slot(fd);
+    int result = 0;
+    va_list args;
+
+    va_start(args, command);
+    int arg = va_arg(args, int);
+    va_end(args);
+
+    if (!slot)
+        return (int)result_to_errno(failure_of_fd("fcntl", fd, -EBADF));
+    switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        return copy_from(fd, arg, command == F_DUPFD_CLOEXEC);
+    case F_GETFD:
+        return slot->close_on_exec ? FD_CLOEXEC : 0;
+    case F_SETFD:
+        slot->close_on_exec = (arg & FD_CLOEXEC) != 0;
+        return 0;
+    case F_GETFL:
+        return slot->flags & ~ON_OPEN_ONLY;
+    case F_SETFL:
+        result = set_flags(slot, arg);
+        break;
+    default: /* locks and owners */
+        result = -EINVAL;
+    }
+    return (int)result_to_errno(failure_of_fd("fcntl", fd, result));
+}
+
+int ioctl(int fd, int request, ...)
+{
+    va_list args;
+
+    va_start(args, request);
+    void *arg = va_arg(args, void *);
+    va_end(args);
+    return (int)result_to_errno(NDEVICE_ON_FD("ioctl", fd, ioctl, ENOTTY, request, arg));
+}
