@@ -52,9 +52,10 @@ static bool is_same_user(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 && peer.uid == geteuid();
 }
 
+/* `text` has the machine's name and, if it wants it, the reason that errno gives. */
 static int fail(int fd, const char *text, const char *name, char *error, size_t error_bytes)
 {
-    snprintf(error, error_bytes, text, name);
+    snprintf(error, error_bytes, text, name, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -71,8 +72,7 @@ int link_listen(const char *name, char *error, size_t error_bytes)
     if (errno == EADDRINUSE)
         return fail(fd, "a machine called '%s' is up already; give another --name, or end it with ncube down", name,
                     error, error_bytes);
-    return fail(fd, "cannot make a socket for the machine '%s'; raise ulimit -n or end other programs", name, error,
-                error_bytes);
+    return fail(fd, "cannot make a socket for the machine '%s': %s", name, error, error_bytes);
 }
 
 int link_connect(const char *name, char *error, size_t error_bytes)
@@ -82,7 +82,10 @@ int link_connect(const char *name, char *error, size_t error_bytes)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, n) != 0)
-        return fail(fd, "no machine called '%s' is up; start one with ncube boot", name, error, error_bytes);
+        return fail(fd,
+                    errno == ECONNREFUSED ? "no machine called '%s' is up; start one with ncube boot"
+                                          : "cannot connect to the machine '%s': %s",
+                    name, error, error_bytes);
     if (!is_same_user(fd))
         return fail(fd, "the machine called '%s' is another user's", name, error, error_bytes);
     return fd;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/cmd/boot.h"
 #include "emu/cmd/link.h"
@@ -343,6 +344,7 @@ static const struct options ncube_options = {
 int main(int argc, char **argv)
 {
     options_hold_streams();
+    limits_raise(); /* before anything needs a descriptor */
     char **word = options_parse(&ncube_options, NULL, argc, argv);
     if (!word[0])
         options_refuse(&ncube_options, "no command given");

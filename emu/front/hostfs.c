@@ -144,6 +144,7 @@ size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
+/* NULL: the reason needs no advice. */
 static const char *explain_folder(int reason)
 {
     switch (reason) {
@@ -153,8 +154,10 @@ static const char *explain_folder(int reason)
         return "is not a folder; give one";
     case ENOSYS:
         return "can't be served: the kernel has no openat2; use Linux 5.6 or later";
-    default:
+    case EACCES:
         return "can't be entered; give a folder that may be read";
+    default:
+        return NULL;
     }
 }
 
@@ -190,7 +193,10 @@ int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, 
     s->lines = lines;
     seen_start(&s->seen);
     if (open_folder(s, folder) < 0) {
-        snprintf(error, error_bytes, "the folder to serve, %s, %s", folder, explain_folder(errno));
+        const char *why = strerror(errno), *advice = explain_folder(errno);
+
+        snprintf(error, error_bytes, "the folder to serve, %s, %s%s", folder,
+                 advice ? advice : "can't be opened: ", advice ? "" : why);
         hostfs_free(s);
         return -1;
     }

@@ -685,11 +685,12 @@ Test(hostfs, a_folder_that_cannot_be_served_is_named)
 {
     static const struct {
         const char *folder, *expected;
-    } cases[] = {{"none", "does not exist"}, {"secret", "not a folder"}};
+    } cases[] = {{"none", "does not exist"}, {"secret", "not a folder"}, {"itself", "Too many levels"}};
     struct hostfs *s;
     char error[300];
 
-    for (size_t i = 0; i < 2; i++) {
+    cr_assert_eq(symlink("itself", scratch_path(&dir, "itself")), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = scratch_path(&dir, cases[i].folder);
 
         cr_expect_eq(hostfs_new(&s, path, &lines, error, sizeof error), -1);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -128,6 +129,22 @@ Test(link, another_user_is_hung_up_on)
     cr_expect_eq(link_accept(listening), -1);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+    close(listening);
+}
+
+Test(link, without_a_descriptor_the_reason_is_told)
+{
+    int listening = listen_here(), full = fcntl(listening, F_DUPFD, 0);
+    struct rlimit limit;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = full + 1;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    cr_expect_eq(link_connect(name, error, sizeof error), -1, "it is up");
+    cr_expect_not_null(strstr(error, strerror(EMFILE)), "%s", error);
+    cr_expect_eq(link_listen(name, error, sizeof error), -1);
+    cr_expect_not_null(strstr(error, strerror(EMFILE)), "%s", error);
+    close(full);
     close(listening);
 }
 

@@ -59,6 +59,7 @@ static const struct narrow {
 } narrows[] = {
     {"descriptors", "ulimit -n 24", "dim = 0;", {"open files", "have 24", "ulimit -Hn"}},
     {"a soft limit of descriptors", "ulimit -Sn 24", "dim = 3; nodes_per_cabinet = 1;", {NULL}},
+    {"a soft limit of the streams alone", "ulimit -Sn 4", "dim = 0;", {NULL}},
     {"descriptors of many cabinets",
      "ulimit -n 90",
      "dim = 6; nodes_per_cabinet = 1;",
@@ -78,7 +79,7 @@ ParameterizedTest(size_t *row, limits, that_stop_a_machine_are_named_in_one_line
     char *folder = folder_new();
 
     file_write(folder, "machine.conf", n->machine, strlen(n->machine));
-    char *rest = format("run -m %s/machine.conf %s", folder, build_path("examples/hello"));
+    char *rest = format("run -m %s/machine.conf --serve %s %s", folder, folder, build_path("examples/hello"));
     struct outcome o = run_line(n->limits, rest);
     cr_expect_eq(o.status, n->words[0] ? 1 : 0, "%s: status %d: %s", n->name, o.status, o.err);
     cr_expect_eq(count_lines(o.err), n->words[0] ? 1 : 0, "%s: %s", n->name, o.err);
