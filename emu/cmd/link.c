@@ -273,14 +273,13 @@ int link_receive(int fd, struct link_message *m)
     ssize_t n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
     if (n < 0 && errno == ECONNRESET) /* reported once, before the last messages of a peer that has closed */
         n = recvmsg(fd, &from, MSG_CMSG_CLOEXEC);
-    if (n <= 0) {
-        int reason = errno;
-
-        link_message_free(m);
-        errno = reason;
-        return n == 0 ? 0 : -1;
-    }
+    if (n < 0)
+        return refuse(m, errno);
     take_descriptors(m, &from);
+    if (n == 0 && m->fds == 0 && !m->cut) { /* the end, or a message without anything, which looks like it */
+        link_message_free(m);
+        return 0;
+    }
     if ((size_t)n < sizeof head || head.magic != MAGIC || from.msg_flags & MSG_TRUNC)
         return refuse(m, EPROTO);
     m->kind = head.kind;

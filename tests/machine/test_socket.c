@@ -192,7 +192,7 @@ Test(socket, what_xnc_does_not_send_is_answered_and_hung_up_on_and_leaves_no_des
 Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
 {
     static const uint8_t big[LINK_MESSAGE_MAX_BYTES + 100];
-    static const size_t lengths[] = {1, 7, 8, 100, sizeof big};
+    static const size_t lengths[] = {0, 1, 7, 8, 100, sizeof big};
     struct booted b = booted_up(WORDS("-d", "0"));
     size_t before = count_descriptors(b.command.pid);
 
