@@ -118,6 +118,7 @@ int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t i
     struct pattern *new = pattern_new(bytes[0], (int32_t)elements);
     if (!new)
         return -ENOMEM;
+    new->row = dims > 1 ? bytes[dims - 1] : 0;
     for (int32_t e = 0; e < elements && !error; e++) {
         struct falls_build b = {0};
         int32_t proc[PATTERN_DEPTH_MAX], left = e;

@@ -74,6 +74,7 @@ bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place
 
 struct pattern {
     int64_t displacement, period;
+    int64_t row; /* bytes of the last dimension of an array that has several, which a picture shows as a line; else 0 */
     int32_t elements;
     struct falls_set *element; /* [elements], within 0 .. period-1 */
 };
@@ -118,6 +119,9 @@ int pattern_parse(const char *text, struct pattern **p, char *why);
  * "cyclic", permutations as "bits", others as "falls". Elements without bytes at the end of the numbers are not named. Returns
  * the text's length without the NUL, also if it did not fit. */
 size_t pattern_format(const struct pattern *p, char *text, size_t bytes);
+
+/* Writes a set as text, "(l,r,s,n,{...}),...", cut to `bytes` with a NUL. Returns the text's length, as pattern_format. */
+size_t falls_format(const struct falls_set *set, char *text, size_t bytes);
 
 /* Packs displacement, period and set of an ascending element into bytes that another program unpacks (pattern_wire.c has the
  * layout). Returns how many bytes that are, and writes them if `room` is enough; -EINVAL: no such element, or not ascending. */

@@ -41,6 +41,16 @@ static void print_list(struct printer *p, const struct falls_set *set, int32_t f
     }
 }
 
+size_t falls_format(const struct falls_set *set, char *text, size_t bytes)
+{
+    struct printer to = {.to = text, .size = bytes};
+
+    if (bytes > 0)
+        text[0] = '\0'; /* of a set without nodes */
+    print_list(&to, set, set->top, set->tops, -1);
+    return to.used;
+}
+
 /* Element e has bytes e*B to (e+1)*B - 1, all of them. */
 static bool is_stripe(const struct pattern *p)
 {

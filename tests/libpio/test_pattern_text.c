@@ -251,3 +251,30 @@ Test(pattern_text, plans_of_large_arrays_are_small)
             cr_expect_leq(nodes, row[i].most, "%s: %ld nodes", row[i].view, (long)nodes);
         }
 }
+
+Test(pattern_text, a_set_is_printed_alone)
+{
+    static const struct {
+        const char *text, *printed; /* of element 1 */
+    } row[] = {
+        {"cyclic 4 2", "(4,7,-,1)"},
+        {"array 4x4x1 cyclic,block on 2x2", "(2,3,8,2)"},
+        {"array 8x8x2 cyclic,cyclic(3) on 2x2", "(6,11,32,4)"},
+        {"falls 8 (0,7,-,1,{(0,1,4,2)})@0 (0,7,-,1,{(2,2,4,2)})@1 (0,7,-,1,{(3,3,4,2)})@2", "(2,2,4,2)"},
+        {"falls 24 (0,11,12,2,{(0,0,4,2),(8,9,-,1)})@1 (0,11,12,2,{(1,3,4,2),(10,11,-,1)})@0",
+         "(0,9,12,2,{(0,0,4,2),(8,9,-,1)})"},
+        {"array 1x1x1 block,* on 2x1", ""},
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[80], why[PATTERN_WHY_BYTES];
+        struct pattern *p;
+
+        cr_assert_eq(pattern_parse(row[i].text, &p, why), 0, "%s: %s", row[i].text, why);
+        cr_expect_eq(falls_format(&p->element[1], text, sizeof text), strlen(row[i].printed), "%s", row[i].text);
+        cr_expect_str_eq(text, row[i].printed, "%s: %s", row[i].text, text);
+        cr_expect_eq(falls_format(&p->element[1], text, 4), strlen(row[i].printed));
+        cr_expect_eq(strncmp(text, row[i].printed, 3), 0, "%s: cut: %s", row[i].text, text);
+        pattern_free(p);
+    }
+}
