@@ -60,6 +60,8 @@ enum option_key {
     KEY_NETWORK_US,
     KEY_DISK_US,
     KEY_STATUS_US,
+    KEY_SVG,
+    KEY_ROW,
 };
 
 struct options {                           /* of one command */

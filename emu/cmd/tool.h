@@ -1,5 +1,5 @@
 /*
- * The commands that read a machine file but boot no machine, `ncube topo`, `route` and `place`, and what they share.
+ * The commands that boot no machine, and what those that read a machine file, `ncube topo`, `route` and `place`, share.
  *
  * They read and print nodes in the same form: a compute node by its number, I/O node i of board b as `b.i`, the front
  * end as `host`, and the I/O node of a volume as `//volume`.
@@ -22,6 +22,8 @@ int place_command(int argc, char **argv);
 int model_command(int argc, char **argv);
 /* Likewise; lists the machines that are up. */
 int ps_command(int argc, char **argv);
+/* Likewise, without a machine file: draws and compares patterns (pattern.h). */
+int map_command(int argc, char **argv);
 
 #define TOOL_NAME_BYTES 24u
 /* Writes a node's name to `name` and returns it. */

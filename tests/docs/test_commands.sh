@@ -124,7 +124,7 @@ targets=$(sed -n 's/^\.PHONY: *//p' "$clone/Makefile" "$clone"/*/module.mk | xar
 for mention in $(grep -ohE '`make [a-z-]+' "$clone"/README.md "$clone"/docs/*.md | sed 's/`make //' | sort -u); do
     check "make $mention is a target" grep -qw -- "$mention" <<<"$targets"
 done
-for command in xnc "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube topo" "ncube route" "ncube place"; do
+for command in xnc "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube topo" "ncube route" "ncube place" "ncube map"; do
     $command --help >help
     for option in $(grep -ohE "\`(build/bin/)?$command [^\`]*\`" "$clone"/README.md "$clone"/docs/*.md |
         grep -oE -- ' --[a-z]+' | sort -u); do

@@ -1,0 +1,360 @@
+/*
+ * `ncube map PATTERN`: which element has which byte of a file, drawn in characters or as SVG. `ncube map A B`: what the elements
+ * of two patterns have in common, as messages and runs [P1 section 1.2, P3 section 5.2].
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/base/plural.h"
+#include "emu/cmd/map_picture.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/tool.h"
+
+#define PAIRS_MAX      (1 << 20)
+#define LINES_TEXT     32
+#define LINES_SVG      64
+#define ROWS_TEXT      64   /* of a table; the rest is counted */
+#define SET_BYTES      100  /* of an element's set in a table */
+#define COARSE_BYTES   1024 /* runs of so many bytes are sent as they are */
+#define SET_BYTES_JSON (1 << 16)
+
+struct arguments {
+    const char *svg, *row;
+    bool json;
+};
+
+/* ---- Counting ---- */
+
+/* Runs, and the shortest and the longest. */
+struct runs {
+    int64_t count, shortest, longest;
+};
+
+static void count_runs(const struct falls_set *set, int32_t first, int32_t n, int64_t times, struct runs *r)
+{
+    for (int32_t i = first; i < first + n; i++) {
+        const struct falls *f = &set->node[i];
+
+        if (f->children > 0) {
+            count_runs(set, f->child, f->children, times * f->count, r);
+            continue;
+        }
+        r->shortest = r->count == 0 || f->length < r->shortest ? f->length : r->shortest;
+        r->longest = f->length > r->longest ? f->length : r->longest;
+        r->count += times * f->count;
+    }
+}
+
+static struct runs runs_of(const struct falls_set *set)
+{
+    struct runs r = {0};
+
+    count_runs(set, set->top, set->tops, 1, &r);
+    return r;
+}
+
+/* ---- One pattern ---- */
+
+static void print_head(const char *name, const char *text, const struct pattern *p)
+{
+    printf("%s%s: %d element%s, %lld byte%s a period", name, text, p->elements, plural((uint64_t)p->elements),
+           (long long)p->period, plural((uint64_t)p->period));
+    if (p->displacement)
+        printf(", from byte %lld on", (long long)p->displacement);
+    putchar('\n');
+}
+
+static void print_picture(const struct pattern *const p[2], int patterns, int64_t row)
+{
+    const char *term = getenv("NO_COLOR") ? "dumb" : getenv("TERM");
+    struct map_picture m;
+
+    map_picture_make(&m, p, patterns, row, LINES_TEXT / patterns);
+    printf("a character: %lld byte%s", (long long)m.cell, plural((uint64_t)m.cell));
+    if (m.lines_a_cell > 1)
+        printf(" of %lld lines, or * where several elements share them", (long long)m.lines_a_cell);
+    printf("\n\n");
+    map_picture_print(&m, stdout, isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0);
+    putchar('\n');
+    map_picture_free(&m);
+}
+
+static int print_pattern(const char *text, const struct pattern *p, int64_t row)
+{
+    const struct pattern *const one[2] = {p, NULL};
+
+    print_head("", text, p);
+    print_picture(one, 1, row);
+    printf("%-7s %12s %10s  %s\n", "element", "bytes", "runs", "in a period");
+    for (int32_t e = 0; e < p->elements && e < ROWS_TEXT; e++) {
+        char set[SET_BYTES];
+        bool cut = falls_format(&p->element[e], set, sizeof set) >= sizeof set;
+
+        printf("%-7d %12lld %10lld  %s%s\n", e, (long long)p->element[e].bytes,
+               (long long)runs_of(&p->element[e]).count, set, cut ? "..." : "");
+    }
+    if (p->elements > ROWS_TEXT)
+        printf("... and %d more; --json has all\n", p->elements - ROWS_TEXT);
+    return 0;
+}
+
+static json_t *json_of_pattern(const char *text, const struct pattern *p)
+{
+    json_t *elements = json_array();
+    char *set = memory_new(SET_BYTES_JSON, 1);
+
+    for (int32_t e = 0; e < p->elements; e++) {
+        bool whole = falls_format(&p->element[e], set, SET_BYTES_JSON) < SET_BYTES_JSON;
+        json_t *falls = whole ? json_string(set) : json_null(); /* a longer one is not worth reading */
+
+        json_array_append_new(elements, json_pack("{s:i, s:I, s:I, s:o}", "element", (int)e, "bytes",
+                                                  (json_int_t)p->element[e].bytes, "runs",
+                                                  (json_int_t)runs_of(&p->element[e]).count, "falls", falls));
+    }
+    free(set);
+    return json_pack("{s:o, s:I, s:I, s:o}", "pattern", tool_json_name(text), "displacement",
+                     (json_int_t)p->displacement, "period", (json_int_t)p->period, "elements", elements);
+}
+
+/* ---- Two patterns ---- */
+
+struct pair {
+    int32_t of[2];
+    int64_t bytes;
+    struct runs runs;
+};
+
+struct meeting_of_patterns {
+    const struct pattern *p[2];
+    struct pair *pair; /* those that have something in common */
+    size_t pairs, room;
+    int64_t from, period, bytes;
+    struct runs runs;
+};
+
+static void add_pair(struct meeting_of_patterns *m, int32_t a, int32_t b, const struct plan *plan)
+{
+    struct pair new = {.of = {a, b}, .bytes = plan->body.bytes, .runs = runs_of(&plan->body)};
+
+    if (new.bytes == 0)
+        return;
+    m->pair = memory_grow(m->pair, &m->room, m->pairs + 1, sizeof *m->pair);
+    m->pair[m->pairs++] = new;
+    m->bytes += new.bytes;
+    if (m->runs.count == 0 || new.runs.shortest < m->runs.shortest)
+        m->runs.shortest = new.runs.shortest;
+    if (new.runs.longest > m->runs.longest)
+        m->runs.longest = new.runs.longest;
+    m->runs.count += new.runs.count;
+}
+
+/* Makes all plans. Returns false after one line if one cannot be made. */
+static bool meet_patterns(struct meeting_of_patterns *m)
+{
+    for (int32_t a = 0; a < m->p[0]->elements; a++)
+        for (int32_t b = 0; b < m->p[1]->elements; b++) {
+            struct plan *plan;
+            int error = plan_make(m->p[0], a, m->p[1], b, &plan);
+
+            if (error) {
+                fprintf(stderr, "ncube map: elements %d and %d: %s\n", a, b,
+                        error == -E2BIG ? "what they have in common takes too many nodes" : strerror(-error));
+                return false;
+            }
+            m->from = plan->from;
+            m->period = plan->period;
+            add_pair(m, a, b, plan);
+            plan_free(plan);
+        }
+    return true;
+}
+
+/* How the bytes would best go from A to B [P1 section 1.2]. */
+static const char *way_of(const struct meeting_of_patterns *m)
+{
+    bool matched = true;
+
+    for (int side = 0; side < 2 && matched; side++) {
+        bool *met = memory_new((size_t)m->p[side]->elements, sizeof *met);
+
+        for (size_t i = 0; i < m->pairs; i++) {
+            matched &= !met[m->pair[i].of[side]];
+            met[m->pair[i].of[side]] = true;
+        }
+        free(met);
+    }
+    return matched ? "matched" : m->runs.shortest >= COARSE_BYTES ? "coarse" : "packed";
+}
+
+static const char *range_of(const struct runs *r, char text[48])
+{
+    if (r->shortest == r->longest)
+        snprintf(text, 48, "%lld", (long long)r->shortest);
+    else
+        snprintf(text, 48, "%lld to %lld", (long long)r->shortest, (long long)r->longest);
+    return text;
+}
+
+static int print_meeting(const struct meeting_of_patterns *m)
+{
+    static const struct {
+        const char *name, *what;
+    } ways[] = {{"matched", "each element has one partner: whole buffers can be sent"},
+                {"coarse", "every run is long enough to be sent as it is"},
+                {"packed", "short runs are best gathered into one message for each partner"}};
+    char range[48];
+
+    printf("%-6s %-6s %12s %10s  %s\n", "A", "B", "bytes", "runs", "bytes a run");
+    for (size_t i = 0; i < m->pairs && i < ROWS_TEXT; i++)
+        printf("%-6d %-6d %12lld %10lld  %s\n", m->pair[i].of[0], m->pair[i].of[1], (long long)m->pair[i].bytes,
+               (long long)m->pair[i].runs.count, range_of(&m->pair[i].runs, range));
+    if (m->pairs > ROWS_TEXT)
+        printf("... and %zu more; --json has all\n", m->pairs - ROWS_TEXT);
+    printf("\n%zu message%s, %lld run%s, %lld byte%s in common of %lld from byte %lld on\n", m->pairs, plural(m->pairs),
+           (long long)m->runs.count, plural((uint64_t)m->runs.count), (long long)m->bytes, plural((uint64_t)m->bytes),
+           (long long)m->period, (long long)m->from);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (m->pairs > 0 && strcmp(ways[i].name, way_of(m)) == 0)
+            printf("%s: %s\n", ways[i].name, ways[i].what);
+    return 0;
+}
+
+static int print_meeting_json(const struct meeting_of_patterns *m, char **text)
+{
+    json_t *pairs = json_array();
+
+    for (size_t i = 0; i < m->pairs; i++) {
+        const struct pair *q = &m->pair[i];
+
+        json_array_append_new(pairs,
+                              json_pack("{s:i, s:i, s:I, s:I, s:I, s:I}", "a", (int)q->of[0], "b", (int)q->of[1],
+                                        "bytes", (json_int_t)q->bytes, "runs", (json_int_t)q->runs.count, "shortest",
+                                        (json_int_t)q->runs.shortest, "longest", (json_int_t)q->runs.longest));
+    }
+    return tool_print_json(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o}", "a",
+                                     json_of_pattern(text[0], m->p[0]), "b", json_of_pattern(text[1], m->p[1]), "from",
+                                     (json_int_t)m->from, "period", (json_int_t)m->period, "messages",
+                                     (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes",
+                                     (json_int_t)m->bytes, "way", m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs));
+}
+
+static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row)
+{
+    struct meeting_of_patterns m = {.p = {p[0], p[1]}};
+    int status = 1;
+
+    if (meet_patterns(&m)) {
+        if (a->json) {
+            status = print_meeting_json(&m, text);
+        } else {
+            print_head("A: ", text[0], p[0]);
+            print_head("B: ", text[1], p[1]);
+            print_picture(p, 2, row);
+            status = print_meeting(&m);
+        }
+    }
+    free(m.pair);
+    return status;
+}
+
+/* ---- Command line ---- */
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_svg = {KEY_SVG, "svg", "FILE", "write the picture to FILE, as SVG"};
+static const struct option_line option_row = {KEY_ROW, "row", "BYTES",
+                                              "bytes of the file in a line of the picture (default: an array's row)"};
+
+static const struct options options = {
+    .command = "ncube map",
+    .usage = "[OPTION...] PATTERN [PATTERN]",
+    .summary =
+        "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
+        "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
+        "that lie together in the file and in both elements.",
+    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_json, NULL},
+    .end = "Patterns, each one word of the command line:\n"
+           "  'cyclic 16384 8'                         blocks of 16384 bytes to 8 elements in turn\n"
+           "  'array 1024x1024x8 block,cyclic on 2x4'  items of 8 bytes, on a grid of 2 x 4 elements\n"
+           "  'bits o10- p1-0 o9-0'                    a permutation of address bits\n"
+           "  'falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})' nested PITFALLS, with their period\n"
+           "  'view 16 (0,3,8,2)'                      one element, which need not have everything\n"
+           "+D behind any of them: from byte D of the file on. See pattern(3n).",
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key == KEY_SVG)
+        a->svg = value;
+    else if (key == KEY_ROW)
+        a->row = value;
+    else
+        a->json = true;
+    return true;
+}
+
+static struct pattern *parse(const char *text)
+{
+    struct pattern *p;
+    char why[PATTERN_WHY_BYTES];
+
+    if (pattern_parse(text, &p, why) != 0)
+        options_refuse(&options, "pattern '%s': %s", text, why);
+    return p;
+}
+
+static bool write_svg(const char *path, const struct pattern *const p[2], int patterns, char **text, int64_t row)
+{
+    struct map_picture m;
+    FILE *file = fopen(path, "w");
+
+    if (file) {
+        map_picture_make(&m, p, patterns, row, LINES_SVG / patterns);
+        map_picture_write_svg(&m, file, (const char *const[2]){text[0], text[1]});
+        map_picture_free(&m);
+        int written = ferror(file) ? -1 : 0;
+        if (fclose(file) == 0 && written == 0)
+            return true;
+    }
+    fprintf(stderr, "ncube map: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+int map_command(int argc, char **argv)
+{
+    struct arguments a = {0};
+    char **word = options_parse(&options, &a, argc, argv);
+    struct pattern *p[2] = {NULL, NULL};
+    uint64_t row = 0;
+    int n = 0, status;
+
+    if (a.row && !options_read_number(a.row, 1, PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX, &row))
+        options_refuse(&options, "row '%s': give a number of bytes", a.row);
+    for (; word[n]; n++) {
+        if (n == 2)
+            options_refuse(&options, "unexpected word '%s'; give one or two patterns, each as one word", word[n]);
+        p[n] = parse(word[n]);
+    }
+    if (n == 0)
+        options_refuse(&options, "give a pattern, such as 'cyclic 1024 3'");
+    if (n == 2 && (int64_t)p[0]->elements * p[1]->elements > PAIRS_MAX)
+        options_refuse(&options, "%d x %d pairs of elements are too many; at most %d", p[0]->elements, p[1]->elements,
+                       PAIRS_MAX);
+    const struct pattern *const both[2] = {p[0], p[1]};
+    if (a.svg)
+        status = write_svg(a.svg, both, n, word, (int64_t)row) ? 0 : 1;
+    else if (n == 2)
+        status = compare(both, word, &a, (int64_t)row);
+    else
+        status = a.json ? tool_print_json(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
+    pattern_free(p[0]);
+    pattern_free(p[1]);
+    return status;
+}

@@ -1,0 +1,117 @@
+#!/bin/bash
+# ncube map: pictures of patterns, and what two patterns have in common. BUILD is the argument. Nothing is booted.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+ncube=$(readlink -f "$1")/bin/ncube
+cd "$scratch" || exit 1
+
+# picture WORD...: only the lines of the picture, without their file offsets
+picture() {
+    "$ncube" map "$@" | sed -n '/^a character/,/^\(element\|A \)/p' | sed '1,2d; /^$/,$d; s/^ *[0-9]* *//'
+}
+
+# ---- Pictures
+
+same "a stripe: four periods" "0 1 2 0 1 2 0 1 2 0 1 2" "$(picture 'cyclic 1024 3')"
+same "more elements than a line has room for" "64 36 1" "$(picture 'cyclic 8 100' | awk '{ print length }' | xargs) $(
+    "$ncube" map 'cyclic 8 100' | grep -c 'and 36 more')"
+same "an array is drawn by rows" "0 1|0 1|2 3|2 3" "$(picture 'array 4x4x8 block,block on 2x2' | paste -sd '|')"
+same "rows of another length" "0 1|0 1" "$(picture --row=8 '(0,3,8,2)(4,7,8,2)' | paste -sd '|')"
+same "[P3 Figure 4.5]" "0 1 0 1|2 3 2 3|0 1 0 1|2 3 2 3" \
+    "$(picture --row 4 '(0,3,8,2,4,2,{(0,0,2,2,1,2)})' | paste -sd '|')"
+same "nobody has what a view leaves out" "0 . 0 . . . . ." "$(picture --row=8 'view 8 (0,0,2,2)')"
+same "a permutation of bits" "0 1 2 3" "$(picture --row=8 'bits p1-0 o0-0')"
+status "a displacement" 0 "$ncube" map 'cyclic 2 3 +5'
+same "it begins there" "5  0 1 2 0 1 2 0 1 2 0 1 2" "$(sed -n 4p out)"
+status "a large matrix" 0 "$ncube" map 'array 4096x4096x8 block,block on 2x4'
+same "it is drawn whole" "0 1 2 3|0 1 2 3|0 1 2 3|0 1 2 3|4 5 6 7|4 5 6 7|4 5 6 7|4 5 6 7" \
+    "$(picture 'array 4096x4096x8 block,block on 2x4' | paste -sd '|')"
+check "one whose blocks fall between cells has marks" grep -q '^\*\*\*\*' <(picture 'array 4000x130x8 block,block on 3x3')
+status "small pieces of a large one" 0 "$ncube" map 'array 4096x4096x8 cyclic,cyclic on 2x2'
+check "the beginning only, and it says so" grep -qx 'the first 64 of 4096 cells of a line' out
+check "of lines, too" grep -qx 'the first 32 of 4096 lines' out
+status "as large as files can be" 0 "$ncube" map 'cyclic 500000000000000 8192'
+status "no element has its table's end" 0 "$ncube" map 'array 3x1x1 block,* on 4x1'
+same "an element with nothing" "3 0 0" "$(awk '$1 == 3 { print $1, $2, $3 }' out)"
+
+# ---- Colours only for a terminal
+
+if command -v script >/dev/null; then
+    colours() { env "$1" script -qec "'$ncube' map 'cyclic 1 2'" /dev/null </dev/null | grep -c $'\033\[48;5;'; }
+    same "colours on a terminal" 1 "$(colours TERM=xterm)"
+    same "none on a dumb one" 0 "$(colours TERM=dumb)"
+    same "none if none are wanted" 0 "$(TERM=xterm colours NO_COLOR=1)"
+else
+    echo "skipped: colours on a terminal: script(1) is not installed"
+fi
+same "none in a file" 0 "$("$ncube" map 'cyclic 1 2' | grep -c $'\033')"
+
+# ---- Two patterns: [P1 Figure 5]
+
+status "two patterns" 0 "$ncube" map 'array 4x4x1 *,block on 1x2' 'cyclic 8 2'
+same "drawn one below the other" "A 0 1|B 0 0|A 0 1|B 0 0|A 0 1|B 1 1|A 0 1|B 1 1" \
+    "$(sed -n '/^a character/,/^A  /p' out | sed '1,2d; /^$/,$d; s/^ *[0-9]* //; s/  */ /g' | paste -sd '|')"
+same "who meets whom" "0 0 4 2 2|0 1 4 2 2|1 0 4 2 2|1 1 4 2 2" \
+    "$(sed -n '/^A  /,/^$/p' out | sed '1d; /^$/d' | xargs -n 5 | paste -sd '|')"
+check "in all" grep -qx '4 messages, 8 runs, 16 bytes in common of 16 from byte 0 on' out
+check "short runs" grep -q '^packed: ' out
+status "the same on both sides" 0 "$ncube" map 'cyclic 8 4' 'cyclic 8 4'
+check "each has one partner" grep -q '^matched: ' out
+status "long runs" 0 "$ncube" map 'cyclic 65536 4' 'cyclic 4096 3'
+check "they go as they are" grep -q '^coarse: ' out
+status "nothing in common" 0 "$ncube" map 'view 8 (0,3,-,1)' 'view 8 (4,7,-,1)'
+check "no message" grep -qx '0 messages, 0 runs, 0 bytes in common of 8 from byte 0 on' out
+status "many pairs" 0 "$ncube" map 'cyclic 1 20' 'cyclic 20 20'
+check "a table has an end" grep -qx '... and 336 more; --json has all' out
+
+# ---- JSON
+
+status "one as JSON" 0 "$ncube" map --json 'cyclic 4 2 +3'
+same "its elements" '"falls": "(0,3,-,1)" "falls": "(4,7,-,1)"' "$(grep -o '"falls": .*' out | paste -sd ' ')"
+check "its displacement" grep -q '"displacement": 3,' out
+status "two as JSON" 0 "$ncube" map --json 'array 4x4x1 *,block on 1x2' 'cyclic 8 2'
+same "all pairs" 4 "$(grep -c '"longest": 2' out)"
+check "messages" grep -q '"messages": 4,' out
+check "the way" grep -q '"way": "packed"' out
+status "nothing in common as JSON" 0 "$ncube" map --json 'view 8 (0,3,-,1)' 'view 8 (4,7,-,1)'
+check "no way" grep -q '"way": null' out
+
+# ---- SVG
+
+status "a picture" 0 "$ncube" map --svg=p.svg 'array 4x4x8 block,block on 2x2'
+same "nothing on standard output" 0 "$(wc -c <out)"
+same "a rectangle for each run of cells" 8 "$(grep -c '<rect' p.svg)"
+same "begins and ends" "<svg </svg>" "$(sed -n '1s/\(.....\).*/\1/p;$p' p.svg | paste -sd '')"
+status "of two" 0 "$ncube" map --svg=q.svg 'array 4x4x1 *,block on 1x2' 'cyclic 8 2'
+same "both are in it" 12 "$(grep -c '<rect' q.svg)"
+status "shared cells" 0 "$ncube" map --svg=r.svg 'array 4000x130x8 block,block on 3x3'
+check "are hatched" grep -q 'fill="url(#several)"' r.svg
+status "a folder that is not there" 1 "$ncube" map --svg=none/p.svg 'cyclic 1 2'
+same "what it says" "ncube map: none/p.svg: No such file or directory" "$(cat err)"
+status "a full device" 1 "$ncube" map --svg=/dev/full 'cyclic 1 2'
+same "a full device: what it says" "ncube map: /dev/full: No space left on device" "$(cat err)"
+
+# ---- Wrong words
+
+refused() { # NAME MESSAGE WORD...
+    local name=$1 message=$2
+    shift 2
+    status "$name" 2 "$ncube" map "$@"
+    same "$name: what it says" "ncube map: $message; see ncube map --help" "$(cat err)"
+    same "$name: nothing else" 0 "$(wc -c <out)"
+}
+refused "no pattern" "give a pattern, such as 'cyclic 1024 3'"
+refused "three" "unexpected word 'c'; give one or two patterns, each as one word" 'cyclic 1 2' 'cyclic 2 2' c
+refused "a word too few" "pattern 'cyclic 4': column 9: the number of elements expected" 'cyclic 4'
+refused "the second is wrong" "pattern 'x': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" 'cyclic 1 2' x
+refused "overlapping blocks" "pattern '(0,3,2,2)': column 9: s is 2: blocks of 4 bytes overlap" '(0,3,2,2)'
+refused "elements that share a byte" \
+    "pattern '(0,3,-,1)(3,6,-,1)': column 19: elements 0 and 1 both have byte 3" '(0,3,-,1)(3,6,-,1)'
+refused "a byte that is in none" "pattern '(0,3,-,1)(5,6,-,1)': column 19: byte 4 is in no element" '(0,3,-,1)(5,6,-,1)'
+refused "control characters" "pattern 'a??[1mb': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" \
+    $'a\n\033[1mb'
+refused "rows of nothing" "row '0': give a number of bytes" --row=0 'cyclic 1 2'
+refused "too many pairs" "8192 x 8192 pairs of elements are too many; at most 1048576" 'cyclic 1 8192' 'cyclic 2 8192'
+
+finish
