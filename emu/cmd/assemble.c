@@ -7,12 +7,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
@@ -37,6 +40,8 @@ int machine_complain(struct machine *m, const char *format, ...)
     return -1;
 }
 
+#define READER_MS       2000 /* for the reader of a pipe to come */
+#define READER_STEP_MS  10
 #define PART_PATH_BYTES (PATH_MAX + 64) /* the host refuses longer paths */
 
 /* ---- Reading everything that a run needs; nothing is started before ---- */
@@ -170,6 +175,44 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* Opens a file to write to, whose opening does not block: a pipe's would, until it has a reader. Returns -1 with errno. */
+static int open_at_once(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+}
+
+/* The reader of a pipe may be started at the same time as ncube, so it has READER_MS to come; the host tells of its coming
+ * only to those whose opening blocks. Returns NULL with the reason complained of. */
+static FILE *open_output(struct machine *m, const char *path)
+{
+    int fd = open_at_once(path);
+
+    for (int ms = 0; fd < 0 && errno == ENXIO && is_pipe(path) && ms < READER_MS; ms += READER_STEP_MS) {
+        poll(NULL, 0, READER_STEP_MS);
+        fd = open_at_once(path);
+    }
+    if (fd < 0 && errno == ENXIO && is_pipe(path))
+        machine_complain(m, "%s: nothing has opened this pipe to read for 2 s; start its reader before ncube", path);
+    else if (fd < 0)
+        machine_complain(m, "%s: %s", path, strerror(errno));
+    if (fd < 0)
+        return NULL;
+    fcntl(fd, F_SETFL, O_WRONLY);
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        machine_complain(m, "%s: %s", path, strerror(errno));
+        close(fd);
+    }
+    return file;
+}
+
 static int open_trace(struct machine *m)
 {
     const char *path = m->options->trace;
@@ -178,9 +221,10 @@ static int open_trace(struct machine *m)
         return 0;
     if (check_output(m, "--trace", path) != 0)
         return -1;
-    m->trace = trace_open(path);
-    if (!m->trace)
-        return machine_complain(m, "%s: %s", path, strerror(errno));
+    FILE *file = open_output(m, path);
+    if (!file)
+        return -1;
+    m->trace = trace_start(file);
     if (is_regular(path))
         machine_reads(m, path, "the trace");
     return 0;
@@ -194,8 +238,8 @@ static int open_statistics(struct machine *m)
         return 0;
     if (check_output(m, "--stats", path) != 0)
         return -1;
-    m->statistics = fopen(path, "we");
-    return m->statistics ? 0 : machine_complain(m, "%s: %s", path, strerror(errno));
+    m->statistics = open_output(m, path);
+    return m->statistics ? 0 : -1;
 }
 
 /* ---- Starting the cabinets ---- */

@@ -6,9 +6,9 @@
 
 struct trace; /* a stdio stream under another name */
 
-struct trace *trace_open(const char *path)
+struct trace *trace_start(FILE *file)
 {
-    return (struct trace *)fopen(path, "we");
+    return (struct trace *)file;
 }
 
 int trace_close(struct trace *t)

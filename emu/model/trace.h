@@ -19,11 +19,12 @@
 #define NCUBE_TRACE_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct trace;
 
-/* Starts a trace in a new or emptied file. Returns NULL with errno if the file cannot be made. */
-struct trace *trace_open(const char *path);
+/* Starts a trace in an empty file, which is the trace's from now on. */
+struct trace *trace_start(FILE *file);
 
 /* Ends a trace; NULL is allowed. Returns 0, or -1 with errno if not everything could be written. */
 int trace_close(struct trace *t);

@@ -255,6 +255,8 @@ static const struct refusal {
     {"a pipe without a writer", {"topo", "*/fifo"}, {"fifo", "nothing was written"}},
     {"the same to boot", {"boot", "*/fifo"}, {"fifo", "nothing was written"}},
     {"the same to run", {"run", "-m", "*/fifo", "*/prog"}, {"fifo", "nothing was written"}},
+    {"a trace into a pipe without a reader", {"run", "--trace=*/fifo", "*/prog"}, {"fifo", "to read for 2 s"}},
+    {"statistics into a pipe without a reader", {"boot", "--stats=*/fifo"}, {"fifo", "to read for 2 s"}},
     {"a pipe for a program", {"run", "*/fifo"}, {"fifo"}},
     {"a machine file without an end", {"topo", "/dev/zero"}, {"/dev/zero", "16 MB"}},
     {"a machine file with a NUL", {"topo", "*/nul.conf"}, {"nul.conf", "NUL"}},
