@@ -23,7 +23,7 @@ $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/ba
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
-SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_map_cmd.sh tests/emu/test_options.sh
+SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_map_cmd.sh tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh
@@ -34,8 +34,9 @@ instrumentation:
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c \
-    $(wildcard libpio/map/*.c)
-$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lm))
+    $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
+$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lm \
+    -lext2fs -lcom_err))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
     emu/front/loader.c,-lelf))
 

@@ -276,6 +276,7 @@ static const struct command {
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
     {"model", model_command, "predict the rate of parallel file I/O by queueing theory"},
+    {"disk", disk_command, "make, check and change the images of drives"},
     {"map", map_command, "draw which element has which byte of a file, and what two patterns have in common"},
 };
 

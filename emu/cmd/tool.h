@@ -20,6 +20,8 @@ int route_command(int argc, char **argv);
 int place_command(int argc, char **argv);
 /* Likewise; solves the queueing network of parallel file I/O, which needs no machine file. */
 int model_command(int argc, char **argv);
+/* Likewise; makes, checks and changes images. */
+int disk_command(int argc, char **argv);
 /* Likewise; lists the machines that are up. */
 int ps_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */

@@ -337,19 +337,19 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
 
     d->fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
     if (d->fd < 0 && errno == ENOENT)
-        return fail(error, error_bytes, image, "%s; --images names the folder of the images, mke2fs -t ext2 makes one",
-                    strerror(errno));
+        return fail(error, error_bytes, image,
+                    "%s; --images names the folder of the images, \"ncube disk create\" makes them", strerror(errno));
     if (d->fd < 0 || fstat(d->fd, &st) < 0)
         return fail(error, error_bytes, image, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return fail(error, error_bytes, image,
-                    "not a regular file; a drive needs an ext2 image, which mke2fs -t ext2 makes");
+                    "not a regular file; a drive needs an ext2 image, which \"ncube disk create\" makes");
     if (flock(d->fd, LOCK_EX | LOCK_NB) < 0)
         return fail(error, error_bytes, image, errno == EWOULDBLOCK ? "in use by another ncube" : "cannot be locked");
     if (!is_ext2(d->fd))
-        return fail(
-            error, error_bytes, image,
-            "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a new file");
+        return fail(error, error_bytes, image,
+                    "not an ext2 file system; if it was one, e2fsck may repair it; \"ncube disk create\" makes one in "
+                    "a new file");
     d->sectors = (uint64_t)st.st_size / SECTOR_BYTES;
     if (d->sectors > model_sectors)
         return fail(error, error_bytes, image, "%llu MB do not fit on a drive of model '%s', which has %llu MB",

@@ -413,8 +413,9 @@ static void expect_refused(const char *path, const char *text)
 
 Test(disk, a_missing_image_is_named)
 {
-    expect_refused("/tmp/ncube-no-such-folder/df00.img",
-                   "No such file or directory; --images names the folder of the images, mke2fs -t ext2 makes one");
+    expect_refused(
+        "/tmp/ncube-no-such-folder/df00.img",
+        "No such file or directory; --images names the folder of the images, \"ncube disk create\" makes them");
 }
 
 Test(disk, an_image_in_use_is_refused_until_it_is_closed)
@@ -435,16 +436,18 @@ Test(disk, what_is_not_an_ext2_image_is_refused)
     int fd = open(image, O_WRONLY);
     cr_assert_eq(pwrite(fd, "\x53\x00", 2, 1080), 2);
     close(fd);
-    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a "
-                          "new file");
+    expect_refused(image,
+                   "not an ext2 file system; if it was one, e2fsck may repair it; \"ncube disk create\" makes one "
+                   "in a new file");
     cr_assert_eq(truncate(image, 0), 0);
-    expect_refused(image, "not an ext2 file system; if it was one, e2fsck may repair it; mke2fs -t ext2 makes one in a "
-                          "new file");
+    expect_refused(image,
+                   "not an ext2 file system; if it was one, e2fsck may repair it; \"ncube disk create\" makes one "
+                   "in a new file");
     unlink(image);
     expect_refused("/tmp", "Is a directory");
     snprintf(fifo, sizeof fifo, "/tmp/ncube-fifo-%d", (int)getpid());
     cr_assert_eq(mkfifo(fifo, 0600), 0);
-    expect_refused(fifo, "not a regular file; a drive needs an ext2 image, which mke2fs -t ext2 makes");
+    expect_refused(fifo, "not a regular file; a drive needs an ext2 image, which \"ncube disk create\" makes");
     unlink(fifo);
 }
 

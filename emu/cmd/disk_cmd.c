@@ -1,0 +1,630 @@
+/*
+ * `ncube disk`: images of drives without a machine. Makes them (mke2fs), checks them (e2fsck), and moves files in and
+ * out, of one image or of PIO files over many.
+ *
+ *     IMAGE:PATH          a path in an image file
+ *     //VOLUME/PATH       in the image of a volume of the machine that -m names
+ *     pio:PATH            a PIO file over that machine's volumes
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/base/plural.h"
+#include "emu/cmd/disk_tools.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/tool.h"
+#include "emu/disk/pio_image.h"
+
+#define IMAGE_MIN_BYTES (128u << 10)
+
+struct arguments {
+    const char *machine, *images, *label;
+    uint32_t block_bytes; /* 0: the default */
+};
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_disk_machine = {KEY_MACHINE, "machine", "FILE",
+                                                       "machine file, for //VOLUME/PATH, pio:PATH and all its images"};
+static const struct option_line option_disk_images = {
+    KEY_IMAGES, "images", "DIR", "folder of the machine's images (default: as the machine file says)"};
+static const struct option_line option_volume_label = {KEY_LABEL, "label", "NAME",
+                                                       "create: the volume's label (default: the file's name)"};
+static const struct option_line option_disk_block = {
+    KEY_BLOCK, "block", "SIZE", "create: bytes of a block, 1K, 2K or 4K (4K); put: of a PIO file (16K)"};
+
+static const struct options options = {
+    .command = "ncube disk",
+    .usage = "[OPTION...] VERB [WORD...]",
+    .summary = "Works on images of drives that no machine uses.",
+    .end = "\n  create IMAGE SIZE      make an image, such as: ncube disk create df00.img 32M\n"
+           "  create -m FILE SIZE    make the images that a machine lacks\n"
+           "  fsck IMAGE...          check and repair images; with -m, all of a machine\n"
+           "  ls NAME                list a directory\n"
+           "  stat NAME              print a file's size and attributes\n"
+           "  get NAME [FILE]        copy out; to standard output if FILE is -\n"
+           "  put FILE NAME          copy in; from standard input if FILE is -\n"
+           "  mkdir NAME             make a directory\n"
+           "  rm NAME...             remove files and empty directories\n\n"
+           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH or pio:PATH for a PIO file.\n",
+    .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
+                                                &option_disk_block, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    switch (key) {
+    case KEY_MACHINE:
+        a->machine = value;
+        return true;
+    case KEY_IMAGES:
+        a->images = value;
+        return true;
+    case KEY_LABEL:
+        a->label = value;
+        return true;
+    default: {
+        uint64_t bytes = options_size(&options, "block", value);
+
+        if (bytes > PIO_BLOCK_BYTES_MAX)
+            options_refuse(&options, "block '%s': a block has at most 1M", value);
+        a->block_bytes = (uint32_t)bytes;
+        return true;
+    }
+    }
+}
+
+/* ---- The machine's volumes ---- */
+
+struct machine {
+    struct machine_config config;
+    struct pio_volumes volumes;
+};
+
+static void machine_free(struct machine *m)
+{
+    free((void *)m->volumes.name);
+    free((void *)m->volumes.image);
+    free(m->volumes.open);
+    config_free(&m->config);
+}
+
+/* Reads the machine file, if there is one, and collects its volumes. False: an error was printed. */
+static bool machine_load(struct machine *m, const struct arguments *a)
+{
+    char error[VOLUME_ERROR_BYTES];
+
+    *m = (struct machine){0};
+    if (!a->machine)
+        return true;
+    if (config_load(&m->config, a->machine, a->images, error, sizeof error) != 0) {
+        fprintf(stderr, "ncube disk: %s\n", error);
+        return false;
+    }
+    uint32_t n = 0;
+    const struct topo *t = &m->config.topo;
+    for (uint32_t j = 0; j < t->n_io; j++)
+        n += t->io[j].ndrives;
+    const char **name = memory_new(n + 1, sizeof *name), **image = memory_new(n + 1, sizeof *image);
+    for (uint32_t j = 0, i = 0; j < t->n_io; j++)
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++, i++) {
+            name[i] = t->io[j].drive[d].volume;
+            image[i] = t->io[j].drive[d].image;
+        }
+    m->volumes = (struct pio_volumes){n, name, image, memory_new(n + 1, sizeof(struct volume *)), false};
+    return true;
+}
+
+/* ---- Names ---- */
+
+enum kind { NAME_IN_IMAGE, NAME_PIO };
+
+struct name {
+    enum kind kind;
+    char *image;      /* of a path in an image; to be freed */
+    const char *path; /* begins with '/', in the text that was parsed */
+};
+
+static const char *volume_image(const struct machine *m, const char *volume, size_t n)
+{
+    for (uint32_t i = 0; i < m->volumes.n; i++)
+        if (strlen(m->volumes.name[i]) == n && strncmp(m->volumes.name[i], volume, n) == 0)
+            return m->volumes.image[i];
+    return NULL;
+}
+
+static void need_machine(const struct arguments *a, const char *text)
+{
+    if (!a->machine)
+        options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
+}
+
+static struct name parse_name(const struct arguments *a, const struct machine *m, const char *text)
+{
+    if (strncmp(text, "pio:", 4) == 0 && text[4] == '/') {
+        need_machine(a, text);
+        return (struct name){NAME_PIO, NULL, text + 4};
+    }
+    if (strncmp(text, "//", 2) == 0) {
+        size_t n = strcspn(text + 2, "/");
+
+        need_machine(a, text);
+        const char *image = volume_image(m, text + 2, n);
+        if (!image)
+            options_refuse(&options, "there is no volume %.*s in this machine", (int)n, text + 2);
+        return (struct name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)), text[2 + n] ? text + 2 + n : "/"};
+    }
+    const char *colon = NULL;
+    for (const char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
+        colon = c; /* the last one: folders of the host may have colons */
+    if (!colon || colon == text)
+        options_refuse(&options, "'%s' is no name: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
+    return (struct name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1};
+}
+
+/* ---- Sources and sinks: a file of an image, of many, or of the host ---- */
+
+struct file { /* one of the three */
+    struct volume *volume;
+    struct volume_file *in_volume;
+    struct pio_image_file *pio;
+};
+
+static int open_named(struct machine *m, const struct name *n, struct file *f, uint64_t *bytes, char *error)
+{
+    if (n->kind == NAME_PIO)
+        return pio_image_open(&m->volumes, n->path, &f->pio, bytes, error);
+    if (volume_open(&f->volume, n->image, false, error) < 0)
+        return -1;
+    return volume_file_open(f->volume, n->path, &f->in_volume, bytes, error);
+}
+
+static int close_named(struct machine *m, struct file *f, char *error)
+{
+    char ignored[VOLUME_ERROR_BYTES];
+    int result = volume_file_close(f->in_volume, error);
+
+    if (pio_image_close(f->pio, result == 0 ? error : ignored) < 0)
+        result = -1;
+    if (volume_close(f->volume, result == 0 ? error : ignored) < 0)
+        result = -1;
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : ignored) < 0)
+        result = -1;
+    return result;
+}
+
+static int read_named(const struct file *f, uint64_t at, void *buf, size_t n, char *error)
+{
+    return f->pio ? pio_image_read(f->pio, at, buf, n, error) : volume_file_read(f->in_volume, at, buf, n, error);
+}
+
+static int write_named(const struct file *f, uint64_t at, const void *buf, size_t n, char *error)
+{
+    return f->pio ? pio_image_write(f->pio, at, buf, n, error) : volume_file_write(f->in_volume, at, buf, n, error);
+}
+
+/* ---- Progress on a terminal ---- */
+
+enum { PIECE_BYTES = 1 << 18, PROGRESS_FROM_BYTES = 8 << 20, BAR = 40 };
+
+/* Draws a bar for long copies, if standard error is a terminal. total 0: not known. */
+static void show_progress(uint64_t done, uint64_t total)
+{
+    if (total < PROGRESS_FROM_BYTES || !isatty(STDERR_FILENO))
+        return;
+    int full = (int)(done * BAR / total);
+    fprintf(stderr, "\r[%.*s%*s] %3u %%", full, "########################################", BAR - full, "",
+            (unsigned)(done * 100 / total));
+    if (done == total)
+        fprintf(stderr, "\r%*s\r", BAR + 10, "");
+}
+
+/* ---- get and put ---- */
+
+static int copy_out(const struct file *from, uint64_t bytes, int to, const char *to_name, char *error)
+{
+    static char buf[PIECE_BYTES];
+
+    for (uint64_t at = 0; at < bytes;) {
+        size_t n = bytes - at < sizeof buf ? (size_t)(bytes - at) : sizeof buf;
+
+        if (read_named(from, at, buf, n, error) < 0)
+            return -1;
+        if (disk_tools_write(to, buf, n) < 0) {
+            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", to_name, strerror(errno));
+            return -1;
+        }
+        show_progress(at += n, bytes);
+    }
+    return 0;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int verb_get(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct name from = parse_name(a, m, word[0]);
+    const char *to = word[1] ? word[1] : last_part(from.path);
+    struct new_file out = {.fd = -1};
+    struct file f = {0};
+    uint64_t bytes;
+    int result = open_named(m, &from, &f, &bytes, error);
+
+    if (result == 0)
+        result = new_file_open(&out, to, error);
+    if (result == 0)
+        result = copy_out(&f, bytes, out.fd, to, error);
+    if (close_named(m, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    result = new_file_close(&out, result, error);
+    free(from.image);
+    return result;
+}
+
+/* Opens a file of the host, and its size, or 0 where that is not known. */
+static int open_source(const char *name, uint64_t *bytes, char *error)
+{
+    struct stat st;
+    int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)) {
+        snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", name, strerror(fd < 0 ? errno : EISDIR));
+        return -1;
+    }
+    *bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    return fd;
+}
+
+static int copy_in(const struct file *to, int from, const char *from_name, uint64_t bytes, char *error)
+{
+    static char buf[PIECE_BYTES];
+
+    for (uint64_t at = 0;;) {
+        ssize_t n = disk_tools_read(from, buf, sizeof buf);
+
+        if (n < 0)
+            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", from_name, strerror(errno));
+        if (n <= 0)
+            return (int)n;
+        if (write_named(to, at, buf, (size_t)n, error) < 0)
+            return -1;
+        at += (uint64_t)n;
+        show_progress(at < bytes ? at : bytes, bytes);
+    }
+}
+
+/* The layout of a new PIO file: all volumes of the machine, in its order. */
+static int describe_new(const struct machine *m, uint32_t block_bytes, struct pio_description *d, char *error)
+{
+    if (m->volumes.n == 0 || m->volumes.n > PIO_DISKS_MAX) {
+        snprintf(error, VOLUME_ERROR_BYTES, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX,
+                 m->volumes.n);
+        return -1;
+    }
+    struct pio_layout layout = {.disks = (int)m->volumes.n, .block_size = (int)block_bytes, .volumes = m->volumes.name};
+    pio_layout_complete(&layout, d);
+    return 0;
+}
+
+static int make_named(struct machine *m, const struct arguments *a, const struct name *n, struct file *f, char *error)
+{
+    struct pio_description description;
+
+    m->volumes.write = true;
+    if (n->kind == NAME_PIO)
+        return describe_new(m, a->block_bytes, &description, error) < 0
+                   ? -1
+                   : pio_image_new(&m->volumes, &description, &f->pio, error);
+    if (volume_open(&f->volume, n->image, true, error) < 0)
+        return -1;
+    return volume_file_new(f->volume, &f->in_volume, error);
+}
+
+static int verb_put(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct name to = parse_name(a, m, word[1]);
+    struct file f = {0};
+    uint64_t bytes;
+    int from = open_source(word[0], &bytes, error), result = from < 0 ? -1 : 0;
+
+    if (result == 0)
+        result = make_named(m, a, &to, &f, error);
+    if (result == 0)
+        result = copy_in(&f, from, word[0], bytes, error);
+    if (result == 0)
+        result = f.pio ? pio_image_link(f.pio, to.path, error) : volume_file_link(f.in_volume, to.path, error);
+    if (close_named(m, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    if (from >= 0)
+        close(from);
+    free(to.image);
+    return result;
+}
+
+/* ---- ls and stat ---- */
+
+static const char *time_text(int64_t seconds, char text[32])
+{
+    time_t t = (time_t)seconds;
+    struct tm tm;
+
+    gmtime_r(&t, &tm);
+    strftime(text, 32, "%Y-%m-%d %H:%M:%S", &tm);
+    return text;
+}
+
+static char type_letter(uint32_t mode)
+{
+    return S_ISDIR(mode) ? 'd' : S_ISLNK(mode) ? 'l' : S_ISREG(mode) ? '-' : '?';
+}
+
+static void print_entry(void *ctx, const char *name, const struct volume_stat *st)
+{
+    char text[32];
+
+    (void)ctx;
+    printf("%c%04o %12" PRIu64 "  %s  %s\n", type_letter(st->mode), st->mode & 07777, st->bytes,
+           time_text(st->mtime_s, text), name);
+}
+
+static int verb_ls(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct name n = parse_name(a, m, word[0]);
+    struct volume *v = NULL;
+
+    if (n.kind == NAME_PIO)
+        options_refuse(&options, "'%s': PIO files lie in the directories of each volume: list //VOLUME/PATH", word[0]);
+    int result = volume_open(&v, n.image, false, error);
+    if (result == 0)
+        result = volume_list(v, n.path, print_entry, NULL, error);
+    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    free(n.image);
+    return result;
+}
+
+static void print_pio(const struct pio_description *d, uint64_t bytes)
+{
+    printf("PIO file\nbytes    %" PRIu64 "\nblock    %d\nvolumes ", bytes, d->map.block_bytes);
+    for (int k = 0; k < d->map.disks; k++)
+        printf(" %s", d->volume[k]);
+    putchar('\n');
+}
+
+static int stat_pio(struct machine *m, const char *path, char *error)
+{
+    struct pio_image_file *f;
+    uint64_t bytes;
+    int result = pio_image_open(&m->volumes, path, &f, &bytes, error);
+
+    if (result == 0) {
+        print_pio(pio_image_description(f), bytes);
+        result = pio_image_close(f, error);
+    }
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    return result;
+}
+
+static const char *type_name(uint32_t mode)
+{
+    return S_ISDIR(mode) ? "directory" : S_ISLNK(mode) ? "symbolic link" : S_ISREG(mode) ? "file" : "special file";
+}
+
+static int verb_stat(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct name n = parse_name(a, m, word[0]);
+    struct volume *v = NULL;
+    struct volume_stat st;
+    char text[32];
+
+    if (n.kind == NAME_PIO)
+        return stat_pio(m, n.path, error);
+    int result = volume_open(&v, n.image, false, error);
+    if (result == 0)
+        result = volume_stat(v, n.path, &st, error);
+    if (result == 0)
+        printf("%s\nbytes    %" PRIu64 "\nsectors  %" PRIu64 "\ninode    %u\nmode     %04o\nlinks    %u\n"
+               "owner    %u, group %u\nwritten  %s UTC\n",
+               type_name(st.mode), st.bytes, st.blocks_512, st.inode, st.mode & 07777, st.links, st.uid, st.gid,
+               time_text(st.mtime_s, text));
+    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    free(n.image);
+    return result;
+}
+
+/* ---- mkdir and rm ---- */
+
+/* Changes one name in one image. */
+static int change(const char *image, const char *path, int (*how)(struct volume *, const char *, char *), char *error)
+{
+    struct volume *v = NULL;
+    int result = volume_open(&v, image, true, error);
+
+    if (result == 0)
+        result = how(v, path, error);
+    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    return result;
+}
+
+static int verb_mkdir(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    struct name n = parse_name(a, m, word[0]);
+    int result = 0;
+
+    if (n.kind == NAME_IN_IMAGE)
+        result = change(n.image, n.path, volume_mkdir, error);
+    for (uint32_t i = 0; n.kind == NAME_PIO && result == 0 && i < m->volumes.n; i++)
+        result = change(m->volumes.image[i], n.path, volume_mkdir, error);
+    free(n.image);
+    return result;
+}
+
+static int remove_one(struct machine *m, const struct name *n, char *error)
+{
+    if (n->kind == NAME_IN_IMAGE)
+        return change(n->image, n->path, volume_remove, error);
+    m->volumes.write = true;
+    int result = pio_image_remove(&m->volumes, n->path, error);
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    return result;
+}
+
+static int verb_rm(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    int result = 0;
+
+    for (; *word && result == 0; word++) {
+        struct name n = parse_name(a, m, *word);
+
+        result = remove_one(m, &n, error);
+        free(n.image);
+    }
+    return result;
+}
+
+/* ---- create and fsck ---- */
+
+static uint32_t image_block(const struct arguments *a)
+{
+    uint32_t bytes = a->block_bytes ? a->block_bytes : 4096;
+
+    if (bytes != 1024 && bytes != 2048 && bytes != 4096)
+        options_refuse(&options, "block '%u': an image has blocks of 1K, 2K or 4K", bytes);
+    return bytes;
+}
+
+/* Makes the folder of an image, if it is not there. */
+static int make_folder(const char *image, char *error)
+{
+    const char *slash = strrchr(image, '/');
+    char *folder = slash ? memory_copy_text(image, (size_t)(slash - image)) : NULL;
+    int result = 0;
+
+    if (folder && folder[0] && mkdir(folder, 0777) < 0 && errno != EEXIST) {
+        snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", folder, strerror(errno));
+        result = -1;
+    }
+    free(folder);
+    return result;
+}
+
+/* Makes the images that a machine lacks. */
+static int create_missing(const struct machine *m, const struct arguments *a, uint64_t bytes, char *error)
+{
+    uint32_t made = 0;
+
+    for (uint32_t i = 0; i < m->volumes.n; i++) {
+        if (access(m->volumes.image[i], F_OK) == 0)
+            continue;
+        if (make_folder(m->volumes.image[i], error) < 0 ||
+            disk_tools_create(m->volumes.image[i], bytes, image_block(a), m->volumes.name[i], error) < 0)
+            return -1;
+        printf("%s\n", m->volumes.image[i]);
+        made++;
+    }
+    printf("%u image%s made, %u there before\n", made, plural(made), m->volumes.n - made);
+    return 0;
+}
+
+/* "df00" of "disks/df00.img". */
+static char *label_of(const char *image)
+{
+    const char *name = last_part(image), *dot = strrchr(name, '.');
+
+    return memory_copy_text(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static int verb_create(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    const char *size = word[1] ? word[1] : word[0];
+    uint64_t bytes = options_size(&options, "size", size);
+
+    if (bytes < IMAGE_MIN_BYTES)
+        options_refuse(&options, "size '%s': an image has at least 128K", size);
+
+    if (!word[1]) {
+        if (!a->machine)
+            options_refuse(&options, "create: give an image and its size, or a machine file with -m and a size");
+        return create_missing(m, a, bytes, error);
+    }
+    char *label = a->label ? memory_copy_text(a->label, strlen(a->label)) : label_of(word[0]);
+    int result = disk_tools_create(word[0], bytes, image_block(a), label, error);
+    free(label);
+    return result;
+}
+
+static int verb_fsck(struct machine *m, const struct arguments *a, char **word, char *error)
+{
+    int result = 0;
+
+    if (!word[0] && !a->machine)
+        options_refuse(&options, "fsck: give images, or a machine file with -m");
+    for (uint32_t i = 0; !word[0] && i < m->volumes.n && result == 0; i++)
+        result = disk_tools_check(m->volumes.image[i], error);
+    for (; *word && result == 0; word++)
+        result = disk_tools_check(*word, error);
+    return result;
+}
+
+/* ---- The command ---- */
+
+static const struct verb {
+    const char *name;
+    uint32_t least, most; /* words behind it */
+    int (*run)(struct machine *m, const struct arguments *a, char **word, char *error);
+} verbs[] = {
+    {"create", 1, 2, verb_create},  {"fsck", 0, UINT32_MAX, verb_fsck}, {"get", 1, 2, verb_get},
+    {"ls", 1, 1, verb_ls},          {"mkdir", 1, 1, verb_mkdir},        {"put", 2, 2, verb_put},
+    {"rm", 1, UINT32_MAX, verb_rm}, {"stat", 1, 1, verb_stat},
+};
+
+static const struct verb *find_verb(const char *name, uint32_t words)
+{
+    for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, name) == 0) {
+            if (words < verbs[i].least || words > verbs[i].most)
+                options_refuse(&options, "%s: more or fewer words than it takes", name);
+            return &verbs[i];
+        }
+    options_refuse(&options, "give create, fsck, get, ls, mkdir, put, rm or stat%s%s", name ? ", not " : "",
+                   name ? name : "");
+}
+
+int disk_command(int argc, char **argv)
+{
+    struct arguments a = {0};
+    char **word = options_parse(&options, &a, argc, argv), error[VOLUME_ERROR_BYTES];
+    struct machine m;
+    uint32_t words = 0;
+
+    while (word[0] && word[words + 1])
+        words++;
+    const struct verb *verb = find_verb(word[0], words);
+    if (!machine_load(&m, &a))
+        return 1;
+    int result = verb->run(&m, &a, word + 1, error);
+    if (result < 0)
+        fprintf(stderr, "ncube disk: %s\n", error);
+    machine_free(&m);
+    return result < 0;
+}

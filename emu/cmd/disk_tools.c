@@ -1,0 +1,196 @@
+#define _GNU_SOURCE /* O_TMPFILE, mkostemp */
+#include "emu/cmd/disk_tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/disk/volume.h"
+
+static int fail(char *error, const char *name, const char *why)
+{
+    snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", name, why);
+    return -1;
+}
+
+int disk_tools_write(int fd, const void *buf, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t put = write(fd, (const char *)buf + done, n - done);
+
+        if (put < 0 && errno != EINTR)
+            return -1;
+        done += put > 0 ? (size_t)put : 0;
+    }
+    return 0;
+}
+
+ssize_t disk_tools_read(int fd, void *buf, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = read(fd, (char *)buf + done, n - done);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* ---- Files that appear when they are complete ---- */
+
+/* Opens a file without a name in the folder of `path`; or, where the host's file system has no such files, one with a
+ * temporary name. */
+static int open_nameless(struct new_file *f, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? memory_copy_text(path, (size_t)(slash - path) + 1) : memory_copy_text(".", 1);
+
+    f->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    free(folder);
+    if (f->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return f->fd;
+    f->temporary = memory_new(strlen(path) + sizeof ".XXXXXX", 1);
+    sprintf(f->temporary, "%s.XXXXXX", path);
+    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    return f->fd;
+}
+
+int new_file_open(struct new_file *f, const char *path, char *error)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+
+    *f = (struct new_file){.fd = -1};
+    if (strcmp(path, "-") == 0)
+        f->fd = dup(STDOUT_FILENO);
+    else if (there && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (there && !S_ISREG(st.st_mode))
+        f->fd = open(path, O_WRONLY | O_CLOEXEC);
+    else if (open_nameless(f, path) >= 0)
+        f->path = memory_copy_text(path, strlen(path));
+    return f->fd < 0 ? fail(error, path, strerror(errno)) : 0;
+}
+
+/* Gives an open file its name; what had the name before goes, if `replace`. */
+static int give_name(struct new_file *f, bool replace)
+{
+    char self[40];
+
+    if (f->temporary)
+        return replace ? rename(f->temporary, f->path) : link(f->temporary, f->path);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno != EEXIST || !replace)
+        return -1;
+    char *name = memory_new(strlen(f->path) + 32, 1); /* linkat does not replace; rename does */
+    sprintf(name, "%s.%ld.new", f->path, (long)getpid());
+    int result = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    if (result == 0 && (result = rename(name, f->path)) < 0)
+        unlink(name);
+    free(name);
+    return result;
+}
+
+static int close_and_name(struct new_file *f, int result, bool replace, char *error)
+{
+    if (result == 0 && f->path && give_name(f, replace) < 0)
+        result = fail(error, f->path, strerror(errno));
+    if (f->temporary)
+        unlink(f->temporary); /* of no effect when it was renamed */
+    if (f->fd >= 0 && close(f->fd) < 0 && result == 0)
+        result = fail(error, f->path ? f->path : "standard output", strerror(errno));
+    free(f->path);
+    free(f->temporary);
+    *f = (struct new_file){.fd = -1};
+    return result;
+}
+
+int new_file_close(struct new_file *f, int result, char *error)
+{
+    return close_and_name(f, result, true, error);
+}
+
+/* ---- e2fsprogs ---- */
+
+/* Runs a program, found as a superuser would find it. Returns its exit status, or -1 with a line in error. */
+static int run(char *const argv[], char *error)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child < 0)
+        return fail(error, argv[0], strerror(errno));
+    if (child == 0) {
+        const char *path = getenv("PATH");
+        char *longer = memory_new(strlen(path ? path : "") + sizeof ":/usr/sbin:/sbin", 1);
+
+        sprintf(longer, "%s:/usr/sbin:/sbin", path ? path : "");
+        setenv("PATH", longer, 1);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail(error, argv[0], strerror(errno));
+    if (WIFSIGNALED(status))
+        return fail(error, argv[0], "was killed");
+    if (WEXITSTATUS(status) == 127)
+        return fail(error, argv[0], "cannot be run; Debian has it in e2fsprogs");
+    return WEXITSTATUS(status);
+}
+
+int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, const char *label, char *error)
+{
+    char block[16], self[40];
+    struct new_file f = {.fd = -1};
+
+    if (access(image, F_OK) == 0)
+        return fail(error, image, "is there already; nothing was changed");
+    if (strlen(label) > 16)
+        return fail(error, label, "a label has at most 16 characters");
+    if (new_file_open(&f, image, error) < 0)
+        return -1;
+    snprintf(block, sizeof block, "%u", block_bytes);
+    snprintf(self, sizeof self, "/proc/%ld/fd/%d", (long)getpid(), f.fd); /* mke2fs has other descriptors */
+    int result = ftruncate(f.fd, (off_t)bytes) < 0 ? fail(error, image, strerror(errno)) : 0;
+    if (result == 0)
+        result =
+            run((char *[]){"mke2fs", "-q", "-F", "-t", "ext2", "-b", block, "-m", "0", "-L", (char *)label, self, NULL},
+                error);
+    if (result > 0)
+        result = fail(error, image, "mke2fs could not make a file system of this size");
+    return close_and_name(&f, result, false, error);
+}
+
+int disk_tools_check(const char *image, char *error)
+{
+    int fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return fail(error, image, fd < 0 ? strerror(errno) : "not a regular file");
+    int result = flock(fd, LOCK_EX | LOCK_NB) < 0 ? fail(error, image, "in use by another ncube") : 0;
+    if (result == 0)
+        result = run((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
+    if (result > 2) /* 1 and 2: errors were corrected */
+        result = fail(error, image, "e2fsck could not repair it by itself; run it without -p");
+    close(fd);
+    return result < 0 ? -1 : 0;
+}

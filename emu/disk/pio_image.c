@@ -1,0 +1,314 @@
+/*
+ * PIO files across images (pio_image.h).
+ */
+#include "emu/disk/pio_image.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+
+struct pio_image_file {
+    struct pio_volumes *volumes;
+    struct pio_description description;
+    uint32_t index[PIO_DISKS_MAX];           /* of the volumes, in `volumes` */
+    struct volume_file *part[PIO_DISKS_MAX]; /* subfiles */
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(char *error, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error, VOLUME_ERROR_BYTES, format, args);
+    va_end(args);
+    return -1;
+}
+
+int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *error)
+{
+    int result = v->open[i] ? 0 : volume_open(&v->open[i], v->image[i], v->write, error);
+
+    *volume = v->open[i];
+    return result;
+}
+
+int pio_volumes_close(struct pio_volumes *v, char *error)
+{
+    char ignored[VOLUME_ERROR_BYTES];
+    int result = 0;
+
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (volume_close(v->open[i], result == 0 ? error : ignored) < 0)
+            result = -1;
+        v->open[i] = NULL;
+    }
+    return result;
+}
+
+/* ---- Descriptions ---- */
+
+/* "path.pio"; the caller frees it. */
+static char *description_path(const char *path)
+{
+    char *name = memory_new(strlen(path) + sizeof ".pio", 1);
+
+    sprintf(name, "%s.pio", path);
+    return name;
+}
+
+/* Reads the description on one volume. */
+static int read_description(struct volume *v, const char *path, struct pio_description *d, int *index, char *error)
+{
+    char text[PIO_DESCRIPTION_MAX_BYTES];
+    struct volume_file *f;
+    uint64_t bytes;
+
+    if (volume_file_open(v, path, &f, &bytes, error) < 0)
+        return -1;
+    size_t n = bytes < sizeof text ? (size_t)bytes : sizeof text;
+    int result = volume_file_read(f, 0, text, n, error);
+    if (result == 0 && (bytes > sizeof text || pio_description_parse(text, n, d, index) < 0))
+        result = fail(error, "%s: is no description of a PIO file", path);
+    volume_file_close(f, (char[VOLUME_ERROR_BYTES]){0});
+    return result;
+}
+
+/* Finds the first volume that has the description, and reads it. */
+static int find_description(struct pio_volumes *v, const char *path, struct pio_description *d, char *error)
+{
+    char *name = description_path(path);
+    int result = 1, index;
+
+    for (uint32_t i = 0; i < v->n && result > 0; i++) {
+        struct volume *volume;
+
+        result = pio_volume(v, i, &volume, error);
+        if (result == 0)
+            result = volume_has(volume, name) ? read_description(volume, name, d, &index, error) : 1;
+    }
+    free(name);
+    return result > 0 ? fail(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
+}
+
+/* The volumes of a description, by their names. */
+static int find_volumes(struct pio_image_file *f, char *error)
+{
+    for (int k = 0; k < f->description.map.disks; k++) {
+        uint32_t i = 0;
+
+        while (i < f->volumes->n && strcmp(f->volumes->name[i], f->description.volume[k]) != 0)
+            i++;
+        if (i == f->volumes->n)
+            return fail(error, "there is no volume %s in this machine", f->description.volume[k]);
+        f->index[k] = i;
+    }
+    return 0;
+}
+
+static struct pio_image_file *file_new(struct pio_volumes *v)
+{
+    struct pio_image_file *f = memory_new(1, sizeof *f);
+
+    f->volumes = v;
+    return f;
+}
+
+/* ---- Reading ---- */
+
+static bool say_the_same(const struct pio_description *a, const struct pio_description *b)
+{
+    if (a->map.disks != b->map.disks || a->map.block_bytes != b->map.block_bytes)
+        return false;
+    for (int k = 0; k < a->map.disks; k++)
+        if (strcmp(a->volume[k], b->volume[k]) != 0)
+            return false;
+    return true;
+}
+
+/* Opens subfile k, whose description must be the one that was found. */
+static int open_part(struct pio_image_file *f, int k, const char *path, int64_t *bytes, char *error)
+{
+    struct pio_description here;
+    struct volume *v;
+    char *name = description_path(path);
+    uint64_t size = 0;
+    int index, result = pio_volume(f->volumes, f->index[k], &v, error);
+
+    if (result == 0)
+        result = read_description(v, name, &here, &index, error);
+    if (result == 0 && (index != k || !say_the_same(&here, &f->description)))
+        result = fail(error, "//%s%s.pio: says something else than the other volumes; were volumes exchanged?",
+                      f->description.volume[k], path);
+    if (result == 0)
+        result = volume_file_open(v, path, &f->part[k], &size, error);
+    *bytes = (int64_t)size;
+    free(name);
+    return result;
+}
+
+int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **out, uint64_t *bytes, char *error)
+{
+    struct pio_image_file *f = file_new(v);
+    int64_t size[PIO_DISKS_MAX];
+    int result = find_description(v, path, &f->description, error);
+
+    if (result == 0)
+        result = find_volumes(f, error);
+    for (int k = 0; result == 0 && k < f->description.map.disks; k++)
+        result = open_part(f, k, path, &size[k], error);
+    if (result < 0) {
+        pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        return -1;
+    }
+    *bytes = (uint64_t)pio_map_logical_bytes(&f->description.map, size);
+    *out = f;
+    return 0;
+}
+
+/* Calls move for each piece of a block. */
+static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
+                int (*move_piece)(struct volume_file *, uint64_t, char *, size_t, char *), char *error)
+{
+    while (n > 0) {
+        struct pio_place place = pio_map_locate(&f->description.map, (int64_t)offset);
+        size_t piece = n < (size_t)place.block_left_bytes ? n : (size_t)place.block_left_bytes;
+
+        if (move_piece(f->part[place.volume], (uint64_t)place.subfile_offset, buf, piece, error) < 0)
+            return -1;
+        offset += piece;
+        buf += piece;
+        n -= piece;
+    }
+    return 0;
+}
+
+static int read_piece(struct volume_file *f, uint64_t offset, char *buf, size_t n, char *error)
+{
+    return volume_file_read(f, offset, buf, n, error);
+}
+
+static int write_piece(struct volume_file *f, uint64_t offset, char *buf, size_t n, char *error)
+{
+    return volume_file_write(f, offset, buf, n, error);
+}
+
+int pio_image_read(struct pio_image_file *f, uint64_t offset, void *buf, size_t n, char *error)
+{
+    return move(f, offset, buf, n, read_piece, error);
+}
+
+/* ---- Writing ---- */
+
+int pio_image_new(struct pio_volumes *v, const struct pio_description *description, struct pio_image_file **out,
+                  char *error)
+{
+    struct pio_image_file *f = file_new(v);
+
+    f->description = *description;
+    int result = find_volumes(f, error);
+    for (int k = 0; result == 0 && k < description->map.disks; k++) {
+        struct volume *volume;
+
+        result = pio_volume(v, f->index[k], &volume, error);
+        if (result == 0)
+            result = volume_file_new(volume, &f->part[k], error);
+    }
+    if (result < 0) {
+        pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        return -1;
+    }
+    *out = f;
+    return 0;
+}
+
+int pio_image_write(struct pio_image_file *f, uint64_t offset, const void *buf, size_t n, char *error)
+{
+    return move(f, offset, (char *)buf, n, write_piece, error);
+}
+
+static int link_description(struct pio_image_file *f, int k, const char *path, char *error)
+{
+    char text[PIO_DESCRIPTION_MAX_BYTES], *name = description_path(path);
+    size_t n = pio_description_format(&f->description, k, text);
+    struct volume_file *file = NULL;
+    int result = volume_file_new(f->volumes->open[f->index[k]], &file, error);
+
+    if (result == 0)
+        result = volume_file_write(file, 0, text, n, error);
+    if (result == 0)
+        result = volume_file_link(file, name, error);
+    if (volume_file_close(file, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+        result = -1;
+    free(name);
+    return result;
+}
+
+int pio_image_link(struct pio_image_file *f, const char *path, char *error)
+{
+    char ignored[VOLUME_ERROR_BYTES];
+    int result = 0, linked = 0;
+
+    for (int k = 0; result == 0 && k < f->description.map.disks; k++) {
+        result = volume_file_link(f->part[k], path, error);
+        linked += result == 0;
+    }
+    for (int k = 0; result == 0 && k < f->description.map.disks; k++)
+        result = link_description(f, k, path, error);
+    for (int k = 0; result < 0 && k < linked; k++)
+        volume_remove(f->volumes->open[f->index[k]], path, ignored);
+    return result;
+}
+
+const struct pio_description *pio_image_description(const struct pio_image_file *f)
+{
+    return &f->description;
+}
+
+int pio_image_close(struct pio_image_file *f, char *error)
+{
+    char ignored[VOLUME_ERROR_BYTES];
+    int result = 0;
+
+    if (!f)
+        return 0;
+    for (int k = 0; k < PIO_DISKS_MAX; k++)
+        if (volume_file_close(f->part[k], result == 0 ? error : ignored) < 0)
+            result = -1;
+    free(f);
+    return result;
+}
+
+/* ---- Removing ---- */
+
+static int remove_name(struct pio_image_file *f, const char *path, char *error)
+{
+    for (int k = 0; k < f->description.map.disks; k++) {
+        struct volume *v;
+
+        if (pio_volume(f->volumes, f->index[k], &v, error) < 0)
+            return -1;
+        if (volume_has(v, path) && volume_remove(v, path, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int pio_image_remove(struct pio_volumes *v, const char *path, char *error)
+{
+    struct pio_image_file *f = file_new(v);
+    char *name = description_path(path);
+    int result = find_description(v, path, &f->description, error);
+
+    if (result == 0)
+        result = find_volumes(f, error);
+    if (result == 0)
+        result = remove_name(f, path, error);
+    if (result == 0)
+        result = remove_name(f, name, error);
+    free(name);
+    free(f);
+    return result;
+}

@@ -1,0 +1,54 @@
+/*
+ * PIO files on the images of a machine [P0 section 3]: blocks of one logical file on many volumes, described beside
+ * each subfile (libpio/file/layout.h).
+ *
+ * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES).
+ */
+#ifndef NCUBE_PIO_IMAGE_H
+#define NCUBE_PIO_IMAGE_H
+
+#include <stdint.h>
+
+#include "emu/disk/volume.h"
+#include "libpio/file/layout.h"
+
+/* The volumes of a machine, opened when they are needed. */
+struct pio_volumes {
+    uint32_t n;
+    const char *const *name;  /* n names */
+    const char *const *image; /* n paths */
+    struct volume **open;     /* n, all NULL at the start */
+    bool write;               /* how they are opened */
+};
+
+/* Opens volume i if it is not. */
+int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *error);
+
+/* Closes all that are open. The first error counts. */
+int pio_volumes_close(struct pio_volumes *v, char *error);
+
+struct pio_image_file;
+
+/* Opens the PIO file `path` for reading; *bytes: its size. Every volume must have its part. The caller closes it. */
+int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **f, uint64_t *bytes, char *error);
+
+/* Makes a PIO file without a name yet, over the volumes that `description` names. */
+int pio_image_new(struct pio_volumes *v, const struct pio_description *description, struct pio_image_file **f,
+                  char *error);
+
+/* Move n bytes at an offset of the logical file. */
+int pio_image_read(struct pio_image_file *f, uint64_t offset, void *buf, size_t n, char *error);
+int pio_image_write(struct pio_image_file *f, uint64_t offset, const void *buf, size_t n, char *error);
+
+/* Gives a new file its name, on every volume; descriptions come last, so that half a file is none. */
+int pio_image_link(struct pio_image_file *f, const char *path, char *error);
+
+const struct pio_description *pio_image_description(const struct pio_image_file *f);
+
+/* NULL is allowed. */
+int pio_image_close(struct pio_image_file *f, char *error);
+
+/* Removes subfiles, then descriptions, of all volumes, so that a removal that was cut short can be done again. */
+int pio_image_remove(struct pio_volumes *v, const char *path, char *error);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * An ext2 image on the host, opened without a machine, by libext2fs.
+ *
+ * An open image is locked as a machine locks it (flock), so no machine can use it meanwhile. One that is opened for
+ * writing is marked as not clean until volume_close, as a mounted one is: after a kill, e2fsck has its say first.
+ *
+ * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES) that names the image or the path. Paths begin
+ * at the image's root, with or without a '/'. Symbolic links are followed inside the image.
+ */
+#ifndef NCUBE_VOLUME_H
+#define NCUBE_VOLUME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define VOLUME_ERROR_BYTES 1400
+#define VOLUME_ENTRY_BYTES 256 /* of an entry, with its NUL */
+
+struct volume;
+
+struct volume_stat {
+    uint32_t inode;
+    uint32_t mode; /* with the type, as st_mode */
+    uint32_t links, uid, gid;
+    uint64_t bytes, blocks_512;
+    int64_t mtime_s;
+};
+
+/* Opens an image. For writing, it must be clean. The caller closes *v. */
+int volume_open(struct volume **v, const char *image, bool write, char *error);
+
+/* Writes everything back, marks the image clean and closes it. NULL is allowed. */
+int volume_close(struct volume *v, char *error);
+
+int volume_stat(struct volume *v, const char *path, struct volume_stat *st, char *error);
+
+/* Whether the path exists. False also when it cannot be looked up. */
+bool volume_has(struct volume *v, const char *path);
+
+/* Calls visit for every entry of a directory but "." and "..", in the order of the directory. A path that is no
+ * directory is its only entry. */
+int volume_list(struct volume *v, const char *path,
+                void (*visit)(void *ctx, const char *name, const struct volume_stat *), void *ctx, char *error);
+
+/* ---- Contents ---- */
+
+struct volume_file;
+
+/* Opens a regular file for reading; *bytes: its size. The caller closes it. */
+int volume_file_open(struct volume *v, const char *path, struct volume_file **f, uint64_t *bytes, char *error);
+
+/* Makes a regular file that has no name yet. volume_file_link names it; closed without, it is gone. */
+int volume_file_new(struct volume *v, struct volume_file **f, char *error);
+
+/* Move n bytes at an offset. Reading beyond the end gives zeros. */
+int volume_file_read(struct volume_file *f, uint64_t offset, void *buf, size_t n, char *error);
+int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, size_t n, char *error);
+
+/* Gives a new file its name. A regular file of that name is replaced; anything else there is an error. */
+int volume_file_link(struct volume_file *f, const char *path, char *error);
+
+/* NULL is allowed. */
+int volume_file_close(struct volume_file *f, char *error);
+
+/* ---- Names ---- */
+
+int volume_mkdir(struct volume *v, const char *path, char *error);
+/* Removes a name, and the file with its last name; a directory only if it is empty. */
+int volume_remove(struct volume *v, const char *path, char *error);
+
+#endif
