@@ -166,6 +166,8 @@ same "--help tells our options first" "ncc: -Nstack -Nheap -Ncomm -Nprocs -dN Us
     "$(echo $($ncc --help | sed -n 's/^\(ncc:\|Usage:\) .*/\1/p; s/^  \(-N[a-z]*\|-dN\) .*/\1/p'))"
 check "nar and nranlib" eval '$ncc -c twice.c && "$build/bin/nar" rc libtwice.a twice.o &&
     "$build/bin/nranlib" libtwice.a && $ncc uses_twice.c -L. -ltwice -o both'
+check "main in an archive" eval 'echo "int main(void) { return 0; }" >main.c && $ncc -c main.c &&
+    "$build/bin/nar" rc libmain.a main.o && $ncc libmain.a -o from_archive && $ncc -L. -lmain -o from_archive'
 cat >libraries.c <<END
 #include <math.h>
 #include <pio.h>
