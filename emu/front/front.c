@@ -20,6 +20,10 @@ static void tell_repeat(void *ctx, const struct repeat *kind)
     struct front *f = ctx;
     char name[NODE_NAME_BYTES];
 
+    if (kind->from == NODE_HOST) {
+        console_say(&f->streams, "%" PRIu64 " messages were refused: %s", kind->count, kind->first);
+        return;
+    }
     node_name(kind->from, name);
     console_say(&f->streams, "%s printed %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
                 kind->first);

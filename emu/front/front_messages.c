@@ -151,12 +151,19 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
     return !TAG_IS_SYSTEM(tag) ? "the front end reads no messages of programs" : "there is no such type";
 }
 
+/* A program may send any number of messages, on every node of a machine that is kept up, so those of programs count as
+ * lines that repeat. */
 static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why)
 {
-    char name[NODE_NAME_BYTES];
+    char name[NODE_NAME_BYTES], nth[48] = "";
+    uint64_t number = TAG_IS_SYSTEM(tag) ? 1 : repeats_note(&f->repeats, NODE_HOST, why, strlen(why));
 
+    if (number == 0)
+        return;
+    if (number > REPEATS_SHOWN)
+        snprintf(nth, sizeof nth, " (the %" PRIu64 "th line of this kind)", number);
     node_name(from, name);
-    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s", TAG_NUMBER(tag), name, why);
+    console_say(&f->streams, "a message of type 0x%x from %s is refused: %s%s", TAG_NUMBER(tag), name, why, nth);
 }
 
 void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)

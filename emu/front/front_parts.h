@@ -27,7 +27,7 @@ struct front {
     /* for I/O nodes and the front end's own lines */
     struct streams streams;
     struct lines lines;
-    struct repeats repeats; /* lines that the I/O nodes have printed */
+    struct repeats repeats; /* lines that the I/O nodes have printed; as NODE_HOST's, messages that are refused */
     struct hostfs *files;
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;

@@ -634,6 +634,22 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
     cr_expect_eq(status(), 4);
 }
 
+Test(front, messages_of_programs_that_are_refused_are_no_line_each_whatever_node_and_type_they_have)
+{
+    run_until_loaded();
+    for (uint32_t i = 0; i < 100; i++)
+        front_receive(front, i % 4, TAG(i * 300, 0, 0), "x", 1);
+    const char *told = take_err();
+    cr_expect_eq(count_lines(told), 5, "%s", told);
+    cr_expect_not_null(strstr(told, "type 0x0 from node 0 is refused: the front end reads no messages of programs\n"));
+    cr_expect_not_null(strstr(told, "from node 1 is refused: the front end reads no messages of programs (the 10th "));
+    front_receive(front, 0, TAG(5, 0, 0), "x", 1);
+    for (uint32_t node = 0; node < 4; node++)
+        exited(node, 0, EXIT_NORMAL, "");
+    shut_all_down();
+    cr_expect_str_eq(take_err(), "ncube: 101 messages were refused: the front end reads no messages of programs\n");
+}
+
 Test(front, an_exit_before_the_load_is_refused)
 {
     start();
