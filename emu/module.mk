@@ -11,6 +11,9 @@ $(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/model/net.c em
 $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
+$(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.c emu/model/fault.c emu/model/fault_plan.c \
+    emu/model/disk.c emu/model/disk_model.c emu/model/topo.c emu/model/trace.c emu/base/memory.c emu/base/nodeset.c \
+    emu/time/eventq.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_faults.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c \

@@ -74,8 +74,9 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
 /* ncu_describe_noise says which channel is the noisiest, in one line, or nothing without noise. ncu_describe_faults
- * says what has been broken in the machine so far, one line each, and then that line. They explain a deadlock or a
- * failed load. */
+ * says what has been broken in the machine so far, one line each for the first NCU_FAULT_LINES faults of the machine
+ * file and one for the number of the others, and then that line. They explain a deadlock or a failed load. */
+#define NCU_FAULT_LINES 16u
 void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx);
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx);
 

@@ -130,13 +130,18 @@ void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx)
 {
     char text[160];
+    uint32_t begun = 0;
 
     for (uint32_t i = 0; i < n->faults; i++) {
         const struct fault *f = &n->fault[i];
 
-        if (f->kind == FAULT_PARITY || f->from_cycles > now_cycles)
+        if (f->kind == FAULT_PARITY || f->from_cycles > now_cycles || begun++ >= NCU_FAULT_LINES)
             continue;
         fault_describe(f, n->topo, now_cycles, text, sizeof text);
+        say(ctx, text);
+    }
+    if (begun > NCU_FAULT_LINES) {
+        snprintf(text, sizeof text, "and %u more of the machine file's faults have begun", begun - NCU_FAULT_LINES);
         say(ctx, text);
     }
     ncu_describe_noise(n, say, ctx);
