@@ -1,7 +1,8 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/store.c file/open.c file/rw.c file/seek.c)
-MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c pattern_text.c pattern_format.c pattern_wire.c plan.c plan_move.c)
+MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
+    pattern_wire.c plan.c plan_move.c plan_project.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c
 
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))

@@ -315,6 +315,12 @@ void falls_wrap(struct falls_build *b, int32_t outer_mark, int32_t mark, const s
     falls_push(b, outer_mark, &outer);
 }
 
+void falls_free(struct falls_set *set)
+{
+    free((void *)set->node);
+    *set = (struct falls_set){0};
+}
+
 static int depth_of(const struct falls_set *set, int32_t first, int32_t n, int most)
 {
     int deepest = 0;
@@ -349,8 +355,10 @@ int falls_finish(struct falls_build *b, struct falls_set *set)
         return b->error;
     *set = (struct falls_set){
         .node = b->node, .nodes = b->nodes, .top = all.child, .tops = all.children, .bytes = all.bytes};
-    if (depth_of(set, set->top, set->tops, DEPTH_MAX) > DEPTH_MAX)
+    if (depth_of(set, set->top, set->tops, DEPTH_MAX) > DEPTH_MAX) {
+        *set = (struct falls_set){0}; /* the nodes are still the builder's */
         return -E2BIG;
+    }
     set->ascending = list_ascends(set, set->top, set->tops);
     b->node = NULL; /* the set's now */
     return 0;

@@ -1,5 +1,5 @@
 /*
- * Patterns: made of stripes, arrays and bit permutations; lookups of bytes; the check that each byte is in one element.
+ * Patterns: made of stripes, arrays and bit permutations; the byte of a place; the check that each byte is in one element.
  */
 #include "libpio/map/pattern.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "libpio/map/falls.h"
+#include "libpio/map/places.h"
 
 static struct pattern *pattern_new(int64_t period, int32_t elements)
 {
@@ -32,6 +33,7 @@ void pattern_free(struct pattern *p)
     for (int32_t e = 0; e < p->elements; e++)
         free((void *)p->element[e].node);
     free(p->element);
+    places_free(p);
     free(p);
 }
 
@@ -46,12 +48,6 @@ static int hand_over(struct pattern *p, int error, struct pattern **to)
 }
 
 /* ---- Arrays ---- */
-
-/* One dimension, as it is distributed: `k` indices each to procs in turn, once round (BLOCK) or again and again. */
-struct dealt {
-    int64_t size, k;
-    int32_t procs;
-};
 
 static int deal(const struct pattern_dimension *d, struct dealt *to)
 {
@@ -131,7 +127,7 @@ int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t i
         error = falls_finish_by_rank(&b, &new->element[e]);
         falls_build_free(&b);
     }
-    return hand_over(new, error, p);
+    return hand_over(new, error ? error : places_of_array(new, dims, dealt, item), p);
 }
 
 int pattern_stripe(int64_t block, int32_t elements, struct pattern **p)
@@ -187,24 +183,10 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
         error = falls_finish(&b, &new->element[e]);
         falls_build_free(&b);
     }
-    return hand_over(new, error, p);
+    return hand_over(new, error ? error : places_of_bits(new, bits, bit), p);
 }
 
 /* ---- Looking up ---- */
-
-int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset)
-{
-    if (x < p->displacement)
-        return -EINVAL;
-    int64_t periods = (x - p->displacement) / p->period, within = (x - p->displacement) % p->period;
-    for (int32_t e = 0; e < p->elements; e++)
-        if (falls_find(&p->element[e], within, PLAN_A, offset)) {
-            *element = e;
-            *offset += periods * p->element[e].bytes;
-            return 0;
-        }
-    return -EINVAL;
-}
 
 int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
 {

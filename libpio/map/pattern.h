@@ -72,11 +72,17 @@ int64_t falls_previous(const struct falls_set *set, int64_t x);
 /* Whether the set has byte x. If so, *place is where in the element (of a plan: in `side`); place may be NULL. */
 bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place);
 
+/* Makes the set of those bytes of `set` that are from .. to-1, with offsets from `from` on [P3 section 5.2.2]. Places in the element
+ * are counted from those of the first byte on if the set is ascending, else they stay. The caller frees it with falls_free. */
+int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut);
+void falls_free(struct falls_set *set);
+
 struct pattern {
     int64_t displacement, period;
     int64_t row; /* bytes of the last dimension of an array that has several, which a picture shows as a line; else 0 */
     int32_t elements;
-    struct falls_set *element; /* [elements], within 0 .. period-1 */
+    struct falls_set *element;     /* [elements], within 0 .. period-1 */
+    struct pattern_places *places; /* how pattern_place finds elements; NULL: it tries all */
 };
 
 void pattern_free(struct pattern *p);
@@ -108,7 +114,8 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p);
  *   bits o10- p1-0 o9-0                            file bits from the top: o of the offset, p of the element's number
  *   falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})         nested PITFALLS of [P3 section 4.1] within a period; without a period: as
  *                                                  much as they have
- *   view 16 (0,3,8,2)                              one element, which need not have everything: a view of a file
+ *   view 16 (0,3,8,2)                              one element, which need not have everything: a view of a file; "view 16 {}"
+ *                                                  has nothing
  *
  * and behind each " +D", a displacement. (l,r,s,n) are n blocks from l to r, s apart; with (l,r,s,n,d,p) element j of p has
  * them j*d further on; s of n = 1 may be "-". Elements are numbered with the outer index slowest; outermost PITFALLS number
@@ -152,6 +159,11 @@ struct plan {
  * multiple of the periods lies beyond PATTERN_OFFSET_MAX, the plan ends there. */
 int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, struct plan **plan);
 void plan_free(struct plan *p);
+
+/* Makes the view of one element's space that has the common bytes: what one end of a transfer must know of it, as the file has no
+ * part in it [P3 section 5.2.4, PROJ]. Its order is that of the file. An element in common with itself is projected to one run.
+ * -EINVAL: `side` is no side, or the common bytes lie in another order there than in the file. */
+int plan_project(const struct plan *p, int side, struct pattern **view);
 
 /* Bytes that both elements have below file offset `end`. */
 int64_t plan_bytes(const struct plan *p, int64_t end);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "libpio/map/falls.h"
-#include "libpio/map/pattern.h"
+#include "libpio/map/places.h"
 
 struct parser {
     const char *text, *at;
@@ -383,7 +383,7 @@ static void push_element(struct parser *p, struct falls_build *b, const struct t
 static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t first, int32_t n, int64_t period,
                                       bool view)
 {
-    int32_t elements = 0, next = 0;
+    int32_t elements = view ? 1 : 0, next = 0;
     int64_t end = 0, all = 0;
 
     for (int32_t i = first; i < first + n && !p->error; i++) {
@@ -428,6 +428,8 @@ static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t 
     int error = p->error || view ? 0 : pattern_check(pattern, why);
     if (error)
         fail(p, error, "%s", error == -EINVAL ? why : "too large to be checked");
+    if (!p->error && places_of_runs(pattern) != 0)
+        fail(p, -ENOMEM, "no memory");
     if (!p->error)
         return pattern;
     pattern_free(pattern);
@@ -439,8 +441,14 @@ static struct pattern *parse_pitfalls(struct parser *p, bool view)
     int64_t period = at_number(p) ? number(p, 1, PATTERN_OFFSET_MAX, "the period") : 0;
     struct tree t = {0};
     struct pattern *pattern = NULL;
-    int32_t n = 0, first = parse_set(p, &t, 1, &n);
+    const char *set = p->at;
+    bool empty = view && period > 0 && take(p, "{") && take(p, "}"); /* a view of nothing */
+    int32_t n = 0, first = 0;
 
+    if (!empty) {
+        p->at = set;
+        first = parse_set(p, &t, 1, &n);
+    }
     if (!p->error)
         pattern = build_pitfalls(p, &t, first, n, period, view);
     free(t.node);

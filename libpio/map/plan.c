@@ -469,6 +469,24 @@ static void meet(struct falls_build *b, const struct side side[2], int64_t from,
     }
 }
 
+/* ---- Of a set and a window ---- */
+
+int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut)
+{
+    struct falls_build b = {0};
+    struct side side[2] = {{.node = set->node, .first = set->node + set->top, .n = set->tops},
+                           {.origin = from, .at = 0}}; /* all bytes */
+    struct base base = {.file = from, .at = {set->ascending ? falls_rank(set, max(from, 0)) : 0}};
+
+    if (from < 0 || to < from)
+        return -EINVAL;
+    if (set->tops > 0 && from < to)
+        meet(&b, side, from, to, &base);
+    int error = falls_finish(&b, cut);
+    falls_build_free(&b);
+    return error;
+}
+
 /* ---- Of two patterns ---- */
 
 /* An element as one side: its period, repeated for ever. `repeated` is the node for that. */

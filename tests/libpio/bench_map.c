@@ -146,6 +146,34 @@ static void bench_rank(void)
     pattern_free(p);
 }
 
+static void bench_places(void)
+{
+    static const char *const text[] = {"cyclic 16384 8192", "array 512x512x512x8 block,cyclic(4),block on 16x16x16",
+                                       "array 500x300x200x8 block,cyclic(3),block on 11x13x17",
+                                       "falls (0,63,64,16,1024,16,{(0,0,16,4,1,16)})"};
+
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        enum { PLACES = 1 << 14 };
+        struct pattern *p = parse(text[i]);
+        volatile int64_t sum = 0;
+        double least = 0;
+
+        for (int turn = 0; turn < TURNS; turn++) {
+            int64_t here = 0, offset, x = turn;
+            int32_t element;
+            double start = now();
+
+            for (int k = 0; k < PLACES; k++, x = (x * 7 + 12345) % (16 * p->period))
+                if (pattern_place(p, x, &element, &offset) == 0)
+                    here += element ^ offset;
+            lower(&least, (now() - start) / PLACES);
+            sum += here;
+        }
+        printf("place            %.0f ns: %s, %d elements\n", least * 1e9, text[i], p->elements);
+        pattern_free(p);
+    }
+}
+
 /* ---- Bytes ---- */
 
 /* Every second piece of `piece` bytes of a memory, `bytes` in all, against one memcpy of as many bytes, and against a bare
@@ -205,6 +233,7 @@ int main(void)
     bench_plans();
     bench_runs();
     bench_rank();
+    bench_places();
     for (int64_t piece = 64; piece <= 4096; piece *= 8) {
         bench_pieces(piece, 64 << 10);
         bench_pieces(piece, 32 << 20);

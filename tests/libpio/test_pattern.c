@@ -280,3 +280,198 @@ Test(pattern, bytes_go_where_the_tables_say_and_come_back)
         pattern_free(b);
     }
 }
+
+Test(pattern, a_byte_is_placed_where_the_tables_say_in_every_way_of_looking_it_up)
+{
+    uint64_t state = 11;
+    char text[1 << 15], why[PATTERN_WHY_BYTES];
+
+    for (uint64_t round = 0; round < rounds(1500); round++) {
+        struct pattern *p = random_pattern(&state, 300, false), *again = NULL;
+        bool covers = p->elements > 1 || p->element[0].bytes == p->period;
+
+        if (pattern_format(p, text, sizeof text) < sizeof text) /* as PITFALLS: looked up by their runs */
+            cr_assert_eq(pattern_parse(text, &again, why), 0, "%s: %s", text, why);
+        for (int32_t e = 0; e < p->elements; e++) {
+            spread(p, e, place_a);
+            for (int64_t x = 0; x < p->displacement + 2 * p->period && x < HORIZON; x++) {
+                int64_t offset = -1, other = -1;
+                int32_t element = -1, same = -1;
+                int error = pattern_place(p, x, &element, &offset);
+
+                cr_assert(!covers || error == (x < p->displacement ? -EINVAL : 0));
+                cr_assert_eq(place_a[x] >= 0, error == 0 && element == e, "round %lu, byte %ld", round, (long)x);
+                if (place_a[x] >= 0)
+                    cr_assert_eq(offset, place_a[x], "round %lu, byte %ld: at %ld, not %ld", round, (long)x,
+                                 (long)offset, (long)place_a[x]);
+                if (again) {
+                    cr_assert_eq(pattern_place(again, x, &same, &other), error);
+                    cr_assert(error || (same == element && other == offset), "round %lu: %s: byte %ld", round, text,
+                              (long)x);
+                }
+            }
+        }
+        pattern_free(p);
+        pattern_free(again);
+    }
+}
+
+Test(pattern, many_elements_have_a_way_of_looking_bytes_up)
+{
+    static const char *const text[] = {"cyclic 3 8192",
+                                       "cyclic 4096 1024",
+                                       "array 64x64x64x8 block,cyclic,cyclic(4) on 8x8x8",
+                                       "array 100x99x7 cyclic(3),block on 13x17",
+                                       "bits p7-4 o9-0 p3-0 o13-10",
+                                       "falls (0,63,64,16,1024,4,{(0,0,16,4,1,16)})"};
+
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        char why[PATTERN_WHY_BYTES];
+        struct pattern *p;
+        uint64_t state = i;
+
+        cr_assert_eq(pattern_parse(text[i], &p, why), 0, "%s: %s", text[i], why);
+        cr_assert_not_null(p->places, "%s", text[i]);
+        for (int round = 0; round < 2000; round++) {
+            int64_t x = random_below(&state, 1u << 30) % p->period, offset, place, periods = random_below(&state, 3);
+            int32_t element, owner = -1;
+
+            for (int32_t e = 0; e < p->elements; e++)
+                if (falls_find(&p->element[e], x, PLAN_A, &place)) {
+                    owner = e;
+                    break;
+                }
+            cr_assert_eq(pattern_place(p, periods * p->period + x, &element, &offset), 0);
+            cr_assert_eq(element, owner, "%s: byte %ld: element %d, not %d", text[i], (long)x, element, owner);
+            cr_assert_eq(offset, place + periods * p->element[owner].bytes, "%s: byte %ld", text[i], (long)x);
+        }
+        pattern_free(p);
+    }
+}
+
+Test(pattern, a_set_is_cut_where_the_table_is)
+{
+    uint64_t state = 5;
+
+    for (uint64_t round = 0; round < rounds(3000); round++) {
+        struct pattern *p = random_pattern(&state, 200, random_below(&state, 3) > 0);
+        int32_t e = (int32_t)random_below(&state, (uint32_t)p->elements);
+        int64_t from = random_below(&state, (uint32_t)p->period + 3), bytes = 0;
+        int64_t to = from + random_below(&state, (uint32_t)p->period + 3);
+        struct falls_set cut;
+
+        p->displacement = 0;
+        spread(p, e, place_a);
+        memset(place_b, -1, sizeof place_b);
+        cr_assert_eq(falls_cut(&p->element[e], from, to, &cut), 0);
+        spread_list(&cut, cut.top, cut.tops, 0, 0, place_b, HORIZON);
+        int64_t first = p->element[e].ascending ? falls_rank(&p->element[e], from) : 0;
+        for (int64_t x = 0; x < HORIZON; x++) {
+            bool in = from + x < to && from + x < p->period && from + x < HORIZON && place_a[from + x] >= 0;
+
+            cr_assert_eq(place_b[x] >= 0, in, "round %lu: byte %ld of %ld to %ld", round, (long)x, (long)from,
+                         (long)to);
+            if (in)
+                cr_assert_eq(place_b[x], place_a[from + x] - first, "round %lu: byte %ld", round, (long)x);
+            bytes += in;
+        }
+        cr_assert_eq(cut.bytes, bytes);
+        cr_assert(!p->element[e].ascending || cut.ascending);
+        falls_free(&cut);
+        pattern_free(p);
+    }
+    cr_expect_eq(falls_cut(&(struct falls_set){0}, 5, 4, &(struct falls_set){0}), -EINVAL);
+    cr_expect_eq(falls_cut(&(struct falls_set){0}, -1, 4, &(struct falls_set){0}), -EINVAL);
+}
+
+/* [P3 section 5.2.2] prints three pieces; its procedure makes five of them. */
+Test(pattern, a_set_is_cut_into_a_part_full_blocks_and_a_part)
+{
+    char text[80], why[PATTERN_WHY_BYTES];
+    struct falls_set cut;
+    struct pattern *p;
+
+    cr_assert_eq(pattern_parse("view 30 (3,5,6,5)", &p, why), 0);
+    cr_assert_eq(falls_cut(&p->element[0], 4, 29, &cut), 0);
+    falls_format(&cut, text, sizeof text);
+    cr_expect_str_eq(text, "(0,1,-,1),(5,7,6,3),(23,24,-,1)");
+    falls_free(&cut);
+    pattern_free(p);
+}
+
+/* Bytes of an element that lie below file offset HORIZON: so many places can be checked. */
+static int64_t places_below_horizon(const struct pattern *p, int32_t e)
+{
+    int64_t reach = HORIZON - p->displacement;
+
+    return reach / p->period * p->element[e].bytes + falls_rank(&p->element[e], reach % p->period);
+}
+
+Test(pattern, a_plan_is_projected_to_the_places_in_either_element)
+{
+    uint64_t state = 77, in_order = 0;
+
+    for (uint64_t round = 0; round < rounds(1500); round++) {
+        struct pattern *of[2] = {random_pattern(&state, 60, round % 4), random_pattern(&state, 60, round % 4)}, *view;
+        struct plan *plan;
+
+        spread(of[0], 0, place_a);
+        spread(of[1], 0, place_b);
+        int error = plan_make(of[0], 0, of[1], 0, &plan);
+        cr_assert(error == 0 || error == -E2BIG);
+        for (int side = 0; side < 2 && !error; side++) {
+            int64_t *place = side == 0 ? place_a : place_b;
+
+            int order = plan_project(plan, side, &view);
+            cr_assert(order == 0 || (order == -EINVAL && !of[side]->element[0].ascending), "round %lu: %d", round,
+                      order);
+            if (order)
+                continue;
+            in_order++;
+            spread(view, 0, got_a);
+            memset(got_b, -1, sizeof got_b);
+            for (int64_t x = plan->from; x < HORIZON; x++)
+                if (place_a[x] >= 0 && place_b[x] >= 0 && place[x] < HORIZON)
+                    got_b[place[x]] = x;
+            if (of[side]->element[0].ascending)
+                for (int64_t y = 0; y < places_below_horizon(of[side], 0); y++)
+                    cr_assert_eq(got_a[y] >= 0, got_b[y] >= 0, "round %lu, side %d: place %ld", round, side, (long)y);
+            cr_assert_eq(view->element[0].bytes, plan->body.bytes);
+            pattern_free(view);
+        }
+        if (!error)
+            plan_free(plan);
+        pattern_free(of[0]);
+        pattern_free(of[1]);
+    }
+    cr_assert_gt(in_order, rounds(1500));
+}
+
+Test(pattern, a_plan_of_an_element_with_itself_is_one_run_in_it)
+{
+    uint64_t state = 123;
+
+    for (uint64_t round = 0; round < rounds(1500); round++) {
+        struct pattern *p = random_pattern(&state, 300, true), *view;
+        int32_t e = (int32_t)random_below(&state, (uint32_t)p->elements);
+        struct plan *plan;
+
+        cr_assert_eq(plan_make(p, e, p, e, &plan), 0);
+        cr_assert_eq(plan->body.bytes, p->element[e].bytes);
+        for (int side = 0; side < 2; side++) {
+            cr_assert_eq(plan_project(plan, side, &view), 0);
+            const struct falls_set *set = &view->element[0];
+            if (p->element[e].bytes > 0) {
+                cr_assert(view->displacement == 0 && set->bytes == view->period, "round %lu", round);
+                cr_assert(set->tops == 1 && set->node[set->top].children == 0 && set->node[set->top].count == 1,
+                          "round %lu: %d nodes", round, set->nodes);
+            } else {
+                cr_assert_eq(set->tops, 0);
+            }
+            pattern_free(view);
+        }
+        cr_assert_eq(plan_project(plan, 2, &view), -EINVAL);
+        plan_free(plan);
+        pattern_free(p);
+    }
+}

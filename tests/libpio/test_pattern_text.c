@@ -278,3 +278,17 @@ Test(pattern_text, a_set_is_printed_alone)
         pattern_free(p);
     }
 }
+
+Test(pattern_text, a_view_may_have_nothing)
+{
+    char text[80], why[PATTERN_WHY_BYTES];
+    struct pattern *p;
+
+    cr_assert_eq(pattern_parse("view 83 { } +3", &p, why), 0, "%s", why);
+    cr_expect(p->elements == 1 && p->period == 83 && p->displacement == 3 && p->element[0].bytes == 0);
+    pattern_format(p, text, sizeof text);
+    cr_expect_str_eq(text, "view 83 {} +3");
+    pattern_free(p);
+    cr_expect_eq(pattern_parse("view {}", &p, why), -EINVAL, "its period must be given");
+    cr_expect_eq(pattern_parse("falls 8 {}", &p, why), -EINVAL, "somebody must have each byte");
+}
