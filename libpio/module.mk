@@ -17,6 +17,9 @@ $(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 
+# Against Open MPI and HDF5, where they are installed
+SHELL_TESTS += tests/libpio/test_judges.sh
+
 # make check-patterns: random patterns and pairs under the sanitizers; PATTERN_ROUNDS= (default 100000)
 .PHONY: check-patterns
 check-patterns:
@@ -28,7 +31,7 @@ check-patterns:
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
 	@$(B)/tests/libpio/packed
 
-# make bench-map: what patterns and plans cost on this host
+# make bench-map: what patterns and plans cost on this host, beside Open MPI where that is installed
 $(B)/tests/libpio/bench_map: $(patsubst %.c,$(B)/obj/%.o,tests/libpio/bench_map.c $(MAP_SRCS))
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -o $@ $^
@@ -36,3 +39,7 @@ $(B)/tests/libpio/bench_map: $(patsubst %.c,$(B)/obj/%.o,tests/libpio/bench_map.
 bench-map:
 	$(SUBMAKE) $(B)/tests/libpio/bench_map
 	@$(B)/tests/libpio/bench_map
+	@if command -v mpicc >/dev/null; then \
+	    mpicc $(HOST_CFLAGS) -o $(B)/tests/libpio/bench_mpi tests/libpio/bench_mpi.c $(MAP_SRCS) && \
+	    OMPI_MCA_btl=self OMPI_MCA_ess_singleton_isolated=1 $(B)/tests/libpio/bench_mpi; \
+	else echo "skipped: MPI_Pack: libopenmpi-dev is not installed"; fi
