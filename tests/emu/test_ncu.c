@@ -82,7 +82,8 @@ static void make_machine(uint32_t dim, const struct fault *faults, uint32_t n)
         char error[200];
 
         image_make(images[i], 4 << 20);
-        cr_assert_eq(disk_open(&disks[i], images[i], disk_model_find("scsi-1990"), error, sizeof error), 0, "%s", error);
+        cr_assert_eq(disk_open(&disks[i], images[i], disk_model_find("scsi-1990"), error, sizeof error), 0, "%s",
+                     error);
     }
     for (uint32_t i = 0; i < nodes; i++) {
         ram[i] = calloc(1, RAM_BYTES);
@@ -246,7 +247,8 @@ static const struct broadcast_case {
 
 Test(ncu, broadcasts_are_refused_where_they_cannot_be)
 {
-    static const struct fault much_later = {.kind = FAULT_LINK, .node = 3, .from_cycles = 1u << 30, .until_cycles = 1u << 31};
+    static const struct fault much_later = {
+        .kind = FAULT_LINK, .node = 3, .from_cycles = 1u << 30, .until_cycles = 1u << 31};
 
     for (size_t i = 0; i < sizeof broadcasts / sizeof *broadcasts; i++) {
         const struct broadcast_case *b = &broadcasts[i];
@@ -282,7 +284,8 @@ static uint64_t end_of_read(bool behind_another, struct ncu_drive_statistics *ot
     uint32_t n = take(io, NCU_CAUSES, cause);
     cr_assert_eq(n, behind_another ? 2 : 1);
     cr_expect(cause[n - 1].kind == CAUSE_DISK_DONE && cause[n - 1].cookie == 1 && cause[n - 1].status == NCU_OK);
-    uint64_t busy = ncu_drive_statistics(ncu, io, 0, now).busy_cycles + ncu_drive_statistics(ncu, io, 1, now).busy_cycles;
+    uint64_t busy =
+        ncu_drive_statistics(ncu, io, 0, now).busy_cycles + ncu_drive_statistics(ncu, io, 1, now).busy_cycles;
     cr_expect_eq(busy, now, "one controller is busy from the start to the end");
     cr_expect_eq(ncu_drive_statistics(ncu, io, 1, now + 500).queue_cycles, now, "its command waits or is executed");
     uint64_t end = cause[n - 1].done_cycles, begun = n == 2 ? cause[0].done_cycles : 0;

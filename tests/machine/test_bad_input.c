@@ -179,9 +179,9 @@ Test(bad_input, an_image_that_is_missing_or_no_file_system_is_refused)
     static const char zeros[65536];
 
     expect_machine_refused(machine, "0", "missing",
-                           (const char *[4]){"df00.img", "No such file", "--images", "mke2fs"});
+                           (const char *[4]){"df00.img", "No such file", "--images", "ncube disk create"});
     file_write(folder, "df00.img", zeros, sizeof zeros);
-    expect_machine_refused(machine, "0", "zeros", (const char *[4]){"df00.img", "ext2", "mke2fs"});
+    expect_machine_refused(machine, "0", "zeros", (const char *[4]){"df00.img", "ext2", "ncube disk create"});
     file_write(folder, "df00.img", "", 0);
     expect_machine_refused(machine, "0", "empty", (const char *[4]){"df00.img", "ext2"});
     file_write(folder, "df00.img", zeros, 1030);
