@@ -14,6 +14,7 @@
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/cmd/boot.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/options.h"
@@ -232,14 +233,17 @@ static int await_end(int fd)
 {
     struct link_message m;
     struct link_status s = {.status = RUN_FAILED};
-    int got = link_send(fd, LINK_DOWN, NULL, 0, false) == 0 ? link_receive(fd, &m) : 0;
 
-    if (got <= 0)
+    link_send(fd, LINK_DOWN, NULL, 0, false); /* a machine that has hung up may have sent why */
+    if (link_receive(fd, &m) <= 0) {
         fputs("ncube: the machine exited without reporting a status\n", stderr);
-    else if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
+        return s.status;
+    }
+    if (m.kind == LINK_STATUS && m.bytes >= sizeof s)
         memcpy(&s, m.content, sizeof s);
-    if (got > 0)
-        link_message_free(&m);
+    if (m.kind == LINK_STATUS && m.bytes > sizeof s)
+        fprintf(stderr, "ncube: %s\n", one_line((char *)m.content + sizeof s));
+    link_message_free(&m);
     return s.status;
 }
 

@@ -77,6 +77,13 @@ static void ask(struct peer *p)
     }
 }
 
+/* Returns true if a machine has turned this client away (link_turn_away). */
+static bool is_turned_away(const struct link_message *m)
+{
+    return m->kind == LINK_STATUS && m->bytes > sizeof(struct link_status) &&
+           strcmp((const char *)m->content + sizeof(struct link_status), LINK_FULL_TEXT) == 0;
+}
+
 static void take_answer(struct peer *p)
 {
     struct link_message m;
@@ -88,6 +95,8 @@ static void take_answer(struct peer *p)
         p->report = report_parse(m.content, m.bytes);
     if (!p->report && (got == 0 || (got < 0 && errno == ECONNRESET)))
         p->trouble = "has just gone down";
+    else if (got > 0 && is_turned_away(&m))
+        p->trouble = LINK_FULL_TEXT;
     else if (!p->report)
         p->trouble = "sends a malformed report; see that it and ncube are of the same version";
     if (got > 0)
