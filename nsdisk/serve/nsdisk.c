@@ -132,7 +132,8 @@ static struct server *start_server(void)
         give_up("nsdisk: not enough memory to start");
     take_memory(drives == 0 ? 0 : info[0].ram_bytes);
     for (uint32_t drive = 0; drive < drives; drive++) {
-        struct blockdev dev = {drive_read, drive_write, info[drive].sectors, (void *)(uintptr_t)drive};
+        struct blockdev dev = {
+            .read = drive_read, .write = drive_write, .sectors = info[drive].sectors, .ctx = (void *)(uintptr_t)drive};
         int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, text, sizeof text);
 
         report_mount(drive, status, text);

@@ -41,7 +41,7 @@ static void write_log(void *ctx, const char *text)
     strncpy(log_text, text, sizeof log_text - 1);
 }
 
-static const struct blockdev dev = {disk_read, disk_write, BLOCKS * 2, NULL};
+static const struct blockdev dev = {.read = disk_read, .write = disk_write, .sectors = BLOCKS * 2};
 static struct cache *c;
 
 static void setup(void)

@@ -176,7 +176,7 @@ int volume_fsck(struct volume *v, const char *options)
 int volume_try_mount(struct volume *v)
 {
     struct ext2_env env = {.log = {log_append, v}, .now_s = clock_now, .ctx = v};
-    struct blockdev dev = {ram_read, ram_write, v->size / BLOCKDEV_SECTOR_BYTES, v};
+    struct blockdev dev = {.read = ram_read, .write = ram_write, .sectors = v->size / BLOCKDEV_SECTOR_BYTES, .ctx = v};
     char text[256];
 
     v->log[0] = '\0';
