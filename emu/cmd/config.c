@@ -252,9 +252,21 @@ static struct topo_io_node *append_io_node(struct config_reader *l, uint32_t nod
     return io;
 }
 
+static bool load_service(struct config_reader *l, const config_setting_t *group, struct topo_io_node *io)
+{
+    const char *service = "in-order";
+
+    if (!setting_string(&l->r, group, "service", &service))
+        return false;
+    io->concurrent = strcmp(service, "concurrent") == 0;
+    return io->concurrent || strcmp(service, "in-order") == 0 ||
+           setting_fail(&l->r, config_setting_get_member(group, "service"),
+                        "unknown service '%s'; known: in-order, concurrent", service);
+}
+
 static bool load_io_node(struct config_reader *l, const config_setting_t *group, uint32_t board)
 {
-    static const char *const keys[] = {"index", "channels", "si", "drives", NULL};
+    static const char *const keys[] = {"index", "channels", "si", "drives", "service", NULL};
     int64_t index = 0;
 
     if (!setting_check_keys(&l->r, group, keys) ||
@@ -267,7 +279,7 @@ static bool load_io_node(struct config_reader *l, const config_setting_t *group,
             return setting_fail(&l->r, group, "I/O node %u of board %u is already defined in line %u", (uint32_t)index,
                                 board, l->io_line[j]);
     struct topo_io_node *io = append_io_node(l, node, setting_line(group));
-    return wire(l, group, io) && load_drives(l, group);
+    return wire(l, group, io) && load_service(l, group, io) && load_drives(l, group);
 }
 
 static bool load_board(struct config_reader *l, const config_setting_t *group)

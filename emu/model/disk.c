@@ -155,7 +155,7 @@ static uint64_t pass_cycles(const struct disk *d, uint64_t now_cycles, uint64_t 
     return now_cycles;
 }
 
-static uint64_t bus_cycles(const struct disk *d, uint64_t sectors)
+uint64_t disk_bus_cycles(const struct disk *d, uint64_t sectors)
 {
     return sectors * SECTOR_BYTES * CLOCK_HZ / d->model->bus_bytes_per_s;
 }
@@ -239,7 +239,7 @@ static uint64_t service_read(struct disk *d, uint64_t now_cycles, uint64_t secto
         arrived_cycles = pass_cycles(d, b->next_cycles, d->track, b->next, end - b->next);
         buffer_fill(d, end, arrived_cycles);
     }
-    uint64_t streamed = arrived_cycles + bus_cycles(d, 1), buffered = now_cycles + bus_cycles(d, count);
+    uint64_t streamed = arrived_cycles + disk_bus_cycles(d, 1), buffered = now_cycles + disk_bus_cycles(d, count);
     return streamed > buffered ? streamed : buffered;
 }
 
@@ -254,7 +254,7 @@ static uint64_t service_write(struct disk *d, uint64_t now_cycles, uint64_t sect
     b->limit = b->next; /* read-ahead ends */
     if (sector < b->limit && b->first < sector + count)
         buffer_empty(d);
-    uint64_t move = move_cycles(d, d->track, track_of(d, sector)), first_byte = bus_cycles(d, 1);
+    uint64_t move = move_cycles(d, d->track, track_of(d, sector)), first_byte = disk_bus_cycles(d, 1);
     uint64_t ready_cycles = now_cycles + (move > first_byte ? move : first_byte);
     d->track = track_of(d, sector + count - 1);
     return pass_cycles(d, ready_cycles, track_of(d, sector), sector, count);
@@ -375,7 +375,7 @@ static void derive(struct disk *d)
     d->head_switch_cycles = us_to_cycles(m->head_switch_us);
     d->track_skew = slots_in(d, d->head_switch_cycles);
     d->cylinder_skew = slots_in(d, us_to_cycles(m->seek_track_us));
-    assert(bus_cycles(d, 1) <= slot_angle(d, 1)); /* else the bus could not keep up with the medium */
+    assert(disk_bus_cycles(d, 1) <= slot_angle(d, 1)); /* else the bus could not keep up with the medium */
 }
 
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)

@@ -42,6 +42,9 @@ uint64_t disk_sectors(const struct disk *d);
  * sectors, or for sectors that do not exist: it takes the overhead and moves nothing. */
 uint64_t disk_service(struct disk *d, uint64_t now_cycles, bool write, uint64_t sector, uint32_t sectors);
 
+/* Returns the time that sectors take on the controller's bus. */
+uint64_t disk_bus_cycles(const struct disk *d, uint64_t sectors);
+
 /* Statistics of all commands so far, but for those that the controller refused. */
 struct disk_statistics {
     uint64_t reads, writes;

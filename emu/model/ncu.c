@@ -493,7 +493,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
         .ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
     for (uint32_t c = 0; c < CHANNELS; c++)
         TAILQ_INIT(&node->receive[c].waiting);
-    STAILQ_INIT(&node->commands);
+    for (uint32_t d = 0; d < DRIVE_MAX; d++)
+        STAILQ_INIT(&node->line[d].commands);
     LIST_INIT(&node->port.sent);
     n->index_of[address] = index;
     *mailbox = (struct ncu_mailbox){.magic = NCU_MAGIC,
@@ -507,6 +508,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     if (!io)
         return;
     mailbox->drives = node->drives = io->ndrives;
+    mailbox->concurrent = node->concurrent = io->concurrent;
     for (uint32_t d = 0; d < io->ndrives; d++) {
         node->drive[d].disk = disks[d];
         mailbox->drive_sectors[d] = disk_sectors(disks[d]);

@@ -1,6 +1,14 @@
 /*
  * The NCUs' drives: a controller executes commands one at a time, in order of arrival [P0 section 3]; and the
  * statistics of drives.
+ *
+ * A `concurrent` controller executes those of each drive in order of arrival, and all drives work at the same time. They
+ * share its bus, which a drive holds only while bytes pass: for a write when the drive begins with it, for a read
+ * when the last byte has come from the medium, after which the bytes wait in the drive until the bus is free. One drive
+ * alone takes the same times on either controller.
+ *
+ *   write  |bus|...seek, rotation, medium...|                  read  |...seek, rotation, medium...|bus|
+ *          service                          done                     service                          done
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,16 +31,21 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
         d->statistics.queue_max = d->queued;
 }
 
+static struct command_line *line_of(struct ncu_node *node, uint32_t drive)
+{
+    return &node->line[node->concurrent ? drive : 0];
+}
+
 static void queue_add(struct disk_command *c)
 {
-    STAILQ_INSERT_TAIL(&c->node->commands, c, queued);
+    STAILQ_INSERT_TAIL(&line_of(c->node, c->drive)->commands, c, queued);
     queue_change(c->node, c->drive, 1);
 }
 
 /* Removes the first command, which has been executed. */
 static void queue_remove(struct disk_command *c)
 {
-    STAILQ_REMOVE_HEAD(&c->node->commands, queued);
+    STAILQ_REMOVE_HEAD(&line_of(c->node, c->drive)->commands, queued);
     queue_change(c->node, c->drive, -1);
     c->node->drive[c->drive].statistics.busy_cycles += c->node->ncu->now_cycles - c->service_cycles;
 }
@@ -40,13 +53,13 @@ static void queue_remove(struct disk_command *c)
 struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
                                                  uint64_t now_cycles)
 {
-    const struct ncu_node *node = &n->node[index];
+    struct ncu_node *node = &n->node[index];
     const struct drive *d = &node->drive[drive];
     struct ncu_drive_statistics s = d->statistics;
 
     s.commands = disk_statistics(d->disk);
     s.queue_cycles += d->queued * (now_cycles - d->queue_since);
-    const struct disk_command *c = STAILQ_FIRST(&node->commands); /* the one that is being executed */
+    const struct disk_command *c = STAILQ_FIRST(&line_of(node, drive)->commands); /* the one that is being executed */
     if (c && c->drive == drive && now_cycles > c->service_cycles)
         s.busy_cycles += now_cycles - c->service_cycles;
     return s;
@@ -71,19 +84,25 @@ static bool drive_is_dead(const struct disk_command *c)
     return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
 }
 
-static void command_due(void *arg, uint64_t now_cycles)
+static void command_execute(struct disk_command *c)
 {
-    struct disk_command *c = arg;
     struct ncu_node *node = c->node;
 
-    node->ncu->now_cycles = now_cycles;
-    queue_remove(c);
     if (drive_is_dead(c))
         c->done.status = NCU_EMEDIA;
     else
         c->done.status =
             disk_transfer(node->drive[c->drive].disk, c->write, c->sector, c->sectors, node->ram + c->addr);
     command_end(c);
+}
+
+static void command_due(void *arg, uint64_t now_cycles)
+{
+    struct disk_command *c = arg;
+
+    c->node->ncu->now_cycles = now_cycles;
+    queue_remove(c);
+    command_execute(c);
 }
 
 static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t sector, uint64_t sectors, uint64_t addr)
@@ -94,16 +113,92 @@ static int command_check(const struct ncu_node *node, uint64_t drive, uint64_t s
     return ncu_memory_has(node->ncu, addr, sectors * SECTOR_BYTES) ? NCU_OK : NCU_EADDR;
 }
 
-static void command_start(struct disk_command *c)
+static void event_at(struct disk_command *c, uint64_t at_cycles, event_fn fn)
+{
+    eventq_add(c->node->ncu->events, at_cycles, NODE_ORDER + 1 + c->node->index, fn, c);
+}
+
+static uint64_t later(uint64_t a_cycles, uint64_t b_cycles)
+{
+    return a_cycles > b_cycles ? a_cycles : b_cycles;
+}
+
+/* One command of all drives after the other: its time is known at once. */
+static void start_in_order(struct disk_command *c)
+{
+    struct command_line *line = line_of(c->node, c->drive);
+
+    c->service_cycles = later(line->free_cycles, c->node->ncu->now_cycles);
+    line->free_cycles = disk_service(c->node->drive[c->drive].disk, c->service_cycles, c->write, c->sector, c->sectors);
+    queue_add(c);
+    event_at(c, line->free_cycles, command_due);
+}
+
+/* ---- Drives that work at the same time ---- */
+
+static void serve_first(struct ncu_node *node, uint32_t drive);
+
+static void concurrent_due(void *arg, uint64_t now_cycles)
+{
+    struct disk_command *c = arg;
+    struct ncu_node *node = c->node;
+    uint32_t drive = c->drive;
+
+    node->ncu->now_cycles = now_cycles;
+    queue_remove(c);
+    serve_first(node, drive);
+    command_execute(c);
+}
+
+/* Takes the bus for a command from at_cycles on, or as soon as it is free. Returns when the command has it. */
+static uint64_t take_bus(struct disk_command *c, uint64_t at_cycles)
 {
     struct ncu_node *node = c->node;
-    struct ncu *n = node->ncu;
+    uint64_t from_cycles = later(at_cycles, node->bus_free_cycles);
 
-    c->service_cycles = node->disks_free_cycles > n->now_cycles ? node->disks_free_cycles : n->now_cycles;
-    node->disks_free_cycles =
-        disk_service(node->drive[c->drive].disk, c->service_cycles, c->write, c->sector, c->sectors);
+    node->bus_free_cycles = from_cycles + disk_bus_cycles(node->drive[c->drive].disk, c->sectors);
+    return from_cycles;
+}
+
+/* A read's bytes are in the drive. */
+static void bytes_read(void *arg, uint64_t now_cycles)
+{
+    struct disk_command *c = arg;
+
+    take_bus(c, now_cycles);
+    event_at(c, c->node->bus_free_cycles, concurrent_due);
+}
+
+/* Begins with the first command in a drive's line. */
+static void serve_first(struct ncu_node *node, uint32_t drive)
+{
+    struct disk_command *c = STAILQ_FIRST(&line_of(node, drive)->commands);
+    struct disk *d = node->drive[drive].disk;
+
+    if (!c)
+        return;
+    c->service_cycles = node->ncu->now_cycles;
+    uint64_t from_cycles = c->write ? take_bus(c, c->service_cycles) : c->service_cycles;
+    uint64_t end_cycles = disk_service(d, from_cycles, c->write, c->sector, c->sectors);
+    if (c->write)
+        event_at(c, end_cycles, concurrent_due);
+    else
+        event_at(c, end_cycles - disk_bus_cycles(d, c->sectors), bytes_read);
+}
+
+static void start_concurrent(struct disk_command *c)
+{
     queue_add(c);
-    eventq_add(n->events, node->disks_free_cycles, NODE_ORDER + 1 + node->index, command_due, c);
+    if (STAILQ_FIRST(&line_of(c->node, c->drive)->commands) == c)
+        serve_first(c->node, c->drive);
+}
+
+static void command_start(struct disk_command *c)
+{
+    if (c->node->concurrent)
+        start_concurrent(c);
+    else
+        start_in_order(c);
 }
 
 void ncu_disk(struct ncu_node *node, const uint64_t *arg)
@@ -113,13 +208,15 @@ void ncu_disk(struct ncu_node *node, const uint64_t *arg)
 
     *c = (struct disk_command){.node = node,
                                .drive = (uint32_t)arg[0],
-                               .write = arg[1] != 0,
+                               .write = (arg[1] & 1) != 0,
                                .sector = arg[2],
                                .sectors = (uint32_t)arg[3],
                                .addr = arg[4],
-                               .done = {.kind = CAUSE_DISK_DONE, .cookie = arg[5], .start_cycles = n->now_cycles}};
+                               .done = {.kind = arg[1] & NCU_DISK_STARTED ? CAUSE_STARTED_DONE : CAUSE_DISK_DONE,
+                                        .cookie = arg[5],
+                                        .start_cycles = n->now_cycles}};
     trace_event(n->trace, n->now_cycles, node->address, "disk drive=%" PRIu64 " %s sector=%" PRIu64 " sectors=%" PRIu64,
-                arg[0], arg[1] ? "write" : "read", arg[2], arg[3]);
+                arg[0], arg[1] & 1 ? "write" : "read", arg[2], arg[3]);
     c->done.status = command_check(node, arg[0], arg[2], arg[3], arg[4]);
     if (c->done.status == NCU_OK)
         command_start(c);

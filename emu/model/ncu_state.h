@@ -63,6 +63,12 @@ struct causes { /* a queue in an array that grows */
     uint32_t first, count, room;
 };
 
+/* The commands that a controller executes one after the other: all of a node, or those of one drive. */
+struct command_line {
+    STAILQ_HEAD(, disk_command) commands; /* under way, in order; the first is being executed */
+    uint64_t free_cycles;                 /* when the last one ends; unused if `concurrent` */
+};
+
 struct drive { /* of an I/O node */
     struct disk *disk;
     uint32_t queued;                        /* commands that wait or are being executed */
@@ -86,12 +92,13 @@ struct ncu_node {
     uint32_t drives;
     struct port port;
     struct ncu_node_statistics statistics;
-    uint64_t disks_free_cycles;           /* the controller does one command at a time [P0 section 3] */
-    STAILQ_HEAD(, disk_command) commands; /* under way, in order */
+    bool concurrent;                     /* each drive has a line of its own; else line[0] is for all */
+    struct command_line line[DRIVE_MAX]; /* ncu_disk.c */
+    uint64_t bus_free_cycles;            /* `concurrent`: the drives share the controller's bus */
 };
 
 struct disk_command {
-    STAILQ_ENTRY(disk_command) queued; /* in ncu_node.commands */
+    STAILQ_ENTRY(disk_command) queued; /* in its line */
     struct ncu_node *node;
     uint32_t drive;          /* of the node's, if the command is under way */
     uint64_t service_cycles; /* when the controller begins with it */

@@ -28,6 +28,7 @@ struct topo_drive {
 struct topo_io_node {
     uint32_t node;                /* NODE_IO(board, i) */
     uint32_t si[NCU_SI_CHANNELS]; /* SI node of channel k, or TOPO_NONE */
+    bool concurrent;              /* its drives work at the same time */
     uint32_t ndrives;
     struct topo_drive drive[DRIVE_MAX];
 };

@@ -109,7 +109,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  ARM         channel, addr, bytes                    arms, or re-arms, a channel's only receive buffer
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
- *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes
+ *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes. write? may be
+ *                                                      marked NCU_DISK_STARTED
  *  REAP        1 or 0                                  1: every SEND_DONE is a cause. 0, the state after boot: only
  *                                                      a failed send is a cause; the others wait for SENT. A
  *                                                      machine with faults is always in state 1
@@ -148,6 +149,10 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * sender could not learn which nodes missed it, has mailbox.broadcasts = 0 and fails such a SEND with NCU_EDEST. */
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
 #define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
+
+/* DISK with this mark ends with CAUSE_STARTED_DONE, so that the kernel handles the end of its only command, for which it
+ * waits, without a look at others. */
+#define NCU_DISK_STARTED 2u
 
 /* The cost of an interrupt beyond the work between CAUSES and END: entry, exit, saving and restoring registers. Every
  * interrupt is charged this, wherever its hart was stopped. */
@@ -197,7 +202,8 @@ enum ncu_cause_kind {
     CAUSE_RECV_DONE,       /* the armed buffer at `addr` holds `bytes` bytes; the channel is unarmed */
     CAUSE_SEND_DONE,       /* the send with `cookie` has left the buffer; status 0 (a cause only by REAP) or NCU_E... */
     CAUSE_TIMER,
-    CAUSE_DISK_DONE, /* the command with `cookie`; status 0 or NCU_E... */
+    CAUSE_DISK_DONE,    /* the command with `cookie`; status 0 or NCU_E... */
+    CAUSE_STARTED_DONE, /* the same, for a command marked NCU_DISK_STARTED */
 };
 
 /* `status` of a cause. */
@@ -255,7 +261,9 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint64_t boot_number; /* differs between two boots of the same machine image; part of every SFID */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
     struct software_cost software;
-    char pad[0x178 - 0x080 - 0x20 - 24 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    uint32_t concurrent; /* I/O node: 1: its drives work at the same time, and nsdisk serves several requests at once */
+    uint32_t pad_concurrent;
+    char pad[0x178 - 0x080 - 0x20 - 32 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
     /* 0x178 written by Vertex */
     uint32_t exact;  /* not 0: user code can see where an interrupt falls; the plugin reads it at LEAVE */
     uint32_t copies; /* payloads copied since boot; may wrap; ncube reads it at IDLE */
