@@ -68,6 +68,11 @@ long trap_read_context(void *buf, long bytes, int *src, int *type, long context)
     SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, );
 }
 
+long trap_message_or_disk(void *buf, long bytes, int *src, int *type)
+{
+    SELECTING_TRAP(disk_or_read, buf, bytes, NO_A4, A4_LOST, );
+}
+
 long trap_test_message(int *src, int *type)
 {
     SELECTING_TRAP(ntest, 0, 0, NO_A4, A4_LOST, );

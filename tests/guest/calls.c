@@ -90,6 +90,7 @@ static int is_pointer_argument(long number, int i)
     case TRAP_disk_info:
         return i == 1;
     case TRAP_disk_io:
+    case TRAP_disk_start:
         return i == 3;
     case TRAP_rexec:
         return i == 2;

@@ -3,7 +3,7 @@
  * are generated.
  *
  * A program executes `ecall` with the number in a7 and the arguments in a0-a5. The result is in a0: >= 0, or a negative
- * n_error (vertex/contract/errors.h). nread, cread, ntest and nreadp also return values in a1-a3. Other registers
+ * n_error (vertex/contract/errors.h). nread, cread, ntest, nreadp and disk_or_read also return values in a1-a3. Other registers
  * change as in a function call. The kernel checks every pointer.
  *
  * A destination or source is a logical node number, with the procid in bits 16 and up; source -1 is any source.
@@ -14,71 +14,77 @@
 #include <stdint.h>
 
 /*  name        arguments                                    result                                    */
-#define TRAP_LIST(X)                                                                                      \
-    X(exit, 0)        /* status                               does not return                          */ \
-    X(whoami, 1)      /* struct abi_whoami *                  0                                        */ \
-    X(nwrite, 2)      /* buf bytes dest type                  0                                        */ \
-    X(nread, 3)       /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
-                      /*                                      EMSGSIZE keeps the message               */ \
-    X(ntest, 4)       /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
-    X(nrange, 5)      /* low high                             0                                        */ \
-    X(cycles, 6)      /*                                      virtual time, in cycles                  */ \
-    X(sbrk, 7)        /* increment                            old break                                */ \
-    X(open, 8)        /* path flags mode                      UFID                                     */ \
-    X(close, 9)       /* ufid                                 0                                        */ \
-    X(read, 10)       /* ufid buf bytes                       bytes                                    */ \
-    X(write, 11)      /* ufid buf bytes                       bytes                                    */ \
-    X(lseek, 12)      /* ufid offset whence                   new offset                               */ \
-    X(fstat, 13)      /* ufid struct file_stat *              0                                        */ \
-    X(stat, 14)       /* path struct file_stat *              0                                        */ \
-    X(ftruncate, 15)  /* ufid size                            0                                        */ \
-    X(fsync, 16)      /* ufid                                 0                                        */ \
-    X(unlink, 17)     /* path                                 0                                        */ \
-    X(rename, 18)     /* path path                            0                                        */ \
-    X(link, 19)       /* path path                            0                                        */ \
-    X(mkdir, 20)      /* path mode                            0                                        */ \
-    X(rmdir, 21)      /* path                                 0                                        */ \
-    X(readdir, 22)    /* ufid buf bytes                       bytes of struct file_dirent records      */ \
-    X(access, 23)     /* path mode                            0                                        */ \
-    X(readstart, 24)  /* ufid bytes                           0                                        */ \
-    X(readend, 25)    /* ufid buf                             bytes; of the most recent readstart      */ \
-    X(writestart, 26) /* ufid buf bytes                      0; buf may be reused at once             */  \
-    X(writeend, 27)   /* ufid                                 bytes; of the most recent writestart     */ \
-    X(ionode, 28)     /* ufid                                 address of the file's server (N_k)       */ \
-    X(monitor, 29)    /* struct abi_monitor *                 0                                        */ \
-    X(statfs, 30)     /* ufid struct file_statfs *            0                                        */ \
-    X(disk_info, 31)  /* drive struct abi_drive *             0            I/O nodes only              */ \
-    X(disk_io, 32)    /* drive write? sector buf sectors      0            I/O nodes only              */ \
-    X(iochannel, 33)  /* ufid channel                         0; channel -1: the nearest               */ \
-    X(ngetp, 34)      /* bytes                                address of a buffer                      */ \
-    X(nwritep, 35)    /* buffer bytes dest type               0; the caller no longer has the buffer  */  \
-    X(nreadp, 36)     /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
-    X(nrelp, 37)      /* buffer                               0                                        */ \
-    X(sleep, 38)      /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
-    X(sigaction, 39)  /* signal, enum abi_action, signals     0; caught signals call the dispatcher    */ \
-                      /* to block meanwhile, dispatcher                                                */ \
-    X(sigblock, 40)   /* signals to block, to unblock         the signals blocked before               */ \
-    X(sigreturn, 41)  /* struct abi_signal *                  resumes where the signal interrupted     */ \
-    X(kill, 42)       /* node, procid << 16; signal           0                                        */ \
-    X(pread, 43)      /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
-    X(pwrite, 44)     /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
-    X(rexec, 45)      /* node nodes struct abi_program *      0; on the caller's node: does not return */ \
-    X(rwait, 46)      /* node                                 exit status of its program, once ended   */ \
-    X(sigpending, 47) /*                                     signals that are pending                 */  \
-    X(sigsuspend, 48) /* signals blocked instead             -EINTR, after a handler                  */  \
-    X(sigwait, 49)    /* signals, until cycles; ~0: for ever  the signal taken; -EAGAIN: time is over  */ \
-    X(chdir, 50)      /* path                                 0                                        */ \
-    X(fdpath, 51)     /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */ \
-                      /* working directory; buf bytes         which it was opened                      */ \
-    X(lstat, 52)      /* path struct file_stat *              0                                        */ \
-    X(symlink, 53)    /* target path                          0                                        */ \
-    X(readlink, 54)   /* path buf bytes                       bytes                                    */ \
-    X(setattr, 55)    /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */ \
-    X(fsetattr, 56)   /* ufid struct file_attr *              0                                        */ \
-    X(itimer, 57)     /* struct abi_itimer *, its old one *   0; either may be 0                       */ \
-    X(sync, 58)       /*                                      0; every volume has written back         */ \
-    X(cwrite, 59)     /* buf bytes dest type context          as nwrite, in a library's context        */ \
-    X(cread, 60)      /* buf bytes src type context           as nread; contexts: system.h             */
+#define TRAP_LIST(X)                                                                                        \
+    X(exit, 0)          /* status                               does not return                          */ \
+    X(whoami, 1)        /* struct abi_whoami *                  0                                        */ \
+    X(nwrite, 2)        /* buf bytes dest type                  0                                        */ \
+    X(nread, 3)         /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
+                        /*                                      EMSGSIZE keeps the message               */ \
+    X(ntest, 4)         /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
+    X(nrange, 5)        /* low high                             0                                        */ \
+    X(cycles, 6)        /*                                      virtual time, in cycles                  */ \
+    X(sbrk, 7)          /* increment                            old break                                */ \
+    X(open, 8)          /* path flags mode                      UFID                                     */ \
+    X(close, 9)         /* ufid                                 0                                        */ \
+    X(read, 10)         /* ufid buf bytes                       bytes                                    */ \
+    X(write, 11)        /* ufid buf bytes                       bytes                                    */ \
+    X(lseek, 12)        /* ufid offset whence                   new offset                               */ \
+    X(fstat, 13)        /* ufid struct file_stat *              0                                        */ \
+    X(stat, 14)         /* path struct file_stat *              0                                        */ \
+    X(ftruncate, 15)    /* ufid size                            0                                        */ \
+    X(fsync, 16)        /* ufid                                 0                                        */ \
+    X(unlink, 17)       /* path                                 0                                        */ \
+    X(rename, 18)       /* path path                            0                                        */ \
+    X(link, 19)         /* path path                            0                                        */ \
+    X(mkdir, 20)        /* path mode                            0                                        */ \
+    X(rmdir, 21)        /* path                                 0                                        */ \
+    X(readdir, 22)      /* ufid buf bytes                       bytes of struct file_dirent records      */ \
+    X(access, 23)       /* path mode                            0                                        */ \
+    X(readstart, 24)    /* ufid bytes                           0                                        */ \
+    X(readend, 25)      /* ufid buf                             bytes; of the most recent readstart      */ \
+    X(writestart, 26)   /* ufid buf bytes                      0; buf may be reused at once             */  \
+    X(writeend, 27)     /* ufid                                 bytes; of the most recent writestart     */ \
+    X(ionode, 28)       /* ufid                                 address of the file's server (N_k)       */ \
+    X(monitor, 29)      /* struct abi_monitor *                 0                                        */ \
+    X(statfs, 30)       /* ufid struct file_statfs *            0                                        */ \
+    X(disk_info, 31)    /* drive struct abi_drive *             0            I/O nodes only              */ \
+    X(disk_io, 32)      /* drive write? sector buf sectors      0            I/O nodes only              */ \
+    X(iochannel, 33)    /* ufid channel                         0; channel -1: the nearest               */ \
+    X(ngetp, 34)        /* bytes                                address of a buffer                      */ \
+    X(nwritep, 35)      /* buffer bytes dest type               0; the caller no longer has the buffer  */  \
+    X(nreadp, 36)       /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
+    X(nrelp, 37)        /* buffer                               0                                        */ \
+    X(sleep, 38)        /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
+    X(sigaction, 39)    /* signal, enum abi_action, signals     0; caught signals call the dispatcher    */ \
+                        /* to block meanwhile, dispatcher                                                */ \
+    X(sigblock, 40)     /* signals to block, to unblock         the signals blocked before               */ \
+    X(sigreturn, 41)    /* struct abi_signal *                  resumes where the signal interrupted     */ \
+    X(kill, 42)         /* node, procid << 16; signal           0                                        */ \
+    X(pread, 43)        /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(pwrite, 44)       /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(rexec, 45)        /* node nodes struct abi_program *      0; on the caller's node: does not return */ \
+    X(rwait, 46)        /* node                                 exit status of its program, once ended   */ \
+    X(sigpending, 47)   /*                                     signals that are pending                 */  \
+    X(sigsuspend, 48)   /* signals blocked instead             -EINTR, after a handler                  */  \
+    X(sigwait, 49)      /* signals, until cycles; ~0: for ever  the signal taken; -EAGAIN: time is over  */ \
+    X(chdir, 50)        /* path                                 0                                        */ \
+    X(fdpath, 51)       /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */ \
+                        /* working directory; buf bytes         which it was opened                      */ \
+    X(lstat, 52)        /* path struct file_stat *              0                                        */ \
+    X(symlink, 53)      /* target path                          0                                        */ \
+    X(readlink, 54)     /* path buf bytes                       bytes                                    */ \
+    X(setattr, 55)      /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */ \
+    X(fsetattr, 56)     /* ufid struct file_attr *              0                                        */ \
+    X(itimer, 57)       /* struct abi_itimer *, its old one *   0; either may be 0                       */ \
+    X(sync, 58)         /*                                      0; every volume has written back         */ \
+    X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context        */ \
+    X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */ \
+    X(disk_start, 61)   /* drive write? sector buf sectors      number of a command, which is now under  */ \
+                        /*                                      way; -EAGAIN if DISK_COMMANDS_MAX are    */ \
+    X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */ \
+                        /*                                      -EAGAIN if none is, and no wait          */ \
+    X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \
+                        /*                                      disk_start began is done                 */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -149,6 +155,16 @@ struct abi_drive {
     uint64_t ram_bytes; /* of the node */
     uint64_t boot_number;
     char volume[16];
+};
+
+#define DISK_COMMANDS_MAX   32u   /* under way, or done and not yet taken by disk_end */
+#define DISK_IO_MAX_SECTORS 2048u /* in one command: 1 MB */
+
+/* For disk_end. The oldest that is done comes first. Until then neither the command's number is used again, nor may its
+ * buffer be. Commands of one drive are executed in the order of their starts. */
+struct abi_disk_done {
+    uint32_t number;
+    int32_t status; /* 0 or a negative n_error */
 };
 
 /* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.

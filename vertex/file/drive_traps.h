@@ -1,14 +1,26 @@
 /*
- * The drives of an I/O node, for its built-in program: one command at a time, in the order of the calls [P0 section 3].
+ * The drives of an I/O node, for its built-in program. disk_io is one command from start to end [P0 section 3];
+ * disk_start and disk_end let several be under way:
+ *
+ *   free --disk_start--> under way --CAUSE_STARTED_DONE--> done --disk_end--> free
+ *
+ * Commands that are done wait in a queue. disk_or_read (message.c) waits for a message or for that queue.
  */
 #ifndef VERTEX_DRIVE_TRAPS_H
 #define VERTEX_DRIVE_TRAPS_H
 
+#include <stdbool.h>
+
 #include "vertex/contract/machine.h"
 
-#define DISK_IO_MAX_SECTORS 2048u /* 1 MB */
-
-/* Handles CAUSE_DISK_DONE; called by event.c. */
+/* Handle CAUSE_DISK_DONE and CAUSE_STARTED_DONE; called by event.c. */
 void disk_done(const struct ncu_cause *cause);
+void disk_started_done(const struct ncu_cause *cause);
+
+/* True if disk_end has a command to give. */
+bool disk_has_done(void);
+
+/* For the end of the built-in program: waits until no command uses its memory. */
+void disk_drop_all(void);
 
 #endif

@@ -62,6 +62,15 @@ static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t by
     sched_wake(p);
 }
 
+void mail_interrupt(struct proc *p, int64_t result)
+{
+    if (p->reader.state != READER_OPEN || p->reader.landing)
+        return;
+    mail_close(p);
+    p->reader.bytes = result;
+    sched_wake(p);
+}
+
 /* It has been copied from the standard buffer. */
 static INLINE void take_done(struct proc *p, const struct ncu_cause *cause)
 {

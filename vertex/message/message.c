@@ -12,6 +12,7 @@
 #include "vertex/base/attr.h"
 #include "vertex/contract/errors.h"
 #include "vertex/file/async.h"
+#include "vertex/file/drive_traps.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/charge.h"
@@ -375,6 +376,14 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
 int64_t sys_cread(struct proc *p, const uint64_t *arg)
 {
     return is_context(arg[4]) ? read_in(p, arg, arg[4]) : -N_EINVAL;
+}
+
+/* The end of a command ends the wait: mail_interrupt. */
+int64_t sys_disk_or_read(struct proc *p, const uint64_t *arg)
+{
+    if (!p->builtin)
+        return -N_EPERM;
+    return disk_has_done() ? -N_EAGAIN : sys_nread(p, arg);
 }
 
 int64_t sys_ntest(struct proc *p, const uint64_t *arg)

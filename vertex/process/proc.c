@@ -9,6 +9,7 @@
 #include "vertex/base/csr.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/drive_traps.h"
 #include "vertex/file/file.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
@@ -314,6 +315,8 @@ void proc_fault(struct proc *p, const uint64_t *x)
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): %s, pc 0x%lx, address 0x%lx", p->logical,
                MAILBOX->node, fault_name(&p->vm, f->cause, f->address), f->pc, f->address);
     proc_set_death(p, EXIT_FAULT, 1);
+    if (p->builtin)
+        disk_drop_all(); /* an nsdisk that ends by itself has none under way */
     proc_exit(p);
 }
 

@@ -112,6 +112,9 @@ static RARE void handle_other(const struct ncu_cause *cause)
     case CAUSE_DISK_DONE:
         disk_done(cause);
         break;
+    case CAUSE_STARTED_DONE:
+        disk_started_done(cause);
+        break;
     default:
         panic("event: unknown cause %u", cause->kind);
     }
