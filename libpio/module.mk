@@ -3,7 +3,8 @@
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/store.c file/open.c file/rw.c file/seek.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c)
-LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c
+NDEVICE_SRCS := libpio/ndevices/ioctl.c libpio/ndevices/mapped.c
+LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c,))
@@ -19,6 +20,8 @@ $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 
 # Against Open MPI and HDF5, where they are installed
 SHELL_TESTS += tests/libpio/test_judges.sh
+
+$(eval $(call host_test,libpio/test_mapped,libpio/ndevices/mapped.c $(PATTERN_TEST)))
 
 # make check-patterns: random patterns and pairs under the sanitizers; PATTERN_ROUNDS= (default 100000)
 .PHONY: check-patterns

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -205,7 +204,7 @@ int dup3(int from, int to, int flags)
     return copy_to(from, to, (flags & O_CLOEXEC) != 0);
 }
 
-/* ---- fcntl and ioctl ---- */
+/* ---- fcntl ---- */
 
 #define ON_OPEN_ONLY (O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
 
@@ -253,14 +252,4 @@ int fcntl(int fd, int command, ...)
         result = -EINVAL;
     }
     return (int)result_to_errno(failure_of_fd("fcntl", fd, result));
-}
-
-int ioctl(int fd, int request, ...)
-{
-    va_list args;
-
-    va_start(args, request);
-    void *arg = va_arg(args, void *);
-    va_end(args);
-    return (int)result_to_errno(NDEVICE_ON_FD("ioctl", fd, ioctl, ENOTTY, request, arg));
 }

@@ -1,11 +1,25 @@
 /*
- * Requests to the driver of a descriptor that are neither reads nor writes.
+ * Requests about a descriptor that are neither reads nor writes.
  */
 #ifndef _SYS_IOCTL_H
 #define _SYS_IOCTL_H
 
-/* What request means, and the type of its one argument, is the driver's matter. Returns >= 0, or -1 with errno: EBADF;
- * ENOTTY: the driver knows no such request; or an error of the driver. Files know no request. */
+/* Maps a descriptor [P1 section 2.6]: from now on its bytes are those of this node's element of the file, by a pattern
+ * of <pattern.h> with one element for each node of the program (arg: const struct pattern *, the same on all nodes).
+ * Each node has an offset of its own, in its element, which is 0 now; no node waits for another. The pattern must live
+ * until the descriptor is closed or unmapped. Descriptors that dup has made are mapped, too. EINVAL   the pattern has
+ * not one element for each node, the process is not the node's first, or the file is open with O_APPEND ENOTSUP  the
+ * driver cannot read and write at an offset ENOMEM, E2BIG, EOVERFLOW  as plan_make */
+#define N_SETMAP 0x4e01
+/* Stores the pattern of a mapped descriptor (arg: const struct pattern **). EINVAL: it is not mapped. */
+#define N_GETMAP 0x4e02
+/* Ends the mapping (no arg): the descriptor has the file's bytes, at the offset at which it was mapped. EINVAL: it is
+ * not mapped. */
+#define N_UNMAP 0x4e03
+
+/* Carries out a request. The others, and the type of their argument, are a matter of the descriptor's driver. Returns
+ * >= 0, or -1 with errno: EBADF; ENOTTY: the driver knows no such request; or what the request or driver says. Files
+ * know no request of their own. */
 int ioctl(int fd, int request, ...);
 
 #endif

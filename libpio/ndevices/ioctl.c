@@ -1,0 +1,93 @@
+/*
+ * ioctl, and its requests that belong to no driver: those that map a descriptor [P1 section 2.6]. It is part of libpio
+ * so that only programs that call it have the mapping engine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+
+#include "images/lib/ndevice_switch.h"
+#include "images/lib/result.h"
+#include "libpio/ndevices/mapped.h"
+
+/* Sets driver and state of a slot and of those that dup has made of it. */
+static void replace(struct ndevice_slot *slot, const struct ndevice *device, void *state)
+{
+    const struct ndevice_slot before = *slot;
+
+    for (int fd = 0; fd < NDEVICE_DESCRIPTORS; fd++)
+        if (ndevice_table[fd].device == before.device && ndevice_table[fd].state == before.state) {
+            ndevice_table[fd].device = device;
+            ndevice_table[fd].state = state;
+        }
+}
+
+static int unmap(struct ndevice_slot *slot)
+{
+    struct mapped *m = slot->state;
+    void *state;
+
+    if (slot->device != &mapped_device)
+        return -EINVAL;
+    const struct ndevice *below = mapped_below(m, &state);
+    replace(slot, below, state);
+    mapped_free(m);
+    return 0;
+}
+
+/* Node k of the program gets element k; the pattern must have one for each, and nodes one process. */
+static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
+{
+    int node, proc, dim, result;
+    struct mapped *m;
+
+    whoami(&node, &proc, NULL, &dim);
+    if (!pattern || pattern->elements != 1 << dim || proc > 0 || (slot->flags & O_APPEND))
+        return -EINVAL;
+    const struct ndevice *below = slot->device;
+    void *state = slot->state;
+    if (slot->device == &mapped_device)
+        below = mapped_below(slot->state, &state);
+    result = mapped_new(below, state, pattern, node, &m);
+    if (result < 0)
+        return result;
+    if (slot->device == &mapped_device)
+        unmap(slot);
+    replace(slot, &mapped_device, m);
+    return 0;
+}
+
+static int get_map(const struct ndevice_slot *slot, const struct pattern **pattern)
+{
+    if (slot->device != &mapped_device)
+        return -EINVAL;
+    *pattern = mapped_pattern(slot->state);
+    return 0;
+}
+
+static int request_on(struct ndevice_slot *slot, int request, void *arg)
+{
+    switch (request) {
+    case N_SETMAP:
+        return set_map(slot, arg);
+    case N_GETMAP:
+        return get_map(slot, arg);
+    case N_UNMAP:
+        return unmap(slot);
+    default:
+        return slot->device->ioctl ? slot->device->ioctl(slot->state, request, arg) : -ENOTTY;
+    }
+}
+
+int ioctl(int fd, int request, ...)
+{
+    struct ndevice_slot *slot = ndevice_slot(fd);
+    va_list args;
+
+    va_start(args, request);
+    void *arg = va_arg(args, void *);
+    va_end(args);
+    return (int)result_to_errno(failure_of_fd("ioctl", fd, slot ? request_on(slot, request, arg) : -EBADF));
+}

@@ -1,0 +1,61 @@
+/* Mapped descriptors [P1 2.6] on the front end and on a volume: one file, written by all nodes. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(mapped, .timeout = 120);
+
+static const struct row {
+    const char *dim;
+    const char *args[4]; /* case; behind the prefix: pattern, size */
+} rows[] = {
+    {"1", {"calls"}},
+    {"2", {"streams"}},
+    {"0", {"shared file", "cyclic 1000 1", "9999"}},
+    {"2", {"shared file", "cyclic 1024 4", "30000"}},
+    {"2", {"shared file", "cyclic 1 4 +5", "3001"}},
+    {"3", {"shared file", "array 50x60x8 block,block on 2x4", "24000"}},
+    {"2", {"shared file", "array 31x37x3 cyclic(5),* on 4x1", "3441"}},
+    {"3", {"shared file", "array 7x9x11x2 cyclic,block,cyclic(3) on 2x2x2", "1386"}},
+    {"2", {"shared file", "bits p1-0 o9-0", "4096"}},
+    {"1", {"shared file", "bits o3-0 p0-0 o8-4", "4096"}},
+    {"2", {"shared file", "falls 16 (0,1,8,2,2,4)", "20000"}},
+};
+
+static void run_row(const struct row *row, const char *prefix, const char *machine, const char *folder)
+{
+    guest_must_pass(&(struct ncube_run){.dim = row->dim,
+                                        .machine = machine,
+                                        .serve = folder,
+                                        .program = "guest/mapped",
+                                        .args = {row->args[0], prefix, row->args[1], row->args[2]}});
+}
+
+ParameterizedTestParameters(mapped, hold_for_files_of_the_front_end)
+{
+    return TABLE_ROWS(rows);
+}
+
+ParameterizedTest(size_t *row, mapped, hold_for_files_of_the_front_end)
+{
+    char *folder = folder_new();
+
+    run_row(&rows[*row], "/", NULL, folder);
+    folder_remove(folder);
+}
+
+ParameterizedTestParameters(mapped, hold_for_files_of_volumes)
+{
+    return TABLE_ROWS(rows);
+}
+
+ParameterizedTest(size_t *row, mapped, hold_for_files_of_volumes)
+{
+    char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 3, 1, "");
+
+    run_row(&rows[*row], "//df00/", machine, folder);
+    images_check(folder, 1);
+    free(machine);
+    folder_remove(folder);
+}
