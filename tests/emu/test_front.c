@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
+#include "emu/front/console.h"
 #include "tiny_elf.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -377,6 +378,44 @@ Test(front, a_notice_without_a_way_is_sent_when_something_recovers)
     cr_expect_eq(count_sent(N_LOST, 1), 2, "its job has ended");
 }
 
+Test(front, an_io_node_that_a_shutdown_does_not_reach_is_not_awaited)
+{
+    run_until_loaded();
+    front_undeliverable(front, IO_0, TAG(N_KILL, 0, 0), "", 0);
+    cr_expect_str_eq(take_err(), "", "only a shutdown that is lost tells");
+    for (uint32_t i = 0; i < 4; i++)
+        exited(i, 0, EXIT_NORMAL, "");
+    shut_down(IO_1, 0);
+    cr_expect_not(front_finished(front));
+    front_undeliverable(front, IO_0, TAG(N_SHUTDOWN, 0, 0), "", 0);
+    cr_expect_str_eq(take_err(), "ncube: I/O node 0 of board 3 was not shut down: no path to it works\n");
+    cr_expect(front_finished(front));
+    cr_expect_eq(status(), 1);
+}
+
+Test(front, is_up_from_the_last_mount_to_the_call_to_stop)
+{
+    start();
+    cr_expect_not(front_is_up(front));
+    mount_all();
+    cr_expect(front_is_up(front));
+    front_stop(front);
+    cr_expect_not(front_is_up(front), "a program runs, but no other may begin");
+}
+
+Test(front, the_reason_that_a_node_gives_is_cut_to_a_line)
+{
+    char reason[2 * CONSOLE_LINE_BYTES], line[CONSOLE_LINE_BYTES + 1];
+
+    memset(reason, 'x', sizeof reason);
+    for (size_t n = CONSOLE_LINE_BYTES - 2; n < CONSOLE_LINE_BYTES + 2; n++) {
+        memset(line, '?', sizeof line);
+        console_explain(reason, n, 0, line);
+        cr_expect_eq(strlen(line), n < CONSOLE_LINE_BYTES ? n : CONSOLE_LINE_BYTES - 1, "%zu bytes", n);
+        cr_expect_eq(line[CONSOLE_LINE_BYTES], '?', "%zu bytes", n);
+    }
+}
+
 Test(front, mounts_that_never_come_are_given_up)
 {
     start();
@@ -582,7 +621,7 @@ Test(front, text_from_nodes_is_shown_line_by_line_behind_their_names)
 
 Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_nothing)
 {
-    static const struct job_exit other_job = {.job = 2}, other_node = {.job = 1, .node = 2},
+    static const struct job_exit own_job = {.job = 1}, other_job = {.job = 2}, other_node = {.job = 1, .node = 2},
                                  strange = {.job = 1, .how = 9}, short_fault = {.job = 1, .how = EXIT_FAULT},
                                  outside = {.job = 1, .node = 6};
     static const struct file_reply third = {.seq = 2}, again = {.seq = 0};
@@ -603,6 +642,9 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
         {"a library's", 0, IN_CONTEXT(CONTEXT_MOST, N_FOPEN), "x", 1, "reads no messages of programs"},
         {"a load", 0, N_LOAD_BEGIN, "x", 1, "there is no such type"},
         {"the last type", 0, 0xffff, "x", 1, "there is no such type"},
+        {"a short start", 0, N_STARTED, &other_job, 15, "too short"},
+        {"a start outside of jobs", 6, N_STARTED, &other_job, 16, "not in a job"},
+        {"a start that nobody asked for", 0, N_STARTED, &own_job, 16, "nothing was to start there"},
         {"a short exit", 0, N_EXIT, &other_job, 15, "too short"},
         {"another job's exit", 0, N_EXIT, &other_job, 16, "no such job"},
         {"an exit for another", 0, N_EXIT, &other_node, 16, "another node"},

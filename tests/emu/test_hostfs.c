@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
+#include "emu/front/hostfiles.h"
 #include "emu/front/openfiles.h"
 #include "emu/front/seen.h"
 #include "emu/front/tmpfiles.h"
@@ -679,6 +680,10 @@ Test(hostfs, without_a_folder_every_name_is_refused_and_streams_work)
     cr_expect_eq(ask((struct ask){N_FLINK, .name = "a", .name2 = "b"}), -N_EACCES);
     cr_expect_eq(ask((struct ask){.type = N_FSTATFS}), -N_EACCES);
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = SFID_STDOUT, .data = "hi", .bytes = 2}), 2);
+    char text[500] = "";
+    cr_assert_gt(read(out_end, text, sizeof text - 1), 0);
+    cr_expect_str_eq(text, "ncube: file is a file of the host, but no folder is served; give --serve DIR\nhi",
+                     "the first name is told, once: %s", text);
 }
 
 Test(hostfs, a_folder_that_cannot_be_served_is_named)
@@ -914,7 +919,69 @@ Test(hostfs, descriptors_are_shared_by_those_who_open_alike)
     cr_expect_eq(hostfs_descriptors(host), 0);
 }
 
+/* Two files whose numbers fall into one chain of the table of open files; any HOST_FILES_CHAINS + 1 have such a pair. */
+static void make_pair(char first[32], char second[32])
+{
+    static uint32_t made_by[HOST_FILES_CHAINS]; /* the number of the file + 1 */
+
+    for (uint32_t i = 1;; i++) {
+        struct stat st;
+
+        snprintf(second, 32, "pair%u", i);
+        char *path = (char *)scratch_path(&dir, "in/");
+        strcat(path, second);
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+        cr_assert_eq(write(fd, &i, sizeof i), (ssize_t)sizeof i);
+        close(fd);
+        uint32_t *other = &made_by[(st.st_ino ^ st.st_dev) % HOST_FILES_CHAINS];
+        if (*other > 0) {
+            snprintf(first, 32, "pair%u", *other);
+            return;
+        }
+        *other = i;
+    }
+}
+
+Test(hostfs, files_in_one_chain_of_the_table_are_two_files)
+{
+    char name[2][32];
+    uint64_t sfid[2];
+    uint32_t number, written;
+
+    make_pair(name[0], name[1]);
+    for (int i = 0; i < 2; i++)
+        sfid[i] = open_name(name[i], N_O_RDONLY);
+    cr_expect_eq(hostfs_descriptors(host), 2);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(ask((struct ask){N_FREAD, .sfid = sfid[i], .bytes = sizeof number}), sizeof number);
+        memcpy(&number, payload, sizeof number);
+        sscanf(name[i], "pair%u", &written);
+        cr_expect_eq(number, written, "%s has %u", name[i], number);
+    }
+}
+
+Test(hostfs, a_file_that_others_have_open_is_closed_without_error)
+{
+    uint64_t first = open_name("file", N_O_RDONLY), second = open_name("file", N_O_RDONLY);
+
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = first}), 0);
+    cr_expect_eq(hostfs_descriptors(host), 1);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = second, .bytes = 5}), 5);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = second}), 0);
+    cr_expect_eq(hostfs_descriptors(host), 0);
+}
+
 /* ---- "/tmp" in memory ---- */
+
+Test(hostfs, a_folder_tmp_is_served_like_any_other)
+{
+    hostfs_free(host);
+    cr_assert_eq(mkdir(scratch_path(&dir, "in/tmp"), 0755), 0);
+    start_serving(scratch_path(&dir, "in"));
+    open_name("/tmp/made", N_O_RDWR | N_O_CREAT);
+    cr_expect(exists("in/tmp/made"));
+}
 
 Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
 {
