@@ -2,6 +2,7 @@
 #include "emu/front/hostfs.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -53,6 +54,20 @@ static void start_serving(const char *folder)
     cr_assert_eq(hostfs_new(&host, folder, &lines, error, sizeof error), 0, "%s", error);
 }
 
+static unsigned count_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    cr_assert_not_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static unsigned descriptors; /* before there is a server */
+
 static void set_up(void)
 {
     int in[2], out[2];
@@ -65,12 +80,14 @@ static void set_up(void)
     out_end = out[0];
     cr_assert_eq(streams_init(&streams, in[0], out[1], out[1], NULL, NULL), 0);
     cr_assert_eq(lines_init(&lines, &streams, 0, 1, false), 0);
+    descriptors = count_descriptors();
     start_serving(scratch_path(&dir, "in"));
 }
 
 static void tear_down(void)
 {
     hostfs_free(host);
+    cr_expect_leq(count_descriptors(), descriptors, "%u descriptors stay open", count_descriptors() - descriptors);
     streams_free(&streams);
     scratch_remove(&dir);
 }
@@ -599,11 +616,15 @@ Test(hostfs, attributes_are_set_of_files_and_of_names)
         {"mode", {.what = FILE_ATTR_MODE, .mode = 0640}, 0},
         {"times", {.what = FILE_ATTR_ATIME | FILE_ATTR_MTIME, .atime_s = 1000, .mtime_s = 2000}, 0},
         {"one time", {.what = FILE_ATTR_MTIME, .mtime_s = 3000}, 0},
+        {"the other time", {.what = FILE_ATTR_ATIME, .atime_s = 4000, .mtime_s = 5000}, 0},
+        {"more than a mode", {.what = FILE_ATTR_MODE, .mode = 07600}, 0},
         {"nothing", {0}, 0},
         {"owner", {.what = FILE_ATTR_UID, .uid = 1}, -N_EPERM},
         {"what there is not", {.what = 1u << 20}, -N_EINVAL},
     };
     uint64_t f = open_name("file", N_O_RDONLY);
+    uint32_t mode = 0644;
+    int64_t mtime_s = 0;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int by_name = 0; by_name < 2; by_name++) {
@@ -615,8 +636,10 @@ Test(hostfs, attributes_are_set_of_files_and_of_names)
             cr_expect_eq(ask(q), cases[i].expected, "%s: %d", cases[i].how, head.status);
             cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = f}), 0);
             const struct file_stat *st = (const void *)payload;
-            cr_expect(!(a->what & FILE_ATTR_MODE) || (st->mode & 0777) == a->mode, "%s", cases[i].how);
-            cr_expect(!(a->what & FILE_ATTR_MTIME) || st->mtime_s == a->mtime_s, "%s", cases[i].how);
+            mode = a->what & FILE_ATTR_MODE ? a->mode & 0777 : mode;
+            mtime_s = a->what & FILE_ATTR_MTIME ? a->mtime_s : mtime_s;
+            cr_expect_eq(st->mode & 07777, mode, "%s: %o", cases[i].how, (unsigned)st->mode);
+            cr_expect(mtime_s == 0 || st->mtime_s == mtime_s, "%s", cases[i].how);
         }
     cr_expect_eq(ask((struct ask){N_FSETATTR, .sfid = f, .data = "short", .bytes = 5}), -N_EPROTO);
     cr_expect_eq(
@@ -708,8 +731,14 @@ Test(hostfs, a_folder_that_cannot_be_served_is_named)
 
 Test(hostfs, names_are_made_moved_linked_and_removed)
 {
+    struct stat st;
+
     cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d/", .mode = 0755}), 0);
     cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "d", .mode = 0755}), -N_EEXIST);
+    cr_expect_eq(ask((struct ask){N_FMKDIR, .name = "sticky", .mode = 07711}), 0);
+    cr_assert_eq(stat(scratch_path(&dir, "in/sticky"), &st), 0);
+    cr_expect_eq(st.st_mode & 07777, 0711, "%o", (unsigned)st.st_mode);
+    cr_expect_eq(ask((struct ask){.type = N_FSYNCALL}), 0);
     cr_expect_eq(ask((struct ask){N_FRENAME, .name = "file", .name2 = "d/moved"}), 0);
     cr_expect(exists("in/d/moved"));
     cr_expect_eq(ask((struct ask){N_FLINK, .name = "d/moved", .name2 = "file"}), 0);
@@ -992,6 +1021,8 @@ Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
         uint32_t flags;
         int32_t expected;
     } steps[] = {
+        {"open itself", N_FOPEN, "/tmp", NULL, N_O_RDONLY, -N_EACCES},
+        {"write itself", N_FOPEN, "/tmp/", NULL, N_O_WRONLY, -N_EISDIR},
         {"open none", N_FOPEN, "/tmp/a", NULL, N_O_RDONLY, -N_ENOENT},
         {"make", N_FOPEN, "/tmp/a", NULL, N_O_RDWR | N_O_CREAT | N_O_EXCL, 0},
         {"make again", N_FOPEN, "tmp/a", NULL, N_O_RDWR | N_O_CREAT | N_O_EXCL, -N_EEXIST},
@@ -1000,6 +1031,10 @@ Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
         {"access none", N_FACCESS, "/tmp/b", NULL, 0, -N_ENOENT},
         {"rename", N_FRENAME, "/tmp/a", "/tmp/b", 0, 0},
         {"rename none", N_FRENAME, "/tmp/a", "/tmp/b", 0, -N_ENOENT},
+        {"rename below", N_FRENAME, "/tmp/b", "/tmp/c/d", 0, -N_ENOENT},
+        {"link text of a file", N_FREADLINK, "/tmp/b", NULL, 0, -N_EINVAL},
+        {"link text of none", N_FREADLINK, "/tmp/c", NULL, 0, -N_ENOENT},
+        {"link text of itself", N_FREADLINK, "/tmp", NULL, 0, -N_EINVAL},
         {"rename out", N_FRENAME, "/tmp/b", "/b", 0, -N_EXDEV},
         {"rename in", N_FRENAME, "/file", "/tmp/file", 0, -N_EXDEV},
         {"link", N_FLINK, "/tmp/b", "/tmp/c", 0, -N_EPERM},
