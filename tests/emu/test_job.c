@@ -5,6 +5,7 @@
 #include "emu/front/job.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <signal.h>
 
 #include "emu/front/front.h"
@@ -233,6 +234,63 @@ Test(job, the_machine_stops_when_the_last_has_ended)
     cr_expect_not(front_finished(front));
     all_exit(second);
     cr_expect(front_finished(front));
+}
+
+/* ---- Descriptors, and nodes that messages do not reach ---- */
+
+static unsigned count_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    cr_assert_not_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+Test(job, a_job_keeps_no_descriptor_whether_it_runs_or_is_refused)
+{
+    struct user u;
+    const struct job_program good = {.path = path, .argv = arguments, .argc = 1},
+                             bad = {.path = "/none", .argv = arguments, .argc = 1};
+    const struct job_program programs[][2] = {{good, good}, {bad, good}, {good, bad}};
+    struct job_options o = options_for(&u, 1, NULL, 2);
+    unsigned before = count_descriptors();
+
+    o.serve = dir.path;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        uint32_t id = 0;
+
+        o.program = programs[i];
+        int begun = front_begin_job(front, &o, &id, error, sizeof error);
+        cr_expect_eq(begun, i == 0 ? 0 : -1, "%s", error);
+        if (id) {
+            all_exit(id);
+            front_forget_job(front, id);
+        }
+        cr_expect_eq(count_descriptors(), before, "%u more", count_descriptors() - before);
+        cr_expect_neq(fcntl(STDIN_FILENO, F_GETFD), -1, "a descriptor that was never opened is closed");
+    }
+}
+
+Test(job, a_node_that_the_load_does_not_reach_is_told_once_by_the_programs_number)
+{
+    struct user a, b;
+    uint32_t second;
+
+    begin(&a, 1);
+    cr_assert_neq(second = begin(&b, 1), 0);
+    front_undeliverable(front, 3, TAG(N_LOAD_BEGIN, 0, 0), "", 0);
+    const char *told = text_at(b.err);
+    cr_expect(strstr(told, "prog can't be loaded: no path to node 1 works\n"), "%s", told);
+    cr_expect_eq(count_sent(N_KILL, 2), 1);
+    front_undeliverable(front, 3, TAG(N_KILL, 0, 0), "", 0);
+    cr_expect_str_eq(text_at(b.err), "", "why was told");
+    exits(2, second, 0, 0);
+    cr_expect(n_ended == 1 && ended[0] == second);
+    cr_expect_str_eq(text_at(a.err), "", "it is another's");
 }
 
 /* ---- Statuses ---- */
