@@ -7,10 +7,12 @@ NDEVICE_SRCS := libpio/ndevices/ioctl.c libpio/ndevices/mapped.c
 LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
-$(eval $(call host_test,libpio/test_layout,libpio/file/layout.c,))
-$(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS),))
-$(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS),))
-$(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS),))
+$(eval $(call host_test,libpio/test_layout,libpio/file/layout.c $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+
+$(eval $(call host_test,libpio/test_mapped,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
 
 PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_map,libpio/file/map.c $(PATTERN_TEST)))
@@ -21,7 +23,7 @@ $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 # Against Open MPI and HDF5, where they are installed
 SHELL_TESTS += tests/libpio/test_judges.sh
 
-$(eval $(call host_test,libpio/test_mapped,libpio/ndevices/mapped.c $(PATTERN_TEST)))
+$(eval $(call host_test,libpio/test_mapped_device,libpio/ndevices/mapped.c $(PATTERN_TEST)))
 
 # make check-patterns: random patterns and pairs under the sanitizers; PATTERN_ROUNDS= (default 100000)
 .PHONY: check-patterns

@@ -404,6 +404,8 @@ static void print_pio(const struct pio_description *d, uint64_t bytes)
     printf("PIO file\nbytes    %" PRIu64 "\nblock    %d\nvolumes ", bytes, d->map.block_bytes);
     for (int k = 0; k < d->map.disks; k++)
         printf(" %s", d->volume[k]);
+    if (d->map_text[0])
+        printf("\nmap      %s", d->map_text);
     putchar('\n');
 }
 

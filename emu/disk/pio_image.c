@@ -9,12 +9,16 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "libpio/map/pattern.h"
 
 struct pio_image_file {
     struct pio_volumes *volumes;
     struct pio_description description;
     uint32_t index[PIO_DISKS_MAX];           /* of the volumes, in `volumes` */
     struct volume_file *part[PIO_DISKS_MAX]; /* subfiles */
+    struct pattern *pattern;                 /* which volume has which byte */
+    struct pattern *whole;                   /* the file as one element */
+    struct plan *plan[PIO_DISKS_MAX];        /* what each volume has of it */
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(char *error, const char *format, ...)
@@ -120,7 +124,8 @@ static struct pio_image_file *file_new(struct pio_volumes *v)
 
 static bool say_the_same(const struct pio_description *a, const struct pio_description *b)
 {
-    if (a->map.disks != b->map.disks || a->map.block_bytes != b->map.block_bytes)
+    if (a->map.disks != b->map.disks || a->map.block_bytes != b->map.block_bytes ||
+        strcmp(a->map_text, b->map_text) != 0)
         return false;
     for (int k = 0; k < a->map.disks; k++)
         if (strcmp(a->volume[k], b->volume[k]) != 0)
@@ -159,6 +164,8 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
         result = find_volumes(f, error);
     for (int k = 0; result == 0 && k < f->description.map.disks; k++)
         result = open_part(f, k, path, &size[k], error);
+    if (result == 0)
+        result = make_plans(f, path, error);
     if (result < 0) {
         pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
         return -1;
@@ -168,21 +175,49 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
     return 0;
 }
 
-/* Calls move for each piece of a block. */
-static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
-                int (*move_piece)(struct volume_file *, uint64_t, char *, size_t, char *), char *error)
+/* Makes the plans of all volumes. */
+static int make_plans(struct pio_image_file *f, const char *path, char *error)
 {
-    while (n > 0) {
-        struct pio_place place = pio_map_locate(&f->description.map, (int64_t)offset);
-        size_t piece = n < (size_t)place.block_left_bytes ? n : (size_t)place.block_left_bytes;
+    const struct pio_map *map = &f->description.map;
+    int result = f->description.map_text[0] ? pio_map_make(f->description.map_text, &f->pattern)
+                                            : pattern_stripe(map->block_bytes, map->disks, &f->pattern);
 
-        if (move_piece(f->part[place.volume], (uint64_t)place.subfile_offset, buf, piece, error) < 0)
-            return -1;
-        offset += piece;
-        buf += piece;
-        n -= piece;
+    if (result == 0)
+        result = pattern_stripe(f->pattern->period, 1, &f->whole);
+    for (int k = 0; result == 0 && k < map->disks; k++)
+        result = plan_make(f->pattern, k, f->whole, 0, &f->plan[k]);
+    f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
+    return result < 0 ? fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
+}
+
+struct move { /* between a buffer and one subfile */
+    struct volume_file *part;
+    char *buf; /* of the logical file from `from` on */
+    int64_t from;
+    int (*piece)(struct volume_file *part, uint64_t offset, char *buf, size_t n, char *error);
+    char *error;
+    int result;
+};
+
+static bool move_run(void *ctx, const struct plan_run *run)
+{
+    struct move *m = ctx;
+
+    m->result = m->piece(m->part, (uint64_t)run->in[PLAN_A], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
+    return m->result == 0;
+}
+
+/* Calls piece for what each volume has of a range. */
+static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
+                int (*piece)(struct volume_file *, uint64_t, char *, size_t, char *), char *error)
+{
+    struct move m = {.buf = buf, .from = (int64_t)offset, .piece = piece, .error = error};
+
+    for (int k = 0; m.result == 0 && k < f->description.map.disks; k++) {
+        m.part = f->part[k];
+        plan_runs(f->plan[k], m.from, m.from + (int64_t)n, move_run, &m);
     }
-    return 0;
+    return m.result;
 }
 
 static int read_piece(struct volume_file *f, uint64_t offset, char *buf, size_t n, char *error)
@@ -216,6 +251,8 @@ int pio_image_new(struct pio_volumes *v, const struct pio_description *descripti
         if (result == 0)
             result = volume_file_new(volume, &f->part[k], error);
     }
+    if (result == 0)
+        result = make_plans(f, "", error);
     if (result < 0) {
         pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
         return -1;
@@ -274,9 +311,16 @@ int pio_image_close(struct pio_image_file *f, char *error)
 
     if (!f)
         return 0;
-    for (int k = 0; k < PIO_DISKS_MAX; k++)
+    for (int k = 0; k < PIO_DISKS_MAX; k++) {
         if (volume_file_close(f->part[k], result == 0 ? error : ignored) < 0)
             result = -1;
+        if (f->plan[k])
+            plan_free(f->plan[k]);
+    }
+    if (f->whole)
+        pattern_free(f->whole);
+    if (f->pattern)
+        pattern_free(f->pattern);
     free(f);
     return result;
 }

@@ -5,18 +5,23 @@
  *   volume 0        | block 0 | block D | block 2D | ...                subfile offset of block b: (b / D) * B
  *   volume 1        | block 1 | block D+1 | ...                         volume of block b:          b mod D
  *
- * Offsets and sizes are in bytes and >= 0. Everything here is a function of its arguments.
+ * That is the pattern "cyclic B D" of <pattern.h>, computed without it. Offsets and sizes are in bytes and >= 0. Everything here is a function of its arguments.
  */
 #ifndef PIO_MAP_H
 #define PIO_MAP_H
 
 #include <stdint.h>
 
+#include "libpio/map/pattern.h"
+
 #define PIO_OFFSET_MAX (INT64_MAX / 2) /* highest logical offset; sums of two offsets do not overflow */
 
 struct pio_map {
     int disks;       /* D >= 1 */
     int block_bytes; /* B >= 1 */
+    /* Of a file with another map than stripes: which volume has which byte. Then B is only the length of a request, and all but
+     * pio_map_locate go by the pattern. NULL: stripes. */
+    const struct pattern *pattern;
 };
 
 struct pio_place {
@@ -25,7 +30,7 @@ struct pio_place {
     int block_left_bytes;   /* from the byte to the end of its block: 1 .. B */
 };
 
-/* Place of the logical byte at `offset`. */
+/* Place of the logical byte at `offset`. Of stripes only. */
 struct pio_place pio_map_locate(const struct pio_map *map, int64_t offset);
 
 /* Logical offset of a subfile's byte: the inverse of pio_map_locate. PIO_OFFSET_MAX if it lies beyond that. */

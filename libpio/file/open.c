@@ -80,12 +80,31 @@ static int close_subfiles(struct pio_file *file, int *volume)
 
 static void free_file(struct pio_file *file)
 {
+    for (int k = 0; file->subfile && k < file->description.map.disks; k++)
+        plan_free(file->subfile[k].plan);
+    pattern_free((struct pattern *)file->description.map.pattern);
     pio_queue_free(&file->queue);
     free(file->comm);
     free(file->subfile);
     free(file);
 }
 
+/* Of a file with a map: plans what each subfile has of the file. */
+static int plan_subfiles(struct pio_file *file)
+{
+    const struct pattern *map = file->description.map.pattern;
+    struct pattern *whole;
+
+    int error = pattern_stripe(map->period, 1, &whole);
+    if (error)
+        return error;
+    for (int k = 0; k < map->elements && !error; k++)
+        error = plan_make(whole, 0, map, k, &file->subfile[k].plan);
+    pattern_free(whole);
+    return error;
+}
+
+/* Makes the entry, which owns the description's pattern then; on an error it stays the caller's. */
 static int new_file(const struct pio_description *description, const char *name, int flags, int buffers,
                     struct pio_file **file)
 {
@@ -101,9 +120,13 @@ static int new_file(const struct pio_description *description, const char *name,
     f->comm_bytes = PIO_ACK_HEADER_BYTES + description->map.block_bytes;
     f->comm = malloc(f->comm_bytes);
     f->subfile = calloc(disks, sizeof *f->subfile);
-    if (!f->comm || !f->subfile || pio_queue_init(&f->queue, disks * buffers) < 0) {
+    int error = !f->comm || !f->subfile || pio_queue_init(&f->queue, disks * buffers) < 0 ? -ENOMEM : 0;
+    if (!error && description->map.pattern)
+        error = plan_subfiles(f);
+    if (error) {
+        f->description.map.pattern = NULL;
         free_file(f);
-        return -ENOMEM;
+        return error;
     }
     for (int k = 0; k < disks; k++)
         f->subfile[k].fd = -1;
@@ -140,7 +163,7 @@ static bool names_volume(const struct pio_description *description, const char *
 }
 
 /* What an open comes to. */
-struct plan {
+struct opening {
     struct pio_description description;
     struct pio_survey survey;
     bool exists;       /* a description was found */
@@ -148,75 +171,107 @@ struct plan {
 };
 
 /* The layout of the file that is there, or of the one to be made. */
-static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout, struct plan *plan)
+static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout,
+                         struct opening *opening)
 {
-    int error = pio_store_find(name, layout, &plan->description);
+    int error = pio_store_find(name, layout, &opening->description);
 
-    plan->exists = !error;
-    if (plan->exists)
-        return (flags & O_CREAT) && (flags & O_EXCL) ? -EEXIST : pio_layout_compare(layout, &plan->description);
+    opening->exists = !error;
+    if (opening->exists)
+        return (flags & O_CREAT) && (flags & O_EXCL) ? -EEXIST : pio_layout_compare(layout, &opening->description);
     if (error != -ENOENT || !(flags & O_CREAT))
         return error;
-    pio_layout_complete(layout, &plan->description);
-    return name->volume[0] && !names_volume(&plan->description, name->volume) ? -EINVAL : 0;
+    pio_layout_complete(layout, &opening->description);
+    return name->volume[0] && !names_volume(&opening->description, name->volume) ? -EINVAL : 0;
 }
 
 /* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file with data
  * has been whole before: a part that is missing is lost, and is not made again. */
-static int settle_parts(const char *name, int flags, mode_t mode, struct plan *plan)
+static int settle_parts(const char *name, int flags, mode_t mode, struct opening *opening)
 {
-    const struct pio_survey *survey = &plan->survey;
+    const struct pio_survey *survey = &opening->survey;
     bool create = flags & O_CREAT, exclusive = create && (flags & O_EXCL);
     char path[PIO_PATH_MAX_BYTES];
 
-    int error = pio_store_survey(name, &plan->description, &plan->survey);
+    int error = pio_store_survey(name, &opening->description, &opening->survey);
     if (error)
         return error;
-    plan->subfile_flags = flags & ~(O_EXCL | O_APPEND); /* every request names its own offset in the subfile */
+    opening->subfile_flags = flags & ~(O_EXCL | O_APPEND); /* every request names its own offset in the subfile */
     if (exclusive || (create && survey->missing >= 0 && survey->bytes == 0))
-        return pio_store_describe(name, &plan->description, mode, exclusive);
-    plan->subfile_flags &= ~O_CREAT;
+        return pio_store_describe(name, &opening->description, mode, exclusive);
+    opening->subfile_flags &= ~O_CREAT;
     if (survey->missing < 0)
         return 0;
-    pio_path(path, plan->description.volume[survey->missing], name, "");
+    pio_path(path, opening->description.volume[survey->missing], name, "");
     return pio_fail_at(path, -ENOENT);
 }
 
-static int settle(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
-                  struct plan *plan)
+/* Makes the pattern of a file with a map. */
+static int make_map(const char *name, struct opening *opening)
 {
-    int error = settle_layout(name, flags, layout, plan);
+    char path[PIO_PATH_MAX_BYTES];
+    struct pattern *pattern;
 
-    if (!error && pio_layout_buffers(layout) > PIO_IN_FLIGHT_MAX / plan->description.map.disks)
+    int error = pio_map_make(opening->description.map_text, &pattern);
+    if (!error && pattern->elements != opening->description.map.disks) {
+        pattern_free(pattern);
         error = -EINVAL;
-    return error ? error : settle_parts(name->name, flags, mode, plan);
+    }
+    if (!error) {
+        opening->description.map.pattern = pattern;
+        return 0;
+    }
+    pio_path(path, opening->description.volume[0], name, ".pio");
+    return pio_fail_at(path, error == -EINVAL ? -EPROTO : error);
+}
+
+static void drop_map(struct opening *opening)
+{
+    pattern_free((struct pattern *)opening->description.map.pattern);
+    opening->description.map.pattern = NULL;
+}
+
+static int settle(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                  struct opening *opening)
+{
+    int error = settle_layout(name, flags, layout, opening);
+
+    if (!error && opening->description.map_text[0])
+        error = make_map(name->name, opening);
+    if (!error && pio_layout_buffers(layout) > PIO_IN_FLIGHT_MAX / opening->description.map.disks)
+        error = -EINVAL;
+    return error ? error : settle_parts(name->name, flags, mode, opening);
 }
 
 /* Parts that do not fit together may have been seen at different moments of another process's creation or removal of the file.
  * If they do not fit at a second look either, the file is damaged. */
 static int settle_twice(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
-                        struct plan *plan)
+                        struct opening *opening)
 {
-    int error = settle(name, flags, mode, layout, plan);
+    int error = settle(name, flags, mode, layout, opening);
 
-    if (error == -EPROTO || (error == -ENOENT && (plan->exists || (flags & O_CREAT))))
-        error = settle(name, flags, mode, layout, plan);
+    if (error == -EPROTO || (error == -ENOENT && (opening->exists || (flags & O_CREAT)))) {
+        drop_map(opening);
+        error = settle(name, flags, mode, layout, opening);
+    }
     return error;
 }
 
 static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                      struct pio_file **file)
 {
-    struct plan plan;
+    struct opening opening = {0};
     int volume;
 
-    int error = settle_twice(name, flags, mode, layout, &plan);
+    int error = settle_twice(name, flags, mode, layout, &opening);
     if (!error)
-        error = new_file(&plan.description, name->name, flags, pio_layout_buffers(layout), file);
-    if (error)
+        error = new_file(&opening.description, name->name, flags, pio_layout_buffers(layout), file);
+    if (error) {
+        drop_map(&opening);
         return error;
-    (*file)->known_bytes = flags & O_TRUNC ? 0 : plan.survey.bytes;
-    error = open_subfiles(*file, plan.subfile_flags, mode);
+    }
+    (*file)->known_bytes = flags & O_TRUNC ? 0 : opening.survey.bytes;
+    error = open_subfiles(*file, opening.subfile_flags, mode);
     if (error) {
         close_subfiles(*file, &volume);
         free_file(*file);

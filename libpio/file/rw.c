@@ -15,6 +15,10 @@
  * byte before the gap, and from then on only blocks below it are issued. Those are whole blocks, so the proof
  * above holds. When the queue is empty everything below the limit has been moved, whatever the order of the
  * acknowledgements was: the limit is the result.
+ *
+ * Files with a map of another kind. Between two bytes of the file a subfile has one piece, as it has its bytes in the file's
+ * order. So a transfer is one range of each subfile: requests of at most B bytes, C under way at every volume as above.
+ * The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +77,50 @@ static int issue_request(struct pio_transfer *t, int64_t position)
     return bytes;
 }
 
+/* The part of the file in which the bytes of a request lie: from the first to behind the last. */
+struct part {
+    int64_t from, to;
+};
+
+static struct part part_of(const struct pio_file *file, int volume, int64_t subfile_offset, int64_t bytes)
+{
+    const struct pio_map *map = &file->description.map;
+
+    return (struct part){pio_map_logical(map, volume, subfile_offset),
+                         pio_map_logical(map, volume, subfile_offset + bytes - 1) + 1};
+}
+
+/* Of a file with a map: issues the next request to volume k, if there is anything left for it. */
+static void issue_part(struct pio_transfer *t, int k)
+{
+    struct pio_file *file = t->file;
+    struct pio_subfile *subfile = &file->subfile[k];
+    int64_t at = subfile->next, block_bytes = file->description.map.block_bytes;
+    int64_t end = pio_map_subfile_bytes(&file->description.map, k, t->start + t->limit);
+    int error;
+
+    if (end > at - at % block_bytes + block_bytes)
+        end = at - at % block_bytes + block_bytes;
+    if (at >= end)
+        return;
+    subfile->next = end;
+    struct part part = part_of(file, k, at, end - at);
+    if (t->op == PIO_OP_READ) {
+        error = pio_transport->read_start(subfile->fd, at, end - at);
+    } else {
+        plan_gather(subfile->plan, part.from, part.to, file->comm, t->buffer, t->start);
+        error = pio_transport->write_start(subfile->fd, at, file->comm, end - at);
+    }
+    if (error < 0)
+        lower_limit(t, part.from - t->start, k, error);
+    else
+        pio_queue_append(&file->queue, &(struct pio_request){.node = subfile->node,
+                                                             .volume = k,
+                                                             .bytes = end - at,
+                                                             .position = part.from - t->start,
+                                                             .subfile_offset = at});
+}
+
 /* READ ACK FROM I/O NODES: waits for any, finds its request and takes it out of the queue. */
 static int await_ack(struct pio_transfer *t, struct pio_ack *ack, struct pio_request *request)
 {
@@ -89,7 +137,13 @@ static void finish_read(struct pio_transfer *t, const struct pio_request *reques
     struct pio_subfile *subfile = &t->file->subfile[request->volume];
     int64_t end_bytes = request->subfile_offset + ack->status;
 
-    memcpy(t->buffer + request->position, ack->data, ack->status);
+    if (!subfile->plan) {
+        memcpy(t->buffer + request->position, ack->data, ack->status);
+    } else if (ack->status > 0) {
+        struct part part = part_of(t->file, request->volume, request->subfile_offset, ack->status);
+
+        plan_scatter(subfile->plan, part.from, part.to, t->buffer, t->start, ack->data);
+    }
     if (ack->status < request->bytes && end_bytes < subfile->ended_bytes)
         subfile->ended_bytes = end_bytes;
 }
@@ -102,7 +156,8 @@ static void finish_write(struct pio_transfer *t, const struct pio_request *reque
     if (ack->status > 0 && end_bytes > subfile->wrote_bytes)
         subfile->wrote_bytes = end_bytes;
     if (ack->status < request->bytes) /* vertex/contract/proto.h: a short count means that the volume is full */
-        lower_limit(t, request->position + ack->status, request->volume, -ENOSPC);
+        lower_limit(t, pio_map_logical(&t->file->description.map, request->volume, end_bytes) - t->start,
+                    request->volume, -ENOSPC);
 }
 
 static void finish_request(struct pio_transfer *t, const struct pio_request *request, const struct pio_ack *ack)
@@ -125,9 +180,17 @@ static void issue_first_rounds(struct pio_transfer *t)
     int disks = t->file->description.map.disks;
     int64_t position = 0;
 
+    if (!t->file->description.map.pattern) {
+        for (int c = 0; c < t->file->buffers; c++)
+            for (int k = 0; k < disks && position < t->limit; k++)
+                position += issue_request(t, position);
+        return;
+    }
+    for (int k = 0; k < disks; k++)
+        t->file->subfile[k].next = pio_map_subfile_bytes(&t->file->description.map, k, t->start);
     for (int c = 0; c < t->file->buffers; c++)
-        for (int k = 0; k < disks && position < t->limit; k++)
-            position += issue_request(t, position);
+        for (int k = 0; k < disks; k++)
+            issue_part(t, k);
 }
 
 /* Issues the next block of the volume that a request has just left, unless nothing lies there. */
@@ -138,7 +201,11 @@ static void issue_next(struct pio_transfer *t, const struct pio_request *done)
     int64_t blocks_on = (int64_t)map->disks * file->buffers - 1;
     int64_t position = done->position + done->bytes + map->block_bytes * blocks_on;
 
-    if (position < t->limit && file->subfile[done->volume].ended_bytes == INT64_MAX)
+    if (file->subfile[done->volume].ended_bytes != INT64_MAX)
+        return;
+    if (map->pattern)
+        issue_part(t, done->volume);
+    else if (position < t->limit)
         issue_request(t, position);
 }
 
@@ -176,9 +243,37 @@ static bool any_subfile_ended(const struct pio_file *file)
     return false;
 }
 
+static bool clear_run(void *ctx, const struct plan_run *run)
+{
+    struct pio_transfer *t = ctx;
+
+    memset(t->buffer + run->file - t->start, 0, run->bytes);
+    return true;
+}
+
+/* Of a file with a map: zeros for what lies below the limit, but beyond its subfile's end. */
+static void fill_holes_of_map(struct pio_transfer *t)
+{
+    const struct pio_map *map = &t->file->description.map;
+
+    for (int k = 0; k < map->disks; k++) {
+        struct pio_subfile *subfile = &t->file->subfile[k];
+        int64_t first = pio_map_subfile_bytes(map, k, t->start);
+
+        if (first < subfile->ended_bytes)
+            first = subfile->ended_bytes;
+        if (first < pio_map_subfile_bytes(map, k, t->start + t->limit))
+            plan_runs(subfile->plan, pio_map_logical(map, k, first), t->start + t->limit, clear_run, t);
+    }
+}
+
 /* Zeros for what lies below the limit, but beyond its subfile's end. */
 static void fill_holes(struct pio_transfer *t)
 {
+    if (t->file->description.map.pattern) {
+        fill_holes_of_map(t);
+        return;
+    }
     for (int64_t position = 0; position < t->limit;) {
         struct pio_place place = pio_map_locate(&t->file->description.map, t->start + position);
         int64_t left_bytes = t->limit - position;

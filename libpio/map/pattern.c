@@ -194,7 +194,11 @@ int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
 
     if (!set->ascending || set->bytes == 0 || offset < 0)
         return -EINVAL;
-    return p->displacement + offset / set->bytes * p->period + falls_select(set, offset % set->bytes);
+    int64_t periods;
+    if (__builtin_mul_overflow(offset / set->bytes, p->period, &periods) ||
+        periods > PATTERN_OFFSET_MAX - p->displacement - p->period)
+        return -EOVERFLOW;
+    return p->displacement + periods + falls_select(set, offset % set->bytes);
 }
 
 /* ---- Checking ---- */

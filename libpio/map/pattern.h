@@ -144,7 +144,7 @@ int pattern_check(const struct pattern *p, char *why);
 
 /* Which element has file byte x >= displacement, and where: *offset in the element's space. -EINVAL below it. */
 int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset);
-/* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not. */
+/* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not, -EOVERFLOW. */
 int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset);
 
 /* The common bytes of two elements, from the larger displacement on. Places in `body` are those of its first period. */

@@ -1,6 +1,6 @@
 /*
- * Parallel files. Volumes are df00, df01, ...; the second and third argument, where a case has them, are the number of
- * disks and the block size.
+ * Parallel files. Volumes are df00, df01, ...; the arguments behind a case's name are the number of disks, the block size, the
+ * buffers, a seed and a map, as far as a case has them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,10 @@ static long argument(int i, long otherwise)
 
 static struct pio_layout chosen_layout(void)
 {
-    return (struct pio_layout){.disks = argument(0, 4), .block_size = argument(1, 4096), .buffers = argument(2, 2)};
+    return (struct pio_layout){.disks = argument(0, 4),
+                               .block_size = argument(1, 4096),
+                               .buffers = argument(2, 2),
+                               .map = test_argc > 4 ? test_argv[4] : NULL};
 }
 
 static int open_pio(const char *name, int flags)

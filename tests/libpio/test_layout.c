@@ -19,19 +19,19 @@ struct check_case {
 
 static const struct check_case check_cases[] = {
     {"all defaults", {0}, 0},
-    {"everything stated", {3, 4096, 1, three}, 0},
-    {"limits", {PIO_DISKS_MAX, PIO_BLOCK_BYTES_MAX, PIO_IN_FLIGHT_MAX / PIO_DISKS_MAX, NULL}, 0},
-    {"negative disks", {-1, 0, 0, NULL}, -EINVAL},
-    {"too many disks", {PIO_DISKS_MAX + 1, 0, 0, NULL}, -EINVAL},
-    {"negative block", {0, -4096, 0, NULL}, -EINVAL},
-    {"block larger than a message", {0, PIO_BLOCK_BYTES_MAX + 1, 0, NULL}, -EINVAL},
-    {"negative buffers", {0, 0, -1, NULL}, -EINVAL},
-    {"too many in flight", {8, 0, PIO_IN_FLIGHT_MAX / 8 + 1, NULL}, -EINVAL},
-    {"a volume twice", {3, 0, 0, twice}, -EINVAL},
-    {"a slash in a volume's name", {3, 0, 0, slash}, -EINVAL},
-    {"an empty name", {3, 0, 0, empty}, -EINVAL},
-    {"a name of 16 characters", {3, 0, 0, longer}, -EINVAL},
-    {"no name", {3, 0, 0, missing}, -EINVAL},
+    {"everything stated", {3, 4096, 1, three, NULL}, 0},
+    {"limits", {PIO_DISKS_MAX, PIO_BLOCK_BYTES_MAX, PIO_IN_FLIGHT_MAX / PIO_DISKS_MAX, NULL, NULL}, 0},
+    {"negative disks", {-1, 0, 0, NULL, NULL}, -EINVAL},
+    {"too many disks", {PIO_DISKS_MAX + 1, 0, 0, NULL, NULL}, -EINVAL},
+    {"negative block", {0, -4096, 0, NULL, NULL}, -EINVAL},
+    {"block larger than a message", {0, PIO_BLOCK_BYTES_MAX + 1, 0, NULL, NULL}, -EINVAL},
+    {"negative buffers", {0, 0, -1, NULL, NULL}, -EINVAL},
+    {"too many in flight", {8, 0, PIO_IN_FLIGHT_MAX / 8 + 1, NULL, NULL}, -EINVAL},
+    {"a volume twice", {3, 0, 0, twice, NULL}, -EINVAL},
+    {"a slash in a volume's name", {3, 0, 0, slash, NULL}, -EINVAL},
+    {"an empty name", {3, 0, 0, empty, NULL}, -EINVAL},
+    {"a name of 16 characters", {3, 0, 0, longer, NULL}, -EINVAL},
+    {"no name", {3, 0, 0, missing, NULL}, -EINVAL},
 };
 
 Test(layout, is_checked_before_use)
@@ -62,19 +62,19 @@ struct compare_case {
 /* against D = 3, B = 4096, volumes `three` */
 static const struct compare_case compare_cases[] = {
     {"nothing stated", {0}, 0},
-    {"the same", {3, 4096, 7, three}, 0},
-    {"only buffers", {0, 0, 5, NULL}, 0},
-    {"other disks", {4, 0, 0, NULL}, -EINVAL},
-    {"other block", {0, 8192, 0, NULL}, -EINVAL},
-    {"other volumes", {3, 0, 0, (const char *const[]){"df00", "df02", "scratch.1"}}, -EINVAL},
-    {"volumes without disks means eight", {0, 0, 0, three}, -EINVAL},
+    {"the same", {3, 4096, 7, three, NULL}, 0},
+    {"only buffers", {0, 0, 5, NULL, NULL}, 0},
+    {"other disks", {4, 0, 0, NULL, NULL}, -EINVAL},
+    {"other block", {0, 8192, 0, NULL, NULL}, -EINVAL},
+    {"other volumes", {3, 0, 0, (const char *const[]){"df00", "df02", "scratch.1"}, NULL}, -EINVAL},
+    {"volumes without disks means eight", {0, 0, 0, three, NULL}, -EINVAL},
 };
 
 Test(layout, agrees_with_a_file_in_what_is_stated)
 {
     struct pio_description d;
 
-    pio_layout_complete(&(struct pio_layout){3, 4096, 0, three}, &d);
+    pio_layout_complete(&(struct pio_layout){3, 4096, 0, three, NULL}, &d);
     for (size_t i = 0; i < sizeof compare_cases / sizeof compare_cases[0]; i++)
         cr_expect_eq(pio_layout_compare(&compare_cases[i].layout, &d), compare_cases[i].result, "%s",
                      compare_cases[i].name);
@@ -85,7 +85,7 @@ Test(description, is_readable_text)
     char text[PIO_DESCRIPTION_MAX_BYTES];
     struct pio_description d;
 
-    pio_layout_complete(&(struct pio_layout){3, 4096, 0, three}, &d);
+    pio_layout_complete(&(struct pio_layout){3, 4096, 0, three, NULL}, &d);
     pio_description_format(&d, 2, text);
     cr_expect_str_eq(text, "pio 1\nblock 4096\ndisks 3\nindex 2\nvolumes df02 df00 scratch.1\nend\n");
 }
@@ -97,7 +97,7 @@ Test(description, says_what_was_written)
     int index;
 
     for (int disks = 1; disks <= PIO_DISKS_MAX; disks += 51) {
-        pio_layout_complete(&(struct pio_layout){disks, 1 + 4095 * disks, 0, NULL}, &d);
+        pio_layout_complete(&(struct pio_layout){disks, 1 + 4095 * disks, 0, NULL, NULL}, &d);
         size_t n = pio_description_format(&d, disks / 2, text);
         memset(&again, 0, sizeof again);
         cr_assert_eq(pio_description_parse(text, n, &again, &index), 0, "%d disks", disks);

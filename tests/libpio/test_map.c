@@ -13,15 +13,15 @@ struct locate_case {
 };
 
 static const struct locate_case locate_cases[] = {
-    {"first byte", {8, 16384}, 0, {0, 0, 16384}},
-    {"last byte of block 0", {8, 16384}, 16383, {0, 16383, 1}},
-    {"first byte of block 1", {8, 16384}, 16384, {1, 0, 16384}},
-    {"last volume", {8, 16384}, 7 * 16384 + 5, {7, 5, 16379}},
-    {"second row", {8, 16384}, 8 * 16384, {0, 16384, 16384}},
-    {"middle of block 10", {8, 4096}, 10 * 4096 + 100, {2, 4196, 3996}},
-    {"one volume is a plain file", {1, 4096}, 5 * 4096 + 7, {0, 5 * 4096 + 7, 4089}},
-    {"blocks of one byte", {3, 1}, 7, {1, 2, 1}},
-    {"beyond 32 bits", {8, 16384}, 1ll << 40, {0, 1ll << 37, 16384}},
+    {"first byte", {8, 16384, NULL}, 0, {0, 0, 16384}},
+    {"last byte of block 0", {8, 16384, NULL}, 16383, {0, 16383, 1}},
+    {"first byte of block 1", {8, 16384, NULL}, 16384, {1, 0, 16384}},
+    {"last volume", {8, 16384, NULL}, 7 * 16384 + 5, {7, 5, 16379}},
+    {"second row", {8, 16384, NULL}, 8 * 16384, {0, 16384, 16384}},
+    {"middle of block 10", {8, 4096, NULL}, 10 * 4096 + 100, {2, 4196, 3996}},
+    {"one volume is a plain file", {1, 4096, NULL}, 5 * 4096 + 7, {0, 5 * 4096 + 7, 4089}},
+    {"blocks of one byte", {3, 1, NULL}, 7, {1, 2, 1}},
+    {"beyond 32 bits", {8, 16384, NULL}, 1ll << 40, {0, 1ll << 37, 16384}},
 };
 
 Test(map, locates_bytes_by_the_striping_rule)
@@ -57,7 +57,7 @@ static const struct size_case size_cases[] = {
 
 Test(map, splits_a_size_over_the_subfiles_and_back)
 {
-    static const struct pio_map map = {3, 10};
+    static const struct pio_map map = {3, 10, NULL};
 
     for (size_t i = 0; i < sizeof size_cases / sizeof size_cases[0]; i++) {
         const struct size_case *c = &size_cases[i];
@@ -70,7 +70,7 @@ Test(map, splits_a_size_over_the_subfiles_and_back)
 
 Test(map, takes_the_size_from_the_volume_that_reaches_furthest)
 {
-    static const struct pio_map map = {3, 10};
+    static const struct pio_map map = {3, 10, NULL};
 
     cr_expect_eq(pio_map_logical_bytes(&map, (int64_t[]){0, 0, 1}), 21, "only the last volume has a byte");
     cr_expect_eq(pio_map_logical_bytes(&map, (int64_t[]){0, 15, 0}), 45, "second row of the middle volume");
@@ -79,7 +79,7 @@ Test(map, takes_the_size_from_the_volume_that_reaches_furthest)
 
 Test(map, stays_within_its_range_for_an_absurd_subfile)
 {
-    static const struct pio_map map = {256, 1 << 20};
+    static const struct pio_map map = {256, 1 << 20, NULL};
 
     cr_expect_eq(pio_map_logical_end(&map, 255, INT64_MAX), PIO_OFFSET_MAX + 1);
 }
@@ -133,7 +133,7 @@ Test(map, counts_in_a_subfile_exactly_the_bytes_that_are_located_there)
 {
     for (int disks = 1; disks <= 4; disks++)
         for (int block_bytes = 1; block_bytes <= 5; block_bytes++) {
-            struct pio_map map = {disks, block_bytes};
+            struct pio_map map = {disks, block_bytes, NULL};
             int64_t count[4] = {0};
 
             for (int64_t offset = 0; offset < 64; offset++) {

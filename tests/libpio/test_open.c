@@ -8,7 +8,7 @@
 #include "libpio/file/pio.h"
 #include "tests/libpio/fake.h"
 
-static const struct pio_layout small = {3, 4, 2, NULL};
+static const struct pio_layout small = {3, 4, 2, NULL, NULL};
 
 static void set_up(void)
 {
@@ -59,7 +59,7 @@ Test(open, takes_the_layout_from_the_file)
     int pfd = pio_open("/f", O_RDONLY);
     expect_data(pfd, "by its description");
     pio_close(pfd);
-    pfd = pio_open_layout("/f", O_RDONLY, 0, &(struct pio_layout){3, 4, 5, NULL});
+    pfd = pio_open_layout("/f", O_RDONLY, 0, &(struct pio_layout){3, 4, 5, NULL, NULL});
     expect_data(pfd, "with another number of buffers");
 }
 
@@ -79,11 +79,12 @@ Test(open, refuses_another_layout_than_the_files)
     static const char *const others[] = {"df02", "df01", "df00"};
 
     create_with_data("/f", &small);
-    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){4, 4, 2, NULL}), EINVAL, "", "D");
-    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 8, 2, NULL}), EINVAL, "", "B");
-    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 4, 2, others}), EINVAL, "", "volumes");
-    expect_failure(pio_open_layout("/f", O_RDWR | O_CREAT | O_TRUNC, 0644, &(struct pio_layout){2, 4, 2, NULL}), EINVAL,
-                   "", "truncation does not change the layout");
+    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){4, 4, 2, NULL, NULL}), EINVAL, "", "D");
+    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 8, 2, NULL, NULL}), EINVAL, "", "B");
+    expect_failure(pio_open_layout("/f", O_RDWR, 0, &(struct pio_layout){3, 4, 2, others, NULL}), EINVAL, "",
+                   "volumes");
+    expect_failure(pio_open_layout("/f", O_RDWR | O_CREAT | O_TRUNC, 0644, &(struct pio_layout){2, 4, 2, NULL, NULL}),
+                   EINVAL, "", "truncation does not change the layout");
     expect_data(pio_open("/f", O_RDONLY), "unharmed");
     cr_expect_eq(fake_counts()->open_files, 3, "only the last open's");
 }
@@ -91,7 +92,7 @@ Test(open, refuses_another_layout_than_the_files)
 Test(open, finds_a_file_on_other_volumes_when_told_where)
 {
     static const char *const names[] = {"df06", "df01", "df04"};
-    const struct pio_layout layout = {3, 4, 1, names};
+    const struct pio_layout layout = {3, 4, 1, names, NULL};
 
     create_with_data("/f", &layout);
     cr_expect_eq(fake_get_file("//df06/f", NULL, 0), 12, "first volume");
@@ -161,7 +162,7 @@ Test(open, refuses_bad_names_and_flags)
         cr_expect_eq(errno, refusals[i].error, "%s: %s", refusals[i].what, strerror(errno));
     }
     cr_expect(pio_open(NULL, O_RDONLY) == -1 && errno == ENOENT, "no name");
-    cr_expect(pio_open_layout("/g", O_RDWR | O_CREAT, 0644, &(struct pio_layout){-1, 0, 0, NULL}) == -1 &&
+    cr_expect(pio_open_layout("/g", O_RDWR | O_CREAT, 0644, &(struct pio_layout){-1, 0, 0, NULL, NULL}) == -1 &&
                   errno == EINVAL,
               "bad layout");
     cr_expect_eq(fake_count_files(), files, "nothing was made");
@@ -285,7 +286,7 @@ Test(creation, exclusively_by_two_nodes_at_once_succeeds_for_one)
 
 static void create_otherwise_meanwhile(void)
 {
-    others_pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){3, 8, 2, NULL});
+    others_pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){3, 8, 2, NULL, NULL});
     others_errno = errno;
 }
 
@@ -309,7 +310,7 @@ Test(creation, makes_nothing_when_a_volume_does_not_exist)
     fake_remove_volume(5);
     expect_failure(pio_open("/f", O_RDWR | O_CREAT, 0644), ENOENT, "//df05/", "eight volumes");
     cr_expect_eq(fake_count_files(), 0);
-    cr_expect(pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){5, 0, 0, NULL}) >= 0, "five");
+    cr_expect(pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){5, 0, 0, NULL, NULL}) >= 0, "five");
 }
 
 Test(creation, that_was_interrupted_can_be_completed)
@@ -442,7 +443,7 @@ Test(unlink, leaves_nothing)
     cr_expect_eq(fake_count_files(), 6, "the other file's");
     cr_expect(pio_open("/f", O_RDONLY) == -1 && errno == ENOENT);
     cr_expect(pio_unlink("/f") == -1 && errno == ENOENT, "twice");
-    create("/f", &(struct pio_layout){2, 8, 1, NULL});
+    create("/f", &(struct pio_layout){2, 8, 1, NULL, NULL});
     cr_expect_eq(pio_unlink("//df01/f"), 0, "looked for on one volume");
 }
 

@@ -79,7 +79,7 @@ TestSuite(rw, .init = set_up);
 
 static int open_file(int flags, int disks, int block, int buffers)
 {
-    struct pio_layout layout = {disks, block, buffers, NULL};
+    struct pio_layout layout = {disks, block, buffers, NULL, NULL};
     int pfd = pio_open_layout("/f", flags, 0644, &layout);
 
     cr_assert(pfd >= 0, "open: %s at %s", strerror(errno), pio_failed_path());
@@ -237,7 +237,7 @@ static int choose_and_check_in_flight(int options)
 
 static void watch(int disks, int block, int buffers, int start, int bytes)
 {
-    watched_map = (struct pio_map){disks, block};
+    watched_map = (struct pio_map){disks, block, NULL};
     watched_buffers = buffers;
     watched_start = start;
     watched_bytes = bytes;

@@ -12,7 +12,7 @@ static int pfd;
 static void set_up(void)
 {
     fake_reset();
-    pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){3, 4, 2, NULL});
+    pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){3, 4, 2, NULL, NULL});
     cr_assert(pfd >= 0);
     cr_assert_eq(pio_write(pfd, "0123456789abcdefghijklmnopqrstuvwxyz", 30), 30);
 }

@@ -14,7 +14,7 @@ TestSuite(pio, .timeout = 90);
 
 static const struct pio_case {
     const char *dim, *name;
-    const char *args[4]; /* disks, bytes of a block, buffers, seed */
+    const char *args[5]; /* disks, bytes of a block, buffers, seed, map */
     int kilobytes;
 } pio_cases[] = {
     {"0", "like one file", {"4", "4096", "2", "1"}, 1024},
@@ -37,6 +37,13 @@ static const struct pio_case {
     {"0", "a full volume", {"3", "1000", "3"}, 400},
     {"3", "all nodes, one file", {"4", "4096"}, 1024},
     {"2", "all nodes, one file", {"3", "777", "1"}, 1024},
+    {"0", "like one file", {"4", "4096", "2", "8", "array 100x150x8 block,cyclic(7) on 2x2"}, 1024},
+    {"0", "like one file", {"3", "1000", "1", "9", "(0,999,-,1)(1000,4999,-,1,4000,2)"}, 1024},
+    {"0", "holes and ends", {"4", "1000", "2", "0", "array 64x64x2 cyclic(5),block on 2x2"}, 1024},
+    {"0", "appends", {"4", "1000", "2", "0", "array 64x64x2 cyclic(5),block on 2x2"}, 1024},
+    {"0", "unlinks", {"4", "4096", "2", "0", "array 99x64x2 *,cyclic on 1x4"}, 1024},
+    {"0", "a full volume", {"4", "4096", "2", "0", "array 32x32x8 block,block on 2x2"}, 400},
+    {"2", "all nodes, one file", {"4", "4096", "2", "0", "array 61x64x3 block,cyclic on 2x2"}, 1024},
 };
 
 ParameterizedTestParameters(pio, works)
