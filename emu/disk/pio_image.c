@@ -3,6 +3,7 @@
  */
 #include "emu/disk/pio_image.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,23 @@ static int open_part(struct pio_image_file *f, int k, const char *path, int64_t 
     return result;
 }
 
+/* Makes the plans of all volumes. */
+static int make_plans(struct pio_image_file *f, const char *path, char *error)
+{
+    const struct pio_map *map = &f->description.map;
+    int result = f->description.map_text[0] ? pio_map_make(f->description.map_text, &f->pattern)
+                                            : pattern_stripe(map->block_bytes, map->disks, &f->pattern);
+
+    if (result == 0 && f->pattern->elements != map->disks)
+        result = -EPROTO;
+    if (result == 0)
+        result = pattern_stripe(f->pattern->period, 1, &f->whole);
+    for (int k = 0; result == 0 && k < map->disks; k++)
+        result = plan_make(f->pattern, k, f->whole, 0, &f->plan[k]);
+    f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
+    return result < 0 ? fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
+}
+
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **out, uint64_t *bytes, char *error)
 {
     struct pio_image_file *f = file_new(v);
@@ -175,21 +193,6 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
     return 0;
 }
 
-/* Makes the plans of all volumes. */
-static int make_plans(struct pio_image_file *f, const char *path, char *error)
-{
-    const struct pio_map *map = &f->description.map;
-    int result = f->description.map_text[0] ? pio_map_make(f->description.map_text, &f->pattern)
-                                            : pattern_stripe(map->block_bytes, map->disks, &f->pattern);
-
-    if (result == 0)
-        result = pattern_stripe(f->pattern->period, 1, &f->whole);
-    for (int k = 0; result == 0 && k < map->disks; k++)
-        result = plan_make(f->pattern, k, f->whole, 0, &f->plan[k]);
-    f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
-    return result < 0 ? fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
-}
-
 struct move { /* between a buffer and one subfile */
     struct volume_file *part;
     char *buf; /* of the logical file from `from` on */
@@ -203,7 +206,8 @@ static bool move_run(void *ctx, const struct plan_run *run)
 {
     struct move *m = ctx;
 
-    m->result = m->piece(m->part, (uint64_t)run->in[PLAN_A], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
+    m->result =
+        m->piece(m->part, (uint64_t)run->in[PLAN_A], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
     return m->result == 0;
 }
 

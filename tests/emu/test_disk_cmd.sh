@@ -69,7 +69,9 @@ refused "rm of the root" 1 "has no name" rm a.img:/
 status "put over a directory" 1 disk put text a.img:/dir
 check "it says so" grep -q "something else" err
 check "a.img is sound after that" sound a.img
-refused "put into nothing" 1 "No such file" put text a.img:/none/text
+status "put into nothing" 1 disk put text a.img:/none/text
+same "it says so" "ncube disk: a.img: /none/: No such file or directory" "$(cat err)"
+check "a.img is sound after that, too" sound a.img
 refused "get of nothing" 1 "No such file" get a.img:/none out.none
 refused "get of a directory" 1 "not a regular file" get a.img:/dir out.none
 check "no file is left" test ! -e out.none
@@ -168,6 +170,13 @@ status "get what the node wrote" 0 pio get pio:/node got
 check "it is the same" cmp -s got large
 status "stat of a PIO file" 0 pio stat pio:/node
 check "with its size" grep -q '^bytes *3000000$' out
+sed -i 's|pio_open("/node", O_WRONLY . O_CREAT, 0644)|pio_open_layout("/mapped", O_WRONLY \| O_CREAT, 0644, \&layout)|
+    s|int in = |struct pio_layout layout = {.map = "array 1000x3000x1 block,block on 2x4"}; int in = |' pio.c
+"$build/bin/ncc" -o pio pio.c 2>/dev/null
+same "a node copies it to a file with a map" 3000000 "$("$ncube" run -m "$sandia" --images disks -d 0 ./pio)"
+status "get a file with a map" 0 pio get pio:/mapped got
+check "it is the same, too" cmp -s got large
+check "stat shows the map" eval 'pio stat pio:/mapped | grep -q "^map *array"'
 status "a subfile" 0 pio stat //df02/node
 status "rm of a PIO file" 0 pio rm pio:/node
 status "and it is gone" 1 pio get pio:/node got
