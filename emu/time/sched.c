@@ -57,6 +57,7 @@ struct hart {
     uint64_t clock;         /* at the next grant */
     uint64_t granted_clock; /* at the last grant */
     uint64_t window;        /* W at the last grant */
+    bool may_run_ahead;     /* that grant lets user code run beyond it */
     uint32_t long_runs;     /* > 0: one of the last grants was a long one */
     bool runs_short;        /* counts in sched.n_short */
     uint64_t due;           /* time of the first cause that came while it was running, or EVENTQ_NEVER */
@@ -484,6 +485,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     h->runs_short = !spread;
     s->n_short += h->runs_short;
     h->window = later_of(window, h->clock);
+    h->may_run_ahead = end > window;
     ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
@@ -556,7 +558,7 @@ static void remember_run(struct sched *s, struct hart *h, uint64_t cycles)
 
 static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles)
 {
-    if (cycles <= h->window)
+    if (!h->may_run_ahead || cycles <= h->window)
         return;
     s->statistics.ahead++;
     s->statistics.ahead_cycles += cycles - h->window;

@@ -106,8 +106,8 @@ struct sched_statistics {
     /* These depend on the host's timing: */
     uint64_t grants, waits;
     uint64_t windows;      /* rounds in which a hart was granted */
-    uint64_t ahead;        /* grants in which a hart ran beyond W */
-    uint64_t ahead_cycles; /* sum of the cycles beyond W */
+    uint64_t ahead;        /* grants in which user code was allowed beyond W and the hart got there */
+    uint64_t ahead_cycles; /* sum of their cycles beyond W */
 };
 const struct sched_statistics *sched_statistics(const struct sched *s);
 

@@ -7,6 +7,7 @@
  */
 #include "emu/time/sched.h"
 
+#include <inttypes.h>
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -556,6 +557,20 @@ Test(sched, the_outcome_does_not_depend_on_how_far_harts_may_run)
             qsort(strict->log, strict->logged, sizeof *strict->log, by_time);
             expect_equal(strict, ahead, "strict against ahead", seed);
         }
+    }
+}
+
+/* A hart that stops before a block has its cycles on the clock already, and kernel code runs to its next request: so in
+ * strict mode, too, clocks are beyond W. No user code is. */
+Test(sched, the_statistics_count_user_code_that_was_allowed_to_run_ahead)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        const struct sched_statistics *ahead = sched_statistics(play_once(seed, false, MESSAGE_CYCLES)->sched);
+        const struct sched_statistics *strict = sched_statistics(play_once(seed, true, 64)->sched);
+
+        cr_expect(ahead->ahead > 0 && ahead->ahead_cycles >= ahead->ahead, "seed %u", seed);
+        cr_expect(strict->grants > 0 && strict->ahead == 0 && strict->ahead_cycles == 0, "seed %u: %" PRIu64 " grants",
+                  seed, strict->ahead);
     }
 }
 
