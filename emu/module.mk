@@ -53,7 +53,7 @@ $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.
 $(eval $(call host_test,emu/test_signals,emu/base/signals.c))
 $(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
+$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
     emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,26 +18,11 @@
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
-#include "emu/base/oneline.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
 #include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
-
-int machine_complain(struct machine *m, const char *format, ...)
-{
-    char text[2 * MACHINE_ERROR_BYTES];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fflush(stdout);
-    fprintf(stderr, "ncube: %s\n", one_line(text));
-    m->failed = true;
-    return -1;
-}
 
 #define READER_MS       2000 /* for the reader of a pipe to come */
 #define READER_STEP_MS  10

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "emu/cmd/assemble.h"
+#include "emu/cmd/machine_data.h"
 
 /* After SCHED_DEADLOCK: says what nodes wait for, or how those of the job have ended, with nodes that are alike in one
  * line; then what is broken. `whole`: of the whole machine (j may be NULL then), else of the job's nodes, numbered

@@ -318,6 +318,18 @@ static char **take_later_options(const struct options *o, struct job_program *p,
     return options_parse(&later, &(struct later_program){o, p}, argc, argv - 1);
 }
 
+/* The first program says how many nodes it wants. What is wrong with it is told when the job is made, which then reads it
+ * again. */
+static void read_first_program(struct job_words *w)
+{
+    char error[256];
+
+    if (elf_image_read(&w->image, w->program[0].path, error, sizeof error) < 0)
+        return;
+    w->job.dim = elf_default_dim(&w->image);
+    w->program[0].image = &w->image;
+}
+
 void options_take_programs(const struct options *o, struct job_words *w, char **argv)
 {
     w->job.program = w->program;
@@ -338,7 +350,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
         *argv = NULL;
     }
     if (!w->dimension_given)
-        w->job.dim = elf_default_dim(w->program[0].path);
+        read_first_program(w);
 }
 
 const char *options_machine_name(const struct options *o, const char *value)

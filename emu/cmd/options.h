@@ -103,7 +103,8 @@ extern const struct option_line option_dimension, option_nodes, option_serve, op
 struct job_words {
     struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
-    bool dimension_given; /* otherwise the first program's note gives it */
+    bool dimension_given;   /* otherwise the first program's note gives it, */
+    struct elf_image image; /* and here is what was read */
 };
 
 /* Takes an option of a job. Returns false if it is none. */

@@ -84,7 +84,9 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
     const struct job_program *p = &j->options.program[i];
     struct job_part *own = &j->own[i];
 
-    if (elf_image_read(&own->image, p->path, error, error_bytes) < 0)
+    if (p->image)
+        own->image = *p->image;
+    else if (elf_image_read(&own->image, p->path, error, error_bytes) < 0)
         return -1;
     override_sizes(&own->image.note, &j->options);
     uint64_t stack_bytes = elf_stack_bytes(&own->image, j->options.stack_bytes);

@@ -39,7 +39,8 @@ struct job_program {
     const char *path;
     char *const *argv; /* argv[0 .. argc-1] */
     int argc;
-    uint32_t nodes; /* 0: an equal share of those that are left */
+    uint32_t nodes;                /* 0: an equal share of those that are left */
+    const struct elf_image *image; /* the program, read already; the job frees what it has. NULL: job_new reads it */
 };
 
 struct job_options { /* what it points to outlives the job */

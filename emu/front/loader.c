@@ -191,36 +191,9 @@ int elf_image_read(struct elf_image *image, const char *path, char *error, size_
     return result;
 }
 
-static uint32_t dim_in_notes(const struct complaint *c, Elf *elf)
+uint32_t elf_default_dim(const struct elf_image *image)
 {
-    struct program_note note = {0};
-    GElf_Ehdr header;
-    GElf_Phdr h;
-    size_t headers;
-
-    if (check_header(c, elf, &header) < 0 || elf_getphdrnum(elf, &headers) < 0)
-        return 0;
-    for (size_t i = 0; i < headers; i++)
-        if (gelf_getphdr(elf, i, &h) && h.p_type == PT_NOTE && read_note(c, elf, &h, &note) < 0)
-            return 0;
-    return note.dim_plus_1 ? note.dim_plus_1 - 1 : 0;
-}
-
-/* Headers and notes only: the job that is made for that dimension reads the rest. */
-uint32_t elf_default_dim(const char *path)
-{
-    char error[256];
-    const struct complaint c = {path, error, sizeof error};
-    int fd = open_regular(&c);
-
-    if (fd < 0)
-        return 0;
-    elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    uint32_t dim = dim_in_notes(&c, elf);
-    elf_end(elf);
-    close(fd);
-    return dim;
+    return image->note.dim_plus_1 ? image->note.dim_plus_1 - 1 : 0;
 }
 
 uint64_t elf_stack_bytes(const struct elf_image *image, uint64_t stack_bytes)

@@ -31,9 +31,8 @@ struct elf_image {
  * one clear line in error (error_bytes long) that names the file: missing, not a regular file, not ELF, another
  * machine, not a static executable, cut off, segments that overlap, nothing to load. */
 int elf_image_read(struct elf_image *image, const char *path, char *error, size_t error_bytes);
-/* Reads the headers and notes of a program, not its segments, and returns the dimension of the subcube that it asks for:
- * 0 if it asks for none or cannot be read. What is wrong with it is reported when it is loaded. */
-uint32_t elf_default_dim(const char *path);
+/* Returns the dimension of the subcube for which a program asks in its note; 0 if it asks for none. */
+uint32_t elf_default_dim(const struct elf_image *image);
 /* The size of a program's stack: stack_bytes if that is not 0, else the size in its note, else the default. */
 uint64_t elf_stack_bytes(const struct elf_image *image, uint64_t stack_bytes);
 void elf_image_free(struct elf_image *image);

@@ -1,16 +1,13 @@
 /*
- * The scheduler: which harts may run and how far, in which order events and requests are processed, and the handling of
- * causes. sched.h has the rules.
+ * The scheduler: which harts may run and how far, and what they have done when they stop. sched.h has the rules;
+ * sched_process.c processes what they ask for.
  */
 #include "emu/time/sched.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "emu/base/memory.h"
-#include "emu/time/account.h"
-#include "emu/time/clocks.h"
-#include "vertex/contract/machine.h"
+#include "emu/time/sched_state.h"
 
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop stops that often. */
 #define RUN_AHEAD_CYCLES 2000000u
@@ -28,76 +25,6 @@
  * much when many reach code that QEMU has not translated yet: one translates, preempted now and then, and the others
  * spin. */
 #define SHORT_RUNS_MOST 4u
-
-enum hart_state {
-    HART_RUNNABLE, /* may be granted */
-    HART_RUNNING,  /* has been granted and has not been found stopped */
-    HART_WAITING,  /* stopped at an NCU instruction that has not been processed */
-    HART_IDLE,     /* waits for sched_wake */
-};
-
-struct request {
-    uint32_t op;
-    struct hart *hart;
-    uint64_t arg[6];
-};
-
-enum handling { /* of causes, in an interrupt or before a trap */
-                HANDLING_NONE,
-                HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
-                HANDLING_CAUSES, /* END is still to come */
-};
-
-struct hart {
-    struct sched *sched;
-    uint32_t index;
-    enum hart_state state;
-    uint32_t ready_at;      /* position in sched.ready, while runnable */
-    uint32_t unprocessed;   /* requests in the queue */
-    uint64_t clock;         /* at the next grant */
-    uint64_t granted_clock; /* at the last grant */
-    uint64_t window;        /* W at the last grant */
-    bool may_run_ahead;     /* that grant lets user code run beyond it */
-    uint32_t long_runs;     /* > 0: one of the last grants was a long one */
-    bool runs_short;        /* counts in sched.n_short */
-    uint64_t due;           /* time of the first cause that came while it was running, or EVENTQ_NEVER */
-    uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
-    bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
-    bool at_trap;           /* waits at ENTER; its request is `enter` */
-    uint64_t enter;
-    /* While causes are handled: */
-    enum handling handling;
-    bool raise;           /* SSWI is to be written before the next grant */
-    bool hand_over;       /* the next grant is to hand the causes to the plugin */
-    uint64_t start;       /* of the handling */
-    uint64_t held_since;  /* when the interrupted user code had been resumed */
-    uint64_t interrupted; /* clock of the interrupted user code or ENTER */
-    struct account account;
-    struct request request[NCU_POSTED + 1];
-};
-
-struct sched {
-    struct eventq *events;
-    struct eventq *requests; /* order = hart index */
-    struct harts *harts;
-    const uint32_t *slot_of;
-    uint32_t *hart_of; /* the inverse */
-    uint32_t count;
-    uint64_t lookahead_cycles;
-    bool strict;
-    bool started;
-    const struct sched_ops *ops;
-    void *ctx;
-    uint64_t now_cycles, limit_cycles;
-    struct hart *hart;
-    struct clocks clocks; /* t(i) of the live harts, which are runnable or running */
-    uint32_t *ready;      /* indices of runnable harts */
-    uint32_t n_ready;
-    uint32_t n_long;  /* harts with long_runs > 0, idle ones too */
-    uint32_t n_short; /* running harts that were not spread */
-    uint32_t *raise;  /* scratch: harts to interrupt */
-    struct sched_statistics statistics;
-};
 
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx)
@@ -149,272 +76,6 @@ const struct sched_statistics *sched_statistics(const struct sched *s)
     return &s->statistics;
 }
 
-static uint64_t earlier_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t later_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* ---- Live harts: runnable or running, so that they can still produce requests ---- */
-
-static void ready_add(struct sched *s, struct hart *h)
-{
-    h->state = HART_RUNNABLE;
-    h->ready_at = s->n_ready;
-    s->ready[s->n_ready++] = h->index;
-}
-
-static void ready_remove(struct sched *s, struct hart *h, enum hart_state state)
-{
-    uint32_t moved = s->ready[--s->n_ready];
-
-    s->ready[h->ready_at] = moved;
-    s->hart[moved].ready_at = h->ready_at;
-    h->state = state;
-}
-
-static void live_add(struct sched *s, struct hart *h, uint64_t cycles)
-{
-    ready_add(s, h);
-    clocks_add(&s->clocks, h->index, cycles);
-}
-
-/* Removes a runnable hart from the live ones. */
-static void live_remove(struct sched *s, struct hart *h, enum hart_state state)
-{
-    ready_remove(s, h, state);
-    clocks_remove(&s->clocks, h->index);
-}
-
-/* Returns t(i) of a running hart: the clock that it has published, or the start of the handling that is to come. */
-static uint64_t running_time(const struct sched *s, const struct hart *h)
-{
-    uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
-
-    return earlier_of(progress, h->due);
-}
-
-/* Returns the live hart with the lowest clock, or CLOCKS_NONE; updates the clocks that running harts have published. */
-static uint32_t live_first(struct sched *s)
-{
-    for (;;) {
-        uint32_t first = clocks_first(&s->clocks);
-
-        if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
-            return first;
-        uint64_t cycles = running_time(s, &s->hart[first]);
-        if (cycles == clocks_of(&s->clocks, first))
-            return first;
-        clocks_set(&s->clocks, first, cycles);
-    }
-}
-
-/* Resumes a hart in the kernel. */
-static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles)
-{
-    h->in_user = false;
-    h->clock = now_cycles;
-    live_add(s, h, now_cycles);
-}
-
-void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
-{
-    struct hart *h = &s->hart[hart];
-
-    assert(h->state == HART_IDLE);
-    account_wake(&h->account, now_cycles);
-    hart_resume(s, h, now_cycles);
-}
-
-/* ---- Requests ---- */
-
-static void request_due(void *arg, uint64_t now_cycles);
-
-static uint64_t request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
-                            const uint64_t *arg)
-{
-    struct request *r = &h->request[k];
-
-    *r = (struct request){.op = op, .hart = h};
-    for (int i = 0; arg && i < 6; i++)
-        r->arg[i] = arg[i];
-    h->unprocessed++;
-    return eventq_add(s->requests, cycles, h->index, request_due, r);
-}
-
-/* ---- Handling causes ---- */
-
-static bool handling_may_begin(const struct hart *h)
-{
-    return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
-}
-
-/* Lets a hart that is stopped in user code or at ENTER handle its causes from `start` on. Makes the request CAUSES for
- * it. */
-static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
-{
-    h->handling = HANDLING_BEGUN;
-    h->start = start;
-    h->held_since = h->user_since;
-    h->interrupted = h->clock;
-    if (h->in_user) {
-        h->raise = true;
-        live_remove(s, h, HART_WAITING);
-    } else {
-        h->at_trap = false;
-        eventq_cancel(s->requests, h->enter);
-        h->unprocessed--;
-    }
-    request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
-}
-
-/* Notes a cause of a running hart. It is handled from `cycles` on, or from when the hart leaves the kernel; nothing
- * later is processed before that. */
-static void cause_while_running(struct sched *s, struct hart *h, uint64_t cycles)
-{
-    h->due = cycles;
-    clocks_set(&s->clocks, h->index, cycles);
-    harts_call(s->harts, s->slot_of[h->index]);
-}
-
-void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
-{
-    struct hart *h = &s->hart[hart];
-
-    if (handling_may_begin(h)) {
-        handling_begin(s, h, later_of(now_cycles, h->user_since));
-    } else if (h->state == HART_RUNNING && h->due == EVENTQ_NEVER) {
-        cause_while_running(s, h, now_cycles);
-    }
-}
-
-/* END: the interrupted code resumes, later by the cost (the plugin has set its clock), unless another cause is due. */
-static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
-{
-    account_handled(&h->account, h->held_since, h->start, now_cycles);
-    h->handling = HANDLING_NONE;
-    if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
-        handling_begin(s, h, now_cycles);
-}
-
-/* At DROP: the process that was interrupted has ended. */
-static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
-{
-    account_dropped(&h->account, h->held_since, h->start, now_cycles,
-                    harts_slot(s->harts, s->slot_of[h->index])->instructions);
-    h->handling = HANDLING_NONE;
-    hart_resume(s, h, now_cycles);
-}
-
-/* ---- Processing events and requests in order ---- */
-
-/* ENTER takes effect: the trap begins. */
-static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
-{
-    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
-
-    account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
-    h->at_trap = false;
-    s->ops->answer(s->ctx, h->index, 0);
-    hart_resume(s, h, now_cycles);
-}
-
-/* The first CAUSES of a handling takes effect: the next grant hands the causes over. */
-static void handling_take_causes(struct sched *s, struct hart *h)
-{
-    h->account.interrupts++;
-    s->statistics.interrupts++;
-    s->ops->interrupted(s->ctx, h->index, h->start);
-    h->handling = HANDLING_CAUSES;
-    h->hand_over = true;
-}
-
-static void request_due(void *arg, uint64_t now_cycles)
-{
-    struct request *r = arg;
-    struct hart *h = r->hart;
-    struct sched *s = h->sched;
-
-    h->unprocessed--;
-    s->statistics.requests++;
-    if (r->op == NCU_ENTER) {
-        trap_begin(s, h, now_cycles);
-    } else if (r->op == NCU_END) {
-        handling_end(s, h, now_cycles);
-    } else if (r->op == NCU_DROP) {
-        handling_drop(s, h, now_cycles);
-    } else if (slot_op_is_posted(r->op)) {
-        s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
-    } else {
-        if (h->handling == HANDLING_BEGUN)
-            handling_take_causes(s, h);
-        h->state = HART_IDLE;
-        account_idle(&h->account, now_cycles);
-        if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
-            sched_wake(s, h->index, now_cycles);
-    }
-}
-
-static uint64_t next_cycles(const struct sched *s)
-{
-    return earlier_of(eventq_next(s->events), eventq_next(s->requests));
-}
-
-/* Return true if an event at that time, or the first request, may be processed: no live hart comes before it. */
-static bool event_is_safe(struct sched *s, uint64_t cycles)
-{
-    uint32_t first = live_first(s);
-
-    return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
-}
-
-static bool request_is_safe(struct sched *s, uint64_t cycles)
-{
-    uint32_t first = live_first(s);
-
-    if (first == CLOCKS_NONE)
-        return true;
-    uint64_t others = clocks_of(&s->clocks, first);
-    return cycles < others || (cycles == others && eventq_next_order(s->requests) <= first);
-}
-
-/* Processes the first event or request. Returns false if it is not safe yet, or lies beyond the limit. */
-static bool process_one(struct sched *s)
-{
-    uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
-
-    if (earlier_of(event, request) > s->limit_cycles)
-        return false;
-    if (event <= request) {
-        if (event == EVENTQ_NEVER || !event_is_safe(s, event))
-            return false;
-        s->now_cycles = event;
-        s->statistics.events++;
-        eventq_run_one(s->events);
-    } else {
-        if (!request_is_safe(s, request))
-            return false;
-        s->now_cycles = request;
-        eventq_run_one(s->requests);
-    }
-    return true;
-}
-
-/* Processes all events and requests that are safe; sets *busy if there was one. Returns false when the run is over. */
-static bool process_all_safe(struct sched *s, bool *busy)
-{
-    while (!s->ops->finished(s->ctx)) {
-        if (!process_one(s))
-            return true;
-        *busy = true;
-    }
-    return false;
-}
-
 /* ---- Granting ---- */
 
 /* The bounds of every hart's W: the lowest and the second lowest t(j), the first event and the first request. */
@@ -426,7 +87,7 @@ struct bounds {
 
 static struct bounds bounds_find(struct sched *s)
 {
-    uint32_t first = live_first(s);
+    uint32_t first = sched_live_first(s);
 
     return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
                            .second = clocks_second_cycles(&s->clocks),
@@ -486,11 +147,12 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     s->n_short += h->runs_short;
     h->window = later_of(window, h->clock);
     h->may_run_ahead = end > window;
-    ready_remove(s, h, HART_RUNNING);
+    sched_ready_remove(s, h, HART_RUNNING);
     s->statistics.grants++;
     harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
     if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
-        cause_while_running(s, h, clocks_of(&s->clocks, h->index)); /* it came when the hart could not be interrupted */
+        sched_cause_while_running(s, h,
+                                  clocks_of(&s->clocks, h->index)); /* it came when the hart could not be interrupted */
 }
 
 /* Raises the interrupts of harts that are stopped in user code. Returns false if the machine has failed. */
@@ -538,9 +200,9 @@ static bool grant_all(struct sched *s)
 
 static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op)
 {
-    live_remove(s, h, HART_WAITING);
+    sched_live_remove(s, h, HART_WAITING);
     h->at_trap = op == NCU_ENTER;
-    uint64_t id = request_add(s, h, NCU_POSTED, cycles, op, NULL);
+    uint64_t id = sched_request_add(s, h, NCU_POSTED, cycles, op, NULL);
     if (h->at_trap)
         h->enter = id;
 }
@@ -569,14 +231,14 @@ static void hart_collect(struct sched *s, struct hart *h)
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
     uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
 
-    ready_add(s, h);
+    sched_ready_add(s, h);
     s->n_short -= h->runs_short;
     h->runs_short = false;
     h->due = EVENTQ_NEVER;
     remember_run(s, h, slot->cycles - h->granted_clock);
     count_ahead(s, h, slot->cycles);
     for (uint32_t k = 0; k < slot->posts; k++)
-        request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
+        sched_request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
     assert(!slot->handling); /* an interrupt is taken at once */
     h->user_since = slot->user_since;
     h->in_user = slot->why == SLOT_BUDGET;
@@ -584,8 +246,8 @@ static void hart_collect(struct sched *s, struct hart *h)
     clocks_set(&s->clocks, h->index, slot->cycles);
     if (slot->why == SLOT_OP)
         wait_for_turn(s, h, slot->cycles, slot->op);
-    if (handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
-        handling_begin(s, h, later_of(due, h->user_since));
+    if (sched_handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
+        sched_handling_begin(s, h, later_of(due, h->user_since));
 }
 
 static bool collect_all(struct sched *s)
@@ -600,7 +262,7 @@ static bool collect_all(struct sched *s)
 /* Returns why nothing more happens: the limit, or a deadlock. */
 static enum sched_end stuck_end(struct sched *s)
 {
-    bool limited = s->clocks.live.n > 0 || next_cycles(s) != EVENTQ_NEVER;
+    bool limited = s->clocks.live.n > 0 || sched_next_cycles(s) != EVENTQ_NEVER;
 
     assert(!limited || s->limit_cycles != EVENTQ_NEVER);
     if (limited)
@@ -621,10 +283,10 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
     if (!s->started)
         start(s);
     for (;;) {
-        uint32_t bell = harts_watch(s->harts, next_cycles(s));
+        uint32_t bell = harts_watch(s->harts, sched_next_cycles(s));
         bool busy = collect_all(s);
 
-        if (!process_all_safe(s, &busy))
+        if (!sched_process_all_safe(s, &busy))
             return SCHED_FINISHED;
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
@@ -661,13 +323,13 @@ struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32
 
 struct sched_view sched_view(struct sched *s)
 {
-    uint32_t first = live_first(s);
+    uint32_t first = sched_live_first(s);
     struct sched_view v = {.running = s->clocks.live.n, .first = first, .first_cycles = EVENTQ_NEVER};
 
     for (uint32_t i = 0; i < s->count; i++)
         v.idle += s->hart[i].state == HART_IDLE;
     if (first != CLOCKS_NONE)
         v.first_cycles = clocks_of(&s->clocks, first);
-    v.next_cycles = next_cycles(s);
+    v.next_cycles = sched_next_cycles(s);
     return v;
 }

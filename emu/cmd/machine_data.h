@@ -1,0 +1,97 @@
+/*
+ * The data of a machine: its options, its parts, where its nodes are. assemble.h builds one, operate.h runs it, explain.h
+ * says what became of it.
+ *
+ * One thread. A function that returns -1 has printed one line on standard error.
+ */
+#ifndef NCUBE_MACHINE_DATA_H
+#define NCUBE_MACHINE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "emu/base/inputs.h"
+#include "emu/cmd/config.h"
+#include "emu/cmd/heartbeat.h"
+#include "emu/cmd/stats.h"
+#include "emu/front/front.h"
+#include "emu/front/loader.h"
+#include "emu/model/disk.h"
+#include "emu/model/ncu.h"
+#include "emu/model/trace.h"
+#include "emu/qemu/cabinet.h"
+#include "emu/qemu/harts.h"
+#include "emu/qemu/text_pool.h"
+#include "emu/time/sched.h"
+
+struct machine_options {         /* they outlive the machine */
+    const char *machine;         /* machine file, NULL: compute nodes only */
+    const char *images;          /* folder of the drives' images; NULL: the machine file gives it */
+    const char *trace;           /* file for the trace, NULL: none */
+    const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
+    uint32_t dim;                /* of the machine, if there is no machine file */
+    uint32_t processors;         /* of the host, to use; 0: all that this process may use */
+    bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
+    bool statistics;             /* print them at the end, */
+    const char *statistics_file; /* or write them to this file, if it is not NULL */
+    double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
+    bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
+                                  * ends the machine */
+};
+
+#define MACHINE_ERROR_BYTES 4608u
+
+struct machine {
+    const struct machine_options *options;
+    struct machine_config config;
+    struct inputs inputs; /* which trace and statistics must not overwrite */
+    struct disk **disk;   /* DRIVE_MAX for each I/O node */
+    struct elf_image kernel, nsdisk;
+    struct front *front;
+    struct trace *trace;
+    FILE *statistics;            /* the file for them, open; NULL: none */
+    struct timespec build_begun; /* by the host's clock */
+    struct heartbeat heartbeat;
+    struct timespec followed; /* when it last looked for a processor with fewer runs */
+    struct timespec resumed;  /* when machine_run was last called */
+    bool job_ended;           /* since then */
+    struct harts harts;
+    bool harts_ready;
+    uint32_t nodes; /* compute nodes, then I/O nodes */
+    uint32_t cabinets;
+    struct cabinet *cabinet;
+    struct text_pool *text;
+    uint32_t *slot_of; /* node's slot */
+    struct eventq *events;
+    struct ncu *ncu;
+    struct sched *sched;
+    bool stuck;  /* a deadlock has been reported: the statistics tell what each node waits for */
+    bool failed; /* and the line has been printed */
+    char error[MACHINE_ERROR_BYTES];
+};
+
+/* Nodes are numbered: compute nodes first, then I/O nodes. The address of one, and where QEMU has it. */
+static inline uint32_t machine_address_of(const struct machine *m, uint32_t index)
+{
+    uint32_t compute = 1u << m->config.topo.dim;
+
+    return index < compute ? index : m->config.topo.io[index - compute].node;
+}
+
+static inline uint32_t machine_cabinet_of(const struct machine *m, uint32_t index)
+{
+    return index / m->config.topo.nodes_per_cabinet;
+}
+
+static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
+{
+    return index % m->config.topo.nodes_per_cabinet;
+}
+
+/* Prints one line, "ncube: ...", and notes that the machine has failed. Returns -1. */
+int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

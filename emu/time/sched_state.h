@@ -1,0 +1,117 @@
+/*
+ * The scheduler's data, for its two parts: sched_process.c carries out events, requests and causes in order of time;
+ * sched.c grants harts their runs and collects what they have done.
+ */
+#ifndef NCUBE_SCHED_STATE_H
+#define NCUBE_SCHED_STATE_H
+
+#include "emu/base/memory.h"
+#include "emu/time/account.h"
+#include "emu/time/clocks.h"
+#include "emu/time/sched.h"
+#include "vertex/contract/machine.h"
+
+enum hart_state {
+    HART_RUNNABLE, /* may be granted */
+    HART_RUNNING,  /* has been granted and has not been found stopped */
+    HART_WAITING,  /* stopped at an NCU instruction that has not been processed */
+    HART_IDLE,     /* waits for sched_wake */
+};
+
+struct request {
+    uint32_t op;
+    struct hart *hart;
+    uint64_t arg[6];
+};
+
+enum handling { /* of causes, in an interrupt or before a trap */
+                HANDLING_NONE,
+                HANDLING_BEGUN,  /* CAUSES is a request, made for the hart; it stays stopped until then */
+                HANDLING_CAUSES, /* END is still to come */
+};
+
+struct hart {
+    struct sched *sched;
+    uint32_t index;
+    enum hart_state state;
+    uint32_t ready_at;      /* position in sched.ready, while runnable */
+    uint32_t unprocessed;   /* requests in the queue */
+    uint64_t clock;         /* at the next grant */
+    uint64_t granted_clock; /* at the last grant */
+    uint64_t window;        /* W at the last grant */
+    bool may_run_ahead;     /* that grant lets user code run beyond it */
+    uint32_t long_runs;     /* > 0: one of the last grants was a long one */
+    bool runs_short;        /* counts in sched.n_short */
+    uint64_t due;           /* time of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
+    bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
+    bool at_trap;           /* waits at ENTER; its request is `enter` */
+    uint64_t enter;
+    /* While causes are handled: */
+    enum handling handling;
+    bool raise;           /* SSWI is to be written before the next grant */
+    bool hand_over;       /* the next grant is to hand the causes to the plugin */
+    uint64_t start;       /* of the handling */
+    uint64_t held_since;  /* when the interrupted user code had been resumed */
+    uint64_t interrupted; /* clock of the interrupted user code or ENTER */
+    struct account account;
+    struct request request[NCU_POSTED + 1];
+};
+
+struct sched {
+    struct eventq *events;
+    struct eventq *requests; /* order = hart index */
+    struct harts *harts;
+    const uint32_t *slot_of;
+    uint32_t *hart_of; /* the inverse */
+    uint32_t count;
+    uint64_t lookahead_cycles;
+    bool strict;
+    bool started;
+    const struct sched_ops *ops;
+    void *ctx;
+    uint64_t now_cycles, limit_cycles;
+    struct hart *hart;
+    struct clocks clocks; /* t(i) of the live harts, which are runnable or running */
+    uint32_t *ready;      /* indices of runnable harts */
+    uint32_t n_ready;
+    uint32_t n_long;  /* harts with long_runs > 0, idle ones too */
+    uint32_t n_short; /* running harts that were not spread */
+    uint32_t *raise;  /* scratch: harts to interrupt */
+    struct sched_statistics statistics;
+};
+
+static inline uint64_t earlier_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t later_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- sched_process.c ---- */
+
+/* Add a hart to the runnable ones, and remove it when it becomes something else. */
+void sched_ready_add(struct sched *s, struct hart *h);
+void sched_ready_remove(struct sched *s, struct hart *h, enum hart_state state);
+/* Removes a hart from the live ones, which can still produce requests; `state`: what it becomes. */
+void sched_live_remove(struct sched *s, struct hart *h, enum hart_state state);
+/* Returns the live hart with the lowest t(j), or CLOCKS_NONE. */
+uint32_t sched_live_first(struct sched *s);
+/* Queues request k of a hart. */
+uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
+                           const uint64_t *arg);
+/* Whether a stopped hart can take a cause now; begins that at `start`. */
+bool sched_handling_may_begin(const struct hart *h);
+void sched_handling_begin(struct sched *s, struct hart *h, uint64_t start);
+/* Notes a cause for a hart that runs. */
+void sched_cause_while_running(struct sched *s, struct hart *h, uint64_t cycles);
+/* Returns the time of the first event or request. */
+uint64_t sched_next_cycles(const struct sched *s);
+/* Processes everything that no running hart can come before. Returns true when nothing more is safe, false when the ops
+ * say that all is finished. Sets *busy if anything was processed. */
+bool sched_process_all_safe(struct sched *s, bool *busy);
+
+#endif
