@@ -17,12 +17,14 @@ static ssize_t sum(const struct iovec *iov, int count)
 {
     size_t all = 0;
 
+    if (count <= 0 || count > IOV_MAX) /* first: the vector may be no longer than IOV_MAX */
+        return result_to_errno(-EINVAL);
     for (int i = 0; i < count; i++)
         if (iov[i].iov_len > (size_t)LONG_MAX - all)
             return result_to_errno(-EINVAL);
         else
             all += iov[i].iov_len;
-    return count > 0 && count <= IOV_MAX ? (ssize_t)all : result_to_errno(-EINVAL);
+    return (ssize_t)all;
 }
 
 /* Until one comes short; an error behind the first is left for the next call. */

@@ -369,6 +369,8 @@ static void moves_several_buffers(void)
     check_equal(readv(fd, in, 2), 2);
     check_fails(readv(fd, in, 0), EINVAL);
     check_fails(writev(fd, out, -1), EINVAL);
+    check_fails(writev(fd, out, IOV_MAX + 1), EINVAL); /* without a look at what lies behind out */
+    check_fails(readv(fd, in, INT_MAX), EINVAL);
     check_fails(writev(99, out, 3), EBADF);
     check_works(truncate(name_of("file"), 4));
     check_equal(lseek(fd, 0, SEEK_END), 4);
