@@ -223,11 +223,21 @@ int32_t beneath_readlink(const struct beneath *b, const char *name, char *text, 
     return result;
 }
 
+static bool is_folder(const struct entry *e)
+{
+    struct stat st;
+
+    return fstatat(e->parent, e->base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int32_t rename_entry(const struct entry *from, const struct entry *to)
 {
     int32_t result = check_slash(from, from->slash || to->slash);
 
-    return result < 0 ? result : call_result(renameat(from->parent, from->base, to->parent, to->base));
+    if (result == 0)
+        result = call_result(renameat(from->parent, from->base, to->parent, to->base));
+    /* Linux answers ENOTEMPTY for a folder that contains `from`, whatever `from` is; POSIX and nsdisk do not. */
+    return result == -N_ENOTEMPTY && !is_folder(from) ? -N_EISDIR : result;
 }
 
 static int32_t link_entry(const struct entry *from, const struct entry *to)

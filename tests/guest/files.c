@@ -244,6 +244,7 @@ static void renames_and_links(void)
     check_works(mkdir(name_of("e/f"), 0755));
     check_fails(rename(name_of("e"), name_of("e/f/g")), EINVAL);
     check_works(rename(name_of("e/b"), name_of("e/b")));
+    check_fails(rename(name_of("e/b"), name_of("e")), EISDIR);
     expect_file("e/b", 100, 1);
 }
 
