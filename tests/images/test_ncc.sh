@@ -202,6 +202,7 @@ fails "no size" "^ncc: -Ncomm : give a size" $ncc hello.c -Ncomm
 fails "too many processes" "^ncc: -Nprocs 9: a node has 1 to 8" $ncc -Nprocs 9 hello.c
 fails "an unknown -N" "^ncc: -Nfoo: unknown" $ncc -Nfoo 1 hello.c
 
+fails "a dimension that no machine has is refused" "-d14: a subcube has dimension 0 to 13" $ncc -d14 -o hello14 hello.c
 fails "a wrong program is refused" "broken.c:1:" $ncc -o broken broken.c
 check "and leaves nothing" eval '[ ! -e broken ]'
 fails "-Werror" "unused" $ncc -Wall -Werror warned.c
