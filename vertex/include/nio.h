@@ -16,7 +16,7 @@ int readstart(int fd, int n);
 int readend(int fd, void *buf);
 
 /* Starts writing n bytes from buf at the file offset, and advances the offset by n. The caller may reuse buf at once.
- * Returns 0. Errors: EBADF, EINVAL, EFAULT. */
+ * Returns 0. Errors: EBADF, EINVAL, EFAULT; ENOMEM: this node or the server's has no memory for n bytes. */
 int writestart(int fd, const void *buf, int n);
 
 /* Waits for the most recent writestart. Returns the number of bytes written.
