@@ -96,15 +96,15 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
     }
 }
 
-/* "." and "..", and the root, cannot be made, removed or renamed. An error of the lookup comes first. */
-static int32_t refuse_dots(const struct beneath *b, const char *path)
+/* "." and "..", and the root, cannot be made, removed or renamed: `error`. An error of the lookup comes first. */
+static int32_t refuse_dots(const struct beneath *b, const char *path, int32_t error)
 {
     int fd = beneath_open(b, path, O_PATH, 0);
 
     if (fd < 0)
         return fd;
     close(fd);
-    return -N_EINVAL;
+    return error;
 }
 
 /* Splits a path into its folder ("." when it names none) and its last component. */
@@ -126,18 +126,29 @@ static int32_t split_path(const char *path, char *parent, struct entry *e)
     return 0;
 }
 
-/* Opens the folder that a name is in; the caller closes entry->parent. 0, or a negative n_error. */
-static int32_t open_parent(const struct beneath *b, const char *name, struct entry *e)
+static bool is_dots(const struct entry *e)
+{
+    return e->base[0] == '\0' || strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0;
+}
+
+/* Opens the folder that a name is in; the caller closes entry->parent. 0, or a negative n_error: for a name that ends
+ * in dots, and for the root, it is `dots_error`. */
+static int32_t open_parent_or(const struct beneath *b, const char *name, struct entry *e, int32_t dots_error)
 {
     char parent[PATH_MAX];
     int32_t split = split_path(name, parent, e);
 
     if (split < 0)
         return split;
-    if (e->base[0] == '\0' || strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0)
-        return refuse_dots(b, name);
+    if (is_dots(e))
+        return refuse_dots(b, name, dots_error);
     e->parent = beneath_open(b, parent, O_PATH | O_DIRECTORY, 0);
     return e->parent < 0 ? e->parent : 0;
+}
+
+static int32_t open_parent(const struct beneath *b, const char *name, struct entry *e)
+{
+    return open_parent_or(b, name, e, -N_EINVAL);
 }
 
 static int32_t call_result(int result)
@@ -159,8 +170,10 @@ static int32_t check_slash(const struct entry *e, bool slash)
 static int32_t remove_name(const struct beneath *b, const char *name, int flags)
 {
     struct entry e;
-    int32_t result = open_parent(b, name, &e);
+    int32_t result = open_parent_or(b, name, &e, flags == 0 ? -N_EISDIR : -N_EBUSY);
 
+    if (result == -N_EBUSY && strcmp(e.base, ".") == 0)
+        return -N_EINVAL; /* POSIX: rmdir of a name that ends in "." */
     if (result < 0)
         return result;
     result = check_slash(&e, e.slash);
@@ -249,10 +262,10 @@ static int32_t link_entry(const struct entry *from, const struct entry *to)
 
 /* Runs a call that takes two names with both their folders open. */
 static int32_t with_two_names(const struct beneath *b, const char *from, const char *to,
-                              int32_t (*call)(const struct entry *from, const struct entry *to))
+                              int32_t (*call)(const struct entry *from, const struct entry *to), int32_t dots_error)
 {
     struct entry old, new;
-    int32_t result = open_parent(b, from, &old);
+    int32_t result = open_parent_or(b, from, &old, dots_error);
 
     if (result < 0)
         return result;
@@ -267,10 +280,10 @@ static int32_t with_two_names(const struct beneath *b, const char *from, const c
 
 int32_t beneath_rename(const struct beneath *b, const char *from, const char *to)
 {
-    return with_two_names(b, from, to, rename_entry);
+    return with_two_names(b, from, to, rename_entry, -N_EINVAL);
 }
 
 int32_t beneath_link(const struct beneath *b, const char *from, const char *to)
 {
-    return with_two_names(b, from, to, link_entry);
+    return with_two_names(b, from, to, link_entry, -N_EPERM);
 }

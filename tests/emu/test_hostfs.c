@@ -554,7 +554,8 @@ Test(hostfs, above_the_root_is_the_root)
         cr_expect_eq(ask((struct ask){N_FRMDIR, .name = names[i]}),
                      !strcmp(names[i], "up")      ? -N_ENOTDIR
                      : !strcmp(names[i], "up/up") ? -N_ENOTDIR
-                                                  : -N_EINVAL,
+                     : !strcmp(names[i], ".")     ? -N_EINVAL
+                                                  : -N_EBUSY,
                      "rmdir %s: %d", names[i], head.status);
     }
 }
@@ -785,11 +786,13 @@ Test(hostfs, odd_names_get_the_right_error)
         {"rmdir a file", N_FRMDIR, "file", -N_ENOTDIR},
         {"unlink a folder", N_FUNLINK, "sub", -N_EISDIR},
         {"rmdir itself", N_FRMDIR, ".", -N_EINVAL},
-        {"rmdir a parent inside", N_FRMDIR, "sub/..", -N_EINVAL},
+        {"rmdir a parent inside", N_FRMDIR, "sub/..", -N_EBUSY},
+        {"rmdir the root", N_FRMDIR, "/", -N_EBUSY},
         {"mkdir itself", N_FMKDIR, ".", -N_EEXIST},
         {"mkdir in nothing", N_FMKDIR, "none/x", -N_ENOENT},
         {"mkdir of nothing's dot", N_FMKDIR, "none/.", -N_ENOENT},
-        {"unlink the root", N_FUNLINK, "///", -N_EINVAL},
+        {"unlink the root", N_FUNLINK, "///", -N_EISDIR},
+        {"unlink itself", N_FUNLINK, "sub/.", -N_EISDIR},
         {"no name", N_FUNLINK, NULL, -N_EPROTO},
     };
 

@@ -271,6 +271,11 @@ static void makes_and_removes_folders(void)
     long_name[255] = '\0';
     make_file(long_name, 5, 1);
     expect_file(long_name, 5, 1);
+    check_fails(unlink(name_of("d/.")), EISDIR);
+    check_fails(unlink(name_of("d/..")), EISDIR);
+    check_fails(rmdir(name_of("d/.")), EINVAL);
+    check_fails(rmdir(name_of("d/..")), EBUSY);
+    check_fails(link(name_of("d/."), name_of("l")), EPERM);
     make_file("d/./file", 7, 3);
     expect_file("d//file", 7, 3);
     expect_file("d/../d/file", 7, 3);
