@@ -74,6 +74,7 @@ FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/to
 $(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c))
 $(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c))
 $(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
+$(eval $(call host_test,emu/test_lives,emu/front/lives.c))
 $(eval $(call host_test,emu/test_subcube,emu/front/subcube.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_loader,emu/front/loader.c,-lelf))
 $(eval $(call host_test,emu/test_hostfs,$(FRONT_HOSTFS_SOURCES)))

@@ -23,6 +23,23 @@ Test(subcube, the_lowest_that_leaves_larger_ones_whole_is_taken)
     subcubes_free(s);
 }
 
+Test(subcube, the_smaller_block_is_taken_though_a_larger_one_lies_before_it)
+{
+    struct subcubes *s = subcubes_new(4);
+    uint32_t base;
+
+    cr_assert(subcubes_take(s, 3, &base) && base == 0);
+    cr_assert(subcubes_take(s, 1, &base) && base == 8);
+    cr_assert(subcubes_release(s, 0, 3));
+    cr_assert(subcubes_take(s, 0, &base));
+    cr_expect_eq(base, 10, "the block of 2, not the 8 or the 4: %u", base);
+    cr_assert(subcubes_take(s, 2, &base));
+    cr_expect_eq(base, 12, "%u", base);
+    cr_assert(subcubes_take(s, 3, &base));
+    cr_expect_eq(base, 0, "%u", base);
+    subcubes_free(s);
+}
+
 Test(subcube, what_is_not_taken_can_not_be_released)
 {
     struct subcubes *s = subcubes_new(3);

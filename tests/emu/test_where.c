@@ -24,6 +24,19 @@ static __attribute__((noinline)) int landmark(int x)
     return x * 3 + 1;
 }
 
+/* Code as an assembler makes it, in a section of its own: two labels without type or size, and one that is no code's. */
+__asm__(".pushsection .bare,\"ax\",@progbits\n"
+        ".globl bare_first, bare_second\n"
+        "bare_first: .skip 16, 0x90\n"
+        "local_label: .skip 16, 0x90\n"
+        "bare_second: .skip 16, 0x90\n"
+        ".popsection\n"
+        ".pushsection .bare_data,\"a\",@progbits\n"
+        ".globl bare_constant\n"
+        "bare_constant: .skip 16\n"
+        ".popsection\n");
+extern const char bare_first[], bare_second[], bare_constant[];
+
 /* Where this program was put: what its own addresses are more than those in the file. */
 extern const char __ehdr_start[];
 
@@ -36,6 +49,37 @@ Test(where, an_address_in_a_function_gives_its_name_file_and_line)
     cr_expect(where_describe(fd, (uint64_t)((uintptr_t)landmark - (uintptr_t)__ehdr_start), text));
     cr_expect_eq(sscanf(text, "landmark (test_where.c:%d)", &line), 1, "%s", text);
     cr_expect(line >= LANDMARK_LINE && line <= LANDMARK_LINE + 2, "%s", text);
+    close(fd);
+}
+
+Test(where, every_unit_of_the_program_is_looked_through)
+{
+    char text[WHERE_BYTES];
+    int fd = open_self(), line;
+
+    cr_expect(where_describe(fd, (uint64_t)((uintptr_t)where_describe - (uintptr_t)__ehdr_start), text));
+    cr_expect_eq(sscanf(text, "where_describe (where.c:%d)", &line), 1, "%s", text);
+    close(fd);
+}
+
+Test(where, code_without_functions_has_the_last_label_before_it)
+{
+    static const struct {
+        const char *from;
+        int plus;
+        const char *expected; /* NULL: nothing */
+    } cases[] = {{bare_first, 0, "bare_first"},   {bare_first, 1, "bare_first"},    {bare_first, 31, "bare_first"},
+                 {bare_second, 0, "bare_second"}, {bare_second, 15, "bare_second"}, {bare_constant, 0, NULL},
+                 {bare_constant, 8, NULL}};
+    char text[WHERE_BYTES];
+    int fd = open_self();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t address = (uint64_t)((uintptr_t)cases[i].from + (uintptr_t)cases[i].plus - (uintptr_t)__ehdr_start);
+
+        cr_expect_eq(where_describe(fd, address, text), cases[i].expected != NULL, "case %zu: %s", i, text);
+        cr_expect_str_eq(text, cases[i].expected ? cases[i].expected : "", "case %zu", i);
+    }
     close(fd);
 }
 
