@@ -632,6 +632,7 @@ Test(hostfs, attributes_are_set_of_files_and_of_names)
         {"times", {.what = FILE_ATTR_ATIME | FILE_ATTR_MTIME, .atime_s = 1000, .mtime_s = 2000}, 0},
         {"one time", {.what = FILE_ATTR_MTIME, .mtime_s = 3000}, 0},
         {"the other time", {.what = FILE_ATTR_ATIME, .atime_s = 4000, .mtime_s = 5000}, 0},
+        {"a time to come", {.what = FILE_ATTR_MTIME, .mtime_s = 4102444800}, 0},
         {"more than a mode", {.what = FILE_ATTR_MODE, .mode = 07600}, 0},
         {"nothing", {0}, 0},
         {"owner", {.what = FILE_ATTR_UID, .uid = 1}, -N_EPERM},
@@ -657,6 +658,10 @@ Test(hostfs, attributes_are_set_of_files_and_of_names)
             cr_expect(mtime_s == 0 || st->mtime_s == mtime_s, "%s", cases[i].how);
         }
     cr_expect_eq(ask((struct ask){N_FSETATTR, .sfid = f, .data = "short", .bytes = 5}), -N_EPROTO);
+    uint64_t written = open_name("file", N_O_WRONLY);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = written, .data = "x", .bytes = 1}), 1);
+    cr_expect_eq(ask((struct ask){N_FSTAT, .sfid = f}), 0);
+    cr_expect_eq(((const struct file_stat *)payload)->mtime_s, 0, "a write ends the time that was set");
     cr_expect_eq(
         ask((struct ask){N_FSETATTR, .sfid = SFID_STDOUT, .data = &cases[0].attr, .bytes = sizeof cases[0].attr}),
         -N_EINVAL);
@@ -1054,6 +1059,7 @@ Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
         {"access none", N_FACCESS, "/tmp/b", NULL, 0, -N_ENOENT},
         {"rename", N_FRENAME, "/tmp/a", "/tmp/b", 0, 0},
         {"rename none", N_FRENAME, "/tmp/a", "/tmp/b", 0, -N_ENOENT},
+        {"rename to itself", N_FRENAME, "/tmp/b", "/tmp/b", 0, 0},
         {"rename below", N_FRENAME, "/tmp/b", "/tmp/c/d", 0, -N_ENOENT},
         {"link text of a file", N_FREADLINK, "/tmp/b", NULL, 0, -N_EINVAL},
         {"link text of none", N_FREADLINK, "/tmp/c", NULL, 0, -N_ENOENT},

@@ -226,11 +226,11 @@ Test(lives, a_start_that_makes_no_sense_is_refused)
     lives_note_exit(lives, 3);
     ask(0, 1, N_RBEGUN, 1, 0, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        cr_expect_not_null(lives_receive_started(lives, BASE + cases[i].from, (const uint8_t *)&cases[i].e,
-                                                 sizeof cases[i].e),
-                           "%s", cases[i].name);
-    cr_expect_not_null(
-        lives_receive_started(lives, BASE + 2, (const uint8_t *)&cases[0].e, sizeof cases[0].e - 1), "short");
+        cr_expect_not_null(
+            lives_receive_started(lives, BASE + cases[i].from, (const uint8_t *)&cases[i].e, sizeof cases[i].e), "%s",
+            cases[i].name);
+    cr_expect_not_null(lives_receive_started(lives, BASE + 2, (const uint8_t *)&cases[0].e, sizeof cases[0].e - 1),
+                       "short");
     cr_expect_eq(n_answers, 0, "none counts");
 }
 
