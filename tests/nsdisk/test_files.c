@@ -1,6 +1,7 @@
 /* Contents of files: reading, writing, holes, resizing, a full volume; for every block size. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/nsdisk/volume.h"
@@ -250,6 +251,39 @@ Test(files, a_full_volume_takes_what_fits_and_keeps_all_of_it)
         cr_assert_eq(v_put(&v, "/again", out, MB), MB, "what was freed can be used at once");
         finish("full");
     }
+}
+
+/* mke2fs makes one group of images of this size, unless it is asked for more. */
+Test(files, every_block_and_inode_of_every_group_can_be_taken)
+{
+    static uint8_t out[MB];
+    struct file_statfs st;
+    uint64_t size = 0, inodes;
+    char name[32];
+    int32_t n;
+
+    volume_make(&v, 1024, 5000, "-g 512 -N 320");
+    volume_mount(&v);
+    uint64_t sfid = create("/f");
+    while ((n = v_write(&v, sfid, size, out, MB)) > 0)
+        size += (uint32_t)n;
+    cr_expect_eq(n, -N_ENOSPC, "%d", n);
+    cr_assert_eq(v_statfs(&v, &st), 0);
+    cr_expect_eq(st.blocks_free, 0, "%lu blocks are left", (unsigned long)st.blocks_free);
+    cr_assert_eq(v_truncate(&v, sfid, 0), 0);
+    cr_assert_eq(v_statfs(&v, &st), 0);
+    for (inodes = 0; inodes <= st.inodes_free; inodes++) {
+        uint64_t made;
+
+        snprintf(name, sizeof name, "/n%lu", (unsigned long)inodes);
+        n = v_open(&v, name, N_O_CREAT | N_O_WRONLY, &made);
+        if (n < 0)
+            break;
+        v_close(&v, made);
+    }
+    cr_expect_eq(n, -N_ENOSPC, "%d", n);
+    cr_expect_eq(inodes, st.inodes_free, "%lu of %lu inodes", (unsigned long)inodes, (unsigned long)st.inodes_free);
+    finish("all groups");
 }
 
 Test(files, that_are_unlinked_while_open_live_until_the_close)
