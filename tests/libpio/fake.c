@@ -195,8 +195,10 @@ static int fake_open(const char *path, int flags, mode_t mode)
 static int check_fd(int fd)
 {
     count_call();
-    if (fd < 0 || fd >= FDS || !fds[fd].open)
+    if (fd < 0 || fd >= FDS || !fds[fd].open) {
+        counts.bad_fds++;
         return -EBADF;
+    }
     return volumes[inodes[fds[fd].inode].volume].calls_error;
 }
 

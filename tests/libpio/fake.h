@@ -47,6 +47,7 @@ struct fake_counts {
     int volume_in_flight[FAKE_VOLUMES];
     int volume_max_in_flight[FAKE_VOLUMES];
     int open_files;
+    int bad_fds; /* calls for a file that is not open */
 };
 struct fake_counts *fake_counts(void);
 

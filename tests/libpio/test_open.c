@@ -201,6 +201,13 @@ Test(open, closes_everything)
     fake_fail_calls(1, -EIO);
     expect_failure(pio_close(pfd), EIO, "//df01/f", "a volume that fails");
     cr_expect_eq(fake_counts()->open_files, 0, "closed all the same");
+    fake_fail_calls(1, 0);
+    pfd = pio_open("/f", O_RDONLY);
+    fake_fail_calls(1, -EIO);
+    fake_fail_calls(2, -ENXIO);
+    expect_failure(pio_close(pfd), EIO, "//df01/f", "the first of two that fail");
+    cr_expect_eq(fake_counts()->open_files, 0, "closed all the same");
+    cr_expect_eq(fake_counts()->bad_fds, 0);
 }
 
 static void break_volume_1(void)
@@ -224,6 +231,7 @@ Test(open, that_fails_half_way_closes_what_it_opened)
         for (int pfd = 0; pfd < 2; pfd++)
             pio_close(pfd);
         cr_expect_eq(fake_counts()->open_files, 0, "failure at call %d", at);
+        cr_expect_eq(fake_counts()->bad_fds, 0, "failure at call %d", at);
     }
 }
 
