@@ -544,6 +544,25 @@ Test(rw, takes_the_lowest_of_several_failures)
     cr_expect_eq(errno, EROFS);
 }
 
+/* More bytes than were asked for would lie behind the caller's buffer. */
+Test(rw, takes_no_more_bytes_than_it_has_asked_for)
+{
+    int pfd = open_file(O_RDWR | O_CREAT, 4, 4, 2);
+    char read[104];
+
+    cr_expect_eq(pio_write(pfd, pattern, 100), 100);
+    fake_fail_request(1, 1, 4 + 1);
+    pio_lseek(pfd, 0, SEEK_SET);
+    cr_expect_eq(pio_write(pfd, pattern, 100), 5 * 4);
+    fake_fail_request(1, 0, 4 + 1);
+    cr_expect(pio_write(pfd, pattern + 20, 80) == -1 && errno == EPROTO);
+    memset(read, '?', sizeof read);
+    fake_fail_request(0, 6, 4 + 1); /* the last block */
+    pio_lseek(pfd, 0, SEEK_SET);
+    cr_expect_eq(pio_read(pfd, read, 100), 96);
+    cr_expect(read[96] == '?' && read[100] == '?');
+}
+
 Test(rw, stops_where_a_request_cannot_be_issued)
 {
     for (int nth = 0; nth < 6; nth++) {
