@@ -67,6 +67,7 @@ measure() {
         run "disk-$name" -d 0 -m "$work/disk-$name.conf" --images "$work" "$build/examples/diskmon" df00
     done
     run rates -d 0 "$build/guest/rates"
+    run mapping -d 0 "$build/guest/mapping"
     run eight -d 1 "$build/guest/measure" "eight bytes" show
     run eight-1992 -d 1 -m "$work/preset.conf" "$build/guest/measure" "start-up of 1992" show
     run streams -d 4 "$build/guest/measure" streams show
@@ -96,6 +97,14 @@ block_rates() {
         printf "| sorting, hashing, copying: 24.08 million instructions | %.1f MIPS | about 7 |\n", 24.08e6 / us }'
     printf '| DAXPY, 1000 elements | %.2f MFLOPS | 2.7 |\n' "$(value rates daxpy)"
     printf '| dot product, 1000 elements | %.2f MFLOPS | 2.7 |\n' "$(value rates dot)"
+}
+
+block_mapping() {
+    echo "| cycles of a node | powers of two | other sizes |"
+    echo "| --- | --- | --- |"
+    sed -n 's/, powers of two: .*//p' "$work/mapping" | while read -r what; do
+        echo "| $what | $(value mapping "$what, powers of two:") | $(value mapping "$what, other sizes:") |"
+    done
 }
 
 block_network() {

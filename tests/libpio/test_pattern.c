@@ -323,7 +323,10 @@ Test(pattern, many_elements_have_a_way_of_looking_bytes_up)
                                        "array 64x64x64x8 block,cyclic,cyclic(4) on 8x8x8",
                                        "array 100x99x7 cyclic(3),block on 13x17",
                                        "bits p7-4 o9-0 p3-0 o13-10",
-                                       "falls (0,63,64,16,1024,4,{(0,0,16,4,1,16)})"};
+                                       "falls (0,63,64,16,1024,4,{(0,0,16,4,1,16)})",
+                                       "array 1000003x999983x13 block,cyclic(77) on 7x5",
+                                       "array 7x1x3x1000003x999983x13 cyclic,block,*,cyclic(78),block on 3x1x1x5x2",
+                                       "cyclic 1048573 8191"};
 
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         char why[PATTERN_WHY_BYTES];
@@ -333,8 +336,12 @@ Test(pattern, many_elements_have_a_way_of_looking_bytes_up)
         cr_assert_eq(pattern_parse(text[i], &p, why), 0, "%s: %s", text[i], why);
         cr_assert_not_null(p->places, "%s", text[i]);
         for (int round = 0; round < 2000; round++) {
-            int64_t x = random_below(&state, 1u << 30) % p->period, offset, place, periods = random_below(&state, 3);
+            int64_t x = ((int64_t)random_below(&state, 1u << 31) << 31 | random_below(&state, 1u << 31)) % p->period;
+            int64_t offset, place, most = PATTERN_OFFSET_MAX / 2 / p->period, periods = random_below(&state, 3);
             int32_t element, owner = -1;
+
+            if (round % 2)
+                periods = most > INT32_MAX ? random_below(&state, INT32_MAX) : random_below(&state, (uint32_t)most + 1);
 
             for (int32_t e = 0; e < p->elements; e++)
                 if (falls_find(&p->element[e], x, PLAN_A, &place)) {
