@@ -23,7 +23,7 @@
 #define SET_BYTES_JSON (1 << 16)
 
 struct arguments {
-    const char *svg, *row;
+    const char *svg, *row, *bytes;
     bool json;
 };
 
@@ -47,6 +47,21 @@ static void count_runs(const struct falls_set *set, int32_t first, int32_t n, in
         r->longest = f->length > r->longest ? f->length : r->longest;
         r->count += times * f->count;
     }
+}
+
+static void add_runs(struct runs *r, const struct runs *more)
+{
+    if (more->count == 0)
+        return;
+    r->shortest = r->count == 0 || more->shortest < r->shortest ? more->shortest : r->shortest;
+    r->longest = more->longest > r->longest ? more->longest : r->longest;
+    r->count += more->count;
+}
+
+static bool count_run(void *ctx, const struct plan_run *run)
+{
+    add_runs(ctx, &(struct runs){1, run->bytes, run->bytes});
+    return true;
 }
 
 static struct runs runs_of(const struct falls_set *set)
@@ -132,24 +147,35 @@ struct meeting_of_patterns {
     const struct pattern *p[2];
     struct pair *pair; /* those that have something in common */
     size_t pairs, room;
-    int64_t from, period, bytes;
+    int64_t from, to; /* the bytes of the file that are compared */
+    int64_t bytes;
     struct runs runs;
 };
 
+/* The runs of a plan in the compared bytes: those of whole periods, and those behind the last one. */
+static struct runs runs_of_plan(const struct meeting_of_patterns *m, const struct plan *plan)
+{
+    struct runs r = runs_of(&plan->body);
+    int64_t periods = (m->to - m->from) / plan->period;
+
+    if (periods == 0) /* it has been made of these bytes only */
+        return r;
+    r.count *= periods;
+    plan_runs(plan, m->from + periods * plan->period, m->to, count_run, &r);
+    return r;
+}
+
 static void add_pair(struct meeting_of_patterns *m, int32_t a, int32_t b, const struct plan *plan)
 {
-    struct pair new = {.of = {a, b}, .bytes = plan->body.bytes, .runs = runs_of(&plan->body)};
+    struct pair new = {.of = {a, b}, .bytes = plan_bytes(plan, m->to)};
 
     if (new.bytes == 0)
         return;
+    new.runs = runs_of_plan(m, plan);
     m->pair = memory_grow(m->pair, &m->room, m->pairs + 1, sizeof *m->pair);
     m->pair[m->pairs++] = new;
     m->bytes += new.bytes;
-    if (m->runs.count == 0 || new.runs.shortest < m->runs.shortest)
-        m->runs.shortest = new.runs.shortest;
-    if (new.runs.longest > m->runs.longest)
-        m->runs.longest = new.runs.longest;
-    m->runs.count += new.runs.count;
+    add_runs(&m->runs, &new.runs);
 }
 
 /* Makes all plans. Returns false after one line if one cannot be made. */
@@ -158,19 +184,31 @@ static bool meet_patterns(struct meeting_of_patterns *m)
     for (int32_t a = 0; a < m->p[0]->elements; a++)
         for (int32_t b = 0; b < m->p[1]->elements; b++) {
             struct plan *plan;
-            int error = plan_make(m->p[0], a, m->p[1], b, &plan);
+            int error = plan_make_within(m->p[0], a, m->p[1], b, m->from, m->to, &plan);
 
             if (error) {
                 fprintf(stderr, "ncube map: elements %d and %d: %s\n", a, b,
-                        error == -E2BIG ? "what they have in common takes too many nodes" : strerror(-error));
+                        error == -E2BIG ? "what they have in common takes too many nodes; give --bytes of a file"
+                                        : strerror(-error));
                 return false;
             }
-            m->from = plan->from;
-            m->period = plan->period;
             add_pair(m, a, b, plan);
             plan_free(plan);
         }
     return true;
+}
+
+/* The bytes that are compared: from where both begin, a common period or up to byte `to`. */
+static struct meeting_of_patterns meeting_of(const struct pattern *const p[2], int64_t to)
+{
+    struct meeting_of_patterns m = {.p = {p[0], p[1]}, .from = p[0]->displacement};
+    int64_t period = pattern_common_period(p[0], p[1]);
+
+    m.from = p[1]->displacement > m.from ? p[1]->displacement : m.from;
+    m.to = to > m.from ? to : m.from;
+    if (period < m.to - m.from)
+        m.to = m.from + period;
+    return m;
 }
 
 /* How the bytes would best go from A to B [P1 section 1.2]. */
@@ -216,7 +254,7 @@ static int print_meeting(const struct meeting_of_patterns *m)
         printf("... and %zu more; --json has all\n", m->pairs - ROWS_TEXT);
     printf("\n%zu message%s, %lld run%s, %lld byte%s in common of %lld from byte %lld on\n", m->pairs, plural(m->pairs),
            (long long)m->runs.count, plural((uint64_t)m->runs.count), (long long)m->bytes, plural((uint64_t)m->bytes),
-           (long long)m->period, (long long)m->from);
+           (long long)(m->to - m->from), (long long)m->from);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (m->pairs > 0 && strcmp(ways[i].name, way_of(m)) == 0)
             printf("%s: %s\n", ways[i].name, ways[i].what);
@@ -237,14 +275,14 @@ static int print_meeting_json(const struct meeting_of_patterns *m, char **text)
     }
     return tool_print_json(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o}", "a",
                                      json_of_pattern(text[0], m->p[0]), "b", json_of_pattern(text[1], m->p[1]), "from",
-                                     (json_int_t)m->from, "period", (json_int_t)m->period, "messages",
+                                     (json_int_t)m->from, "period", (json_int_t)(m->to - m->from), "messages",
                                      (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes",
                                      (json_int_t)m->bytes, "way", m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs));
 }
 
-static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row)
+static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row, int64_t bytes)
 {
-    struct meeting_of_patterns m = {.p = {p[0], p[1]}};
+    struct meeting_of_patterns m = meeting_of(p, bytes);
     int status = 1;
 
     if (meet_patterns(&m)) {
@@ -269,6 +307,9 @@ static const struct option_line option_svg = {KEY_SVG, "svg", "FILE", "write the
 static const struct option_line option_row = {KEY_ROW, "row", "BYTES",
                                               "bytes of the file in a line of the picture (default: an array's row)"};
 
+static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
+                                                "compare N bytes of the file (default: a common period)"};
+
 static const struct options options = {
     .command = "ncube map",
     .usage = "[OPTION...] PATTERN [PATTERN]",
@@ -276,7 +317,7 @@ static const struct options options = {
         "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
         "that lie together in the file and in both elements.",
-    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_json, NULL},
+    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_bytes, &option_json, NULL},
     .end = "Patterns, each one word of the command line:\n"
            "  'cyclic 16384 8'                         blocks of 16384 bytes to 8 elements in turn\n"
            "  'array 1024x1024x8 block,cyclic on 2x4'  items of 8 bytes, on a grid of 2 x 4 elements\n"
@@ -295,6 +336,8 @@ static bool take_option(void *ctx, int key, const char *value)
         a->svg = value;
     else if (key == KEY_ROW)
         a->row = value;
+    else if (key == KEY_BYTES)
+        a->bytes = value;
     else
         a->json = true;
     return true;
@@ -332,11 +375,13 @@ int map_command(int argc, char **argv)
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv);
     struct pattern *p[2] = {NULL, NULL};
-    uint64_t row = 0;
+    uint64_t row = 0, bytes = PATTERN_OFFSET_MAX;
     int n = 0, status;
 
     if (a.row && !options_read_number(a.row, 1, PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX, &row))
         options_refuse(&options, "row '%s': give a number of bytes", a.row);
+    if (a.bytes && !options_read_number(a.bytes, 1, PATTERN_OFFSET_MAX, &bytes))
+        options_refuse(&options, "bytes '%s': give a number of bytes", a.bytes);
     for (; word[n]; n++) {
         if (n == 2)
             options_refuse(&options, "unexpected word '%s'; give one or two patterns, each as one word", word[n]);
@@ -351,7 +396,7 @@ int map_command(int argc, char **argv)
     if (a.svg)
         status = write_svg(a.svg, both, n, word, (int64_t)row) ? 0 : 1;
     else if (n == 2)
-        status = compare(both, word, &a, (int64_t)row);
+        status = compare(both, word, &a, (int64_t)row, (int64_t)bytes);
     else
         status = a.json ? tool_print_json(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
     pattern_free(p[0]);

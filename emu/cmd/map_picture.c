@@ -140,9 +140,7 @@ void map_picture_make(struct map_picture *m, const struct pattern *const p[2], i
 
     *m = (struct map_picture){.patterns = patterns, .from = p[0]->displacement, .row = row > 0 ? row : p[0]->row};
     if (patterns > 1) {
-        __int128 common = (__int128)(period / gcd(period, p[1]->period)) * p[1]->period;
-
-        period = common < PATTERN_OFFSET_MAX / 4 ? (int64_t)common : PATTERN_OFFSET_MAX / 4;
+        period = min(pattern_common_period(p[0], p[1]), PATTERN_OFFSET_MAX / 4);
         grain = gcd(gcd(grain, grain_of(p[1])), p[0]->displacement - p[1]->displacement); /* it may be negative */
         grain = grain < 0 ? -grain : grain;
         m->from = p[1]->displacement > m->from ? p[1]->displacement : m->from;

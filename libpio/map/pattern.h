@@ -150,14 +150,21 @@ int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset);
 /* The common bytes of two elements, from the larger displacement on. Places in `body` are those of its first period. */
 struct plan {
     int64_t from;    /* the file byte at which it begins: offsets of body are from here */
-    int64_t period;  /* after which it is repeated: the least common multiple of both */
+    int64_t period;  /* after which it is repeated: the common period of both patterns, or a part of it */
     int64_t step[2]; /* from one period to the next in either element */
     struct falls_set body;
 };
 
+/* The least common multiple of both periods; PATTERN_OFFSET_MAX if it lies beyond. */
+int64_t pattern_common_period(const struct pattern *a, const struct pattern *b);
+
 /* What element of_a of a and element of_b of b have in common. The caller frees it with plan_free. Where the least common
  * multiple of the periods lies beyond PATTERN_OFFSET_MAX, the plan ends there. */
 int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, struct plan **plan);
+/* The same of the file range from .. to-1 only, such as a file that ends at `to`: of two long periods without a common divisor a
+ * whole plan may have too many nodes. Common bytes outside of the range may be in it or not. */
+int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
+                     int64_t to, struct plan **plan);
 void plan_free(struct plan *p);
 
 /* Makes the view of one element's space that has the common bytes: what one end of a transfer must know of it, as the file has no

@@ -489,11 +489,19 @@ int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct fall
 
 /* ---- Of two patterns ---- */
 
-/* An element as one side: its period, repeated for ever. `repeated` is the node for that. */
+/* An element as one side: its period, repeated for ever. `repeated` is the node for that. Where the element has only rows that go on
+ * evenly from one period to the next, such as a column of a matrix, one row is a period. */
 static struct side side_of(const struct pattern *p, int32_t element, struct falls *repeated)
 {
     const struct falls_set *set = &p->element[element];
+    const struct falls *row = set->node + set->top;
 
+    if (set->tops == 1 && row->count > 1 && row->count * row->stride == p->period &&
+        row->count * row->in[0].step == set->bytes) {
+        *repeated = *row;
+        repeated->count = (PATTERN_OFFSET_MAX - p->displacement) / row->stride;
+        return (struct side){.node = set->node, .first = repeated, .n = 1, .origin = p->displacement};
+    }
     *repeated = (struct falls){.length = p->period,
                                .stride = p->period,
                                .count = (PATTERN_OFFSET_MAX - p->displacement) / p->period,
@@ -502,6 +510,11 @@ static struct side side_of(const struct pattern *p, int32_t element, struct fall
                                .children = set->tops};
     repeated->in[0].step = set->bytes;
     return (struct side){.node = set->node, .first = repeated, .n = 1, .origin = p->displacement};
+}
+
+int64_t pattern_common_period(const struct pattern *a, const struct pattern *b)
+{
+    return lcm(a->period, b->period);
 }
 
 void plan_free(struct plan *p)
@@ -514,24 +527,33 @@ void plan_free(struct plan *p)
 
 int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, struct plan **plan)
 {
+    return plan_make_within(a, of_a, b, of_b, 0, PATTERN_OFFSET_MAX, plan);
+}
+
+int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
+                     int64_t to, struct plan **plan)
+{
     struct falls_build build = {0};
     struct falls repeated[2];
     int error = 0;
 
-    if (of_a < 0 || of_a >= a->elements || of_b < 0 || of_b >= b->elements)
+    if (of_a < 0 || of_a >= a->elements || of_b < 0 || of_b >= b->elements || from < 0 || to < from)
         return -EINVAL;
     struct plan *p = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
     struct side side[2] = {side_of(a, of_a, &repeated[0]), side_of(b, of_b, &repeated[1])};
     struct base base = {.file = max(a->displacement, b->displacement)};
-    base.file = max(base.file, 0);
+    base.file = max(base.file, from);
     p->from = base.file;
-    p->period = min(lcm(a->period, b->period), PATTERN_OFFSET_MAX - p->from);
+    p->period = min(lcm(repeated[0].stride, repeated[1].stride), PATTERN_OFFSET_MAX - p->from);
+    int64_t window = min(p->period, max(to - p->from, 0));
+    if (window < p->period) /* it is not repeated */
+        p->period = PATTERN_OFFSET_MAX - p->from;
     for (int s = 0; s < 2; s++)
         p->step[s] = step_after(&side[s], p->period);
-    if (repeated[0].children > 0 && repeated[1].children > 0)
-        meet(&build, side, p->from, p->from + p->period, &base);
+    if (a->element[of_a].tops > 0 && b->element[of_b].tops > 0)
+        meet(&build, side, p->from, p->from + window, &base);
     error = falls_finish(&build, &p->body);
     falls_build_free(&build);
     if (error) {

@@ -65,6 +65,23 @@ check "no message" grep -qx '0 messages, 0 runs, 0 bytes in common of 8 from byt
 status "many pairs" 0 "$ncube" map 'cyclic 1 20' 'cyclic 20 20'
 check "a table has an end" grep -qx '... and 336 more; --json has all' out
 
+# ---- Long common periods
+
+blocks='array 1000x1000x8 cyclic(11),cyclic(13) on 2x2'
+status "periods without a common divisor" 1 "$ncube" map 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
+same "what it says" "ncube map: elements 0 and 0: what they have in common takes too many nodes; give --bytes of a file" \
+    "$(cat err)"
+status "a file of the array's size" 0 "$ncube" map --bytes=23999976 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
+check "all of its bytes" grep -q ', 23999976 bytes in common of 23999976 from byte 0 on' out
+status "less than a period" 0 "$ncube" map --bytes=6 'cyclic 2 2' 'cyclic 4 2 +1'
+check "from the displacement on" grep -qx '3 messages, 4 runs, 5 bytes in common of 5 from byte 1 on' out
+status "two periods and a half of one pair" 0 "$ncube" map --bytes=10 'cyclic 1 2' '(0,3,-,1,4,2)'
+check "but one of both" grep -qx '4 messages, 8 runs, 8 bytes in common of 8 from byte 0 on' out
+status "part of a period" 0 "$ncube" map --bytes=7 'cyclic 1 2' 'cyclic 8 1'
+same "whole rows and a rest" "0 0 4 4 1|1 0 3 3 1" "$(sed -n '/^A  /,/^$/p' out | sed '1d; /^$/d' | xargs -n 5 | paste -sd '|')"
+status "more than a period" 0 "$ncube" map --bytes 1000 'cyclic 2 2' 'cyclic 4 2'
+check "is one period" grep -q 'of 8 from byte 0 on' out
+
 # ---- JSON
 
 status "one as JSON" 0 "$ncube" map --json 'cyclic 4 2 +3'
@@ -112,6 +129,7 @@ refused "a byte that is in none" "pattern '(0,3,-,1)(5,6,-,1)': column 19: byte 
 refused "control characters" "pattern 'a??[1mb': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" \
     $'a\n\033[1mb'
 refused "rows of nothing" "row '0': give a number of bytes" --row=0 'cyclic 1 2'
+refused "no bytes" "bytes '-1': give a number of bytes" --bytes=-1 'cyclic 1 2' 'cyclic 2 2'
 refused "too many pairs" "8192 x 8192 pairs of elements are too many; at most 1048576" 'cyclic 1 8192' 'cyclic 2 8192'
 
 finish

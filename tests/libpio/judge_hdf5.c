@@ -111,7 +111,7 @@ static bool equal(const struct slab slab[2], int dims, const hsize_t *size)
     }
     memset(ours, 0, sizeof ours);
     plan_runs(plan, 0, view[0]->period, mark_run, NULL);
-    bool same = plan->body.bytes == points && memcmp(ours, theirs, sizeof ours) == 0;
+    bool same = plan_bytes(plan, view[0]->period) == points && memcmp(ours, theirs, sizeof ours) == 0;
     plan_free(plan);
     pattern_free(view[0]);
     pattern_free(view[1]);

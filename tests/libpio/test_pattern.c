@@ -191,6 +191,79 @@ Test(pattern, plans_have_what_the_tables_have_in_common)
     }
 }
 
+Test(pattern, plans_of_a_range_have_what_lies_in_it)
+{
+    uint64_t state = 4242;
+
+    for (uint64_t round = 0; round < rounds(2000); round++) {
+        struct pattern *a = random_pattern(&state, round % 3 ? 60 : 400, false);
+        struct pattern *b = random_pattern(&state, round % 5 ? 60 : 400, false);
+        int64_t from = random_below(&state, 300), to = from + random_below(&state, 2000), bytes = 0;
+        struct plan *plan;
+
+        spread(a, 0, place_a);
+        spread(b, 0, place_b);
+        cr_assert_eq(plan_make_within(a, 0, b, 0, from, to, &plan), 0, "round %lu", round);
+        memset(got_a, -1, sizeof got_a);
+        end_of_last = from;
+        plan_runs(plan, from, to, note_run, NULL);
+        for (int64_t x = 0; x < HORIZON; x++) {
+            bool common = x >= a->displacement && x >= b->displacement && x >= from && x < to && place_a[x] >= 0 &&
+                          place_b[x] >= 0;
+
+            cr_assert_eq(got_a[x] >= 0, common, "round %lu, byte %ld", round, (long)x);
+            cr_assert(!common || (got_a[x] == place_a[x] && got_b[x] == place_b[x]), "round %lu, byte %ld", round,
+                      (long)x);
+            bytes += common;
+        }
+        cr_assert_eq(plan_bytes(plan, to), bytes, "round %lu", round);
+        plan_free(plan);
+        pattern_free(a);
+        pattern_free(b);
+    }
+}
+
+/* Columns repeat after a row; blocks of a matrix do not. */
+Test(pattern, a_plan_of_columns_has_a_row_for_a_period)
+{
+    struct pattern *a, *b;
+    struct plan *plan;
+    char why[PATTERN_WHY_BYTES];
+
+    cr_assert_eq(pattern_parse("array 1000x1000x8 *,block on 1x7", &a, why), 0);
+    cr_assert_eq(pattern_parse("cyclic 65536 4", &b, why), 0);
+    cr_assert_eq(plan_make(a, 1, b, 1, &plan), 0);
+    cr_expect_eq(plan->period, 65536 * 4 / 64 * 8000, "%ld", (long)plan->period);
+    cr_expect_leq(plan->body.nodes, 200, "%d nodes", plan->body.nodes);
+    plan_free(plan);
+    pattern_free(a);
+    pattern_free(b);
+}
+
+/* Files of 24 MB and 8 MB without much of a common divisor. */
+Test(pattern, a_plan_of_a_file_is_short_where_the_whole_is_not)
+{
+    struct pattern *a, *b;
+    struct plan *plan;
+    char why[PATTERN_WHY_BYTES];
+
+    cr_assert_eq(pattern_parse("array 999x1001x24 *,cyclic(3) on 1x5", &a, why), 0);
+    cr_assert_eq(pattern_parse("array 1000x1000x8 cyclic(11),cyclic(13) on 2x2", &b, why), 0);
+    cr_expect_eq(plan_make(a, 1, b, 1, &plan), -E2BIG);
+    int64_t bytes = 0;
+    for (int32_t e = 0; e < 4; e++) {
+        cr_assert_eq(plan_make_within(a, 1, b, e, 0, a->period, &plan), 0);
+        cr_expect_leq(plan->body.nodes, 40000, "%d nodes", plan->body.nodes);
+        bytes += plan_bytes(plan, a->period);
+        plan_free(plan);
+    }
+    cr_expect_eq(bytes, a->element[1].bytes);
+    cr_expect_eq(plan_make_within(a, 1, b, 1, 5, 4, &plan), -EINVAL);
+    cr_expect_eq(plan_make_within(a, 1, b, 1, -1, 4, &plan), -EINVAL);
+    pattern_free(a);
+    pattern_free(b);
+}
+
 static uint8_t file[HORIZON], memory_a[MEMORY], memory_b[MEMORY], wanted_b[MEMORY], packed[HORIZON];
 
 static int64_t common_bytes(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b)
@@ -198,7 +271,7 @@ static int64_t common_bytes(const struct pattern *a, int32_t of_a, const struct 
     struct plan *plan;
 
     cr_assert_eq(plan_make(a, of_a, b, of_b, &plan), 0);
-    int64_t bytes = plan->body.bytes * (a->period / (plan->period / b->period)); /* of a->period * b->period bytes */
+    int64_t bytes = plan->body.bytes * (a->period * b->period / plan->period); /* of a->period * b->period bytes */
     plan_free(plan);
     return bytes;
 }
@@ -464,7 +537,8 @@ Test(pattern, a_plan_of_an_element_with_itself_is_one_run_in_it)
         struct plan *plan;
 
         cr_assert_eq(plan_make(p, e, p, e, &plan), 0);
-        cr_assert_eq(plan->body.bytes, p->element[e].bytes);
+        cr_assert_eq(p->period % plan->period, 0);
+        cr_assert_eq(plan->body.bytes * (p->period / plan->period), p->element[e].bytes);
         for (int side = 0; side < 2; side++) {
             cr_assert_eq(plan_project(plan, side, &view), 0);
             const struct falls_set *set = &view->element[0];
