@@ -13,41 +13,48 @@
 
 /* ---- Looking up ---- */
 
-/* The last of n siblings that begins at or before x; NULL if x is before all. */
-static const struct falls *sibling_at(const struct falls *first, int32_t n, int64_t x)
+/* The last of n siblings that begins at or before x; NULL if x is before all. Most lists have one. */
+static inline const struct falls *sibling_at(const struct falls *first, int32_t n, int64_t x)
 {
-    int32_t low = 0, high = n;
+    int32_t low = 1;
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
+    if (n == 0 || x < first->left)
+        return NULL;
+    while (low < n) {
+        int32_t middle = low + (n - low) / 2;
 
         if (first[middle].left <= x)
             low = middle + 1;
         else
-            high = middle;
-    }
-    return low > 0 ? &first[low - 1] : NULL;
-}
-
-/* The last of n siblings that has at most k bytes of the set before it; the first one has none. */
-static const struct falls *sibling_with(const struct falls *first, int32_t n, int64_t k)
-{
-    int32_t low = 1, high = n;
-
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-
-        if (first[middle].before <= k)
-            low = middle + 1;
-        else
-            high = middle;
+            n = middle;
     }
     return &first[low - 1];
 }
 
-static int64_t times(const struct falls *f, int64_t distance, int64_t step)
+/* The last of n siblings that has at most k bytes of the set before it; the first one has none. */
+static inline const struct falls *sibling_with(const struct falls *first, int32_t n, int64_t k)
 {
-    return f->count == 1 || distance < step ? 0 : distance / step;
+    int32_t low = 1;
+
+    while (low < n) {
+        int32_t middle = low + (n - low) / 2;
+
+        if (first[middle].before <= k)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return &first[low - 1];
+}
+
+/* distance / step of a node, without the division where it has one block, or for the first. The caller subtracts what it makes
+ * up; the empty instruction keeps gcc from making a second division of that, which costs a node 40 cycles. */
+static inline int64_t times(const struct falls *f, int64_t distance, int64_t step)
+{
+    int64_t blocks = f->count == 1 || distance < step ? 0 : distance / step;
+
+    __asm__("" : "+r"(blocks));
+    return blocks;
 }
 
 int64_t falls_rank(const struct falls_set *set, int64_t x)

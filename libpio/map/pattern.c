@@ -194,11 +194,10 @@ int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
 
     if (!set->ascending || set->bytes == 0 || offset < 0)
         return -EINVAL;
-    int64_t periods;
-    if (__builtin_mul_overflow(offset / set->bytes, p->period, &periods) ||
-        periods > PATTERN_OFFSET_MAX - p->displacement - p->period)
+    int64_t periods = offset < set->bytes ? 0 : offset / set->bytes, from;
+    if (__builtin_mul_overflow(periods, p->period, &from) || from > PATTERN_OFFSET_MAX - p->displacement - p->period)
         return -EOVERFLOW;
-    return p->displacement + periods + falls_select(set, offset % set->bytes);
+    return p->displacement + from + falls_select(set, periods == 0 ? offset : offset % set->bytes);
 }
 
 /* ---- Checking ---- */
