@@ -58,6 +58,21 @@ static void spread(const struct pattern *p, int32_t e, int64_t *place)
 }
 
 static int64_t place_a[HORIZON], place_b[HORIZON];
+static int64_t got_a[HORIZON], got_b[HORIZON];
+static int64_t end_of_last;
+
+static bool note_run(void *ctx, const struct plan_run *run)
+{
+    (void)ctx;
+    cr_assert_geq(run->file, end_of_last, "runs come in file order");
+    end_of_last = run->file + run->bytes;
+    for (int64_t k = 0; k < run->bytes; k++) {
+        cr_assert_eq(got_a[run->file + k], -1);
+        got_a[run->file + k] = run->in[0] + k;
+        got_b[run->file + k] = run->in[1] + k;
+    }
+    return true;
+}
 
 Test(pattern, rank_select_next_and_previous_are_those_of_the_table)
 {
@@ -96,6 +111,55 @@ Test(pattern, rank_select_next_and_previous_are_those_of_the_table)
     }
 }
 
+Test(pattern, ranks_of_all_elements_sum_up_to_the_bytes_below)
+{
+    uint64_t state = 17;
+
+    for (uint64_t round = 0; round < rounds(1500); round++) {
+        struct pattern *p = random_pattern(&state, 300, false);
+        int64_t all = 0;
+
+        for (int32_t e = 0; e < p->elements; e++)
+            all += p->element[e].bytes;
+        for (int i = 0; i < 40 && all == p->period; i++) {
+            int64_t x = random_below(&state, (uint32_t)p->period + 1), sum = 0;
+
+            for (int32_t e = 0; e < p->elements; e++)
+                sum += falls_rank(&p->element[e], x);
+            cr_assert_eq(sum, x, "round %lu: %ld bytes below %ld", round, (long)sum, (long)x);
+        }
+        pattern_free(p);
+    }
+}
+
+Test(pattern, a_plan_the_other_way_round_is_the_same_swapped)
+{
+    uint64_t state = 5150;
+
+    for (uint64_t round = 0; round < rounds(1500); round++) {
+        struct pattern *a = random_pattern(&state, 60, false), *b = random_pattern(&state, 60, false);
+        int64_t to = 1 + random_below(&state, HORIZON);
+        struct plan *plan;
+
+        for (int way = 0; way < 2; way++) {
+            memset(got_a, -1, sizeof got_a);
+            memset(got_b, -1, sizeof got_b);
+            end_of_last = 0;
+            cr_assert_eq(way == 0 ? plan_make(a, 0, b, 0, &plan) : plan_make(b, 0, a, 0, &plan), 0);
+            plan_runs(plan, 0, to, note_run, NULL);
+            plan_free(plan);
+            if (way == 0) {
+                memcpy(place_a, got_a, sizeof got_a);
+                memcpy(place_b, got_b, sizeof got_b);
+            }
+        }
+        cr_assert_arr_eq(place_a, got_b, sizeof got_b, "round %lu", round);
+        cr_assert_arr_eq(place_b, got_a, sizeof got_a, "round %lu", round);
+        pattern_free(a);
+        pattern_free(b);
+    }
+}
+
 Test(pattern, every_byte_has_one_element_and_a_place_that_leads_back)
 {
     uint64_t state = 7;
@@ -124,22 +188,6 @@ Test(pattern, every_byte_has_one_element_and_a_place_that_leads_back)
         }
         pattern_free(p);
     }
-}
-
-static int64_t got_a[HORIZON], got_b[HORIZON];
-static int64_t end_of_last;
-
-static bool note_run(void *ctx, const struct plan_run *run)
-{
-    (void)ctx;
-    cr_assert_geq(run->file, end_of_last, "runs come in file order");
-    end_of_last = run->file + run->bytes;
-    for (int64_t k = 0; k < run->bytes; k++) {
-        cr_assert_eq(got_a[run->file + k], -1);
-        got_a[run->file + k] = run->in[0] + k;
-        got_b[run->file + k] = run->in[1] + k;
-    }
-    return true;
 }
 
 static void compare_plan(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
@@ -462,21 +510,6 @@ Test(pattern, a_set_is_cut_where_the_table_is)
     }
     cr_expect_eq(falls_cut(&(struct falls_set){0}, 5, 4, &(struct falls_set){0}), -EINVAL);
     cr_expect_eq(falls_cut(&(struct falls_set){0}, -1, 4, &(struct falls_set){0}), -EINVAL);
-}
-
-/* [P3 section 5.2.2] prints three pieces; its procedure makes five of them. */
-Test(pattern, a_set_is_cut_into_a_part_full_blocks_and_a_part)
-{
-    char text[80], why[PATTERN_WHY_BYTES];
-    struct falls_set cut;
-    struct pattern *p;
-
-    cr_assert_eq(pattern_parse("view 30 (3,5,6,5)", &p, why), 0);
-    cr_assert_eq(falls_cut(&p->element[0], 4, 29, &cut), 0);
-    falls_format(&cut, text, sizeof text);
-    cr_expect_str_eq(text, "(0,1,-,1),(5,7,6,3),(23,24,-,1)");
-    falls_free(&cut);
-    pattern_free(p);
 }
 
 /* Bytes of an element that lie below file offset HORIZON: so many places can be checked. */

@@ -292,3 +292,18 @@ Test(pattern_text, a_view_may_have_nothing)
     cr_expect_eq(pattern_parse("view {}", &p, why), -EINVAL, "its period must be given");
     cr_expect_eq(pattern_parse("falls 8 {}", &p, why), -EINVAL, "somebody must have each byte");
 }
+
+/* [P3 section 5.2.2] prints three pieces; its procedure makes five of them. */
+Test(pattern_text, a_set_is_cut_into_a_part_full_blocks_and_a_part)
+{
+    char text[80], why[PATTERN_WHY_BYTES];
+    struct falls_set cut;
+    struct pattern *p;
+
+    cr_assert_eq(pattern_parse("view 30 (3,5,6,5)", &p, why), 0);
+    cr_assert_eq(falls_cut(&p->element[0], 4, 29, &cut), 0);
+    falls_format(&cut, text, sizeof text);
+    cr_expect_str_eq(text, "(0,1,-,1),(5,7,6,3),(23,24,-,1)");
+    falls_free(&cut);
+    pattern_free(p);
+}
