@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/plural.h"
 
 #define COLUMNS_MAX    64
 #define FILE_LINES_MAX 65536 /* that are looked at for coarse cells */
@@ -334,10 +335,16 @@ void map_picture_write_svg(const struct map_picture *m, FILE *to, const char *co
     c.gap = m->patterns > 1 ? 10 : 0;
     c.left = MARGIN + 8 * snprintf(NULL, 0, "%" PRId64, last) + (m->patterns > 1 ? 26 : 12);
     c.top = MARGIN + 18 * (m->patterns + 1);
-    snprintf(text, sizeof text,
-             m->whole ? "a cell: %" PRId64 " bytes" : "a cell: %" PRId64 " bytes; only the beginning", m->cell);
+    int n = snprintf(text, sizeof text, "a cell: %" PRId64 " byte%s", m->cell, plural((uint64_t)m->cell));
+    if (m->lines_a_cell > 1)
+        n += snprintf(text + n, sizeof text - (size_t)n, " of %" PRId64 " lines; hatched: of several elements",
+                      m->lines_a_cell);
+    if (!m->whole)
+        snprintf(text + n, sizeof text - (size_t)n, "; only the beginning");
     if (m->patterns > 1 && strlen(title[1]) > longest)
         longest = strlen(title[1]);
+    if (strlen(text) > longest)
+        longest = strlen(text);
     int width = c.left + m->columns * c.cell + MARGIN, words = 2 * MARGIN + 8 * ((int)min(longest, 110) + 4);
     int height = c.top + m->lines * (m->patterns * c.cell + c.gap) + MARGIN;
     width = width > words ? width : words;

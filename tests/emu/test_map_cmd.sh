@@ -103,6 +103,7 @@ same "begins and ends" "<svg </svg>" "$(sed -n '1s/\(.....\).*/\1/p;$p' p.svg | 
 status "of two" 0 "$ncube" map --svg=q.svg 'array 4x4x1 *,block on 1x2' 'cyclic 8 2'
 same "both are in it" 12 "$(grep -c '<rect' q.svg)"
 status "shared cells" 0 "$ncube" map --svg=r.svg 'array 4000x130x8 block,block on 3x3'
+check "are explained" grep -q '>a cell: 32 bytes of 122 lines; hatched: of several elements</text>' r.svg
 check "are hatched" grep -q 'fill="url(#several)"' r.svg
 status "a folder that is not there" 1 "$ncube" map --svg=none/p.svg 'cyclic 1 2'
 same "what it says" "ncube map: none/p.svg: No such file or directory" "$(cat err)"
