@@ -4,7 +4,8 @@
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
     ext2/ext2_inode.c ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c \
     ext2/ext2_walk.c serve/open_table.c serve/serve.c) vertex/shared/file_parts.c vertex/shared/text.c
-NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_CORE)
+NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/fiber.c
+NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
 $(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c vertex/shared/text.c))

@@ -1,13 +1,14 @@
 /*
- * nsdisk: the program of an I/O node. Mounts the volumes of the node's drives, tells the front end, then answers one
- * request after another in the order of their arrival, until N_SHUTDOWN.
+ * nsdisk: the program of an I/O node. Mounts the volumes of the node's drives, tells the front end, then serves until
+ * N_SHUTDOWN: in order, which means one request after another as they arrive, or concurrently (loop.h), as the machine
+ * file says.
  *
  * Built into the boot image; Vertex starts it and lets it see raw node addresses and every message type.
  *
- * No request makes it end: it takes the memory for the largest request and the largest answer at the start, Vertex reserves
- * memory for sending one answer, and a request that finds no memory for a table is answered with ENOMEM.
+ * No request makes it end: it takes the memory for the largest request and the largest answer at the start, Vertex
+ * reserves memory for sending one answer, and a request that finds no memory for a table is answered with ENOMEM.
  *
- *     0              REPLY_AT                     REPLY_AT + sizeof(struct file_reply) + file_io_bytes
+ *     0              LOOP_REPLY_AT                     LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
  *   +--------------+------------------------------+
  *   | request  - - - - - with data, over all of it|
  *   +--------------+------------------------------+
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsdisk/serve/loop.h"
 #include "nsdisk/serve/serve.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -29,19 +31,15 @@
 
 #define CACHE_BYTES  (1u << 20) /* of all volumes together */
 #define PAGE_BYTES   4096u
-#define REPLY_AT     PAGE_BYTES
 #define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for */
-#define REPLY_BIT    (N_REPLY(N_FOPEN) & ~N_FOPEN)
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
-_Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= REPLY_AT,
+_Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= LOOP_REPLY_AT,
                "a request's header and names lie before the reply");
 
-static struct {
-    uint8_t *bytes; /* as above */
-    size_t size;
-} area;
+static struct loop_area area; /* as above */
+static struct loop *loop;     /* NULL: in order */
 static uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
 
 /* ---- What the file system needs from the node ---- */
@@ -88,7 +86,7 @@ static void take_memory(uint64_t ram_bytes)
 {
     void *tables = malloc(TABLES_BYTES);
 
-    area.size = REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
+    area.size = LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
     area.bytes = malloc(area.size);
     if (!tables || !area.bytes)
         give_up("nsdisk: not enough memory to start");
@@ -118,6 +116,57 @@ static void report_mount(uint32_t drive, int status, const char *text)
     trap_nwrite(message, (long)(sizeof reply + n), NODE_HOST, N_MOUNTED);
 }
 
+/* ---- What the loop needs from the node ---- */
+
+static void answer(int to, int type, const void *reply, size_t n);
+
+static long loop_receive(void *ctx, void *buf, size_t bytes, int *from, int *type)
+{
+    (void)ctx;
+    return trap_message_or_disk(buf, (long)bytes, from, type);
+}
+
+static void loop_reply(void *ctx, int to, int type, const void *reply, size_t n)
+{
+    (void)ctx;
+    answer(to, type, reply, n);
+}
+
+static long loop_disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors)
+{
+    (void)ctx;
+    return trap_disk_start(drive, write, sector, buf, sectors);
+}
+
+static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)
+{
+    (void)ctx;
+    return trap_disk_end(done, wait);
+}
+
+/* Without memory for it, requests are served in order. */
+static struct loop *start_loop(struct server *s, const struct abi_drive *info, uint32_t drives)
+{
+    static const struct loop_node node = {loop_receive, loop_reply, loop_disk_start, loop_disk_end, NULL};
+
+    if (drives == 0 || !info->concurrent)
+        return NULL;
+    struct loop *l = loop_new(s, &node, drives, file_io_bytes(info->ram_bytes));
+    if (!l)
+        console_write(NULL, "nsdisk: not enough memory for concurrent service; requests are served in order");
+    return l;
+}
+
+/* ---- Starting ---- */
+
+static struct blockdev disk_of(uint32_t drive, uint64_t sectors)
+{
+    if (loop)
+        return loop_disk(loop, drive, sectors);
+    return (struct blockdev){
+        .read = drive_read, .write = drive_write, .sectors = sectors, .ctx = (void *)(uintptr_t)drive};
+}
+
 static struct server *start_server(void)
 {
     struct abi_drive info[SERVE_DRIVES];
@@ -130,10 +179,11 @@ static struct server *start_server(void)
     struct server *s = server_new((uint32_t)who.node, drives == 0 ? 0 : info[0].boot_number, &env);
     if (!s)
         give_up("nsdisk: not enough memory to start");
-    take_memory(drives == 0 ? 0 : info[0].ram_bytes);
+    loop = start_loop(s, info, drives);
+    if (!loop)
+        take_memory(drives == 0 ? 0 : info[0].ram_bytes);
     for (uint32_t drive = 0; drive < drives; drive++) {
-        struct blockdev dev = {
-            .read = drive_read, .write = drive_write, .sectors = info[drive].sectors, .ctx = (void *)(uintptr_t)drive};
+        struct blockdev dev = disk_of(drive, info[drive].sectors);
         int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, text, sizeof text);
 
         report_mount(drive, status, text);
@@ -143,7 +193,8 @@ static struct server *start_server(void)
 
 /* ---- Serving ---- */
 
-/* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the buffer. */
+/* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the buffer.
+ * */
 static size_t receive(int *from, int *type)
 {
     long n;
@@ -170,24 +221,6 @@ static void answer(int to, int type, const void *reply, size_t n)
     send_reply(to, type, &error, sizeof error);
 }
 
-/* Returns where the reply to a request of n bytes goes, and sets *room to the bytes there. A request that asks for data and
- * carries data is malformed, so its reply is short. */
-static void *place_reply(uint32_t tag, size_t n, size_t *room)
-{
-    if (serve_reply_bytes(tag, area.bytes, n) <= sizeof short_reply || n > REPLY_AT) {
-        *room = sizeof short_reply;
-        return short_reply;
-    }
-    *room = area.size - REPLY_AT;
-    return area.bytes + REPLY_AT;
-}
-
-/* Messages of programs and replies are not requests. Two servers that answered replies would never stop. */
-static bool is_request(int type)
-{
-    return type > (int)N_TYPE_USER_MAX && ((unsigned)type & REPLY_BIT) == 0;
-}
-
 static void serve_until_shutdown(struct server *s)
 {
     int from, type;
@@ -199,9 +232,9 @@ static void serve_until_shutdown(struct server *s)
 
         if (type == N_SHUTDOWN && from == (int)NODE_HOST)
             return;
-        if (!is_request(type))
+        if (!loop_is_request(type))
             continue;
-        void *reply = place_reply(tag, n, &room);
+        void *reply = loop_place_reply(tag, area.bytes, n, &area, short_reply, &room);
         n = serve_request(s, (uint32_t)from & 0xffff, tag, area.bytes, n, reply, room);
         answer(from, type, reply, n);
     }
@@ -211,7 +244,10 @@ int main(void)
 {
     struct server *s = start_server();
 
-    serve_until_shutdown(s);
+    if (loop)
+        loop_run(loop);
+    else
+        serve_until_shutdown(s);
     struct file_reply reply = {0, server_shutdown(s)};
     send_reply(NODE_HOST, N_SHUTDOWN, &reply, sizeof reply);
     server_free(s);

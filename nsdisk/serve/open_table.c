@@ -11,7 +11,7 @@
 #define BOOT_BITS  10
 #define SLOT_BITS  14
 
-_Static_assert(OPEN_TABLE_MAX == 1u << SLOT_BITS, "a slot's number fits its field");
+_Static_assert(OPEN_TABLE_SLOTS == 1u << SLOT_BITS, "a slot's number fits its field");
 
 /* All of the boot number counts, however the machine chooses it. */
 static uint64_t fold_boot(uint64_t boot_number)
@@ -58,7 +58,7 @@ static int table_grow(struct open_table *t)
 {
     uint32_t size = t->size == 0 ? FIRST_SIZE : t->size * 2;
 
-    if (size > OPEN_TABLE_MAX)
+    if (size > OPEN_TABLE_SLOTS)
         return -N_ENFILE;
     struct open_file *slot = realloc(t->slot, size * sizeof *slot);
     if (!slot)
@@ -68,6 +68,7 @@ static int table_grow(struct open_table *t)
     for (uint32_t i = t->size; i < size; i++)
         free_append(t, i);
     t->size = size;
+    t->limit = size - OPEN_TABLE_SPARE + 1;
     return 0;
 }
 
@@ -84,7 +85,7 @@ int open_table_prepare(struct open_table *t, uint64_t client)
 {
     if (client_count(t, client) >= OPEN_CLIENT_MAX)
         return -N_EMFILE;
-    return t->free_head == OPEN_NONE ? table_grow(t) : 0;
+    return t->used >= t->limit ? table_grow(t) : 0;
 }
 
 struct open_file *open_table_add(struct open_table *t, uint64_t client, struct ext2_inode *inode)
@@ -106,7 +107,7 @@ struct open_file *open_table_add(struct open_table *t, uint64_t client, struct e
 
 int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file)
 {
-    uint32_t slot = (uint32_t)(sfid >> 32) & (OPEN_TABLE_MAX - 1);
+    uint32_t slot = (uint32_t)(sfid >> 32) & (OPEN_TABLE_SLOTS - 1);
 
     if (sfid == 0 || slot >= t->size || t->slot[slot].sfid != sfid)
         return -N_ESTALE;
@@ -118,6 +119,14 @@ struct open_file *open_table_first(struct open_table *t, uint64_t client)
 {
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
         if (t->slot[i].client == client)
+            return &t->slot[i];
+    return NULL;
+}
+
+struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive)
+{
+    for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
+        if (t->slot[i].client == client && t->slot[i].drive == drive)
             return &t->slot[i];
     return NULL;
 }

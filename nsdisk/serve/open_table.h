@@ -20,9 +20,11 @@
 
 #include "nsdisk/ext2/ext2.h"
 
-#define OPEN_TABLE_MAX  (1u << 14) /* open files of one server: every node of a full machine, twice */
-#define OPEN_CLIENT_MAX 256u       /* of one client */
-#define OPEN_BUCKETS    256u
+#define OPEN_TABLE_SLOTS (1u << 14) /* every node of a full machine, twice */
+#define OPEN_TABLE_SPARE 7u /* free ones that an open needs: each drive of an I/O node may be about to use one */
+#define OPEN_TABLE_MAX   (OPEN_TABLE_SLOTS - OPEN_TABLE_SPARE + 1) /* open files of one server */
+#define OPEN_CLIENT_MAX  256u                                      /* of one client */
+#define OPEN_BUCKETS     256u
 
 struct open_file {
     uint64_t sfid; /* 0: the slot is free */
@@ -37,6 +39,7 @@ struct open_file {
 struct open_table {
     struct open_file *slot; /* [size] */
     uint32_t size, used;
+    uint32_t limit; /* with so many used, it grows: OPEN_TABLE_SPARE */
     uint32_t free_head, free_tail;
     uint32_t bucket[OPEN_BUCKETS];
     uint64_t boot;
@@ -45,13 +48,15 @@ struct open_table {
 void open_table_init(struct open_table *t, uint64_t boot_number);
 void open_table_free(struct open_table *t); /* every file must have been removed */
 
-/* Whether the client may open one more: 0, -N_EMFILE, -N_ENFILE or -N_ENOMEM. After 0, open_table_add succeeds. */
+/* Whether the client may open one more: 0, -N_EMFILE, -N_ENFILE or -N_ENOMEM. After 0, open_table_add succeeds; so it
+ * does for one file of each drive, as an open may wait for its disk between the two. May move the entries. */
 int open_table_prepare(struct open_table *t, uint64_t client);
 struct open_file *open_table_add(struct open_table *t, uint64_t client, struct ext2_inode *inode);
 /* Finds the client's open file. -N_ESTALE: the identifier is of no open file. -N_EBADF: it is of another client's. */
 int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file);
-/* Any file of the client, or of anyone; NULL: none is left. */
+/* Any file of the client, on any drive or on that one, or of anyone; NULL: none is left. */
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
+struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive);
 struct open_file *open_table_any(struct open_table *t);
 /* Frees the entry; the caller puts the inode. */
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);

@@ -28,7 +28,7 @@ struct call {
     struct file_request r;
     uint64_t client;
     struct ext2 *fs;        /* PART_DRIVE, PART_FILE */
-    struct open_file *file; /* PART_FILE */
+    struct open_file *file; /* PART_FILE; not to be used after a wait for the disk */
     struct ext2_path name, name2;
     const uint8_t *data; /* r.bytes of them */
     uint8_t *payload;    /* of the reply */
@@ -45,6 +45,11 @@ static void reply_payload(struct call *c, const void *bytes, size_t n)
 {
     memcpy(c->payload, bytes, n);
     c->payload_bytes = n;
+}
+
+static uint64_t client_of(uint32_t from, uint32_t tag)
+{
+    return (uint64_t)from << 8 | TAG_FROM(tag);
 }
 
 static struct file_stat stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive)
@@ -114,12 +119,17 @@ static int64_t invoke_close(struct server *s, struct call *c)
     return ext2_inode_put(open_table_remove(&s->opens, c->file));
 }
 
+static int sync_volume(struct server *s, uint32_t drive)
+{
+    return !s->volume[drive] ? 0 : ext2_sync(s->volume[drive]);
+}
+
 static int sync_volumes(struct server *s)
 {
     int first_error = 0;
 
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = !s->volume[drive] ? 0 : ext2_sync(s->volume[drive]);
+        int error = sync_volume(s, drive);
 
         first_error = first_error < 0 ? first_error : error;
     }
@@ -211,14 +221,15 @@ static void reply_dirent(struct call *c, const struct ext2_entry *e, uint64_t ne
 static int64_t invoke_readdir(struct server *s, struct call *c)
 {
     (void)s;
+    struct ext2_inode *inode = c->file->inode; /* the entry may move while the disk is waited for */
     size_t room = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
     uint64_t offset = c->r.offset;
     char name[EXT2_NAME_MAX_BYTES];
     struct ext2_entry e;
     int result;
-    if (!ext2_is_dir(c->file->inode))
+    if (!ext2_is_dir(inode))
         return -N_ENOTDIR;
-    while ((result = ext2_dir_next(c->file->inode, &offset, &e, name)) > 0) {
+    while ((result = ext2_dir_next(inode, &offset, &e, name)) > 0) {
         if (dirent_bytes(e.name_bytes) > room - c->payload_bytes)
             return c->payload_bytes == 0 ? -N_EINVAL : (int64_t)c->payload_bytes;
         reply_dirent(c, &e, offset);
@@ -403,6 +414,9 @@ _Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in t
 
 /* ---- Decoding ---- */
 
+/* As serve_call was before it had company: the times of in-order service depend on every instruction. */
+#define ALWAYS inline __attribute__((always_inline))
+
 /* Names on a volume begin at its root. */
 static int decode_name(struct ext2_path *path, const char *text, uint32_t bytes)
 {
@@ -412,7 +426,7 @@ static int decode_name(struct ext2_path *path, const char *text, uint32_t bytes)
     return bytes > FILE_NAME_MAX_BYTES ? -N_ENAMETOOLONG : 0;
 }
 
-static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
+static ALWAYS int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
 {
     struct file_parts split;
     int error = file_parts_split(&c->r, parts, request, n, &split);
@@ -429,7 +443,7 @@ static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, 
 }
 
 /* Finds the volume, and the open file. */
-static int decode_target(struct server *s, struct call *c, uint32_t parts)
+static ALWAYS int decode_target(struct server *s, struct call *c, uint32_t parts)
 {
     uint32_t drive = c->r.drive;
 
@@ -467,7 +481,7 @@ static int64_t serve_call(struct server *s, struct call *c, uint32_t tag, const 
 size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
                      size_t reply_max)
 {
-    struct call c = {.client = (uint64_t)from << 8 | TAG_FROM(tag)};
+    struct call c = {.client = client_of(from, tag)};
 
     memcpy(&c.r, request, n < sizeof c.r ? n : sizeof c.r);
     c.payload = (uint8_t *)reply + sizeof(struct file_reply);
@@ -476,6 +490,42 @@ size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *
     struct file_reply header = {c.r.seq, (int32_t)status};
     memcpy(reply, &header, sizeof header);
     return sizeof header + (status < 0 ? 0 : c.payload_bytes);
+}
+
+int serve_target(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n)
+{
+    struct call c = {.client = client_of(from, tag)};
+    uint32_t parts;
+
+    if (!file_parts_of(TAG_TYPE(tag), &parts) || n < sizeof c.r)
+        return SERVE_NOWHERE;
+    memcpy(&c.r, request, sizeof c.r);
+    if (decode_parts(&c, parts, request, n) < 0 || decode_target(s, &c, parts) < 0)
+        return SERVE_NOWHERE;
+    if (c.file)
+        return c.file->drive;
+    return parts & PART_DRIVE ? c.r.drive : SERVE_EVERYWHERE;
+}
+
+int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32_t tag)
+{
+    struct open_file *file;
+
+    if (TAG_TYPE(tag) == N_FEXIT)
+        while ((file = open_table_first_of(&s->opens, client_of(from, tag), drive)))
+            ext2_inode_put(open_table_remove(&s->opens, file));
+    return sync_volume(s, drive);
+}
+
+bool serve_joins(uint32_t tag, const struct file_request *a, const void *request, size_t n)
+{
+    struct file_request b;
+
+    if (TAG_TYPE(tag) != N_FWRITE || n < sizeof b)
+        return false;
+    memcpy(&b, request, sizeof b);
+    return a->sfid == b.sfid && a->flags == 0 && b.flags == 0 && b.name_bytes == 0 && b.name2_bytes == 0 &&
+           n == sizeof b + b.bytes && b.offset == a->offset + a->bytes && a->bytes + b.bytes <= FILE_IO_MAX_BYTES;
 }
 
 size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)

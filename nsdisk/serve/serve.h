@@ -1,6 +1,6 @@
 /*
- * The file server: one request message in, one reply message out (vertex/contract/proto.h). Knows messages and volumes, not
- * how either is moved, so that it runs on a node and in a test alike.
+ * The file server: one request message in, one reply message out (vertex/contract/proto.h). Knows messages and volumes,
+ * not how either is moved, so that it runs on a node and in a test alike.
  *
  * A request is decoded first: its length, names, identifier and rights are checked against the table of operations
  * in serve.c, and only then is it carried out. Nothing in it is trusted.
@@ -32,13 +32,24 @@ int server_shutdown(struct server *s);
 /* After server_shutdown; without it, what was not synced is lost, as in a crash. */
 void server_free(struct server *s);
 
-/* Carries out one request of n bytes from a node, with the tag it came with (vertex/contract/system.h), and writes the reply.
- * reply_max >= SERVE_REPLY_MIN_BYTES, and serve_reply_bytes() for a full answer; aligned to 8 bytes, as the request
- * should be. Returns the reply's length, at least 8. */
+/* Carries out one request of n bytes from a node, with the tag it came with (vertex/contract/system.h), and writes the
+ * reply. reply_max >= SERVE_REPLY_MIN_BYTES, and serve_reply_bytes() for a full answer; aligned to 8 bytes, as the
+ * request should be. Returns the reply's length, at least 8. */
 size_t serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
                      size_t reply_max);
 /* The most bytes that the reply to a request can have. */
 size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n);
+
+/* Which volume a request is for: a drive whose volume is mounted; SERVE_EVERYWHERE: each; SERVE_NOWHERE: none, as it
+ * will be refused without a look at any. */
+enum { SERVE_EVERYWHERE = -1, SERVE_NOWHERE = -2 };
+int serve_target(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n);
+/* Carries out one drive's part of a request to every volume. The status for the reply, which is the caller's to send.
+ * */
+int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32_t tag);
+/* Whether a request of n bytes, of the same client and with the same tag, goes on where the well-formed one of header
+ * *a ends, so that both could be one: they are writes to one file at given places. */
+bool serve_joins(uint32_t tag, const struct file_request *a, const void *request, size_t n);
 
 /* Of drive `drive`, for tests and reports; NULL if it is not mounted. */
 struct ext2 *server_volume(struct server *s, uint32_t drive);

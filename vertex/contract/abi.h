@@ -155,6 +155,7 @@ struct abi_drive {
     uint64_t ram_bytes; /* of the node */
     uint64_t boot_number;
     char volume[16];
+    uint64_t concurrent; /* 1: the drives work at the same time, and nsdisk serves several requests at once */
 };
 
 #define DISK_COMMANDS_MAX   32u   /* under way, or done and not yet taken by disk_end */

@@ -93,8 +93,8 @@ static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sec
     return error_of_status(single.status);
 }
 
-/* A buffer in one piece, where the program's pages are not. Where there is no memory, the one that is kept for answers is
- * used. */
+/* A buffer in one piece, where the program's pages are not. Where there is no memory, the one that is kept for answers
+ * is used. */
 static INLINE int new_bounce(struct proc *p, bool write, uint64_t user, uint64_t bytes, struct message **m)
 {
     int error = vm_check(&p->vm, user, bytes, write ? PTE_R : PTE_W);
@@ -253,8 +253,10 @@ int64_t sys_disk_info(struct proc *p, const uint64_t *arg)
         return -N_EPERM;
     if (drive >= MAILBOX->drives)
         return -N_ENODEV;
-    struct abi_drive info = {
-        .sectors = MAILBOX->drive_sectors[drive], .ram_bytes = MAILBOX->ram_bytes, .boot_number = MAILBOX->boot_number};
+    struct abi_drive info = {.sectors = MAILBOX->drive_sectors[drive],
+                             .ram_bytes = MAILBOX->ram_bytes,
+                             .boot_number = MAILBOX->boot_number,
+                             .concurrent = MAILBOX->concurrent};
     copy_bytes(info.volume, MAILBOX->drive_volume[drive], sizeof info.volume);
     return vm_copy_out(&p->vm, arg[1], &info, sizeof info);
 }

@@ -30,8 +30,8 @@ void mail_arrived(uint32_t channel, struct message *m);
 int64_t mail_short_bytes(const struct proc *p);
 /* Closes p->reader, which no longer waits. */
 void mail_close(struct proc *p);
-/* Ends p's nread, if p waits in one, with this result instead of a message's length. One whose message the NCU is writing
- * goes on. */
+/* Ends p's nread, if p waits in one, with this result instead of a message's length. One whose message the NCU is
+ * writing goes on. */
 void mail_interrupt(struct proc *p, int64_t result);
 
 /* For a header that waits: returns a message over the process's memory in which it can land, or NULL if the kernel must

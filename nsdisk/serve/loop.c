@@ -1,0 +1,563 @@
+/*
+ * The event loop of concurrent service: see loop.h for the way of a request and for the memory.
+ *
+ *   loop_run      receives, gives requests to volumes, runs the fibers that can go on
+ *   accept        finds a request's volume and a place for it
+ *   serve_jobs    a fiber: one request of its volume after the other
+ *   disk_...      struct blockdev for a volume: starts a command, and leaves the fiber until it is done
+ *
+ * A fiber that waits says for which command (volume.awaits); collect marks commands as done, and the loop enters the
+ * fibers whose command is.
+ */
+#include "nsdisk/serve/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "nsdisk/serve/fiber.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/system.h"
+
+#define PAGE_BYTES     4096u
+#define EVERYWHERE_MAX 8u                                                  /* requests to all volumes at once */
+#define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
+#define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
+
+/* A request to all volumes. */
+struct everywhere {
+    int from, type;
+    uint32_t seq;
+    uint32_t left; /* parts that are not done; 0: free */
+    int64_t status;
+};
+
+/* A request, or a part of one, that waits for its volume or is being served. */
+struct job {
+    STAILQ_ENTRY(job) next;
+    int from, type;
+    uint8_t *bytes; /* in the landing area, a parking place or the volume's area */
+    size_t n;
+    struct everywhere *all; /* of a part, which has no bytes */
+};
+STAILQ_HEAD(job_queue, job);
+
+struct volume {
+    struct loop *loop;
+    uint32_t drive;
+    struct job_queue waiting;
+    uint8_t *area;
+    bool busy;    /* a request is being served */
+    bool leaving; /* the fiber waits for a command: */
+    const struct blockdev_command *awaits; /* NULL: for any */
+    bool go_on;                            /* ... and need no longer */
+    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+    struct fiber fiber;
+};
+
+struct loop {
+    struct server *server;
+    struct loop_node node;
+    uint32_t drives;
+    size_t area_bytes, parked_bytes;
+    uint8_t *memory;  /* of areas, parking places and stacks */
+    uint8_t *landing; /* area */
+    bool held;        /* a request waits there */
+    bool closing;     /* N_SHUTDOWN has come */
+    struct volume volume[SERVE_DRIVES];
+    struct volume *running; /* whose fiber runs; NULL: none */
+    struct job job[JOBS];
+    struct job_queue free_jobs;
+    uint32_t jobs_free;
+    uint8_t *parking[LOOP_PARKED]; /* the free places */
+    uint32_t parking_free;
+    struct everywhere everywhere[EVERYWHERE_MAX];
+    struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
+    uint32_t under_way;
+    struct loop_statistics statistics;
+    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+};
+
+/* A source is a node, and a procid from bit 16 up. */
+static uint32_t tag_of(int from, int type)
+{
+    return TAG(type, from >> 16, 0);
+}
+
+/* ---- Commands ---- */
+
+/* Takes one command that is done, if there is one or `wait`, and wakes the fibers that wait for it. */
+static bool collect(struct loop *l, bool wait)
+{
+    struct abi_disk_done done;
+
+    if (l->node.disk_end(l->node.ctx, &done, wait) < 0)
+        return false;
+    struct blockdev_command *c = l->command[done.number];
+    l->command[done.number] = NULL;
+    l->under_way--;
+    c->status = done.status;
+    c->done = true;
+    for (uint32_t i = 0; i < l->drives; i++)
+        if (l->volume[i].leaving && (!l->volume[i].awaits || l->volume[i].awaits == c))
+            l->volume[i].go_on = true;
+    return true;
+}
+
+/* Waits until c is done; NULL: until any command is. Outside the fibers nothing else goes on meanwhile. */
+static void await(struct volume *v, const struct blockdev_command *c)
+{
+    struct loop *l = v->loop;
+
+    if (l->running != v) {
+        do
+            collect(l, true);
+        while (c && !c->done);
+        return;
+    }
+    v->awaits = c;
+    v->go_on = false;
+    v->leaving = true;
+    fiber_leave(&v->fiber);
+    v->leaving = false;
+}
+
+/* Vertex has places for so many commands, and copies those whose buffer is not in one piece. */
+static bool must_wait(const struct loop *l, long error)
+{
+    return (error == -N_EAGAIN || error == -N_ENOMEM) && l->under_way > 0;
+}
+
+static void disk_start(void *ctx, bool write, uint64_t sector, void *buf, uint32_t sectors, struct blockdev_command *c)
+{
+    struct volume *v = ctx;
+    struct loop *l = v->loop;
+    long number;
+
+    while ((number = l->node.disk_start(l->node.ctx, v->drive, write, sector, buf, sectors)) < 0) {
+        if (!must_wait(l, number)) {
+            *c = (struct blockdev_command){.done = true, .status = (int)number};
+            return;
+        }
+        await(v, NULL);
+    }
+    l->command[number] = c;
+    if (++l->under_way > l->statistics.commands_most)
+        l->statistics.commands_most = l->under_way;
+}
+
+static void disk_wait(void *ctx, struct blockdev_command *c)
+{
+    if (!c->done)
+        await(ctx, c);
+}
+
+static int disk_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+{
+    struct blockdev_command c = {.done = false};
+
+    disk_start(ctx, false, sector, buf, sectors, &c);
+    disk_wait(ctx, &c);
+    return c.status;
+}
+
+static int disk_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
+{
+    struct blockdev_command c = {.done = false};
+
+    disk_start(ctx, true, sector, (void *)buf, sectors, &c);
+    disk_wait(ctx, &c);
+    return c.status;
+}
+
+struct blockdev loop_disk(struct loop *l, uint32_t drive, uint64_t sectors)
+{
+    return (struct blockdev){.read = disk_read,
+                             .write = disk_write,
+                             .sectors = sectors,
+                             .ctx = &l->volume[drive],
+                             .start = disk_start,
+                             .wait = disk_wait};
+}
+
+/* ---- Jobs ---- */
+
+static struct job *new_job(struct loop *l, int from, int type, uint8_t *bytes, size_t n)
+{
+    struct job *j = STAILQ_FIRST(&l->free_jobs);
+
+    STAILQ_REMOVE_HEAD(&l->free_jobs, next);
+    l->jobs_free--;
+    *j = (struct job){.from = from, .type = type, .bytes = bytes, .n = n};
+    return j;
+}
+
+static bool is_parked(const struct loop *l, const struct job *j)
+{
+    const uint8_t *first = l->memory + (l->drives + 1) * l->area_bytes;
+
+    return j->bytes >= first && j->bytes < first + LOOP_PARKED * l->parked_bytes;
+}
+
+static void free_job(struct loop *l, struct job *j)
+{
+    if (j->bytes == l->landing)
+        l->held = false;
+    else if (is_parked(l, j))
+        l->parking[l->parking_free++] = j->bytes;
+    STAILQ_INSERT_HEAD(&l->free_jobs, j, next);
+    l->jobs_free++;
+}
+
+static void reply_status(struct loop *l, int from, int type, uint32_t seq, int64_t status)
+{
+    struct file_reply reply = {seq, (int32_t)status};
+
+    l->node.reply(l->node.ctx, from, type, &reply, sizeof reply);
+}
+
+static size_t serve(struct volume *v, const struct job *j, void **reply)
+{
+    struct loop *l = v->loop;
+    uint32_t tag = tag_of(j->from, j->type);
+    size_t room;
+
+    const struct loop_area area = {v->area, l->area_bytes};
+    *reply = loop_place_reply(tag, j->bytes, j->n, &area, v->short_reply, &room);
+    return serve_request(l->server, (uint32_t)j->from & 0xffff, tag, j->bytes, j->n, *reply, room);
+}
+
+static void serve_alone(struct volume *v, const struct job *j)
+{
+    void *reply;
+    size_t n = serve(v, j, &reply);
+
+    v->loop->node.reply(v->loop->node.ctx, j->from, j->type, reply, n);
+}
+
+static void serve_part(struct volume *v, const struct job *j)
+{
+    struct loop *l = v->loop;
+    struct everywhere *all = j->all;
+    int64_t status = serve_everywhere(l->server, v->drive, (uint32_t)j->from & 0xffff, tag_of(j->from, j->type));
+
+    if (all->status == 0)
+        all->status = status;
+    if (--all->left == 0)
+        reply_status(l, all->from, all->type, all->seq, all->status);
+}
+
+/* ---- Writes that are carried out as one ---- */
+
+static struct file_request header_of(const struct job *j)
+{
+    struct file_request r;
+
+    memcpy(&r, j->bytes, sizeof r);
+    return r;
+}
+
+/* Moves the writes that wait and go on where j ends behind j's data, which then lies in the volume's area, and to
+ * `joined`. The header there is for all of them. Returns how many bytes they write together. */
+static uint32_t join(struct volume *v, const struct job *j, struct job_queue *joined)
+{
+    struct loop *l = v->loop;
+    struct file_request all = header_of(j);
+    struct job *next;
+
+    while ((next = STAILQ_FIRST(&v->waiting)) && next->from == j->from && next->type == j->type && !next->all &&
+           serve_joins(tag_of(j->from, j->type), &all, next->bytes, next->n) &&
+           sizeof all + all.bytes + (next->n - sizeof all) <= l->area_bytes) {
+        if (STAILQ_EMPTY(joined) && j->bytes != v->area)
+            memcpy(v->area, j->bytes, j->n);
+        memcpy(v->area + sizeof all + all.bytes, next->bytes + sizeof all, next->n - sizeof all);
+        all.bytes += (uint32_t)(next->n - sizeof all);
+        STAILQ_REMOVE_HEAD(&v->waiting, next);
+        STAILQ_INSERT_TAIL(joined, next, next);
+        l->statistics.joined++;
+    }
+    if (!STAILQ_EMPTY(joined))
+        memcpy(v->area, &all, sizeof all);
+    return all.bytes;
+}
+
+/* Answers one write of those that were joined, of whose bytes *written are left. One that is not whole among them is
+ * carried out by itself, which finds its own count or error. */
+static void answer_joined(struct volume *v, const struct job *j, int64_t *written)
+{
+    struct file_request r = header_of(j);
+
+    if (*written >= r.bytes) {
+        *written -= r.bytes;
+        reply_status(v->loop, j->from, j->type, r.seq, r.bytes);
+    } else {
+        *written = 0;
+        serve_alone(v, j);
+    }
+}
+
+static void serve_write(struct volume *v, struct job *j)
+{
+    struct job_queue joined = STAILQ_HEAD_INITIALIZER(joined);
+    struct file_request own = header_of(j);
+    uint32_t bytes = join(v, j, &joined);
+    struct job *next;
+    void *reply;
+
+    if (STAILQ_EMPTY(&joined)) {
+        serve_alone(v, j);
+        return;
+    }
+    struct job all = {.from = j->from, .type = j->type, .bytes = v->area, .n = sizeof own + bytes};
+    serve(v, &all, &reply);
+    int64_t written = ((const struct file_reply *)reply)->status;
+    if (j->bytes == v->area)
+        memcpy(v->area, &own, sizeof own);
+    answer_joined(v, j, &written);
+    while ((next = STAILQ_FIRST(&joined))) {
+        STAILQ_REMOVE_HEAD(&joined, next);
+        answer_joined(v, next, &written);
+        free_job(v->loop, next);
+    }
+}
+
+/* ---- Fibers ---- */
+
+/* A request in the landing area becomes one in the volume's. */
+static void take_area(struct volume *v, struct job *j)
+{
+    struct loop *l = v->loop;
+
+    if (j->bytes != l->landing)
+        return;
+    l->landing = v->area;
+    l->held = false;
+    v->area = j->bytes;
+}
+
+static void serve_jobs(void *arg)
+{
+    struct volume *v = arg;
+    struct job *j;
+
+    for (;;) {
+        while ((j = STAILQ_FIRST(&v->waiting))) {
+            STAILQ_REMOVE_HEAD(&v->waiting, next);
+            v->busy = true;
+            if (j->all)
+                serve_part(v, j);
+            else if (take_area(v, j), j->type == (int)N_FWRITE)
+                serve_write(v, j);
+            else
+                serve_alone(v, j);
+            free_job(v->loop, j);
+        }
+        v->busy = false;
+        fiber_leave(&v->fiber);
+    }
+}
+
+static void run(struct volume *v)
+{
+    v->loop->running = v;
+    fiber_enter(&v->fiber);
+    v->loop->running = NULL;
+}
+
+/* Runs every fiber that can go on, the lowest drive first. */
+static void run_all(struct loop *l)
+{
+    for (uint32_t i = 0; i < l->drives; i++) {
+        struct volume *v = &l->volume[i];
+
+        if (v->leaving ? v->go_on : !STAILQ_EMPTY(&v->waiting))
+            run(v);
+    }
+}
+
+static bool is_idle(const struct loop *l)
+{
+    for (uint32_t i = 0; i < l->drives; i++)
+        if (l->volume[i].busy || !STAILQ_EMPTY(&l->volume[i].waiting))
+            return false;
+    return true;
+}
+
+/* ---- Receiving ---- */
+
+static struct everywhere *free_everywhere(struct loop *l)
+{
+    for (uint32_t i = 0; i < EVERYWHERE_MAX; i++)
+        if (l->everywhere[i].left == 0)
+            return &l->everywhere[i];
+    return NULL;
+}
+
+static bool can_receive(struct loop *l)
+{
+    return !l->closing && !l->held && l->jobs_free >= SERVE_DRIVES && free_everywhere(l);
+}
+
+/* The request needs no disk. */
+static void serve_at_once(struct loop *l, int from, int type, size_t n)
+{
+    n = serve_request(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n, l->short_reply,
+                      sizeof l->short_reply);
+    l->node.reply(l->node.ctx, from, type, l->short_reply, n);
+}
+
+static void queue_everywhere(struct loop *l, int from, int type)
+{
+    struct everywhere *all = free_everywhere(l);
+    struct file_request r;
+
+    memcpy(&r, l->landing, sizeof r);
+    *all = (struct everywhere){.from = from, .type = type, .seq = r.seq};
+    for (uint32_t i = 0; i < l->drives; i++)
+        if (server_volume(l->server, i)) {
+            struct job *j = new_job(l, from, type, NULL, 0);
+
+            j->all = all;
+            all->left++;
+            STAILQ_INSERT_TAIL(&l->volume[i].waiting, j, next);
+        }
+    if (all->left == 0)
+        reply_status(l, from, type, r.seq, 0);
+}
+
+static void queue_request(struct loop *l, struct volume *v, int from, int type, size_t n)
+{
+    struct job *j = new_job(l, from, type, l->landing, n);
+
+    if ((v->busy || !STAILQ_EMPTY(&v->waiting)) && n <= l->parked_bytes && l->parking_free > 0) {
+        j->bytes = l->parking[--l->parking_free];
+        memcpy(j->bytes, l->landing, n);
+    } else {
+        l->held = true;
+    }
+    STAILQ_INSERT_TAIL(&v->waiting, j, next);
+}
+
+static void accept(struct loop *l, int from, int type, size_t n)
+{
+    int target = serve_target(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n);
+
+    if (target == SERVE_NOWHERE)
+        serve_at_once(l, from, type, n);
+    else if (target == SERVE_EVERYWHERE)
+        queue_everywhere(l, from, type);
+    else
+        queue_request(l, &l->volume[target], from, type, n);
+}
+
+static void receive(struct loop *l)
+{
+    int from = -1, type = -1;
+    long n = l->node.receive(l->node.ctx, l->landing, l->area_bytes, &from, &type);
+
+    if (n < 0)
+        return;
+    if (type == N_SHUTDOWN && from == (int)NODE_HOST)
+        l->closing = true;
+    else if (loop_is_request(type))
+        accept(l, from, type, (size_t)n);
+}
+
+void loop_run(struct loop *l)
+{
+    for (;;) {
+        while (collect(l, false))
+            ;
+        run_all(l);
+        if (l->closing && is_idle(l))
+            return;
+        if (can_receive(l))
+            receive(l);
+        else
+            collect(l, true);
+    }
+}
+
+/* ---- Making ---- */
+
+/* Pages that are touched while nothing else has memory are one piece: the NCU and the drives reach them without copies.
+ * */
+static void touch(uint8_t *bytes, size_t n)
+{
+    for (size_t at = 0; at < n; at += PAGE_BYTES)
+        ((volatile uint8_t *)bytes)[at] = 0;
+}
+
+static size_t round_up(size_t n)
+{
+    return (n + 15) & ~(size_t)15;
+}
+
+/* Shares the memory out: areas of the landing and of each volume, parking places, stacks. */
+static void make_places(struct loop *l)
+{
+    uint8_t *at = l->memory;
+
+    l->landing = at;
+    at += l->area_bytes;
+    for (uint32_t i = 0; i < l->drives; i++, at += l->area_bytes)
+        l->volume[i].area = at;
+    for (uint32_t i = 0; i < LOOP_PARKED; i++, at += l->parked_bytes)
+        l->parking[i] = at;
+    l->parking_free = LOOP_PARKED;
+    for (uint32_t i = 0; i < l->drives; i++, at += FIBER_STACK_BYTES) {
+        struct volume *v = &l->volume[i];
+
+        v->loop = l;
+        v->drive = i;
+        STAILQ_INIT(&v->waiting);
+        fiber_make(&v->fiber, at, serve_jobs, v);
+    }
+}
+
+struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t drives, uint32_t io_bytes)
+{
+    struct loop *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->server = s;
+    l->node = *node;
+    l->drives = drives;
+    l->area_bytes = round_up(LOOP_REPLY_AT + sizeof(struct file_reply) + io_bytes);
+    l->parked_bytes = round_up(io_bytes / LOOP_PARKED > PARKED_LEAST ? io_bytes / LOOP_PARKED : PARKED_LEAST);
+    size_t all = (drives + 1) * l->area_bytes + LOOP_PARKED * l->parked_bytes + drives * FIBER_STACK_BYTES;
+    l->memory = aligned_alloc(16, all);
+    if (!l->memory) {
+        free(l);
+        return NULL;
+    }
+    touch(l->memory, all);
+    STAILQ_INIT(&l->free_jobs);
+    for (uint32_t i = 0; i < JOBS; i++)
+        STAILQ_INSERT_TAIL(&l->free_jobs, &l->job[i], next);
+    l->jobs_free = JOBS;
+    make_places(l);
+    return l;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    free(l->memory);
+    free(l);
+}
+
+struct loop_statistics loop_statistics(const struct loop *l)
+{
+    struct loop_statistics s = l->statistics;
+
+    for (uint32_t i = 0; i < l->drives; i++) {
+        size_t used = fiber_deepest(&l->volume[i].fiber);
+
+        s.stack_most = used > s.stack_most ? used : s.stack_most;
+    }
+    return s;
+}
