@@ -1,9 +1,12 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
 #
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
+# The part of the mapping engine that views need
+NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c pattern_wire.c plan.c plan_move.c)
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
     ext2/ext2_inode.c ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c \
-    ext2/ext2_walk.c serve/open_table.c serve/serve.c) vertex/shared/file_parts.c vertex/shared/text.c
+    ext2/ext2_walk.c serve/open_table.c serve/serve.c serve/view.c) vertex/shared/file_parts.c vertex/shared/text.c \
+    $(NSDISK_MAP)
 NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/fiber.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_LOOP) $(NSDISK_CORE)
 
@@ -13,6 +16,7 @@ $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/model.c $(NSDISK_TEST)))
 NSDISK_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=serve_request

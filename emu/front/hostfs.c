@@ -51,6 +51,7 @@ static const struct operation operations[] = {
     [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},
     [INDEX(N_FSETATTR)] = {hostfs_set_attributes, hostfs_stream_is_no_file},
     [INDEX(N_FSYNCALL)] = {hostfs_sync_all},
+    [INDEX(N_FVIEW)] = {hostfs_no_views, hostfs_no_views},
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 
@@ -70,6 +71,8 @@ static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, c
     memcpy(c->name, split.name, r->name_bytes);
     memcpy(c->name2, split.name2, r->name2_bytes);
     c->data = split.data;
+    if (r->view != 0 && (parts & PART_FILE))
+        return -N_ENOTSUP;
     if (r->drive != 0)
         return -N_ENODEV;
     if ((parts & PART_OFFSET) && r->offset > INT64_MAX - FILE_IO_MAX_BYTES)

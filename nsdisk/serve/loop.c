@@ -21,7 +21,7 @@
 #include "vertex/contract/system.h"
 
 #define PAGE_BYTES     4096u
-#define EVERYWHERE_MAX 8u                                                  /* requests to all volumes at once */
+#define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
 #define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
 #define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
 
@@ -48,8 +48,8 @@ struct volume {
     uint32_t drive;
     struct job_queue waiting;
     uint8_t *area;
-    bool busy;    /* a request is being served */
-    bool leaving; /* the fiber waits for a command: */
+    bool busy;                             /* a request is being served */
+    bool leaving;                          /* the fiber waits for a command: */
     const struct blockdev_command *awaits; /* NULL: for any */
     bool go_on;                            /* ... and need no longer */
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];

@@ -139,6 +139,26 @@ struct open_file *open_table_any(struct open_table *t)
     return NULL;
 }
 
+void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view)
+{
+    struct view **place = &file->views->view[index];
+
+    if (*place)
+        t->view_bytes -= view_bytes(*place);
+    view_free(*place);
+    *place = view;
+    if (view)
+        t->view_bytes += view_bytes(view);
+}
+
+static void drop_views(struct open_table *t, struct open_file *file)
+{
+    for (uint32_t i = 0; i < FILE_VIEWS; i++)
+        open_table_set_view(t, file, i, NULL);
+    free(file->views);
+    file->views = NULL;
+}
+
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file)
 {
     uint32_t slot = (uint32_t)(file - t->slot);
@@ -147,6 +167,8 @@ struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *fil
     while (*at != slot)
         at = &t->slot[*at].next;
     *at = file->next;
+    if (file->views)
+        drop_views(t, file);
     file->sfid = 0;
     t->used--;
     free_append(t, slot);

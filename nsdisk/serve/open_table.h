@@ -19,12 +19,17 @@
 #include <stdint.h>
 
 #include "nsdisk/ext2/ext2.h"
+#include "nsdisk/serve/view.h"
 
 #define OPEN_TABLE_SLOTS (1u << 14) /* every node of a full machine, twice */
 #define OPEN_TABLE_SPARE 7u /* free ones that an open needs: each drive of an I/O node may be about to use one */
 #define OPEN_TABLE_MAX   (OPEN_TABLE_SLOTS - OPEN_TABLE_SPARE + 1) /* open files of one server */
 #define OPEN_CLIENT_MAX  256u                                      /* of one client */
 #define OPEN_BUCKETS     256u
+
+struct view_set {
+    struct view *view[FILE_VIEWS]; /* NULL: none */
+};
 
 struct open_file {
     uint64_t sfid; /* 0: the slot is free */
@@ -34,12 +39,14 @@ struct open_file {
     uint16_t drive;
     uint8_t age;
     bool readable, writable;
+    struct view_set *views; /* NULL: there were none */
 };
 
 struct open_table {
     struct open_file *slot; /* [size] */
     uint32_t size, used;
-    uint32_t limit; /* with so many used, it grows: OPEN_TABLE_SPARE */
+    size_t view_bytes; /* of all views */
+    uint32_t limit;    /* with so many used, it grows: OPEN_TABLE_SPARE */
     uint32_t free_head, free_tail;
     uint32_t bucket[OPEN_BUCKETS];
     uint64_t boot;
@@ -58,7 +65,10 @@ int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
 struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive);
 struct open_file *open_table_any(struct open_table *t);
-/* Frees the entry; the caller puts the inode. */
+/* Puts a view, which is the table's then, or NULL in the place of the one with that index. file->views must be there.
+ * */
+void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view);
+/* Frees the entry and its views; the caller puts the inode. */
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);
 
 #endif

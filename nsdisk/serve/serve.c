@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nsdisk/serve/open_table.h"
+#include "nsdisk/serve/view.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/file_parts.h"
@@ -21,6 +22,7 @@ struct server {
     struct ext2 *volume[SERVE_DRIVES];
     bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
+    struct view_sieve *sieve[SERVE_DRIVES]; /* NULL: no view was ever made on that drive */
 };
 
 /* A decoded request. */
@@ -151,6 +153,72 @@ static int64_t invoke_sync_all(struct server *s, struct call *c)
     return sync_volumes(s);
 }
 
+/* ---- Views ---- */
+
+static struct view *view_of(const struct call *c)
+{
+    const struct view_set *set = c->file->views;
+
+    return set && c->r.view <= FILE_VIEWS ? set->view[c->r.view - 1] : NULL;
+}
+
+/* The sieve of a drive is there since its first view was made. */
+static int64_t read_view(struct server *s, struct call *c, uint32_t bytes)
+{
+    const struct view *view = view_of(c);
+
+    if (!view)
+        return -N_EINVAL;
+    int64_t n = view_read(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->payload, bytes);
+    c->payload_bytes = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static int64_t write_view(struct server *s, struct call *c)
+{
+    const struct view *view = view_of(c);
+
+    if (!view || c->r.flags & N_O_APPEND)
+        return -N_EINVAL;
+    return view_write(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->data, c->r.bytes);
+}
+
+/* What a view with so many bytes in place of `old` needs. */
+static int prepare_view(struct server *s, struct call *c, const struct view *old)
+{
+    struct view_sieve **sieve = &s->sieve[c->file->drive];
+
+    if (c->r.bytes > FILE_VIEW_MAX_BYTES)
+        return -N_E2BIG;
+    if (s->opens.view_bytes - (old ? view_bytes(old) : 0) + c->r.bytes > VIEW_TOTAL_BYTES)
+        return -N_ENOMEM;
+    if (!*sieve)
+        *sieve = malloc(sizeof **sieve);
+    if (!c->file->views)
+        c->file->views = calloc(1, sizeof *c->file->views);
+    return *sieve && c->file->views ? 0 : -N_ENOMEM;
+}
+
+static int64_t invoke_view(struct server *s, struct call *c)
+{
+    struct view *old = view_of(c), *new = NULL;
+
+    if (c->r.view == 0 || c->r.view > FILE_VIEWS || ext2_is_dir(c->file->inode))
+        return -N_EINVAL;
+    if (c->r.bytes == 0 && !old)
+        return -N_EINVAL;
+    if (c->r.bytes > 0) {
+        int error = prepare_view(s, c, old);
+
+        if (error == 0)
+            error = view_make(c->data, c->r.bytes, &new);
+        if (error < 0)
+            return error;
+    }
+    open_table_set_view(&s->opens, c->file, c->r.view - 1, new);
+    return 0;
+}
+
 /* ---- Open files ---- */
 
 static int64_t invoke_read(struct server *s, struct call *c)
@@ -161,6 +229,8 @@ static int64_t invoke_read(struct server *s, struct call *c)
         return -N_EBADF;
     if (ext2_is_dir(c->file->inode))
         return -N_EISDIR;
+    if (c->r.view != 0)
+        return read_view(s, c, (uint32_t)bytes);
     int64_t n = ext2_read(c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
     c->payload_bytes = n > 0 ? (size_t)n : 0;
     return n;
@@ -174,6 +244,8 @@ static int64_t invoke_write(struct server *s, struct call *c)
     uint64_t offset = appends ? inode->size_bytes : c->r.offset;
     if (!c->file->writable)
         return -N_EBADF;
+    if (c->r.view != 0)
+        return write_view(s, c);
     int64_t n = ext2_write(inode, offset, c->data, c->r.bytes);
     struct file_appended appended = {offset + (uint64_t)n};
     if (n >= 0 && appends)
@@ -407,6 +479,7 @@ static invoke_fn *const operation[] = {
     OP(N_FSTATFS) = invoke_statfs,     OP(N_FSYMLINK) = invoke_symlink,
     OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
     OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
+    OP(N_FVIEW) = invoke_view,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -525,7 +598,8 @@ bool serve_joins(uint32_t tag, const struct file_request *a, const void *request
         return false;
     memcpy(&b, request, sizeof b);
     return a->sfid == b.sfid && a->flags == 0 && b.flags == 0 && b.name_bytes == 0 && b.name2_bytes == 0 &&
-           n == sizeof b + b.bytes && b.offset == a->offset + a->bytes && a->bytes + b.bytes <= FILE_IO_MAX_BYTES;
+           a->view == 0 && b.view == 0 && n == sizeof b + b.bytes && b.offset == a->offset + a->bytes &&
+           a->bytes + b.bytes <= FILE_IO_MAX_BYTES;
 }
 
 size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
@@ -585,6 +659,8 @@ void server_free(struct server *s)
         if (s->volume[drive])
             ext2_abandon(s->volume[drive]);
     open_table_free(&s->opens);
+    for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
+        free(s->sieve[drive]);
     free(s);
 }
 

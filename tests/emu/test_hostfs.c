@@ -205,6 +205,7 @@ Test(hostfs, a_file_is_made_written_read_and_measured)
 
     cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 3}), 0);
     cr_expect_eq(ask((struct ask){N_FSYNC, .sfid = f}), 0);
+    cr_expect_eq(ask((struct ask){N_FVIEW, .sfid = f, .data = "a view", .bytes = 6}), -N_ENOTSUP);
     cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
     cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "new"}), 0);
     memcpy(&st, payload, sizeof st);
@@ -1195,7 +1196,7 @@ Test(hostfs, malformed_requests_change_nothing)
     m.r.drive = 1;
     cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 6), -N_ENODEV, "a second drive");
     m.r.drive = 0;
-    cr_expect_eq(send_raw(0x8037, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
+    cr_expect_eq(send_raw(0x8038, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
     m.r.bytes = UINT32_MAX;
     m.r.name_bytes = 0;
     m.r.sfid = SFID_STDOUT;

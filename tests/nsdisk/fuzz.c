@@ -40,6 +40,23 @@ static uint64_t random_offset(struct fuzz *f)
     return offset >> below(f, 64);
 }
 
+/* A view of two levels, whose numbers are mostly right. Returns its length. */
+static uint32_t put_view(struct fuzz *f, uint8_t *at)
+{
+    int64_t period = 1 + below(f, 5000), length = 1 + below(f, (uint32_t)period),
+            inner = 1 + below(f, (uint32_t)length);
+    int64_t packed[] = {
+        below(f, 3000), period,         2, below(f, (uint32_t)(period - length + 1)), length, length, 1, 1, 0, inner,
+        inner,          length / inner, 0};
+
+    if (below(f, 3) == 0)
+        packed[below(f, 13)] = (int64_t)random_offset(f);
+    if (below(f, 8) == 0)
+        return 0;
+    memcpy(at, packed, sizeof packed);
+    return sizeof packed;
+}
+
 /* A request that is right more often than not. Returns its length. */
 static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
 {
@@ -66,6 +83,10 @@ static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
         message[n + i] = sets ? (uint8_t)(i < 8 ? below(f, 32) : 0) : (uint8_t) "/fdd.."[below(f, 6)];
     if (type == N_FWRITE || type == N_FSYMLINK || sets)
         n += r.bytes;
+    if (type == N_FVIEW)
+        n += r.bytes = put_view(f, message + n);
+    if (type == N_FVIEW || ((type == N_FREAD || type == N_FWRITE) && below(f, 2) == 0))
+        r.view = (uint16_t)below(f, 5);
     memcpy(message, &r, sizeof r);
     return n;
 }
@@ -83,7 +104,7 @@ static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
 static void send(struct fuzz *f)
 {
     uint8_t *message = calloc(1, MESSAGE_MAX);
-    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, 22);
+    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FVIEW - N_FOPEN + 1);
     size_t n = make_request(f, type, message);
 
     if (below(f, 3) == 0)

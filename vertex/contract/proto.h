@@ -34,6 +34,21 @@
  *   N_FSYNCALL  (none): write everything back                                         0
  *   N_FSETATTR  sfid data (struct file_attr)                                          0
  *   N_FSETATTRNAME drive name flags(N_O_NOFOLLOW) data (struct file_attr)             0
+ *   N_FVIEW     sfid view data (its bytes; none: drop it)                             0
+ *
+ * A view shows some of an open file's bytes without gaps: those of one element of a pattern [P3 section 6.3.1]. N_FVIEW
+ * makes view 1 to FILE_VIEWS of the file, in place of one with that number; it is dropped with the file. Where N_FREAD
+ * or N_FWRITE names it, `offset` is in the view, and `bytes` are the view's, wherever they lie in the file. The data
+ * of N_FVIEW are what pattern_pack writes (libpio/map/pattern_wire.c), checked whole before anything changes:
+ *
+ *     0              8              16             24                                          24 + 40 n
+ *   +--------------+--------------+--------------+------------------------------------------+-- ... --+
+ *   | displacement | period       | n: nodes     | left 8, length 8, stride 8, count 8,     | the     |
+ *   |              |              |              | children 4, zero 4       (in preorder)   | others  |
+ *   +--------------+--------------+--------------+------------------------------------------+-- ... --+
+ *
+ * -N_EINVAL: a number out of its bounds or order, no byte in the view, no such view, N_O_APPEND with a view; -N_E2BIG:
+ * more than FILE_VIEW_MAX_BYTES, or too deep; -N_EOVERFLOW; -N_ENOMEM. The front end has no views: -N_ENOTSUP.
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
@@ -64,7 +79,8 @@
     X(N_FREADLINK, 0x8033)    \
     X(N_FSETATTR, 0x8034)     \
     X(N_FSETATTRNAME, 0x8035) \
-    X(N_FSYNCALL, 0x8036)
+    X(N_FSYNCALL, 0x8036)     \
+    X(N_FVIEW, 0x8037)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
@@ -83,6 +99,8 @@ static inline uint32_t file_io_bytes(uint64_t ram_bytes)
     return ram_bytes / 16 < FILE_IO_MAX_BYTES ? (uint32_t)(ram_bytes / 16) : FILE_IO_MAX_BYTES;
 }
 #define FILE_NAME_MAX_BYTES 1024u /* a whole path */
+#define FILE_VIEWS          16u   /* of an open file, numbered from 1 */
+#define FILE_VIEW_MAX_BYTES (24u + 40u * 400u)
 
 /* flags of N_FOPEN */
 enum {
@@ -102,7 +120,7 @@ enum {
 struct file_request {
     uint32_t seq; /* chosen by the client; the reply repeats it */
     uint16_t drive;
-    uint16_t pad;
+    uint16_t view; /* of N_FREAD, N_FWRITE, N_FVIEW; 0: the file itself */
     uint32_t flags;
     uint32_t mode;
     uint64_t sfid; /* system file identifier: opaque to the client */

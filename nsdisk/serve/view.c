@@ -1,0 +1,229 @@
+/*
+ * Reading and writing through views (view.h). The engine of libpio/map says where a view's bytes lie; a plan of the
+ * view and the whole file gives the runs of a range in file order.
+ *
+ * Runs whose gaps are smaller than a block make a group, of a sieve's bytes at most. A group of several runs is read as
+ * one piece of the file; its runs are copied from or into that, and a write writes the piece back. So no block in a
+ * hole is allocated for a gap, and the piece ends with a byte of the view, so the file does not grow beyond it.
+ */
+#include "nsdisk/serve/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/map/pattern.h"
+#include "vertex/contract/errors.h"
+
+#define FILE_MOST ((int64_t)1 << 50) /* bytes; more than any volume's */
+
+struct view {
+    struct pattern *pattern; /* of one element */
+    struct plan *plan;       /* PLAN_A: the file from the displacement on; PLAN_B: the view */
+    size_t bytes;
+};
+
+/* ---- Making ---- */
+
+static int error_of(int error)
+{
+    switch (-error) {
+    case 0:
+        return 0;
+    case E2BIG:
+        return -N_E2BIG;
+    case EOVERFLOW:
+        return -N_EOVERFLOW;
+    case ENOMEM:
+        return -N_ENOMEM;
+    default:
+        return -N_EINVAL;
+    }
+}
+
+/* Every byte from the displacement on, with the view's period, so that their plan has that period, too. */
+static int make_whole(const struct pattern *view, struct pattern **whole)
+{
+    const int64_t packed[] = {view->displacement, view->period, 1, 0, view->period, view->period, 1, 0};
+
+    return pattern_unpack(packed, sizeof packed, whole);
+}
+
+static int make_plan(struct view *view)
+{
+    struct pattern *whole;
+    int error = make_whole(view->pattern, &whole);
+
+    if (error < 0)
+        return error;
+    error = plan_make(whole, 0, view->pattern, 0, &view->plan);
+    pattern_free(whole);
+    return error;
+}
+
+int view_make(const void *packed, size_t n, struct view **out)
+{
+    struct view *view = calloc(1, sizeof *view);
+
+    if (!view)
+        return -N_ENOMEM;
+    view->bytes = n;
+    int error = pattern_unpack(packed, n, &view->pattern);
+    if (error == 0 && view->pattern->element[0].bytes == 0)
+        error = -EINVAL;
+    if (error == 0)
+        error = make_plan(view);
+    if (error < 0) {
+        view_free(view);
+        return error_of(error);
+    }
+    *out = view;
+    return 0;
+}
+
+void view_free(struct view *view)
+{
+    if (!view)
+        return;
+    if (view->plan)
+        plan_free(view->plan);
+    if (view->pattern)
+        pattern_free(view->pattern);
+    free(view);
+}
+
+size_t view_bytes(const struct view *view)
+{
+    return view->bytes;
+}
+
+/* ---- Moving ---- */
+
+struct transfer {
+    const struct view *view;
+    struct ext2_inode *inode;
+    uint8_t *sieve;
+    uint8_t *to;         /* of a read, or NULL */
+    const uint8_t *from; /* of a write */
+    int64_t done;        /* bytes of the view */
+    int64_t error;       /* that stopped it, or 0 */
+    bool short_of;       /* the end of the file, or of the volume's space */
+    /* the group */
+    int64_t first, end; /* in the file; equal: none */
+    uint32_t runs;
+};
+
+static int64_t move_one(struct transfer *t, uint32_t bytes)
+{
+    if (t->to)
+        return ext2_read(t->inode, (uint64_t)t->first, t->to + t->done, bytes);
+    return ext2_write(t->inode, (uint64_t)t->first, t->from + t->done, bytes);
+}
+
+/* Reads what the file has of the group into the sieve; beyond its end are zeros. */
+static int64_t fill_sieve(struct transfer *t, uint32_t bytes)
+{
+    int64_t n = ext2_read(t->inode, (uint64_t)t->first, t->sieve, bytes);
+
+    if (n >= 0 && n < bytes && t->first + n < (int64_t)t->inode->size_bytes)
+        return -N_EIO; /* it stopped before the end: what follows is not known */
+    if (n >= 0)
+        memset(t->sieve + n, 0, bytes - (size_t)n);
+    return n;
+}
+
+static int64_t move_sieved(struct transfer *t, uint32_t bytes)
+{
+    const struct plan *plan = t->view->plan;
+    int64_t n = fill_sieve(t, bytes);
+
+    if (n < 0)
+        return n;
+    if (t->to) {
+        plan_gather(plan, t->first, t->first + n, t->to + t->done, t->sieve, t->first - plan->from);
+    } else {
+        plan_scatter(plan, t->first, t->end, t->sieve, t->first - plan->from, t->from + t->done);
+        n = ext2_write(t->inode, (uint64_t)t->first, t->sieve, bytes);
+    }
+    return n < 0 ? n : plan_bytes(plan, t->first + n) - plan_bytes(plan, t->first);
+}
+
+/* Moves the group. False: no more. */
+static bool move_group(struct transfer *t)
+{
+    const struct plan *plan = t->view->plan;
+    uint32_t bytes = (uint32_t)(t->end - t->first);
+
+    if (bytes == 0)
+        return true;
+    int64_t wanted = plan_bytes(plan, t->end) - plan_bytes(plan, t->first);
+    int64_t n = t->runs > 1 ? move_sieved(t, bytes) : move_one(t, bytes);
+    t->first = t->end = 0;
+    t->runs = 0;
+    if (n < 0)
+        t->error = n;
+    else
+        t->done += n;
+    t->short_of = n < wanted;
+    return !t->short_of;
+}
+
+static bool add_run(void *ctx, const struct plan_run *run)
+{
+    struct transfer *t = ctx;
+    int64_t end = run->file + run->bytes;
+    bool goes_on = t->runs == 1 && run->file == t->end;
+    bool is_near = t->runs > 0 && run->file - t->end < t->inode->fs->block_bytes;
+
+    if (goes_on || (is_near && end - t->first <= CACHE_GATHER_BYTES)) {
+        t->runs += run->file > t->end;
+        t->end = end;
+        return true;
+    }
+    if (!move_group(t))
+        return false;
+    t->first = run->file;
+    t->end = end;
+    t->runs = 1;
+    return true;
+}
+
+/* Whether the view's bytes up to `end` lie in a file that can be. */
+static bool is_in_reach(const struct pattern *view, uint64_t end)
+{
+    uint64_t periods = end / (uint64_t)view->element[0].bytes;
+
+    return view->displacement < FILE_MOST && periods < (uint64_t)(FILE_MOST / view->period);
+}
+
+static int64_t move(struct transfer *t, uint64_t offset, uint32_t bytes)
+{
+    const struct view *v = t->view;
+
+    if (bytes == 0)
+        return 0;
+    if (!is_in_reach(v->pattern, offset + bytes))
+        return t->to ? 0 : -N_EFBIG;
+    int64_t from = pattern_file(v->pattern, 0, (int64_t)offset);
+    int64_t to = pattern_file(v->pattern, 0, (int64_t)(offset + bytes - 1)) + 1;
+    plan_runs(v->plan, from, to, add_run, t);
+    if (!t->short_of)
+        move_group(t);
+    return t->done > 0 ? t->done : t->error;
+}
+
+int64_t view_read(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
+                  void *buf, uint32_t bytes)
+{
+    struct transfer t = {.view = view, .inode = inode, .sieve = sieve->bytes, .to = buf};
+
+    return move(&t, offset, bytes);
+}
+
+int64_t view_write(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
+                   const void *buf, uint32_t bytes)
+{
+    struct transfer t = {.view = view, .inode = inode, .sieve = sieve->bytes, .from = buf};
+
+    return move(&t, offset, bytes);
+}
