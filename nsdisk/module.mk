@@ -2,8 +2,9 @@
 #
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 # The part of the mapping engine that views need
-NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c pattern_wire.c plan.c plan_move.c)
-NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/ext2_alloc.c ext2/ext2_data.c ext2/ext2_dir.c \
+NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c plan.c plan_move.c)
+NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_transfer.c ext2/ext2_alloc.c \
+    ext2/ext2_cached.c ext2/ext2_data.c ext2/ext2_dir.c \
     ext2/ext2_inode.c ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c \
     ext2/ext2_walk.c serve/open_table.c serve/serve.c serve/view.c) vertex/shared/file_parts.c vertex/shared/text.c \
     $(NSDISK_MAP)
@@ -11,7 +12,7 @@ NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/fiber.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
-$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c vertex/shared/text.c))
+$(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/data_cache.c nsdisk/ext2/data_transfer.c vertex/shared/text.c))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsdisk/ext2/data_cache.h"
 #include "vertex/contract/errors.h"
 #include "vertex/shared/text.h"
 
@@ -17,9 +18,8 @@ struct cache {
     uint32_t dirty;
     bool mismatch;
     struct cache_block *block; /* [count] */
-    struct cache_block age;    /* ring: age.older = most recently used, age.newer = least */
-    struct cache_block **hash; /* [hash_mask + 1] */
-    uint32_t hash_mask;
+    struct block_index index;
+    struct data_cache *data;    /* NULL: none */
     struct cache_block **order; /* [count]: the dirty blocks, sorted, during a flush */
     uint8_t *bytes;             /* of all blocks */
     uint8_t *gather;            /* CACHE_GATHER_BYTES */
@@ -40,43 +40,11 @@ static const char *const type_name[BLOCK_TYPES] = {
 
 /* ---- Making and unmaking ---- */
 
-static void age_insert(struct cache *c, struct cache_block *b)
-{
-    b->newer = &c->age;
-    b->older = c->age.older;
-    b->older->newer = b;
-    c->age.older = b;
-}
-
-static void age_remove(struct cache_block *b)
-{
-    b->newer->older = b->older;
-    b->older->newer = b->newer;
-}
-
-static void age_touch(struct cache *c, struct cache_block *b)
-{
-    if (c->age.older == b)
-        return;
-    age_remove(b);
-    age_insert(c, b);
-}
-
-static uint32_t hash_size(uint32_t count)
-{
-    uint32_t size = 64;
-
-    while (size < count)
-        size *= 2;
-    return size;
-}
-
 static void cache_link_blocks(struct cache *c)
 {
-    c->age.newer = c->age.older = &c->age;
     for (uint32_t i = 0; i < c->count; i++) {
         c->block[i].bytes = c->bytes + (size_t)i * c->block_bytes;
-        age_insert(c, &c->block[i]);
+        index_age_insert(&c->index, &c->block[i].at);
     }
 }
 
@@ -95,19 +63,22 @@ struct cache *cache_new(const struct blockdev *dev, const char *volume, uint32_t
     c->count = (uint32_t)(cache_bytes / block_bytes);
     if (c->count < CACHE_MIN_BLOCKS)
         c->count = CACHE_MIN_BLOCKS;
-    uint32_t buckets = hash_size(c->count);
-    c->hash_mask = buckets - 1;
+    int index = index_init(&c->index, c->count);
     c->block = calloc(c->count, sizeof *c->block);
-    c->hash = calloc(buckets, sizeof *c->hash);
     c->order = calloc(c->count, sizeof *c->order);
     c->bytes = malloc((size_t)c->count * block_bytes);
     c->gather = malloc(CACHE_GATHER_BYTES);
-    if (!c->block || !c->hash || !c->order || !c->bytes || !c->gather) {
+    if (!c->block || index < 0 || !c->order || !c->bytes || !c->gather) {
         cache_free(c);
         return NULL;
     }
     cache_link_blocks(c);
     return c;
+}
+
+void cache_attach_data(struct cache *c, struct data_cache *data)
+{
+    c->data = data;
 }
 
 void cache_free(struct cache *c)
@@ -117,7 +88,7 @@ void cache_free(struct cache *c)
     free(c->gather);
     free(c->bytes);
     free(c->order);
-    free(c->hash);
+    free(c->index.hash);
     free(c->block);
     free(c);
 }
@@ -149,35 +120,14 @@ static int disk_write(struct cache *c, uint32_t first, uint32_t count, const voi
 
 /* ---- Finding ---- */
 
-static struct cache_block **hash_bucket(struct cache *c, uint32_t number)
+static struct cache_block *block_at(struct index_entry *e)
 {
-    return &c->hash[(number ^ number >> 11) & c->hash_mask];
+    return (struct cache_block *)e; /* its first member */
 }
 
 static struct cache_block *hash_find(struct cache *c, uint32_t number)
 {
-    struct cache_block *b = *hash_bucket(c, number);
-
-    while (b && b->number != number)
-        b = b->hash_next;
-    return b;
-}
-
-static void hash_insert(struct cache *c, struct cache_block *b)
-{
-    struct cache_block **bucket = hash_bucket(c, b->number);
-
-    b->hash_next = *bucket;
-    *bucket = b;
-}
-
-static void hash_remove(struct cache *c, struct cache_block *b)
-{
-    struct cache_block **at = hash_bucket(c, b->number);
-
-    while (*at != b)
-        at = &(*at)->hash_next;
-    *at = b->hash_next;
+    return block_at(index_find(&c->index, number));
 }
 
 static void mark_clean(struct cache *c, struct cache_block *b)
@@ -189,17 +139,17 @@ static void mark_clean(struct cache *c, struct cache_block *b)
 static void block_drop(struct cache *c, struct cache_block *b)
 {
     mark_clean(c, b);
-    hash_remove(c, b);
+    index_remove(&c->index, &b->at);
     b->valid = false;
 }
 
 static struct cache_block *oldest_clean(struct cache *c)
 {
-    struct cache_block *b = c->age.newer;
+    struct index_entry *e = c->index.age.newer;
 
-    while (b != &c->age && (b->dirty || b->holds != 0))
-        b = b->newer;
-    return b == &c->age ? NULL : b;
+    while (e != &c->index.age && (block_at(e)->dirty || block_at(e)->holds != 0))
+        e = e->newer;
+    return e == &c->index.age ? NULL : block_at(e);
 }
 
 /* An unused block, for `number`; not yet in the hash. */
@@ -218,7 +168,7 @@ static int block_take(struct cache *c, uint32_t number, enum block_type type, st
     }
     if (b->valid)
         block_drop(c, b);
-    b->number = number;
+    b->at.number = number;
     b->type = (uint8_t)type;
     *out = b;
     return 0;
@@ -227,8 +177,8 @@ static int block_take(struct cache *c, uint32_t number, enum block_type type, st
 static void block_enter(struct cache *c, struct cache_block *b)
 {
     b->valid = true;
-    hash_insert(c, b);
-    age_touch(c, b);
+    index_insert(&c->index, &b->at);
+    index_touch(&c->index, &b->at);
 }
 
 static int type_mismatch(struct cache *c, const struct cache_block *b, enum block_type type, const char *caller)
@@ -236,7 +186,7 @@ static int type_mismatch(struct cache *c, const struct cache_block *b, enum bloc
     char text[160];
 
     text_print(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
-               b->number, type_name[type], caller, type_name[b->type]);
+               b->at.number, type_name[type], caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
     c->mismatch = true;
     return -N_EIO;
@@ -246,11 +196,19 @@ static int still_held(struct cache *c, const struct cache_block *b, const char *
 {
     char text[160];
 
-    text_print(text, sizeof text, "%s: block %u is freed by %s, but is in use as %s: two owners", c->volume, b->number,
-               caller, type_name[b->type]);
+    text_print(text, sizeof text, "%s: block %u is freed by %s, but is in use as %s: two owners", c->volume,
+               b->at.number, caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
     c->mismatch = true;
     return -N_EIO;
+}
+
+/* A block that is not in this cache must not be a file's in the other one. */
+static int expect_no_data(struct cache *c, uint32_t number, enum block_type type, const char *caller)
+{
+    const struct cache_block data = {.at.number = number, .type = BLOCK_DATA};
+
+    return c->data && data_cache_has(c->data, number, 1) ? type_mismatch(c, &data, type, caller) : 0;
 }
 
 /* ---- Holding ---- */
@@ -260,8 +218,10 @@ int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct
     struct cache_block *b = hash_find(c, number);
 
     if (!b) {
-        int error = block_take(c, number, type, &b);
+        int error = expect_no_data(c, number, type, caller);
 
+        if (error == 0)
+            error = block_take(c, number, type, &b);
         if (error == 0)
             error = disk_read(c, number, 1, b->bytes);
         if (error < 0)
@@ -270,7 +230,7 @@ int cache_get_for(struct cache *c, uint32_t number, enum block_type type, struct
     } else if (b->type != type) {
         return type_mismatch(c, b, type, caller);
     }
-    age_touch(c, b);
+    index_touch(&c->index, &b->at);
     b->holds++;
     *out = b;
     return 0;
@@ -283,7 +243,9 @@ int cache_get_new_for(struct cache *c, uint32_t number, enum block_type type, st
 
     if (b)
         return type_mismatch(c, b, type, caller);
-    int error = block_take(c, number, type, &b);
+    int error = expect_no_data(c, number, type, caller);
+    if (error == 0)
+        error = block_take(c, number, type, &b);
     if (error < 0)
         return error;
     memset(b->bytes, 0, c->block_bytes);
@@ -309,7 +271,7 @@ void cache_mark_dirty(struct cache *c, struct cache_block *b)
 
 bool cache_has(struct cache *c, uint32_t number)
 {
-    return hash_find(c, number);
+    return hash_find(c, number) || (c->data && data_cache_has(c->data, number, 1));
 }
 
 static void forget(struct cache *c, uint32_t first, uint32_t count)
@@ -331,6 +293,8 @@ int cache_forget_for(struct cache *c, uint32_t first, uint32_t count, const char
             return still_held(c, b, caller);
     }
     forget(c, first, count);
+    if (c->data)
+        data_cache_forget(c->data, first, count);
     return 0;
 }
 
@@ -352,6 +316,20 @@ int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *b
     int error = expect_data(c, first, count, caller);
 
     return error < 0 ? error : disk_read(c, first, count, buf);
+}
+
+void cache_start_data(struct cache *c, bool write, uint32_t first, uint32_t count, void *buf,
+                      struct blockdev_command *command)
+{
+    *command = (struct blockdev_command){.done = true};
+    command->status = expect_data(c, first, count, __func__);
+    if (command->status == 0)
+        blockdev_start(c->dev, write, (uint64_t)first * c->sectors, buf, count * c->sectors, command);
+}
+
+int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count, struct blockdev_command *command)
+{
+    return blockdev_wait(c->dev, command) < 0 ? cache_disk_error(c, write ? "write" : "read", first, count) : 0;
 }
 
 static void refresh_data(struct cache *c, uint32_t first, uint32_t count, const uint8_t *bytes)
@@ -416,7 +394,7 @@ static int compare_rank(const void *left, const void *right)
 
     if (rank_a != rank_b)
         return rank_a < rank_b ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
 }
 
 static uint32_t collect_dirty(struct cache *c)
@@ -436,7 +414,7 @@ static uint32_t run_length(const struct cache *c, struct cache_block *const *run
     uint32_t most = CACHE_GATHER_BYTES / c->block_bytes;
     uint32_t length = 1;
 
-    while (length < n && length < most && run[length]->number == run[0]->number + length &&
+    while (length < n && length < most && run[length]->at.number == run[0]->at.number + length &&
            flush_rank(run[length]) == flush_rank(run[0]))
         length++;
     return length;
@@ -451,7 +429,7 @@ static int write_run(struct cache *c, struct cache_block **run, uint32_t length)
             memcpy(c->gather + (size_t)i * c->block_bytes, run[i]->bytes, c->block_bytes);
         bytes = c->gather;
     }
-    int error = disk_write(c, run[0]->number, length, bytes);
+    int error = disk_write(c, run[0]->at.number, length, bytes);
     for (uint32_t i = 0; error == 0 && i < length; i++)
         mark_clean(c, run[i]);
     return error;
@@ -459,8 +437,10 @@ static int write_run(struct cache *c, struct cache_block **run, uint32_t length)
 
 int cache_flush(struct cache *c)
 {
-    if (c->dirty == 0)
-        return 0;
+    int before = c->data ? data_cache_flush(c->data) : 0;
+
+    if (before < 0 || c->dirty == 0)
+        return before;
     uint32_t n = collect_dirty(c);
     for (uint32_t i = 0; i < n;) {
         uint32_t length = run_length(c, c->order + i, n - i);
@@ -475,7 +455,7 @@ int cache_flush(struct cache *c)
 
 int cache_write_now(struct cache *c, struct cache_block *b)
 {
-    int error = disk_write(c, b->number, 1, b->bytes);
+    int error = disk_write(c, b->at.number, 1, b->bytes);
 
     if (error == 0)
         mark_clean(c, b);

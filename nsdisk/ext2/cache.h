@@ -6,10 +6,12 @@
  * Every cached block carries the type it is expected to have. Asking for it as another type means that two
  * structures on the disk claim the same block: the mismatch is reported by volume, block and caller, and is -N_EIO.
  *
- * Metadata is written back, file data is written through: a BLOCK_DATA block in the cache equals the disk's.
+ * Metadata is written back, file data is written through: a BLOCK_DATA block in the cache equals the disk's. A volume
+ * with a data cache (data_cache.h) keeps no file data here.
  *
  * Order of a flush. The types below are in the order of writing:
  *
+ *   0. file data                 of the data cache, if there is one
  *   1. bitmaps, group counts     an allocation is on the disk before anything points to the block or inode
  *   2. fresh blocks              allocated since the last flush: indirect blocks from the leaves up, directory
  *                                blocks; all are whole before anything points to them
@@ -18,7 +20,7 @@
  *   5. by ext2_sync: the links of new inodes, whose names are now there (ext2_inode.c)
  *   6. by ext2_sync: what was freed becomes free in the bitmaps, now that no pointer to it is left (ext2_alloc.c)
  *
- * Data went before all of it. So at any moment the bitmaps on the disk call no block free that the disk uses, no
+ * Other data went before all of it. So at any moment the bitmaps on the disk call no block free that the disk uses, no
  * pointer leads to garbage, and e2fsck -p can repair by itself what a crash leaves: names of inodes not in use,
  * wrong counts, lost space.
  */
@@ -29,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nsdisk/ext2/block_index.h"
 #include "nsdisk/ext2/blockdev.h"
 
 #define CACHE_MIN_BLOCKS   64u    /* a volume's least cache, twice CACHE_STEP_BLOCKS */
@@ -50,15 +53,13 @@ enum block_type {
 };
 
 struct cache_block {
-    uint8_t *bytes; /* block_bytes of them; aligned for any field */
-    uint32_t number;
-    uint32_t holds; /* get minus put */
+    struct index_entry at; /* the first member: cache.c finds the block by it */
+    uint8_t *bytes;        /* block_bytes of them; aligned for any field */
+    uint32_t holds;        /* get minus put */
     uint8_t type;
     bool valid; /* number and type mean something */
     bool dirty;
     bool fresh; /* nothing on the disk points to it yet */
-    struct cache_block *hash_next;
-    struct cache_block *newer, *older; /* by last use */
 };
 
 struct cache_log {
@@ -67,12 +68,15 @@ struct cache_log {
 };
 
 struct cache;
+struct data_cache;
 
 /* A cache of about cache_bytes for a device with blocks of block_bytes. dev and volume must outlive it.
  * NULL when memory is short. */
 struct cache *cache_new(const struct blockdev *dev, const char *volume, uint32_t block_bytes, size_t cache_bytes,
                         struct cache_log log);
 void cache_free(struct cache *c);
+/* From now on a flush begins with this data cache, and what has left the volume leaves it, too. NULL: none. */
+void cache_attach_data(struct cache *c, struct data_cache *data);
 
 /* Holds a block, reading it if needed. -N_EIO: the disk failed, or the block is cached as another type. */
 #define cache_get(c, number, type, out) cache_get_for(c, number, type, out, __func__)
@@ -91,6 +95,12 @@ void cache_mark_dirty(struct cache *c, struct cache_block *b);
 #define cache_write_data(c, first, count, buf) cache_write_data_for(c, first, count, buf, __func__)
 int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *buf, const char *caller);
 int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const void *buf, const char *caller);
+
+/* The same as a command that runs while the caller goes on (blockdev.h), for the data cache. Its end reports an error of
+ * the drive. */
+void cache_start_data(struct cache *c, bool write, uint32_t first, uint32_t count, void *buf,
+                      struct blockdev_command *command);
+int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count, struct blockdev_command *command);
 
 /* Brings data blocks into the cache by one command, at most CACHE_GATHER_BYTES, unless the first is there. */
 int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count);

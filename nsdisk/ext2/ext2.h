@@ -6,6 +6,7 @@
  *   ext2_inode.c   the inodes in memory
  *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
  *   ext2_data.c    reading, writing and resizing
+ *   ext2_cached.c  reading and writing through the data cache
  *   ext2_dir.c     the entries of one directory
  *   ext2_walk.c    paths
  *   ext2_name.c    making and removing names
@@ -28,6 +29,7 @@
 
 #include "nsdisk/ext2/blockdev.h"
 #include "nsdisk/ext2/cache.h"
+#include "nsdisk/ext2/data_cache.h"
 
 #define EXT2_ROOT_INO            2u
 #define EXT2_JOURNAL_INO         8u
@@ -114,6 +116,7 @@ struct ext2 {
     char volume[16];
     struct blockdev dev;
     struct cache *cache;
+    struct data_cache *data; /* of files' data; NULL: none */
     struct ext2_env env;
     /* settled at mount */
     uint32_t block_bytes, block_shift;
@@ -143,10 +146,10 @@ struct ext2 {
 
 /* ---- ext2_super.c ---- */
 
-/* Checks the volume, clears its clean mark and mounts it. dev is copied. error gets one line when the result is
+/* Checks the volume, clears its clean mark and mounts it. dev is copied. data: the settings of its data cache; kb = 0: none. error gets one line when the result is
  * negative: -N_EINVAL not ext2 or damaged, -N_ENOTSUP unknown feature, -N_ENOMEM, -N_EIO. */
 int ext2_mount(struct ext2 **fs, const struct blockdev *dev, const char *volume, size_t cache_bytes,
-               const struct ext2_env *env, char *error, size_t error_bytes);
+               const struct drive_cache *data, const struct ext2_env *env, char *error, size_t error_bytes);
 /* Writes everything back, sets the clean mark if nothing was wrong, and frees fs, whatever the result.
  * Every inode must have been put. */
 int ext2_unmount(struct ext2 *fs);
@@ -244,10 +247,21 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
 /* Bytes written, less than asked when the volume is full; or an error when nothing was. -N_EFBIG, -N_ENOSPC. */
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes);
 int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes);
+/* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */
+int ext2_write_error(const struct ext2_inode *inode);
 /* Gives a new symbolic link its text, which is shorter than a block. -N_ENOSPC. */
 int ext2_write_symlink(struct ext2_inode *inode, struct ext2_path text);
 /* Reads a symbolic link's text of at most `bytes`; returns its length. */
 int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
+
+/* ---- ext2_cached.c: the same through the data cache, which the volume has ---- */
+
+/* Reads from blocks [run->first, run->first + run->count) on the disk, which file_block leads to, from offset_in_block on. */
+int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
+                     uint32_t offset_in_block, uint8_t *buf, uint32_t bytes);
+/* Writes likewise. fresh: just allocated, what the blocks hold means nothing. */
+int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block,
+                      bool fresh, const uint8_t *buf, uint32_t bytes);
 
 /* ---- ext2_dir.c ---- */
 

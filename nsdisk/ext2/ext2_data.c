@@ -6,7 +6,9 @@
  * cache. A read within one block, and sequential reads of less than SMALL_READ_BYTES, go through the cache, with
  * read-ahead.
  *
- * Data is on the medium when a write returns. Bytes behind the end of a file in its last block mean nothing; they
+ * A volume with a data cache takes another way (ext2_cached.c).
+ *
+ * Data is on the medium when a write returns, unless a data cache writes later. Bytes behind the end of a file in its last block mean nothing; they
  * are cleared when the file grows over them.
  */
 #include "nsdisk/ext2/ext2.h"
@@ -130,7 +132,10 @@ static int64_t read_step(struct ext2_inode *inode, uint64_t offset, uint8_t *buf
         return bytes;
     }
     struct span s = {run.first, in_block, bytes, false};
-    error = small ? span_read_small(fs, s, &run, buf) : span_read(fs, s, buf);
+    if (fs->data)
+        error = ext2_cached_read(inode, offset >> fs->block_shift, &run, in_block, buf, bytes);
+    else
+        error = small ? span_read_small(fs, s, &run, buf) : span_read(fs, s, buf);
     return error < 0 ? error : (int64_t)bytes;
 }
 
@@ -139,7 +144,7 @@ int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t
     if (offset >= inode->size_bytes)
         return 0;
     bytes = smaller(bytes, inode->size_bytes - offset);
-    bool small = bytes < SMALL_READ_BYTES && offset == inode->read_next;
+    bool small = !inode->fs->data && bytes < SMALL_READ_BYTES && offset == inode->read_next;
     uint32_t done = 0;
     while (done < bytes) {
         int64_t n = read_step(inode, offset + done, (uint8_t *)buf + done, bytes - done, small);
@@ -187,10 +192,13 @@ static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *b
     return cache_write_data(fs->cache, s->block, count, fs->bounce);
 }
 
-static int span_write(struct ext2 *fs, struct span s, const uint8_t *buf)
+static int span_write(struct ext2_inode *inode, uint64_t file_block, struct span s, const uint8_t *buf)
 {
+    struct ext2 *fs = inode->fs;
     int error = 0;
 
+    if (fs->data)
+        return ext2_cached_write(inode, file_block, s.block, s.offset, s.fresh, buf, s.bytes);
     while (s.bytes != 0 && error == 0) {
         uint32_t n = direct_bytes(fs, &s, buf);
 
@@ -249,7 +257,7 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
     uint32_t got = (uint32_t)result;
     s->fresh = true;
     s->bytes = smaller(s->bytes, ((uint64_t)got << fs->block_shift) - s->offset);
-    int error = span_write(fs, *s, buf);
+    int error = span_write(inode, file_block, *s, buf);
     if (error < 0) {
         ext2_free_blocks(fs, s->block, got);
         return error;
@@ -278,11 +286,19 @@ static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8
     if (run.first == 0)
         return write_hole(inode, file_block, run.count, &s, buf);
     s.block = run.first;
-    error = span_write(fs, s, buf);
+    error = span_write(inode, file_block, s, buf);
     if (error < 0)
         return error;
     note_written(inode, file_block, &s);
     return s.bytes;
+}
+
+static int clear_cached_tail(struct ext2_inode *inode, uint32_t block, uint32_t tail)
+{
+    static const uint8_t zeros[4096];
+
+    return ext2_cached_write(inode, inode->size_bytes >> inode->fs->block_shift, block, tail, false, zeros,
+                             inode->fs->block_bytes - tail);
 }
 
 /* Clears the last block behind the end of the file, which is about to grow. */
@@ -298,6 +314,8 @@ static int clear_tail(struct ext2_inode *inode)
     int error = ext2_map_run(inode, inode->size_bytes >> fs->block_shift, 1, &run);
     if (error < 0 || run.first == 0)
         return error;
+    if (fs->data)
+        return clear_cached_tail(inode, run.first, tail);
     error = cache_get(fs->cache, run.first, BLOCK_DATA, &block);
     if (error < 0)
         return error;
@@ -354,6 +372,11 @@ int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes)
     if (shrinks)
         return ext2_map_truncate(inode, (size_bytes + fs->block_bytes - 1) >> fs->block_shift);
     return ext2_inode_store(inode);
+}
+
+int ext2_write_error(const struct ext2_inode *inode)
+{
+    return inode->fs->data && data_cache_failed(inode->fs->data, inode->ino) ? -N_EIO : 0;
 }
 
 /* ---- Symbolic links ---- */

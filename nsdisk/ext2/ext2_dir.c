@@ -61,7 +61,7 @@ static int record_get(struct ext2_inode *dir, const struct cache_block *block, u
 
     *e = (struct ext2_entry){0};
     if (offset + RECORD_MIN_BYTES > fs->block_bytes)
-        return record_error(dir, block->number, offset, e);
+        return record_error(dir, block->at.number, offset, e);
     e->ino = disk_get32(at + D_INO);
     e->record_bytes = disk_get16(at + D_RECORD);
     e->name_bytes = at[D_NAME_BYTES];
@@ -70,7 +70,7 @@ static int record_get(struct ext2_inode *dir, const struct cache_block *block, u
     bool fits = e->record_bytes >= RECORD_MIN_BYTES && e->record_bytes % 4 == 0 &&
                 e->record_bytes <= fs->block_bytes - offset && D_NAME + e->name_bytes <= e->record_bytes;
     bool named = e->ino == 0 || (e->name_bytes != 0 && ino_is_nameable(fs, e->ino));
-    return fits && named ? 0 : record_error(dir, block->number, offset, e);
+    return fits && named ? 0 : record_error(dir, block->at.number, offset, e);
 }
 
 static void record_put(const struct ext2 *fs, uint8_t *at, uint32_t ino, uint32_t record_bytes, const char *name,

@@ -122,7 +122,7 @@ static int put_descriptor(struct ext2_journal *j, struct cache_block *const *blo
         uint32_t flags =
             (is_escaped(blocks[i]) ? TAG_ESCAPED : 0) | (i == 0 ? 0 : TAG_SAME_UUID) | (i + 1 == count ? TAG_LAST : 0);
 
-        put_big32(tag, blocks[i]->number);
+        put_big32(tag, blocks[i]->at.number);
         put_big32(tag + TAG_FLAGS, flags);
         tag += TAG_BYTES + (i == 0 ? UUID_BYTES : 0);
     }

@@ -411,6 +411,7 @@ void ext2_abandon(struct ext2 *fs)
     free_inodes(fs->inode_idle);
     for (uint32_t i = 0; i < EXT2_HASH; i++)
         free_inodes(fs->inode_hash[i]);
+    data_cache_free(fs->data);
     cache_free(fs->cache);
     free(fs->path);
     free(fs->bounce);
@@ -452,6 +453,16 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
                           "descriptor of group %u is damaged; keep a copy of the image, then "
                           "e2fsck IMAGE asks before each repair",
                           group);
+    return 0;
+}
+
+static int make_data_cache(struct ext2 *fs, const struct drive_cache *set, struct super *s)
+{
+    fs->data = data_cache_new(fs->cache, fs->volume, fs->block_bytes, set, fs->env.log);
+    if (!fs->data)
+        return refuse(s, -N_ENOMEM, "not enough memory for a data cache of %u KB; give the drive a smaller cache_kb",
+                      set->kb);
+    cache_attach_data(fs->cache, fs->data);
     return 0;
 }
 
@@ -510,7 +521,7 @@ static int check_root(struct ext2 *fs, struct super *s)
 }
 
 int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume, size_t cache_bytes,
-               const struct ext2_env *env, char *error_text, size_t error_bytes)
+               const struct drive_cache *data, const struct ext2_env *env, char *error_text, size_t error_bytes)
 {
     struct super s = {.error = error_text, .error_bytes = error_bytes};
     struct ext2 *fs = calloc(1, sizeof *fs);
@@ -523,6 +534,8 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
     int error = super_check(fs, &s);
     if (error == 0)
         error = ext2_make_tables(fs, cache_bytes, &s);
+    if (error == 0 && data->kb != 0)
+        error = make_data_cache(fs, data, &s);
     if (error == 0)
         error = check_root(fs, &s);
     if (error == 0) {

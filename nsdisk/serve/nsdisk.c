@@ -184,7 +184,8 @@ static struct server *start_server(void)
         take_memory(drives == 0 ? 0 : info[0].ram_bytes);
     for (uint32_t drive = 0; drive < drives; drive++) {
         struct blockdev dev = disk_of(drive, info[drive].sectors);
-        int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, text, sizeof text);
+        int status = server_mount(s, drive, &dev, info[drive].volume, CACHE_BYTES / drives, &info[drive].cache, text,
+                                  sizeof text);
 
         report_mount(drive, status, text);
     }
@@ -240,6 +241,21 @@ static void serve_until_shutdown(struct server *s)
     }
 }
 
+static void answer_shutdown(struct server *s)
+{
+    struct {
+        struct file_reply reply;
+        struct drive_cache_report report[SERVE_DRIVES];
+    } answer = {.reply = {0, server_shutdown(s)}};
+    size_t n = 0;
+
+    for (uint32_t drive = 0; drive < SERVE_DRIVES && answer.reply.status == 0; drive++) {
+        answer.report[n].drive = drive;
+        n += server_cache_counts(s, drive, &answer.report[n].counts);
+    }
+    send_reply(NODE_HOST, N_SHUTDOWN, &answer, sizeof answer.reply + n * sizeof answer.report[0]);
+}
+
 int main(void)
 {
     struct server *s = start_server();
@@ -248,8 +264,7 @@ int main(void)
         loop_run(loop);
     else
         serve_until_shutdown(s);
-    struct file_reply reply = {0, server_shutdown(s)};
-    send_reply(NODE_HOST, N_SHUTDOWN, &reply, sizeof reply);
+    answer_shutdown(s);
     server_free(s);
     return 0;
 }

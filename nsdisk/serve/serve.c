@@ -2,7 +2,7 @@
  * Serving requests: decode, then invoke. file_parts.h says which parts each request has; serve_call checks all of them,
  * so an invoke_ function sees only a well-formed call.
  *
- * Writing back. Data is on the medium when N_FWRITE is answered. Names, sizes and pointers are when N_FSYNC or
+ * Writing back. Data is on the medium when N_FWRITE is answered, unless the drive has a data cache that writes later. Names, sizes and pointers are when N_FSYNC or
  * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.
  */
 #include "nsdisk/serve/serve.h"
@@ -23,6 +23,8 @@ struct server {
     bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
     struct view_sieve *sieve[SERVE_DRIVES]; /* NULL: no view was ever made on that drive */
+    struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
+    bool counted[SERVE_DRIVES];
 };
 
 /* A decoded request. */
@@ -118,7 +120,11 @@ static int64_t invoke_open(struct server *s, struct call *c)
 
 static int64_t invoke_close(struct server *s, struct call *c)
 {
-    return ext2_inode_put(open_table_remove(&s->opens, c->file));
+    struct ext2_inode *inode = open_table_remove(&s->opens, c->file);
+    int written = ext2_write_error(inode);
+    int put = ext2_inode_put(inode);
+
+    return put < 0 ? put : written;
 }
 
 static int sync_volume(struct server *s, uint32_t drive)
@@ -629,12 +635,34 @@ struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2
 }
 
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
-                 char *error, size_t error_bytes)
+                 const struct drive_cache *data, char *error, size_t error_bytes)
 {
-    int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, &s->env, error, error_bytes);
+    int status = ext2_mount(&s->volume[drive], dev, volume, cache_bytes, data, &s->env, error, error_bytes);
 
     s->dead[drive] = status == -N_ENODEV;
     return status;
+}
+
+bool server_cache_counts(const struct server *s, uint32_t drive, struct drive_cache_counts *counts)
+{
+    *counts = s->counts[drive];
+    return s->counted[drive];
+}
+
+/* Unmounts, and keeps what the data cache has counted, the last of its writes included. */
+static int unmount(struct server *s, uint32_t drive)
+{
+    struct ext2 *fs = s->volume[drive];
+
+    s->volume[drive] = NULL;
+    if (!fs)
+        return 0;
+    if (fs->data) {
+        ext2_sync(fs); /* an error comes again */
+        s->counts[drive] = data_cache_counts(fs->data);
+        s->counted[drive] = true;
+    }
+    return ext2_unmount(fs);
 }
 
 int server_shutdown(struct server *s)
@@ -645,9 +673,8 @@ int server_shutdown(struct server *s)
     while ((file = open_table_any(&s->opens)))
         ext2_inode_put(open_table_remove(&s->opens, file));
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
-        int error = !s->volume[drive] ? 0 : ext2_unmount(s->volume[drive]);
+        int error = unmount(s, drive);
 
-        s->volume[drive] = NULL;
         first_error = first_error < 0 ? first_error : error;
     }
     return first_error;

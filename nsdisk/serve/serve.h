@@ -26,7 +26,9 @@ struct server;
 struct server *server_new(uint32_t node, uint64_t boot_number, const struct ext2_env *env);
 /* Mounts a drive's volume. 0, or as ext2_mount, with one line in error. */
 int server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume, size_t cache_bytes,
-                 char *error, size_t error_bytes);
+                 const struct drive_cache *data, char *error, size_t error_bytes);
+/* Counts of a drive's data cache, after server_shutdown; false: it has none. */
+bool server_cache_counts(const struct server *s, uint32_t drive, struct drive_cache_counts *counts);
 /* Closes every file, writes all volumes back, marks them clean and unmounts them. The first error, or 0. */
 int server_shutdown(struct server *s);
 /* After server_shutdown; without it, what was not synced is lost, as in a crash. */

@@ -14,9 +14,9 @@ size_t __real_serve_request(struct server *s, uint32_t from, uint32_t tag, const
 size_t __wrap_serve_request(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n, void *reply,
                             size_t reply_max);
 int __real_server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
-                        size_t cache_bytes, char *error, size_t error_bytes);
+                        size_t cache_bytes, const struct drive_cache *data, char *error, size_t error_bytes);
 int __wrap_server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
-                        size_t cache_bytes, char *error, size_t error_bytes);
+                        size_t cache_bytes, const struct drive_cache *data, char *error, size_t error_bytes);
 int __real_server_shutdown(struct server *s);
 int __wrap_server_shutdown(struct server *s);
 
@@ -43,11 +43,11 @@ size_t __wrap_serve_request(struct server *s, uint32_t from, uint32_t tag, const
 }
 
 int __wrap_server_mount(struct server *s, uint32_t drive, const struct blockdev *dev, const char *volume,
-                        size_t cache_bytes, char *error, size_t error_bytes)
+                        size_t cache_bytes, const struct drive_cache *data, char *error, size_t error_bytes)
 {
     if (strcmp(volume, "ends") == 0)
         trap_exit(4);
-    return __real_server_mount(s, drive, dev, volume, cache_bytes, error, error_bytes);
+    return __real_server_mount(s, drive, dev, volume, cache_bytes, data, error, error_bytes);
 }
 
 int __wrap_server_shutdown(struct server *s)

@@ -14,6 +14,28 @@
 #define REPLY_BYTES (sizeof(struct file_reply) + FILE_IO_MAX_BYTES)
 #define START_S     820454400u
 
+#define CACHE(kb, block, group, ahead, write, evict)                         \
+    {                                                                        \
+        kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, 0 \
+    }
+const struct volume_cache volume_caches[] = {
+    {"none", {0}, false},
+    {"through", CACHE(64, 4096, 4, 1, THROUGH, LRU), false},
+    {"groups", CACHE(64, 4096, 2, 1, GROUPS, LRU), true},
+    {"back", CACHE(64, 4096, 4, 1, BACK, LRU), true},
+    {"back, two groups", CACHE(8, 1024, 4, 2, BACK, FIFO), false},
+    {"groups of one block", CACHE(32, 8192, 1, 0, GROUPS, FIFO), true},
+    {"through, large blocks", CACHE(128, 32768, 2, 2, THROUGH, FIFO), true},
+    {"back, all fits", CACHE(4096, 4096, 8, 1, BACK, LRU), true},
+    {NULL, {0}, false},
+};
+
+void volume_set_cache(struct volume *v, const struct volume_cache *cache)
+{
+    v->data_cache = cache->set;
+    v->starts = cache->starts;
+}
+
 static void die(const char *what)
 {
     perror(what);
@@ -22,7 +44,7 @@ static void die(const char *what)
 
 /* ---- The disk ---- */
 
-static int ram_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+static int ram_read_now(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
 {
     struct volume *v = ctx;
 
@@ -52,18 +74,62 @@ static uint32_t sectors_before_cut(struct volume *v, uint32_t sectors)
     return sectors;
 }
 
-static int ram_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
+static int ram_write_now(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
 {
     struct volume *v = ctx;
 
     if ((sector + sectors) * BLOCKDEV_SECTOR_BYTES > v->size)
         die("write beyond the disk");
     v->writes++;
-    if (v->writes_fail)
+    if (v->writes_fail || (v->write_fails_at >= sector && v->write_fails_at < sector + sectors))
         return -N_EIO;
     sectors = sectors_before_cut(v, sectors);
     memcpy(v->bytes + sector * BLOCKDEV_SECTOR_BYTES, buf, (size_t)sectors * BLOCKDEV_SECTOR_BYTES);
     return 0;
+}
+
+static void carry_out(struct volume *v)
+{
+    for (uint32_t i = 0; i < v->n_started; i++) {
+        struct blockdev_command *c = v->started[i].command;
+
+        c->status = v->started[i].write
+                        ? ram_write_now(v, v->started[i].sector, v->started[i].buf, v->started[i].sectors)
+                        : ram_read_now(v, v->started[i].sector, v->started[i].buf, v->started[i].sectors);
+        c->done = true;
+    }
+    v->n_started = 0;
+}
+
+static int ram_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+{
+    carry_out(ctx);
+    return ram_read_now(ctx, sector, buf, sectors);
+}
+
+static int ram_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
+{
+    carry_out(ctx);
+    return ram_write_now(ctx, sector, buf, sectors);
+}
+
+static void ram_start(void *ctx, bool write, uint64_t sector, void *buf, uint32_t sectors, struct blockdev_command *c)
+{
+    struct volume *v = ctx;
+
+    if (v->n_started == sizeof v->started / sizeof v->started[0])
+        carry_out(v);
+    v->started[v->n_started].command = c;
+    v->started[v->n_started].write = write;
+    v->started[v->n_started].sector = sector;
+    v->started[v->n_started].buf = buf;
+    v->started[v->n_started++].sectors = sectors;
+}
+
+static void ram_wait(void *ctx, struct blockdev_command *c)
+{
+    (void)c;
+    carry_out(ctx);
 }
 
 static void log_append(void *ctx, const char *text)
@@ -179,11 +245,16 @@ int volume_try_mount(struct volume *v)
     struct blockdev dev = {.read = ram_read, .write = ram_write, .sectors = v->size / BLOCKDEV_SECTOR_BYTES, .ctx = v};
     char text[256];
 
+    if (v->starts) {
+        dev.start = ram_start;
+        dev.wait = ram_wait;
+    }
+    v->write_fails_at = UINT32_MAX;
     v->log[0] = '\0';
     v->blocks_allowed = UINT32_MAX;
     v->read_fails_from = UINT32_MAX;
     v->server = server_new(VOLUME_NODE, v->boot_number++, &env);
-    int error = server_mount(v->server, 0, &dev, "df00", v->cache_bytes, text, sizeof text);
+    int error = server_mount(v->server, 0, &dev, "df00", v->cache_bytes, &v->data_cache, text, sizeof text);
     if (error < 0) {
         log_append(v, text);
         volume_crash(v);

@@ -25,6 +25,7 @@ struct volume {
     struct server *server; /* NULL: not mounted */
     uint64_t boot_number;
     size_t cache_bytes;
+    struct drive_cache data_cache; /* kb = 0: none */
     uint32_t now_s;
     /* the disk */
     uint32_t reads, writes; /* commands */
@@ -32,6 +33,16 @@ struct volume {
     uint32_t blocks_written;
     uint32_t blocks_allowed; /* after so many more, writes do nothing: a power cut; UINT32_MAX: never */
     bool writes_fail;
+    uint32_t write_fails_at; /* so do writes of this sector; UINT32_MAX: none */
+    bool starts; /* commands can be started: they are carried out when the next one is given or waited for */
+    struct {
+        struct blockdev_command *command;
+        uint64_t sector;
+        void *buf;
+        uint32_t sectors;
+        bool write;
+    } started[8];
+    uint32_t n_started;
     uint32_t read_fails_from; /* sectors at or beyond cannot be read; UINT32_MAX: all can */
     /* the log */
     char log[4096]; /* lines since volume_mount */
@@ -40,6 +51,16 @@ struct volume {
     size_t reply_bytes;
     uint32_t client; /* node */
 };
+
+/* Settings of the data cache under which tests run: the first is none, the last has no name. */
+struct volume_cache {
+    const char *name;
+    struct drive_cache set;
+    bool starts; /* the disk's commands run while the server goes on */
+};
+extern const struct volume_cache volume_caches[];
+/* From the next mount on. */
+void volume_set_cache(struct volume *v, const struct volume_cache *cache);
 
 /* options: more arguments for mke2fs, "" for none. */
 void volume_make(struct volume *v, uint32_t block_bytes, uint32_t kilobytes, const char *options);

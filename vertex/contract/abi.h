@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "vertex/contract/drive_cache.h"
+
 /*  name        arguments                                    result                                    */
 #define TRAP_LIST(X)                                                                                        \
     X(exit, 0)          /* status                               does not return                          */ \
@@ -155,6 +157,7 @@ struct abi_drive {
     uint64_t ram_bytes; /* of the node */
     uint64_t boot_number;
     char volume[16];
+    struct drive_cache cache;
     uint64_t concurrent; /* 1: the drives work at the same time, and nsdisk serves several requests at once */
 };
 

@@ -28,6 +28,8 @@
 
 #include <stdint.h>
 
+#include "vertex/contract/drive_cache.h"
+
 /* ---- Clock -------------------------------------------------------------------------------- */
 
 #define CLOCK_HZ      20000000u /* 20 MHz [P0 section 1]; one cycle is 50 ns, the unit of virtual time */
@@ -271,6 +273,8 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint32_t inject[NCU_INJECT_MAX]; /* injector only */
     /* 0x200 */
     struct ncu_cause cause[NCU_CAUSES_MAX];
+    /* 0xa00 identity, continued */
+    struct drive_cache drive_cache[DRIVE_MAX]; /* of each volume: settings of its nsdisk's data cache */
 };
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, inject) == 0x180, "mailbox layout");
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, cause) == 0x200, "mailbox layout");

@@ -53,7 +53,8 @@
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
  *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
- *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request
+ *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request; after status 0
+ *                 a struct drive_cache_report for each drive with a data cache, after an error text
  *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
  */
 #ifndef NCUBE_SYSTEM_H

@@ -256,7 +256,8 @@ int64_t sys_disk_info(struct proc *p, const uint64_t *arg)
     struct abi_drive info = {.sectors = MAILBOX->drive_sectors[drive],
                              .ram_bytes = MAILBOX->ram_bytes,
                              .boot_number = MAILBOX->boot_number,
-                             .concurrent = MAILBOX->concurrent};
+                             .concurrent = MAILBOX->concurrent,
+                             .cache = MAILBOX->drive_cache[drive]};
     copy_bytes(info.volume, MAILBOX->drive_volume[drive], sizeof info.volume);
     return vm_copy_out(&p->vm, arg[1], &info, sizeof info);
 }

@@ -1,0 +1,127 @@
+/*
+ * The contents of files through the data cache: which blocks of a group are the file's, and when to read ahead.
+ */
+#include "nsdisk/ext2/ext2.h"
+
+#include <string.h>
+
+#include "vertex/contract/errors.h"
+
+/* The file's part of a block's group on the disk: from the group's start, if the file goes on from there to the block,
+ * else from the block on. */
+static int file_part_of_group(struct ext2_inode *inode, uint64_t file_block, uint32_t block, struct ext2_run *run)
+{
+    uint32_t group = data_cache_group(inode->fs->data);
+    uint32_t before = block & (group - 1);
+    int error = 0;
+
+    run->first = 0;
+    if (before != 0 && file_block >= before)
+        error = ext2_map_run(inode, file_block - before, group, run);
+    if (error == 0 && (run->first != block - before || run->first == 0 || run->count <= before))
+        error = ext2_map_run(inode, file_block, group - before, run);
+    return error;
+}
+
+/* A block's bytes, brought with its group if they are not there; until the next call of anything. */
+static int cached_block(struct ext2_inode *inode, uint64_t file_block, uint32_t block, const uint8_t **bytes)
+{
+    struct data_cache *data = inode->fs->data;
+    struct ext2_run run;
+
+    *bytes = data_cache_look(data, block);
+    if (*bytes)
+        return 0;
+    int error = file_part_of_group(inode, file_block, block, &run);
+    return error < 0 ? error : data_cache_fetch(data, run.first, run.count, block, bytes);
+}
+
+/* After a read of this block: reads ahead where a group ends. Errors are those of the read that comes for it. */
+static void read_ahead(struct ext2_inode *inode, uint64_t file_block, uint32_t block)
+{
+    const struct ext2 *fs = inode->fs;
+    uint32_t group = data_cache_group(fs->data), groups = data_cache_ahead_groups(fs->data);
+    struct ext2_run next;
+
+    if (groups == 0 || ((block + 1) & (group - 1)) != 0 || file_block + 1 >= ext2_map_max_blocks(fs) ||
+        (file_block + 1) << fs->block_shift >= inode->size_bytes)
+        return;
+    if (ext2_map_run(inode, file_block + 1, groups * group, &next) == 0 && next.first != 0)
+        data_cache_ahead(fs->data, next.first, next.count);
+}
+
+int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run, uint32_t offset_in_block,
+                     uint8_t *buf, uint32_t bytes)
+{
+    const struct ext2 *fs = inode->fs;
+
+    for (uint32_t i = 0; bytes != 0; i++) {
+        uint32_t n = fs->block_bytes - offset_in_block;
+        const uint8_t *from;
+        int error = cached_block(inode, file_block + i, run->first + i, &from);
+
+        if (error < 0)
+            return error;
+        n = n < bytes ? n : bytes;
+        memcpy(buf, from + offset_in_block, n);
+        read_ahead(inode, file_block + i, run->first + i);
+        buf += n;
+        bytes -= n;
+        offset_in_block = 0;
+    }
+    return 0;
+}
+
+/* Puts a block that is written in part together, in the volume's bounce buffer. */
+static int complete_cached(struct ext2_inode *inode, uint64_t file_block, uint32_t block, bool fresh)
+{
+    struct ext2 *fs = inode->fs;
+    const uint8_t *bytes;
+
+    if (fresh) {
+        memset(fs->bounce, 0, fs->block_bytes);
+        return 0;
+    }
+    int error = cached_block(inode, file_block, block, &bytes);
+    if (error == 0)
+        memcpy(fs->bounce, bytes, fs->block_bytes);
+    return error;
+}
+
+/* Writes n bytes within one block. */
+static int write_in_block(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset, bool fresh,
+                          const uint8_t *buf, uint32_t n)
+{
+    struct ext2 *fs = inode->fs;
+
+    if (n != fs->block_bytes) {
+        int error = complete_cached(inode, file_block, block, fresh);
+
+        if (error < 0)
+            return error;
+        memcpy(fs->bounce + offset, buf, n);
+        buf = fs->bounce;
+    }
+    return data_cache_write(fs->data, inode->ino, block, buf);
+}
+
+int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block, bool fresh,
+                      const uint8_t *buf, uint32_t bytes)
+{
+    const struct ext2 *fs = inode->fs;
+    uint32_t group = data_cache_group(fs->data);
+    int error = 0;
+
+    for (; bytes != 0 && error == 0; block++, file_block++) {
+        uint32_t n = fs->block_bytes - offset_in_block;
+
+        n = n < bytes ? n : bytes;
+        error = write_in_block(inode, file_block, block, offset_in_block, fresh, buf, n);
+        buf += n;
+        bytes -= n;
+        offset_in_block = 0;
+        if (error == 0 && (bytes == 0 || ((block + 1) & (group - 1)) == 0))
+            error = data_cache_settle(fs->data, block);
+    }
+    return error;
+}
