@@ -15,7 +15,7 @@ $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.
     emu/model/disk.c emu/model/disk_model.c emu/model/topo.c emu/model/trace.c emu/base/memory.c emu/base/nodeset.c \
     emu/time/eventq.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_faults.c \
+$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
     emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.

@@ -108,7 +108,8 @@ static bool check_model(struct config_reader *l, const config_setting_t *at, con
 
 static bool load_drive(struct config_reader *l, const config_setting_t *group)
 {
-    static const char *const keys[] = {"volume", "image", "model", NULL};
+    static const char *const keys[] = {"volume", "image",      "model", "cache_kb", "block",
+                                       "group",  "look_ahead", "write", "evict",    NULL};
     const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
     struct setting_reader *r = &l->r;
 
@@ -121,13 +122,16 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
         return false;
 
     struct topo *t = &l->config->topo;
-    struct topo_drive drive = {.image = join_path(l->image_folder, image)};
+    struct topo_io_node *io = &t->io[t->n_io - 1];
+    struct topo_drive drive = {.volume = ""};
+    if (!config_read_cache(l, group, io, &drive.cache))
+        return false;
+    drive.image = join_path(l->image_folder, image);
     strcpy(drive.volume, volume);
     if (!check_drive_is_new(l, group, &drive)) {
         free(drive.image);
         return false;
     }
-    struct topo_io_node *io = &t->io[t->n_io - 1];
     drive.model = copy(model);
     l->drive_line[t->n_io - 1][io->ndrives] = setting_line(group);
     io->drive[io->ndrives++] = drive;

@@ -1,5 +1,5 @@
 /*
- * The state of the machine file's reader, which its two parts share (config.c, config_faults.c). No other file
+ * The state of the machine file's reader, which its parts share (config.c, config_cache.c, config_faults.c). No other file
  * includes it.
  */
 #ifndef NCUBE_CONFIG_STATE_H
@@ -35,5 +35,10 @@ static inline uint32_t config_compute_nodes(const struct config_reader *l)
 
 /* Reads the list `faults`, if there is one. False, with the reader's error, if it is wrong. */
 bool config_read_faults(struct config_reader *l, const config_setting_t *root);
+
+/* Reads the keys of a drive's data cache; an absent cache_kb gives none. io has the drives before it. False, with the
+ * reader's error, if something is wrong. */
+bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
+                       struct drive_cache *cache);
 
 #endif

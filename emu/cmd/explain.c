@@ -87,6 +87,7 @@ int machine_tell_statistics(struct machine *m)
     const struct stats_source source = {.topo = &m->config.topo,
                                         .sched = m->sched,
                                         .ncu = m->ncu,
+                                        .front = m->front,
                                         .nodes = m->nodes,
                                         .stuck = m->stuck,
                                         .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),

@@ -194,6 +194,16 @@ static json_t *json_of_channels(const struct stats_source *s)
     return channels;
 }
 
+static json_t *json_of_cache(const struct drive_cache_counts *c)
+{
+    json_t *sizes = json_array();
+
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
+        json_array_append_new(sizes, json_integer((json_int_t)c->write_backs[i]));
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "hits", (json_int_t)c->hits, "misses", (json_int_t)c->misses,
+                     "prefetched", (json_int_t)c->prefetched, "unused", (json_int_t)c->unused, "write_backs", sizes);
+}
+
 static json_t *json_of_drives(const struct stats_source *s)
 {
     json_t *drives = json_array();
@@ -207,6 +217,9 @@ static json_t *json_of_drives(const struct stats_source *s)
             put_row(drive, drive_columns, &row);
             json_object_set_new(drive, "queue_mean", json_real(share(s, row.value[QUEUE])));
             json_object_set_new(drive, "utilisation", json_real(share(s, row.value[BUSY])));
+            const struct drive_cache_counts *cache = front_cache_counts(s->front, i, d);
+            if (cache)
+                json_object_set_new(drive, "data_cache", json_of_cache(cache));
             json_array_append_new(drives, drive);
         }
     return drives;
@@ -362,6 +375,32 @@ static void print_drives(FILE *to, const struct stats_source *s)
         }
 }
 
+static void print_cache(FILE *to, const char *volume, const struct drive_cache_counts *c)
+{
+    fprintf(to, "  %-16s%9" PRIu64 "%9" PRIu64 "%12" PRIu64 "%9" PRIu64, volume, c->hits, c->misses, c->prefetched,
+            c->unused);
+    for (uint32_t i = 0; i < DRIVE_CACHE_SIZES; i++)
+        fprintf(to, "%8" PRIu64, c->write_backs[i]);
+    fputc('\n', to);
+}
+
+static void print_caches(FILE *to, const struct stats_source *s)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->topo->n_io; i++)
+        for (uint32_t d = 0; d < s->topo->io[i].ndrives; d++) {
+            const struct drive_cache_counts *c = front_cache_counts(s->front, i, d);
+
+            if (c && !any)
+                fprintf(to, "%-18s%9s%9s%12s%9s%8s%8s%8s%8s%8s%8s\n", "data caches", "hits", "misses", "prefetched",
+                        "unused", "w 1", "w 2-3", "w 4-7", "w 8-15", "w 16-31", "w 32-");
+            any = any || c;
+            if (c)
+                print_cache(to, s->topo->io[i].drive[d].volume, c);
+        }
+}
+
 static void print_host(FILE *to, const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
@@ -384,5 +423,6 @@ void stats_print(FILE *to, const struct stats_source *source)
     print_nodes(to, source, "I/O nodes", compute, source->nodes - compute);
     print_channels(to, source);
     print_drives(to, source);
+    print_caches(to, source);
     print_host(to, source);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "emu/front/front.h"
 #include "emu/model/ncu.h"
 #include "emu/model/topo.h"
 #include "emu/time/sched.h"
@@ -19,6 +20,7 @@ struct stats_source { /* only read */
     const struct topo *topo;
     const struct sched *sched;
     const struct ncu *ncu;
+    const struct front *front;
     uint32_t nodes; /* compute nodes, then I/O nodes */
     bool stuck;     /* include what each node waits for */
     /* of this host */

@@ -208,6 +208,11 @@ bool front_failed(const struct front *f)
     return f->io.failed;
 }
 
+const struct drive_cache_counts *front_cache_counts(const struct front *f, uint32_t index, uint32_t drive)
+{
+    return io_nodes_cache_counts(&f->io, index, drive);
+}
+
 void front_resume(struct front *f)
 {
     streams_drain(&f->streams);

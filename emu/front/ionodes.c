@@ -22,6 +22,8 @@ enum io_state { IO_SERVING, IO_STOPPING, IO_DOWN };
 struct io_node {
     enum io_state state;
     enum drive_state drive[DRIVE_MAX];
+    bool counted[DRIVE_MAX]; /* cache[] means something */
+    struct drive_cache_counts cache[DRIVE_MAX];
 };
 
 void io_nodes_init(struct io_nodes *s, const struct topo *topo, struct streams *streams, const struct job_ops *ops,
@@ -191,6 +193,34 @@ uint32_t io_nodes_stopping(const struct io_nodes *s)
     return n;
 }
 
+static bool reports_are_good(const struct io_nodes *s, int i, const uint8_t *bytes, size_t n)
+{
+    struct drive_cache_report r;
+
+    for (; n >= sizeof r; bytes += sizeof r, n -= sizeof r) {
+        memcpy(&r, bytes, sizeof r);
+        if (r.drive >= s->topo->io[i].ndrives || s->topo->io[i].drive[r.drive].cache.kb == 0)
+            return false;
+    }
+    return n == 0;
+}
+
+static void take_reports(struct io_node *node, const uint8_t *bytes, size_t n)
+{
+    struct drive_cache_report r;
+
+    for (; n >= sizeof r; bytes += sizeof r, n -= sizeof r) {
+        memcpy(&r, bytes, sizeof r);
+        node->counted[r.drive] = true;
+        node->cache[r.drive] = r.counts;
+    }
+}
+
+const struct drive_cache_counts *io_nodes_cache_counts(const struct io_nodes *s, uint32_t index, uint32_t drive)
+{
+    return s->node[index].counted[drive] ? &s->node[index].cache[drive] : NULL;
+}
+
 const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const uint8_t *bytes, size_t n)
 {
     struct file_reply reply;
@@ -202,8 +232,12 @@ const char *io_nodes_receive_shutdown(struct io_nodes *s, uint32_t from, const u
     if (i < 0 || s->node[i].state != IO_STOPPING)
         return "no shutdown was requested";
     memcpy(&reply, bytes, sizeof reply);
+    if (reply.status == 0 && !reports_are_good(s, i, bytes + sizeof reply, n - sizeof reply))
+        return "its counts of data caches are not of the drives that have one";
 
     s->node[i].state = IO_DOWN;
+    if (reply.status == 0)
+        take_reports(&s->node[i], bytes + sizeof reply, n - sizeof reply);
     if (reply.status < 0) {
         node_name(from, name);
         console_explain((const char *)bytes + sizeof reply, n - sizeof reply, reply.status, why);

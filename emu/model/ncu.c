@@ -512,6 +512,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
     for (uint32_t d = 0; d < io->ndrives; d++) {
         node->drive[d].disk = disks[d];
         mailbox->drive_sectors[d] = disk_sectors(disks[d]);
+        mailbox->drive_cache[d] = io->drive[d].cache;
         memcpy(mailbox->drive_volume[d], io->drive[d].volume, VOLUME_NAME_BYTES);
     }
 }

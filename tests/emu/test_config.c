@@ -29,6 +29,7 @@ static int load(const char *text, const char *image_folder)
 
 #define BOARD(number, io_nodes) "boards = ({ number = " #number "; io_nodes = (\n" io_nodes "\n); });\n"
 #define DRIVE(volume, image)    "{ volume = \"" volume "\"; image = \"" image "\"; }"
+#define CACHE(keys)             "{ volume = \"c\"; image = \"c\"; " keys " }"
 #define IO_NODE(i, more)        "{ index = " #i "; " more " }"
 
 Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
@@ -80,6 +81,21 @@ Test(config, without_a_file_there_are_compute_nodes_only)
     cr_expect_eq(config.topo.shared_text_kb, 27648);
     cr_expect_eq(config.topo.n_io, 0);
     cr_expect_null(config.path);
+    config_free(&config);
+}
+
+/* Bad combinations are in the table below. */
+Test(config, a_drive_has_a_data_cache_only_when_it_is_given_one)
+{
+    const char *drives = "drives = (" DRIVE("a", "a") "," CACHE("cache_kb = 1000; group = 2; write = \"back\";") ");";
+    char text[1000];
+
+    snprintf(text, sizeof text, "dim = 5; boards = ({ number = 3; io_nodes = ({ index = 0; %s }); });", drives);
+    cr_assert_eq(load(text, NULL), 0, "%s", error);
+    const struct drive_cache *none = &config.topo.io[0].drive[0].cache, *c = &config.topo.io[0].drive[1].cache;
+    cr_expect(none->kb == 0 && none->block_bytes == 0);
+    cr_expect(c->kb == 1000 && c->block_bytes == 4096 && c->group_blocks == 2 && c->ahead_groups == 1);
+    cr_expect(c->write == DRIVE_CACHE_BACK && c->evict == DRIVE_CACHE_LRU);
     config_free(&config);
 }
 
@@ -185,7 +201,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "service = \"fast\";")),
          "m.conf:3: unknown service 'fast'; known: in-order, concurrent"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
-         "m.conf:5: unknown key 'speed'; known here: volume, image, model"},
+         "m.conf:5: unknown key 'speed'; known here: volume, image, model, cache_kb, block, group, look_ahead, write, "
+         "evict"},
         {"dim = 5;\nfront_end = {\n  node = 3;\n};\n", "m.conf:3: unknown key 'node'; known here: si"},
         /* faults */
         {"dim = 2;\nfaults = (\n{ } );\n",
@@ -278,6 +295,23 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(
              3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n" IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
          "m.conf:4: image 'x' already belongs to volume 'a' (line 3)"},
+        /* data caches */
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 1;") ");")),
+         "m.conf:3: cache_kb = 1 is less than two groups of 8 blocks of 4096 bytes"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("group = 4;") ");")),
+         "m.conf:3: 'group' is a setting of the data cache; give the drive a cache_kb, too"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nwrite = \"never\";") ");")),
+         "m.conf:4: write = 'never'; known: through, groups, back"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nevict = \"mru\";") ");")),
+         "m.conf:4: evict = 'mru'; known: lru, fifo"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 64;\nblock = 3072;") ");")),
+         "m.conf:4: block = 3072 is not a power of two"},
+        {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 512; block = 32768;") ");")),
+         "m.conf:3: a group of 8 blocks of 32768 bytes has 262144 bytes; at most 131072"},
+        {"dim = 5; ram_mb = 4;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 4096;") ");")),
+         "m.conf:3: cache_kb = 4096: the data caches of this I/O node take 4288 KB with their buffers; at most 2048 "
+         "KB, "
+         "half of its memory"},
         /* drives */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
          "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},
