@@ -123,7 +123,7 @@ static void send(struct fuzz *f)
     free(message);
 }
 
-const char *fuzz_messages(uint32_t count, uint32_t seed)
+const char *fuzz_messages(uint32_t count, uint32_t seed, uint32_t cache)
 {
     static char text[5000];
     static struct fuzz f;
@@ -133,6 +133,7 @@ const char *fuzz_messages(uint32_t count, uint32_t seed)
     f.random = seed;
     volume_make(&f.v, 1024 << seed % 3, 3000, "");
     f.v.cache_bytes = 1;
+    volume_set_cache(&f.v, &volume_caches[cache]);
     volume_mount(&f.v);
     for (uint32_t i = 0; i < count; i++)
         send(&f);
@@ -141,7 +142,7 @@ const char *fuzz_messages(uint32_t count, uint32_t seed)
     if (volume_unmount(&f.v) != 0 || volume_fsck(&f.v, "-fn") != 0)
         wrong = "e2fsck does not like the volume";
     if (wrong != NULL) {
-        snprintf(text, sizeof text, "seed %u: %s: %s", seed, wrong, f.v.log);
+        snprintf(text, sizeof text, "seed %u, data cache '%s': %s: %s", seed, volume_caches[cache].name, wrong, f.v.log);
         wrong = text;
     }
     volume_free(&f.v);
@@ -207,6 +208,7 @@ void fuzz_image(uint32_t seed)
     memset(&f, 0, sizeof f);
     f.random = seed;
     volume_make(&f.v, 1024 << seed % 3, 3000, "");
+    volume_set_cache(&f.v, &volume_caches[seed % VOLUME_CACHES]);
     volume_mount(&f.v);
     model_init(&m, seed);
     for (uint32_t i = 0; i < 100; i++)
@@ -280,6 +282,7 @@ const char *fuzz_allocation(uint32_t seed)
     memset(&f, 0, sizeof f);
     f.random = seed;
     volume_make(&f.v, 1024 << seed % 3, 3000, "");
+    volume_set_cache(&f.v, &volume_caches[seed % VOLUME_CACHES]);
     volume_mount(&f.v);
     v_mkdir(&f.v, "/kept");
     for (uint32_t i = 0; i < KEPT; i++) {

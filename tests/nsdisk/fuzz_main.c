@@ -1,9 +1,11 @@
-/* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages, 20 damaged images and 6 whose
+/* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages, 3000 with each setting of the data
+ * cache, 20 damaged images and 6 whose
  * bitmaps are wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/nsdisk/fuzz.h"
+#include "tests/nsdisk/volume.h"
 
 static uint32_t number(const char *text)
 {
@@ -22,8 +24,10 @@ int main(int argc, char **argv)
     uint32_t rounds = argc > 1 ? number(argv[1]) : 1, first = argc > 2 ? number(argv[2]) : 1;
 
     for (uint32_t seed = first; seed < first + rounds; seed++) {
-        const char *wrong = fuzz_messages(20000, seed);
+        const char *wrong = fuzz_messages(20000, seed, 0);
 
+        for (uint32_t cache = 1; cache < VOLUME_CACHES && wrong == NULL; cache++)
+            wrong = fuzz_messages(3000, seed, cache);
         if (wrong != NULL) {
             fprintf(stderr, "fuzz: %s\n", wrong);
             return 1;

@@ -200,6 +200,60 @@ static void check_kept(uint32_t cut)
     cr_assert(!was_durable(1, cut) || v_has(&v, "/victim", new, BIG), "cut after %u", cut);
 }
 
+/* ---- Old bytes ---- */
+
+#define SECRET 'S'
+
+/* All the space that the files below will get was another file's. */
+static void put_secrets(void)
+{
+    static uint8_t secret[400000];
+
+    memset(secret, SECRET, sizeof secret);
+    v_put(&v, "/secret", secret, sizeof secret);
+    v_exit(&v);
+    v_unlink(&v, "/secret");
+    v_exit(&v);
+}
+
+/* Without a sync for most of it: what is written back for room, or because metadata is, goes before its pointers. */
+static void write_over_secrets(void)
+{
+    static uint8_t bytes[100000];
+    char name[8] = "/f0";
+
+    memset(bytes, 'n', sizeof bytes);
+    for (int i = 0; i < 4; i++) {
+        name[2] = (char)('0' + i);
+        uint64_t sfid = open_new(name);
+        for (uint32_t at = 0; at < 60000; at += 7000)
+            v_write(&v, sfid, at, bytes, i % 2 ? 7000 : 6500);
+        if (i == 1)
+            v_mkdir(&v, "/d"); /* which syncs */
+        v_truncate(&v, sfid, 30000);
+        v_truncate(&v, sfid, 50000);
+    }
+    v_exit(&v);
+}
+
+static void check_no_secrets(uint32_t cut)
+{
+    static uint8_t in[100000];
+    char name[8] = "/f0";
+    uint64_t sfid;
+
+    for (int i = 0; i < 4; i++) {
+        name[2] = (char)('0' + i);
+        if (v_open(&v, name, N_O_RDONLY, &sfid) != 0)
+            continue;
+        int32_t n = v_read(&v, sfid, 0, in, sizeof in);
+        cr_assert_geq(n, 0);
+        cr_assert_null(memchr(in, SECRET, (size_t)n), "%s: cut after %u: %s has another file's old bytes", cache->name,
+                       cut, name);
+        v_close(&v, sfid);
+    }
+}
+
 /* ---- A name that moves ---- */
 
 static void fill_directories(void)
@@ -437,6 +491,7 @@ static const struct scenario scenarios[] = {
     {"make and remove directories", fill_directories, make_and_remove_directories, check_directories, "-p", 0, NULL},
     {"random steps", put_kept, random_steps, check_kept_directory, "-p", 0, NULL},
     {"make symbolic links", fill_directories, make_links, check_links, "-p", 0, NULL},
+    {"old bytes", put_secrets, write_over_secrets, check_no_secrets, "-p", 0, NULL},
 };
 
 static void run_named(size_t i)
@@ -493,6 +548,11 @@ Test(crash, during_anything_harms_no_other_file)
 Test(crash, leaves_symbolic_links_whole_or_not_there)
 {
     run_named(9);
+}
+
+Test(crash, never_shows_another_files_old_bytes)
+{
+    run_named(10);
 }
 
 /* e2fsck -p is the judge of each prefix: a change of three blocks and more is there or it is not. */

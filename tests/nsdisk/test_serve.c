@@ -210,5 +210,5 @@ Test(serve, stat_tells_everything)
 
 Test(serve, messages_at_random_do_no_harm)
 {
-    cr_assert_null(fuzz_messages(20000, 1));
+    cr_assert_null(fuzz_messages(20000, 1, 0));
 }

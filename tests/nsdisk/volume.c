@@ -18,7 +18,7 @@
     {                                                                        \
         kb, block, group, ahead, DRIVE_CACHE_##write, DRIVE_CACHE_##evict, 0 \
     }
-const struct volume_cache volume_caches[] = {
+const struct volume_cache volume_caches[VOLUME_CACHES + 1] = {
     {"none", {0}, false},
     {"through", CACHE(64, 4096, 4, 1, THROUGH, LRU), false},
     {"groups", CACHE(64, 4096, 2, 1, GROUPS, LRU), true},

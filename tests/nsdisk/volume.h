@@ -52,13 +52,14 @@ struct volume {
     uint32_t client; /* node */
 };
 
+#define VOLUME_CACHES 8u
 /* Settings of the data cache under which tests run: the first is none, the last has no name. */
 struct volume_cache {
     const char *name;
     struct drive_cache set;
     bool starts; /* the disk's commands run while the server goes on */
 };
-extern const struct volume_cache volume_caches[];
+extern const struct volume_cache volume_caches[VOLUME_CACHES + 1];
 /* From the next mount on. */
 void volume_set_cache(struct volume *v, const struct volume_cache *cache);
 
