@@ -18,7 +18,7 @@ endif
 
 PUBLIC_HEADERS := \
     $(patsubst vertex/include/%,$(B)/include/%,$(wildcard vertex/include/*.h vertex/include/sys/*.h)) \
-    $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h
+    $(B)/include/ncube/errors.h $(B)/include/pio.h $(B)/include/pattern.h $(B)/include/group.h
 
 $(B)/include/%.h: vertex/include/%.h
 	@mkdir -p $(@D)
@@ -27,6 +27,9 @@ $(B)/include/ncube/errors.h: vertex/contract/errors.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/pattern.h: libpio/map/pattern.h
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/include/group.h: libpio/group/group.h
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/include/pio.h: libpio/file/pio.h

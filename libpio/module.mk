@@ -4,7 +4,8 @@ PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/sto
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c)
 NDEVICE_SRCS := libpio/ndevices/ioctl.c libpio/ndevices/mapped.c
-LIBPIO_SRCS := $(MAP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
+GROUP_SRCS := $(addprefix libpio/group/,collect.c stream.c operations.c group.c group_make.c group_parts.c)
+LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 
 $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c $(MAP_SRCS),))

@@ -12,7 +12,7 @@ GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_devices := -I.
 GUEST_FLAGS_library := -lm
 GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
-GUEST_FLAGS_globals := -I. -lm
+GUEST_FLAGS_globals := -lm
 GUEST_FLAGS_clocks := -Wl,-e,look_at_entry
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
@@ -22,6 +22,9 @@ $(foreach src,$(wildcard tests/guest/*.c),\
 $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
 # exact, with two processes on each node
 $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
+
+# groups, with three processes on each node
+$(eval $(call node_program,guest/groups3,tests/guest/groups.c,-DPROCS=3 -Nprocs 3))
 
 # An nsdisk that ends on request, for tests/machine/test_lost_nsdisk.c
 NSDISK_ENDS := tests/nsdisk/ends_on_request.c

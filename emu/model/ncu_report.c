@@ -33,19 +33,26 @@ static bool serves_files(const struct ncu_node *node)
 
 #define CALL_NAME(name) #name,
 static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
+static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 #undef CALL_NAME
 
 /* Describes a wait in a call that all nodes of a group make. */
 static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
 {
     uint32_t context = TAG_CONTEXT((uint32_t)node->wait[2]), type = TAG_NUMBER((uint32_t)node->wait[2]);
-    char from[24];
+    char number[24];
+    const char *from = name_number(node->wait[1], number, sizeof number);
 
-    name_number(node->wait[1], from, sizeof from);
     if (context == CONTEXT_SYNC)
         return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
     if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
         return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
+    if (type >= TYPE_COLLECTIVE && type < TYPE_COLLECTIVE + GROUP_OPERATION_COUNT)
+        return (size_t)snprintf(text, bytes, "waits in %s of context %u for node %s",
+                                group_operations[type - TYPE_COLLECTIVE], context, from);
+    if (node->wait[2] & NCU_WAIT_ANY_TYPE)
+        return (size_t)snprintf(text, bytes, "waits for a message of any type in context %u from node %s", context,
+                                from);
     return (size_t)snprintf(text, bytes, "waits for a message of type %u in context %u from node %s", type, context,
                             from);
 }

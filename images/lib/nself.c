@@ -4,7 +4,7 @@
 #include <nself.h>
 #include <stddef.h>
 
-#include "images/lib/group.h"
+#include "libpio/group/collect.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
@@ -117,6 +117,6 @@ int nsync(int type)
 
     if (type < 0 || type > N_TYPE_MAX)
         return trap_note(-N_EINVAL);
-    group_all(&all, CONTEXT_SYNC);
-    return group_barrier(&all, type);
+    collect_all(&all, CONTEXT_SYNC);
+    return collect_barrier(&all, type);
 }

@@ -78,6 +78,13 @@ long trap_test_message(int *src, int *type)
     SELECTING_TRAP(ntest, 0, 0, NO_A4, A4_LOST, );
 }
 
+long trap_test_context(int *src, int *type, long context)
+{
+    register long a4 __asm__("a4") = context;
+
+    SELECTING_TRAP(ctest, 0, 0, A4_GIVEN, NO_A4, );
+}
+
 long trap_read_buffer(void **buf, long bytes, int *src, int *type)
 {
     SELECTING_TRAP(nreadp, 0, bytes, NO_A4, A4_LOST, *buf = (void *)a3);

@@ -2,6 +2,7 @@
  * Calls of all nodes: global operations, broadcast, barrier, and groups of any members; types above 0x7fff. None is in
  * the way of another, or of a program's wildcards.
  */
+#include <group.h>
 #include <math.h>
 #include <n_errno.h>
 #include <npara_prt.h>
@@ -9,8 +10,6 @@
 #include <unistd.h>
 
 #include "check_messages.h"
-#include "images/lib/group.h"
-#include "vertex/contract/system.h"
 
 enum { TYPE = 9, ROUNDS = 20 };
 
@@ -199,41 +198,43 @@ static void other_ways(void)
 
 /* ---- Groups ---- */
 
-static void sum(void *into, const void *low, const void *high, int n)
-{
-    for (int i = 0; i < n; i++)
-        ((double *)into)[i] = ((const double *)low)[i] + ((const double *)high)[i];
-}
-
 /* The members are nodes in an order of their own: of each size there is. */
-static void one_group(int size, int step)
+static int make(struct group *g, int size, int step)
 {
-    int member[64], nodes = node_count();
-    struct group g = {.size = size, .rank = -1, .context = CONTEXT_MOST, .member = member};
-    double own[3], room[3], first[3];
+    int member[64], is_member = 0;
 
     for (int r = 0; r < size; r++) {
-        member[r] = (r * step + 1) % nodes;
-        if (member[r] == own_node())
-            g.rank = r;
+        member[r] = (r * step + 1) % node_count();
+        is_member |= member[r] == own_node();
     }
-    if (g.rank < 0)
+    if (is_member)
+        check_equal(group_make(g, member, size), 0);
+    return is_member;
+}
+
+static void one_group(int size, int step)
+{
+    struct group g;
+    double own[3], first[3];
+
+    if (!make(&g, size, step))
         return;
     for (int i = 0; i < 3; i++)
         own[i] = nasty(g.rank, size + i);
-    check_equal(group_reduce(&g, own, room, 3, sizeof *own, sum, 1), 0);
+    check_equal(group_all_reduce(&g, own, 3, GROUP_DOUBLE, GROUP_SUM), 0);
     memcpy(first, own, sizeof first);
     for (int root = 0; root < size; root++) { /* everybody's result is everybody else's */
         double theirs[3];
         memcpy(theirs, own, sizeof theirs);
-        check_equal(group_broadcast(&g, theirs, sizeof theirs, root, 2), 0);
+        check_equal(group_broadcast(&g, theirs, sizeof theirs, root), 0);
         check(memcmp(theirs, first, sizeof first) == 0, "%d members, rank %d: another result at rank %d", size, g.rank,
               root);
     }
     int left = g.rank;
-    check_equal(group_broadcast(&g, &left, sizeof left, size - 1, 2), 0);
+    check_equal(group_broadcast(&g, &left, sizeof left, size - 1), 0);
     check_equal(left, size - 1);
-    check_equal(group_barrier(&g, 3), 0);
+    check_equal(group_barrier(&g), 0);
+    check_equal(group_free(&g), 0);
 }
 
 static void groups(void)
@@ -248,20 +249,19 @@ static void groups(void)
 /* Nobody leaves a barrier of a group before the last has come. */
 static void group_barriers(void)
 {
-    int n = node_count();
+    for (int size = 1; size <= node_count(); size++) {
+        struct group g;
 
-    for (int size = 1; size <= n; size++) {
-        struct group g = {.size = size, .rank = own_node(), .context = CONTEXT_MOST};
-
-        if (g.rank >= size)
+        if (!make(&g, size, 1))
             continue;
         usleep(1000 + (unsigned)(g.rank * 7 + size * 5) % 32 * 100);
         double came = amicclk(), left;
-        check_equal(group_barrier(&g, 1), 0);
+        check_equal(group_barrier(&g), 0);
         left = amicclk();
         double last = came;
-        check_equal(group_broadcast(&g, &last, sizeof last, size - 1, 1), 0);
+        check_equal(group_broadcast(&g, &last, sizeof last, size - 1), 0);
         check(last <= left, "%d members: left at %.2f, the last came at %.2f", size, left, last);
+        check_equal(group_free(&g), 0);
     }
 }
 

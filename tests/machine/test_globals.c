@@ -45,7 +45,7 @@ static const struct end {
     int status;
     const char *err;
 } ends[] = {
-    {"one has ended", "2", "", 125, "each waits in isumn for node 3\n"},
+    {"one has ended", "2", "", 125, "node 2 waits in isumn for node 3\n"},
     {"another call", "2", "", 125, "waits in isumn for node 0\n"},
     {"one in nsync", "2", "", 125, "each waits in nsync of type 64769 for node 1\n"},
     {"lost", "2", "{ node = 3; from_us = 200000; }", 123, "node 3 has been dead since 0.200000 s"},

@@ -7,7 +7,7 @@
 #include "vertex/memory/page.h"
 #include "vertex/message/queue.h"
 
-enum { COUNT = 8 };
+enum { COUNT = 9 };
 
 static struct msg_queue queue;
 static struct message message[COUNT];
@@ -24,7 +24,8 @@ static const struct {
     {0x4030, 0x80a3, 6},
     {1, IN_CONTEXT(CONTEXT_HIGH, 0x80a3), 0},
     {1, IN_CONTEXT(CONTEXT_SYNC, 10), 0},
-    {1, IN_CONTEXT(CONTEXT_MOST, 0xffff), 0},
+    {1, IN_CONTEXT(CONTEXT_MOST, TYPE_COLLECTIVE), 0},
+    {1, IN_CONTEXT(CONTEXT_MOST, TYPE_COLLECTIVE - 1), 0},
 };
 
 static void setup(void)
@@ -69,7 +70,8 @@ Test(queue, the_oldest_message_that_fits_is_found)
         {"no such type", pattern_one(MSG_ANY_NODE, 0, 12), -1},
         {"a type in another context", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_SYNC, 10)), 6},
         {"all of another context", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_SYNC), 6},
-        {"all of the last context", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_MOST), 7},
+        {"a group's operation", pattern_one(MSG_ANY_NODE, 0, IN_CONTEXT(CONTEXT_MOST, TYPE_COLLECTIVE)), 7},
+        {"all of a group's but its operations", pattern_of_context(MSG_ANY_NODE, 0, CONTEXT_MOST), 8},
         {"all of a server's", pattern_of_context(0x4030, 3, CONTEXT_PROGRAM), 3},
         {"the oldest reply", pattern_one(MSG_ANY_NODE, 0, 0x80a3), 3},
         {"the reply to one request", pattern_from(3, 6), 4},

@@ -3,7 +3,7 @@
  * are generated.
  *
  * A program executes `ecall` with the number in a7 and the arguments in a0-a5. The result is in a0: >= 0, or a negative
- * n_error (vertex/contract/errors.h). nread, cread, ntest, nreadp and disk_or_read also return values in a1-a3. Other registers
+ * n_error (vertex/contract/errors.h). nread, cread, ntest, ctest, nreadp and disk_or_read also return values in a1-a3. Other registers
  * change as in a function call. The kernel checks every pointer.
  *
  * A destination or source is a logical node number, with the procid in bits 16 and up; source -1 is any source.
@@ -86,7 +86,8 @@
     X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */ \
                         /*                                      -EAGAIN if none is, and no wait          */ \
     X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \
-                        /*                                      disk_start began is done                 */
+                        /*                                      disk_start began is done                 */ \
+    X(ctest, 64)        /* - - src type context                 as ntest                                 */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

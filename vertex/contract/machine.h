@@ -184,13 +184,15 @@ enum ncu_op {
 /* IDLE's first argument: the reason for waiting, which a deadlock report prints. */
 enum ncu_wait {
     NCU_WAIT_PROCESS = 0, /* a program to run */
-    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type with its context or NCU_WAIT_ANY */
+    NCU_WAIT_MESSAGE = 1, /* nread: source address or NCU_WAIT_ANY, type with its context, */
+                          /* NCU_WAIT_ANY_TYPE and a context, or NCU_WAIT_ANY */
     NCU_WAIT_REPLY = 2,   /* a file server's reply: the server's address, the reply's type */
     NCU_WAIT_MEMORY = 3,  /* the end of a send, which frees its buffer */
     NCU_WAIT_DISK = 4,    /* a drive: its number */
     NCU_WAIT_TIME = 5,    /* the timer; without a timer, a signal */
 };
-#define NCU_WAIT_ANY (~0ull)
+#define NCU_WAIT_ANY      (~0ull)
+#define NCU_WAIT_ANY_TYPE (1ull << 32) /* of the context in the other bits */
 
 #define NCU_TIMER_NONE    (~0ull)
 #define NCU_VIA_NEAREST   0xffffffffull

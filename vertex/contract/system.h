@@ -79,10 +79,25 @@
 #define TAG_ALL_CONTEXTS          IN_CONTEXT(0x1f, 0)
 #define TAG_NOT_PROGRAM           IN_CONTEXT(0x1e, 0) /* none of these bits in a program's own contexts */
 
-enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTEXT_MOST = 31 };
+enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTEXT_LIBRARIES, CONTEXT_MOST = 31 };
 
-/* The types of CONTEXT_GROUP: the calls of <npara_prt.h>, 0 and up. */
-#define GROUP_CALLS(X) X(isumn) X(imaxn) X(iminn) X(dsumn) X(dmaxn) X(dminn) X(nbrdcst)
+/* The types of CONTEXT_GROUP: the calls of <npara_prt.h> and the making of a group, 0 and up. */
+#define GROUP_CALLS(X)        X(isumn) X(imaxn) X(iminn) X(dsumn) X(dmaxn) X(dminn) X(nbrdcst) X(group_make)
+#define GROUP_CALL_TYPE(name) TYPE_##name,
+enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
+#undef GROUP_CALL_TYPE
+
+/* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those of
+ * the group's operations, which a wildcard does not match. */
+#define TYPE_COLLECTIVE 0x4000u
+#define GROUP_OPERATIONS(X) \
+    X(group_free)           \
+    X(group_barrier)        \
+    X(group_broadcast) X(group_reduce) X(group_all_reduce) X(group_gather) X(group_scatter) X(group_exchange)
+#define GROUP_NUMBER(name) NUMBER_##name,
+enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
+#undef GROUP_NUMBER
+#define GROUP_TYPE(name) ((int)(TYPE_COLLECTIVE + NUMBER_##name))
 
 /* The type of a program's own message, 0 .. 0xffff, with its context. */
 #define TYPE_OF_PROGRAM(type) ((uint32_t)(type) > N_TYPE_USER_MAX ? IN_CONTEXT(CONTEXT_HIGH, type) : (uint32_t)(type))

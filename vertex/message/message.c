@@ -287,10 +287,17 @@ static APART int64_t take(struct proc *p, struct message *m, uint64_t to, uint64
     return bytes;
 }
 
+static RARE uint64_t types_of_range(const struct msg_pattern *pattern)
+{
+    uint64_t context = pattern->tag & TAG_ALL_CONTEXTS;
+
+    return context >= IN_CONTEXT(CONTEXT_SYNC, 0) ? NCU_WAIT_ANY_TYPE | context : NCU_WAIT_ANY;
+}
+
 static void wait_for(const struct msg_pattern *pattern)
 {
     sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node,
-               pattern->types == PATTERN_ONE ? pattern->type_low : NCU_WAIT_ANY);
+               pattern->types == PATTERN_ONE ? pattern->type_low : types_of_range(pattern));
 }
 
 /* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
@@ -386,10 +393,10 @@ int64_t sys_disk_or_read(struct proc *p, const uint64_t *arg)
     return disk_has_done() ? -N_EAGAIN : sys_nread(p, arg);
 }
 
-int64_t sys_ntest(struct proc *p, const uint64_t *arg)
+static int64_t test_in(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     struct msg_pattern pattern;
-    int error = make_pattern(p, arg[2], arg[3], CONTEXT_PROGRAM, &pattern);
+    int error = make_pattern(p, arg[2], arg[3], context, &pattern);
 
     if (error)
         return error;
@@ -398,6 +405,16 @@ int64_t sys_ntest(struct proc *p, const uint64_t *arg)
         return -N_EAGAIN;
     give_selectors(p, m->node, m->tag);
     return lost_is(m) ? -N_EIO : (int64_t)m->bytes;
+}
+
+int64_t sys_ntest(struct proc *p, const uint64_t *arg)
+{
+    return test_in(p, arg, CONTEXT_PROGRAM);
+}
+
+int64_t sys_ctest(struct proc *p, const uint64_t *arg)
+{
+    return is_context(arg[4]) ? test_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
 int64_t sys_nrange(struct proc *p, const uint64_t *arg)

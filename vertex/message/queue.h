@@ -123,7 +123,7 @@ static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uin
     return p;
 }
 
-/* These match a range of types: messages of a program's nwrite, or all types of one context. */
+/* These match a range of types: messages of a program's nwrite, or all types of one context but a group's operations. */
 static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
 {
     struct msg_pattern p = pattern_one(node, procid, 0);
@@ -139,7 +139,7 @@ static inline struct msg_pattern pattern_of_context(uint32_t node, uint32_t proc
 {
     struct msg_pattern p = pattern_one(node, procid, IN_CONTEXT(context, 0));
 
-    p.mask = (p.mask & TAG_ALL_FROM) | TAG_ALL_CONTEXTS;
+    p.mask = (p.mask & TAG_ALL_FROM) | TAG_ALL_CONTEXTS | (context >= CONTEXT_LIBRARIES ? TYPE_COLLECTIVE : 0);
     p.types = PATTERN_ALL;
     p.type_low = 0;
     p.type_high = 0xffff;

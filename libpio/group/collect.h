@@ -1,0 +1,64 @@
+/*
+ * What all collective operations are made of, in any context and with any type: those of groups (group.h), nsync, and
+ * the global operations of all nodes.
+ *
+ * They work by places. With root p, place q has the position (q - p) mod size, in a group of 2^k members q ^ p. In the
+ * binomial tree position v has the children v + 2^k for each 2^k below v's lowest bit that is set, so the positions
+ * below a node follow it without a gap; in a group of 2^k members the edges are dimensions.
+ *
+ * Members that call operations with different types wait, and ncube reports a deadlock. Each message is read by its
+ * source: a partner that is already in the next call cannot be taken for one of this, since messages of one source and
+ * type keep their order.
+ *
+ * Every function returns 0, unless another result is stated, or the negative error of the message that failed.
+ */
+#ifndef NCUBE_GROUP_COLLECT_H
+#define NCUBE_GROUP_COLLECT_H
+
+#include <stdbool.h>
+
+#include "libpio/group/group.h"
+#include "vertex/contract/system.h"
+
+/* Makes *g the group of all nodes, with the caller's procid, in a context whose number the caller knows to be free. */
+void collect_all(struct group *g, int context);
+
+/* Messages by place. collect_take returns the bytes. */
+int collect_give(struct group *g, int place, const void *buf, long bytes, int type);
+int collect_take(struct group *g, int place, void *buf, long bytes, int type);
+
+int collect_rank(const struct group *g, int place);
+int collect_place(const struct group *g, int rank);
+
+/* 2^k members. */
+bool collect_is_cube(const struct group *g);
+/* The place of a position of the tree with that root (a place), and the position of this member. */
+int collect_place_at(const struct group *g, int position, int root);
+int collect_position(const struct group *g, int root);
+/* How many positions the subtree of a position has, itself included; and its parent. */
+int collect_subtree(const struct group *g, int position);
+int collect_parent(int position);
+
+int collect_barrier(struct group *g, int type);
+
+/* Copies the buffer of the member at that place to all. */
+int collect_broadcast(struct group *g, void *buf, int bytes, int root, int type);
+
+/* Combines n elements: into[i] = low[i] OP high[i]. `low` comes from lower positions than `high`; `into` is `low`. */
+typedef void collect_operation(void *into, const void *low, const void *high, int n);
+collect_operation collect_sum_ints, collect_least_ints, collect_greatest_ints, collect_and_ints;
+collect_operation collect_sum_doubles, collect_least_doubles, collect_greatest_doubles;
+
+/* n elements of element_bytes each; `room` is scratch memory of the same size as all of them. */
+struct collect_reduction {
+    void *elements, *room;
+    int n, element_bytes;
+    collect_operation *operation;
+};
+
+/* At the place `root`, replaces the elements by the combination of all members'. Elsewhere they are used as scratch. */
+int collect_reduce(struct group *g, const struct collect_reduction *x, int root, int type);
+/* The same at all members. */
+int collect_all_reduce(struct group *g, const struct collect_reduction *x, int type);
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * Gather, scatter, and the exchange of unequal parts (group.h).
+ *
+ * Short parts travel along the binomial tree: a member collects the parts of the positions below it, which follow its
+ * own, and passes them on in one message. That is log2 n messages at the root instead of n - 1. Long parts, of more
+ * than DIRECT_BYTES on average, go straight to where they belong, since bytes then cost more than messages.
+ *
+ * In step k of an exchange, a member of 2^k members has the partner place ^ k; in a subcube no two messages of a step
+ * share a channel [Bokhari: Complete exchange on the iPSC-860, ICASE report 91-4, 1991]. Other groups shift by k
+ * places.
+ */
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/group/collect.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
+
+enum { DIRECT_BYTES = 1 << 10 };
+
+/* What a gather or scatter is about. */
+struct parts {
+    const int *bytes;
+    int root; /* a place */
+    int type;
+    char *all; /* at the root: all parts, in the order of ranks */
+};
+
+/* All parts together; -1: a length is negative, or they are too many. */
+static int64_t total(const struct group *g, const int *bytes)
+{
+    int64_t sum = 0;
+
+    for (int r = 0; r < g->size; r++) {
+        if (bytes[r] < 0)
+            return -1;
+        sum += bytes[r];
+    }
+    return sum <= INT_MAX ? sum : -1;
+}
+
+static int rank_of_position(const struct group *g, const struct parts *x, int position)
+{
+    return collect_rank(g, collect_place_at(g, position, x->root));
+}
+
+/* The bytes of the positions first .. end - 1. */
+static int span(const struct group *g, const struct parts *x, int first, int end)
+{
+    int sum = 0;
+
+    for (int position = first; position < end; position++)
+        sum += x->bytes[rank_of_position(g, x, position)];
+    return sum;
+}
+
+static int offset_of(const int *bytes, int rank)
+{
+    int sum = 0;
+
+    for (int r = 0; r < rank; r++)
+        sum += bytes[r];
+    return sum;
+}
+
+/* Copies the parts of all positions between `by_position` and `all`. */
+static void reorder(const struct group *g, const struct parts *x, char *by_position, bool to_all)
+{
+    for (int position = 0; position < g->size; position++) {
+        int rank = rank_of_position(g, x, position);
+        char *part = x->all + offset_of(x->bytes, rank);
+
+        memcpy(to_all ? part : by_position, to_all ? by_position : part, (size_t)x->bytes[rank]);
+        by_position += x->bytes[rank];
+    }
+}
+
+/* EPROTO: the message is shorter than the lists tell. */
+static int take_exactly(struct group *g, int place, void *buf, int bytes, int type)
+{
+    int result = collect_take(g, place, buf, bytes, type);
+
+    if (result >= 0 && result != bytes) {
+        g->failed = collect_rank(g, place);
+        return trap_note(-N_EPROTO);
+    }
+    return result < 0 ? result : 0;
+}
+
+/* ---- Along the tree: `room` has the parts of this member's subtree, by position ---- */
+
+static int gather_below(struct group *g, const struct parts *x, char *room, int position, int end)
+{
+    int result = 0, type = x->type;
+
+    for (int distance = 1; result >= 0 && position + distance < end; distance <<= 1) {
+        int child = position + distance, child_end = child + collect_subtree(g, child);
+
+        result = take_exactly(g, collect_place_at(g, child, x->root), room + span(g, x, position, child),
+                              span(g, x, child, child_end), type);
+    }
+    if (result >= 0 && position > 0)
+        result = collect_give(g, collect_place_at(g, collect_parent(position), x->root), room,
+                              span(g, x, position, end), type);
+    return result < 0 ? result : 0;
+}
+
+static int scatter_below(struct group *g, const struct parts *x, char *room, int position, int end)
+{
+    int result = 0, distance = 1, type = x->type;
+
+    if (position > 0)
+        result = take_exactly(g, collect_place_at(g, collect_parent(position), x->root), room,
+                              span(g, x, position, end), type);
+    while (position + distance < end)
+        distance <<= 1;
+    while (result >= 0 && (distance /= 2) > 0) {
+        int child = position + distance, child_end = child + collect_subtree(g, child);
+
+        result = collect_give(g, collect_place_at(g, child, x->root), room + span(g, x, position, child),
+                              span(g, x, child, child_end), type);
+    }
+    return result < 0 ? result : 0;
+}
+
+static int gather_by_tree(struct group *g, const struct parts *x, const void *part)
+{
+    int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
+    char *room = malloc((size_t)span(g, x, position, end) + 1);
+
+    if (!room)
+        return trap_note(-N_ENOMEM);
+    memcpy(room, part, (size_t)x->bytes[g->rank]);
+    int result = gather_below(g, x, room, position, end);
+    if (result >= 0 && position == 0)
+        reorder(g, x, room, true);
+    free(room);
+    return result;
+}
+
+static int scatter_by_tree(struct group *g, const struct parts *x, void *part)
+{
+    int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
+    char *room = malloc((size_t)span(g, x, position, end) + 1);
+
+    if (!room)
+        return trap_note(-N_ENOMEM);
+    if (position == 0)
+        reorder(g, x, room, false);
+    int result = scatter_below(g, x, room, position, end);
+    if (result >= 0)
+        memcpy(part, room, (size_t)x->bytes[g->rank]);
+    free(room);
+    return result;
+}
+
+/* ---- Straight ---- */
+
+static int gather_directly(struct group *g, const struct parts *x, const void *part)
+{
+    int result = 0;
+
+    if (g->place != x->root)
+        return collect_give(g, x->root, part, x->bytes[g->rank], x->type);
+    memcpy(x->all + offset_of(x->bytes, g->rank), part, (size_t)x->bytes[g->rank]);
+    for (int position = 1; result >= 0 && position < g->size; position++) {
+        int rank = rank_of_position(g, x, position);
+
+        result = take_exactly(g, collect_place(g, rank), x->all + offset_of(x->bytes, rank), x->bytes[rank], x->type);
+    }
+    return result;
+}
+
+static int scatter_directly(struct group *g, const struct parts *x, void *part)
+{
+    int result = 0;
+
+    if (g->place != x->root)
+        return take_exactly(g, x->root, part, x->bytes[g->rank], x->type);
+    for (int position = 1; result >= 0 && position < g->size; position++) {
+        int rank = rank_of_position(g, x, position);
+
+        result = collect_give(g, collect_place(g, rank), x->all + offset_of(x->bytes, rank), x->bytes[rank], x->type);
+    }
+    memcpy(part, x->all + offset_of(x->bytes, g->rank), (size_t)x->bytes[g->rank]);
+    return result;
+}
+
+/* ---- The calls ---- */
+
+static bool has_short_parts(const struct group *g, int64_t sum)
+{
+    return sum <= (int64_t)g->size * DIRECT_BYTES;
+}
+
+int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root)
+{
+    int64_t sum = total(g, bytes);
+
+    if (sum < 0 || root < 0 || root >= g->size)
+        return trap_note(-N_EINVAL);
+    const struct parts x = {bytes, collect_place(g, root), GROUP_TYPE(group_gather), all};
+    return has_short_parts(g, sum) ? gather_by_tree(g, &x, part) : gather_directly(g, &x, part);
+}
+
+int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
+{
+    int64_t sum = total(g, bytes);
+
+    if (sum < 0 || root < 0 || root >= g->size)
+        return trap_note(-N_EINVAL);
+    const struct parts x = {bytes, collect_place(g, root), GROUP_TYPE(group_scatter), (char *)all};
+    return has_short_parts(g, sum) ? scatter_by_tree(g, &x, part) : scatter_directly(g, &x, part);
+}
+
+int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes)
+{
+    int own = g->rank, type = GROUP_TYPE(group_exchange), result = 0;
+
+    if (g->size < 1 || total(g, to_bytes) < 0 || total(g, from_bytes) < 0 || to_bytes[own] != from_bytes[own])
+        return trap_note(-N_EINVAL);
+    memcpy((char *)from + offset_of(from_bytes, own), (const char *)to + offset_of(to_bytes, own),
+           (size_t)to_bytes[own]);
+    for (int k = 1; result >= 0 && k < g->size; k++) {
+        bool cube = collect_is_cube(g);
+        int dest = cube ? g->place ^ k : (g->place + k) % g->size;
+        int src = cube ? dest : (g->place - k + g->size) % g->size;
+        int dest_rank = collect_rank(g, dest), src_rank = collect_rank(g, src);
+
+        result = collect_give(g, dest, (const char *)to + offset_of(to_bytes, dest_rank), to_bytes[dest_rank], type);
+        if (result >= 0)
+            result = take_exactly(g, src, (char *)from + offset_of(from_bytes, src_rank), from_bytes[src_rank], type);
+    }
+    return result;
+}

@@ -1,0 +1,17 @@
+/*
+ * The broadcast of long data, in pieces that follow each other. Arguments and results are those of collect_broadcast.
+ */
+#ifndef NCUBE_GROUP_STREAM_H
+#define NCUBE_GROUP_STREAM_H
+
+struct group;
+
+#define STREAM_LEAST_BYTES (8 << 10) /* less is not worth pieces */
+
+/* By the network's own broadcast, which serves a group of all nodes. */
+int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type);
+
+/* By messages from member to member. */
+int stream_in_pieces(struct group *g, void *buf, int bytes, int root, int type);
+
+#endif

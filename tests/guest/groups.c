@@ -1,0 +1,491 @@
+/*
+ * Groups of odd sizes and orders, their operations and their contexts. Every member knows what every other one has, so it
+ * compares each result with a plain reference. Built with -DPROCS=3 -Nprocs 3, too: then members share nodes.
+ */
+#include <group.h>
+#include <limits.h>
+#include <n_errno.h>
+#include <unistd.h>
+
+#include "check_messages.h"
+
+#ifndef PROCS
+#define PROCS 1
+#endif
+
+enum { MEMBERS_MAX = 64, BYTES_MAX = 100000, CONTEXTS = 28, INTS = 5 };
+
+static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32};
+static char one[BYTES_MAX + 8], other[BYTES_MAX + 8], all[4 * BYTES_MAX];
+
+static int processes(void)
+{
+    return node_count() * PROCS;
+}
+
+static int process(int number)
+{
+    return N_PROCESS(number % node_count(), number / node_count());
+}
+
+/* A list of `size` processes in an order of the seed's; true if the caller is in it. */
+static int draw_list(int *member, int size, uint64_t seed)
+{
+    int order[8 * MEMBERS_MAX], is_member = 0;
+
+    for (int i = 0; i < processes(); i++)
+        order[i] = i;
+    for (int i = 0; i < size; i++) {
+        int from = i + (int)(draw(&seed) % (unsigned)(processes() - i)), number = order[from];
+
+        order[from] = order[i];
+        member[i] = process(number);
+        is_member |= member[i] == npid();
+    }
+    return is_member;
+}
+
+static void make(struct group *g, const int *member, int size)
+{
+    check_equal(group_make(g, member, size), 0);
+    check_equal(g->size, size);
+    check(!member || member[g->rank] == npid(), "rank %d", g->rank);
+}
+
+/* ---- Each operation, against what it must give ---- */
+
+static void check_barrier(struct group *g)
+{
+    for (int late = 0; late < g->size; late += 3) { /* who is late sends before the barrier, and all have it after that */
+        int rank = N_ANY, type = 5;
+
+        if (g->rank == late) {
+            usleep(500);
+            for (int r = 0; r < g->size; r++)
+                check_equal(group_write(g, &late, sizeof late, r, 5), 0);
+        }
+        check_equal(group_barrier(g), 0);
+        check_equal(group_read(g, &rank, sizeof rank, &rank, &type), sizeof rank);
+        check_equal(rank, late);
+    }
+}
+
+static void check_broadcast(struct group *g)
+{
+    static const int lengths[] = {0, 1, 8, 4096, 8191, 8193, 33000, BYTES_MAX};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int n = lengths[i], root = (int)i * 5 % g->size;
+
+        memset(one, 0x55, sizeof one);
+        if (g->rank == root)
+            fill_pattern(one, (size_t)n, (uint32_t)n);
+        check_equal(group_broadcast(g, one, n, root), 0);
+        check(find_wrong_byte(one, (size_t)n, (uint32_t)n) == (size_t)n, "%d bytes from rank %d of %d", n, root, g->size);
+        check(one[n] == 0x55, "%d bytes: one more is written", n);
+    }
+}
+
+static int int_of(int rank, int i)
+{
+    uint64_t seed = (uint64_t)rank * 977 + (uint64_t)i;
+
+    draw(&seed);
+    return (int)draw(&seed) - (1 << 30);
+}
+
+static int combine_ints(enum group_operation operation, int a, int b)
+{
+    switch (operation) {
+    case GROUP_SUM:
+        return (int)((unsigned)a + (unsigned)b);
+    case GROUP_LEAST:
+        return a < b ? a : b;
+    case GROUP_GREATEST:
+        return a > b ? a : b;
+    default:
+        return a & b;
+    }
+}
+
+static void check_ints(struct group *g, enum group_operation operation, int n)
+{
+    int *own = (int *)one, root = n % g->size;
+
+    for (int everywhere = 0; everywhere < 2; everywhere++) {
+        for (int i = 0; i < n; i++)
+            own[i] = int_of(g->rank, i);
+        check_equal(everywhere ? group_all_reduce(g, own, n, GROUP_INT, operation)
+                               : group_reduce(g, own, n, GROUP_INT, operation, root),
+                    0);
+        for (int i = 0; (everywhere || g->rank == root) && i < n; i++) {
+            int expected = int_of(0, i);
+
+            for (int r = 1; r < g->size; r++)
+                expected = combine_ints(operation, expected, int_of(r, i));
+            check(own[i] == expected, "operation %d, %d of %d ints: %d, not %d", operation, i, n, own[i], expected);
+        }
+    }
+}
+
+/* Sums of small integers are exact in any order. */
+static void check_doubles(struct group *g)
+{
+    double sum[3] = {g->rank, -1.5 * g->rank, 1}, least = 1.5 - g->rank, greatest = 0.5 + g->rank;
+
+    check_equal(group_all_reduce(g, sum, 3, GROUP_DOUBLE, GROUP_SUM), 0);
+    check_equal(group_all_reduce(g, &least, 1, GROUP_DOUBLE, GROUP_LEAST), 0);
+    check_equal(group_all_reduce(g, &greatest, 1, GROUP_DOUBLE, GROUP_GREATEST), 0);
+    double ranks = g->size * (g->size - 1) / 2.0;
+    check(sum[0] == ranks && sum[1] == -1.5 * ranks && sum[2] == g->size, "sums: %g %g %g", sum[0], sum[1], sum[2]);
+    check(least == 2.5 - g->size && greatest == g->size - 0.5, "%g, %g", least, greatest);
+}
+
+/* A part from one rank for another: of 0 to `most` bytes. */
+static int length_of(int from, int to, int most)
+{
+    uint64_t seed = (uint64_t)(from * 64 + to) * 31 + 7;
+
+    draw(&seed);
+    return (int)(draw(&seed) % 4 == 0 ? 0 : draw(&seed) % (unsigned)(most + 1));
+}
+
+static uint32_t seed_of(int from, int to)
+{
+    return (uint32_t)(from * 64 + to + 1);
+}
+
+static void check_part(const char *part, int n, int from, int to)
+{
+    check(find_wrong_byte(part, (size_t)n, seed_of(from, to)) == (size_t)n, "the %d bytes of rank %d for rank %d", n, from,
+          to);
+}
+
+static void check_gather_and_scatter(struct group *g, int most)
+{
+    int bytes[MEMBERS_MAX], root = most % g->size, at = 0;
+
+    for (int r = 0; r < g->size; r++)
+        bytes[r] = length_of(r, 0, most);
+    memset(all, 0, sizeof all);
+    fill_pattern(one, (size_t)bytes[g->rank], seed_of(g->rank, 0));
+    check_equal(group_gather(g, one, g->rank == root ? all : NULL, bytes, root), 0);
+    for (int r = 0; g->rank == root && r < g->size; at += bytes[r++])
+        check_part(all + at, bytes[r], r, 0);
+    memset(other, 0x55, sizeof other);
+    check_equal(group_scatter(g, g->rank == root ? all : NULL, other, bytes, root), 0);
+    check_part(other, bytes[g->rank], g->rank, 0);
+    check(other[bytes[g->rank]] == 0x55, "scatter: one byte more is written");
+}
+
+static void check_exchange(struct group *g, int most)
+{
+    static char received[sizeof all];
+    int to[MEMBERS_MAX], from[MEMBERS_MAX], at = 0;
+
+    for (int r = 0; r < g->size; at += to[r++]) {
+        to[r] = length_of(g->rank, r, most);
+        from[r] = length_of(r, g->rank, most);
+        fill_pattern(all + at, (size_t)to[r], seed_of(g->rank, r));
+    }
+    check_equal(group_exchange(g, all, to, received, from), 0);
+    at = 0;
+    for (int r = 0; r < g->size; at += from[r++])
+        check_part(received + at, from[r], r, g->rank);
+}
+
+static void check_all(struct group *g)
+{
+    int most = (int)sizeof all / g->size;
+
+    check_barrier(g);
+    check_broadcast(g);
+    for (int operation = GROUP_SUM; operation <= GROUP_AND; operation++) {
+        check_ints(g, operation, 1);
+        check_ints(g, operation, INTS);
+    }
+    check_ints(g, GROUP_SUM, 0);
+    check_ints(g, GROUP_SUM, 3000);
+    check_doubles(g);
+    check_gather_and_scatter(g, 100);
+    check_gather_and_scatter(g, most < BYTES_MAX ? most : BYTES_MAX);
+    check_exchange(g, 100);
+    check_exchange(g, most < 12000 ? most : 12000);
+}
+
+/* ---- Cases ---- */
+
+static void one_set(int size, uint64_t seed)
+{
+    int member[MEMBERS_MAX];
+    struct group g;
+
+    if (!draw_list(member, size, seed))
+        return;
+    make(&g, member, size);
+    check_all(&g);
+    check_equal(group_free(&g), 0);
+}
+
+static void odd_sets(void)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= processes(); i++)
+        one_set(sizes[i], (uint64_t)i + 3);
+}
+
+/* Processes of one procid, in order: all nodes, and the halves of the cube in descending order. */
+static void subcubes(void)
+{
+    int member[MEMBERS_MAX], half = node_count() > 1 ? node_count() / 2 : 1, mine = own_node() / half;
+    struct group everyone, halves;
+
+    make(&everyone, NULL, node_count());
+    for (int r = 0; r < half; r++)
+        member[r] = N_PROCESS((mine + 1) * half - 1 - r, N_PROCID_OF(npid()));
+    make(&halves, member, half);
+    check(everyone.context != halves.context, "two groups in context %d", halves.context);
+    check_all(&everyone);
+    check_all(&halves);
+    check_equal(group_free(&everyone), 0);
+    check_all(&halves);
+    check_equal(group_free(&halves), 0);
+}
+
+/* Two groups at once, which have some members in common; their operations take turns, and so do their messages. */
+static void overlapping(void)
+{
+    int n = processes(), size = n * 2 / 3 + 1, first[2 * MEMBERS_MAX], second[2 * MEMBERS_MAX];
+    int self = own_node() + N_PROCID_OF(npid()) * node_count(), in_first = self < size, in_second = self >= n - size;
+    struct group a, b;
+
+    for (int r = 0; r < size; r++) {
+        first[r] = process((r * 5 + 1) % size % n);
+        second[r] = process(n - 1 - r);
+    }
+    if (size % 5 == 0)
+        for (int r = 0; r < size; r++)
+            first[r] = process(r);
+    if (in_first)
+        make(&a, first, size);
+    if (in_second)
+        make(&b, second, size);
+    for (int round = 0; round < 4; round++) {
+        int sum = self, other_sum = self;
+
+        if (in_first)
+            check_equal(group_all_reduce(&a, &sum, 1, GROUP_INT, GROUP_SUM), 0);
+        if (in_second)
+            check_equal(group_all_reduce(&b, &other_sum, 1, GROUP_INT, GROUP_SUM), 0);
+        check(!in_first || sum == size * (size - 1) / 2, "the first group's sum: %d", sum);
+        check(!in_second || other_sum == size * (2 * n - size - 1) / 2, "the second group's sum: %d", other_sum);
+        if (in_first)
+            check_broadcast(&a);
+        if (in_second)
+            check_broadcast(&b);
+    }
+    if (in_first)
+        check_equal(group_free(&a), 0);
+    if (in_second)
+        check_equal(group_free(&b), 0);
+}
+
+/* nread, a group's group_read and another group's see their own messages only; a wildcard sees no operation's. */
+static void contexts_are_apart(void)
+{
+    struct group a, b;
+    int rank, type, value, next = (own_node() + 1) % node_count();
+    int previous = (own_node() + node_count() - 1) % node_count();
+
+    make(&a, NULL, node_count());
+    make(&b, NULL, node_count());
+    for (int round = 0; round < 3; round++) {
+        value = 1;
+        check_equal(group_write(&b, &value, sizeof value, next, 7), 0);
+        value = 2;
+        check_equal(group_write(&a, &value, sizeof value, next, 7), 0);
+        send(N_PROCESS(next, N_PROCID_OF(npid())), 7, round);
+        check_equal(group_barrier(&a), 0);
+        rank = type = N_ANY;
+        check_equal(group_read(&a, &value, sizeof value, &rank, &type), sizeof value);
+        check(value == 2 && rank == previous && type == 7, "value %d from rank %d, type %d", value, rank, type);
+        check_equal(group_read(&b, &value, sizeof value, NULL, NULL), sizeof value);
+        check_equal(value, 1);
+        take(N_ANY, N_ANY, N_PROCESS(previous, N_PROCID_OF(npid())), 7, round);
+        check_equal(group_test(&a, NULL, NULL), -N_EAGAIN);
+        check_equal(group_barrier(&a), 0); /* before anybody sends the next */
+    }
+    check_equal(group_write(&a, &value, sizeof value, a.rank, GROUP_TYPE_MAX), 0);
+    rank = N_ANY, type = GROUP_TYPE_MAX;
+    check_equal(group_test(&a, &rank, &type), sizeof value);
+    check_equal(rank, a.rank);
+    check_equal(group_read(&a, &value, sizeof value, &rank, &type), sizeof value);
+    check_equal(group_free(&a), 0);
+    check_equal(group_free(&b), 0);
+}
+
+/* While node 0 waits for anything in a context, the others are in an operation of the same group. */
+static void wildcards_see_no_operation(void)
+{
+    struct group g;
+    int last = node_count() - 1, value = 0, rank = N_ANY, type = N_ANY;
+
+    make(&g, NULL, node_count());
+    if (own_node() == last) {
+        usleep(20000);
+        check_equal(group_write(&g, &last, sizeof last, 0, 3), 0);
+    }
+    if (own_node() == 0) {
+        check_equal(group_read(&g, &value, sizeof value, &rank, &type), sizeof value);
+        check_equal(rank, last);
+        check_equal(type, 3);
+    }
+    value = 1;
+    check_equal(group_all_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM), 0);
+    check_equal(value, node_count());
+    check_equal(group_free(&g), 0);
+}
+
+/* nsync beside a nread of any type and source. */
+static void nsync_beside_any(void)
+{
+    int last = node_count() - 1;
+
+    for (int round = 0; round < 5; round++) {
+        if (own_node() == last && last > 0) {
+            usleep(3000);
+            send(N_PROCESS(0, N_PROCID_OF(npid())), round, round);
+        }
+        if (own_node() == 0 && last > 0)
+            take(N_ANY, N_ANY, N_PROCESS(last, N_PROCID_OF(npid())), round, round);
+        check_equal(nsync(round), 0);
+    }
+}
+
+/* As many groups as there are contexts, and one more. What is given back can be used again. */
+static void contexts_run_out(void)
+{
+    static struct group g[CONTEXTS + 1];
+
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < CONTEXTS; i++)
+            check_equal(group_make(&g[i], NULL, node_count()), 0);
+        check_equal(group_make(&g[CONTEXTS], NULL, node_count()), -N_EAGAIN);
+        check_equal(group_free(&g[CONTEXTS]), -N_EINVAL);
+        check_equal(group_free(&g[9]), 0);
+        check_equal(group_make(&g[CONTEXTS], NULL, node_count()), 0);
+        check_equal(g[CONTEXTS].context, g[10].context - 1);
+        for (int i = 0; i <= CONTEXTS; i++)
+            if (i != 9)
+                check_equal(group_free(&g[i]), 0);
+    }
+}
+
+static void bad_arguments(void)
+{
+    struct group g;
+    int self = npid(), twice[] = {self, self}, beyond[] = {self, node_count()}, negative[] = {-1, self};
+    int another[] = {N_PROCESS(own_node(), N_PROCID_OF(self) + 1)}, bytes[MEMBERS_MAX] = {-1};
+    int value = 0, rank = node_count(), type = GROUP_TYPE_MAX + 1;
+
+    check_equal(group_make(&g, &self, 0), -N_EINVAL);
+    check_equal(group_make(&g, twice, 2), -N_EINVAL);
+    check_equal(group_make(&g, beyond, 2), -N_EINVAL);
+    check_equal(group_make(&g, negative, 2), -N_EINVAL);
+    check_equal(group_make(&g, another, 1), -N_ESRCH);
+    check_equal(group_barrier(&g), -N_EINVAL);
+    make(&g, NULL, node_count());
+    check_equal(group_write(&g, &value, 1, node_count(), 1), -N_EINVAL);
+    check_equal(group_write(&g, &value, 1, 0, GROUP_TYPE_MAX + 1), -N_EINVAL);
+    check_equal(group_write(&g, &value, -1, 0, 1), -N_EINVAL);
+    check_equal(group_read(&g, &value, 1, &rank, NULL), -N_EINVAL);
+    check_equal(group_test(&g, NULL, &type), -N_EINVAL);
+    check_equal(group_broadcast(&g, &value, -1, 0), -N_EINVAL);
+    check_equal(group_broadcast(&g, &value, 1, node_count()), -N_EINVAL);
+    check_equal(group_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM, -1), -N_EINVAL);
+    check_equal(group_all_reduce(&g, &value, -1, GROUP_INT, GROUP_SUM), -N_EINVAL);
+    check_equal(group_all_reduce(&g, &value, 1, GROUP_DOUBLE, GROUP_AND), -N_EINVAL);
+    check_equal(group_all_reduce(&g, &value, 1, GROUP_DOUBLE + 1, GROUP_SUM), -N_EINVAL);
+    check_equal(group_gather(&g, &value, &value, bytes, 0), -N_EINVAL);
+    bytes[0] = 0;
+    check_equal(group_scatter(&g, &value, &value, bytes, node_count()), -N_EINVAL);
+    bytes[0] = node_count() > 1 ? INT_MAX : -1;
+    bytes[1] = 1;
+    check_equal(group_gather(&g, &value, &value, bytes, 0), -N_EINVAL);
+    check_equal(group_exchange(&g, &value, bytes, &value, bytes), -N_EINVAL);
+    check_equal(group_free(&g), 0);
+}
+
+/* Members that name different lists learn of it, where the tree is the same. */
+static void lists_differ(void)
+{
+    struct group g;
+    int member[] = {0, own_node() == 1 ? 2 : 1, own_node() == 1 ? 1 : 2, 3};
+
+    check_equal(group_make(&g, member, 4), -N_EINVAL);
+}
+
+/* ---- Members that do not come ---- */
+
+static void one_has_ended(void)
+{
+    struct group g;
+    int value = 1;
+
+    make(&g, NULL, node_count());
+    if (own_node() == node_count() - 1)
+        exit(0);
+    group_all_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM);
+}
+
+static void one_does_not_make(void)
+{
+    struct group g;
+
+    if (own_node() != 1)
+        group_make(&g, NULL, node_count());
+}
+
+static void nothing_comes(void)
+{
+    struct group g;
+
+    make(&g, NULL, node_count());
+    group_read(&g, NULL, 0, NULL, NULL);
+}
+
+/* With a dead node from 200 ms on: whoever has to do with it gets an error, and says so. */
+static void member_dies(void)
+{
+    struct group g;
+    int value = 1, result = 0;
+
+    make(&g, NULL, node_count());
+    usleep(300000);
+    for (int i = 0; i < 3 && result >= 0; i++)
+        result = group_all_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM);
+    if (result < 0)
+        printf("rank %d: %s, rank %d\n", g.rank, n_strerror(result), g.failed);
+    exit(result < 0);
+}
+
+static const struct test_case cases[] = {
+    {"odd sets", odd_sets},
+    {"subcubes", subcubes},
+    {"overlapping", overlapping},
+    {"contexts are apart", contexts_are_apart},
+    {"wildcards see no operation", wildcards_see_no_operation},
+    {"nsync beside any", nsync_beside_any},
+    {"contexts run out", contexts_run_out},
+    {"bad arguments", bad_arguments},
+    {"lists differ", lists_differ},
+    {"one has ended", one_has_ended},
+    {"one does not make", one_does_not_make},
+    {"nothing comes", nothing_comes},
+    {"member dies", member_dies},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(cases, argc, argv);
+}

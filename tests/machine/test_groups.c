@@ -1,0 +1,99 @@
+/* Groups (libpio/group): what their operations give on sets of any size and order, and what is said when a member does
+ * not come. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(groups, .timeout = 120);
+
+#define PROGRAM  "guest/groups"
+#define PROGRAM3 "guest/groups3" /* three processes on each node */
+
+static const char *const self_tests[] = {
+    "odd sets",         "subcubes",         "overlapping",   "contexts are apart", "wildcards see no operation",
+    "nsync beside any", "contexts run out", "bad arguments",
+};
+
+static void must_pass_on(const char *program, const char *dim, const char *name)
+{
+    guest_must_pass(&(struct ncube_run){.dim = dim, .program = program, .args = {name}});
+}
+
+ParameterizedTestParameters(groups, work_on_all_cubes)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, groups, work_on_all_cubes)
+{
+    static const char *const dims[] = {"0", "1", "2", "3", "4"};
+
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        must_pass_on(PROGRAM, dims[d], self_tests[*row]);
+}
+
+ParameterizedTestParameters(groups, have_members_on_one_node)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, groups, have_members_on_one_node)
+{
+    static const char *const dims[] = {"0", "1", "2"};
+
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        must_pass_on(PROGRAM3, dims[d], self_tests[*row]);
+}
+
+ParameterizedTestParameters(groups, have_one_trace)
+{
+    return TABLE_ROWS(self_tests);
+}
+
+ParameterizedTest(size_t *row, groups, have_one_trace)
+{
+    char *folder = folder_new();
+
+    guest_must_repeat(&(struct ncube_run){.dim = "2", .program = PROGRAM, .args = {self_tests[*row]}}, folder);
+    folder_remove(folder);
+}
+
+Test(groups, of_different_lists_are_refused)
+{
+    must_pass_on(PROGRAM, "2", "lists differ");
+}
+
+/* What one of several members leaves undone. */
+static const struct end {
+    const char *name, *dim, *faults;
+    int status;
+    const char *err;
+} ends[] = {
+    {"one has ended", "2", "", 125, "node 2 waits in group_all_reduce of context 4 for node 3\n"},
+    {"one does not make", "2", "", 125, "waits in group_make for node 1\n"},
+    {"nothing comes", "1", "", 125, "each waits for a message of any type in context 4 from node any\n"},
+    {"member dies", "2", "{ node = 3; from_us = 200000; }", 123, "node 3 has been dead since 0.200000 s"},
+    {"member dies", "2", "{ node = 3; from_us = 200000; until_us = 400000; }", 125,
+     "  node 3 was dead from 0.200000 s to 0.400000 s\n"},
+};
+
+ParameterizedTestParameters(groups, name_who_is_missing)
+{
+    return TABLE_ROWS(ends);
+}
+
+ParameterizedTest(size_t *row, groups, name_who_is_missing)
+{
+    const struct end *e = &ends[*row];
+    char *folder = folder_new(), *more = format("faults = ( %s );\n", e->faults);
+    char *machine = machine_file(folder, atoi(e->dim), 0, more);
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = e->dim, .machine = machine, .program = PROGRAM, .args = {e->name}});
+
+    outcome_expect(&o, e->name, e->status, NULL, e->err);
+    outcome_free(&o);
+    free(machine);
+    free(more);
+    folder_remove(folder);
+}
