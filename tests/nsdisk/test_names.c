@@ -204,6 +204,43 @@ Test(names, a_link_is_another_name_of_one_file)
     finish("link");
 }
 
+static void set_links(const char *name, uint32_t links)
+{
+    char command[100];
+
+    snprintf(command, sizeof command, "debugfs -w -R 'sif %s links_count %u' %%s 2>/dev/null", name, links);
+    cr_assert_eq(volume_run(&v, command), 0);
+}
+
+Test(names, no_inode_gets_more_links_than_its_number_can_hold)
+{
+    start();
+    make_tree();
+    cr_assert_eq(volume_unmount(&v), 0);
+    set_links("/f", 32000);
+    set_links("/e", 32000);
+    volume_mount(&v);
+    cr_expect_eq(v_link(&v, "/f", "/n"), -N_EMLINK);
+    cr_expect_eq(v_mkdir(&v, "/e/n"), -N_EMLINK);
+    cr_expect_eq(v_rename(&v, "/d", "/e/n"), -N_EMLINK);
+    cr_expect_eq(v_rename(&v, "/e/sub", "/e/n"), 0, "it has that link already");
+    cr_expect_eq(v_put(&v, "/e/file", "f", 1), 1, "a file adds no link");
+    cr_expect_not(exists("/n"));
+    cr_expect_eq(links_of("/f"), 32000);
+    cr_expect_eq(links_of("/e"), 32000);
+    cr_assert_eq(volume_unmount(&v), 0);
+    set_links("/f", 31999);
+    set_links("/e", 31999);
+    volume_mount(&v);
+    cr_expect_eq(v_link(&v, "/f", "/n"), 0);
+    cr_expect_eq(v_rename(&v, "/d", "/e/d"), 0);
+    cr_assert_eq(volume_unmount(&v), 0);
+    set_links("/f", 3);
+    set_links("/e", 4);
+    cr_assert_eq(volume_fsck(&v, "-fn"), 0);
+    volume_free(&v);
+}
+
 #define MANY 3000u
 
 Test(names, thousands_in_one_directory_are_found_listed_and_removed)
