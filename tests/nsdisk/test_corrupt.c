@@ -1,4 +1,5 @@
 /* Damage on the disk: each kind is found, named in the log and answered by EIO; the rest of the volume still works. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -222,6 +223,32 @@ Test(corrupt, sectors_are_an_error_of_the_file_that_has_them)
     cr_assert_eq(read_file(), 1000);
     volume_unmount(&v);
     cr_assert_eq(volume_fsck(&v, "-fn"), 0);
+    volume_free(&v);
+}
+
+/* Its names may be the last of files. */
+Test(corrupt, a_directory_that_cannot_be_read_is_not_taken_for_empty)
+{
+    static const char mark[] = "the only name";
+
+    volume_make(&v, 1024, 4096, "");
+    volume_mount(&v);
+    cr_assert_eq(v_mkdir(&v, "/d"), 0);
+    cr_assert_eq(v_mkdir(&v, "/e"), 0);
+    cr_assert_eq(v_put(&v, "/e/the only name", "e", 1), 1);
+    cr_assert_eq(volume_unmount(&v), 0);
+    uint8_t *name = memmem(v.bytes, v.size, mark, strlen(mark));
+    cr_assert_not_null(name);
+    memset(name - 4, 0, 2); /* the record's length */
+    volume_mount(&v);
+    cr_expect_eq(v_rmdir(&v, "/e"), -N_EIO);
+    cr_expect_eq(v_rename(&v, "/d", "/e"), -N_EIO);
+    struct file_stat st;
+    cr_expect_eq(v_stat(&v, "/d", &st), 0, "both are there");
+    cr_expect_eq(v_stat(&v, "/e", &st), 0, "both are there");
+    volume_unmount(&v);
+    memcpy(name - 4, (uint8_t[]){(1024 - 24) & 0xff, (1024 - 24) >> 8}, 2);
+    cr_assert_leq(volume_fsck(&v, "-fp"), 1);
     volume_free(&v);
 }
 

@@ -17,6 +17,8 @@ static const struct {
     {"no features", "-O none", 1},
     {"no types in directories", "-O ^filetype", 1},
     {"small groups", "-g 1024", 1},
+    {"a last group that is full", "-b 2048 -g 1024", 1},
+    {"a last group that is short", "-b 2048 -g 1000", 1},
     {"many inodes", "-i 1024", 1},
     {"no sparse superblocks", "-O ^sparse_super,^resize_inode", 1},
     {"a journal that is empty", "-O has_journal -J size=1", 1},
