@@ -204,6 +204,27 @@ Test(names, a_link_is_another_name_of_one_file)
     finish("link");
 }
 
+/* "." and ".." are no names that keep a directory; what only looks like them is. */
+Test(names, that_begin_with_dots_keep_their_directory)
+{
+    static const char *const names[] = {".a", "..a", "...", ".hidden", "a.", "a"};
+    char name[32];
+
+    start();
+    cr_assert_eq(v_mkdir(&v, "/d"), 0);
+    cr_assert_eq(v_mkdir(&v, "/e"), 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(name, sizeof name, "/d/%s", names[i]);
+        cr_assert_eq(v_put(&v, name, "x", 1), 1, "%s", name);
+        cr_expect_eq(v_rmdir(&v, "/d"), -N_ENOTEMPTY, "%s", name);
+        cr_expect_eq(v_rename(&v, "/e", "/d"), -N_ENOTEMPTY, "%s", name);
+        cr_assert(v_has(&v, name, "x", 1), "%s", name);
+        cr_assert_eq(v_unlink(&v, name), 0, "%s", name);
+    }
+    cr_expect_eq(v_rmdir(&v, "/d"), 0);
+    finish("dots");
+}
+
 static void set_links(const char *name, uint32_t links)
 {
     char command[100];
