@@ -22,16 +22,18 @@ static bool load_choice(struct config_reader *l, const config_setting_t *drive, 
             return true;
         }
     }
-    return !text || setting_fail(&l->r, config_setting_get_member(drive, key), "%s = '%s'; known: %s", key, text, known);
+    return !text ||
+           setting_fail(&l->r, config_setting_get_member(drive, key), "%s = '%s'; known: %s", key, text, known);
 }
 
 static bool check_power(struct config_reader *l, const config_setting_t *drive, const char *key, int64_t value)
 {
-    return (value & (value - 1)) == 0 || setting_fail(&l->r, config_setting_get_member(drive, key),
-                                                      "%s = %d is not a power of two", key, (int)value);
+    return (value & (value - 1)) == 0 ||
+           setting_fail(&l->r, config_setting_get_member(drive, key), "%s = %d is not a power of two", key, (int)value);
 }
 
-static bool check_sizes(struct config_reader *l, const config_setting_t *drive, int64_t kb, int64_t block, int64_t group)
+static bool check_sizes(struct config_reader *l, const config_setting_t *drive, int64_t kb, int64_t block,
+                        int64_t group)
 {
     if (!check_power(l, drive, "block", block) || !check_power(l, drive, "group", group))
         return false;
@@ -67,10 +69,11 @@ static bool check_memory(struct config_reader *l, const config_setting_t *drive,
         all += cache_bytes(&io->drive[d].cache);
     if (all <= most)
         return true;
-    return setting_fail(&l->r, config_setting_get_member(drive, "cache_kb"),
-                        "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers; at most %u KB, half "
-                        "of its memory",
-                        c->kb, (unsigned)(all >> 10), (unsigned)(most >> 10));
+    return setting_fail(
+        &l->r, config_setting_get_member(drive, "cache_kb"),
+        "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers; at most %u KB, half "
+        "of its memory",
+        c->kb, (unsigned)(all >> 10), (unsigned)(most >> 10));
 }
 
 bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,

@@ -245,6 +245,15 @@ static void on_fault(void *ctx, uint32_t index, const char *text)
     machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
 }
 
+/* The machine goes on: its programs get EIO, as from a drive that fails. */
+static void on_image_fails(void *ctx, const char *volume, int reason)
+{
+    (void)ctx;
+    fflush(stdout);
+    fprintf(stderr, "ncube: the image of volume %s: %s; its drive fails\n", volume,
+            reason ? strerror(reason) : "it has become shorter");
+}
+
 /* Returns where the text is to be executed: in the cabinet's text pool, or where it lies. */
 static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes)
 {
@@ -260,6 +269,7 @@ static const struct ncu_ops ncu_ops = {.host_message = on_host_message,
                                        .host_lost = on_host_lost,
                                        .recovered = on_recovered,
                                        .fault = on_fault,
+                                       .image_fails = on_image_fails,
                                        .text = on_text};
 
 /* ---- Operations for the front end ---- */

@@ -291,6 +291,7 @@ int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors,
         return NCU_EDRIVE;
     size_t left = (size_t)sectors * SECTOR_BYTES;
     off_t offset = (off_t)(sector * SECTOR_BYTES);
+    errno = 0;
     for (char *at = buffer; left;) {
         ssize_t n = write ? pwrite(d->fd, at, left, offset) : pread(d->fd, at, left, offset);
 

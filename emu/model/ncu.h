@@ -33,6 +33,8 @@ struct ncu_ops {
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
     void (*recovered)(void *ctx); /* a link or node has recovered, or noise has ended; it may send */
     void (*fault)(void *ctx, uint32_t index, const char *text); /* Vertex has panicked */
+    /* The host cannot read or write the image of a volume, for the first time; reason as disk_transfer's. */
+    void (*image_fails)(void *ctx, const char *volume, int reason);
     /* Returns the QEMU-physical address at which the node executes the contents of these pages of its memory. */
     uint64_t (*text)(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes);
 };

@@ -10,6 +10,7 @@
  *   write  |bus|...seek, rotation, medium...|                  read  |...seek, rotation, medium...|bus|
  *          service                          done                     service                          done
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -84,15 +85,26 @@ static bool drive_is_dead(const struct disk_command *c)
     return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
 }
 
-static void command_execute(struct disk_command *c)
+/* Moves the sectors. The user is told the host's reason for a failure once: the nodes only learn that the drive fails. */
+static int transfer(struct disk_command *c)
 {
     struct ncu_node *node = c->node;
+    struct drive *d = &node->drive[c->drive];
+    int status = disk_transfer(d->disk, c->write, c->sector, c->sectors, node->ram + c->addr);
 
-    if (drive_is_dead(c))
-        c->done.status = NCU_EMEDIA;
-    else
-        c->done.status =
-            disk_transfer(node->drive[c->drive].disk, c->write, c->sector, c->sectors, node->ram + c->addr);
+    if (status == NCU_EMEDIA && !d->fails) {
+        const int reason = errno;
+        const struct topo_io_node *io = topo_io_node(node->ncu->topo, node->address);
+
+        d->fails = true;
+        node->ncu->ops->image_fails(node->ncu->ctx, io->drive[c->drive].volume, reason);
+    }
+    return status;
+}
+
+static void command_execute(struct disk_command *c)
+{
+    c->done.status = drive_is_dead(c) ? NCU_EMEDIA : transfer(c);
     command_end(c);
 }
 

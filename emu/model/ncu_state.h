@@ -71,6 +71,7 @@ struct command_line {
 
 struct drive { /* of an I/O node */
     struct disk *disk;
+    bool fails;                             /* the host could not read or write the image */
     uint32_t queued;                        /* commands that wait or are being executed */
     uint64_t queue_since;                   /* when that number last changed */
     struct ncu_drive_statistics statistics; /* of the commands that have ended */

@@ -73,9 +73,8 @@ static int place_all(struct group *g, struct placing *order)
     g->is_subcube = mask >> 16 == 0 && g->size == 1 << __builtin_popcount(mask);
     g->procid = N_PROCID_OF(g->process[0]);
     for (int r = 0; r < g->size; r++)
-        order[r] = (struct placing){g->is_subcube ? position_in_subcube((uint32_t)g->process[r], mask)
-                                                  : dimension_order(g->process[r]),
-                                    r};
+        order[r] = (struct placing){
+            g->is_subcube ? position_in_subcube((uint32_t)g->process[r], mask) : dimension_order(g->process[r]), r};
     qsort(order, (size_t)g->size, sizeof *order, compare);
     for (int p = 0; p < g->size; p++) {
         if (p > 0 && order[p].key == order[p - 1].key)
@@ -149,10 +148,9 @@ static int agree(struct group *g)
 {
     uint32_t sum = sum_list(g);
     struct offer own = {free_contexts, sum, ~sum}, other;
-    int result = collect_all_reduce(g,
-                                    &(struct collect_reduction){&own, &other, sizeof own / sizeof(int), sizeof(int),
-                                                                collect_and_ints},
-                                    TYPE_group_make);
+    int result = collect_all_reduce(
+        g, &(struct collect_reduction){&own, &other, sizeof own / sizeof(int), sizeof(int), collect_and_ints},
+        TYPE_group_make);
 
     if (result < 0)
         return result;

@@ -34,7 +34,7 @@ struct data_cache {
     struct cache_log log;
     struct drive_cache set;
     uint32_t part_bytes;
-    uint32_t parts;        /* of a block: 1 << parts_shift */
+    uint32_t parts; /* of a block: 1 << parts_shift */
     uint32_t parts_shift;
     uint32_t group;        /* parts of a group */
     uint32_t buffer_parts; /* of a transfer */
@@ -42,10 +42,10 @@ struct data_cache {
     uint32_t dirty;        /* parts */
     uint32_t failed;       /* of them, that the drive did not take */
     struct block_index index;
-    struct data_block *block;  /* [count] */
+    struct data_block *block;       /* [count] */
     struct data_block **order;      /* [count], during a flush */
     struct data_block **group_list; /* [group], while a group is written */
-    uint8_t *bytes;            /* of all blocks */
+    uint8_t *bytes;                 /* of all blocks */
     uint32_t *owners;
     uint8_t *buffers;
     struct transfer transfer[TRANSFERS]; /* that run while the caller goes on */

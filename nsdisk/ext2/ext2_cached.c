@@ -50,8 +50,8 @@ static void read_ahead(struct ext2_inode *inode, uint64_t file_block, uint32_t b
         data_cache_ahead(fs->data, next.first, next.count);
 }
 
-int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run, uint32_t offset_in_block,
-                     uint8_t *buf, uint32_t bytes)
+int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
+                     uint32_t offset_in_block, uint8_t *buf, uint32_t bytes)
 {
     const struct ext2 *fs = inode->fs;
 
@@ -105,8 +105,8 @@ static int write_in_block(struct ext2_inode *inode, uint64_t file_block, uint32_
     return data_cache_write(fs->data, inode->ino, block, buf);
 }
 
-int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block, bool fresh,
-                      const uint8_t *buf, uint32_t bytes)
+int ext2_cached_write(struct ext2_inode *inode, uint64_t file_block, uint32_t block, uint32_t offset_in_block,
+                      bool fresh, const uint8_t *buf, uint32_t bytes)
 {
     const struct ext2 *fs = inode->fs;
     uint32_t group = data_cache_group(fs->data);

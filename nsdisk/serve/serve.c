@@ -22,7 +22,7 @@ struct server {
     struct ext2 *volume[SERVE_DRIVES];
     bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
-    struct view_sieve *sieve[SERVE_DRIVES]; /* NULL: no view was ever made on that drive */
+    struct view_sieve *sieve[SERVE_DRIVES];         /* NULL: no view was ever made on that drive */
     struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
     bool counted[SERVE_DRIVES];
 };

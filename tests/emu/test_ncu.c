@@ -62,7 +62,19 @@ static void fault(void *ctx, uint32_t index, const char *text)
     cr_assert_fail("node %u: %s", index, text);
 }
 
-static const struct ncu_ops ops = {.host_message = host_message, .recovered = recovered, .fault = fault};
+static char failed_volume[VOLUME_NAME_BYTES];
+static unsigned failures;
+
+static void image_fails(void *ctx, const char *volume, int reason)
+{
+    (void)ctx;
+    cr_expect_eq(reason, 0, "the image is shorter");
+    strcpy(failed_volume, volume);
+    failures++;
+}
+
+static const struct ncu_ops ops = {
+    .host_message = host_message, .recovered = recovered, .fault = fault, .image_fails = image_fails};
 
 /* ---- A machine ---- */
 
@@ -304,6 +316,24 @@ Test(ncu, a_controller_executes_one_command_at_a_time_whichever_drive_it_names)
     cr_expect_eq(waits.busy_cycles, 0, "the controller is busy with the other drive");
     cr_expect_eq(waits.queue_cycles, 1000, "it has a command that waits");
     cr_expect_eq(waits.queue_max, 1);
+}
+
+Test(ncu, an_image_that_the_host_cannot_read_is_told_once_and_fails_each_command)
+{
+    struct ncu_cause cause[CAUSES_KEPT];
+
+    make_machine(1, NULL, 0);
+    cr_assert_eq(truncate(images[1], 1000), 0);
+    for (int i = 0; i < 3; i++)
+        read_drive(2, 1);
+    read_drive(2, 0);
+    run();
+    cr_assert_eq(take(2, NCU_CAUSES, cause), 4);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(cause[i].status, i < 3 ? NCU_EMEDIA : NCU_OK, "command %d", i);
+    cr_expect_eq(failures, 1);
+    cr_expect_str_eq(failed_volume, "df01");
+    free_machine();
 }
 
 /* ---- Faults ---- */

@@ -56,7 +56,8 @@ static void make(struct group *g, const int *member, int size)
 
 static void check_barrier(struct group *g)
 {
-    for (int late = 0; late < g->size; late += 3) { /* who is late sends before the barrier, and all have it after that */
+    for (int late = 0; late < g->size;
+         late += 3) { /* who is late sends before the barrier, and all have it after that */
         int rank = N_ANY, type = 5;
 
         if (g->rank == late) {
@@ -81,7 +82,8 @@ static void check_broadcast(struct group *g)
         if (g->rank == root)
             fill_pattern(one, (size_t)n, (uint32_t)n);
         check_equal(group_broadcast(g, one, n, root), 0);
-        check(find_wrong_byte(one, (size_t)n, (uint32_t)n) == (size_t)n, "%d bytes from rank %d of %d", n, root, g->size);
+        check(find_wrong_byte(one, (size_t)n, (uint32_t)n) == (size_t)n, "%d bytes from rank %d of %d", n, root,
+              g->size);
         check(one[n] == 0x55, "%d bytes: one more is written", n);
     }
 }
@@ -157,8 +159,8 @@ static uint32_t seed_of(int from, int to)
 
 static void check_part(const char *part, int n, int from, int to)
 {
-    check(find_wrong_byte(part, (size_t)n, seed_of(from, to)) == (size_t)n, "the %d bytes of rank %d for rank %d", n, from,
-          to);
+    check(find_wrong_byte(part, (size_t)n, seed_of(from, to)) == (size_t)n, "the %d bytes of rank %d for rank %d", n,
+          from, to);
 }
 
 static void check_gather_and_scatter(struct group *g, int most)

@@ -142,7 +142,8 @@ const char *fuzz_messages(uint32_t count, uint32_t seed, uint32_t cache)
     if (volume_unmount(&f.v) != 0 || volume_fsck(&f.v, "-fn") != 0)
         wrong = "e2fsck does not like the volume";
     if (wrong != NULL) {
-        snprintf(text, sizeof text, "seed %u, data cache '%s': %s: %s", seed, volume_caches[cache].name, wrong, f.v.log);
+        snprintf(text, sizeof text, "seed %u, data cache '%s': %s: %s", seed, volume_caches[cache].name, wrong,
+                 f.v.log);
         wrong = text;
     }
     volume_free(&f.v);
