@@ -344,7 +344,7 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
         return fail(error, error_bytes, image, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return fail(error, error_bytes, image,
-                    "not a regular file; a drive needs an ext2 image, which \"ncube disk create\" makes");
+                    "not a regular file; a drive needs an ext2 image, which \"ncube disk create\" makes in a new file");
     if (flock(d->fd, LOCK_EX | LOCK_NB) < 0)
         return fail(error, error_bytes, image, errno == EWOULDBLOCK ? "in use by another ncube" : "cannot be locked");
     if (!is_ext2(d->fd))

@@ -216,8 +216,8 @@ static int check_groups(struct ext2 *fs, struct super *s)
     if (fs->first_ino < 3 || fs->first_ino > fs->inodes)
         return refuse(s, -N_EINVAL, "first inode %u of %u", fs->first_ino, fs->inodes);
     if (fs->free_blocks > fs->blocks || fs->free_inodes > fs->inodes)
-        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u", fs->free_blocks, fs->blocks,
-                      fs->free_inodes, fs->inodes);
+        return refuse(s, -N_EINVAL, "%u free blocks of %u, %u free inodes of %u; e2fsck -p IMAGE counts again",
+                      fs->free_blocks, fs->blocks, fs->free_inodes, fs->inodes);
     return 0;
 }
 

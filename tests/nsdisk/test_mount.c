@@ -58,6 +58,7 @@ static const struct {
     {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "(needs_recovery); e2fsck -p IMAGE puts them there"},
     {"blocks of 8 KB", 24, {3}, 1, -N_ENOTSUP, "block size 1024 << 3"},
     {"more blocks than the drive", 6, {1}, 1, -N_EINVAL, "the drive has room for 4096"},
+    {"more free inodes than inodes", 16, {0x9f, 0x86, 1, 0}, 4, -N_EINVAL, "e2fsck -p IMAGE counts again"},
     {"no blocks per group", 32, {0, 0, 0, 0}, 4, -N_EINVAL, "0 blocks per group"},
     {"no inodes per group", 40, {0, 0, 0, 0}, 4, -N_EINVAL, "0 inodes per group"},
     {"inodes of 100 bytes", 88, {100, 0}, 2, -N_EINVAL, "inodes of 100 bytes"},
