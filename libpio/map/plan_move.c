@@ -198,8 +198,15 @@ static inline bool is_aligned(const char *to, int64_t to_step, const char *from,
     return (((uintptr_t)to | (uintptr_t)from | (uint64_t)to_step | (uint64_t)from_step) & (WORD - 1)) == 0;
 }
 
-/* `count` aligned words. On a node, a turn of the loop costs as much as its load and store: several words are copied in a turn. A
- * host's processor has the next words under way by itself, and more of them only compete for its cache. */
+/* On a node, a turn of a loop costs as much as its load and store: several words are copied in a turn, and a step that is known is
+ * no instruction. A host's processor has the next words under way by itself, and more of them only compete for its cache. */
+#ifdef __riscv
+#define ON_NODE true
+#else
+#define ON_NODE false
+#endif
+
+/* `count` aligned words. */
 static inline void copy_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count)
 {
 #ifdef __riscv
@@ -225,9 +232,9 @@ static void copy_aligned(char *to, int64_t to_step, const char *from, int64_t fr
         ALIGNED_ROW_OF(32);
         ALIGNED_ROW_OF(64);
     default:
-        if (to_step == WORD)
+        if (ON_NODE && to_step == WORD)
             copy_words(to, WORD, from, from_step, count);
-        else if (from_step == WORD)
+        else if (ON_NODE && from_step == WORD)
             copy_words(to, to_step, from, WORD, count);
         else
             copy_words(to, to_step, from, from_step, count);

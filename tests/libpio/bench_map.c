@@ -200,7 +200,7 @@ static void bench_pieces(int64_t piece, int64_t bytes)
     memset(copy, 3, (size_t)bytes);
     for (int turn = 0; turn < TURNS; turn++)
         for (int k = 0; k < 5; k++) {
-            int what = (k + turn) % 5; /* each follows each of the others */
+            int what = (k * (1 + turn % 4) + turn) % 5; /* each follows each of the others at times */
             double start = now();
 
             for (int round = 0; round < rounds; round++) {
