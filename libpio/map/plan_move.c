@@ -219,6 +219,17 @@ static inline void copy_words(char *to, int64_t to_step, const char *from, int64
     }
 }
 
+/* The first words of `count` aligned runs. */
+static void copy_first_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count)
+{
+    if (ON_NODE && to_step == WORD)
+        copy_words(to, WORD, from, from_step, count);
+    else if (ON_NODE && from_step == WORD)
+        copy_words(to, to_step, from, WORD, count);
+    else
+        copy_words(to, to_step, from, from_step, count);
+}
+
 /* `count` aligned runs of a few words each. */
 static void copy_aligned(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t bytes, int64_t count)
 {
@@ -229,22 +240,20 @@ static void copy_aligned(char *to, int64_t to_step, const char *from, int64_t fr
         break
     switch (bytes) {
         ALIGNED_ROW_OF(16);
+        ALIGNED_ROW_OF(24);
         ALIGNED_ROW_OF(32);
         ALIGNED_ROW_OF(64);
     default:
-        if (ON_NODE && to_step == WORD)
-            copy_words(to, WORD, from, from_step, count);
-        else if (ON_NODE && from_step == WORD)
-            copy_words(to, to_step, from, WORD, count);
-        else
-            copy_words(to, to_step, from, from_step, count);
+        for (int64_t word = 0; word < bytes; word += WORD)
+            copy_first_words(to + word, to_step, from + word, from_step, count);
     }
 #undef ALIGNED_ROW_OF
 }
 
+/* What copy_aligned copies faster than a call of memcpy for each run. */
 static inline bool is_few_words(int64_t bytes)
 {
-    return bytes == 8 || bytes == 16 || bytes == 32 || bytes == 64;
+    return bytes % WORD == 0 && (ON_NODE ? bytes <= 16 * WORD : bytes <= 4 * WORD || bytes == 8 * WORD);
 }
 
 /* `count` runs of one length: a loop for each length that a compiler makes loads and stores of. */
