@@ -374,7 +374,7 @@ Test(mapped, writes_what_fits_on_a_full_volume_then_says_so)
     int pfd = open_map(MAP, O_RDWR | O_CREAT, 16, 2);
     struct pattern *p = parse(MAP);
     int64_t room = 37; /* bytes of the subfile: less than three requests */
-    fake_set_capacity(2, fake_get_file("//df02/f.pio", NULL, 0) + room);
+    fake_set_capacity(2, fake_get_file("//df02/f.pio", got, sizeof got) + room);
     int64_t done = pio_write(pfd, bytes, 700);
     cr_assert_eq(done, pattern_file(p, 2, room), "%ld", (long)done);
     pattern_free(p);
