@@ -26,6 +26,8 @@ $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/ba
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
+$(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
+    $(wildcard libpio/map/*.c)))
 SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_map_cmd.sh tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
