@@ -18,6 +18,7 @@ $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/model.c $(NSDISK_TEST)))
 NSDISK_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=serve_request
@@ -25,7 +26,8 @@ $(eval $(call host_test,nsdisk/test_memory,$(NSDISK_TEST),$(NSDISK_WRAP)))
 $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))
 
 # The same code under the sanitizers, as a program of its own.
-NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)
+NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/several.c tests/nsdisk/model.c \
+    $(NSDISK_LOOP) $(NSDISK_TEST)
 $(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*/*.h tests/nsdisk/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(NSDISK_FUZZ)

@@ -1,11 +1,21 @@
 /* The fuzzer as a program: fuzz [ROUNDS [FIRST_SEED]]. A round is 20000 messages, 3000 with each setting of the data
- * cache, 20 damaged images and 6 whose
- * bitmaps are wrong. */
+ * cache, 20 damaged images, 6 whose bitmaps are wrong, and several clients on several volumes. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/nsdisk/fuzz.h"
+#include "tests/nsdisk/several.h"
 #include "tests/nsdisk/volume.h"
+
+/* Half of the runs with writes that fail. */
+static const char *fuzz_several(uint32_t seed)
+{
+    struct several_settings settings = {
+        .seed = seed, .steps = 60, .commands = 1 + seed % 5, .io_bytes = 20000, .fail_per_mill = seed % 2 * 20};
+    struct loop_statistics statistics;
+
+    return several_run(&settings, &statistics);
+}
 
 static uint32_t number(const char *text)
 {
@@ -36,6 +46,8 @@ int main(int argc, char **argv)
             fuzz_image(seed * 20 + i);
         for (uint32_t i = 0; i < 6 && wrong == NULL; i++)
             wrong = fuzz_allocation(seed * 6 + i);
+        if (wrong == NULL)
+            wrong = fuzz_several(seed);
         if (wrong != NULL) {
             fprintf(stderr, "fuzz: %s\n", wrong);
             return 1;
