@@ -13,6 +13,7 @@ NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
 $(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/data_cache.c nsdisk/ext2/data_transfer.c vertex/shared/text.c))
+$(eval $(call host_test,nsdisk/test_data_cache,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_files,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))

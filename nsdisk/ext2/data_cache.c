@@ -195,23 +195,34 @@ const uint8_t *data_cache_look(struct data_cache *d, uint32_t part)
     return data_part_at(d, b, part);
 }
 
+static bool is_there(const struct data_cache *d, uint32_t part)
+{
+    uint32_t bit;
+    const struct data_block *b = data_find(d, part, &bit);
+
+    return b && (b->valid & bit);
+}
+
+/* Only parts that are not there: one that is might be dirty, and go to the disk to make room for those before it. */
 int data_cache_fetch(struct data_cache *d, uint32_t first, uint32_t count, uint32_t wanted, const uint8_t **bytes)
 {
+    uint32_t from = wanted, to = wanted + 1;
+
     data_end_transfers_of(d, false, first, count);
-    data_transfer_start(d, &d->fetch, false, first, count);
-    *bytes = d->fetch.bytes + (size_t)(wanted - first) * d->part_bytes;
+    while (from > first && !is_there(d, from - 1))
+        from--;
+    while (to < first + count && !is_there(d, to))
+        to++;
+    data_transfer_start(d, &d->fetch, false, from, to - from);
+    *bytes = d->fetch.bytes + (size_t)(wanted - from) * d->part_bytes;
     return data_transfer_end(d, &d->fetch, wanted);
 }
 
 bool data_cache_has(const struct data_cache *d, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bit;
-        const struct data_block *b = data_find(d, first + i, &bit);
-
-        if (b && (b->valid & bit))
+    for (uint32_t i = 0; i < count; i++)
+        if (is_there(d, first + i))
             return true;
-    }
     for (uint32_t i = 0; i < TRANSFERS; i++)
         if (!d->transfer[i].write && data_transfer_has(&d->transfer[i], first, count))
             return true;

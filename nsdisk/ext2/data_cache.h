@@ -43,8 +43,8 @@ bool data_cache_has(const struct data_cache *d, uint32_t first, uint32_t count);
 /* A part's bytes until the next call of anything, if it is there or under way: a hit. NULL: a miss. */
 const uint8_t *data_cache_look(struct data_cache *d, uint32_t part);
 
-/* Brings parts of one group, after a miss of `wanted`, one of them, by one command; those that are there stay as they
- * are. *bytes: of `wanted`, until the next call. -N_EIO: the drive failed. */
+/* Brings parts of one group, after a miss of `wanted`, one of them, by one command, as far as none between
+ * them and `wanted` is there. *bytes: of `wanted`, until the next call. -N_EIO: the drive failed. */
 int data_cache_fetch(struct data_cache *d, uint32_t first, uint32_t count, uint32_t wanted, const uint8_t **bytes);
 
 /* Starts to read those groups of the parts of which nothing is there, as far as buffers are free. */

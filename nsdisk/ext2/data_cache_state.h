@@ -102,8 +102,8 @@ int data_end_writes(struct data_cache *d);
 void data_end_reads(struct data_cache *d);
 /* Takes in what has ended meanwhile. */
 void data_reap(struct data_cache *d);
-/* Writes the dirty parts of blocks in ascending order; neighbours are one command. wait: until they are written. Stops at the
- * first error. */
+/* Writes the dirty parts of blocks in ascending order; neighbours are one command. wait: until they are written, and not
+ * those that the drive has refused. Stops at the first error. */
 int data_write_blocks(struct data_cache *d, struct data_block *const *block, uint32_t n, bool wait);
 /* Lists the blocks of a part's group that are there, in d->group_list. Returns how many; *full: all parts of the group are
  * dirty and not under way. */

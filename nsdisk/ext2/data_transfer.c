@@ -186,7 +186,8 @@ int data_write_blocks(struct data_cache *d, struct data_block *const *block, uin
     for (uint32_t i = 0; i < n * d->parts && error == 0; i++) {
         const struct data_block *b = block[i / d->parts];
         uint32_t part = (b->at.number << d->parts_shift) + i % d->parts;
-        bool writes = (b->dirty & ~b->writing) >> i % d->parts & 1;
+        uint32_t held = b->writing | (wait ? b->failed : 0);
+        bool writes = (b->dirty & ~held) >> i % d->parts & 1;
 
         if (count != 0 && (!writes || part != first + count || count == d->buffer_parts)) {
             error = write_run(d, first, count, wait);
