@@ -315,7 +315,7 @@ static void mount_all(struct server *s, struct loop *l)
         struct volume *v = &all.volume[i];
         struct blockdev dev = loop_disk(l, i, v->size / BLOCKDEV_SECTOR_BYTES);
 
-        if (server_mount(s, i, &dev, names[i], 200000, text, sizeof text) < 0)
+        if (server_mount(s, i, &dev, names[i], 200000, &v->data_cache, text, sizeof text) < 0)
             complain("%s", text);
     }
 }
