@@ -65,6 +65,11 @@ static ssize_t file_pwrite(void *ufid, const void *buf, size_t n, off_t at)
     return trap_pwrite((long)ufid, buf, (long)n, at);
 }
 
+static int file_setview(void *ufid, const void *packed, size_t n)
+{
+    return (int)trap_fview((long)ufid, 1, packed, (long)n);
+}
+
 static off_t file_lseek(void *ufid, off_t offset, int whence)
 {
     return trap_lseek((long)ufid, offset, whence);
@@ -230,6 +235,7 @@ const struct ndevice ndevice_file = {
     .write = file_write,
     .pread = file_pread,
     .pwrite = file_pwrite,
+    .setview = file_setview,
     .lseek = file_lseek,
     .fstat = file_fstat,
     .fstatfs = file_fstatfs,

@@ -33,7 +33,7 @@ static int unmap(struct ndevice_slot *slot)
         return -EINVAL;
     const struct ndevice *below = mapped_below(m, &state);
     replace(slot, below, state);
-    mapped_free(m);
+    mapped_end(m);
     return 0;
 }
 
@@ -46,16 +46,17 @@ static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
     whoami(&node, &proc, NULL, &dim);
     if (!pattern || pattern->elements != 1 << dim || proc > 0 || (slot->flags & O_APPEND))
         return -EINVAL;
+    struct mapped *before = slot->device == &mapped_device ? slot->state : NULL;
     const struct ndevice *below = slot->device;
     void *state = slot->state;
-    if (slot->device == &mapped_device)
-        below = mapped_below(slot->state, &state);
+    if (before)
+        below = mapped_below(before, &state);
     result = mapped_new(below, state, pattern, node, &m);
     if (result < 0)
         return result;
-    if (slot->device == &mapped_device)
-        unmap(slot);
     replace(slot, &mapped_device, m);
+    if (before)
+        mapped_free(before);
     return 0;
 }
 

@@ -1,10 +1,10 @@
 /*
  * The mapped driver (mapped.h).
  *
- * Byte y of an element lies at byte x of the file, by the pattern ("effectively seeks through the file", [P1
- * section 2.6]). A transfer of [y, y + n) is a list of runs: bytes that lie together in both. Writes go run by run,
- * since other processes write what lies between at the same time. Reads of short runs take what lies between along, and
- * leave it.
+ * Byte y of an element lies at byte x of the file, by the pattern ("effectively seeks through the file", [P1 section
+ * 2.6]). A transfer of [y, y + n) is a list of runs: bytes that lie together in both. A driver whose server knows views
+ * gets the element once, and the server moves the runs. For another driver, writes go run by run, since other processes
+ * write what lies between at the same time; reads of short runs take what lies between along, and leave it.
  */
 #include "libpio/ndevices/mapped.h"
 
@@ -24,6 +24,7 @@ struct mapped {
     struct pattern *whole; /* the file as one element, for the plan */
     struct plan *plan;     /* what the element has of it */
     off_t at;              /* the descriptor's offset, in the element */
+    bool viewed;           /* the driver below sees the element */
 };
 
 const struct pattern *mapped_pattern(const struct mapped *m)
@@ -35,6 +36,26 @@ const struct ndevice *mapped_below(const struct mapped *m, void **state)
 {
     *state = m->state;
     return m->below;
+}
+
+void mapped_end(struct mapped *m)
+{
+    if (m->viewed)
+        m->below->setview(m->state, NULL, 0);
+    mapped_free(m);
+}
+
+/* Gives the element to the driver below, if it takes it. What it had before is gone in any case. */
+static void set_view(struct mapped *m)
+{
+    int64_t bytes = pattern_pack(m->pattern, m->element, NULL, 0);
+    void *packed = bytes > 0 ? malloc((size_t)bytes) : NULL;
+
+    if (packed && pattern_pack(m->pattern, m->element, packed, (size_t)bytes) == bytes)
+        m->viewed = m->below->setview(m->state, packed, (size_t)bytes) == 0;
+    if (!m->viewed)
+        m->below->setview(m->state, NULL, 0);
+    free(packed);
 }
 
 void mapped_free(struct mapped *m)
@@ -64,6 +85,8 @@ int mapped_new(const struct ndevice *below, void *state, const struct pattern *p
         mapped_free(m);
         return result;
     }
+    if (below->setview)
+        set_view(m);
     *mapped = m;
     return 0;
 }
@@ -208,6 +231,8 @@ static ssize_t transfer(const struct mapped *m, bool write, void *buf, size_t n,
 
     if (at < 0 || (uint64_t)n > (uint64_t)(PATTERN_OFFSET_MAX / 2) || at > PATTERN_OFFSET_MAX / 2)
         return -EINVAL;
+    if (m->viewed)
+        return write ? m->below->pwrite(m->state, buf, n, at) : m->below->pread(m->state, buf, n, at);
     t.to = t.stop = at + (int64_t)n;
     if (n == 0)
         return 0;

@@ -19,7 +19,9 @@ extern const struct ndevice mapped_device; /* its state is a struct mapped; noth
 int mapped_new(const struct ndevice *below, void *state, const struct pattern *pattern, int32_t element,
                struct mapped **mapped);
 
-/* Frees the state and leaves the file below open. */
+/* Ends the mapping: frees the state and leaves the file below open, as it was. */
+void mapped_end(struct mapped *m);
+/* Frees the state of a file that is mapped again, or closed. */
 void mapped_free(struct mapped *m);
 
 const struct pattern *mapped_pattern(const struct mapped *m);

@@ -87,7 +87,9 @@
                         /*                                      -EAGAIN if none is, and no wait          */ \
     X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \
                         /*                                      disk_start began is done                 */ \
-    X(ctest, 64)        /* - - src type context                 as ntest                                 */
+    X(ctest, 64)        /* - - src type context                 as ntest                                 */ \
+    X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */ \
+                        /*                                      bytes: in the file again (N_FVIEW)       */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

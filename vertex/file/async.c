@@ -205,26 +205,34 @@ int64_t sys_readstart(struct proc *p, const uint64_t *arg)
     int error = check_length(f, arg[1]);
     if (error)
         return error;
-    struct file_request fields = {.drive = f->drive, .sfid = f->sfid, .offset = f->offset, .bytes = arg[1]};
+    const struct file_request fields = {
+        .drive = f->drive, .view = f->view, .sfid = f->sfid, .offset = f->offset, .bytes = arg[1]};
     error = request_new(p, &fields, 0, &m);
     return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
+}
+
+int async_request_with(struct proc *p, const struct file_request *fields, uint64_t from, struct message **m)
+{
+    int error = request_new(p, fields, fields->bytes, m);
+
+    if (error)
+        return error;
+    error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, fields->bytes);
+    if (error) {
+        msg_release(*m);
+        return error;
+    }
+    (*m)->bytes += fields->bytes;
+    return 0;
 }
 
 int async_write_request(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
                         uint64_t offset, struct message **m)
 {
-    struct file_request fields = {.drive = f->drive, .flags = flags, .sfid = f->sfid, .offset = offset, .bytes = bytes};
-    int error = request_new(p, &fields, bytes, m);
+    const struct file_request fields = {
+        .drive = f->drive, .view = f->view, .flags = flags, .sfid = f->sfid, .offset = offset, .bytes = bytes};
 
-    if (error)
-        return error;
-    error = proc_copy_in(p, (char *)(*m)->payload + (*m)->bytes, from, bytes);
-    if (error) {
-        msg_release(*m);
-        return error;
-    }
-    (*m)->bytes += bytes;
-    return 0;
+    return async_request_with(p, &fields, from, m);
 }
 
 int64_t sys_writestart(struct proc *p, const uint64_t *arg)

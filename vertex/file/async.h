@@ -15,7 +15,10 @@
 #include "vertex/file/file.h"
 #include "vertex/message/queue.h"
 
-/* Allocates a write request with these flags and the program's data. -N_EFAULT, -N_ENOMEM, -N_EINTR. */
+/* Allocates a request with fields->bytes bytes of the program's memory from `from` on. -N_EFAULT, -N_ENOMEM, -N_EINTR.
+ */
+int async_request_with(struct proc *p, const struct file_request *fields, uint64_t from, struct message **m);
+/* Allocates a write request with these flags and the program's data. Errors as async_request_with. */
 int async_write_request(struct proc *p, const struct file *f, uint32_t flags, uint64_t from, uint64_t bytes,
                         uint64_t offset, struct message **m);
 

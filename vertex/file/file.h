@@ -21,7 +21,8 @@ struct file {
     uint16_t drive;
     bool standard; /* UFID 0, 1 or 2, open at the front end from the start */
     bool directory;
-    bool stream; /* has no position: not a regular file or directory */
+    bool stream;   /* has no position: not a regular file or directory */
+    uint16_t view; /* in which offsets are; 0: the file itself (N_FVIEW of vertex/contract/proto.h) */
     uint32_t flags;
     uint32_t pending; /* readstarts and writestarts under way */
     uint64_t sfid;

@@ -57,6 +57,9 @@ struct ndevice {
     ssize_t (*write)(void *state, const void *buf, size_t n);
     ssize_t (*pread)(void *state, void *buf, size_t n, off_t at);
     ssize_t (*pwrite)(void *state, const void *buf, size_t n, off_t at);
+    /* Makes pread and pwrite see one element of a file only, as pattern_pack of <pattern.h> has written it: offsets and
+     * counts are the element's. No bytes: the file again. NULL: whoever maps the file moves each run by itself. */
+    int (*setview)(void *state, const void *packed, size_t n);
     off_t (*lseek)(void *state, off_t offset, int whence);
     int (*fstat)(void *state, struct stat *st);
     int (*fstatfs)(void *state, struct statfs *st);
@@ -86,7 +89,8 @@ struct ndevice {
 };
 
 /* Adds a driver, which must stay valid. The switch asks the latest driver first whether it takes a path. Returns 0, or
- * -1 with errno: EINVAL: match or open is NULL; EEXIST: a driver with this name is there; ENFILE: 16 drivers are there. */
+ * -1 with errno: EINVAL: match or open is NULL; EEXIST: a driver with this name is there; ENFILE: 16 drivers are there.
+ */
 int ndevice_add(const struct ndevice *device);
 
 #endif
