@@ -25,8 +25,16 @@
 #define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
 #define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
 
+/* A request's place among those that are not answered, which are in order of arrival: a client gets its replies in
+ * order. */
+struct ticket {
+    TAILQ_ENTRY(ticket) next;
+    int from;
+};
+
 /* A request to all volumes. */
 struct everywhere {
+    struct ticket ticket;
     int from, type;
     uint32_t seq;
     uint32_t left; /* parts that are not done; 0: free */
@@ -36,6 +44,8 @@ struct everywhere {
 /* A request, or a part of one, that waits for its volume or is being served. */
 struct job {
     STAILQ_ENTRY(job) next;
+    struct ticket ticket;  /* not of a part */
+    struct volume *volume; /* NULL: free */
     int from, type;
     uint8_t *bytes; /* in the landing area, a parking place or the volume's area */
     size_t n;
@@ -49,7 +59,8 @@ struct volume {
     struct job_queue waiting;
     uint8_t *area;
     bool busy;                             /* a request is being served */
-    bool leaving;                          /* the fiber waits for a command: */
+    bool leaving;                          /* the fiber waits */
+    bool turn;                             /* ... until an earlier request is answered; else for a command: */
     const struct blockdev_command *awaits; /* NULL: for any */
     bool go_on;                            /* ... and need no longer */
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
@@ -68,6 +79,7 @@ struct loop {
     struct volume volume[SERVE_DRIVES];
     struct volume *running; /* whose fiber runs; NULL: none */
     struct job job[JOBS];
+    TAILQ_HEAD(, ticket) unanswered;
     struct job_queue free_jobs;
     uint32_t jobs_free;
     uint8_t *parking[LOOP_PARKED]; /* the free places */
@@ -100,9 +112,18 @@ static bool collect(struct loop *l, bool wait)
     c->status = done.status;
     c->done = true;
     for (uint32_t i = 0; i < l->drives; i++)
-        if (l->volume[i].leaving && (!l->volume[i].awaits || l->volume[i].awaits == c))
+        if (l->volume[i].leaving && !l->volume[i].turn && (!l->volume[i].awaits || l->volume[i].awaits == c))
             l->volume[i].go_on = true;
     return true;
+}
+
+/* Leaves the fiber until go_on is set. */
+static void leave(struct volume *v)
+{
+    v->go_on = false;
+    v->leaving = true;
+    fiber_leave(&v->fiber);
+    v->leaving = false;
 }
 
 /* Waits until c is done; NULL: until any command is. Outside the fibers nothing else goes on meanwhile. */
@@ -117,10 +138,8 @@ static void await(struct volume *v, const struct blockdev_command *c)
         return;
     }
     v->awaits = c;
-    v->go_on = false;
-    v->leaving = true;
-    fiber_leave(&v->fiber);
-    v->leaving = false;
+    v->turn = false;
+    leave(v);
 }
 
 /* Vertex has places for so many commands, and copies those whose buffer is not in one piece. */
@@ -183,13 +202,14 @@ struct blockdev loop_disk(struct loop *l, uint32_t drive, uint64_t sectors)
 
 /* ---- Jobs ---- */
 
-static struct job *new_job(struct loop *l, int from, int type, uint8_t *bytes, size_t n)
+static struct job *new_job(struct loop *l, struct volume *v, int from, int type, uint8_t *bytes, size_t n)
 {
     struct job *j = STAILQ_FIRST(&l->free_jobs);
 
     STAILQ_REMOVE_HEAD(&l->free_jobs, next);
     l->jobs_free--;
-    *j = (struct job){.from = from, .type = type, .bytes = bytes, .n = n};
+    *j = (struct job){.volume = v, .from = from, .type = type, .bytes = bytes, .n = n};
+    STAILQ_INSERT_TAIL(&v->waiting, j, next);
     return j;
 }
 
@@ -206,8 +226,44 @@ static void free_job(struct loop *l, struct job *j)
         l->held = false;
     else if (is_parked(l, j))
         l->parking[l->parking_free++] = j->bytes;
+    j->volume = NULL;
     STAILQ_INSERT_HEAD(&l->free_jobs, j, next);
     l->jobs_free++;
+}
+
+/* ---- Replies, each client's in order of arrival ---- */
+
+static void take_ticket(struct loop *l, struct ticket *t, int from)
+{
+    t->from = from;
+    TAILQ_INSERT_TAIL(&l->unanswered, t, next);
+}
+
+static bool is_first_of_client(const struct loop *l, const struct ticket *t)
+{
+    const struct ticket *earlier = TAILQ_FIRST(&l->unanswered);
+
+    while (earlier != t && earlier->from != t->from)
+        earlier = TAILQ_NEXT(earlier, next);
+    return earlier == t;
+}
+
+/* Waits on the volume's fiber. Only requests that arrived earlier are waited for, and each volume serves its own in
+ * order of arrival, so the oldest of all never waits. */
+static void await_turn(struct volume *v, const struct ticket *t)
+{
+    while (!is_first_of_client(v->loop, t)) {
+        v->turn = true;
+        leave(v);
+    }
+}
+
+static void give_back(struct loop *l, struct ticket *t)
+{
+    TAILQ_REMOVE(&l->unanswered, t, next);
+    for (uint32_t i = 0; i < l->drives; i++)
+        if (l->volume[i].leaving && l->volume[i].turn)
+            l->volume[i].go_on = true;
 }
 
 static void reply_status(struct loop *l, int from, int type, uint32_t seq, int64_t status)
@@ -228,12 +284,14 @@ static size_t serve(struct volume *v, const struct job *j, void **reply)
     return serve_request(l->server, (uint32_t)j->from & 0xffff, tag, j->bytes, j->n, *reply, room);
 }
 
-static void serve_alone(struct volume *v, const struct job *j)
+static void serve_alone(struct volume *v, struct job *j)
 {
     void *reply;
     size_t n = serve(v, j, &reply);
 
+    await_turn(v, &j->ticket);
     v->loop->node.reply(v->loop->node.ctx, j->from, j->type, reply, n);
+    give_back(v->loop, &j->ticket);
 }
 
 static void serve_part(struct volume *v, const struct job *j)
@@ -244,8 +302,12 @@ static void serve_part(struct volume *v, const struct job *j)
 
     if (all->status == 0)
         all->status = status;
-    if (--all->left == 0)
+    if (all->left == 1) {
+        await_turn(v, &all->ticket);
         reply_status(l, all->from, all->type, all->seq, all->status);
+        give_back(l, &all->ticket);
+    }
+    all->left--;
 }
 
 /* ---- Writes that are carried out as one ---- */
@@ -284,13 +346,15 @@ static uint32_t join(struct volume *v, const struct job *j, struct job_queue *jo
 
 /* Answers one write of those that were joined, of whose bytes *written are left. One that is not whole among them is
  * carried out by itself, which finds its own count or error. */
-static void answer_joined(struct volume *v, const struct job *j, int64_t *written)
+static void answer_joined(struct volume *v, struct job *j, int64_t *written)
 {
     struct file_request r = header_of(j);
 
     if (*written >= r.bytes) {
         *written -= r.bytes;
+        await_turn(v, &j->ticket);
         reply_status(v->loop, j->from, j->type, r.seq, r.bytes);
+        give_back(v->loop, &j->ticket);
     } else {
         *written = 0;
         serve_alone(v, j);
@@ -365,15 +429,21 @@ static void run(struct volume *v)
     v->loop->running = NULL;
 }
 
-/* Runs every fiber that can go on, the lowest drive first. */
-static void run_all(struct loop *l)
+/* Runs every fiber that can go on, the lowest drive first. Returns whether there was one, as it may let others go on.
+ * */
+static bool run_all(struct loop *l)
 {
+    bool any = false;
+
     for (uint32_t i = 0; i < l->drives; i++) {
         struct volume *v = &l->volume[i];
 
-        if (v->leaving ? v->go_on : !STAILQ_EMPTY(&v->waiting))
+        if (v->leaving ? v->go_on : !STAILQ_EMPTY(&v->waiting)) {
             run(v);
+            any = true;
+        }
     }
+    return any;
 }
 
 static bool is_idle(const struct loop *l)
@@ -416,34 +486,47 @@ static void queue_everywhere(struct loop *l, int from, int type)
     *all = (struct everywhere){.from = from, .type = type, .seq = r.seq};
     for (uint32_t i = 0; i < l->drives; i++)
         if (server_volume(l->server, i)) {
-            struct job *j = new_job(l, from, type, NULL, 0);
-
-            j->all = all;
+            new_job(l, &l->volume[i], from, type, NULL, 0)->all = all;
             all->left++;
-            STAILQ_INSERT_TAIL(&l->volume[i].waiting, j, next);
         }
     if (all->left == 0)
         reply_status(l, from, type, r.seq, 0);
+    else
+        take_ticket(l, &all->ticket, from);
 }
 
 static void queue_request(struct loop *l, struct volume *v, int from, int type, size_t n)
 {
-    struct job *j = new_job(l, from, type, l->landing, n);
+    bool busy = v->busy || !STAILQ_EMPTY(&v->waiting);
+    struct job *j = new_job(l, v, from, type, l->landing, n);
 
-    if ((v->busy || !STAILQ_EMPTY(&v->waiting)) && n <= l->parked_bytes && l->parking_free > 0) {
+    take_ticket(l, &j->ticket, from);
+    if (busy && n <= l->parked_bytes && l->parking_free > 0) {
         j->bytes = l->parking[--l->parking_free];
         memcpy(j->bytes, l->landing, n);
     } else {
         l->held = true;
     }
-    STAILQ_INSERT_TAIL(&v->waiting, j, next);
+}
+
+/* The volume of a request of this client that is not answered; NULL: there is none. */
+static struct volume *volume_in_use(struct loop *l, int from)
+{
+    for (uint32_t i = 0; i < JOBS; i++)
+        if (l->job[i].volume && l->job[i].from == from)
+            return l->job[i].volume;
+    return NULL;
 }
 
 static void accept(struct loop *l, int from, int type, size_t n)
 {
     int target = serve_target(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n);
 
-    if (target == SERVE_NOWHERE)
+    struct volume *other = target == SERVE_NOWHERE ? volume_in_use(l, from) : NULL;
+
+    if (other)
+        queue_request(l, other, from, type, n);
+    else if (target == SERVE_NOWHERE)
         serve_at_once(l, from, type, n);
     else if (target == SERVE_EVERYWHERE)
         queue_everywhere(l, from, type);
@@ -469,7 +552,8 @@ void loop_run(struct loop *l)
     for (;;) {
         while (collect(l, false))
             ;
-        run_all(l);
+        while (run_all(l))
+            ;
         if (l->closing && is_idle(l))
             return;
         if (can_receive(l))
@@ -535,6 +619,7 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     }
     touch(l->memory, all);
     STAILQ_INIT(&l->free_jobs);
+    TAILQ_INIT(&l->unanswered);
     for (uint32_t i = 0; i < JOBS; i++)
         STAILQ_INSERT_TAIL(&l->free_jobs, &l->job[i], next);
     l->jobs_free = JOBS;

@@ -9,8 +9,9 @@
  *
  * The code of the file system is synchronous. The requests of one volume run on the volume's fiber one after the other,
  * in the order of their arrival; where one needs the disk, it starts a command and leaves its fiber, and the loop goes
- * on with other volumes until the command is done. So a volume's replies come in the order of its requests, and nothing
- * in ext2 needs a lock. Requests that name no volume that is mounted are answered at once. N_FEXIT and N_FSYNCALL take
+ * on with other volumes until the command is done. So nothing in ext2 needs a lock. A client's replies come in the
+ * order of its requests, as proto.h promises: a fiber whose reply is ready waits until the client's earlier requests
+ * are answered. Requests that name no volume that is mounted are answered without one. N_FEXIT and N_FSYNCALL take
  * their turn on every volume; the last one answers.
  *
  * Writes that wait for one volume and are adjacent parts of one file are carried out as one.

@@ -497,6 +497,21 @@ char *machine_file(const char *folder, int dim, int volumes, const char *more)
     return path;
 }
 
+char *machine_file_one_node(const char *folder, int dim, int volumes, const char *settings, const char *more)
+{
+    char *path = format("%s/machine.conf", folder);
+    FILE *f = fopen(path, "we");
+
+    cr_assert_not_null(f);
+    fprintf(f, "dim = %d;\nfront_end = { si = 0; };\n%s\nboards = ( { number = 3; io_nodes = (\n", dim, more);
+    fprintf(f, "    { index = 0; si = [%d]; %s\n      drives = (", (1 << dim) - 1, settings);
+    for (int i = 0; i < volumes; i++)
+        fprintf(f, "%s{ volume = \"df%02d\"; image = \"df%02d.img\"; }", i == 0 ? "" : ", ", i, i);
+    fprintf(f, "); } ); } );\n");
+    cr_assert_eq(fclose(f), 0);
+    return path;
+}
+
 /* ---- Tables ---- */
 
 struct criterion_test_params table_rows(size_t n)

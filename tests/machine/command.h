@@ -121,6 +121,8 @@ char *file_read(const char *folder, const char *name, size_t *bytes); /* the cal
 /* Writes a machine file `machine.conf` into the folder: 2^dim compute nodes and `volumes` I/O nodes on board 3, one
  * drive each, of the folder's images; `more` is added. Returns its path, which the caller frees. */
 char *machine_file(const char *folder, int dim, int volumes, const char *more);
+/* The same with one I/O node, with all drives and these settings. */
+char *machine_file_one_node(const char *folder, int dim, int volumes, const char *settings, const char *more);
 
 /* ---- Tables ---- */
 

@@ -2,7 +2,6 @@
  * Seven drives on the controller of one I/O node: in-order and concurrent service.
  */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,21 +10,6 @@
 TestSuite(drives, .timeout = 120);
 
 #define DRIVES 7
-
-/* A machine file in the folder: 8 nodes, and one I/O node with all drives. */
-static char *one_io_node(const char *folder, const char *more)
-{
-    char *path = format("%s/machine.conf", folder);
-    FILE *f = fopen(path, "we");
-
-    cr_assert_not_null(f);
-    fprintf(f, "dim = 3;\nboards = ( { number = 0; io_nodes = ( { index = 0; %s\n    drives = (", more);
-    for (int i = 0; i < DRIVES; i++)
-        fprintf(f, "%s{ volume = \"df%02d\"; image = \"df%02d.img\"; }", i == 0 ? "" : ", ", i, i);
-    fprintf(f, "); }); });\n");
-    cr_assert_eq(fclose(f), 0);
-    return path;
-}
 
 static const struct drives_case {
     const char *name, *service;
@@ -44,7 +28,8 @@ ParameterizedTestParameters(drives, work_in_turn_or_at_once)
 ParameterizedTest(size_t *row, drives, work_in_turn_or_at_once)
 {
     const struct drives_case *c = &drives_cases[*row];
-    char *folder = folder_with_images(DRIVES, 2048, 1024), *machine = one_io_node(folder, c->service);
+    char *folder = folder_with_images(DRIVES, 2048, 1024),
+         *machine = machine_file_one_node(folder, 3, DRIVES, c->service, "");
 
     guest_must_pass(&(struct ncube_run){.dim = "3", .machine = machine, .program = "guest/drives", .args = {c->name}});
     images_check(folder, DRIVES);
@@ -61,7 +46,8 @@ Test(drives, repeat_every_event_when_they_work_at_once)
 
     for (int i = 0; i < 3; i++) {
         char *folder = folder_with_images(DRIVES, 2048, 1024);
-        char *machine = one_io_node(folder, "service = \"concurrent\";"), *path = format("%s/trace", folder);
+        char *machine = machine_file_one_node(folder, 3, DRIVES, "service = \"concurrent\";", "");
+        char *path = format("%s/trace", folder);
 
         guest_must_pass(&(struct ncube_run){.dim = "3",
                                             .machine = machine,

@@ -25,13 +25,20 @@ static const struct subject {
     const char *program, *mix;
     int least_dim; /* every other seed has a dimension more */
     int volumes;
-    const char *limit; /* of virtual time; then any end is as good as another, if it is always the same */
+    const char *service; /* of the one I/O node with all volumes; NULL: each volume has one */
+    const char *limit;   /* of virtual time; then any end is as good as another, if it is always the same */
 } subjects[] = {
-    {"guest/exact", "compute", 2, 0, NULL},    {"guest/exact", "poll", 2, 0, NULL},
-    {"guest/exact", "receive", 2, 0, NULL},    {"guest/exact", "signals", 2, 0, NULL},
-    {"guest/exact", "files", 2, 2, NULL},      {"guest/exact", "all", 2, 2, NULL},
-    {"guest/exact2", "compute", 1, 0, NULL},   {"guest/exact2", "all", 1, 1, NULL},
-    {"guest/exact_ends", "ends", 2, 0, "0.2"},
+    {"guest/exact", "compute", 2, 0, NULL, NULL},
+    {"guest/exact", "poll", 2, 0, NULL, NULL},
+    {"guest/exact", "receive", 2, 0, NULL, NULL},
+    {"guest/exact", "signals", 2, 0, NULL, NULL},
+    {"guest/exact", "files", 2, 2, NULL, NULL},
+    {"guest/exact", "all", 2, 2, NULL, NULL},
+    {"guest/exact2", "compute", 1, 0, NULL, NULL},
+    {"guest/exact2", "all", 1, 1, NULL, NULL},
+    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2"},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL},
+    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL},
 };
 
 static const struct way {
@@ -73,7 +80,9 @@ static void read_images(struct result *r, const char *folder)
 static struct result run(const struct subject *s, unsigned seed, const struct way *way, const char *images)
 {
     int dim = s->least_dim + (int)((seed + 1) % 2);
-    char *folder = folder_new(), *machine = machine_file(folder, dim, s->volumes, way->machine);
+    char *folder = folder_new();
+    char *machine = s->service ? machine_file_one_node(folder, dim, s->volumes, s->service, way->machine)
+                               : machine_file(folder, dim, s->volumes, way->machine);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
     struct ncube_run r = {

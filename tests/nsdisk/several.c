@@ -1,4 +1,5 @@
-/* See several.h. A client sends a burst of requests about its own file, and the next when all of it has been answered. */
+/* See several.h. A client sends a burst of requests about its own file, and the next when all of it has been answered.
+ * */
 #include "tests/nsdisk/several.h"
 
 #include <stdio.h>
@@ -61,8 +62,7 @@ static uint32_t below(uint32_t n)
     return random_next(&all.random) % n;
 }
 
-#define complain(...) \
-    (all.wrong[0] == '\0' ? (void)snprintf(all.wrong, sizeof all.wrong, __VA_ARGS__) : (void)0)
+#define complain(...) (all.wrong[0] == '\0' ? (void)snprintf(all.wrong, sizeof all.wrong, __VA_ARGS__) : (void)0)
 
 /* ---- Drives ---- */
 
@@ -123,7 +123,7 @@ static struct request *add(struct client *c, uint32_t type, struct file_request 
     size_t name_bytes = name ? strlen(name) : 0, data_bytes = data ? r.bytes : 0;
 
     r.seq = ++all.seq;
-    r.drive = (uint16_t)c->drive;
+    r.drive = (uint16_t)(type == N_FSTATNAME ? below(VOLUMES) : c->drive);
     r.sfid = c->sfid;
     r.name_bytes = (uint16_t)name_bytes;
     q->n = sizeof r + name_bytes + data_bytes;
@@ -153,6 +153,9 @@ static void add_write(struct client *c, uint64_t offset, uint32_t bytes)
 static void add_writes(struct client *c)
 {
     uint64_t offset = below(2) == 0 ? c->size : below(c->size + 1);
+
+    if (below(3) == 0) /* a request to another volume */
+        add(c, N_FSTATNAME, (struct file_request){0}, "/", NULL);
 
     for (uint32_t i = below(BURST - 1); i > 0; i--) {
         uint32_t bytes = below(8) == 0 ? PIECE_MOST * 2 : 1 + below(PIECE_MOST);

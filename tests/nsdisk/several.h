@@ -1,6 +1,6 @@
 /*
- * Several volumes behind one loop (nsdisk/serve/loop.h), and several clients with several requests under way: random, but
- * the same for a seed. Drives finish in random order, each drive's commands in theirs.
+ * Several volumes behind one loop (nsdisk/serve/loop.h), and several clients with several requests under way: random,
+ * but the same for a seed. Drives finish in random order, each drive's commands in theirs.
  */
 #ifndef TESTS_NSDISK_SEVERAL_H
 #define TESTS_NSDISK_SEVERAL_H
@@ -17,9 +17,9 @@ struct several_settings {
     uint32_t fail_per_mill; /* of writes that fail */
 };
 
-/* Runs until the shutdown. NULL, or what went wrong: a reply that is missing, out of its volume's order, of another size or
- * with other data than the client wrote, a request that never ends, a volume that e2fsck does not like. The text lasts
- * until the next call. */
+/* Runs until the shutdown. NULL, or what went wrong: a reply that is missing, out of its client's order, of another
+ * size or with other data than the client wrote, a request that never ends, a volume that e2fsck does not like. The
+ * text lasts until the next call. */
 const char *several_run(const struct several_settings *settings, struct loop_statistics *statistics);
 
 #endif

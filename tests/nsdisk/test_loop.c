@@ -18,7 +18,7 @@ static const struct several_case {
     {"writes that fail", {.steps = 60, .commands = 32, .io_bytes = IO_BYTES, .fail_per_mill = 20}},
 };
 
-Test(loop, answers_all_requests_each_volume_s_in_order)
+Test(loop, answers_all_requests_each_client_s_in_order)
 {
     struct loop_statistics s;
 
