@@ -9,6 +9,7 @@
 #   make check-debian   as root: the first two on a bare Debian 12 and 13 (RELEASES=trixie, DEBIAN_DIR=folder)
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
+#   make bench-cache  reads from the file server's data cache
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual-time table of README and docs/, measured and written there
 #   make bench    the figures of docs/performance.md, on this host

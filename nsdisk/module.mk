@@ -1,5 +1,6 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
 #
+#   make bench-cache    reads of 4 KB from the data cache in a second, on this host
 #   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 # The part of the mapping engine that views need
 NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c plan.c plan_move.c)
@@ -40,3 +41,12 @@ fuzz-nsdisk: $(B)/tests/nsdisk/fuzz
 # A short run of it is one of the tests.
 host-tests: $(B)/tests/nsdisk/fuzz
 SHELL_TESTS += tests/nsdisk/test_fuzz.sh
+
+# make bench-cache: how fast cached reads are answered on this host
+$(B)/tests/nsdisk/bench_data_cache: $(patsubst %.c,$(B)/obj/%.o,tests/nsdisk/bench_data_cache.c $(NSDISK_TEST))
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -o $@ $^
+.PHONY: bench-cache
+bench-cache:
+	$(SUBMAKE) $(B)/tests/nsdisk/bench_data_cache
+	@$(B)/tests/nsdisk/bench_data_cache

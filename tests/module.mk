@@ -35,6 +35,7 @@ $(B)/guest/nsdisk_ends.elf: $(NSDISK_ENDS) $(NSDISK_OBJS) $(PROGRAM_DEPS)
 	    $(NSDISK_ENDS) $(NSDISK_OBJS)
 
 MACHINE_TEST_LIBS_test_stats := -ljansson
+MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
 MACHINE_TEST_LIBS_test_ps := -ljansson
 

@@ -59,11 +59,19 @@ static uint64_t cache_bytes(const struct drive_cache *c)
     return ((uint64_t)c->kb << 10) + DRIVE_CACHE_BUFFERS * group;
 }
 
-/* Half of a node's memory: the rest is Vertex's, the metadata cache's and the requests'. */
+/* What is left for data caches: Vertex and its tables take less than a quarter, and nsdisk for its metadata, requests
+ * and replies less than 1.5 MB, and 256 KB for each drive beyond the fourth. tests/machine/test_caches.c takes all. */
+static uint64_t room_bytes(uint64_t ram_bytes, uint32_t drives)
+{
+    uint64_t taken = (1536u << 10) + (drives > 4 ? (drives - 4) * (256u << 10) : 0), most = ram_bytes / 4 * 3;
+
+    return most > taken ? most - taken : 0;
+}
+
 static bool check_memory(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
                          const struct drive_cache *c)
 {
-    uint64_t all = cache_bytes(c), most = l->config->topo.ram_bytes / 2;
+    uint64_t all = cache_bytes(c), most = room_bytes(l->config->topo.ram_bytes, io->ndrives + 1);
 
     for (uint32_t d = 0; d < io->ndrives; d++)
         all += cache_bytes(&io->drive[d].cache);
@@ -71,9 +79,9 @@ static bool check_memory(struct config_reader *l, const config_setting_t *drive,
         return true;
     return setting_fail(
         &l->r, config_setting_get_member(drive, "cache_kb"),
-        "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers; at most %u KB, half "
-        "of its memory",
-        c->kb, (unsigned)(all >> 10), (unsigned)(most >> 10));
+        "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers, but its %u MB of "
+        "memory have room for %u KB",
+        c->kb, (unsigned)(all >> 10), (unsigned)(l->config->topo.ram_bytes >> 20), (unsigned)(most >> 10));
 }
 
 bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,

@@ -309,9 +309,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 512; block = 32768;") ");")),
          "m.conf:3: a group of 8 blocks of 32768 bytes has 262144 bytes; at most 131072"},
         {"dim = 5; ram_mb = 4;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 4096;") ");")),
-         "m.conf:3: cache_kb = 4096: the data caches of this I/O node take 4288 KB with their buffers; at most 2048 "
-         "KB, "
-         "half of its memory"},
+         "m.conf:3: cache_kb = 4096: the data caches of this I/O node take 4288 KB with their buffers, but its 4 MB of "
+         "memory have room for 1536 KB"},
         /* drives */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a/b", "x") ");")),
          "m.conf:3: volume 'a/b': a name has only letters, digits, '_' and '-'"},

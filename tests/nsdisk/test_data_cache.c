@@ -142,7 +142,8 @@ static bool read_is_right(uint32_t part)
     uint32_t first = part;
 
     if (!bytes) {
-        for (uint32_t back = below(4); back > 0 && (first & (data_cache_group(d) - 1)) != 0 && defined[first - 1]; back--)
+        for (uint32_t back = below(4); back > 0 && (first & (data_cache_group(d) - 1)) != 0 && defined[first - 1];
+             back--)
             first--;
         if (data_cache_fetch(d, first, run_from(first, PARTS), part, &bytes) < 0)
             return false;
