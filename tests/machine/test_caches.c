@@ -76,8 +76,8 @@ Test(caches, leave_on_the_drive_what_a_machine_without_them_reads)
         char *cached = cached_machine(folder, "cached.conf", settings[i], "");
         char *plain = cached_machine(folder, "plain.conf", "", "");
 
-        guest_must_pass(&(struct ncube_run){
-            .machine = cached, .program = "guest/files", .args = {"leaves open", "//df00/"}});
+        guest_must_pass(
+            &(struct ncube_run){.machine = cached, .program = "guest/files", .args = {"leaves open", "//df00/"}});
         images_check(folder, 1);
         guest_must_pass(&(struct ncube_run){
             .machine = plain, .program = "guest/files", .args = {"finds what was left", "//df00/"}});

@@ -58,6 +58,7 @@ size_t __wrap_serve_request(struct server *s, uint32_t from, uint32_t tag, const
 
 static struct volume v;
 static uint64_t file;
+static const struct volume_cache *cache; /* takes its memory at the mount */
 
 static int32_t opens_a_new_file(void)
 {
@@ -141,6 +142,7 @@ static void begin(void)
     uint64_t sfid;
 
     volume_make(&v, 1024, 2048, "");
+    volume_set_cache(&v, cache);
     volume_mount(&v);
     cr_assert(v_mkdir(&v, "/d") == 0 && v_mkdir(&v, "/d/e") == 0 && v_mkdir(&v, "/d/empty") == 0);
     cr_assert(v_put(&v, "/d/old", "old", 3) == 3 && v_put(&v, "/d/e/f", "f", 1) == 1 && v_put(&v, "/open", "", 0) == 0);
@@ -175,11 +177,35 @@ static bool fail_one(const struct request *r, int k)
 
 Test(memory, that_runs_out_is_told_and_changes_nothing)
 {
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+    const size_t all = sizeof requests / sizeof *requests;
+
+    for (size_t i = 0; i < all * VOLUME_CACHES; i++) {
+        const struct request *r = &requests[i % all];
         int k = 0;
 
-        while (fail_one(&requests[i], k))
+        cache = &volume_caches[i / all];
+        while (fail_one(r, k))
             k++;
-        cr_expect_eq(k > 0, requests[i].allocates, "%s: %d allocations", requests[i].name, k);
+        cr_expect_eq(k > 0, r->allocates, "%s, data cache '%s': %d allocations", r->name, cache->name, k);
     }
+}
+
+Test(memory, that_a_data_cache_does_not_get_refuses_the_mount)
+{
+    int k = 1; /* the first is the server's own */
+
+    volume_make(&v, 1024, 2048, "");
+    volume_set_cache(&v, &volume_caches[1]);
+    for (failed = true; failed; k++) {
+        failed = false;
+        left = k;
+        serving = true;
+        int status = volume_try_mount(&v);
+        serving = false;
+        left = INT_MAX;
+        cr_expect_eq(status, failed ? -N_ENOMEM : 0, "allocation %d: status %d, %s", k, status, v.log);
+    }
+    cr_expect_gt(k, 12, "only %d allocations", k);
+    cr_assert_eq(volume_unmount(&v), 0);
+    volume_free(&v);
 }
