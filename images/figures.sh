@@ -72,6 +72,10 @@ measure() {
     run eight-1992 -d 1 -m "$work/preset.conf" "$build/guest/measure" "start-up of 1992" show
     run streams -d 4 "$build/guest/measure" streams show
     run net -d 5 "$build/examples/netmon"
+    for dim in 1 2 3 4 6 8; do
+        run "groups-$((1 << dim))" -d "$dim" "$build/guest/group_costs" 64
+    done
+    run groups-50 -d 6 "$build/guest/group_costs" 64 50
     "$here/demo.sh" "$build" >"$work/demo"
     if command -v gnuplot >/dev/null; then
         "$here/study.sh" "$build" >"$work/study.log"
@@ -167,6 +171,29 @@ block_streams() {
         /of the channel/ { printf " %.1f %% |\n", $(NF - 1) }
         /from four neighbours/ { printf "| from four neighbours at once | %.2f |", $(NF - 1) }
         /of four channels/ { printf " %.1f %% |\n", $(NF - 1) }' "$work/streams"
+}
+
+# The bounds: log2 n messages of 8 bytes one after the other; n - 1 parts of 64 bytes by one channel.
+block_groups() {
+    local eight
+
+    eight=$(awk '/between neighbours/ { print $(NF - 1) }' "$work/eight")
+    echo "| nodes | log2 n messages, us | barrier | broadcast, 8 B | all-reduce, 8 B |" \
+        "n - 1 parts by one channel, us | gather, 64 B each | scatter, 64 B each | exchange, 64 B each |" \
+        "broadcast, 1 MB: of the channel |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for nodes in 2 4 8 16 50 64 256; do
+        awk -v nodes=$nodes -v eight="$eight" '
+            { us[$1] = substr($3, 4) }
+            function show(name) { return name in us ? sprintf("%.0f", us[name]) : "-" }
+            END {
+                for (steps = 0; 2 ^ steps < nodes; steps++);
+                printf "| %d | %.0f | %s | %s | %s | %.0f | %s | %s | %s | %s |\n", nodes, steps * eight / 20,
+                    show("barrier"), show("broadcast"), show("all-reduce"), (nodes - 1) * 64 * 9 / 20,
+                    show("gather"), show("scatter"), show("exchange"),
+                    "megabyte" in us ? sprintf("%.1f %%", 100 * 1048576 * 9 / 20 / us["megabyte"]) : "-"
+            }' "$work/groups-$nodes"
+    done
 }
 
 block_study() {

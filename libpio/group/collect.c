@@ -20,7 +20,7 @@ void collect_all(struct group *g, int context)
                         .context = context,
                         .procid = self.proc,
                         .is_subcube = true,
-                        .is_everyone = true};
+                        .has_broadcast = self.broadcasts != 0};
 }
 
 /* ---- Places ---- */
@@ -127,27 +127,10 @@ int collect_all_reduce(struct group *g, const struct collect_reduction *x, int t
 
 /* ---- Barrier ---- */
 
-/* After the step of a bit, a member knows of all whose places differ from its own in this and lower bits. */
-static int meet_by_dimensions(struct group *g, int type)
-{
-    for (int bit = 1; bit < g->size; bit <<= 1) {
-        char none;
-        int result = collect_give(g, g->place ^ bit, &none, 0, type);
-
-        if (result >= 0)
-            result = collect_take(g, g->place ^ bit, &none, 0, type);
-        if (result < 0)
-            return result;
-    }
-    return 0;
-}
-
 int collect_barrier(struct group *g, int type)
 {
     char own, other;
 
-    if (collect_is_cube(g))
-        return meet_by_dimensions(g, type);
     return collect_all_reduce(g, &(struct collect_reduction){&own, &other, 0, 1, NULL}, type);
 }
 
@@ -170,7 +153,7 @@ int collect_broadcast(struct group *g, void *buf, int bytes, int root, int type)
 {
     if (g->size == 1)
         return 0;
-    if (g->is_everyone)
+    if (g->has_broadcast)
         return stream_by_hardware(g, buf, bytes, root, type);
     if (bytes > STREAM_LEAST_BYTES)
         return stream_in_pieces(g, buf, bytes, root, type);

@@ -29,7 +29,8 @@ struct group {
     int *process;  /* [size], at each rank */
     int *rank_at;  /* [size], at each place */
     int *place_of; /* [size], of each rank */
-    int is_subcube, is_everyone;
+    int is_subcube;
+    int has_broadcast; /* all nodes, and the network can broadcast to them */
 };
 
 /* What a reduction does with two elements, and what these are. A sum of ints that is too large has the low 32 bits of
@@ -78,7 +79,8 @@ int group_all_reduce(struct group *g, void *elements, int n, enum group_element 
 /*
  * Collect parts at the root, and share them out. bytes[r] is the length of rank r's part; the list is the same on all
  * members. At the root, `all` has the parts one after the other in the order of ranks; elsewhere it is not used.
- * Return 0. Errors: EINVAL: a negative length, more than 2^31 - 1 bytes in all, or a bad root; ENOMEM.
+ * Return 0. Errors: EINVAL: a negative length, more than 2^31 - 1 bytes in all, or a bad root; EPROTO, EMSGSIZE: the
+ * members' lists differ; ENOMEM.
  */
 int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root);
 int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root);
@@ -86,8 +88,8 @@ int group_scatter(struct group *g, const void *all, void *part, const int *bytes
 /*
  * All to all: sends to_bytes[r] bytes to each rank r, and receives from_bytes[r] from it. The parts lie one after the
  * other in the order of ranks, in `to` and in `from`.
- * Returns 0. Errors: EINVAL: a negative length or more than 2^31 - 1 bytes in all; EPROTO: a part has another length
- * than from_bytes tells.
+ * Returns 0. Errors: EINVAL: a negative length or more than 2^31 - 1 bytes in all; EPROTO: a part is shorter
+ * than from_bytes tells; EMSGSIZE: it is longer; ENOMEM.
  */
 int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes);
 

@@ -102,7 +102,7 @@ static int find_self(struct group *g, int nodes)
     return g->rank < 0 ? -N_ESRCH : 0;
 }
 
-static int take_list(struct group *g, const int *member, int size)
+static int take_list(struct group *g, const int *member, int size, int has_broadcast)
 {
     int nodes = ncubesize(), error;
 
@@ -119,7 +119,7 @@ static int take_list(struct group *g, const int *member, int size)
         error = find_self(g, nodes);
         if (!error)
             error = place_all(g, order);
-        g->is_everyone = !error && g->is_subcube && size == nodes;
+        g->has_broadcast = !error && g->is_subcube && size == nodes && has_broadcast;
     } else {
         error = -N_ENOMEM;
     }
@@ -169,8 +169,10 @@ int group_make(struct group *g, const int *member, int size)
 
     collect_all(g, CONTEXT_GROUP);
     if (member) {
+        int has_broadcast = g->has_broadcast;
+
         *g = (struct group){.context = CONTEXT_GROUP};
-        error = take_list(g, member, size);
+        error = take_list(g, member, size, has_broadcast);
     }
     if (!error)
         error = agree(g);

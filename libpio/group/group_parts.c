@@ -25,7 +25,9 @@ struct parts {
     const int *bytes;
     int root; /* a place */
     int type;
-    char *all; /* at the root: all parts, in the order of ranks */
+    char *all;   /* at the root: all parts, in the order of ranks */
+    int *offset; /* [size], of each rank's part there */
+    int *start;  /* [size + 1], of each position's part, if they lie in the order of positions */
 };
 
 /* All parts together; -1: a length is negative, or they are too many. */
@@ -46,23 +48,17 @@ static int rank_of_position(const struct group *g, const struct parts *x, int po
     return collect_rank(g, collect_place_at(g, position, x->root));
 }
 
-/* The bytes of the positions first .. end - 1. */
-static int span(const struct group *g, const struct parts *x, int first, int end)
+/* Where each rank's part begins among all, in `offset`. */
+static void lay_out(const struct group *g, const int *bytes, int *offset)
 {
-    int sum = 0;
-
-    for (int position = first; position < end; position++)
-        sum += x->bytes[rank_of_position(g, x, position)];
-    return sum;
+    for (int r = 0, sum = 0; r < g->size; sum += bytes[r++])
+        offset[r] = sum;
 }
 
-static int offset_of(const int *bytes, int rank)
+/* The bytes of the positions first .. end - 1. */
+static int span(const struct parts *x, int first, int end)
 {
-    int sum = 0;
-
-    for (int r = 0; r < rank; r++)
-        sum += bytes[r];
-    return sum;
+    return x->start[end] - x->start[first];
 }
 
 /* Copies the parts of all positions between `by_position` and `all`. */
@@ -70,7 +66,7 @@ static void reorder(const struct group *g, const struct parts *x, char *by_posit
 {
     for (int position = 0; position < g->size; position++) {
         int rank = rank_of_position(g, x, position);
-        char *part = x->all + offset_of(x->bytes, rank);
+        char *part = x->all + x->offset[rank];
 
         memcpy(to_all ? part : by_position, to_all ? by_position : part, (size_t)x->bytes[rank]);
         by_position += x->bytes[rank];
@@ -98,12 +94,12 @@ static int gather_below(struct group *g, const struct parts *x, char *room, int 
     for (int distance = 1; result >= 0 && position + distance < end; distance <<= 1) {
         int child = position + distance, child_end = child + collect_subtree(g, child);
 
-        result = take_exactly(g, collect_place_at(g, child, x->root), room + span(g, x, position, child),
-                              span(g, x, child, child_end), type);
+        result = take_exactly(g, collect_place_at(g, child, x->root), room + span(x, position, child),
+                              span(x, child, child_end), type);
     }
     if (result >= 0 && position > 0)
-        result = collect_give(g, collect_place_at(g, collect_parent(position), x->root), room,
-                              span(g, x, position, end), type);
+        result =
+            collect_give(g, collect_place_at(g, collect_parent(position), x->root), room, span(x, position, end), type);
     return result < 0 ? result : 0;
 }
 
@@ -112,15 +108,15 @@ static int scatter_below(struct group *g, const struct parts *x, char *room, int
     int result = 0, distance = 1, type = x->type;
 
     if (position > 0)
-        result = take_exactly(g, collect_place_at(g, collect_parent(position), x->root), room,
-                              span(g, x, position, end), type);
+        result =
+            take_exactly(g, collect_place_at(g, collect_parent(position), x->root), room, span(x, position, end), type);
     while (position + distance < end)
         distance <<= 1;
     while (result >= 0 && (distance /= 2) > 0) {
         int child = position + distance, child_end = child + collect_subtree(g, child);
 
-        result = collect_give(g, collect_place_at(g, child, x->root), room + span(g, x, position, child),
-                              span(g, x, child, child_end), type);
+        result = collect_give(g, collect_place_at(g, child, x->root), room + span(x, position, child),
+                              span(x, child, child_end), type);
     }
     return result < 0 ? result : 0;
 }
@@ -128,7 +124,7 @@ static int scatter_below(struct group *g, const struct parts *x, char *room, int
 static int gather_by_tree(struct group *g, const struct parts *x, const void *part)
 {
     int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
-    char *room = malloc((size_t)span(g, x, position, end) + 1);
+    char *room = malloc((size_t)span(x, position, end) + 1);
 
     if (!room)
         return trap_note(-N_ENOMEM);
@@ -143,7 +139,7 @@ static int gather_by_tree(struct group *g, const struct parts *x, const void *pa
 static int scatter_by_tree(struct group *g, const struct parts *x, void *part)
 {
     int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
-    char *room = malloc((size_t)span(g, x, position, end) + 1);
+    char *room = malloc((size_t)span(x, position, end) + 1);
 
     if (!room)
         return trap_note(-N_ENOMEM);
@@ -164,11 +160,11 @@ static int gather_directly(struct group *g, const struct parts *x, const void *p
 
     if (g->place != x->root)
         return collect_give(g, x->root, part, x->bytes[g->rank], x->type);
-    memcpy(x->all + offset_of(x->bytes, g->rank), part, (size_t)x->bytes[g->rank]);
+    memcpy(x->all + x->offset[g->rank], part, (size_t)x->bytes[g->rank]);
     for (int position = 1; result >= 0 && position < g->size; position++) {
         int rank = rank_of_position(g, x, position);
 
-        result = take_exactly(g, collect_place(g, rank), x->all + offset_of(x->bytes, rank), x->bytes[rank], x->type);
+        result = take_exactly(g, collect_place(g, rank), x->all + x->offset[rank], x->bytes[rank], x->type);
     }
     return result;
 }
@@ -182,56 +178,96 @@ static int scatter_directly(struct group *g, const struct parts *x, void *part)
     for (int position = 1; result >= 0 && position < g->size; position++) {
         int rank = rank_of_position(g, x, position);
 
-        result = collect_give(g, collect_place(g, rank), x->all + offset_of(x->bytes, rank), x->bytes[rank], x->type);
+        result = collect_give(g, collect_place(g, rank), x->all + x->offset[rank], x->bytes[rank], x->type);
     }
-    memcpy(part, x->all + offset_of(x->bytes, g->rank), (size_t)x->bytes[g->rank]);
+    memcpy(part, x->all + x->offset[g->rank], (size_t)x->bytes[g->rank]);
     return result;
 }
 
 /* ---- The calls ---- */
 
-static bool has_short_parts(const struct group *g, int64_t sum)
+/* Checks the arguments and makes the lists of *x, which the caller frees: x->offset. */
+static int prepare(struct group *g, struct parts *x, int root)
 {
-    return sum <= (int64_t)g->size * DIRECT_BYTES;
+    if (root < 0 || root >= g->size || total(g, x->bytes) < 0)
+        return trap_note(-N_EINVAL);
+    x->root = collect_place(g, root);
+    x->offset = malloc((size_t)(2 * g->size + 1) * sizeof(int));
+    if (!x->offset)
+        return trap_note(-N_ENOMEM);
+    lay_out(g, x->bytes, x->offset);
+    x->start = x->offset + g->size;
+    x->start[0] = 0;
+    for (int position = 0; position < g->size; position++)
+        x->start[position + 1] = x->start[position] + x->bytes[rank_of_position(g, x, position)];
+    return 0;
+}
+
+static bool has_short_parts(const struct group *g, const struct parts *x)
+{
+    return x->start[g->size] <= (int64_t)g->size * DIRECT_BYTES;
 }
 
 int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root)
 {
-    int64_t sum = total(g, bytes);
+    struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_gather), .all = all};
+    int result = prepare(g, &x, root);
 
-    if (sum < 0 || root < 0 || root >= g->size)
-        return trap_note(-N_EINVAL);
-    const struct parts x = {bytes, collect_place(g, root), GROUP_TYPE(group_gather), all};
-    return has_short_parts(g, sum) ? gather_by_tree(g, &x, part) : gather_directly(g, &x, part);
+    if (result >= 0)
+        result = has_short_parts(g, &x) ? gather_by_tree(g, &x, part) : gather_directly(g, &x, part);
+    free(x.offset);
+    return result;
 }
 
 int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
 {
-    int64_t sum = total(g, bytes);
+    struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_scatter), .all = (char *)all};
+    int result = prepare(g, &x, root);
 
-    if (sum < 0 || root < 0 || root >= g->size)
-        return trap_note(-N_EINVAL);
-    const struct parts x = {bytes, collect_place(g, root), GROUP_TYPE(group_scatter), (char *)all};
-    return has_short_parts(g, sum) ? scatter_by_tree(g, &x, part) : scatter_directly(g, &x, part);
+    if (result >= 0)
+        result = has_short_parts(g, &x) ? scatter_by_tree(g, &x, part) : scatter_directly(g, &x, part);
+    free(x.offset);
+    return result;
+}
+
+/* ---- Exchange ---- */
+
+struct exchange {
+    const char *to;
+    char *from;
+    const int *to_bytes, *from_bytes;
+    int *to_offset, *from_offset;
+};
+
+static int exchange_step(struct group *g, const struct exchange *x, int k)
+{
+    bool cube = collect_is_cube(g);
+    int dest = cube ? g->place ^ k : (g->place + k) % g->size;
+    int src = cube ? dest : (g->place - k + g->size) % g->size;
+    int dest_rank = collect_rank(g, dest), src_rank = collect_rank(g, src), type = GROUP_TYPE(group_exchange);
+    int result = collect_give(g, dest, x->to + x->to_offset[dest_rank], x->to_bytes[dest_rank], type);
+
+    if (result < 0)
+        return result;
+    return take_exactly(g, src, x->from + x->from_offset[src_rank], x->from_bytes[src_rank], type);
 }
 
 int group_exchange(struct group *g, const void *to, const int *to_bytes, void *from, const int *from_bytes)
 {
-    int own = g->rank, type = GROUP_TYPE(group_exchange), result = 0;
+    struct exchange x = {.to = to, .from = from, .to_bytes = to_bytes, .from_bytes = from_bytes};
+    int own = g->rank, result = 0;
 
     if (g->size < 1 || total(g, to_bytes) < 0 || total(g, from_bytes) < 0 || to_bytes[own] != from_bytes[own])
         return trap_note(-N_EINVAL);
-    memcpy((char *)from + offset_of(from_bytes, own), (const char *)to + offset_of(to_bytes, own),
-           (size_t)to_bytes[own]);
-    for (int k = 1; result >= 0 && k < g->size; k++) {
-        bool cube = collect_is_cube(g);
-        int dest = cube ? g->place ^ k : (g->place + k) % g->size;
-        int src = cube ? dest : (g->place - k + g->size) % g->size;
-        int dest_rank = collect_rank(g, dest), src_rank = collect_rank(g, src);
-
-        result = collect_give(g, dest, (const char *)to + offset_of(to_bytes, dest_rank), to_bytes[dest_rank], type);
-        if (result >= 0)
-            result = take_exactly(g, src, (char *)from + offset_of(from_bytes, src_rank), from_bytes[src_rank], type);
-    }
+    x.to_offset = malloc(2 * (size_t)g->size * sizeof(int));
+    if (!x.to_offset)
+        return trap_note(-N_ENOMEM);
+    x.from_offset = x.to_offset + g->size;
+    lay_out(g, to_bytes, x.to_offset);
+    lay_out(g, from_bytes, x.from_offset);
+    memcpy(x.from + x.from_offset[own], x.to + x.to_offset[own], (size_t)to_bytes[own]);
+    for (int k = 1; result >= 0 && k < g->size; k++)
+        result = exchange_step(g, &x, k);
+    free(x.to_offset);
     return result;
 }

@@ -26,22 +26,18 @@ static int piece_bytes(int at, int bytes, int piece)
     return bytes - at < piece ? bytes - at : piece;
 }
 
-/* The root receives its own messages, too. It is one piece ahead of that, so that a piece is copied while the one
- * before it travels, and at most two take memory. */
 int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type)
 {
-    bool is_root = g->place == root;
-    int sent = 0, result = 0;
+    int all = N_PROCESS(N_DEST_ALL, g->procid), result = 0, at = 0;
 
-    for (int at = 0; result >= 0 && (at == 0 || at < bytes); at += HARDWARE_PIECE) {
-        for (; is_root && result >= 0 && (sent == 0 || (sent <= at + HARDWARE_PIECE && sent < bytes));
-             sent += HARDWARE_PIECE) {
-            result = (int)trap_cwrite((char *)buf + sent, piece_bytes(sent, bytes, HARDWARE_PIECE),
-                                      N_PROCESS(N_DEST_ALL, g->procid), type, g->context);
-        }
-        if (result >= 0)
-            result = collect_take(g, root, (char *)buf + at, piece_bytes(at, bytes, HARDWARE_PIECE), type);
-    }
+    do { /* an empty message, too */
+        char *piece = (char *)buf + at;
+        int length = piece_bytes(at, bytes, HARDWARE_PIECE);
+
+        result = g->place == root ? (int)trap_cwrite(piece, length, all, type, g->context)
+                                  : collect_take(g, root, piece, length, type);
+        at += HARDWARE_PIECE;
+    } while (result >= 0 && at < bytes);
     return result < 0 ? result : 0;
 }
 

@@ -47,7 +47,7 @@ static const struct end {
 } ends[] = {
     {"one has ended", "2", "", 125, "node 2 waits in isumn for node 3\n"},
     {"another call", "2", "", 125, "waits in isumn for node 0\n"},
-    {"one in nsync", "2", "", 125, "each waits in nsync of type 64769 for node 1\n"},
+    {"one in nsync", "2", "", 125, "waits in nsync of type 64769 for node 1\n"},
     {"lost", "2", "{ node = 3; from_us = 200000; }", 123, "node 3 has been dead since 0.200000 s"},
     {"lost", "2", "{ node = 3; from_us = 200000; until_us = 400000; }", 125,
      "  node 3 was dead from 0.200000 s to 0.400000 s\n"},

@@ -1,7 +1,9 @@
 /* Groups (libpio/group): what their operations give on sets of any size and order, and what is said when a member does
  * not come. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/machine/command.h"
 
@@ -63,6 +65,49 @@ Test(groups, of_different_lists_are_refused)
 {
     must_pass_on(PROGRAM, "2", "lists differ");
 }
+
+/* ---- Costs ---- */
+
+static double cost(const struct outcome *o, const char *name)
+{
+    double us = -1;
+
+    for (const char *line = o->out; line && us < 0; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            sscanf(line + strlen(name), " n=%*d us=%lf", &us);
+    cr_assert(us > 0, "no cost of %s in: %s", name, o->out);
+    return us;
+}
+
+/* A channel carries 1 MB in 9 cycles a byte: 471.9 ms. */
+static const struct costs {
+    const char *what, *dim, *size;
+    double all_reduce_us;
+} costs[] = {
+    {"all nodes of a cube", "6", NULL, 6 * 120},
+    {"half a cube", "5", "16", 4 * 180},
+    {"no subcube", "4", "12", 4 * 200},
+};
+
+ParameterizedTestParameters(groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time)
+{
+    return TABLE_ROWS(costs);
+}
+
+ParameterizedTest(size_t *row, groups, reduce_eight_bytes_and_broadcast_a_megabyte_in_time)
+{
+    const struct costs *c = &costs[*row];
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = c->dim, .program = "guest/group_costs", .args = {"64", c->size}});
+
+    outcome_expect(&o, c->what, 0, NULL, "");
+    cr_expect_leq(cost(&o, "all-reduce"), c->all_reduce_us, "%s: all-reduce in %.1f us", c->what,
+                  cost(&o, "all-reduce"));
+    cr_expect_leq(cost(&o, "megabyte"), 471900 / 0.8, "%s: 1 MB in %.1f us", c->what, cost(&o, "megabyte"));
+    outcome_free(&o);
+}
+
+/* ---- Who is missing ---- */
 
 /* What one of several members leaves undone. */
 static const struct end {

@@ -79,7 +79,8 @@
     X(fsetattr, 56)     /* ufid struct file_attr *              0                                        */ \
     X(itimer, 57)       /* struct abi_itimer *, its old one *   0; either may be 0                       */ \
     X(sync, 58)         /*                                      0; every volume has written back         */ \
-    X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context        */ \
+    X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context, where */ \
+                        /*                                      N_DEST_ALL leaves out the sender         */ \
     X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */ \
     X(disk_start, 61)   /* drive write? sector buf sectors      number of a command, which is now under  */ \
                         /*                                      way; -EAGAIN if DISK_COMMANDS_MAX are    */ \
@@ -98,8 +99,9 @@ enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
 struct abi_whoami {
     int32_t node; /* logical */
     int32_t proc;
-    int32_t host; /* usable as a destination */
-    int32_t dim;  /* of the subcube */
+    int32_t host;       /* usable as a destination */
+    int32_t dim;        /* of the subcube */
+    int32_t broadcasts; /* 1: the network can broadcast to it (machine.h) */
 };
 
 /* SIGALRM arrives at at_cycles, then every interval_cycles. */

@@ -97,11 +97,15 @@ static int earlier_failure(struct proc *p, int32_t dest)
     return lost_tell(p, NODE_OF(dest) == N_DEST_ALL ? LOST_TO_ANY : address_of(p, NODE_OF(dest)));
 }
 
+/* In a library's context, to all others: the sender has what it sends. */
 static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 {
     if (p->dim > 0)
         msg_send_others(m, p->base, p->dim, tag);
-    msg_post(m, MAILBOX->node, tag);
+    if (TAG_CONTEXT(tag) >= CONTEXT_SYNC)
+        msg_release(m);
+    else
+        msg_post(m, MAILBOX->node, tag);
 }
 
 /* Takes the message over. The type is a full one. */

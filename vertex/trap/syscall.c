@@ -41,7 +41,11 @@ int64_t sys_exit(struct proc *p, const uint64_t *arg)
 
 int64_t sys_whoami(struct proc *p, const uint64_t *arg)
 {
-    struct abi_whoami who = {.node = p->logical, .proc = p->procid, .host = NODE_HOST, .dim = p->dim};
+    struct abi_whoami who = {.node = p->logical,
+                             .proc = p->procid,
+                             .host = NODE_HOST,
+                             .dim = p->dim,
+                             .broadcasts = (int32_t)MAILBOX->broadcasts};
 
     return vm_copy_out(&p->vm, arg[0], &who, sizeof who);
 }
