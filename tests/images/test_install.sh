@@ -88,8 +88,8 @@ for page in man1/ncube.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n man
     check "$page" test -s "$prefix/share/man/$page"
 done
 same "another name of a page" ".so man3n/nread.3n" "$(cat "$prefix/share/man/man3n/ntest.3n")"
-for header in "$build"/include/pio.h "$build"/include/n*.h; do # each call has a page
-    for call in $(sed -nE 's/^[a-z].*[ *]((pio|n|read|write|io|i)[a-z_]+)\(.*\);.*/\1/p' "$header"); do
+for header in "$build"/include/pio.h "$build"/include/group.h "$build"/include/n*.h; do # each call has a page
+    for call in $(sed -nE 's/^[a-z].*[ *]((pio|group|n|read|write|io|i)[a-z_]+)\(.*\);.*/\1/p' "$header"); do
         check "a page for $call of ${header##*/}" test -s "$prefix/share/man/man3n/$call.3n"
     done
 done
