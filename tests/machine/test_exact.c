@@ -36,6 +36,7 @@ static const struct subject {
     {"guest/exact", "all", 2, 2, NULL, NULL},
     {"guest/exact2", "compute", 1, 0, NULL, NULL},
     {"guest/exact2", "all", 1, 1, NULL, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL},
     {"guest/exact_ends", "ends", 2, 0, NULL, "0.2"},
     {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL},
     {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL},
