@@ -161,10 +161,6 @@ static int64_t invoke_sync_all(struct server *s, struct call *c)
 
 /* ---- Views ---- */
 
-/* Apart from the way of a plain read or write, which has the instructions it had before there were views: the times of
- * in-order service depend on each. */
-#define APART __attribute__((noinline, cold))
-
 static struct view *view_of(const struct call *c)
 {
     const struct view_set *set = c->file->views;
@@ -173,21 +169,26 @@ static struct view *view_of(const struct call *c)
 }
 
 /* The sieve of a drive is there since its first view was made. */
-static APART int64_t read_view(struct server *s, struct call *c, uint32_t bytes)
+static int64_t read_view(struct server *s, struct call *c)
 {
     const struct view *view = view_of(c);
+    size_t bytes = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
 
+    if (!c->file->readable)
+        return -N_EBADF;
     if (!view)
         return -N_EINVAL;
-    int64_t n = view_read(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->payload, bytes);
+    int64_t n = view_read(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
     c->payload_bytes = n > 0 ? (size_t)n : 0;
     return n;
 }
 
-static APART int64_t write_view(struct server *s, struct call *c)
+static int64_t write_view(struct server *s, struct call *c)
 {
     const struct view *view = view_of(c);
 
+    if (!c->file->writable)
+        return -N_EBADF;
     if (!view || c->r.flags & N_O_APPEND)
         return -N_EINVAL;
     return view_write(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->data, c->r.bytes);
@@ -229,6 +230,22 @@ static int64_t invoke_view(struct server *s, struct call *c)
     return 0;
 }
 
+/* Requests that name a view. Apart from the way of the others, which has as many instructions as before there were views:
+ * the times of in-order service depend on each. */
+static __attribute__((noinline, cold)) int64_t invoke_by_view(struct server *s, struct call *c, uint32_t type)
+{
+    switch (type) {
+    case N_FVIEW:
+        return invoke_view(s, c);
+    case N_FREAD:
+        return read_view(s, c);
+    case N_FWRITE:
+        return write_view(s, c);
+    default:
+        return -N_EPROTO;
+    }
+}
+
 /* ---- Open files ---- */
 
 static int64_t invoke_read(struct server *s, struct call *c)
@@ -239,10 +256,8 @@ static int64_t invoke_read(struct server *s, struct call *c)
         return -N_EBADF;
     if (ext2_is_dir(c->file->inode))
         return -N_EISDIR;
-    if (c->r.view != 0)
-        return read_view(s, c, (uint32_t)bytes);
     int64_t n = ext2_read(c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
-    c->payload_bytes = (size_t)n; /* of no account if n is an error */
+    c->payload_bytes = n > 0 ? (size_t)n : 0;
     return n;
 }
 
@@ -254,14 +269,10 @@ static int64_t invoke_write(struct server *s, struct call *c)
     uint64_t offset = appends ? inode->size_bytes : c->r.offset;
     if (!c->file->writable)
         return -N_EBADF;
-    if (c->r.view != 0)
-        return write_view(s, c);
     int64_t n = ext2_write(inode, offset, c->data, c->r.bytes);
-    if (n >= 0 && appends) {
-        struct file_appended appended = {offset + (uint64_t)n};
-
+    struct file_appended appended = {offset + (uint64_t)n};
+    if (n >= 0 && appends)
         reply_payload(c, &appended, sizeof appended);
-    }
     return n;
 }
 
@@ -528,24 +539,28 @@ static ALWAYS int decode_parts(struct call *c, uint32_t parts, const uint8_t *re
 }
 
 /* Finds the volume, and the open file. */
+static ALWAYS int decode_volume(struct server *s, struct call *c, uint32_t drive)
+{
+    c->fs = s->volume[drive];
+    if (!c->fs)
+        return s->dead[drive] ? -N_EIO : -N_ENODEV;
+    return 0;
+}
+
+/* 1: by a view of it. */
 static ALWAYS int decode_target(struct server *s, struct call *c, uint32_t parts)
 {
-    uint32_t drive = c->r.drive;
-
     if (parts & PART_FILE) {
         int error = open_table_find(&s->opens, c->client, c->r.sfid, &c->file);
 
         if (error < 0)
             return error;
-        drive = c->file->drive;
+        if (c->r.view != 0)
+            return 1;
+        return decode_volume(s, c, c->file->drive);
     }
-    if (parts & (PART_FILE | PART_DRIVE)) {
-        if (drive >= SERVE_DRIVES)
-            return -N_ENODEV;
-        c->fs = s->volume[drive];
-        if (!c->fs)
-            return s->dead[drive] ? -N_EIO : -N_ENODEV;
-    }
+    if (parts & PART_DRIVE)
+        return c->r.drive >= SERVE_DRIVES ? -N_ENODEV : decode_volume(s, c, c->r.drive);
     return 0;
 }
 
@@ -560,6 +575,8 @@ static int64_t serve_call(struct server *s, struct call *c, uint32_t tag, const 
     int error = decode_parts(c, parts, request, n);
     if (error == 0)
         error = decode_target(s, c, parts);
+    if (error > 0)
+        return invoke_by_view(s, c, TAG_TYPE(tag));
     return error < 0 ? error : operation[TAG_TYPE(tag) - N_FOPEN](s, c);
 }
 
