@@ -104,7 +104,7 @@ figures:
 	@images/figures.sh $(B)
 
 # make torture: 100,000 messages on 32 nodes; the same with parity errors, and with more of them and shorter messages
-# (docs/network.md says why). make fuzz-calls: 1,000,000 calls of the kernel on 8
+# (docs/network.md says why); random groups with parity errors. make fuzz-calls: 1,000,000 calls of the kernel on 8
 SEED ?= 1
 TORTURE_ROUNDS ?= 625
 .PHONY: torture fuzz-calls
@@ -116,6 +116,8 @@ torture:
 	$(B)/bin/ncube run -d 5 $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED)
 	$(B)/bin/ncube run -d 5 -m $(B)/torture/noise1.conf $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED)
 	$(B)/bin/ncube run -d 5 -m $(B)/torture/noise5.conf $(B)/guest/torture $(TORTURE_ROUNDS) $(SEED) 5 14
+	for seed in 1 2 3 4 5; do \
+	    $(B)/bin/ncube run -d 5 -m $(B)/torture/noise5.conf $(B)/guest/exact_groups groups $$seed >/dev/null || exit; done
 fuzz-calls:
 	$(SUBMAKE) all
 	@$(B)/bin/ncube run -d 3 $(B)/guest/calls 125000 $(SEED) 2>&1 | \
