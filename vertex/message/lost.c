@@ -37,7 +37,7 @@ static struct lost *find_or_add(struct proc *p, uint32_t node, uint32_t tag)
     if (!*end)
         return NULL;
     **end = (struct lost){.node = node, .tag = tag};
-    p->has_lost = p->long_way = true;
+    p->long_way = true;
     return *end;
 }
 
@@ -98,7 +98,7 @@ static void note_message(struct proc *p, const struct message *m, const struct n
     struct lost *l = find_or_add(p, cause->node, tag);
     if (!l) {
         p->lost_status = error_of(cause);
-        p->has_lost = p->long_way = true;
+        p->long_way = true;
         return;
     }
     l->status = l->status ? l->status : error_of(cause);
@@ -142,8 +142,7 @@ int lost_tell(struct proc *p, uint32_t node)
         else
             remove(link);
     }
-    p->has_lost = p->lost != NULL;
-    p->long_way = p->has_lost || charge_is_due();
+    p->long_way = p->lost || charge_is_due();
     return status;
 }
 

@@ -21,29 +21,25 @@ static struct msg_queue early;
 
 /* ---- To the process that waits ---- */
 
-/* The process that waits in nread for the message that has come, or whose header has; or NULL. */
+/* The process that waits in nread for the message that has come, or whose header has; or NULL. A program's pattern
+ * matches no message for the kernel. */
 static struct proc *find_reader(const struct ncu_cause *cause)
 {
     struct proc *p = proc_find(TAG_TO(cause->tag));
 
-    if (!p || p->reader.state != READER_OPEN || p->reader.landing || cause->bytes > p->reader.bytes ||
-        N_IS_FOR_KERNEL(TAG_TYPE(cause->tag)) || !pattern_fits(&p->reader.pattern, cause->node, cause->tag))
+    if (!p || p->reader.state != READER_OPEN || cause->bytes > p->reader.bytes ||
+        !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
+        (p->builtin && N_IS_FOR_KERNEL(TAG_TYPE(cause->tag))))
         return NULL;
     return p;
 }
 
-/* Types for the kernel fit only what the built-in program waits for. The pattern has the reader's own procid, too. */
+/* The pattern has the reader's own procid, too. */
 int64_t mail_short_bytes(const struct proc *p)
 {
     uint64_t most = p->reader.bytes < VM_SHORT_BYTES ? p->reader.bytes : VM_SHORT_BYTES;
 
-    return !p->builtin && !charge_is_due() && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
-}
-
-void mail_close(struct proc *p)
-{
-    p->reader.state = READER_CLOSED;
-    p->reader.short_bytes = -1;
+    return !p->builtin && !p->long_way && vm_is_short_here(&p->vm, p->reader.va, most) ? (int64_t)most : -1;
 }
 
 static void note_taken(struct proc *p, uint64_t start_cycles, uint64_t done_cycles, uint64_t bytes)
@@ -55,7 +51,7 @@ static void note_taken(struct proc *p, uint64_t start_cycles, uint64_t done_cycl
 
 static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t bytes)
 {
-    mail_close(p);
+    mail_set_reader(p, READER_CLOSED);
     p->reader.bytes = bytes;
     p->reader.pattern.node = node;
     p->reader.tag = tag;
@@ -66,13 +62,13 @@ void mail_interrupt(struct proc *p, int64_t result)
 {
     if (p->reader.state != READER_OPEN || p->reader.landing)
         return;
-    mail_close(p);
+    mail_set_reader(p, READER_CLOSED);
     p->reader.bytes = result;
     sched_wake(p);
 }
 
-/* It has been copied from the standard buffer. */
-static INLINE void take_done(struct proc *p, const struct ncu_cause *cause)
+/* The message has been copied from the standard buffer. */
+static INLINE void copied(struct proc *p, const struct ncu_cause *cause)
 {
     msg_note_copy();
     p->monitor.copied++;
@@ -80,55 +76,45 @@ static INLINE void take_done(struct proc *p, const struct ncu_cause *cause)
     reader_done(p, cause->node, cause->tag, cause->bytes);
 }
 
+/* Before the copy of a large message, which takes as long as part of the next message does, the channel gets another
+ * buffer. */
+bool mail_take_by_pages(const struct ncu_cause *cause)
+{
+    struct proc *p = find_reader(cause);
+    struct message *m = msg_in_standard(cause->channel);
+    bool large = cause->bytes > MSG_SMALL_BYTES;
+
+    if (!p || !m || cause->status != NCU_OK)
+        return false;
+    if (large) {
+        m = msg_keep(cause->channel, msg_received(cause));
+        msg_rearm(cause->channel);
+    }
+    if (vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0) {
+        if (large)
+            mail_deliver(m);
+        return large;
+    }
+    if (large)
+        msg_release(m);
+    else
+        msg_arm_standard(cause->channel, m);
+    charge_receive(cause->bytes);
+    copied(p, cause);
+    return true;
+}
+
 bool mail_take_short(const struct ncu_cause *cause)
 {
     struct proc *p = proc_current();
-    const struct message *m = msg_in_standard(cause->channel);
+    struct message *m = msg_in_standard(cause->channel);
 
     if (!p || (int64_t)cause->bytes > p->reader.short_bytes || !m || cause->status != NCU_OK ||
         !pattern_fits(&p->reader.pattern, cause->node, cause->tag) ||
         !vm_touch_user((void *)p->reader.va, m->payload, cause->bytes))
         return false;
     msg_arm_standard(cause->channel, m);
-    take_done(p, cause);
-    return true;
-}
-
-static bool take_small(struct proc *p, const struct ncu_cause *cause, const struct message *m)
-{
-    if (vm_copy_out(&p->vm, p->reader.va, m->payload, cause->bytes) != 0)
-        return false;
-    msg_arm_standard(cause->channel, m);
-    charge_receive(cause->bytes);
-    take_done(p, cause);
-    return true;
-}
-
-/* The channel gets another buffer before the copy, which takes as long as part of the next message does. */
-static void take_large(struct proc *p, const struct ncu_cause *cause)
-{
-    struct message *m = msg_keep(cause->channel, msg_received(cause));
-
-    msg_rearm(cause->channel);
-    if (vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0) {
-        mail_deliver(m);
-        return;
-    }
-    msg_release(m);
-    charge_receive(cause->bytes);
-    take_done(p, cause);
-}
-
-bool mail_take(const struct ncu_cause *cause)
-{
-    struct proc *p = find_reader(cause);
-    const struct message *m = msg_in_standard(cause->channel);
-
-    if (!p || !m || cause->status != NCU_OK)
-        return false;
-    if (cause->bytes <= MSG_SMALL_BYTES)
-        return take_small(p, cause, m);
-    take_large(p, cause);
+    copied(p, cause);
     return true;
 }
 
@@ -140,10 +126,8 @@ struct message *mail_landing(const struct ncu_cause *cause)
         return NULL;
     void *memory = vm_contiguous(&p->vm, p->reader.va, cause->bytes, PTE_W);
     struct message *m = memory ? msg_new_landing(memory, cause->bytes) : NULL;
-    if (m) {
-        p->reader.landing = true;
-        p->reader.short_bytes = -1;
-    }
+    if (m)
+        mail_set_reader(p, READER_LANDING);
     return m;
 }
 
@@ -152,8 +136,8 @@ void mail_landed(struct message *m, bool damaged)
     struct proc *p = proc_find(TAG_TO(m->tag));
 
     p->monitor.landed += !damaged;
-    p->reader.landing = false;
     if (damaged) {
+        mail_set_reader(p, READER_OVERTAKEN);
         sched_wake(p);
     } else {
         mail_note_taken(p, m);
@@ -187,10 +171,8 @@ static bool is_wanted(const struct proc *p, const struct message *m)
 /* Were the next one copied to its reader, it would come before this one. */
 static void note_overtaken(struct proc *p, const struct message *m)
 {
-    if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern)) {
-        p->reader.state = READER_OVERTAKEN;
-        p->reader.short_bytes = -1;
-    }
+    if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern))
+        mail_set_reader(p, READER_OVERTAKEN);
 }
 
 static void deliver(struct proc *p, struct message *m)

@@ -9,7 +9,8 @@
  *   2. The message is in a standard buffer, and the process waits for it: it is copied to the process, once.
  *   3. Otherwise it is queued, and copied when it is read; nreadp maps its pages without a copy.
  *
- * While a message lands in a process's memory (reader.landing), the process stays in nread, whatever else arrives.
+ * While a message lands in a process's memory (READER_LANDING), the process stays in nread, whatever else arrives. If it
+ * arrives damaged, the process takes the next one from its queue.
  */
 #ifndef VERTEX_MAIL_H
 #define VERTEX_MAIL_H
@@ -20,16 +21,22 @@
 
 /* Called at RECV_DONE. If the message is in the standard buffer and a process waits for it, copies it to the process,
  * arms the channel again and returns true; a message of more than MSG_SMALL_BYTES whose process passed a bad buffer is
- * queued instead. mail_take_short tries only a short message for the process that ran last. */
+ * queued instead. mail_take_short tries only a short message for the process that ran last, and mail_take_by_pages
+ * any. */
 bool mail_take_short(const struct ncu_cause *cause);
-bool mail_take(const struct ncu_cause *cause);
-/* Delivers or queues a received message that mail_take did not take and that is not for the kernel itself. */
-void mail_arrived(uint32_t channel, struct message *m);
-
-/* Returns the longest message that mail_take_short may copy for p->reader; -1: none. */
+bool mail_take_by_pages(const struct ncu_cause *cause);
+/* Returns the longest message that mail_take_short may copy for p->reader, which is open; -1: none. */
 int64_t mail_short_bytes(const struct proc *p);
-/* Closes p->reader, which no longer waits. */
-void mail_close(struct proc *p);
+
+/* Puts the reader into any state but READER_OPEN: no short message is copied to it. */
+static inline void mail_set_reader(struct proc *p, enum reader_state state)
+{
+    p->reader.state = state;
+    p->reader.short_bytes = -1;
+}
+
+/* Delivers or queues a received message that these did not take and that is not for the kernel itself. */
+void mail_arrived(uint32_t channel, struct message *m);
 /* Ends p's nread, if p waits in one, with this result instead of a message's length. One whose message the NCU is
  * writing goes on. */
 void mail_interrupt(struct proc *p, int64_t result);

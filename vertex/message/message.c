@@ -92,7 +92,7 @@ static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_
 /* A send that failed after nwrite had returned is told by the next one to the same node. */
 static int earlier_failure(struct proc *p, int32_t dest)
 {
-    if (!p->has_lost)
+    if (!p->long_way)
         return 0;
     return lost_tell(p, NODE_OF(dest) == N_DEST_ALL ? LOST_TO_ANY : address_of(p, NODE_OF(dest)));
 }
@@ -326,7 +326,7 @@ static RARE bool gives_up(struct proc *p, int64_t *result)
         *result = -N_EINTR;
     else if (signal_is_due(p))
         *result = SYSCALL_AGAIN;
-    return !p->reader.landing && (*result || p->reader.state == READER_OVERTAKEN);
+    return p->reader.state == READER_OVERTAKEN || (*result && p->reader.state == READER_OPEN);
 }
 
 /* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
@@ -343,7 +343,7 @@ static INLINE int64_t await_open(struct proc *p)
         if (p->reader.state == READER_CLOSED)
             return 1;
     } while (!gives_up(p, &result));
-    mail_close(p);
+    mail_set_reader(p, READER_CLOSED);
     return result;
 }
 

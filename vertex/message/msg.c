@@ -235,9 +235,9 @@ void msg_init(void)
 
 /* ---- Receiving ---- */
 
-const struct message *msg_in_standard(uint32_t channel)
+struct message *msg_in_standard(uint32_t channel)
 {
-    const struct message *m = armed[channel];
+    struct message *m = armed[channel];
 
     return m == standard[channel] ? m : NULL;
 }

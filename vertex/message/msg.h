@@ -145,7 +145,7 @@ static inline uint32_t msg_owner_sends(uint32_t owner) /* returns the number of 
 
 /* After RECV_DONE and before msg_received: returns the standard buffer if the message is in it, else NULL. After
  * copying the payload the caller may arm the channel with the same buffer again instead of calling msg_received. */
-const struct message *msg_in_standard(uint32_t channel);
+struct message *msg_in_standard(uint32_t channel);
 static inline void msg_arm_standard(uint32_t channel, const struct message *standard)
 {
     ncu_arm(channel, standard->payload, standard->capacity);

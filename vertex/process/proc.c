@@ -264,7 +264,7 @@ void proc_exit(struct proc *p)
     p->killed = false;
     p->alarm.at_cycles = NCU_TIMER_NONE;
     timer_clear(p);
-    while (p->reader.landing)
+    while (p->reader.state == READER_LANDING)
         sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
     if (!p->successor.first)
         mail_drop_inbox(p);

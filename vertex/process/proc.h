@@ -42,13 +42,13 @@ struct lost;
 enum reader_state {
     READER_CLOSED,
     READER_OPEN,
-    READER_OVERTAKEN, /* a message for it was queued, and must be read before any that arrives later */
+    READER_LANDING,   /* the NCU writes into the process's memory */
+    READER_OVERTAKEN, /* the message will be in the queue; none that arrives later may come before it */
 };
 
 /* An nread in progress. When a message has been received it is closed, and the fields describe the message. */
 struct reader {
     enum reader_state state;
-    bool landing;               /* the NCU writes into the process's memory */
     int64_t short_bytes;        /* the longest message that mail_take_short may copy; -1: none */
     struct msg_pattern pattern; /* wanted; then .node is the sender */
     uint64_t va, bytes;         /* the buffer; then the message's length */
@@ -100,8 +100,7 @@ struct proc {
     const struct message *last_sent; /* its times are not in `monitor` yet; NULL: they are */
     struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
     int32_t lost_status;             /* error of a loss that there was no memory to record; 0: none */
-    bool has_lost;                   /* there are such losses; the next nwrite looks at them */
-    bool long_way;                   /* has_lost, or messages have a charge: sys_nwrite must not use its short path */
+    bool long_way;                   /* there are such losses, or messages have a charge (charge.h) */
     struct abi_monitor monitor;
 
     /* signals: signal.c; bit s is signal s */

@@ -56,7 +56,7 @@ static RARE void handle_damage(uint32_t channel, struct message *m)
 
 static void handle_arrival(const struct ncu_cause *cause)
 {
-    if (mail_take(cause))
+    if (mail_take_by_pages(cause))
         return;
     struct message *m = msg_received(cause);
 
