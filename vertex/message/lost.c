@@ -7,12 +7,12 @@
 
 #include "vertex/base/panic.h"
 #include "vertex/contract/errors.h"
-#include "vertex/file/request.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/charge.h"
 #include "vertex/message/console_line.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
+#include "vertex/trap/event.h"
 
 struct lost { /* messages to one node, with one tag */
     struct lost *next;

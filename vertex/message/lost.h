@@ -40,9 +40,6 @@ int lost_tell(struct proc *p, uint32_t node);
 void lost_pay(struct proc *p);
 void lost_end(struct proc *p);
 
-/* Handles an N_LOST, and takes over the message. */
-void lost_arrived(struct message *m);
-
 /* Returns true for a message in an inbox that stands for a lost one. */
 static inline bool lost_is(const struct message *m)
 {

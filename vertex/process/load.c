@@ -18,6 +18,7 @@
 #include "vertex/process/report.h"
 #include "vertex/process/tree.h"
 #include "vertex/shared/text.h"
+#include "vertex/trap/event.h"
 
 static struct {
     bool active; /* BEGIN came, START not yet */
@@ -296,9 +297,10 @@ void load_kill(struct message *m)
     msg_release(m);
 }
 
-/* The first failure fails the load here, and thereby the job; if the program has started already, it ends. */
-void load_undeliverable(uint32_t node)
+/* A message of a load could not be forwarded to that node, which cuts off its subtree, too. The first failure fails the load here, and thereby the job; if the program has started already, it ends. */
+void load_undeliverable(struct message *m, uint32_t node)
 {
+    (void)m;
     if (load.told)
         return;
     load.told = true;

@@ -13,17 +13,10 @@
 
 #include "vertex/message/queue.h"
 
-/* Handles N_LOAD_BEGIN, N_LOAD_DATA or N_LOAD_START, and takes over the message. */
-void load_message(struct message *m);
 /* Handles all messages of a load that a process of this node has made for the node itself (exec.c). Takes them over. */
 void load_own(struct msg_queue *messages);
 /* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */
 bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes);
-/* Handles N_KILL, and takes over the message. */
-void load_kill(struct message *m);
-
-/* Records that a message of a load could not be forwarded to that node, which cuts off its subtree, too. */
-void load_undeliverable(uint32_t node);
 
 /* At the boot of an I/O node: starts the built-in program that boot_info describes, if there is one. */
 void load_builtin(void);

@@ -7,6 +7,7 @@
 #include "vertex/memory/copy.h"
 #include "vertex/memory/page.h"
 #include "vertex/message/msg.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
 
 #define FIRST_WAIT_CYCLES (CLOCK_HZ / 1000)
@@ -49,8 +50,10 @@ void report_started(const struct job_exit *started)
     report(N_STARTED, started, NULL, "");
 }
 
-void report_failed(struct message *m)
+/* Keeps the N_EXIT and sets the timer to send it again, unless the minute is over. */
+void report_failed(struct message *m, uint32_t node)
 {
+    (void)node;
     if (kept || wait_cycles > WAIT_MAX_CYCLES)
         return;
     m->holds++;

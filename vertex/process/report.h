@@ -16,8 +16,6 @@ void report_exit(const struct job_exit *exit, const struct exit_fault *fault, co
 /* Sends N_STARTED: a program of a life above 0 will run. */
 void report_started(const struct job_exit *started);
 
-/* The send of N_EXIT in m has failed: keeps m and sets the timer to send it again, unless the minute is over. */
-void report_failed(struct message *m);
 /* True while an N_EXIT waits to be sent again. */
 bool report_is_kept(void);
 /* Sends the kept N_EXIT again; trap/timer.c calls it at the time set. */

@@ -6,42 +6,28 @@
 #include "vertex/base/attr.h"
 #include "vertex/base/panic.h"
 #include "vertex/contract/system.h"
-#include "vertex/file/drive_traps.h"
-#include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/resend.h"
-#include "vertex/process/load.h"
-#include "vertex/process/report.h"
-#include "vertex/trap/signal.h"
-#include "vertex/trap/timer.h"
 
-static bool is_load(const struct message *m)
-{
-    return N_IS_LOAD(TAG_TYPE(m->tag));
-}
+enum { TYPES = N_LOST - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
 
-/* Messages for the kernel itself go to load.c, signal.c and lost.c, all others to processes. */
+#define EVENT_TYPE(type, function)  [(type)-N_LOAD_BEGIN] = (function),
+#define EVENT_CAUSE(kind, function) [kind] = (function),
+static void (*const take_message[TYPES])(struct message *m) = {EVENT_MESSAGES(EVENT_TYPE)};
+static void (*const take_failed_send[TYPES])(struct message *m, uint32_t node) = {EVENT_FAILED_SENDS(EVENT_TYPE)};
+static void (*const take_cause[CAUSES])(const struct ncu_cause *cause) = {EVENT_CAUSES(EVENT_CAUSE)};
+#undef EVENT_TYPE
+#undef EVENT_CAUSE
+
 static void deliver(uint32_t channel, struct message *m)
 {
-    switch (TAG_TYPE(m->tag)) {
-    case N_LOAD_BEGIN:
-    case N_LOAD_DATA:
-    case N_LOAD_START:
-        load_message(msg_keep(channel, m));
-        break;
-    case N_KILL:
-        load_kill(msg_keep(channel, m));
-        break;
-    case N_SIGNAL:
-        signal_message(msg_keep(channel, m));
-        break;
-    case N_LOST:
-        lost_arrived(msg_keep(channel, m));
-        break;
-    default:
+    uint32_t i = TAG_TYPE(m->tag) - N_LOAD_BEGIN;
+
+    if (i < TYPES && take_message[i])
+        take_message[i](msg_keep(channel, m));
+    else
         mail_arrived(channel, m);
-    }
 }
 
 /* Its sender knows, and sends it again. */
@@ -82,11 +68,11 @@ static RARE void handle_header(const struct ncu_cause *cause)
 
 static RARE void handle_failed_send(const struct ncu_cause *cause, struct message *m)
 {
+    uint32_t i = TAG_TYPE(m->tag) - N_LOAD_BEGIN;
+
     mail_send_failed(m, cause);
-    if (is_load(m))
-        load_undeliverable(cause->node);
-    else if (TAG_TYPE(m->tag) == N_EXIT)
-        report_failed(m);
+    if (i < TYPES && take_failed_send[i])
+        take_failed_send[i](m, cause->node);
 }
 
 static APART void handle_sent(const struct ncu_cause *cause)
@@ -102,22 +88,12 @@ static APART void handle_sent(const struct ncu_cause *cause)
 
 static RARE void handle_other(const struct ncu_cause *cause)
 {
-    switch (cause->kind) {
-    case CAUSE_RECV_HEADER:
+    if (cause->kind == CAUSE_RECV_HEADER)
         handle_header(cause);
-        break;
-    case CAUSE_TIMER:
-        timer_due(cause->done_cycles);
-        break;
-    case CAUSE_DISK_DONE:
-        disk_done(cause);
-        break;
-    case CAUSE_STARTED_DONE:
-        disk_started_done(cause);
-        break;
-    default:
+    else if (cause->kind < CAUSES && take_cause[cause->kind])
+        take_cause[cause->kind](cause);
+    else
         panic("event: unknown cause %u", cause->kind);
-    }
 }
 
 static void handle_each(uint64_t n)

@@ -40,8 +40,6 @@ enum signal { /* newlib's numbers */
               SIGNALS = 32,
 };
 
-/* Handles an N_SIGNAL, and takes over the message. */
-void signal_message(struct message *m);
 /* Raises SIGNAL_IO in p if m, just queued for it, calls for that. */
 void signal_arrival(struct proc *p, const struct message *m);
 /* The running process signals itself: the signal is delivered before its call returns. */

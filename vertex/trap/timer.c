@@ -2,6 +2,7 @@
 
 #include "vertex/process/dispatch.h"
 #include "vertex/process/report.h"
+#include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
 #include "vertex/trap/trap.h"
 
@@ -82,8 +83,11 @@ static void expire(struct proc *p)
     sched_wake(p);
 }
 
-void timer_due(uint64_t now_cycles)
+/* Handles everything set for the time of the cause or earlier. */
+void timer_due(const struct ncu_cause *cause)
 {
+    uint64_t now_cycles = cause->done_cycles;
+
     armed = NCU_TIMER_NONE;
     for (uint32_t i = 0; i < PROCS_MAX; i++) {
         struct proc *p = proc_find(i);

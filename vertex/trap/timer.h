@@ -22,7 +22,4 @@ extern bool timer_slice_over; /* the slice has ended */
 /* Sets the time at which report_again is called. */
 void timer_set_report(uint64_t at_cycles);
 
-/* Handles CAUSE_TIMER: everything set for now_cycles or earlier. */
-void timer_due(uint64_t now_cycles);
-
 #endif
