@@ -140,28 +140,15 @@ bool vm_touch_user(void *to, const void *from, uint64_t bytes)
     return copy(to, from, bytes) == 0;
 }
 
-int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
+int vm_copy_by_pages(struct vm *vm, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
 {
     (void)vm;
-    return copy((void *)to, from, bytes);
+    return right == PTE_W ? copy((void *)va, kernel, bytes) : copy(kernel, (const void *)va, bytes);
 }
 
-int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+int proc_copy_pieces(struct proc *proc, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
 {
-    (void)vm;
-    return proc_copy_in_pieces(&p, to, from, bytes);
-}
-
-int proc_copy_in_pieces(struct proc *proc, void *to, uint64_t from, uint64_t bytes)
-{
-    (void)proc;
-    return copy(to, (const void *)from, bytes);
-}
-
-int proc_copy_out_pieces(struct proc *proc, uint64_t to, const void *from, uint64_t bytes)
-{
-    (void)proc;
-    return copy((void *)to, from, bytes);
+    return vm_copy_by_pages(&proc->vm, kernel, va, bytes, right);
 }
 
 int vm_check(struct vm *vm, uint64_t va, uint64_t bytes, pte_t right)
@@ -191,10 +178,10 @@ int proc_new_message_late(struct proc *proc, uint64_t capacity, bool pages, stru
     return -N_ENOMEM;
 }
 
-void mail_note_taken(struct proc *proc, const struct message *m)
+void mail_receive(struct proc *proc, struct message *m)
 {
-    (void)proc;
     cr_assert_gt(m->holds, 0);
+    queue_remove(&proc->inbox, m);
 }
 
 void signal_broken_pipe(struct proc *proc)

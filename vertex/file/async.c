@@ -86,7 +86,7 @@ static struct msg_pattern reply_to(const struct async *a)
 static bool answers(const struct async *a, const struct message *m)
 {
     return m->node == a->node && TAG_TYPE(m->tag) == N_REPLY(a->type) && TAG_FROM(m->tag) == 0 &&
-           message_sequence_is(m, a->sequence);
+           message_sequence(m) == a->sequence;
 }
 
 static struct async *record_of(const struct proc *p, const struct message *m)
@@ -261,34 +261,33 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
             msg_release(reply);
         return status;
     }
-    if (status > (int64_t)a->bytes)
+    if (a->type == N_FREAD)
+        status = reply_give_data(p, status, reply, to, a->bytes);
+    else if (status > (int64_t)a->bytes)
         status = -N_EPROTO;
-    if (status > 0 && a->type == N_FREAD) {
-        int error = reply_bytes(reply) < (uint64_t)status ? -N_EPROTO : proc_copy_out(p, to, reply_data(reply), status);
-
-        status = error ? error : status;
-    }
     end_record(p, a, status, reply);
     if (reply)
         msg_release(reply);
     return status;
 }
 
-int64_t sys_readend(struct proc *p, const uint64_t *arg)
+/* Ends the most recent start of that kind. */
+static int64_t end_start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t to)
 {
-    struct async *a = file_get(p, arg[0]) ? most_recent(p, arg[0], N_FREAD) : NULL;
+    struct async *a = file_get(p, ufid) ? most_recent(p, ufid, type) : NULL;
 
     if (!a)
-        return file_get(p, arg[0]) ? -N_EINVAL : -N_EBADF;
-    int error = vm_check(&p->vm, arg[1], a->bytes, PTE_W);
-    return error ? error : finish(p, a, arg[1]);
+        return file_get(p, ufid) ? -N_EINVAL : -N_EBADF;
+    int error = type == N_FREAD ? vm_check(&p->vm, to, a->bytes, PTE_W) : 0;
+    return error ? error : finish(p, a, to);
+}
+
+int64_t sys_readend(struct proc *p, const uint64_t *arg)
+{
+    return end_start(p, arg[0], N_FREAD, arg[1]);
 }
 
 int64_t sys_writeend(struct proc *p, const uint64_t *arg)
 {
-    struct async *a = file_get(p, arg[0]) ? most_recent(p, arg[0], N_FWRITE) : NULL;
-
-    if (!a)
-        return file_get(p, arg[0]) ? -N_EINVAL : -N_EBADF;
-    return finish(p, a, 0);
+    return end_start(p, arg[0], N_FWRITE, 0);
 }

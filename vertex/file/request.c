@@ -111,7 +111,7 @@ static int await(struct proc *p, const struct msg_pattern *reply, struct message
 
 bool request_is_awaited(const struct proc *p, const struct message *m)
 {
-    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
+    uint32_t sequence = message_sequence(m);
 
     return (sequence != 0 && sequence == p->awaited) || async_awaits(p, m);
 }
@@ -125,9 +125,7 @@ int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t seq
     int error = await(p, &pattern, &m);
     if (error)
         return error;
-    queue_remove(&p->inbox, m);
-    mail_note_taken(p, m);
-    charge_receive(m->bytes);
+    mail_receive(p, m);
     if (m->bytes < sizeof(struct file_reply)) {
         msg_release(m);
         return -N_EPROTO;
@@ -198,13 +196,12 @@ void request_failed(struct proc *p, const struct message *request, int32_t statu
 void request_refuse(struct message *m, int32_t error)
 {
     uint32_t type = TAG_TYPE(m->tag);
-    uint32_t sequence = m->bytes >= sizeof sequence ? *(const uint32_t *)m->payload : 0;
     struct message *reply = NULL;
 
     if (N_IS_FILE_REQUEST(type) || type == N_SHUTDOWN)
         reply = msg_new(sizeof(struct file_reply));
     if (reply) {
-        *(struct file_reply *)reply->payload = (struct file_reply){sequence, error};
+        *(struct file_reply *)reply->payload = (struct file_reply){message_sequence(m), error};
         reply->bytes = sizeof(struct file_reply);
         msg_post(reply, m->node, TAG(N_REPLY(type), 0, TAG_FROM(m->tag)));
     }

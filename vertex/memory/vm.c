@@ -521,34 +521,21 @@ static uint64_t left_in_page(uint64_t va, uint64_t bytes)
     return left < bytes ? left : bytes;
 }
 
-RARE int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
+RARE int vm_copy_by_pages(struct vm *vm, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
 {
-    char *t = to;
+    char *k = kernel;
 
     while (bytes > 0) {
-        uint64_t n = left_in_page(from, bytes);
-        const void *source = resolve(vm, from, PTE_R);
+        uint64_t n = left_in_page(va, bytes);
+        void *user = resolve(vm, va, right);
 
-        if (!source)
+        if (!user)
             return -N_EFAULT;
-        copy_bytes(t, source, n);
-        t += n, from += n, bytes -= n;
-    }
-    return 0;
-}
-
-RARE int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
-{
-    const char *f = from;
-
-    while (bytes > 0) {
-        uint64_t n = left_in_page(to, bytes);
-        void *target = resolve(vm, to, PTE_W);
-
-        if (!target)
-            return -N_EFAULT;
-        copy_bytes(target, f, n);
-        to += n, f += n, bytes -= n;
+        if (right == PTE_W)
+            copy_bytes(user, k, n);
+        else
+            copy_bytes(k, user, n);
+        k += n, va += n, bytes -= n;
     }
     return 0;
 }

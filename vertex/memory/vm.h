@@ -130,9 +130,6 @@ static inline bool vm_touch_user(void *to, const void *from, uint64_t bytes)
 bool vm_touch_user(void *to, const void *from, uint64_t bytes); /* defined by a host test */
 #endif
 
-int vm_copy_in_by_pages(struct vm *vm, void *to, uint64_t from, uint64_t bytes);
-int vm_copy_out_by_pages(struct vm *vm, uint64_t to, const void *from, uint64_t bytes);
-
 /* True if vm_touch_user may copy this, provided the page table is active. Longer copies are cheaper page by page. */
 static inline bool vm_is_short(uint64_t va, uint64_t bytes)
 {
@@ -144,19 +141,30 @@ static inline bool vm_is_short_here(const struct vm *vm, uint64_t va, uint64_t b
     return vm_is_short(va, bytes) && vm->root == vm_active_root;
 }
 
-/* Copy between kernel memory and a program's; the program's pointer may be anything. N_EFAULT. */
+/* Copies between kernel memory and a program's at va: to the program if `right` is PTE_W, from it if it is PTE_R. The
+ * program's pointer may be anything. N_EFAULT. vm_copy_by_pages needs no active page table. */
+int vm_copy_by_pages(struct vm *vm, void *kernel, uint64_t va, uint64_t bytes, pte_t right);
+
+static inline bool vm_touch(void *kernel, uint64_t va, uint64_t bytes, pte_t right)
+{
+    return right == PTE_W ? vm_touch_user((void *)va, kernel, bytes) : vm_touch_user(kernel, (void *)va, bytes);
+}
+
+static inline int vm_copy_user(struct vm *vm, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
+{
+    if (vm_is_short_here(vm, va, bytes) && vm_touch(kernel, va, bytes, right))
+        return 0;
+    return vm_copy_by_pages(vm, kernel, va, bytes, right);
+}
+
 static inline int vm_copy_in(struct vm *vm, void *to, uint64_t from, uint64_t bytes)
 {
-    if (vm_is_short_here(vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes))
-        return 0;
-    return vm_copy_in_by_pages(vm, to, from, bytes);
+    return vm_copy_user(vm, to, from, bytes, PTE_R);
 }
 
 static inline int vm_copy_out(struct vm *vm, uint64_t to, const void *from, uint64_t bytes)
 {
-    if (vm_is_short_here(vm, to, bytes) && vm_touch_user((void *)to, from, bytes))
-        return 0;
-    return vm_copy_out_by_pages(vm, to, from, bytes);
+    return vm_copy_user(vm, (void *)from, to, bytes, PTE_W);
 }
 
 /* Copies a program's string of at most `size` bytes with its NUL. Returns its length; N_EFAULT, N_ENAMETOOLONG. */

@@ -89,8 +89,8 @@ static int32_t error_of(const struct ncu_cause *cause)
 
 static void note_message(struct proc *p, const struct message *m, const struct ncu_cause *cause)
 {
-    uint32_t tag = cause->tag, first = m->bytes >= sizeof first ? *(const uint32_t *)m->payload : 0;
-    const struct lost_notice notice = {.tag = tag, .count = 1, .sequence = N_IS_FILE_REPLY(TAG_TYPE(tag)) ? first : 0};
+    uint32_t tag = cause->tag, sequence = N_IS_FILE_REPLY(TAG_TYPE(tag)) ? message_sequence(m) : 0;
+    const struct lost_notice notice = {.tag = tag, .count = 1, .sequence = sequence};
     bool owed = has_notice(cause->node, tag) && !send_notice(p, cause->node, &notice, m->start_cycles);
 
     if (p->builtin)

@@ -90,7 +90,7 @@ bool mail_take_by_pages(const struct ncu_cause *cause)
         m = msg_keep(cause->channel, msg_received(cause));
         msg_rearm(cause->channel);
     }
-    if (vm_copy_out_by_pages(&p->vm, p->reader.va, m->payload, cause->bytes) != 0) {
+    if (vm_copy_by_pages(&p->vm, m->payload, p->reader.va, cause->bytes, PTE_W) != 0) {
         if (large)
             mail_deliver(m);
         return large;
@@ -140,7 +140,7 @@ void mail_landed(struct message *m, bool damaged)
         mail_set_reader(p, READER_OVERTAKEN);
         sched_wake(p);
     } else {
-        mail_note_taken(p, m);
+        note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
         charge_receive(m->bytes);
         reader_done(p, m->node, m->tag, m->bytes);
     }
@@ -205,11 +205,9 @@ void mail_drop_inbox(struct proc *p)
 {
     struct message *m;
 
-    while ((m = queue_take_first(&p->inbox)))
-        if (p->builtin)
-            request_refuse(m, -N_EHOSTDOWN);
-        else
-            msg_release(m);
+    while (p->builtin && (m = queue_take_first(&p->inbox)))
+        request_refuse(m, -N_EHOSTDOWN);
+    msg_release_all(&p->inbox);
 }
 
 void mail_leave_inbox(struct proc *p)
@@ -225,10 +223,7 @@ void mail_leave_inbox(struct proc *p)
 
 void mail_drop_early(void)
 {
-    struct message *m;
-
-    while ((m = queue_take_first(&early)))
-        msg_release(m);
+    msg_release_all(&early);
 }
 
 void mail_give_early(struct proc *p)
@@ -243,9 +238,11 @@ void mail_give_early(struct proc *p)
 
 /* ---- Sent and taken ---- */
 
-void mail_note_taken(struct proc *p, const struct message *m)
+void mail_receive(struct proc *p, struct message *m)
 {
+    queue_remove(&p->inbox, m);
     note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
+    charge_receive(m->bytes);
 }
 
 void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor)

@@ -61,14 +61,15 @@ int32_t mail_error_of_status(int32_t status);
 void mail_sent(const struct message *m, const struct ncu_cause *cause);
 void mail_send_failed(const struct message *m, const struct ncu_cause *cause);
 
-/* Record that the process sends m, or receives it, for the trap monitor. */
+/* Records that the process sends m, for the trap monitor. */
 static inline void mail_note_sent(struct proc *p, struct message *m)
 {
     m->owner = p->procid;
     p->last_sent = m;
 }
 
-void mail_note_taken(struct proc *p, const struct message *m);
+/* Takes m from the process's inbox: it has received it. */
+void mail_receive(struct proc *p, struct message *m);
 
 /* Stores p->monitor with the times of p->last_sent. */
 void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor);

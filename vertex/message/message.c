@@ -250,9 +250,7 @@ static void give_selectors(struct proc *p, uint32_t node, uint32_t tag)
 
 static void remove(struct proc *p, struct message *m)
 {
-    queue_remove(&p->inbox, m);
-    mail_note_taken(p, m);
-    charge_receive(m->bytes);
+    mail_receive(p, m);
     async_taken(p, m);
     give_selectors(p, m->node, m->tag);
 }

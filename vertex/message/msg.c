@@ -110,6 +110,14 @@ void msg_free(struct message *m)
     free_header(m);
 }
 
+void msg_release_all(struct msg_queue *q)
+{
+    struct message *m;
+
+    while ((m = queue_take_first(q)))
+        msg_release(m);
+}
+
 /* ---- The one that is kept ---- */
 
 bool msg_reserve(uint64_t capacity)

@@ -114,6 +114,8 @@ static inline void msg_release(struct message *m)
         msg_free(m);
 }
 
+void msg_release_all(struct msg_queue *q); /* empties the queue */
+
 /* Counts a copied payload for the machine's statistics. */
 static inline void msg_note_copy(void)
 {

@@ -187,7 +187,7 @@ struct message *queue_take_first(struct msg_queue *q)
 
 bool msg_matches(const struct message *m, const struct msg_pattern *p)
 {
-    return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || message_sequence_is(m, p->sequence));
+    return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || message_sequence(m) == p->sequence);
 }
 
 /* From m on, m included. */

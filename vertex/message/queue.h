@@ -61,10 +61,10 @@ struct message {
 };
 _Static_assert(sizeof(struct message) == 80, "payloads are aligned to 8 bytes");
 
-/* The payload starts with this sequence number, as those of file replies do. */
-static inline bool message_sequence_is(const struct message *m, uint32_t sequence)
+/* Returns the sequence number with which the payload of a file request or reply starts; 0: it is shorter. */
+static inline uint32_t message_sequence(const struct message *m)
 {
-    return m->bytes >= sizeof sequence && *(const uint32_t *)m->payload == sequence;
+    return m->bytes >= sizeof(uint32_t) ? *(const uint32_t *)m->payload : 0;
 }
 
 struct queue_chain {

@@ -99,11 +99,6 @@ static void send(struct rexec *r, struct message *m, uint32_t type)
         msg_post(m, r->p->base + r->first, m->tag);
 }
 
-static uint64_t align8(uint64_t bytes)
-{
-    return (bytes + 7) & ~7ull;
-}
-
 static struct load_begin begin_of(const struct rexec *r)
 {
     const struct abi_program *a = &r->program;
@@ -128,7 +123,7 @@ static int make_begin(struct rexec *r)
 {
     struct proc *p = r->p;
     const struct load_begin b = begin_of(r);
-    uint64_t at = sizeof b + align8(b.arg_bytes), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
+    uint64_t at = sizeof b + LOAD_ALIGNED(b.arg_bytes), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
     int error = proc_new_message(p, at + volumes_bytes, false, &r->begin);
 
     if (error)
@@ -238,14 +233,6 @@ static int64_t claim(struct rexec *r)
 
 /* ---- Calls ---- */
 
-static void drop(struct msg_queue *messages)
-{
-    struct message *m;
-
-    while ((m = queue_take_first(messages)))
-        msg_release(m);
-}
-
 static int64_t load_there(struct rexec *r)
 {
     int64_t life = claim(r);
@@ -270,7 +257,7 @@ static int64_t load_here(struct rexec *r)
         begin->life = result;
         proc_become(r->p, &r->own);
     }
-    drop(&r->own);
+    msg_release_all(&r->own);
     return result;
 }
 

@@ -71,11 +71,6 @@ static void forward(struct message *m)
 
 /* ---- A job ---- */
 
-static uint64_t align8(uint64_t bytes)
-{
-    return (bytes + 7) & ~7ull;
-}
-
 /* It lies in the subcube, and this node in it. */
 static bool part_is_sound(const struct load_begin *b)
 {
@@ -87,7 +82,7 @@ static bool part_is_sound(const struct load_begin *b)
 
 static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 {
-    uint64_t bytes = sizeof *b + align8(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
+    uint64_t bytes = sizeof *b + LOAD_ALIGNED(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
@@ -128,7 +123,7 @@ static int make_process(struct message *m)
     p->procs = b->procs;
     p->begin = m;
     m->holds++;
-    p->volume = (const struct load_volume *)(arguments_of(b) + align8(b->arg_bytes));
+    p->volume = (const struct load_volume *)(arguments_of(b) + LOAD_ALIGNED(b->arg_bytes));
     p->volumes = b->volumes;
     return 0;
 }
@@ -168,6 +163,12 @@ static bool data_is_sound(const struct proc *p, const struct message *m, const s
     return m->bytes == sizeof *d + d->bytes && load_place_is_sound(p->vm.stack_low, d->va, d->bytes, d->zero_bytes);
 }
 
+static void extend_break(struct proc *p, uint64_t end)
+{
+    if (end > p->vm.break_now)
+        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+}
+
 static int place(struct proc *p, const struct load_data *d)
 {
     uint64_t end = d->va + d->bytes + d->zero_bytes;
@@ -176,8 +177,8 @@ static int place(struct proc *p, const struct load_data *d)
 
     if (!error && d->zero_bytes)
         error = vm_add_zero(&p->vm, d->va + d->bytes, end, rights);
-    if (!error && end > p->vm.break_now)
-        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    if (!error)
+        extend_break(p, end);
     return error;
 }
 
@@ -322,8 +323,7 @@ static int place_segment(struct proc *p, const struct boot_segment *s)
 {
     uint64_t end = s->va + s->mem_bytes;
 
-    if (end > p->vm.break_now)
-        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    extend_break(p, end);
     if (!s->writable)
         return vm_map_shared(&p->vm, s->va, s->pa, s->mem_bytes);
     int error = vm_load(&p->vm, s->va, (const void *)s->pa, s->file_bytes, PTE_R | PTE_W);

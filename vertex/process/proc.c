@@ -393,26 +393,13 @@ int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type)
     return p->killed ? -N_EINTR : 0;
 }
 
-RARE int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes)
+RARE int proc_copy_pieces(struct proc *p, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
 {
     int error = 0;
 
     for (uint64_t at = 0, n; at < bytes && !error; at += n) {
         n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
-        error = vm_copy_in(&p->vm, (char *)to + at, from + at, n);
-        if (at + n < bytes)
-            event_fetch();
-    }
-    return error;
-}
-
-RARE int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
-{
-    int error = 0;
-
-    for (uint64_t at = 0, n; at < bytes && !error; at += n) {
-        n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
-        error = vm_copy_out(&p->vm, to + at, (const char *)from + at, n);
+        error = vm_copy_user(&p->vm, (char *)kernel + at, va + at, n, right);
         if (at + n < bytes)
             event_fetch();
     }

@@ -180,23 +180,22 @@ bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count);
 
 /* As sched_wait; returns -N_EINTR if the process is to die, else 0. */
 int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type);
-/* As vm_copy_in and vm_copy_out, for the running process, in pieces, handling due causes between them: a header that
- * waits blocks the channels of its whole path. -N_EFAULT. */
-int proc_copy_in_pieces(struct proc *p, void *to, uint64_t from, uint64_t bytes);
-int proc_copy_out_pieces(struct proc *p, uint64_t to, const void *from, uint64_t bytes);
+/* As vm_copy_user, for the running process, in pieces, handling due causes between them: a header that waits blocks the
+ * channels of its whole path. -N_EFAULT. */
+int proc_copy_pieces(struct proc *p, void *kernel, uint64_t va, uint64_t bytes, pte_t right);
 
 static inline int proc_copy_in(struct proc *p, void *to, uint64_t from, uint64_t bytes)
 {
-    if (vm_is_short_here(&p->vm, from, bytes) && vm_touch_user(to, (const void *)from, bytes))
+    if (vm_is_short_here(&p->vm, from, bytes) && vm_touch(to, from, bytes, PTE_R))
         return 0;
-    return proc_copy_in_pieces(p, to, from, bytes);
+    return proc_copy_pieces(p, to, from, bytes, PTE_R);
 }
 
 static inline int proc_copy_out(struct proc *p, uint64_t to, const void *from, uint64_t bytes)
 {
-    if (vm_is_short_here(&p->vm, to, bytes) && vm_touch_user((void *)to, from, bytes))
+    if (vm_is_short_here(&p->vm, to, bytes) && vm_touch((void *)from, to, bytes, PTE_W))
         return 0;
-    return proc_copy_out_pieces(p, to, from, bytes);
+    return proc_copy_pieces(p, (void *)from, to, bytes, PTE_W);
 }
 
 /* Allocate a message of that capacity, with its payload in pages of its own if `pages`. Wait for memory while sends
