@@ -26,7 +26,7 @@ static char *run_end(const struct run *r)
     return (char *)r + r->pages * PAGE_BYTES;
 }
 
-/* Puts `pages` at `at` between two neighbours of the list; joins what touches. */
+/* Inserts a run between two neighbours of the list and joins adjacent runs. */
 static void insert(struct run *before, struct run *after, void *at, uint64_t pages)
 {
     struct run *r = at;

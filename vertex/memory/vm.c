@@ -16,7 +16,7 @@
 
 #define PTE_RIGHTS        (PTE_R | PTE_W | PTE_X)
 #define PTE_USER          (PTE_U | PTE_A | PTE_D)
-#define PTE_NEXT_PAGE     PTE_FROM_MACHINE(PAGE_BYTES) /* what the entry for the page behind has more */
+#define PTE_NEXT_PAGE     PTE_FROM_MACHINE(PAGE_BYTES) /* difference of the entries for two adjacent pages */
 #define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
 
 uint64_t addr_window;
@@ -129,7 +129,7 @@ static void entry_drop(pte_t *entry)
     *entry = 0;
 }
 
-/* Where the byte at va lies, its page filled if it was promised; NULL if the program has no such right there. */
+/* Returns the kernel address of the byte at va, after filling a promised page; NULL: the program lacks the right. */
 static void *resolve(struct vm *vm, uint64_t va, pte_t right)
 {
     pte_t *entry = walk(vm, va, false);
@@ -164,7 +164,7 @@ static uint64_t entries_in_table(uint64_t va, uint64_t high)
     return ((high < table_end ? high : table_end) - va) / PAGE_BYTES;
 }
 
-/* Entries of [low, high) that are 0, those of tables that are not there included. */
+/* Returns the number of entries of [low, high) that are 0, those of missing tables included. */
 static uint64_t count_missing(const struct vm *vm, uint64_t low, uint64_t high)
 {
     uint64_t missing = 0;
@@ -189,7 +189,7 @@ static bool is_empty(const pte_t *table)
     return true;
 }
 
-/* Frees the last-level tables of [low, high) that say nothing. */
+/* Frees the last-level tables of [low, high) that have no entries. */
 static void remove_empty_tables(struct vm *vm, uint64_t low, uint64_t high)
 {
     for (uint64_t va = low; va < high; va = (va / VM_MIDDLE_BYTES + 1) * VM_MIDDLE_BYTES) {
@@ -453,7 +453,7 @@ uint64_t vm_map_buffer(struct vm *vm, void *pages, uint64_t bytes)
 
 /* ---- The heap ---- */
 
-/* What the heap gives up in the page that it keeps: zeros, should it come back. */
+/* Clears the part of the last page that the heap gives up, as the heap may grow into it again. */
 static void clear_tail(struct vm *vm, uint64_t low, uint64_t old)
 {
     const pte_t *entry = walk(vm, low, false);

@@ -1,7 +1,7 @@
 /*
  * The cost of a message beyond the kernel's own instructions, if the machine file sets one (struct software_cost in
  * vertex/contract/machine.h): charged before a process's message is sent, and when its receiver takes it. Messages for
- * Vertex itself are free. While there is such a cost, proc.long_way is set, and short messages take no short path, which
+ * Vertex itself are free. While there is such a cost, proc.long_way is set, and messages take no short path, which
  * therefore need not ask.
  */
 #ifndef VERTEX_CHARGE_H

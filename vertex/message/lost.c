@@ -17,14 +17,14 @@
 struct lost { /* messages to one node, with one tag */
     struct lost *next;
     uint32_t node, tag;
-    int32_t status;  /* of the first that the process has not heard of; 0: it has of all */
-    uint32_t untold; /* how many that are */
-    uint32_t owed;   /* and how many the receiver has not heard of */
+    int32_t status;      /* error of the first that has not been reported to the process; 0: all have been */
+    uint32_t unreported; /* losses not reported to the process */
+    uint32_t owed;       /* losses for which the receiver has got no notice */
 };
 
 /* ---- Records ---- */
 
-/* Oldest first. NULL: no memory. */
+/* Returns the record of these losses, a new one at the end of the list if there is none; NULL: no memory. */
 static struct lost *find_or_add(struct proc *p, uint32_t node, uint32_t tag)
 {
     struct lost **end = &p->lost;
@@ -51,13 +51,13 @@ static void remove(struct lost **link)
 
 /* ---- Notices ---- */
 
-/* The front end reads no messages of programs; what else has another way to be told: lost.h. */
+/* The front end reads no messages of programs. File requests and loads are reported in other ways (lost.h). */
 static bool has_notice(uint32_t node, uint32_t tag)
 {
     return node != NODE_HOST && (!TAG_IS_SYSTEM(tag) || N_IS_FILE_REPLY(TAG_TYPE(tag)));
 }
 
-/* In the place of what began at that time, among what is to be sent again (resend.h). False: no memory. */
+/* resend.h orders messages by their start: the notice takes the place of the lost message. False: no memory. */
 static bool send_notice(struct proc *p, uint32_t node, const struct lost_notice *notice, uint64_t start_cycles)
 {
     struct message *m = msg_new(sizeof *notice);
@@ -68,7 +68,7 @@ static bool send_notice(struct proc *p, uint32_t node, const struct lost_notice 
     m->bytes = sizeof *notice;
     m->owner = p->procid;
     m->start_cycles = start_cycles;
-    if (p->last_sent == m) /* that message is gone, and its memory is this one's now */
+    if (p->last_sent == m) /* a freed message, whose memory the notice reuses */
         p->last_sent = NULL;
     msg_post(m, node, TAG(N_LOST, p->procid, TAG_TO(notice->tag)));
     return true;
@@ -94,7 +94,7 @@ static void note_message(struct proc *p, const struct message *m, const struct n
     bool owed = has_notice(cause->node, tag) && !send_notice(p, cause->node, &notice, m->start_cycles);
 
     if (p->builtin)
-        return; /* a server does not ask what became of its replies */
+        return; /* a server never learns of lost replies */
     struct lost *l = find_or_add(p, cause->node, tag);
     if (!l) {
         p->lost_status = error_of(cause);
@@ -102,7 +102,7 @@ static void note_message(struct proc *p, const struct message *m, const struct n
         return;
     }
     l->status = l->status ? l->status : error_of(cause);
-    l->untold++;
+    l->unreported++;
     l->owed += owed;
 }
 
@@ -135,7 +135,7 @@ int lost_tell(struct proc *p, uint32_t node)
             continue;
         }
         status = status ? status : l->status;
-        l->status = l->untold = 0;
+        l->status = l->unreported = 0;
         pay(p, l);
         if (l->owed)
             link = &l->next;
@@ -155,15 +155,15 @@ void lost_pay(struct proc *p)
 void lost_end(struct proc *p)
 {
     const struct lost *first = NULL;
-    uint32_t untold = 0;
+    uint32_t unreported = 0;
 
     for (const struct lost *l = p->lost; l; l = l->next) {
-        first = first || !l->untold ? first : l;
-        untold += l->untold;
+        first = first || !l->unreported ? first : l;
+        unreported += l->unreported;
     }
     if (first && p->death.how == EXIT_NORMAL)
-        console_line("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d", untold,
-                     first->node - p->base, TAG_NUMBER(first->tag), -first->status);
+        console_line("messages of the program that did not arrive: %u, the first to node %u, type %u: error %d",
+                     unreported, first->node - p->base, TAG_NUMBER(first->tag), -first->status);
     while (p->lost)
         remove(&p->lost);
 }

@@ -160,7 +160,7 @@ RARE void mail_offer_waiting(void)
 
 /* ---- To its queue ---- */
 
-/* A reply is for someone only as long as he asks for it. */
+/* A program's process wants a file reply only while it waits for it. */
 static bool is_wanted(const struct proc *p, const struct message *m)
 {
     if (!p->builtin && N_IS_FILE_REPLY(TAG_TYPE(m->tag)))
@@ -168,7 +168,7 @@ static bool is_wanted(const struct proc *p, const struct message *m)
     return p->successor.first || (p->state != PROC_ENDING && p->state != PROC_ENDED);
 }
 
-/* Were the next one copied to its reader, it would come before this one. */
+/* A later message must not be copied to the reader before this one, which is queued. */
 static void note_overtaken(struct proc *p, const struct message *m)
 {
     if (p->reader.state == READER_OPEN && msg_matches(m, &p->reader.pattern))

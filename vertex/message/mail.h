@@ -9,8 +9,8 @@
  *   2. The message is in a standard buffer, and the process waits for it: it is copied to the process, once.
  *   3. Otherwise it is queued, and copied when it is read; nreadp maps its pages without a copy.
  *
- * While a message lands in a process's memory (READER_LANDING), the process stays in nread, whatever else arrives. If it
- * arrives damaged, the process takes the next one from its queue.
+ * While a message lands in a process's memory (READER_LANDING), the process stays in nread, whatever else arrives. If
+ * the message arrives damaged, the process takes the next one from its queue.
  */
 #ifndef VERTEX_MAIL_H
 #define VERTEX_MAIL_H

@@ -76,7 +76,7 @@ static bool is_context(uint64_t context)
     return context == CONTEXT_PROGRAM || (context >= CONTEXT_SYNC && context <= CONTEXT_MOST);
 }
 
-/* With its context, as in a tag. */
+/* Returns the type with its context, as in a tag. */
 static uint32_t full_type(const struct proc *p, int32_t type, uint64_t context)
 {
     if (context != CONTEXT_PROGRAM)
@@ -89,7 +89,7 @@ static int check_send(const struct proc *p, uint64_t bytes, int32_t dest, int32_
     return bytes <= MSG_MAX_BYTES && may_send_to(p, dest) && is_type(type) ? 0 : -N_EINVAL;
 }
 
-/* A send that failed after nwrite had returned is told by the next one to the same node. */
+/* If a send failed after nwrite had returned, the next nwrite to the same node returns the error. */
 static int earlier_failure(struct proc *p, int32_t dest)
 {
     if (!p->long_way)
@@ -345,11 +345,11 @@ static INLINE int64_t await_open(struct proc *p)
     return result;
 }
 
-/* From the queue, once it is there. */
+/* Waits until the message is queued, and takes it. */
 static int64_t read_queued(struct proc *p)
 {
     struct message *m;
-    int64_t error = await_queued(p, &p->reader.pattern, &m); /* closed: nobody changes it */
+    int64_t error = await_queued(p, &p->reader.pattern, &m); /* mail.c changes the pattern of an open reader only */
 
     return error ? error : take(p, m, p->reader.va, p->reader.bytes);
 }
@@ -465,7 +465,7 @@ static int64_t give_buffer(struct proc *p, struct message *m)
     return va;
 }
 
-/* It is the kernel's again. */
+/* Takes the buffer back from the program. */
 static struct message *take_buffer(struct proc *p, struct message **link)
 {
     struct message *m = *link;
@@ -475,7 +475,7 @@ static struct message *take_buffer(struct proc *p, struct message **link)
     return m;
 }
 
-/* Nothing that others left in the pages is shown to the program. */
+/* Clears the rest of the pages, so that the program does not see old data of other programs. */
 static void clear_beyond(struct message *m, uint64_t from)
 {
     copy_zero((char *)m->payload + from, PAGE_ROUND_UP(m->capacity) - from);

@@ -17,13 +17,14 @@
 
 struct msg_spares msg_spares;
 /* By channel: */
-static struct message *standard[NCU_CHANNELS + 1]; /* NULL: for want of memory it became a message */
-static struct message *armed[NCU_CHANNELS + 1];    /* what the NCU has: the standard buffer, a longer one, or NULL */
-static struct ncu_cause header[NCU_CHANNELS + 1];  /* of a message that waits, too long for the former; kind 0: none */
-static uint32_t armed_bytes;                       /* of standard buffers, but for the loop-back channel's */
+static struct message
+    *standard[NCU_CHANNELS + 1];                /* NULL: it was given to a reader and there is no memory for another */
+static struct message *armed[NCU_CHANNELS + 1]; /* what the NCU has: the standard buffer, a longer one, or NULL */
+static struct ncu_cause header[NCU_CHANNELS + 1]; /* of a message that waits, too long for the former; kind 0: none */
+static uint32_t armed_bytes;                      /* of standard buffers, but for the loop-back channel's */
 uint32_t msg_unarmed;
-static uint32_t needed; /* the memory of sends is waited for: so often */
-static bool reaping;    /* the NCU has been told so */
+static uint32_t needed; /* calls of msg_need_sends not yet undone */
+static bool reaping;    /* the NCU makes the end of a send a cause */
 uint32_t msg_sends[MSG_OF_KERNEL + 1];
 static uint32_t count;           /* messages that exist, spares too */
 static struct message *reserved; /* held once by this module */
@@ -118,7 +119,7 @@ void msg_release_all(struct msg_queue *q)
         msg_release(m);
 }
 
-/* ---- The one that is kept ---- */
+/* ---- The reserved message ---- */
 
 bool msg_reserve(uint64_t capacity)
 {
@@ -191,7 +192,7 @@ static uint32_t loop_back(void)
     return NODE_IS_IO(MAILBOX->node) ? NCU_SI_CHANNELS : NCU_CHANNELS;
 }
 
-/* What a node sends to itself does not hold up the network: its longer messages may wait for a buffer of their size. */
+/* Messages of a node to itself block no channel of the network, so longer ones may wait for a buffer of their size. */
 static uint32_t standard_bytes(uint32_t c)
 {
     return c == loop_back() ? MSG_SMALL_BYTES : armed_bytes;
@@ -270,7 +271,7 @@ const struct ncu_cause *msg_waiting_header(uint32_t channel)
     return msg_unarmed & 1u << channel && header[channel].kind ? &header[channel] : NULL;
 }
 
-/* A copy in a buffer of its size, or NULL: too long to be worth it, or no memory. */
+/* Returns a copy in a buffer of its size; NULL: it is longer than MSG_SMALL_BYTES, or there is no memory. */
 static struct message *copy_of_small(const struct message *m)
 {
     struct message *copy = m->bytes <= MSG_SMALL_BYTES ? msg_new(m->bytes) : NULL;

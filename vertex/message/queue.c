@@ -139,7 +139,7 @@ static RARE void grow(struct msg_queue *q)
     q->grow_at = x ? (uint32_t)CHAIN_MESSAGES << bits : 2 * q->count;
 }
 
-/* There are more than QUEUE_INDEX_FROM, or were since the queue was last empty. */
+/* The queue has more than QUEUE_INDEX_FROM messages, or had since it was last empty. */
 static RARE void added_to_long(struct msg_queue *q, struct message *m)
 {
     if (q->index)
@@ -198,7 +198,7 @@ static struct message *find_from(struct message *m, const struct msg_pattern *p,
     return m;
 }
 
-/* Both chains have whatever matches: the one that comes to it, or to its end, first has the answer. */
+/* A message that matches is in both chains. The search ends when either finds it or ends. */
 static struct message *find_in_both(struct queue_index *x, const struct msg_pattern *p)
 {
     struct message *of_source = source_chain(x, p->node, TAG_FROM(p->tag))->first;

@@ -13,7 +13,7 @@ struct record {          /* of a message to one destination that has failed at l
     uint32_t node, tag;
     uint64_t start_cycles; /* of its first SEND */
     uint32_t tries;        /* as the first of those sent again */
-    uint32_t left;         /* while it waits: sends to `node` under way, as last told */
+    uint32_t left;         /* while it waits: sends to `node` under way, from the last cause */
     bool waits;            /* to be sent again; else it is under way again */
 };
 
@@ -35,7 +35,7 @@ void resend_note_damage(void)
     damaged++;
 }
 
-/* The oldest record of this send that is under way again. */
+/* Returns the oldest record of this send that is under way again, or NULL. */
 static struct record *find(const struct ncu_cause *cause)
 {
     struct record *r = records;
@@ -70,14 +70,14 @@ static struct record *remember(const struct ncu_cause *cause)
     return r;
 }
 
-static void tell_left(uint32_t node, uint32_t left)
+static void set_left(uint32_t node, uint32_t left)
 {
     for (struct record *r = records; r; r = r->next)
         if (r->node == node)
             r->left = left;
 }
 
-/* It fails for good: its place is the notice's (lost.h). */
+/* It fails for good. The notice to the receiver takes its place in the order (lost.h). */
 static void give_up(struct record *r, const struct ncu_cause *cause)
 {
     ((struct message *)cause->cookie)->start_cycles = r ? r->start_cycles : cause->start_cycles;
@@ -89,7 +89,7 @@ static void give_up(struct record *r, const struct ncu_cause *cause)
 bool resend_takes(const struct ncu_cause *cause)
 {
     if (!records && cause->status == NCU_OK)
-        return false; /* on a sound network always */
+        return false; /* the only case on a network without faults */
     struct record *r = records ? find(cause) : NULL;
     bool again = cause->status == NCU_EPARITY;
 
@@ -102,11 +102,11 @@ bool resend_takes(const struct ncu_cause *cause)
         give_up(r, cause);
     else if (r)
         forget(r);
-    tell_left(cause->node, cause->channel); /* whatever has become of it: what waits for the last of them must know */
+    set_left(cause->node, cause->channel); /* in every case: messages to this node may wait for the last send */
     return again;
 }
 
-/* Sends again what waits for r's destination, r first. */
+/* Sends the waiting messages to r's destination again, r first. */
 static void send_again(struct record *r)
 {
     uint64_t mark = NCU_SEND_RESTART;

@@ -23,7 +23,7 @@ static bool has_work(const struct proc *p)
            ((p->state == PROC_RUNNING || p->state == PROC_ENDING) && !p->waiting);
 }
 
-/* The next in turn that has work, beginning after `last`; NULL: none. */
+/* Returns the next process in turn that has work, beginning after `last`; NULL: none. */
 static struct proc *next(void)
 {
     for (uint32_t i = 1; i <= PROCS_MAX; i++) {
@@ -103,7 +103,7 @@ void sched_yield(void)
     leave(proc_current());
 }
 
-/* Nobody can run. What the first process waits for stands for all. */
+/* No process can run. A deadlock report prints what the first process waits for. */
 static void idle(void)
 {
     struct proc_wait wait = {NCU_WAIT_PROCESS, NCU_WAIT_ANY, NCU_WAIT_ANY};

@@ -1,8 +1,8 @@
 /*
  * Programs that a program loads: on other nodes of its subcube, whose program has ended, or in its own place. The
- * messages are those of every load (vertex/contract/system.h); here they are made from the memory of the process that asks.
+ * messages are those of every load (vertex/contract/system.h); here they are made from the caller's memory.
  *
- * The front end decides whether the nodes are free (N_RCLAIM), so that two who want the same node cannot both get it,
+ * The front end decides whether the nodes are free (N_RCLAIM), so that two callers cannot both get the same node,
  * and hears from each whether it could load the program (N_RBEGUN). Everything that can be wrong with the program is
  * found before that: a claim that is granted is followed by a whole load, or, without memory for it, by one that its
  * nodes refuse.
@@ -24,7 +24,7 @@ struct rexec { /* one call */
     struct abi_program program;
     struct abi_segment segment[ABI_SEGMENTS_MAX];
     struct message *begin;
-    struct msg_queue own; /* the messages, if `here` */
+    struct msg_queue messages; /* those of the load, if `here` */
     uint32_t data_messages;
 };
 
@@ -89,12 +89,12 @@ static int check(struct rexec *r, const uint64_t *arg)
 
 /* ---- Messages ---- */
 
-/* To the first node of the part; or kept, until this process is gone. */
+/* Sends the message to the first node of the part. If that is this node, keeps it until this process has ended. */
 static void send(struct rexec *r, struct message *m, uint32_t type)
 {
     m->tag = TAG(type, 0, 0);
     if (r->here)
-        queue_add(&r->own, m);
+        queue_add(&r->messages, m);
     else
         msg_post(m, r->p->base + r->first, m->tag);
 }
@@ -118,7 +118,7 @@ static struct load_begin begin_of(const struct rexec *r)
                                .procs = a->procs};
 }
 
-/* With the caller's arguments and volumes; without its life, which comes with the claim. */
+/* Makes N_LOAD_BEGIN with the caller's arguments and volumes. Its life is not known before the claim. */
 static int make_begin(struct rexec *r)
 {
     struct proc *p = r->p;
@@ -176,7 +176,7 @@ static int send_segment(struct rexec *r, const struct abi_segment *s)
     return error;
 }
 
-/* Of a load that broke off the nodes expect more than came, and refuse it. */
+/* If the load broke off, N_LOAD_START names more N_LOAD_DATA than were sent, so the nodes refuse the load. */
 static int send_start(struct rexec *r, int broken)
 {
     const struct load_job start = {
@@ -233,7 +233,7 @@ static int64_t claim(struct rexec *r)
 
 /* ---- Calls ---- */
 
-static int64_t load_there(struct rexec *r)
+static int64_t load_nodes(struct rexec *r)
 {
     int64_t life = claim(r);
 
@@ -246,7 +246,7 @@ static int64_t load_there(struct rexec *r)
 }
 
 /* After the claim nothing may fail: all messages are made before. */
-static int64_t load_here(struct rexec *r)
+static int64_t replace_program(struct rexec *r)
 {
     struct load_begin *begin = (struct load_begin *)r->begin->payload;
     int64_t result = send_load(r);
@@ -255,9 +255,9 @@ static int64_t load_here(struct rexec *r)
         result = claim(r);
     if (result > 0) {
         begin->life = result;
-        proc_become(r->p, &r->own);
+        proc_become(r->p, &r->messages);
     }
-    msg_release_all(&r->own);
+    msg_release_all(&r->messages);
     return result;
 }
 
@@ -269,7 +269,7 @@ int64_t sys_rexec(struct proc *p, const uint64_t *arg)
     if (!result)
         result = make_begin(&r);
     if (!result)
-        result = r.here ? load_here(&r) : load_there(&r);
+        result = r.here ? replace_program(&r) : load_nodes(&r);
     if (r.begin)
         msg_release(r.begin);
     return result;

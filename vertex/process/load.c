@@ -24,13 +24,13 @@ static struct {
     bool active; /* BEGIN came, START not yet */
     uint32_t job, life, base;
     uint32_t root, nodes;   /* of the part: address of the first node, how many */
-    int error;              /* why the load has failed, 0: not */
-    uint32_t data_messages; /* that have come */
-    bool told;              /* that a node could not be loaded */
+    int error;              /* for which the load has failed; 0: none */
+    uint32_t data_messages; /* N_LOAD_DATA received */
+    bool cut_off;           /* a node could not be reached, and `error` says so */
     char text[64];          /* of the error, for the user; "": none */
 } load;
 
-/* The memory of what has been passed on is needed for what comes. */
+/* While a load is active, forwarded messages are freed at once: the messages that follow need the memory. */
 static void set_active(bool active)
 {
     if (active && !load.active)
@@ -52,7 +52,7 @@ static int dimension_of_part(void)
     return 1u << dim == load.nodes && load.root % load.nodes == 0 ? dim : -1;
 }
 
-/* In hardware, the first node to all at once; where that cannot be, over a tree of messages. */
+/* The first node broadcasts to all others if the NCU can; otherwise each node sends to its children in a tree. */
 static void forward(struct message *m)
 {
     uint32_t child[NODE_MAX_DIM];
@@ -71,7 +71,7 @@ static void forward(struct message *m)
 
 /* ---- A job ---- */
 
-/* It lies in the subcube, and this node in it. */
+/* The part lies in the subcube, and this node in the part. */
 static bool part_is_sound(const struct load_begin *b)
 {
     uint32_t nodes = 1u << b->dim, node = MAILBOX->node - b->base;
@@ -137,10 +137,10 @@ static void begin(struct message *m)
         return;
     }
     if (load.job == b->job && load.life == b->life)
-        return; /* N_KILL was faster, and its end is reported */
+        return; /* N_KILL overtook it, and the end is reported */
     set_active(true);
     load.data_messages = 0;
-    load.told = false;
+    load.cut_off = false;
     load.text[0] = '\0';
     load.job = b->job;
     load.life = b->life;
@@ -210,7 +210,7 @@ static int start(struct proc *p)
     return error;
 }
 
-/* Who loaded it waits for that; a job's first programs nobody waits for. */
+/* The process that loaded the program waits for this report. The programs that a job starts with (life 0) send none. */
 static void report_start(void)
 {
     const struct job_exit started = {.job = load.job, .node = MAILBOX->node - load.base, .status = load.life};
@@ -265,7 +265,7 @@ void load_message(struct message *m)
     msg_release(m);
 }
 
-void load_own(struct msg_queue *messages)
+void load_here(struct msg_queue *messages)
 {
     struct message *m;
 
@@ -298,13 +298,14 @@ void load_kill(struct message *m)
     msg_release(m);
 }
 
-/* A message of a load could not be forwarded to that node, which cuts off its subtree, too. The first failure fails the load here, and thereby the job; if the program has started already, it ends. */
+/* A message of a load could not be forwarded to that node, which cuts off its subtree, too. The first failure fails the
+ * load here, and thereby the job; if the program has started already, it ends. */
 void load_undeliverable(struct message *m, uint32_t node)
 {
     (void)m;
-    if (load.told)
+    if (load.cut_off)
         return;
-    load.told = true;
+    load.cut_off = true;
     load.error = -N_EHOSTUNREACH;
     text_print(load.text, sizeof load.text, "node %u finds no sound way to node %u", MAILBOX->node - load.base,
                node - load.base);

@@ -32,7 +32,7 @@ struct proc *proc_table[PROCS_MAX];
 uint32_t proc_number;
 static bool job_has_run;
 
-static struct { /* what the processes of the job that have ended add up to */
+static struct { /* the worst end of the processes of the job that have ended */
     struct job_exit exit;
     struct exit_fault fault;
     char text[sizeof proc_running->exit_text];
@@ -57,7 +57,7 @@ bool proc_job_has_run(void)
     return job_has_run;
 }
 
-/* Where an interrupt falls can be seen: the next process starts there, or a handler. */
+/* A program can see where an interrupt falls if another process, or a handler, starts there. */
 void proc_update_exact(void)
 {
     uint32_t caught = 0;
@@ -219,7 +219,7 @@ int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *argume
     return 0;
 }
 
-/* The program's text was written by stores: no old instruction may be left. */
+/* The program's text was written by stores: fence.i drops the old instructions. */
 void proc_run(struct proc *p)
 {
     p->state = PROC_RUNNING;
@@ -256,8 +256,8 @@ static void await_sends(const struct proc *p)
         sched_wait_for_sends();
 }
 
-/* What is queued is of no more use, unless a successor reads it; its room lets senders go on, this process's own sends
- * included. */
+/* The messages in the inbox are freed unless a successor reads them. Their memory lets waiting messages arrive, those
+ * that this process has sent to itself included. */
 void proc_exit(struct proc *p)
 {
     p->state = PROC_ENDING;
@@ -342,22 +342,22 @@ static void add_to_job(const struct proc *p)
             proc_kill(proc_table[i], EXIT_KILLED, 0);
 }
 
-void proc_become(struct proc *p, struct msg_queue *load)
+void proc_become(struct proc *p, struct msg_queue *messages)
 {
-    p->successor = *load;
+    p->successor = *messages;
     proc_set_death(p, EXIT_NORMAL, 0);
     proc_exit(p);
 }
 
-/* A load that fails tells the front end; nobody will read the messages then. */
+/* If the load fails, load.c reports that to the front end, and the early messages have no reader. */
 static void replace(struct proc *p)
 {
-    struct msg_queue load = p->successor;
+    struct msg_queue messages = p->successor;
 
     mail_leave_inbox(p);
     free_all(p);
     check_memory();
-    load_own(&load);
+    load_here(&messages);
     if (proc_count() == 0)
         mail_drop_early();
 }
@@ -406,7 +406,7 @@ RARE int proc_copy_pieces(struct proc *p, void *kernel, uint64_t va, uint64_t by
     return error;
 }
 
-/* The built-in program must not go without: all of its clients would. */
+/* The built-in program always gets memory for a message, as all of its clients wait for it. */
 static struct message *new_message(const struct proc *p, uint64_t capacity, bool pages)
 {
     struct message *m = pages ? msg_new_pages(capacity) : msg_new(capacity);

@@ -174,7 +174,7 @@ void proc_kill(struct proc *p, uint32_t how, int32_t status);
 void proc_reap(struct proc *p);
 /* Ends the running process, the only one on its node, and replaces it with the program that these messages load, which
  * inherits its unread messages. Takes over the messages. */
-_Noreturn void proc_become(struct proc *p, struct msg_queue *load);
+_Noreturn void proc_become(struct proc *p, struct msg_queue *messages);
 /* Returns true if the text is exactly `count` consecutive strings, each with its NUL. */
 bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count);
 

@@ -71,13 +71,13 @@ static bool is_caught(const struct proc *p, uint32_t signal)
     return p->sig_caught & BIT(signal);
 }
 
-/* Those that do nothing where they are not blocked. */
+/* Returns the signals that do nothing unless they are blocked. */
 static uint32_t ignored(const struct proc *p)
 {
     return p->sig_ignored | (IGNORED & ~p->sig_caught);
 }
 
-/* One that is blocked stays, also if it is ignored: what it will do is settled when it is let through. */
+/* A blocked signal stays pending even if it is ignored: its effect is decided when it is unblocked. */
 static void come(struct proc *p, uint32_t signal, uint32_t from)
 {
     if ((p->sig_blocked | p->sig_caught) & BIT(signal))

@@ -65,7 +65,7 @@ void timer_set_alarm(struct proc *p, const struct abi_itimer *alarm)
     update();
 }
 
-/* Alarms that were missed are one. */
+/* Several missed alarms raise one signal. */
 static void ring(struct proc *p, uint64_t now_cycles)
 {
     struct abi_itimer *a = &p->alarm;

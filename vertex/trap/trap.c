@@ -73,8 +73,8 @@ static bool handle_exception(struct proc *p, uint64_t scause, uint64_t address)
     return (right && vm_fault(&p->vm, address, right) == 0) || signal_fault(p, scause, address);
 }
 
-/* The callee-saved registers are somewhere on the stack under C code, and in the hart again when this trap has
- * returned. So it returns, to trap_fault in S-mode, which finds all of them. */
+/* C code has saved the callee-saved registers at unknown places of the stack; they are in the hart again when this trap
+ * has returned. So the trap returns to trap_fault in S-mode, which saves all registers. */
 static void end_by_fault(struct proc *p, struct trap_frame *frame, uint64_t scause, uint64_t address)
 {
     p->fault = (struct exit_fault){.pc = frame->pc, .address = address, .cause = scause};
@@ -83,10 +83,10 @@ static void end_by_fault(struct proc *p, struct trap_frame *frame, uint64_t scau
     csr_set(sstatus, SSTATUS_SPP);
 }
 
-/* Handles what is due. A process that it kills ends here, and whatever it did ahead never was. The request line is cleared
- * before the causes are fetched: one that comes later raises it again.
- * One copy of this code for all callers: what lies between CAUSES and END, and after DROP, must cost the same wherever the
- * process was stopped, in user code or at ENTER (emu/time/sched.h). */
+/* Handles every cause that is due. A process that a cause kills ends here; DROP undoes what its user code did ahead of
+ * the cause. The interrupt line is cleared before the causes are fetched: a later cause raises it again. All callers
+ * share one copy of this code: the code between CAUSES and END, and after DROP, must cost the same wherever the process
+ * was stopped, in user code or at ENTER (emu/time/sched.h). */
 static __attribute__((noipa)) void handle_due(struct proc *p)
 {
     csr_clear(sip, INTERRUPT_SSI);
