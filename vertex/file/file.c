@@ -142,7 +142,7 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
     int ufid = add_file(p, &f);
     if (ufid < 0)
         return ufid;
-    int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, &reply);
+    int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
     if (status >= 0)
         status = finish_open(p, p->file[ufid], reply);
     if (reply)
@@ -344,16 +344,8 @@ static int64_t size_of(struct proc *p, const struct file *f)
     struct message *reply;
     int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
 
-    if (status >= 0) {
-        status = -N_EPROTO;
-        if (reply_bytes(reply) >= sizeof stat) {
-            copy_bytes(&stat, reply_data(reply), sizeof stat);
-            status = stat.size_bytes;
-        }
-    }
-    if (reply)
-        msg_release(reply);
-    return status;
+    status = reply_take_structure(status, reply, &stat, sizeof stat);
+    return status < 0 ? status : (int64_t)stat.size_bytes;
 }
 
 int64_t sys_lseek(struct proc *p, const uint64_t *arg)

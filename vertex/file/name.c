@@ -79,7 +79,7 @@ static void add_name(struct message *m, const struct target *t)
 }
 
 int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
-                  struct file_request fields, struct message **reply)
+                  struct file_request fields, const void *data, struct message **reply)
 {
     uint32_t bytes = wire_bytes(first), bytes2 = second ? wire_bytes(second) : 0;
     struct message *m;
@@ -91,12 +91,14 @@ int64_t name_call(struct proc *p, uint32_t type, const struct target *first, con
     fields.drive = first->drive;
     fields.name_bytes = bytes;
     fields.name2_bytes = bytes2;
-    int error = request_new(p, &fields, bytes + bytes2, &m);
+    int error = request_new(p, &fields, bytes + bytes2 + (data ? fields.bytes : 0), &m);
     if (error)
         return error;
     add_name(m, first);
     if (second)
         add_name(m, second);
+    if (data)
+        request_add(m, data, fields.bytes);
     return request_call(p, m, first->node, type, reply);
 }
 
@@ -108,7 +110,7 @@ static int64_t call_name_with(struct proc *p, uint32_t type, uint64_t path, stru
 
     if (reply)
         *reply = NULL;
-    return error ? error : name_call(p, type, &t, NULL, fields, reply);
+    return error ? error : name_call(p, type, &t, NULL, fields, NULL, reply);
 }
 
 static int64_t call_name(struct proc *p, uint32_t type, uint64_t path, uint32_t mode, struct message **reply)
@@ -127,7 +129,7 @@ static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint
         return error;
     if (t.node != t2.node || t.drive != t2.drive)
         return -N_EXDEV;
-    return name_call(p, type, &t, &t2, (struct file_request){0}, NULL);
+    return name_call(p, type, &t, &t2, (struct file_request){0}, NULL, NULL);
 }
 
 int64_t sys_stat(struct proc *p, const uint64_t *arg)
@@ -206,16 +208,11 @@ char *name_copy(struct proc *p)
 
 static int64_t check_directory(struct proc *p, uint64_t path)
 {
-    struct file_stat stat = {0};
+    struct file_stat stat;
     struct message *reply;
     int64_t status = call_name(p, N_FSTATNAME, path, 0, &reply);
 
-    if (status >= 0 && reply_bytes(reply) < sizeof stat)
-        status = -N_EPROTO;
-    if (status >= 0)
-        copy_bytes(&stat, reply_data(reply), sizeof stat);
-    if (reply)
-        msg_release(reply);
+    status = reply_take_structure(status, reply, &stat, sizeof stat);
     if (status < 0)
         return status;
     return (stat.mode & FILE_MODE_TYPE) == FILE_MODE_DIRECTORY ? 0 : -N_ENOTDIR;
@@ -298,21 +295,11 @@ int64_t sys_sync(struct proc *p, const uint64_t *arg)
 static int64_t call_name_with_data(struct proc *p, uint32_t type, uint64_t path, uint32_t flags, const void *data,
                                    uint32_t bytes)
 {
+    const struct file_request fields = {.flags = flags, .bytes = bytes};
     struct target t;
-    struct message *m;
     int error = name_find(p, path, 0, &t);
 
-    if (error)
-        return error;
-    if (wire_bytes(&t) > FILE_NAME_MAX_BYTES)
-        return -N_ENAMETOOLONG;
-    struct file_request fields = {.drive = t.drive, .flags = flags, .name_bytes = wire_bytes(&t), .bytes = bytes};
-    error = request_new(p, &fields, wire_bytes(&t) + bytes, &m);
-    if (error)
-        return error;
-    add_name(m, &t);
-    request_add(m, data, bytes);
-    return request_call(p, m, t.node, type, NULL);
+    return error ? error : name_call(p, type, &t, NULL, fields, data, NULL);
 }
 
 int64_t sys_symlink(struct proc *p, const uint64_t *arg)

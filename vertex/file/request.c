@@ -157,6 +157,17 @@ uint64_t reply_bytes(const struct message *reply)
     return reply->bytes - sizeof(struct file_reply);
 }
 
+int64_t reply_take_structure(int64_t status, struct message *reply, void *to, uint64_t bytes)
+{
+    if (status >= 0 && reply_bytes(reply) < bytes)
+        status = -N_EPROTO;
+    if (status >= 0)
+        copy_bytes(to, reply_data(reply), bytes);
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
 int64_t reply_give_structure(struct proc *p, int64_t status, struct message *reply, uint64_t to, uint64_t bytes)
 {
     if (status >= 0)
