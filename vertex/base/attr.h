@@ -4,14 +4,12 @@
  * well.
  *
  *   INLINE   a step of that path with several callers: inlined into each
- *   APART    called often on that path, but not for every message: kept out of line, so its callers save no registers
  *   RARE     hardly ever called on that path: kept out of line, in cold text
  */
 #ifndef VERTEX_ATTR_H
 #define VERTEX_ATTR_H
 
 #define INLINE inline __attribute__((always_inline))
-#define APART  __attribute__((noinline))
 #define RARE   __attribute__((noinline, cold))
 
 #endif

@@ -68,7 +68,7 @@ void mail_interrupt(struct proc *p, int64_t result)
 }
 
 /* The message has been copied from the standard buffer. */
-static INLINE void copied(struct proc *p, const struct ncu_cause *cause)
+static void copied(struct proc *p, const struct ncu_cause *cause)
 {
     msg_note_copy();
     p->monitor.copied++;

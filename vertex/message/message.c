@@ -109,7 +109,7 @@ static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 }
 
 /* Takes the message over. The type is a full one. */
-static INLINE void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
+static void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
 
@@ -214,7 +214,7 @@ static struct msg_pattern pattern_of_range(const struct proc *p, uint32_t node, 
     return pattern_of_program(node, procid, p->range_low, p->range_high);
 }
 
-static INLINE int make_pattern(struct proc *p, int32_t src, int32_t type, uint64_t context, struct msg_pattern *pattern)
+static int make_pattern(struct proc *p, int32_t src, int32_t type, uint64_t context, struct msg_pattern *pattern)
 {
     uint32_t node = src == ANY ? MSG_ANY_NODE : address_of(p, NODE_OF(src)), procid = PROCID_OF(src);
 
@@ -273,7 +273,7 @@ static int64_t refuse(struct proc *p, struct message *m)
 }
 
 /* Everything that can fail comes before the message leaves the queue. */
-static APART int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
+static int64_t take(struct proc *p, struct message *m, uint64_t to, uint64_t most)
 {
     int64_t bytes = m->bytes;
 

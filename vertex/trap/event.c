@@ -75,7 +75,7 @@ static RARE void handle_failed_send(const struct ncu_cause *cause, struct messag
         take_failed_send[i](m, cause->node);
 }
 
-static APART void handle_sent(const struct ncu_cause *cause)
+static void handle_sent(const struct ncu_cause *cause)
 {
     if (resend_takes(cause))
         return;
@@ -126,7 +126,7 @@ static RARE void handle_any(uint64_t n)
 }
 
 /* Mostly it is one message, for which the process waits. */
-static APART void handle_all(uint64_t n)
+static void handle_all(uint64_t n)
 {
     if (n != 1 || MAILBOX->cause[0].kind != CAUSE_RECV_DONE || !mail_take_short(&MAILBOX->cause[0]))
         handle_any(n);
