@@ -13,10 +13,6 @@
 
 #include "vertex/contract/machine.h"
 
-/* Handle CAUSE_DISK_DONE and CAUSE_STARTED_DONE; called by event.c. */
-void disk_done(const struct ncu_cause *cause);
-void disk_started_done(const struct ncu_cause *cause);
-
 /* True if disk_end has a command to give. */
 bool disk_has_done(void);
 

@@ -60,7 +60,7 @@ static void reader_done(struct proc *p, uint32_t node, uint32_t tag, uint64_t by
 
 void mail_interrupt(struct proc *p, int64_t result)
 {
-    if (p->reader.state != READER_OPEN || p->reader.landing)
+    if (p->reader.state != READER_OPEN)
         return;
     mail_set_reader(p, READER_CLOSED);
     p->reader.bytes = result;
