@@ -1,59 +1,15 @@
 /*
- * The front end's phases: mounting, up, stopping. Its jobs are in front_jobs.c, messages in front_messages.c.
+ * The front end's phases: mounting, up, stopping. The last ones end in front_stop.c; jobs are in front_jobs.c,
+ * messages in front_messages.c.
  */
 #include "emu/front/front.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/front/console.h"
 #include "emu/front/front_parts.h"
-#include "vertex/shared/node_name.h"
-
-/* ---- Stopping --------------------------------------------------------------------------------- */
-
-static void tell_repeat(void *ctx, const struct repeat *kind)
-{
-    struct front *f = ctx;
-    char name[NODE_NAME_BYTES];
-
-    if (kind->from == NODE_HOST) {
-        console_say(&f->streams, "%" PRIu64 " messages were refused: %s", kind->count, kind->first);
-        return;
-    }
-    node_name(kind->from, name);
-    console_say(&f->streams, "%s printed %" PRIu64 " lines like this one, with other numbers: %s", name, kind->count,
-                kind->first);
-}
-
-static void tell_repeats(struct front *f)
-{
-    repeats_tell(&f->repeats, tell_repeat, f);
-}
-
-void front_finish_if_stopped(struct front *f)
-{
-    if (f->phase != PHASE_STOPPING || io_nodes_stopping(&f->io) > 0)
-        return;
-    f->phase = PHASE_FINISHED;
-    tell_repeats(f);
-}
-
-static void shut_down(struct front *f)
-{
-    f->phase = PHASE_STOPPING;
-    io_nodes_shut_down(&f->io);
-    front_finish_if_stopped(f);
-}
-
-void front_stop_if_idle(struct front *f)
-{
-    if (f->phase == PHASE_UP && f->stop && !front_has_running_jobs(f))
-        shut_down(f);
-}
 
 /* ---- Mounting --------------------------------------------------------------------------------- */
 
@@ -63,7 +19,7 @@ void front_leave_mounting(struct front *f)
         return;
     if (f->io.failed) {
         front_kill_jobs(f);
-        shut_down(f);
+        front_shut_down(f);
         return;
     }
     f->phase = PHASE_UP;
@@ -170,7 +126,7 @@ void front_free(struct front *f)
         return;
     while (!TAILQ_EMPTY(&f->jobs))
         front_forget_job(f, TAILQ_FIRST(&f->jobs)->id);
-    tell_repeats(f); /* the machine may have stopped before PHASE_FINISHED */
+    front_tell_repeats(f); /* the machine may have stopped before PHASE_FINISHED */
     hostfs_free(f->files);
     lines_free(&f->lines);
     streams_free(&f->streams);

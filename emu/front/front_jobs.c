@@ -20,14 +20,6 @@ struct job *front_job_of(const struct front *f, uint32_t node)
     return NULL;
 }
 
-bool front_has_running_jobs(const struct front *f)
-{
-    for (const struct job *j = front_first_job(f); j; j = front_next_job(j))
-        if (!job_has_ended(j))
-            return true;
-    return false;
-}
-
 void front_end_if_exited(struct front *f, struct job *j)
 {
     if (!job_has_ended(j))

@@ -4,8 +4,10 @@
  *   front_messages.c ----> front.c         phases: mounting, up, stopping
  *          |                  |
  *          +------> front_jobs.c           the list of jobs
+ *                        |
+ *                   front_stop.c           the end of the last phases
  *
- * A job's end may end the phase, so front_jobs.c calls front_stop_if_idle.
+ * Each calls only those below it.
  */
 #ifndef NCUBE_FRONT_PARTS_H
 #define NCUBE_FRONT_PARTS_H
@@ -44,16 +46,19 @@ static inline bool front_has_io_node(const struct front *f, uint32_t node)
     return io_nodes_find(&f->io, node) >= 0;
 }
 
-/* Phases: front.c. Each ends a phase if nothing holds it up any longer. */
+/* Phases: front.c and front_stop.c. Each ends a phase if nothing holds it up any longer. */
 void front_leave_mounting(struct front *f);
 void front_stop_if_idle(struct front *f);
 void front_finish_if_stopped(struct front *f);
+/* Stops the I/O nodes, whatever runs. */
+void front_shut_down(struct front *f);
+/* Prints how often the lines came that were printed once. */
+void front_tell_repeats(struct front *f);
 
 /* Jobs: front_jobs.c. */
 
 /* The running job that has the node in its subcube, or NULL. */
 struct job *front_job_of(const struct front *f, uint32_t node);
-bool front_has_running_jobs(const struct front *f);
 /* Loads every job that has not ended. */
 void front_load_jobs(struct front *f);
 /* Ends every job. */
