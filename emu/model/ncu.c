@@ -1,6 +1,5 @@
 /*
- * The NCUs: causes and how nodes learn of them, receiving, and the NCU instructions. Sending is in ncu_send.c, drives
- * are in ncu_disk.c, texts for the user in ncu_report.c.
+ * The NCUs: the NCU instructions, the timer, and how NCUs are made. ncu_state.h lists the other parts.
  */
 #include "emu/model/ncu.h"
 
@@ -15,73 +14,6 @@
 #include "emu/model/ncu_state.h"
 #include "emu/time/sched.h"
 
-bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
-{
-    return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
-}
-
-/* ---- Causes ---- */
-
-static void causes_push(struct causes *q, const struct ncu_cause *c)
-{
-    if (q->count == q->room) {
-        uint32_t room = q->room > 0 ? 2 * q->room : 8;
-        struct ncu_cause *bigger = memory_new(room, sizeof *bigger);
-
-        for (uint32_t k = 0; k < q->count; k++)
-            bigger[k] = q->cause[(q->first + k) % q->room];
-        free(q->cause);
-        *q = (struct causes){.cause = bigger, .count = q->count, .room = room};
-    }
-    q->cause[(q->first + q->count++) % q->room] = *c;
-}
-
-static struct ncu_cause causes_pop(struct causes *q)
-{
-    uint32_t first = q->first;
-
-    q->first = (first + 1) % q->room;
-    q->count--;
-    return q->cause[first];
-}
-
-/* Traces that the node's kernel learns of a message. */
-static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c)
-{
-    if (c->kind == CAUSE_RECV_DONE)
-        trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
-                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64, c->node, c->tag, c->bytes);
-}
-
-static void causes_deliver(struct ncu_node *node, struct causes *q)
-{
-    uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
-
-    for (uint32_t k = 0; k < n; k++) {
-        node->mailbox->cause[k] = causes_pop(q);
-        trace_receive(node, &node->mailbox->cause[k]);
-    }
-    node->mailbox->ans[0] = n;
-}
-
-void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
-{
-    struct ncu *n = node->ncu;
-
-    if (c->kind == CAUSE_SEND_DONE && c->status == NCU_OK && !node->reap) {
-        causes_push(&node->sent, c);
-        return;
-    }
-    causes_push(&node->causes, c);
-    if (!node->idle) {
-        sched_cause(n->sched, node->index, n->now_cycles);
-        return;
-    }
-    node->idle = false;
-    causes_deliver(node, &node->causes);
-    sched_wake(n->sched, node->index, n->now_cycles);
-}
-
 void ncu_answer(struct ncu *n, uint32_t index, uint64_t value)
 {
     n->node[index].mailbox->ans[0] = value;
@@ -95,38 +27,6 @@ void ncu_advance(struct ncu *n, uint64_t now_cycles)
 bool ncu_cause_waits(const struct ncu *n, uint32_t index)
 {
     return n->node[index].causes.count > 0;
-}
-
-struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address)
-{
-    return &n->node[n->index_of[address]];
-}
-
-/* ---- Counting ---- */
-
-static struct ncu_node_statistics *statistics_at(struct ncu *n, uint32_t address)
-{
-    return address == NODE_HOST ? &n->host_statistics : &ncu_node_at(n, address)->statistics;
-}
-
-void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes)
-{
-    s->sent++;
-    s->sent_bytes += bytes;
-}
-
-void ncu_count_ended(struct ncu_node_statistics *s, int status)
-{
-    s->damaged += status == NCU_EPARITY;
-    s->failed += status != NCU_OK && status != NCU_EPARITY;
-}
-
-static void count_received(struct ncu *n, uint32_t address, uint64_t bytes)
-{
-    struct ncu_node_statistics *s = statistics_at(n, address);
-
-    s->received++;
-    s->received_bytes += bytes;
 }
 
 struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index)
@@ -144,166 +44,7 @@ const struct net *ncu_net(const struct ncu *n)
     return n->net;
 }
 
-/* ---- Receiving ---- */
-
-static uint32_t channel_of(const struct net_message *m)
-{
-    if (m->from != m->to)
-        return m->in_channel;
-    return NODE_IS_IO(m->to) ? NCU_SI_CHANNELS : NCU_CHANNELS;
-}
-
-static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t, const struct net_message *m)
-{
-    return (struct ncu_cause){.kind = kind,
-                              .channel = channel_of(m),
-                              .node = t->parent != NULL ? t->origin : m->from,
-                              .tag = m->tag,
-                              .bytes = m->bytes,
-                              .start_cycles = t->parent != NULL ? t->sent.start_cycles : m->start_cycles};
-}
-
-/* Gives the armed buffer to a header. Returns false if none is armed, or it is too small. */
-static bool receive_take(struct receive *r, struct transfer *t)
-{
-    if (!r->armed || r->landing || t->message->bytes > r->bytes)
-        return false;
-    r->armed = false;
-    r->landing = t;
-    t->landing = r->addr;
-    if (t->parent)
-        ncu_pass_on(t->ncu, t, t->message->to, t->message->in_channel);
-    return true;
-}
-
-static void announce_header(struct ncu_node *node, const struct transfer *t)
-{
-    struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
-
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "header from=%u channel=%u bytes=%" PRIu64,
-                c.node, c.channel, t->message->bytes);
-    ncu_cause(node, &c);
-}
-
-struct port *ncu_port_at(struct ncu *n, uint32_t address)
-{
-    return address == NODE_HOST ? &n->host : &ncu_node_at(n, address)->port;
-}
-
-/* Returns true if the receiver refuses this message: it accepts nothing from that source until a RESTART. */
-static bool port_refuses(struct port *port, const struct transfer *t, uint32_t from)
-{
-    if (t->restart)
-        nodeset_remove(&port->refused, from);
-    return nodeset_has(&port->refused, from);
-}
-
-static bool net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
-{
-    struct ncu *n = ctx;
-    struct transfer *t = m->data;
-
-    n->now_cycles = now_cycles;
-    t->message = m;
-    t->refused = port_refuses(ncu_port_at(n, m->to), t, m->from);
-    if (t->refused || m->to == NODE_HOST)
-        return true;
-    struct ncu_node *node = ncu_node_at(n, m->to);
-    struct receive *r = &node->receive[channel_of(m)];
-    if (TAILQ_EMPTY(&r->waiting) && receive_take(r, t))
-        return true;
-    TAILQ_INSERT_TAIL(&r->waiting, t, queued);
-    node->statistics.held++;
-    if (TAILQ_FIRST(&r->waiting) == t && !r->landing)
-        announce_header(node, t);
-    return false;
-}
-
-/* Lets the first waiting header of a channel land, if it can; a receive has been armed, or has ended. */
-static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_now)
-{
-    struct transfer *t = TAILQ_FIRST(&r->waiting);
-
-    if (!t || r->landing)
-        return;
-    if (!receive_take(r, t)) {
-        announce_header(node, t);
-        return;
-    }
-    TAILQ_REMOVE(&r->waiting, t, queued);
-    t->accepted_cycles = armed_now ? node->ncu->now_cycles : 0;
-    net_accept(node->ncu->net, t->message, node->ncu->now_cycles);
-}
-
-static void deliver_to_host(struct ncu *n, const struct transfer *t, const struct net_message *m)
-{
-    if (m->status != NCU_OK)
-        return;
-    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
-                m->bytes);
-    count_received(n, m->to, m->bytes);
-    n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
-}
-
-/* Ends a receive with RECV_DONE; the channel may be armed for the next. */
-static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
-{
-    struct receive *r = &node->receive[c->channel];
-
-    r->landing = NULL;
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
-                c->status == NCU_OK ? "arrival" : "damage", c->node, c->tag, c->bytes);
-    if (c->status == NCU_OK)
-        count_received(node->ncu, node->address, c->bytes);
-    ncu_cause(node, c);
-    receive_retry(node, r, false);
-}
-
-void ncu_receive_hop(struct ncu *n, struct transfer *t)
-{
-    receive_end(ncu_node_at(n, t->sent.node), &t->received);
-}
-
-static void deliver_to_node(struct ncu *n, struct transfer *t, const struct net_message *m)
-{
-    struct ncu_node *node = ncu_node_at(n, m->to);
-
-    if (m->status == NCU_OK)
-        memcpy(node->ram + t->landing, t->bytes, m->bytes);
-    struct ncu_cause c = cause_of_message(CAUSE_RECV_DONE, t, m);
-    c.status = m->status;
-    c.addr = t->landing;
-    c.done_cycles = n->now_cycles;
-    t->landed = true;
-    t->received = c;
-    if (t->forks == 0)
-        receive_end(node, &c);
-}
-
-void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
-{
-    if (t->refused || m->status == NCU_ELINK)
-        return;
-    if (m->status == NCU_EPARITY)
-        nodeset_add(&ncu_port_at(n, m->to)->refused, m->from);
-    if (m->to == NODE_HOST)
-        deliver_to_host(n, t, m);
-    else
-        deliver_to_node(n, t, m);
-}
-
-/* ---- Arming, time ---- */
-
-static void execute_arm(struct ncu_node *node, const uint64_t *arg)
-{
-    if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
-        return; /* Vertex checks first; no receive is armed outside of memory */
-    struct receive *r = &node->receive[arg[0]];
-    r->armed = true;
-    r->addr = arg[1];
-    r->bytes = arg[2];
-    receive_retry(node, r, true);
-}
+/* ---- Time ---- */
 
 static void timer_due(void *arg, uint64_t now_cycles)
 {
@@ -333,7 +74,7 @@ static void execute_reap(struct ncu_node *node, bool wanted)
 {
     node->reap = wanted || node->ncu->faults > 0;
     while (node->reap && node->sent.count > 0) {
-        struct ncu_cause c = causes_pop(&node->sent);
+        struct ncu_cause c = ncu_causes_pop(&node->sent);
 
         ncu_cause(node, &c);
     }
@@ -345,7 +86,7 @@ static bool execute_idle(struct ncu_node *node)
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
     if (!node->idle)
-        causes_deliver(node, &node->causes);
+        ncu_causes_deliver(node, &node->causes);
     return !node->idle;
 }
 
@@ -384,7 +125,7 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
         ncu_send(node, arg);
         return true;
     case NCU_ARM:
-        execute_arm(node, arg);
+        ncu_arm(node, arg);
         return true;
     case NCU_TIMER:
         execute_timer(node, arg[0]);
@@ -398,10 +139,10 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
     case NCU_IDLE:
         return execute_idle(node);
     case NCU_CAUSES:
-        causes_deliver(node, &node->causes);
+        ncu_causes_deliver(node, &node->causes);
         return true;
     case NCU_SENT:
-        causes_deliver(node, &node->sent);
+        ncu_causes_deliver(node, &node->sent);
         return true;
     case NCU_TEXT:
         return execute_text(node);
@@ -429,7 +170,7 @@ static void on_recovery(void *ctx, uint64_t now_cycles)
     n->ops->recovered(n->ctx);
 }
 
-static const struct net_ops from_net = {.header = net_header, .done = ncu_net_done, .fault = net_fault};
+static const struct net_ops from_net = {.header = ncu_net_header, .done = ncu_net_done, .fault = net_fault};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched *sched, uint32_t count,
                     const struct ncu_ops *ops, void *ctx, struct trace *trace, const struct fault *fault,

@@ -193,20 +193,7 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
         send_done(t, now_cycles);
 }
 
-/* ---- Broadcasts ----
- *
- * A broadcast is a tree of hops, each a message to a neighbour. The node that starts it sends over all dimensions of
- * the subcube; a node that receives it over dimension k passes it on over the dimensions above k:
- *
- *     0 --0--> 1 --1--> 3 --2--> 7        A hop is passed on while it lands: its forks ask for channels as soon as
- *     |        +---2--> 5                 a receive has taken its header, and read the receiver's memory behind the
- *     +---1--> 2 --2--> 6                 bytes that arrive. The receiver gets the buffer when all have read it.
- *     +---2--> 4
- *
- * No hop has more than one channel, and a receive of dimension k waits only for hops of higher dimensions: no deadlock.
- * A hop takes the same channels, in the same order, as a message of its origin to that node: so the two keep their
- * order.
- */
+/* ---- Broadcasts: ncu_fork.c has the picture ---- */
 
 static void transfer_end_hop(struct transfer *t)
 {
@@ -238,34 +225,6 @@ static void hop_done(struct transfer *t)
     transfer_end_hop(t);
 }
 
-static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t d, const uint8_t *bytes)
-{
-    struct transfer *t = memory_new(1, sizeof *t);
-
-    *t = (struct transfer){.ncu = n,
-                           .parent = parent,
-                           .subcube = parent->subcube,
-                           .origin = parent->origin,
-                           .bytes = bytes,
-                           .sent = parent->sent};
-    t->sent.node = at ^ 1u << d;
-    parent->forks++;
-    int status = net_send(n->net, n->now_cycles, at, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);
-    assert(status == NCU_OK);
-    (void)status;
-}
-
-static void fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes)
-{
-    for (uint32_t d = lowest; d + 1 < parent->subcube; d++)
-        fork_to(n, parent, at, d, bytes);
-}
-
-void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel)
-{
-    fork_above(n, t, at, in_channel + 1, ncu_node_at(n, at)->ram + t->landing);
-}
-
 static int broadcast_check(const struct ncu_node *node, const struct transfer *t, uint64_t addr)
 {
     const struct ncu *n = node->ncu;
@@ -285,7 +244,7 @@ static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcub
     t->origin = node->address;
     t->sent.status = broadcast_check(node, t, (uint64_t)(t->bytes - node->ram));
     if (t->sent.status == NCU_OK)
-        fork_above(n, t, node->address, 0, t->bytes);
+        ncu_fork_above(n, t, node->address, 0, t->bytes);
     if (t->forks == 0)
         send_done(t, n->now_cycles);
 }

@@ -1,6 +1,11 @@
 /*
- * What the parts of the NCU model share; no other file includes it. ncu.c (instructions, receiving, time), ncu_send.c
- * (sending, broadcasts, the front end's messages), ncu_disk.c (drives), ncu_report.c (what a node waits for).
+ * What the parts of the NCU model share; no other file includes it. Each calls only those below it:
+ *
+ *   ncu.c           instructions, time, building       ncu_report.c   what a node waits for
+ *   ncu_send.c      sending, the ends of broadcasts, the front end's messages
+ *   ncu_receive.c   receiving                          ncu_disk.c     drives
+ *   ncu_fork.c      the hops of broadcasts
+ *   ncu_node.c      causes, counts
  */
 #ifndef NCUBE_NCU_STATE_H
 #define NCUBE_NCU_STATE_H
@@ -140,24 +145,37 @@ struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
 /* Gives a cause to a node: wakes it if it is idle, and reports the cause to the scheduler if not. */
 void ncu_cause(struct ncu_node *node, const struct ncu_cause *c);
 
+/* Takes the oldest cause, of which there is one; fills the mailbox with the oldest and their number. */
+struct ncu_cause ncu_causes_pop(struct causes *q);
+void ncu_causes_deliver(struct ncu_node *node, struct causes *q);
+
 /* Returns the port of a node, or of the front end. */
 struct port *ncu_port_at(struct ncu *n, uint32_t address);
 
-/* Count a message that is sent, and how it has ended. */
+/* Count a message that is sent, that a node or the front end has received, and how one has ended. */
 void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes);
+void ncu_count_received(struct ncu *n, uint32_t address, uint64_t bytes);
 void ncu_count_ended(struct ncu_node_statistics *s, int status);
 
+/* ncu_send.c: SEND; the end of a message (net_ops.done). */
+void ncu_send(struct ncu_node *node, const uint64_t *arg);
+void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles);
+
+/* ncu_receive.c: ARM; a header that has arrived (net_ops.header). */
+void ncu_arm(struct ncu_node *node, const uint64_t *arg);
+bool ncu_net_header(void *ctx, struct net_message *m, uint64_t now_cycles);
 /* Delivers a message to its receiver, at its end: whole, damaged, or not at all. */
 void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m);
 /* Delivers a hop of a broadcast, which has landed and has been passed on, to its receiver. */
 void ncu_receive_hop(struct ncu *n, struct transfer *t);
 
-/* Execute SEND and DISK. */
-void ncu_send(struct ncu_node *node, const uint64_t *arg);
+/* ncu_disk.c: DISK. */
 void ncu_disk(struct ncu_node *node, const uint64_t *arg);
-/* Passes on a hop of a broadcast that a receive at node `at` has taken. */
+
+/* ncu_fork.c: sends the bytes of a broadcast, or of a hop, from node `at` over the subcube's dimensions from
+ * `lowest` on. */
+void ncu_fork_above(struct ncu *n, struct transfer *parent, uint32_t at, uint32_t lowest, const uint8_t *bytes);
+/* Passes on a hop that a receive at node `at` has taken. */
 void ncu_pass_on(struct ncu *n, struct transfer *t, uint32_t at, uint32_t in_channel);
-/* Ends a message (net_ops.done). */
-void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles);
 
 #endif

@@ -1,0 +1,113 @@
+/*
+ * A node's NCU as its parts see it: which causes it has and how its kernel learns of them, its memory, its counts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "emu/base/memory.h"
+#include "emu/model/ncu_state.h"
+#include "emu/time/sched.h"
+
+bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
+{
+    return addr <= n->topo->ram_bytes && bytes <= n->topo->ram_bytes - addr;
+}
+
+struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address)
+{
+    return &n->node[n->index_of[address]];
+}
+
+struct port *ncu_port_at(struct ncu *n, uint32_t address)
+{
+    return address == NODE_HOST ? &n->host : &ncu_node_at(n, address)->port;
+}
+
+/* ---- Causes ---- */
+
+static void causes_push(struct causes *q, const struct ncu_cause *c)
+{
+    if (q->count == q->room) {
+        uint32_t room = q->room > 0 ? 2 * q->room : 8;
+        struct ncu_cause *bigger = memory_new(room, sizeof *bigger);
+
+        for (uint32_t k = 0; k < q->count; k++)
+            bigger[k] = q->cause[(q->first + k) % q->room];
+        free(q->cause);
+        *q = (struct causes){.cause = bigger, .count = q->count, .room = room};
+    }
+    q->cause[(q->first + q->count++) % q->room] = *c;
+}
+
+struct ncu_cause ncu_causes_pop(struct causes *q)
+{
+    uint32_t first = q->first;
+
+    q->first = (first + 1) % q->room;
+    q->count--;
+    return q->cause[first];
+}
+
+/* Traces that the node's kernel learns of a message. */
+static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c)
+{
+    if (c->kind == CAUSE_RECV_DONE)
+        trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
+                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64, c->node, c->tag, c->bytes);
+}
+
+void ncu_causes_deliver(struct ncu_node *node, struct causes *q)
+{
+    uint32_t n = q->count < NCU_CAUSES_MAX ? q->count : NCU_CAUSES_MAX;
+
+    for (uint32_t k = 0; k < n; k++) {
+        node->mailbox->cause[k] = ncu_causes_pop(q);
+        trace_receive(node, &node->mailbox->cause[k]);
+    }
+    node->mailbox->ans[0] = n;
+}
+
+void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
+{
+    struct ncu *n = node->ncu;
+
+    if (c->kind == CAUSE_SEND_DONE && c->status == NCU_OK && !node->reap) {
+        causes_push(&node->sent, c);
+        return;
+    }
+    causes_push(&node->causes, c);
+    if (!node->idle) {
+        sched_cause(n->sched, node->index, n->now_cycles);
+        return;
+    }
+    node->idle = false;
+    ncu_causes_deliver(node, &node->causes);
+    sched_wake(n->sched, node->index, n->now_cycles);
+}
+
+/* ---- Counting ---- */
+
+static struct ncu_node_statistics *statistics_at(struct ncu *n, uint32_t address)
+{
+    return address == NODE_HOST ? &n->host_statistics : &ncu_node_at(n, address)->statistics;
+}
+
+void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes)
+{
+    s->sent++;
+    s->sent_bytes += bytes;
+}
+
+void ncu_count_ended(struct ncu_node_statistics *s, int status)
+{
+    s->damaged += status == NCU_EPARITY;
+    s->failed += status != NCU_OK && status != NCU_EPARITY;
+}
+
+void ncu_count_received(struct ncu *n, uint32_t address, uint64_t bytes)
+{
+    struct ncu_node_statistics *s = statistics_at(n, address);
+
+    s->received++;
+    s->received_bytes += bytes;
+}
