@@ -1,7 +1,7 @@
 # Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
 # and judge status and output, in tests/machine/.
 
-SHELL_TESTS += tests/house/test_house.sh tests/house/test_figures.sh
+SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
