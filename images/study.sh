@@ -1,6 +1,7 @@
 #!/bin/sh
 # The speed-up study: one source, n destinations, joint and disjoint routings, measured in the machine and predicted
-# from the channel sets. Writes BUILD/study/table.txt, BUILD/study/table.md and BUILD/study/speedup.svg, and prints the table.
+# from the channel sets. Writes BUILD/study/table.txt, BUILD/study/table.md and BUILD/study/speedup.svg, and prints the
+# table.
 # docs/speedup.md says what they mean; figures.sh puts them there.
 #
 #   study.sh BUILD [DIM [--table]]     DIM: of the cube, which is also the largest n (default 10; boots 2^DIM nodes)

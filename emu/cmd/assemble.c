@@ -166,14 +166,15 @@ static bool is_pipe(const char *path)
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Opens a file to write to, whose opening does not block: a pipe's would, until it has a reader. Returns -1 with errno. */
+/* Opens a file to write to, whose opening does not block: a pipe's would, until it has a reader. Returns -1 with
+ * errno. */
 static int open_at_once(const char *path)
 {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
 }
 
-/* The reader of a pipe may be started at the same time as ncube, so it has READER_MS to come; the host tells of its coming
- * only to those whose opening blocks. Returns NULL with the reason complained of. */
+/* The reader of a pipe may be started at the same time as ncube, so it has READER_MS to come; the host tells of its
+ * coming only to those whose opening blocks. Returns NULL with the reason complained of. */
 static FILE *open_output(struct machine *m, const char *path)
 {
     int fd = open_at_once(path);

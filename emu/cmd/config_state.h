@@ -1,6 +1,6 @@
 /*
- * The state of the machine file's reader, which its parts share (config.c, config_cache.c, config_faults.c). No other file
- * includes it.
+ * The state of the machine file's reader, which its parts share (config.c, config_cache.c, config_faults.c). No other
+ * file includes it.
  */
 #ifndef NCUBE_CONFIG_STATE_H
 #define NCUBE_CONFIG_STATE_H

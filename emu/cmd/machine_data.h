@@ -1,6 +1,6 @@
 /*
- * The data of a machine: its options, its parts, where its nodes are. assemble.h builds one, operate.h runs it, explain.h
- * says what became of it.
+ * The data of a machine: its options, its parts, where its nodes are. assemble.h builds one, operate.h runs it,
+ * explain.h says what became of it.
  *
  * One thread. A function that returns -1 has printed one line on standard error.
  */

@@ -1,6 +1,6 @@
 /*
- * `ncube map PATTERN`: which element has which byte of a file, drawn in characters or as SVG. `ncube map A B`: what the elements
- * of two patterns have in common, as messages and runs [P1 section 1.2, P3 section 5.2].
+ * `ncube map PATTERN`: which element has which byte of a file, drawn in characters or as SVG. `ncube map A B`: what the
+ * elements of two patterns have in common, as messages and runs [P1 section 1.2, P3 section 5.2].
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * Pictures of patterns, for `ncube map`: the file as a grid of cells, each with the element that has its bytes. One or two
- * patterns are drawn; of two, each line of the file is shown twice, one below the other [P1 Figure 5].
+ * Pictures of patterns, for `ncube map`: the file as a grid of cells, each with the element that has its bytes. One or
+ * two patterns are drawn; of two, each line of the file is shown twice, one below the other [P1 Figure 5].
  *
- * A cell is as large as it can be without two elements sharing one. Where that makes too many cells, an array or a picture with
- * a given row is shown coarser, with marks for cells that several elements share; if most are shared, or without
- * rows, only the beginning is shown.
+ * A cell is as large as it can be without two elements sharing one. Where that makes too many cells, an array or a
+ * picture with a given row is shown coarser, with marks for cells that several elements share; if most are shared, or
+ * without rows, only the beginning is shown.
  */
 #ifndef NCUBE_MAP_PICTURE_H
 #define NCUBE_MAP_PICTURE_H
@@ -29,8 +29,8 @@ struct map_picture {
 
 enum { MAP_NOBODY = -1, MAP_SEVERAL = -2, MAP_BEYOND = -3 };
 
-/* Makes the picture of `patterns` patterns (1 or 2). row: bytes of a line, 0: chosen. lines: at most so many. The caller frees it
- * with map_picture_free. */
+/* Makes the picture of `patterns` patterns (1 or 2). row: bytes of a line, 0: chosen. lines: at most so many. The
+ * caller frees it with map_picture_free. */
 void map_picture_make(struct map_picture *m, const struct pattern *const p[2], int patterns, int64_t row, int lines);
 void map_picture_free(struct map_picture *m);
 

@@ -318,8 +318,8 @@ static char **take_later_options(const struct options *o, struct job_program *p,
     return options_parse(&later, &(struct later_program){o, p}, argc, argv - 1);
 }
 
-/* The first program says how many nodes it wants. What is wrong with it is told when the job is made, which then reads it
- * again. */
+/* The first program says how many nodes it wants. What is wrong with it is told when the job is made, which then reads
+ * it again. */
 static void read_first_program(struct job_words *w)
 {
     char error[256];

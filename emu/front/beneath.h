@@ -22,8 +22,8 @@ struct beneath {
 int beneath_open_folder(struct beneath *b, const char *folder);
 void beneath_close_folder(struct beneath *b);
 
-/* Opens a name with the host's flags and mode; a file that it makes has this mode, whatever the umask of ncube's user is.
- * Returns a descriptor that the caller closes, or a negative n_error. */
+/* Opens a name with the host's flags and mode; a file that it makes has this mode, whatever the umask of ncube's user
+ * is. Returns a descriptor that the caller closes, or a negative n_error. */
 int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mode);
 
 /* These act like the system calls of their names, on the name itself and not on the target of a symbolic link at its

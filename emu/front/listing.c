@@ -64,7 +64,8 @@ static int32_t read_entries(struct listing *l, DIR *dir)
     return errno ? errmap_from_host(errno) : 0;
 }
 
-/* By lstat, because d_type is DT_UNKNOWN on some file systems, and in order of names, because that numbers the files. */
+/* By lstat, because d_type is DT_UNKNOWN on some file systems, and in order of names, because that numbers the
+ * files. */
 static int32_t identify(struct listing *l, int folder, bool is_root, struct seen *seen)
 {
     for (size_t i = 0; i < l->n; i++) {

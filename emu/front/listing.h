@@ -23,7 +23,8 @@ struct listing {
 };
 
 /* Reads the folder open as `fd`, whose offset does not change. If is_root, its ".." is the folder itself. The entries
- * are numbered in `seen` in their order. 0, and the caller frees the listing; or a negative n_error: -N_ENOTDIR, -N_ENOMEM, ... */
+ * are numbered in `seen` in their order. 0, and the caller frees the listing; or a negative n_error: -N_ENOTDIR,
+ * -N_ENOMEM, ... */
 int32_t listing_read(struct listing *l, int fd, bool is_root, struct seen *seen);
 void listing_free(struct listing *l);
 

@@ -1,6 +1,6 @@
 /*
- * Counts lines that repeat with other numbers only: nsdisk prints one about a dead drive for each request, the front end
- * one for each message of a program that it refuses. The first
+ * Counts lines that repeat with other numbers only: nsdisk prints one about a dead drive for each request, the front
+ * end one for each message of a program that it refuses. The first
  * few are shown, then the 10th, the 100th and so on, with their number, and at the end the total.
  */
 #ifndef NCUBE_REPEATS_H

@@ -55,8 +55,8 @@ struct disk_statistics {
 struct disk_statistics disk_statistics(const struct disk *d);
 
 /* Copies the sectors between image and buffer; called when the command is done. Returns NCU_OK, NCU_EDRIVE if there are
- * no such sectors, or NCU_EMEDIA with errno if the host cannot read or write the image; errno is 0 if the image is shorter
- * than it was. */
+ * no such sectors, or NCU_EMEDIA with errno if the host cannot read or write the image; errno is 0 if the image is
+ * shorter than it was. */
 int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors, void *buffer);
 
 #endif

@@ -2,8 +2,8 @@
  * The NCUs' drives: a controller executes commands one at a time, in order of arrival [P0 section 3]; and the
  * statistics of drives.
  *
- * A `concurrent` controller executes those of each drive in order of arrival, and all drives work at the same time. They
- * share its bus, which a drive holds only while bytes pass: for a write when the drive begins with it, for a read
+ * A `concurrent` controller executes those of each drive in order of arrival, and all drives work at the same time.
+ * They share its bus, which a drive holds only while bytes pass: for a write when the drive begins with it, for a read
  * when the last byte has come from the medium, after which the bytes wait in the drive until the bus is free. One drive
  * alone takes the same times on either controller.
  *
@@ -85,7 +85,8 @@ static bool drive_is_dead(const struct disk_command *c)
     return fault_drive_is_dead(n->fault, n->faults, c->node->address, c->drive, n->now_cycles);
 }
 
-/* Moves the sectors. The user is told the host's reason for a failure once: the nodes only learn that the drive fails. */
+/* Moves the sectors. The user is told the host's reason for a failure once: the nodes only learn that the drive
+ * fails. */
 static int transfer(struct disk_command *c)
 {
     struct ncu_node *node = c->node;

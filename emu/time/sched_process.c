@@ -1,6 +1,6 @@
 /*
- * The scheduler's part that works in virtual time: which harts are live, the queue of their requests, the handling of causes, and
- * the processing of events and requests in order. sched.h has the rules.
+ * The scheduler's part that works in virtual time: which harts are live, the queue of their requests, the handling of
+ * causes, and the processing of events and requests in order. sched.h has the rules.
  */
 #include <assert.h>
 

@@ -1,6 +1,7 @@
 /*
- * A file shared by mapping: a matrix of 8 x 8 characters, of which each of four nodes has a block of 4 x 4. Each node says once
- * how the matrix is distributed, then writes its own block with no regard to the others. Node 0 prints the file.
+ * A file shared by mapping: a matrix of 8 x 8 characters, of which each of four nodes has a block of 4 x 4. Each node
+ * says once how the matrix is distributed, then writes its own block with no regard to the others. Node 0 prints the
+ * file.
  *
  *     ncube run -d 2 --serve . examples/matrix matrix.txt
  *

@@ -37,14 +37,15 @@ const struct ndevice *ndevice_of(const char *path);
 /* The file driver's UFID of a descriptor; -N_EBADF, or -N_ENOTSUP: another driver has it. */
 long ndevice_ufid(int fd);
 
-/* Writes the path by which a directory was opened, and a NUL, to path[0 .. bytes). Returns its length, or as ndevice_ufid;
+/* Writes the path by which a directory was opened, and a NUL, to path[0 .. bytes). Returns its length, or as
+ * ndevice_ufid;
  * -N_ENOTDIR, -N_ERANGE. */
 long ndevice_path(int fd, char *path, size_t bytes);
 
 extern const struct ndevice ndevice_file; /* images/lib/dev_file.c */
 
-/* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has no
- * such function. */
+/* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
+ * no such function. */
 #define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                         \
     ({                                                                                                       \
         const struct ndevice_slot *slot_ = ndevice_slot(fd);                                                 \

@@ -1,6 +1,7 @@
 /*
- * Where the kernel calls for a signal: a0 = signal, a1 = sp = struct abi_signal (vertex/contract/abi.h), which has the registers
- * of what was interrupted but for those that a C function leaves alone and the FP registers, which are saved here.
+ * Where the kernel calls for a signal: a0 = signal, a1 = sp = struct abi_signal (vertex/contract/abi.h), which has the
+ * registers of what was interrupted but for those that a C function leaves alone and the FP registers, which are saved
+ * here.
  */
 #define ASM_TRAP_SIGRETURN 41 /* asserted in user_signals.c */
 

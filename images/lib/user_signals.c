@@ -1,6 +1,6 @@
 /*
- * Signals. The kernel knows what each does (vertex/trap/signal.h) and calls sigentry.S for those that have a handler, also
- * for those that a process sends to itself. Handlers stay installed; the signal and its mask are blocked while its
+ * Signals. The kernel knows what each does (vertex/trap/signal.h) and calls sigentry.S for those that have a handler,
+ * also for those that a process sends to itself. Handlers stay installed; the signal and its mask are blocked while its
  * handler runs. Sets are in sigset.c, waits for signals in sigwait.c.
  */
 #include <errno.h>

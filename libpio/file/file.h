@@ -40,7 +40,8 @@ struct pio_file *pio_file_get(int pfd);
 /* Sets errno for a negative result. Returns the result, or -1. */
 int64_t pio_result(int64_t result);
 
-/* Remembers the path, or the volume whose subfile it is, at which the call fails, for pio_failed_path. Returns `error`. */
+/* Remembers the path, or the volume whose subfile it is, at which the call fails, for pio_failed_path. Returns
+ * `error`. */
 int pio_fail_at(const char *path, int error);
 int pio_fail_at_volume(const struct pio_file *file, int volume, int error);
 

@@ -47,10 +47,12 @@ struct pio_description {
     char map_text[PIO_MAP_TEXT_BYTES];            /* ""; of `pio 2`, what map.pattern is made of by the file's opener */
 };
 
-/* Makes the pattern of a map. 0; -EINVAL: wrong text, or not each byte from 0 on has one volume of 256, in order; -ENOMEM. */
+/* Makes the pattern of a map. 0; -EINVAL: wrong text, or not each byte from 0 on has one volume of 256, in order;
+ * -ENOMEM. */
 int pio_map_make(const char *text, struct pattern **pattern);
 
-/* Checks what a caller asks for: NULL, or numbers within their limits, D different, well-formed names, and a map that agrees.
+/* Checks what a caller asks for: NULL, or numbers within their limits, D different, well-formed names, and a map that
+ * agrees.
  * 0, -EINVAL or -ENOMEM. */
 int pio_layout_check(const struct pio_layout *layout);
 
@@ -60,7 +62,8 @@ void pio_layout_complete(const struct pio_layout *layout, struct pio_description
 /* C for this open. */
 int pio_layout_buffers(const struct pio_layout *layout);
 
-/* Compares the caller's D, B and volumes, as far as given, with a file's description. 0, or -EINVAL where they differ. */
+/* Compares the caller's D, B and volumes, as far as given, with a file's description. 0, or -EINVAL where they
+ * differ. */
 int pio_layout_compare(const struct pio_layout *layout, const struct pio_description *description);
 
 /* Writes volume `index`'s description to text (PIO_DESCRIPTION_MAX_BYTES). Returns its length. */

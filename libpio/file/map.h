@@ -5,7 +5,8 @@
  *   volume 0        | block 0 | block D | block 2D | ...                subfile offset of block b: (b / D) * B
  *   volume 1        | block 1 | block D+1 | ...                         volume of block b:          b mod D
  *
- * That is the pattern "cyclic B D" of <pattern.h>, computed without it. Offsets and sizes are in bytes and >= 0. Everything here is a function of its arguments.
+ * That is the pattern "cyclic B D" of <pattern.h>, computed without it. Offsets and sizes are in bytes and >= 0.
+ * Everything here is a function of its arguments.
  */
 #ifndef PIO_MAP_H
 #define PIO_MAP_H
@@ -19,8 +20,8 @@
 struct pio_map {
     int disks;       /* D >= 1 */
     int block_bytes; /* B >= 1 */
-    /* Of a file with another map than stripes: which volume has which byte. Then B is only the length of a request, and all but
-     * pio_map_locate go by the pattern. NULL: stripes. */
+    /* Of a file with another map than stripes: which volume has which byte. Then B is only the length of a request, and
+     * all but pio_map_locate go by the pattern. NULL: stripes. */
     const struct pattern *pattern;
 };
 

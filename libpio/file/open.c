@@ -185,8 +185,8 @@ static int settle_layout(const struct pio_name *name, int flags, const struct pi
     return name->volume[0] && !names_volume(&opening->description, name->volume) ? -EINVAL : 0;
 }
 
-/* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file with data
- * has been whole before: a part that is missing is lost, and is not made again. */
+/* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file
+ * with data has been whole before: a part that is missing is lost, and is not made again. */
 static int settle_parts(const char *name, int flags, mode_t mode, struct opening *opening)
 {
     const struct pio_survey *survey = &opening->survey;
@@ -243,8 +243,8 @@ static int settle(const struct pio_name *name, int flags, mode_t mode, const str
     return error ? error : settle_parts(name->name, flags, mode, opening);
 }
 
-/* Parts that do not fit together may have been seen at different moments of another process's creation or removal of the file.
- * If they do not fit at a second look either, the file is damaged. */
+/* Parts that do not fit together may have been seen at different moments of another process's creation or removal of
+ * the file. If they do not fit at a second look either, the file is damaged. */
 static int settle_twice(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                         struct opening *opening)
 {

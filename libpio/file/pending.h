@@ -1,8 +1,8 @@
 /*
  * The message queue linked list of [P0 Figure 3]: the requests under way, in the order of their issue.
  *
- * An acknowledgement names only the I/O node that served its request. An I/O node answers requests in the order of their
- * arrival, for whichever drive, so the request is the first in the list with that node's address.
+ * An acknowledgement names only the I/O node that served its request. An I/O node answers requests in the order of
+ * their arrival, for whichever drive, so the request is the first in the list with that node's address.
  *
  *   head -> request -> request -> ... -> NULL        spare -> request -> ... -> NULL
  *                                  ^ tail

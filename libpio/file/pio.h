@@ -2,8 +2,8 @@
  * libpio: user-level parallel file I/O. <pattern.h> is the other public header: who has which byte of a file.
  *
  * A PIO file is one logical file whose blocks lie on D volumes [P0 section 3]: block b on volume b mod D, at
- * subfile offset (b / D) * B. B bytes per block; C blocks in flight per volume. With a map of another kind a subfile has the
- * bytes of its volume's element, in file order, and a block is a part of a subfile that one message carries.
+ * subfile offset (b / D) * B. B bytes per block; C blocks in flight per volume. With a map of another kind a subfile
+ * has the bytes of its volume's element, in file order, and a block is a part of a subfile that one message carries.
  * Functions return -1 and set errno on failure; pio_failed_path then names the file or volume in question.
  *
  * Names. "/dir/name" is the file whose subfiles are //df00/dir/name, //df01/dir/name, ... Its description,
@@ -43,8 +43,8 @@ int pio_open(const char *name, int flags, ... /* mode_t mode when O_CREAT */);
 
 /* The same with a layout; NULL is the default one. On an existing file whatever of disks, block_size and volumes
  * is given must be as in its description, else EINVAL; buffers may be anything. *layout is the caller's and is not
- * used after the call. A map must give each byte to one of D elements, begin at byte 0 and keep the bytes of each element in
- * order; it has at most 1023 characters. Else: EINVAL. */
+ * used after the call. A map must give each byte to one of D elements, begin at byte 0 and keep the bytes of each
+ * element in order; it has at most 1023 characters. Else: EINVAL. */
 int pio_open_layout(const char *name, int flags, mode_t mode, const struct pio_layout *layout);
 
 /* Reads up to n bytes at the file's offset and moves the offset on [P0 Figures 3 and 5]. Bytes never written, in

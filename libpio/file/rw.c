@@ -16,9 +16,9 @@
  * above holds. When the queue is empty everything below the limit has been moved, whatever the order of the
  * acknowledgements was: the limit is the result.
  *
- * Files with a map of another kind. Between two bytes of the file a subfile has one piece, as it has its bytes in the file's
- * order. So a transfer is one range of each subfile: requests of at most B bytes, C under way at every volume as above.
- * The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them.
+ * Files with a map of another kind. Between two bytes of the file a subfile has one piece, as it has its bytes in the
+ * file's order. So a transfer is one range of each subfile: requests of at most B bytes, C under way at every volume as
+ * above. The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them.
  */
 #include <errno.h>
 #include <fcntl.h>

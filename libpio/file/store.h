@@ -2,9 +2,9 @@
  * PIO files on their volumes: names, descriptions, creation, removal. Nothing here is open when a call returns.
  *
  * On every volume the description is made before the subfile and removed after it. Descriptions appear whole:
- * each is written under a temporary name and linked to its own. So a process that sees a subfile and afterwards no description
- * has found a plain file; one that sees data anywhere and afterwards a part missing has found a loss, and not a creation under
- * way.
+ * each is written under a temporary name and linked to its own. So a process that sees a subfile and afterwards no
+ * description has found a plain file; one that sees data anywhere and afterwards a part missing has found a loss, and
+ * not a creation under way.
  */
 #ifndef PIO_STORE_H
 #define PIO_STORE_H
@@ -37,9 +37,9 @@ struct pio_survey {
 /* Looks at all volumes of the file. 0; -EPROTO: a foreign description or a plain file; or the volume's error. */
 int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey);
 
-/* Makes the missing descriptions, perhaps while other processes do the same. -EEXIST: `exclusive` is set and another process made
- * the first. -EPROTO: another process makes the file with another layout. -ENOENT: a volume does not exist; nothing has been
- * made. */
+/* Makes the missing descriptions, perhaps while other processes do the same. -EEXIST: `exclusive` is set and another
+ * process made the first. -EPROTO: another process makes the file with another layout. -ENOENT: a volume does not
+ * exist; nothing has been made. */
 int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode, bool exclusive);
 
 /* Removes every subfile and description. Goes on after an error and returns the first. */

@@ -2,7 +2,8 @@
  * libpio's transport on a node: POSIX calls for files, readstart and writestart for transfers, and nread to take the
  * acknowledgements, as "READ ACK FROM I/O NODES" of [P0 Figure 3] does.
  *
- * Taking a reply by nread ends its readstart or writestart (vertex/contract/abi.h), so readend and writeend are not called.
+ * Taking a reply by nread ends its readstart or writestart (vertex/contract/abi.h), so readend and writeend are not
+ * called.
  */
 #include "libpio/file/transport.h"
 

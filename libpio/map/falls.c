@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of any set: patterns from text have at most PATTERN_DEPTH_MAX levels, bit permutations one for each group of bits, and plans as
- * many as both elements together. */
+/* Of any set: patterns from text have at most PATTERN_DEPTH_MAX levels, bit permutations one for each group of bits,
+ * and plans as many as both elements together. */
 #define DEPTH_MAX 128
 
 /* ---- Looking up ---- */
@@ -47,8 +47,8 @@ static inline const struct falls *sibling_with(const struct falls *first, int32_
     return &first[low - 1];
 }
 
-/* distance / step of a node, without the division where it has one block, or for the first. The caller subtracts what it makes
- * up; the empty instruction keeps gcc from making a second division of that, which costs a node 40 cycles. */
+/* distance / step of a node, without the division where it has one block, or for the first. The caller subtracts what
+ * it makes up; the empty instruction keeps gcc from making a second division of that, which costs a node 40 cycles. */
 static inline int64_t times(const struct falls *f, int64_t distance, int64_t step)
 {
     int64_t blocks = f->count == 1 || distance < step ? 0 : distance / step;

@@ -1,7 +1,8 @@
 /*
- * Making sets of nested FALLS (pattern.h). Nodes are pushed in file order to a list of siblings; a list is closed by wrapping
- * it into its parent, or at the end. Sets are made shorter [P3 section 4.1.4]: runs that touch become one, runs at even distances
- * become a row, a parent that occurs once is replaced by its children, and a row of rows that goes on evenly becomes one row.
+ * Making sets of nested FALLS (pattern.h). Nodes are pushed in file order to a list of siblings; a list is closed by
+ * wrapping it into its parent, or at the end. Sets are made shorter [P3 section 4.1.4]: runs that touch become one,
+ * runs at even distances become a row, a parent that occurs once is replaced by its children, and a row of rows that
+ * goes on evenly becomes one row.
  *
  *   int32_t mark = b.listed;
  *   falls_push(&b, mark, ...);                children, relative to the parent's block
@@ -24,8 +25,8 @@ struct falls_build {
 /* Appends a node to the list that begins at `mark`; its bytes count only if it has children. */
 void falls_push(struct falls_build *b, int32_t mark, const struct falls *f);
 
-/* Closes the list from `mark` on as children of f, which goes to the list that begins at outer_mark. Without children f is
- * dropped. f's length and bytes are set here. */
+/* Closes the list from `mark` on as children of f, which goes to the list that begins at outer_mark. Without children f
+ * is dropped. f's length and bytes are set here. */
 void falls_wrap(struct falls_build *b, int32_t outer_mark, int32_t mark, const struct falls *f);
 
 /* Sets a node's places to those in the file: then only what lies together there is joined. */

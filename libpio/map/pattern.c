@@ -1,5 +1,6 @@
 /*
- * Patterns: made of stripes, arrays and bit permutations; the byte of a place; the check that each byte is in one element.
+ * Patterns: made of stripes, arrays and bit permutations; the byte of a place; the check that each byte is in one
+ * element.
  */
 #include "libpio/map/pattern.h"
 
@@ -61,8 +62,8 @@ static int deal(const struct pattern_dimension *d, struct dealt *to)
     return 0;
 }
 
-/* What process `proc` has of dimension d and those within it; `bytes[d]` is an index's extent. Pushed to the list that begins
- * at `mark`. */
+/* What process `proc` has of dimension d and those within it; `bytes[d]` is an index's extent. Pushed to the list that
+ * begins at `mark`. */
 static void push_dimension(struct falls_build *b, int dims, const struct dealt *dealt, const int64_t *bytes,
                            const int32_t *proc, int d, int32_t mark)
 {

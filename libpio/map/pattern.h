@@ -1,7 +1,8 @@
 /*
  * Patterns and plans: which process, disk or subfile has which byte of a file, and where. Pure arithmetic, no I/O.
  *
- * A pattern divides the bytes of a file among elements (processes, disks, subfiles), and repeats for ever from a displacement
+ * A pattern divides the bytes of a file among elements (processes, disks, subfiles), and repeats for ever from a
+ * displacement
  * on:
  *
  *   file      |displacement|      period       |      period       | ...
@@ -12,16 +13,16 @@
  *   left 2, length 3, stride 8, count 2                  ..###.....###...
  *     child: left 0, length 1, stride 2, count 2         ..#.#.....#.#...     children lie within one block of the parent
  *
- * A set is kept so that siblings are in file order and do not interleave: the last byte of one comes before the first of
- * the next. An element's own space (a process's buffer, a subfile) has its bytes in file order too, unless the pattern
- * permutes them (pattern_bits): then `ascending` is false, and functions that need a rank return -EINVAL.
+ * A set is kept so that siblings are in file order and do not interleave: the last byte of one comes before the first
+ * of the next. An element's own space (a process's buffer, a subfile) has its bytes in file order too, unless the
+ * pattern permutes them (pattern_bits): then `ascending` is false, and functions that need a rank return -EINVAL.
  *
- * A plan is what two elements have in common, as such a set too, with its places in both elements: what one process must
- * send to another, or to a disk. [P1 section 1.2] calls that the composition of mappings, [P3 section 5.2] the
+ * A plan is what two elements have in common, as such a set too, with its places in both elements: what one process
+ * must send to another, or to a disk. [P1 section 1.2] calls that the composition of mappings, [P3 section 5.2] the
  * intersection with both projections.
  *
- * All offsets and sizes are in bytes, >= 0, below PATTERN_OFFSET_MAX. Functions that make something return 0, or a negative
- * errno value: -EINVAL, -E2BIG (too many levels, nodes or elements), -EOVERFLOW (beyond
+ * All offsets and sizes are in bytes, >= 0, below PATTERN_OFFSET_MAX. Functions that make something return 0, or a
+ * negative errno value: -EINVAL, -E2BIG (too many levels, nodes or elements), -EOVERFLOW (beyond
  * PATTERN_OFFSET_MAX), -ENOMEM; nothing has been made then.
  */
 #ifndef PATTERN_H
@@ -72,8 +73,9 @@ int64_t falls_previous(const struct falls_set *set, int64_t x);
 /* Whether the set has byte x. If so, *place is where in the element (of a plan: in `side`); place may be NULL. */
 bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place);
 
-/* Makes the set of those bytes of `set` that are from .. to-1, with offsets from `from` on [P3 section 5.2.2]. Places in the element
- * are counted from those of the first byte on if the set is ascending, else they stay. The caller frees it with falls_free. */
+/* Makes the set of those bytes of `set` that are from .. to-1, with offsets from `from` on [P3 section 5.2.2]. Places
+ * in the element are counted from those of the first byte on if the set is ascending, else they stay. The caller frees
+ * it with falls_free. */
 int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut);
 void falls_free(struct falls_set *set);
 
@@ -97,13 +99,13 @@ struct pattern_dimension {
     int64_t k;    /* 0: HPF's default, BLOCK ceil(size / procs), CYCLIC 1 */
     int32_t procs;
 };
-/* An array of items in row-major order, the last dimension fastest; elements are numbered likewise, over the grid of procs.
- * Nothing need divide; an element may have nothing. */
+/* An array of items in row-major order, the last dimension fastest; elements are numbered likewise, over the grid of
+ * procs. Nothing need divide; an element may have nothing. */
 int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t item, struct pattern **p);
 
-/* A permutation of address bits: `bits` lists what each bit of a file offset is, from the lowest: bit n of the element's
- * number is PATTERN_BIT_ELEMENT + n, bit n of the offset in the element is n. Higher bits of both offsets are equal but for
- * the shift. Of [P1] (DeBenedictis, del Rosario: Phoenix 1992), known by [P3 section 2.2]. */
+/* A permutation of address bits: `bits` lists what each bit of a file offset is, from the lowest: bit n of the
+ * element's number is PATTERN_BIT_ELEMENT + n, bit n of the offset in the element is n. Higher bits of both offsets are
+ * equal but for the shift. Of [P1] (DeBenedictis, del Rosario: Phoenix 1992), known by [P3 section 2.2]. */
 #define PATTERN_BIT_ELEMENT 64
 int pattern_bits(int bits, const uint8_t *bit, struct pattern **p);
 
@@ -117,34 +119,38 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p);
  *   view 16 (0,3,8,2)                              one element, which need not have everything: a view of a file; "view 16 {}"
  *                                                  has nothing
  *
- * and behind each " +D", a displacement. (l,r,s,n) are n blocks from l to r, s apart; with (l,r,s,n,d,p) element j of p has
- * them j*d further on; s of n = 1 may be "-". Elements are numbered with the outer index slowest; outermost PITFALLS number
- * on, or begin at element e with "@e" behind. On failure `why`, of PATTERN_WHY_BYTES, has one line. */
+ * and behind each " +D", a displacement. (l,r,s,n) are n blocks from l to r, s apart; with (l,r,s,n,d,p) element j of p
+ * has them j*d further on; s of n = 1 may be "-". Elements are numbered with the outer index slowest; outermost
+ * PITFALLS number on, or begin at element e with "@e" behind. On failure `why`, of PATTERN_WHY_BYTES, has one line. */
 int pattern_parse(const char *text, struct pattern **p, char *why);
 
-/* Writes a pattern as text that pattern_parse makes the same pattern of, as far as `bytes` reach, with a NUL: stripes as
- * "cyclic", permutations as "bits", others as "falls". Elements without bytes at the end of the numbers are not named. Returns
- * the text's length without the NUL, also if it did not fit. */
+/* Writes a pattern as text that pattern_parse makes the same pattern of, as far as `bytes` reach, with a NUL: stripes
+ * as "cyclic", permutations as "bits", others as "falls". Elements without bytes at the end of the numbers are not
+ * named. Returns the text's length without the NUL, also if it did not fit. */
 size_t pattern_format(const struct pattern *p, char *text, size_t bytes);
 
-/* Writes a set as text, "(l,r,s,n,{...}),...", cut to `bytes` with a NUL. Returns the text's length, as pattern_format. */
+/* Writes a set as text, "(l,r,s,n,{...}),...", cut to `bytes` with a NUL. Returns the text's length, as
+ * pattern_format. */
 size_t falls_format(const struct falls_set *set, char *text, size_t bytes);
 
-/* Packs displacement, period and set of an ascending element into bytes that another program unpacks (pattern_wire.c has the
- * layout). Returns how many bytes that are, and writes them if `room` is enough; -EINVAL: no such element, or not ascending. */
+/* Packs displacement, period and set of an ascending element into bytes that another program unpacks (pattern_wire.c
+ * has the layout). Returns how many bytes that are, and writes them if `room` is enough; -EINVAL: no such element, or
+ * not ascending. */
 int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size_t room);
 
-/* Makes a pattern of one element, a view, from what pattern_pack wrote. The bytes may come from anywhere and are checked first:
+/* Makes a pattern of one element, a view, from what pattern_pack wrote. The bytes may come from anywhere and are
+ * checked first:
  * -EINVAL for lengths, order and bounds, -E2BIG beyond PATTERN_NODES_MAX and PATTERN_LEVELS_MAX, -EOVERFLOW. */
 int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
 
-/* Checks that every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. Patterns other than views
- * pass it: the functions above make no others. */
+/* Checks that every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. Patterns other
+ * than views pass it: the functions above make no others. */
 int pattern_check(const struct pattern *p, char *why);
 
 /* Which element has file byte x >= displacement, and where: *offset in the element's space. -EINVAL below it. */
 int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset);
-/* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not, -EOVERFLOW. */
+/* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not,
+ * -EOVERFLOW. */
 int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset);
 
 /* The common bytes of two elements, from the larger displacement on. Places in `body` are those of its first period. */
@@ -158,17 +164,18 @@ struct plan {
 /* The least common multiple of both periods; PATTERN_OFFSET_MAX if it lies beyond. */
 int64_t pattern_common_period(const struct pattern *a, const struct pattern *b);
 
-/* What element of_a of a and element of_b of b have in common. The caller frees it with plan_free. Where the least common
- * multiple of the periods lies beyond PATTERN_OFFSET_MAX, the plan ends there. */
+/* What element of_a of a and element of_b of b have in common. The caller frees it with plan_free. Where the least
+ * common multiple of the periods lies beyond PATTERN_OFFSET_MAX, the plan ends there. */
 int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, struct plan **plan);
-/* The same of the file range from .. to-1 only, such as a file that ends at `to`: of two long periods without a common divisor a
- * whole plan may have too many nodes. Common bytes outside of the range may be in it or not. */
+/* The same of the file range from .. to-1 only, such as a file that ends at `to`: of two long periods without a common
+ * divisor a whole plan may have too many nodes. Common bytes outside of the range may be in it or not. */
 int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
                      int64_t to, struct plan **plan);
 void plan_free(struct plan *p);
 
-/* Makes the view of one element's space that has the common bytes: what one end of a transfer must know of it, as the file has no
- * part in it [P3 section 5.2.4, PROJ]. Its order is that of the file. An element in common with itself is projected to one run.
+/* Makes the view of one element's space that has the common bytes: what one end of a transfer must know of it, as the
+ * file has no part in it [P3 section 5.2.4, PROJ]. Its order is that of the file. An element in common with itself is
+ * projected to one run.
  * -EINVAL: `side` is no side, or the common bytes lie in another order there than in the file. */
 int plan_project(const struct plan *p, int side, struct pattern **view);
 
@@ -179,17 +186,17 @@ int64_t plan_bytes(const struct plan *p, int64_t end);
 struct plan_run {
     int64_t file, in[2], bytes;
 };
-/* Calls `each` for the runs in the file range from .. to-1, in file order, until it returns false. Runs that touch in the
- * file and in both elements may come as two. */
+/* Calls `each` for the runs in the file range from .. to-1, in file order, until it returns false. Runs that touch in
+ * the file and in both elements may come as two. */
 void plan_runs(const struct plan *p, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
                void *ctx);
 
-/* Copies the common bytes of the file range from .. to-1 between two memories: `a` is element A's space from a_from on, `b`
- * is B's from b_from on. Returns the bytes copied. The caller makes both large enough. */
+/* Copies the common bytes of the file range from .. to-1 between two memories: `a` is element A's space from a_from on,
+ * `b` is B's from b_from on. Returns the bytes copied. The caller makes both large enough. */
 int64_t plan_copy(const struct plan *p, int64_t from, int64_t to, void *b, int64_t b_from, const void *a,
                   int64_t a_from);
-/* Gathers the common bytes of a file range from element A's space into a packed buffer in file order, and scatters a packed
- * buffer back. Return the bytes moved. */
+/* Gathers the common bytes of a file range from element A's space into a packed buffer in file order, and scatters a
+ * packed buffer back. Return the bytes moved. */
 int64_t plan_gather(const struct plan *p, int64_t from, int64_t to, void *packed, const void *a, int64_t a_from);
 int64_t plan_scatter(const struct plan *p, int64_t from, int64_t to, void *a, int64_t a_from, const void *packed);
 

@@ -83,7 +83,8 @@ static bool all_ascend(const struct pattern *p)
     return true;
 }
 
-/* The file's bits one by one: where byte 1 << i lies tells what bit i is. Groups are named by their first and last bit. */
+/* The file's bits one by one: where byte 1 << i lies tells what bit i is. Groups are named by their first and last
+ * bit. */
 static void print_bits(struct printer *to, const struct pattern *p)
 {
     bool names = false;

@@ -1,5 +1,6 @@
 /*
- * Patterns as text (pattern.h has the forms): one parser (pattern_format.c is the printer), for machine files, descriptions, shells and tests.
+ * Patterns as text (pattern.h has the forms): one parser (pattern_format.c is the printer), for machine files,
+ * descriptions, shells and tests.
  *
  *   pattern := form ["+" number]
  *   form    := ("cyclic" | "stripe") number number

@@ -1,5 +1,6 @@
 /*
- * Elements of patterns as bytes, in which one program sends a view to another [P3 section 6.3.1]. Numbers are little-endian:
+ * Elements of patterns as bytes, in which one program sends a view to another [P3 section 6.3.1]. Numbers are
+ * little-endian:
  *
  *   0  displacement  8     of the pattern
  *   8  period        8
@@ -93,8 +94,8 @@ static struct falls take_node(struct packed *from)
                           .children = (int32_t)get(at + 32, 4)};
 }
 
-/* Checks the next node against `within`, the bytes of its parent's block, and *end, the byte behind its sibling before it,
- * which it moves on. */
+/* Checks the next node against `within`, the bytes of its parent's block, and *end, the byte behind its sibling before
+ * it, which it moves on. */
 static int check_node(const struct packed *from, int64_t within, int64_t *end)
 {
     struct packed look = *from;

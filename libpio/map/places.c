@@ -16,9 +16,9 @@ struct bit_group {
     int32_t right, left;
 };
 
-/* Division by a number d > 0 that is known beforehand, which costs a node 40 cycles otherwise: the quotient of x < 2^63 is
- * x * factor >> 64 >> shift, with 2^shift < d <= 2^(shift+1) and factor = 2^(64+shift) / d, rounded up (Granlund, Montgomery: Division by
- * Invariant Integers using Multiplication, PLDI 1994, theorem 4.2 with N = 63). */
+/* Division by a number d > 0 that is known beforehand, which costs a node 40 cycles otherwise: the quotient of x < 2^63
+ * is x * factor >> 64 >> shift, with 2^shift < d <= 2^(shift+1) and factor = 2^(64+shift) / d, rounded up (Granlund,
+ * Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994, theorem 4.2 with N = 63). */
 struct divisor {
     uint64_t factor;
     int32_t shift; /* -1: d is 1 */
@@ -153,8 +153,8 @@ static inline void place_by_bits(const struct pattern_places *l, uint64_t x, int
 
 /* ---- Arrays ---- */
 
-/* An array whose sizes are powers of two, all dealt out evenly, as a permutation of bits. Returns the number of bits, or 0 if it
- * is none. */
+/* An array whose sizes are powers of two, all dealt out evenly, as a permutation of bits. Returns the number of bits,
+ * or 0 if it is none. */
 static int bits_of_array(int dims, const struct dealt *dealt, int64_t item, uint8_t bit[PATTERN_BIT_ELEMENT])
 {
     int bits = 0, offset = 0, element = 0;

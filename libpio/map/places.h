@@ -1,5 +1,6 @@
 /*
- * How pattern_place finds the element of a byte without trying all of them. Made with a pattern, in the way that fits it:
+ * How pattern_place finds the element of a byte without trying all of them. Made with a pattern, in the way that fits
+ * it:
  *
  *   bits       every size is a power of two: element and offset are bits of the file offset, moved
  *   array      by each dimension's index: index / k % procs is the process

@@ -1,8 +1,9 @@
 /*
  * Plans: the common bytes of two elements [P3 section 5.2], made by one walk over both trees.
  *
- * The paper's INTERSECT is not printed whole, and the printed part goes wrong for nested sets that interleave. This walk keeps to
- * windows of the file in which only one FALLS of either side matters, so that its results are in file order:
+ * The paper's INTERSECT is not printed whole, and the printed part goes wrong for nested sets that interleave. This
+ * walk keeps to windows of the file in which only one FALLS of either side matters, so that its results are in file
+ * order:
  *
  *   A     |==f0==|     |==f1==|        windows: where an f and a g overlap, one after the other
  *   B  |===g0===|  |======g1======|
@@ -170,8 +171,8 @@ static void meet_block(struct falls_build *b, const struct side side[2], int c, 
         meet(b, pair, from, to, base);
 }
 
-/* Where the bytes of a side's block that is not after x begin in its element, and how far they are apart after `distance`
- * bytes of the file, a multiple of its stride. */
+/* Where the bytes of a side's block that is not after x begin in its element, and how far they are apart after
+ * `distance` bytes of the file, a multiple of its stride. */
 static int64_t place_near(const struct side *s, int64_t x)
 {
     if (is_whole(s))
@@ -250,7 +251,8 @@ static void note_meeting(struct falls_build *b, struct meetings *m, int64_t star
         m->list[m->n++] = (struct meeting){.start = start, .i = i, .j = j};
 }
 
-/* Finds meetings for each distance D at which blocks overlap: `nearest` is the first such distance, `common` is between two. */
+/* Finds meetings for each distance D at which blocks overlap: `nearest` is the first such distance, `common` is between
+ * two. */
 static void meetings_by_distance(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                                  int64_t nearest, int64_t common, struct meetings *m)
 {
@@ -294,8 +296,8 @@ static void meetings_by_block(struct falls_build *b, const struct side side[2], 
     }
 }
 
-/* Finds where blocks of both sides' FALLS begin to overlap, from `from` to before `to`, in file order; the caller frees the
- * list. */
+/* Finds where blocks of both sides' FALLS begin to overlap, from `from` to before `to`, in file order; the caller frees
+ * the list. */
 static struct meetings find_meetings(struct falls_build *b, const struct side side[2], int64_t from, int64_t to)
 {
     const struct falls *f = side[0].first, *g = side[1].first;
@@ -489,8 +491,8 @@ int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct fall
 
 /* ---- Of two patterns ---- */
 
-/* An element as one side: its period, repeated for ever. `repeated` is the node for that. Where the element has only rows that go on
- * evenly from one period to the next, such as a column of a matrix, one row is a period. */
+/* An element as one side: its period, repeated for ever. `repeated` is the node for that. Where the element has only
+ * rows that go on evenly from one period to the next, such as a column of a matrix, one row is a period. */
 static struct side side_of(const struct pattern *p, int32_t element, struct falls *repeated)
 {
     const struct falls_set *set = &p->element[element];

@@ -1,6 +1,6 @@
 /*
- * Uses of a plan: listing its runs, copying its bytes. One walk in file order hands out rows: runs of one length at even
- * distances in the file and in both elements.
+ * Uses of a plan: listing its runs, copying its bytes. One walk in file order hands out rows: runs of one length at
+ * even distances in the file and in both elements.
  */
 #include <string.h>
 
@@ -198,8 +198,9 @@ static inline bool is_aligned(const char *to, int64_t to_step, const char *from,
     return (((uintptr_t)to | (uintptr_t)from | (uint64_t)to_step | (uint64_t)from_step) & (WORD - 1)) == 0;
 }
 
-/* On a node, a turn of a loop costs as much as its load and store: several words are copied in a turn, and a step that is known is
- * no instruction. A host's processor has the next words under way by itself, and more of them only compete for its cache. */
+/* On a node, a turn of a loop costs as much as its load and store: several words are copied in a turn, and a step that
+ * is known is no instruction. A host's processor has the next words under way by itself, and more of them only compete
+ * for its cache. */
 #ifdef __riscv
 #define ON_NODE true
 #else

@@ -1,6 +1,7 @@
 /*
- * Projections of a plan: its bytes in the space of one of its elements. The plan's tree has the places there, so each node becomes
- * the node that has its place for an offset and its step for a stride; the builder joins what has come to lie together.
+ * Projections of a plan: its bytes in the space of one of its elements. The plan's tree has the places there, so each
+ * node becomes the node that has its place for an offset and its step for a stride; the builder joins what has come to
+ * lie together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static int64_t first_place(const struct falls_set *body, const struct falls *f, 
     return at;
 }
 
-/* Pushes `n` siblings, whose block's bytes begin at `origin` of the element, relative to `base`, to the list that begins at `mark`. */
+/* Pushes `n` siblings, whose block's bytes begin at `origin` of the element, relative to `base`, to the list that
+ * begins at `mark`. */
 static void push_list(struct falls_build *b, struct projection *p, int32_t first, int32_t n, int64_t origin,
                       int64_t base, int32_t mark)
 {

@@ -96,8 +96,8 @@ void cache_mark_dirty(struct cache *c, struct cache_block *b);
 int cache_read_data_for(struct cache *c, uint32_t first, uint32_t count, void *buf, const char *caller);
 int cache_write_data_for(struct cache *c, uint32_t first, uint32_t count, const void *buf, const char *caller);
 
-/* The same as a command that runs while the caller goes on (blockdev.h), for the data cache. Its end reports an error of
- * the drive. */
+/* The same as a command that runs while the caller goes on (blockdev.h), for the data cache. Its end reports an error
+ * of the drive. */
 void cache_start_data(struct cache *c, bool write, uint32_t first, uint32_t count, void *buf,
                       struct blockdev_command *command);
 int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count, struct blockdev_command *command);

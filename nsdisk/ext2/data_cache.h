@@ -10,12 +10,12 @@
  *
  *   absent -> (read: its group, as far as the file has it) -> valid -> (write) -> dirty -> (write back) -> valid
  *
- * Reading ahead and writing back are commands that run while the caller goes on, where the disk can do so. A transfer has
- * a buffer of its own until it ends; whatever needs one of its parts waits for it, so nothing is fetched twice.
+ * Reading ahead and writing back are commands that run while the caller goes on, where the disk can do so. A transfer
+ * has a buffer of its own until it ends; whatever needs one of its parts waits for it, so nothing is fetched twice.
  *
- * Data goes before the pointers to it: cache_flush begins with data_cache_flush. Dirty parts that the drive did not take
- * stay dirty, as metadata does, so that no pointer to them is written; every flush tries them again. They do not make
- * room for others.
+ * Data goes before the pointers to it: cache_flush begins with data_cache_flush. Dirty parts that the drive did not
+ * take stay dirty, as metadata does, so that no pointer to them is written; every flush tries them again. They do not
+ * make room for others.
  */
 #ifndef NSDISK_DATA_CACHE_H
 #define NSDISK_DATA_CACHE_H
@@ -26,8 +26,8 @@
 #include "nsdisk/ext2/cache.h"
 #include "vertex/contract/drive_cache.h"
 
-/* A data cache of set->kb for the volume of `cache`, which reads and writes for it. Takes all its memory now. At least two
- * groups; blocks of at least part_bytes, which are the volume's. NULL: no memory. */
+/* A data cache of set->kb for the volume of `cache`, which reads and writes for it. Takes all its memory now. At least
+ * two groups; blocks of at least part_bytes, which are the volume's. NULL: no memory. */
 struct data_cache *data_cache_new(struct cache *cache, const char *volume, uint32_t part_bytes,
                                   const struct drive_cache *set, struct cache_log log);
 /* Waits for what is under way and drops the rest. NULL is allowed. */

@@ -1,8 +1,8 @@
 /*
  * What data_cache.c and data_transfer.c share: the blocks of a data cache, and its commands under way.
  *
- * A mask has a bit for each part of a block. `writing` parts are dirty and under way to the disk: they become clean when
- * the transfer ends well, unless they have been written again. A block with dirty parts is never evicted.
+ * A mask has a bit for each part of a block. `writing` parts are dirty and under way to the disk: they become clean
+ * when the transfer ends well, unless they have been written again. A block with dirty parts is never evicted.
  */
 #ifndef NSDISK_DATA_CACHE_STATE_H
 #define NSDISK_DATA_CACHE_STATE_H
@@ -102,11 +102,11 @@ int data_end_writes(struct data_cache *d);
 void data_end_reads(struct data_cache *d);
 /* Takes in what has ended meanwhile. */
 void data_reap(struct data_cache *d);
-/* Writes the dirty parts of blocks in ascending order; neighbours are one command. wait: until they are written, and not
- * those that the drive has refused. Stops at the first error. */
+/* Writes the dirty parts of blocks in ascending order; neighbours are one command. wait: until they are written, and
+ * not those that the drive has refused. Stops at the first error. */
 int data_write_blocks(struct data_cache *d, struct data_block *const *block, uint32_t n, bool wait);
-/* Lists the blocks of a part's group that are there, in d->group_list. Returns how many; *full: all parts of the group are
- * dirty and not under way. */
+/* Lists the blocks of a part's group that are there, in d->group_list. Returns how many; *full: all parts of the group
+ * are dirty and not under way. */
 uint32_t data_list_group(struct data_cache *d, uint32_t part, bool *full);
 
 /* ---- data_cache.c ---- */

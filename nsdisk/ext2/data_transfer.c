@@ -1,8 +1,9 @@
 /*
- * The commands of a data cache: reads that bring parts, writes that take dirty parts to the disk. data_cache.h tells the
- * life of a part.
+ * The commands of a data cache: reads that bring parts, writes that take dirty parts to the disk. data_cache.h tells
+ * the life of a part.
  *
- * Ending a read puts parts into blocks, and may have to make room for them by writing others. Ending a write moves no block.
+ * Ending a read puts parts into blocks, and may have to make room for them by writing others. Ending a write moves no
+ * block.
  */
 #include "nsdisk/ext2/data_cache_state.h"
 

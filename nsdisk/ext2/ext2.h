@@ -17,8 +17,8 @@
  * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
  *
  * Errors are negative n_error. Corruption is reported through the log, with volume, block or inode and the expected
- * value; the volume is marked as having errors, and the call returns -N_EIO. A volume without a supported feature is read-only
- * or not mounted.
+ * value; the volume is marked as having errors, and the call returns -N_EIO. A volume without a supported feature is
+ * read-only or not mounted.
  */
 #ifndef NSDISK_EXT2_H
 #define NSDISK_EXT2_H
@@ -146,7 +146,8 @@ struct ext2 {
 
 /* ---- ext2_super.c ---- */
 
-/* Checks the volume, clears its clean mark and mounts it. dev is copied. data: the settings of its data cache; kb = 0: none. error gets one line when the result is
+/* Checks the volume, clears its clean mark and mounts it. dev is copied. data: the settings of its data cache; kb = 0:
+ * none. error gets one line when the result is
  * negative: -N_EINVAL not ext2 or damaged, -N_ENOTSUP unknown feature, -N_ENOMEM, -N_EIO. */
 int ext2_mount(struct ext2 **fs, const struct blockdev *dev, const char *volume, size_t cache_bytes,
                const struct drive_cache *data, const struct ext2_env *env, char *error, size_t error_bytes);
@@ -159,7 +160,8 @@ void ext2_abandon(struct ext2 *fs);
 int ext2_sync(struct ext2 *fs);
 /* Reports corruption and returns -N_EIO. */
 int ext2_corrupt(struct ext2 *fs, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The caller calls this before each step of a change. -N_EROFS: the volume is read-only. -N_EIO: a flush that was due failed. */
+/* The caller calls this before each step of a change. -N_EROFS: the volume is read-only. -N_EIO: a flush that was due
+ * failed. */
 int ext2_begin(struct ext2 *fs);
 int ext2_store_group(struct ext2 *fs, uint32_t group);
 /* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
@@ -192,10 +194,11 @@ uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
 
 #define EXT2_UNNAMED_MAX 256u
 
-/* Gets the only copy in memory of an inode; the caller puts it. -N_EIO: no such inode, or damaged. -N_ESTALE: not in use. */
+/* Gets the only copy in memory of an inode; the caller puts it. -N_EIO: no such inode, or damaged. -N_ESTALE: not in
+ * use. */
 int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
-/* Makes an inode with links 0 and stores it; the caller puts it. A number whose inode is in use although its bitmap calls it
- * free is reported and passed over. */
+/* Makes an inode with links 0 and stores it; the caller puts it. A number whose inode is in use although its bitmap
+ * calls it free is reported and passed over. */
 int ext2_inode_new(struct ext2 *fs, uint32_t parent, uint16_t mode, struct ext2_inode **out);
 /* The journal's inode: the volume's own, or a new one of this size without blocks, not stored. -N_ENOTSUP: the volume
  * says that it has none, but the inode is in use; or it is too short. */
@@ -256,7 +259,8 @@ int ext2_read_symlink(struct ext2_inode *inode, char *text, uint32_t bytes);
 
 /* ---- ext2_cached.c: the same through the data cache, which the volume has ---- */
 
-/* Reads from blocks [run->first, run->first + run->count) on the disk, which file_block leads to, from offset_in_block on. */
+/* Reads from blocks [run->first, run->first + run->count) on the disk, which file_block leads to, from offset_in_block
+ * on. */
 int ext2_cached_read(struct ext2_inode *inode, uint64_t file_block, const struct ext2_run *run,
                      uint32_t offset_in_block, uint8_t *buf, uint32_t bytes);
 /* Writes likewise. fresh: just allocated, what the blocks hold means nothing. */

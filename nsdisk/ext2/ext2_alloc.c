@@ -18,8 +18,8 @@
  *   the freed extents      their bits are set until they are given back
  *   the inode              its links and times (ext2_inode.c)
  *
- * None of these costs a read. A used block or inode that a bitmap calls free is reported, its bit is set, and another one is
- * taken.
+ * None of these costs a read. A used block or inode that a bitmap calls free is reported, its bit is set, and another
+ * one is taken.
  */
 #include "nsdisk/ext2/ext2.h"
 
@@ -183,8 +183,8 @@ static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
     return n;
 }
 
-/* Marks a block as taken that the bitmap calls free and that has an owner. The caller asks for one report, however many such
- * blocks follow. */
+/* Marks a block as taken that the bitmap calls free and that has an owner. The caller asks for one report, however many
+ * such blocks follow. */
 static int leave_block(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, bool report)
 {
     struct ext2_group *g = &fs->group[group];

@@ -1,6 +1,6 @@
 /*
- * Inodes in memory. Each inode that is held has one copy, found by number; so all holders see one size and one link count,
- * and a file without names lives until its last holder puts it.
+ * Inodes in memory. Each inode that is held has one copy, found by number; so all holders see one size and one link
+ * count, and a file without names lives until its last holder puts it.
  *
  *   get, new -> held -> (change, store) -> put -> idle, for the next one
  *
@@ -267,7 +267,8 @@ int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
     return error;
 }
 
-/* Whether e2fsck would take this inode for a file, or ask about it. A deleted inode has no links and a time of deletion. */
+/* Whether e2fsck would take this inode for a file, or ask about it. A deleted inode has no links and a time of
+ * deletion. */
 static bool place_is_in_use(const uint8_t *at)
 {
     return disk_get16(at + I_LINKS) != 0 || (disk_get16(at + I_MODE) != 0 && disk_get32(at + I_DTIME) == 0);

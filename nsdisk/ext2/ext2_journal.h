@@ -1,9 +1,9 @@
 /*
- * Writes several metadata blocks so that all of them reach the disk or none does, for changes that no order of writing makes
- * safe.
+ * Writes several metadata blocks so that all of them reach the disk or none does, for changes that no order of writing
+ * makes safe.
  *
- * ext2 has no log, but e2fsck knows the journal of later systems: it writes the journal's last transaction to its places before
- * it checks anything. So the volume gets a journal for the duration of such a change:
+ * ext2 has no log, but e2fsck knows the journal of later systems: it writes the journal's last transaction to its
+ * places before it checks anything. So the volume gets a journal for the duration of such a change:
  *
  *   open       inode 8 gets blocks without contents, on the disk. After a crash e2fsck clears the inode.
  *   (change)   in the cache only
@@ -12,7 +12,8 @@
  *              Then the blocks go to their places, and both superblocks say that nothing is to be recovered.
  *   close      The blocks are free again.
  *
- * A volume that has a journal already (made by mke2fs -O has_journal, or left by e2fsck) keeps it; an empty one is used.
+ * A volume that has a journal already (made by mke2fs -O has_journal, or left by e2fsck) keeps it; an empty one is
+ * used.
  */
 #ifndef NSDISK_EXT2_JOURNAL_H
 #define NSDISK_EXT2_JOURNAL_H
@@ -29,12 +30,12 @@ struct ext2_journal {
     uint32_t first;
 };
 
-/* Syncs the volume and prepares its journal. -N_ENOTSUP: the volume cannot have one (revision 0; inode 8 is something else, or
- * has something to recover). -N_ENOSPC: not enough blocks are free. On an error the volume is unchanged. Until commit the caller
- * makes nothing dirty except by its change. */
+/* Syncs the volume and prepares its journal. -N_ENOTSUP: the volume cannot have one (revision 0; inode 8 is something
+ * else, or has something to recover). -N_ENOSPC: not enough blocks are free. On an error the volume is unchanged. Until
+ * commit the caller makes nothing dirty except by its change. */
 int ext2_journal_open(struct ext2 *fs, struct ext2_journal *j);
-/* Makes all dirty blocks durable at once. -N_EIO: the change is whole in memory; if the superblock already says that e2fsck has to
- * finish it, the volume becomes read-only. */
+/* Makes all dirty blocks durable at once. -N_EIO: the change is whole in memory; if the superblock already says that
+ * e2fsck has to finish it, the volume becomes read-only. */
 int ext2_journal_commit(struct ext2_journal *j);
 /* Removes the journal, whether or not the change was committed; one that the volume had before stays. */
 int ext2_journal_close(struct ext2_journal *j);

@@ -110,8 +110,8 @@ static void leaf_set_missing(const struct ext2 *fs, uint64_t rest, uint32_t leve
     leaf->count = span - (rest & (span - 1));
 }
 
-/* Replaces *block, which holds the pointer at `index` (NULL: the inode does), by the indirect block that the pointer leads to;
- * makes that block if the pointer is 0. On an error nothing is held. */
+/* Replaces *block, which holds the pointer at `index` (NULL: the inode does), by the indirect block that the pointer
+ * leads to; makes that block if the pointer is 0. On an error nothing is held. */
 static int indirect_get(struct ext2_inode *inode, uint64_t file_block, uint32_t level, uint32_t goal, uint32_t index,
                         uint32_t pointer, struct cache_block **block)
 {
@@ -258,8 +258,8 @@ int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, 
 
 /* ---- Truncating ---- */
 
-/* The number of blocks that a walk may free: as many as the inode says it has. This bounds the walk where indirect blocks lead to
- * each other, or many times to the same block. */
+/* The number of blocks that a walk may free: as many as the inode says it has. This bounds the walk where indirect
+ * blocks lead to each other, or many times to the same block. */
 static uint32_t blocks_counted(const struct ext2_inode *inode)
 {
     uint32_t n = inode->blocks_512 / (inode->fs->block_bytes / 512);

@@ -17,8 +17,8 @@ struct ext2_walk {
 
 /* ---- ext2_walk.c ---- */
 
-/* Resolves a path; a last name that is missing is no error. A symbolic link that is the last name is followed only if `follow` is
- * set. */
+/* Resolves a path; a last name that is missing is no error. A symbolic link that is the last name is followed only if
+ * `follow` is set. */
 int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_walk *w);
 /* "." or "..": names that operations may not make or remove. */
 bool ext2_walk_is_dots(const struct ext2_walk *w);

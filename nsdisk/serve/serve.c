@@ -2,8 +2,9 @@
  * Serving requests: decode, then invoke. file_parts.h says which parts each request has; serve_call checks all of them,
  * so an invoke_ function sees only a well-formed call.
  *
- * Writing back. Data is on the medium when N_FWRITE is answered, unless the drive has a data cache that writes later. Names, sizes and pointers are when N_FSYNC or
- * N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and when half of the cache is dirty.
+ * Writing back. Data is on the medium when N_FWRITE is answered, unless the drive has a data cache that writes later.
+ * Names, sizes and pointers are when N_FSYNC or N_FMKDIR is answered, when a client's N_FEXIT is, at the shutdown, and
+ * when half of the cache is dirty.
  */
 #include "nsdisk/serve/serve.h"
 

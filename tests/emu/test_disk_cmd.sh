@@ -1,6 +1,6 @@
 #!/bin/bash
-# ncube disk on images of its own and of mke2fs, judged by e2fsck and debugfs; PIO files, written by a node and read on the
-# host and the other way around. BUILD is the argument.
+# ncube disk on images of its own and of mke2fs, judged by e2fsck and debugfs; PIO files, written by a node and read on
+# the host and the other way around. BUILD is the argument.
 set -u
 . "$(dirname "$0")/../shell.sh"
 

@@ -1,4 +1,5 @@
-/* ncube's end of the control segment, without harts: what a grant sets, who is taken, where harts run, when a wait ends. */
+/* ncube's end of the control segment, without harts: what a grant sets, who is taken, where harts run, when a wait
+ * ends. */
 #define _GNU_SOURCE
 #include "emu/qemu/harts.h"
 

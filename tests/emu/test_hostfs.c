@@ -977,7 +977,8 @@ Test(hostfs, descriptors_are_shared_by_those_who_open_alike)
     cr_expect_eq(hostfs_descriptors(host), 0);
 }
 
-/* Two files whose numbers fall into one chain of the table of open files; any HOST_FILES_CHAINS + 1 have such a pair. */
+/* Two files whose numbers fall into one chain of the table of open files; any HOST_FILES_CHAINS + 1 have such a
+ * pair. */
 static void make_pair(char first[32], char second[32])
 {
     static uint32_t made_by[HOST_FILES_CHAINS]; /* the number of the file + 1 */

@@ -24,7 +24,8 @@ static __attribute__((noinline)) int landmark(int x)
     return x * 3 + 1;
 }
 
-/* Code as an assembler makes it, in a section of its own: two labels without type or size, and one that is no code's. */
+/* Code as an assembler makes it, in a section of its own: two labels without type or size, and one that is no
+ * code's. */
 __asm__(".pushsection .bare,\"ax\",@progbits\n"
         ".globl bare_first, bare_second\n"
         "bare_first: .skip 16, 0x90\n"

@@ -12,7 +12,8 @@ struct traffic_pattern {
 enum traffic_kind { TRAFFIC_COMPLEMENT, TRAFFIC_REVERSAL, TRAFFIC_GATHER, TRAFFIC_TRANSPOSE, TRAFFIC_KINDS };
 extern const struct traffic_pattern traffic_pattern[TRAFFIC_KINDS];
 
-/* Every node but those that are their own destination sends `bytes` at time 0. Returns the time of the last delivery. */
+/* Every node but those that are their own destination sends `bytes` at time 0. Returns the time of the last
+ * delivery. */
 uint64_t traffic_makespan(enum traffic_kind kind, uint32_t dim, uint64_t bytes);
 
 /* Makespan against message length, in byte times of one channel (9 cycles) per byte: between 64 KB and 128 KB. */

@@ -255,8 +255,9 @@ static void cut(void)
     }
 }
 
-/* The link 1 - 3 dies under a long message from 0 to 3, at 200 ms, and recovers at 300 ms. The message is damaged, the one
- * behind it finds no way, and so does the first when it is sent again: what comes after all that must not be held up. */
+/* The link 1 - 3 dies under a long message from 0 to 3, at 200 ms, and recovers at 300 ms. The message is damaged, the
+ * one behind it finds no way, and so does the first when it is sent again: what comes after all that must not be held
+ * up. */
 static void followed(void)
 {
     static char buf[200000];
@@ -402,8 +403,8 @@ static void front_ends_reply_is_given_up(void)
     lose_reply("file");
 }
 
-/* The front end reaches node 3 by the link 1 - 3, over which nothing gets from 200 to 400 ms; node 3's messages to it take
- * another way. So the reply is lost, and the notice comes when it can. */
+/* The front end reaches node 3 by the link 1 - 3, over which nothing gets from 200 to 400 ms; node 3's messages to it
+ * take another way. So the reply is lost, and the notice comes when it can. */
 static void front_end_owes(void)
 {
     if (own_node() != 3)

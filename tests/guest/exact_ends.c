@@ -1,11 +1,13 @@
 /*
- * A random program that is ended while its nodes compute: by a fault, an illegal instruction, abort, a signal of its own, a
- * signal to another node, exits, or the run's limit. What the others have done ahead until then must leave nothing behind.
+ * A random program that is ended while its nodes compute: by a fault, an illegal instruction, abort, a signal of its
+ * own, a signal to another node, exits, or the run's limit. What the others have done ahead until then must leave
+ * nothing behind.
  *
  *   exact_ends SEED
  *
- * Every node computes for random times between short calls: its clock, messages to others, polls, waits. One node, drawn
- * from the seed, does the deed after a random number of turns; with "exits" and "signals around" all do, each in its turn.
+ * Every node computes for random times between short calls: its clock, messages to others, polls, waits. One node,
+ * drawn from the seed, does the deed after a random number of turns; with "exits" and "signals around" all do, each in
+ * its turn.
  */
 #include <ntime.h>
 #include <signal.h>

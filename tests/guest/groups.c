@@ -1,6 +1,6 @@
 /*
- * Groups of odd sizes and orders, their operations and their contexts. Every member knows what every other one has, so it
- * compares each result with a plain reference. Built with -DPROCS=3 -Nprocs 3, too: then members share nodes.
+ * Groups of odd sizes and orders, their operations and their contexts. Every member knows what every other one has, so
+ * it compares each result with a plain reference. Built with -DPROCS=3 -Nprocs 3, too: then members share nodes.
  */
 #include <group.h>
 #include <limits.h>

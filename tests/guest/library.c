@@ -1,6 +1,6 @@
 /*
- * The C library on a node: its start and its end, memory, formats, signals, time, the errors of calls. Prints a line for
- * each expectation that does not hold, and "library: N of N" at the end.
+ * The C library on a node: its start and its end, memory, formats, signals, time, the errors of calls. Prints a line
+ * for each expectation that does not hold, and "library: N of N" at the end.
  */
 #include <errno.h>
 #include <math.h>

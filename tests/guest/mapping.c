@@ -1,6 +1,7 @@
 /*
- * What patterns and plans cost on a node, in cycles: a byte's place and back, a run of a plan, a piece of 8 bytes that is gathered
- * or scattered. Sizes that are powers of two, then sizes that are not. Prints a line for each; docs/mapping.md quotes them.
+ * What patterns and plans cost on a node, in cycles: a byte's place and back, a run of a plan, a piece of 8 bytes that
+ * is gathered or scattered. Sizes that are powers of two, then sizes that are not. Prints a line for each;
+ * docs/mapping.md quotes them.
  */
 #include <ntime.h>
 #include <pattern.h>

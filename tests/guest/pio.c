@@ -1,6 +1,6 @@
 /*
- * Parallel files. Volumes are df00, df01, ...; the arguments behind a case's name are the number of disks, the block size, the
- * buffers, a seed and a map, as far as a case has them.
+ * Parallel files. Volumes are df00, df01, ...; the arguments behind a case's name are the number of disks, the block
+ * size, the buffers, a seed and a map, as far as a case has them.
  */
 #include <errno.h>
 #include <fcntl.h>

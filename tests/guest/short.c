@@ -1,5 +1,5 @@
-/* Short messages, for which the kernel has a way of its own, and some longer ones: into any buffer, and among processes and
- * signals. -Nprocs 3, of which process 0 alone reads in the case of buffers. */
+/* Short messages, for which the kernel has a way of its own, and some longer ones: into any buffer, and among processes
+ * and signals. -Nprocs 3, of which process 0 alone reads in the case of buffers. */
 #include <n_errno.h>
 #include <ntime.h>
 #include <signal.h>
@@ -38,8 +38,8 @@ static int read_one(char *to, int n)
     return nread(to, n, &src, &type, NULL);
 }
 
-/* One message of n bytes to that address. What can't be read there stays, and can be read elsewhere. `waits`: the reader, for
- * the message, else the other way round. */
+/* One message of n bytes to that address. What can't be read there stays, and can be read elsewhere. `waits`: the
+ * reader, for the message, else the other way round. */
 static void pass(char *to, int n, int fails, int waits)
 {
     char kept[MOST_BYTES];

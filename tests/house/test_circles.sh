@@ -4,9 +4,9 @@
 #   test_circles.sh BUILD
 #
 # BUILD's objects tell, through nm: a file calls another one of its folder when it refers to a symbol, function or
-# variable, that the other defines. A pointer in a table of handlers counts where the table is filled in. tests/house/circles
-# names the files that are still in a circle. Between folders, test_house.sh checks the order. vertex/ is left out: its
-# folders are one layer around struct proc (tests/house/layers).
+# variable, that the other defines. A pointer in a table of handlers counts where the table is filled in.
+# tests/house/circles names the files that are still in a circle. Between folders, test_house.sh checks the order.
+# vertex/ is left out: its folders are one layer around struct proc (tests/house/layers).
 set -u
 build=$(realpath "${1:-build}")
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The house's order: a folder includes only what tests/house/layers lets it see, no two files of the product share a name,
-# and the code looks as .clang-format says.
+# The house's order: a folder includes only what tests/house/layers lets it see, no two files of the product share a
+# name, and the code looks as .clang-format says.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh
@@ -44,8 +44,8 @@ twin_names() {
     product '*.c' '*.S' | sed 's|.*/||' | sort | uniq -d
 }
 
-# Prints what the pages name and the tree does not have: files by path, and the functions of the tour's tables, whose rows
-# begin with files and functions.
+# Prints what the pages name and the tree does not have: files by path, and the functions of the tour's tables, whose
+# rows begin with files and functions.
 missing_names() {
     for page in README.md docs/*.md; do
         grep -o '`[a-z][a-z_/.0-9-]*/[a-z_0-9-]*\.[a-zA-Z]*`' "$page" | tr -d '`' | sort -u | while read -r path; do

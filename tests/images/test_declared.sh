@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every function that an installed header declares links, or is in the list of docs/caveats.md, "Declared and not there";
-# what is in that list does not link. Every header can be included. BUILD is the argument.
+# Every function that an installed header declares links, or is in the list of docs/caveats.md, "Declared and not
+# there"; what is in that list does not link. Every header can be included. BUILD is the argument.
 # Names that begin with an underscore are the library's own.
 set -u
 . "$(dirname "$0")/../shell.sh"

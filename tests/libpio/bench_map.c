@@ -1,6 +1,6 @@
 /*
- * bench_map: how fast patterns and plans are on this host. Not a test: reads the host's clock. Ratios compare loops that take
- * turns, so that other work on the host slows both; of several turns the fastest counts.
+ * bench_map: how fast patterns and plans are on this host. Not a test: reads the host's clock. Ratios compare loops
+ * that take turns, so that other work on the host slows both; of several turns the fastest counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,8 +176,8 @@ static void bench_places(void)
 
 /* ---- Bytes ---- */
 
-/* Every second piece of `piece` bytes of a memory, `bytes` in all, against a bare loop that copies the same pieces, and against one
- * memcpy of as many bytes. */
+/* Every second piece of `piece` bytes of a memory, `bytes` in all, against a bare loop that copies the same pieces, and
+ * against one memcpy of as many bytes. */
 static void bench_pieces(int64_t piece, int64_t bytes)
 {
     char text[80];

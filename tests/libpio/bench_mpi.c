@@ -1,6 +1,6 @@
 /*
- * bench_mpi: plan_gather and plan_scatter beside MPI_Pack and MPI_Unpack of the same type, and beside a memcpy of the same pieces.
- * Not a test: reads the host's clock. All take turns; of several turns the fastest counts.
+ * bench_mpi: plan_gather and plan_scatter beside MPI_Pack and MPI_Unpack of the same type, and beside a memcpy of the
+ * same pieces. Not a test: reads the host's clock. All take turns; of several turns the fastest counts.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * Plans against HDF5: what two hyperslabs of random shapes have in common (H5S_SELECT_AND) must be the runs of the plan of two
- * views. test_judges.sh compiles and runs it. Arguments: rounds, seed. Prints each difference, and "N passed, N failed".
+ * Plans against HDF5: what two hyperslabs of random shapes have in common (H5S_SELECT_AND) must be the runs of the plan
+ * of two views. test_judges.sh compiles and runs it. Arguments: rounds, seed. Prints each difference, and "N passed, N
+ * failed".
  */
 #include <hdf5.h>
 #include <stdbool.h>

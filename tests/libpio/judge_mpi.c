@@ -1,7 +1,7 @@
 /*
- * Patterns against Open MPI's datatypes: darray, subarray, vector and indexed of random shapes. MPI_Pack and MPI_Unpack must move
- * the bytes that plan_gather and plan_scatter move, in the same order, over several periods. test_judges.sh compiles and runs it,
- * as one process. Arguments: rounds, seed. Prints each difference, and "N passed, N failed".
+ * Patterns against Open MPI's datatypes: darray, subarray, vector and indexed of random shapes. MPI_Pack and MPI_Unpack
+ * must move the bytes that plan_gather and plan_scatter move, in the same order, over several periods. test_judges.sh
+ * compiles and runs it, as one process. Arguments: rounds, seed. Prints each difference, and "N passed, N failed".
  */
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Patterns and plans against software that others wrote: Open MPI's datatypes and HDF5's hyperslabs, where these libraries are
-# installed (Debian: libopenmpi-dev, libhdf5-dev). JUDGE_ROUNDS= (default 20000) random shapes each.
+# Patterns and plans against software that others wrote: Open MPI's datatypes and HDF5's hyperslabs, where these
+# libraries are installed (Debian: libopenmpi-dev, libhdf5-dev). JUDGE_ROUNDS= (default 20000) random shapes each.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh

@@ -1,4 +1,5 @@
-/* Elements as bytes: what is packed comes back equal; damaged bytes are refused, or make another set that is in order. */
+/* Elements as bytes: what is packed comes back equal; damaged bytes are refused, or make another set that is in
+ * order. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>

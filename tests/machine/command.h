@@ -93,10 +93,12 @@ struct command ncube_start_on(const struct ncube_run *r, struct streams_of_test 
 /* Runs a case of a guest program of tests/guest, and expects it to pass: status 0, "passed", no word more. */
 void guest_must_pass(const struct ncube_run *r);
 
-/* The same twice, and once without running ahead: each time the same trace, which lies in `folder`. At most two options. */
+/* The same twice, and once without running ahead: each time the same trace, which lies in `folder`. At most two
+ * options. */
 void guest_must_repeat(const struct ncube_run *r, const char *folder);
 
-/* Judges an outcome: exact status and output (NULL: any); err must occur in the standard error, which is empty when err is "". */
+/* Judges an outcome: exact status and output (NULL: any); err must occur in the standard error, which is empty when err
+ * is "". */
 void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err);
 
 /* How many lines a text has. */

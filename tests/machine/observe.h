@@ -21,16 +21,16 @@ typedef void (*disturb_fn)(const struct command *c);
 
 /* More busy loops than the host has processors. */
 void disturb_by_load(const struct command *c);
-/* Stops one of the run's processes at a time, ncube itself included, and lets it go on: often at first, then ever less, so
- * that the run ends on a busy host, too. */
+/* Stops one of the run's processes at a time, ncube itself included, and lets it go on: often at first, then ever less,
+ * so that the run ends on a busy host, too. */
 void disturb_by_stops(const struct command *c);
 
-/* Moves one of the run's threads at a time, ncube's and QEMU's, to another of the host's processors; fails the test if the
- * host has several and none was moved. ncube itself keeps a run on one of them. */
+/* Moves one of the run's threads at a time, ncube's and QEMU's, to another of the host's processors; fails the test if
+ * the host has several and none was moved. ncube itself keeps a run on one of them. */
 void disturb_by_moves(const struct command *c);
 
-/* Runs it, with a trace and statistics, within ten minutes; it must end with status 0, but for r.may_fail. The caller frees
- * what it returns. */
+/* Runs it, with a trace and statistics, within ten minutes; it must end with status 0, but for r.may_fail. The caller
+ * frees what it returns. */
 struct observed observe(struct ncube_run r, disturb_fn disturb);
 /* What a run has left behind, of which `trace` is the trace in that folder. */
 struct observed observe_end(struct command *c, const char *folder, const char *trace, bool may_fail);

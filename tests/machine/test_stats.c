@@ -290,7 +290,8 @@ Test(stats, the_heartbeat_tells_how_far_a_node_is_that_only_computes)
     outcome_free(&o);
 }
 
-/* Asks for heartbeats until one of them says this; the caller frees what the command has written to its standard error. */
+/* Asks for heartbeats until one of them says this; the caller frees what the command has written to its standard
+ * error. */
 static char *ask_until(const struct command *c, const char *what)
 {
     char text[4096] = "";

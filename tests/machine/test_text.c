@@ -1,6 +1,6 @@
 /*
- * Programs execute what was loaded last, wherever their text lies: in the pool that a cabinet's nodes share, or in their
- * own memory, at addresses where another program ran before. And nothing can tell where it is.
+ * Programs execute what was loaded last, wherever their text lies: in the pool that a cabinet's nodes share, or in
+ * their own memory, at addresses where another program ran before. And nothing can tell where it is.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

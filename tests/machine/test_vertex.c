@@ -1,5 +1,5 @@
-/* What Vertex does beside plain messages and files: buffers that pass without a copy, several processes on a node, signals,
- * the clock; each judged by what the program finds and by how it ends. */
+/* What Vertex does beside plain messages and files: buffers that pass without a copy, several processes on a node,
+ * signals, the clock; each judged by what the program finds and by how it ends. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The data cache: random operations against a model on a disk whose commands end late, what is read and written together,
- * which block goes, and drives that fail.
+ * The data cache: random operations against a model on a disk whose commands end late, what is read and written
+ * together, which block goes, and drives that fail.
  */
 #define _GNU_SOURCE
 #include "nsdisk/ext2/data_cache.h"
