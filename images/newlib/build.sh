@@ -3,9 +3,8 @@
 #
 #   ${NCUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ncube}/newlib-VERSION-HASH/{include,lib}
 #
-# HASH is of this script, of the headers that it takes and of the compiler's version. It is built beside its place and
-# moved there whole, under a lock, so that an interrupted build leaves nothing that looks complete, and two at a time do
-# it once.
+# HASH is of this script, of the headers that it takes and of the compiler's version. It is built beside its place and moved there
+# whole, under a lock, so that an interrupted build leaves nothing that looks complete, and two at a time do it once.
 #
 #   build.sh            build when it is not there
 #   build.sh --path     print the folder's name only; nothing when newlib-source or the compiler is missing
