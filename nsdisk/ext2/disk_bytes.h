@@ -6,6 +6,7 @@
 #ifndef NSDISK_DISK_BYTES_H
 #define NSDISK_DISK_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,6 +38,12 @@ static inline void disk_put16(uint8_t *field, uint32_t value)
 static inline void disk_put32(uint8_t *field, uint32_t value)
 {
     memcpy(__builtin_assume_aligned(field, 4), &value, sizeof value);
+}
+
+/* One bit of a bitmap. */
+static inline bool disk_get_bit(const uint8_t *bits, uint32_t i)
+{
+    return bits[i >> 3] >> (i & 7) & 1;
 }
 
 #endif

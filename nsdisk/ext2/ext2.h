@@ -1,17 +1,22 @@
 /*
  * The ext2 file system of one volume, as mke2fs makes it: revisions 0 and 1, blocks of 1, 2 or 4 KB.
  *
- *   ext2_super.c   mount, unmount, sync, group descriptors, reporting of corruption
- *   ext2_alloc.c   blocks and inodes: finding, taking, giving back
- *   ext2_inode.c   the inodes in memory
- *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
- *   ext2_data.c    reading, writing and resizing
- *   ext2_cached.c  reading and writing through the data cache
- *   ext2_dir.c     the entries of one directory
- *   ext2_walk.c    paths
- *   ext2_name.c    making and removing names
+ * From the top down; each file calls only files below it:
+ *
  *   ext2_rename.c  renaming
  *   ext2_journal.c changes of several blocks at once
+ *   ext2_name.c    making and removing names
+ *   ext2_walk.c    paths
+ *   ext2_dir.c     the entries of one directory
+ *   ext2_data.c    reading, writing and resizing
+ *   ext2_cached.c  reading and writing through the data cache
+ *   ext2_super.c   the superblock, mount, unmount
+ *   ext2_inode.c   the inodes that callers hold
+ *   ext2_map.c     file block -> disk block, through up to three levels of indirect blocks
+ *   ext2_alloc.c   finding and taking blocks and inodes
+ *   ext2_sync.c    sync, and the freed extents that wait for one
+ *   ext2_itable.c  inodes on the disk, and their copies in memory
+ *   ext2_group.c   group descriptors, layout, reporting of corruption
  *
  * Names and layouts are those of the second extended file system (`man 5 ext2`, and the layout that `debugfs stat`
  * and `dumpe2fs` print). Disk bytes are unpacked into the structures here; only the cache has disk bytes.
@@ -156,23 +161,46 @@ int ext2_mount(struct ext2 **fs, const struct blockdev *dev, const char *volume,
 int ext2_unmount(struct ext2 *fs);
 /* Frees fs and writes nothing: as in a crash, what was not synced is lost. */
 void ext2_abandon(struct ext2 *fs);
-/* Makes everything durable; then what was freed can be allocated again. */
-int ext2_sync(struct ext2 *fs);
+/* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
+int ext2_store_journal_mark(struct ext2 *fs, bool to_recover);
+
+/* ---- ext2_group.c ---- */
+
 /* Reports corruption and returns -N_EIO. */
 int ext2_corrupt(struct ext2 *fs, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint32_t ext2_now(const struct ext2 *fs);
+/* Reads a group's descriptor into fs->group[group]. -N_EIO: it is damaged, which is reported. */
+int ext2_load_group(struct ext2 *fs, uint32_t group);
+/* Packs the group's counts into its descriptor. */
+int ext2_store_group(struct ext2 *fs, uint32_t group);
+/* True if [first, first + count) are blocks that files may have: in range, outside bitmaps and inode tables. */
+bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count);
+uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino);
+/* The first block of a group that a file may have. */
+uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
+
+static inline uint32_t ext2_group_first_block(const struct ext2 *fs, uint32_t group)
+{
+    return fs->first_data_block + group * fs->blocks_per_group;
+}
+
+/* The number of a group's blocks: the last group may have fewer than the others. */
+static inline uint32_t ext2_group_blocks(const struct ext2 *fs, uint32_t group)
+{
+    uint32_t rest = fs->blocks - ext2_group_first_block(fs, group);
+
+    return rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
+}
+
+/* ---- ext2_sync.c ---- */
+
+/* Makes everything durable; then what was freed can be allocated again. */
+int ext2_sync(struct ext2 *fs);
 /* The caller calls this before each step of a change. -N_EROFS: the volume is read-only. -N_EIO: a flush that was due
  * failed. */
 int ext2_begin(struct ext2 *fs);
-int ext2_store_group(struct ext2 *fs, uint32_t group);
-/* Writes the superblock at once: whether e2fsck has to finish what the journal holds. */
-int ext2_store_journal_mark(struct ext2 *fs, bool to_recover);
-/* True if [first, first + count) are blocks that files may have: in range, outside bitmaps and inode tables. */
-bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count);
-uint32_t ext2_now(const struct ext2 *fs);
 
 /* ---- ext2_alloc.c ---- */
-
-#define EXT2_FREED_MAX 1024u
 
 /* Takes 1 to `want` contiguous blocks, the first as near behind goal as possible. Returns their number. -N_ENOSPC;
  * -N_EIO: there is none in the groups whose bitmaps can be believed. */
@@ -184,15 +212,8 @@ int ext2_alloc_ino(struct ext2 *fs, uint32_t parent, bool directory, uint32_t *i
 /* For a number that turned out to be a file's: it stays taken, but does not count as a new directory. */
 int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory);
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory);
-/* After a flush: gives the freed blocks and inodes back to the bitmaps. */
-int ext2_apply_freed(struct ext2 *fs);
-uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino);
-/* The first block of a group that a file may have. */
-uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group);
 
 /* ---- ext2_inode.c ---- */
-
-#define EXT2_UNNAMED_MAX 256u
 
 /* Gets the only copy in memory of an inode; the caller puts it. -N_EIO: no such inode, or damaged. -N_ESTALE: not in
  * use. */
@@ -207,9 +228,8 @@ int ext2_inode_get_journal(struct ext2 *fs, uint64_t size_bytes, struct ext2_ino
 int ext2_inode_put_journal(struct ext2_inode *inode, bool remove);
 /* Gives the copy back. The last put of an inode without links frees the inode and its blocks. NULL is allowed. */
 int ext2_inode_put(struct ext2_inode *inode);
+/* Packs the copy into its cached block of inodes (ext2_itable.c). */
 int ext2_inode_store(struct ext2_inode *inode);
-/* After a flush has brought their names to the disk: gives the unnamed inodes their links. */
-int ext2_publish_unnamed(struct ext2 *fs);
 static inline bool ext2_is_dir(const struct ext2_inode *inode)
 {
     return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFDIR;
@@ -241,7 +261,13 @@ int ext2_map_prepare(struct ext2_inode *inode, uint64_t file_block, uint32_t cou
 int ext2_map_set(struct ext2_inode *inode, uint64_t file_block, uint32_t first, uint32_t count);
 /* Frees every block at or beyond file block `keep`. The inode is stored. */
 int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep);
-uint64_t ext2_map_max_blocks(const struct ext2 *fs);
+/* The number of file blocks that a file's pointers can lead to. */
+static inline uint64_t ext2_map_max_blocks(const struct ext2 *fs)
+{
+    uint32_t shift = fs->pointers_shift;
+
+    return EXT2_DIRECT + (1ull << shift) + (1ull << 2 * shift) + (1ull << 3 * shift);
+}
 
 /* ---- ext2_data.c ---- */
 

@@ -6,8 +6,7 @@
  * after it. Files are made in their directory's group, directories where most blocks are free.
  *
  * Giving back. A freed block or inode stays marked in its bitmap, and in the list of freed extents, until a flush has
- * put on the disk that nothing points to it; ext2_sync then calls ext2_apply_freed. A full volume or a full list
- * syncs at once.
+ * put on the disk that nothing points to it; then ext2_sync gives it back. A full volume syncs at once.
  *
  * Damage. A bitmap that calls used space free costs files, so it is not believed alone:
  *
@@ -26,16 +25,12 @@
 #include <string.h>
 
 #include "nsdisk/ext2/disk_bytes.h"
+#include "nsdisk/ext2/ext2_sync.h"
 #include "vertex/contract/errors.h"
 
 #define NEAR_BLOCKS 32u /* a free block so close behind the goal is as good as the goal */
 
 /* ---- Bits ---- */
-
-static bool bit_get(const uint8_t *bits, uint32_t i)
-{
-    return bits[i >> 3] >> (i & 7) & 1;
-}
 
 static void bits_set(uint8_t *bits, uint32_t first, uint32_t count)
 {
@@ -51,7 +46,7 @@ static uint32_t bits_find_zero(const uint8_t *bits, uint32_t from, uint32_t to)
     while (i < to) {
         if ((i & 31) == 0 && to - i >= 32 && disk_get32(bits + (i >> 3)) == UINT32_MAX)
             i += 32;
-        else if (bit_get(bits, i))
+        else if (disk_get_bit(bits, i))
             i++;
         else
             return i;
@@ -83,7 +78,7 @@ static uint32_t bits_free(const uint8_t *bits, uint32_t count)
                 zeros++;
     }
     for (; i < count; i++)
-        zeros += !bit_get(bits, i);
+        zeros += !disk_get_bit(bits, i);
     return zeros;
 }
 
@@ -91,36 +86,12 @@ static uint32_t bits_count_zeros(const uint8_t *bits, uint32_t from, uint32_t to
 {
     uint32_t i = from;
 
-    while (i < to && !bit_get(bits, i))
+    while (i < to && !disk_get_bit(bits, i))
         i++;
     return i - from;
 }
 
 /* ---- Blocks ---- */
-
-static uint32_t group_first_block(const struct ext2 *fs, uint32_t group)
-{
-    return fs->first_data_block + group * fs->blocks_per_group;
-}
-
-static uint32_t group_blocks(const struct ext2 *fs, uint32_t group)
-{
-    uint32_t rest = fs->blocks - group_first_block(fs, group);
-
-    return rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
-}
-
-uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino)
-{
-    return (ino - 1) / fs->inodes_per_group;
-}
-
-uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group)
-{
-    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
-
-    return fs->group[group].inode_table + (fs->inodes_per_group + per_block - 1) / per_block;
-}
 
 /* The best free bit of a group's bitmap for a goal bit, or `bits`. */
 static uint32_t choose_bit(const uint8_t *bitmap, uint32_t goal, uint32_t bits)
@@ -158,17 +129,10 @@ static bool blocks_are_believed(struct ext2 *fs, uint32_t group, const struct ca
 
     if (!g->blocks_compared) {
         g->blocks_compared = true;
-        g->blocks_doubted = !bitmap_agrees(fs, group, bitmap->bytes, group_blocks(fs, group), g->free_blocks, "blocks");
+        g->blocks_doubted =
+            !bitmap_agrees(fs, group, bitmap->bytes, ext2_group_blocks(fs, group), g->free_blocks, "blocks");
     }
     return !g->blocks_doubted;
-}
-
-static bool is_freed(const struct ext2 *fs, uint32_t block)
-{
-    for (uint32_t i = 0; i < fs->freed_count; i++)
-        if (!fs->freed[i].inodes && block - fs->freed[i].first < fs->freed[i].count)
-            return true;
-    return false;
 }
 
 /* The number of blocks from `first` on that have no known owner. */
@@ -178,7 +142,7 @@ static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
     bool all_files = ext2_is_file_block(fs, first, count);
 
     while (n < count && (all_files || ext2_is_file_block(fs, first + n, 1)) && !cache_has(fs->cache, first + n) &&
-           (fs->freed_blocks == 0 || !is_freed(fs, first + n)))
+           (fs->freed_blocks == 0 || !ext2_is_freed(fs, first + n)))
         n++;
     return n;
 }
@@ -188,7 +152,7 @@ static uint32_t unowned_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
 static int leave_block(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t bit, bool report)
 {
     struct ext2_group *g = &fs->group[group];
-    uint32_t block = group_first_block(fs, group) + bit;
+    uint32_t block = ext2_group_first_block(fs, group) + bit;
     const char *owner = ext2_is_file_block(fs, block, 1) ? "a file's" : "the volume's own";
 
     if (report)
@@ -218,10 +182,10 @@ static int take_blocks(struct ext2 *fs, uint32_t group, struct cache_block *bitm
 static int alloc_by_bitmap(struct ext2 *fs, uint32_t group, struct cache_block *bitmap, uint32_t goal_bit,
                            uint32_t want, uint32_t *first)
 {
-    uint32_t bits = group_blocks(fs, group), bit, left = 0;
+    uint32_t bits = ext2_group_blocks(fs, group), bit, left = 0;
 
     while ((bit = choose_bit(bitmap->bytes, goal_bit, bits)) < bits) {
-        *first = group_first_block(fs, group) + bit;
+        *first = ext2_group_first_block(fs, group) + bit;
         uint32_t count = bits_count_zeros(bitmap->bytes, bit, want < bits - bit ? bit + want : bits);
         count = unowned_blocks(fs, *first, count);
         int error =
@@ -362,34 +326,12 @@ int ext2_leave_ino(struct ext2 *fs, uint32_t ino, bool directory)
 
 /* ---- Giving back ---- */
 
-static int note_freed(struct ext2 *fs, uint32_t first, uint32_t count, bool inodes)
-{
-    /* Full, as the last sync has failed: without another one that does not, nothing can be given back. */
-    int full = fs->freed_count == EXT2_FREED_MAX ? ext2_sync(fs) : 0;
-
-    if (full < 0)
-        return full;
-    struct ext2_freed *last = &fs->freed[fs->freed_count == 0 ? 0 : fs->freed_count - 1];
-    *(inodes ? &fs->freed_inodes : &fs->freed_blocks) += count;
-    if (fs->freed_count != 0 && last->inodes == inodes && last->first + last->count == first) {
-        last->count += count;
-        return 0;
-    }
-    if (fs->freed_count != 0 && last->inodes == inodes && first + count == last->first) {
-        last->first = first;
-        last->count += count;
-        return 0;
-    }
-    fs->freed[fs->freed_count++] = (struct ext2_freed){first, count, inodes};
-    return fs->freed_count == EXT2_FREED_MAX ? ext2_sync(fs) : 0;
-}
-
 int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count)
 {
     if (!ext2_is_file_block(fs, first, count))
         return ext2_corrupt(fs, "blocks %u to %u are freed, but are not a file's", first, first + count - 1);
     int error = cache_forget(fs->cache, first, count);
-    return error < 0 ? error : note_freed(fs, first, count, false);
+    return error < 0 ? error : ext2_note_freed(fs, first, count, false);
 }
 
 int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory)
@@ -404,71 +346,5 @@ int ext2_free_ino(struct ext2 *fs, uint32_t ino, bool directory)
         if (error < 0)
             return error;
     }
-    return note_freed(fs, ino, 1, true);
-}
-
-/* Clears bits and counts them. A bit that is clear already means that two files had the block. */
-static uint32_t clear_bits(struct ext2 *fs, uint8_t *bits, uint32_t bit, uint32_t count, const char *what,
-                           uint32_t number)
-{
-    uint32_t cleared = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (bit_get(bits, bit + i)) {
-            bits[(bit + i) >> 3] &= (uint8_t) ~(1u << ((bit + i) & 7));
-            cleared++;
-        } else {
-            ext2_corrupt(fs, "%s %u is freed twice", what, number + i);
-        }
-    }
-    return cleared;
-}
-
-/* Gives back the part of an extent that lies in its first block's group; returns its length. */
-static int apply_in_group(struct ext2 *fs, const struct ext2_freed *f, uint32_t done)
-{
-    uint32_t number = f->first + done;
-    uint32_t base = f->inodes ? 1 : fs->first_data_block;
-    uint32_t per_group = f->inodes ? fs->inodes_per_group : fs->blocks_per_group;
-    uint32_t group = (number - base) / per_group, bit = (number - base) % per_group;
-    uint32_t count = f->count - done < per_group - bit ? f->count - done : per_group - bit;
-    struct ext2_group *g = &fs->group[group];
-    struct cache_block *bitmap;
-    int error = cache_get(fs->cache, f->inodes ? g->inode_bitmap : g->block_bitmap, BLOCK_BITMAP, &bitmap);
-
-    if (error < 0)
-        return error;
-    uint32_t cleared = clear_bits(fs, bitmap->bytes, bit, count, f->inodes ? "inode" : "block", number);
-    *(f->inodes ? &g->free_inodes : &g->free_blocks) += cleared;
-    *(f->inodes ? &fs->free_inodes : &fs->free_blocks) += cleared;
-    cache_mark_dirty(fs->cache, bitmap);
-    cache_put(bitmap);
-    error = ext2_store_group(fs, group);
-    return error < 0 ? error : (int)count;
-}
-
-/* What cannot be given back stays marked: lost until e2fsck, never used twice. */
-static int apply_extent(struct ext2 *fs, const struct ext2_freed *f)
-{
-    for (uint32_t done = 0; done < f->count;) {
-        int result = apply_in_group(fs, f, done);
-
-        if (result < 0)
-            return result;
-        done += (uint32_t)result;
-    }
-    return 0;
-}
-
-int ext2_apply_freed(struct ext2 *fs)
-{
-    int first_error = 0;
-
-    for (uint32_t i = 0; i < fs->freed_count; i++) {
-        int error = apply_extent(fs, &fs->freed[i]);
-
-        first_error = first_error < 0 ? first_error : error;
-    }
-    fs->freed_count = fs->freed_blocks = fs->freed_inodes = 0;
-    return first_error;
+    return ext2_note_freed(fs, ino, 1, true);
 }

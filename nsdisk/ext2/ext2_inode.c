@@ -4,205 +4,19 @@
  *
  *   get, new -> held -> (change, store) -> put -> idle, for the next one
  *
- * An inode made since the last sync is unnamed: it is stored without links, as if deleted, until a sync has brought its
- * name to the disk. So a crash never leaves an inode in use that has no name, which only a human could judge.
- *
- * The copy is packed into its cached block of inodes by ext2_inode_store, field by field; fields that ext2 does not
- * define here (those behind the first 128 bytes) keep what they hold.
+ * ext2_itable.c has the copies and their places on the disk.
  */
 #include "nsdisk/ext2/ext2.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "nsdisk/ext2/disk_bytes.h"
+#include "nsdisk/ext2/ext2_itable.h"
 #include "vertex/contract/errors.h"
-
-enum { /* offsets in an inode */
-       I_MODE = 0,
-       I_UID = 2,
-       I_SIZE = 4,
-       I_ATIME = 8,
-       I_CTIME = 12,
-       I_MTIME = 16,
-       I_DTIME = 20,
-       I_GID = 24,
-       I_LINKS = 26,
-       I_BLOCKS = 28,
-       I_FLAGS = 32,
-       I_BLOCK = 40,
-       I_GENERATION = 100,
-       I_ATTRIBUTES = 104,
-       I_SIZE_HIGH = 108,
-       I_UID_HIGH = 120,
-       I_GID_HIGH = 122,
-};
 
 enum { /* offsets in a block of extended attributes */
        A_MAGIC = 0,
        A_REFERENCES = 4,
 };
 #define ATTRIBUTES_MAGIC 0xea020000u
-
-/* ---- Blocks of inodes ---- */
-
-static int inode_block_get(struct ext2 *fs, uint32_t ino, struct cache_block **block)
-{
-    uint32_t index = (ino - 1) % fs->inodes_per_group;
-    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
-    uint32_t number = fs->group[ext2_group_of_ino(fs, ino)].inode_table + index / per_block;
-
-    return cache_get(fs->cache, number, BLOCK_INODES, block);
-}
-
-static uint8_t *inode_in(const struct ext2 *fs, uint32_t ino, const struct cache_block *block)
-{
-    uint32_t index = (ino - 1) % fs->inodes_per_group;
-
-    return block->bytes + index % (fs->block_bytes / fs->inode_bytes) * fs->inode_bytes;
-}
-
-static void inode_unpack(struct ext2_inode *inode, const uint8_t *at)
-{
-    inode->mode = disk_get16(at + I_MODE);
-    inode->links = disk_get16(at + I_LINKS);
-    inode->uid = disk_get16(at + I_UID) | (uint32_t)disk_get16(at + I_UID_HIGH) << 16;
-    inode->gid = disk_get16(at + I_GID) | (uint32_t)disk_get16(at + I_GID_HIGH) << 16;
-    inode->size_bytes = disk_get32(at + I_SIZE);
-    if (ext2_is_file(inode))
-        inode->size_bytes |= (uint64_t)disk_get32(at + I_SIZE_HIGH) << 32;
-    inode->atime_s = disk_get32(at + I_ATIME);
-    inode->ctime_s = disk_get32(at + I_CTIME);
-    inode->mtime_s = disk_get32(at + I_MTIME);
-    inode->dtime_s = disk_get32(at + I_DTIME);
-    inode->blocks_512 = disk_get32(at + I_BLOCKS);
-    inode->flags = disk_get32(at + I_FLAGS);
-    inode->generation = disk_get32(at + I_GENERATION);
-    inode->attributes = disk_get32(at + I_ATTRIBUTES);
-    for (uint32_t i = 0; i < EXT2_POINTERS; i++)
-        inode->block[i] = disk_get32(at + I_BLOCK + 4 * i);
-}
-
-static void inode_pack(const struct ext2_inode *inode, uint8_t *at)
-{
-    disk_put16(at + I_MODE, inode->mode);
-    disk_put16(at + I_LINKS, inode->unnamed ? 0 : inode->links);
-    disk_put16(at + I_UID, inode->uid);
-    disk_put16(at + I_UID_HIGH, inode->uid >> 16);
-    disk_put16(at + I_GID, inode->gid);
-    disk_put16(at + I_GID_HIGH, inode->gid >> 16);
-    disk_put32(at + I_SIZE, (uint32_t)inode->size_bytes);
-    if (ext2_is_file(inode))
-        disk_put32(at + I_SIZE_HIGH, (uint32_t)(inode->size_bytes >> 32));
-    disk_put32(at + I_ATIME, inode->atime_s);
-    disk_put32(at + I_CTIME, inode->ctime_s);
-    disk_put32(at + I_MTIME, inode->mtime_s);
-    disk_put32(at + I_DTIME, inode->dtime_s);
-    disk_put32(at + I_BLOCKS, inode->blocks_512);
-    disk_put32(at + I_FLAGS, inode->flags);
-    disk_put32(at + I_GENERATION, inode->generation);
-    disk_put32(at + I_ATTRIBUTES, inode->attributes);
-    for (uint32_t i = 0; i < EXT2_POINTERS; i++)
-        disk_put32(at + I_BLOCK + 4 * i, inode->block[i]);
-}
-
-/* ---- The table ---- */
-
-static struct ext2_inode *table_find(struct ext2 *fs, uint32_t ino)
-{
-    struct ext2_inode *inode = fs->inode_hash[ino % EXT2_HASH];
-
-    while (inode && inode->ino != ino)
-        inode = inode->next;
-    return inode;
-}
-
-static struct ext2_inode *table_insert(struct ext2 *fs, uint32_t ino)
-{
-    struct ext2_inode *inode = fs->inode_idle;
-
-    if (inode)
-        fs->inode_idle = inode->next;
-    else if (!(inode = malloc(sizeof *inode)))
-        return NULL;
-    memset(inode, 0, sizeof *inode);
-    inode->fs = fs;
-    inode->ino = ino;
-    inode->refs = 1;
-    inode->next = fs->inode_hash[ino % EXT2_HASH];
-    fs->inode_hash[ino % EXT2_HASH] = inode;
-    return inode;
-}
-
-static void table_remove(struct ext2_inode *inode)
-{
-    struct ext2 *fs = inode->fs;
-    struct ext2_inode **at = &fs->inode_hash[inode->ino % EXT2_HASH];
-
-    while (*at != inode)
-        at = &(*at)->next;
-    *at = inode->next;
-    inode->next = fs->inode_idle;
-    fs->inode_idle = inode;
-}
-
-/* ---- Unnamed inodes ---- */
-
-static struct ext2_unnamed *unnamed_find(struct ext2 *fs, uint32_t ino)
-{
-    for (uint32_t i = 0; i < fs->unnamed_count; i++)
-        if (fs->unnamed[i].ino == ino)
-            return &fs->unnamed[i];
-    return NULL;
-}
-
-static void unnamed_remove(struct ext2_inode *inode)
-{
-    struct ext2 *fs = inode->fs;
-
-    if (!inode->unnamed)
-        return;
-    struct ext2_unnamed *u = unnamed_find(fs, inode->ino);
-    *u = fs->unnamed[--fs->unnamed_count];
-    inode->unnamed = false;
-}
-
-int ext2_publish_unnamed(struct ext2 *fs)
-{
-    for (; fs->unnamed_count != 0; fs->unnamed_count--) {
-        const struct ext2_unnamed *u = &fs->unnamed[fs->unnamed_count - 1];
-        struct ext2_inode *inode = table_find(fs, u->ino);
-        struct cache_block *block;
-        int error = inode_block_get(fs, u->ino, &block);
-
-        if (error < 0)
-            return error;
-        disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
-        cache_mark_dirty(fs->cache, block);
-        cache_put(block);
-        if (inode)
-            inode->unnamed = false;
-    }
-    return 0;
-}
-
-/* ---- Storing ---- */
-
-int ext2_inode_store(struct ext2_inode *inode)
-{
-    struct ext2 *fs = inode->fs;
-    struct cache_block *block;
-
-    if (inode->unnamed)
-        unnamed_find(fs, inode->ino)->links = inode->links;
-    int error = inode_block_get(fs, inode->ino, &block);
-    if (error < 0)
-        return error;
-    inode_pack(inode, inode_in(fs, inode->ino, block));
-    cache_mark_dirty(fs->cache, block);
-    cache_put(block);
-    return 0;
-}
 
 /* ---- Getting ---- */
 
@@ -230,90 +44,50 @@ static int inode_check(const struct ext2_inode *inode)
 
 static int inode_load(struct ext2_inode *inode)
 {
-    struct ext2 *fs = inode->fs;
-    struct cache_block *block;
-    int error = inode_block_get(fs, inode->ino, &block);
+    int error = ext2_copy_load(inode);
 
-    if (error < 0)
-        return error;
-    inode_unpack(inode, inode_in(fs, inode->ino, block));
-    cache_put(block);
-    const struct ext2_unnamed *unnamed = inode->links == 0 ? unnamed_find(fs, inode->ino) : NULL;
-    if (unnamed) {
-        inode->links = unnamed->links;
-        inode->unnamed = true;
-    }
-    return inode_check(inode);
+    return error < 0 ? error : inode_check(inode);
 }
 
 int ext2_inode_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out)
 {
     if (ino == 0 || ino > fs->inodes)
         return ext2_corrupt(fs, "inode %u is wanted, expected 1 to %u", ino, fs->inodes);
-    struct ext2_inode *inode = table_find(fs, ino);
+    struct ext2_inode *inode = ext2_copy_find(fs, ino);
     if (inode) {
         inode->refs++;
         *out = inode;
         return 0;
     }
-    inode = table_insert(fs, ino);
+    inode = ext2_copy_make(fs, ino);
     if (!inode)
         return -N_ENOMEM;
     int error = inode_load(inode);
     if (error < 0)
-        table_remove(inode);
+        ext2_copy_drop(inode);
     else
         *out = inode;
     return error;
 }
 
-/* Whether e2fsck would take this inode for a file, or ask about it. A deleted inode has no links and a time of
- * deletion. */
-static bool place_is_in_use(const uint8_t *at)
-{
-    return disk_get16(at + I_LINKS) != 0 || (disk_get16(at + I_MODE) != 0 && disk_get32(at + I_DTIME) == 0);
-}
-
-/* Prepares the inode's place on the disk: all zeros but the generation, which goes on from the last user's.
- * -N_EBUSY: a file is there. */
-static int inode_clear_place(struct ext2 *fs, uint32_t ino, uint32_t *generation)
-{
-    struct cache_block *block;
-    int error = inode_block_get(fs, ino, &block);
-
-    if (error < 0)
-        return error;
-    uint8_t *at = inode_in(fs, ino, block);
-    if (place_is_in_use(at)) {
-        cache_put(block);
-        return -N_EBUSY;
-    }
-    *generation = disk_get32(at + I_GENERATION) + 1;
-    memset(at, 0, fs->inode_bytes);
-    cache_mark_dirty(fs->cache, block);
-    cache_put(block);
-    return 0;
-}
-
 static int inode_start(struct ext2 *fs, uint32_t ino, uint16_t mode, struct ext2_inode **out)
 {
     uint32_t generation;
-    int error = table_find(fs, ino) != NULL ? -N_EBUSY : inode_clear_place(fs, ino, &generation);
+    int error = ext2_copy_find(fs, ino) != NULL ? -N_EBUSY : ext2_place_clear(fs, ino, &generation);
 
     if (error < 0)
         return error;
-    struct ext2_inode *inode = table_insert(fs, ino);
+    struct ext2_inode *inode = ext2_copy_make(fs, ino);
     if (!inode)
         return -N_ENOMEM;
     inode->mode = mode;
     inode->generation = generation;
     inode->atime_s = inode->ctime_s = inode->mtime_s = ext2_now(fs);
-    inode->unnamed = true;
-    fs->unnamed[fs->unnamed_count++] = (struct ext2_unnamed){ino, 0};
+    ext2_unnamed_add(inode);
     error = ext2_inode_store(inode);
     if (error < 0) {
-        unnamed_remove(inode);
-        table_remove(inode);
+        ext2_unnamed_remove(inode);
+        ext2_copy_drop(inode);
     } else {
         *out = inode;
     }
@@ -399,7 +173,7 @@ static int inode_delete(struct ext2_inode *inode)
         error = attributes_release(inode);
     if (error < 0)
         return error;
-    unnamed_remove(inode);
+    ext2_unnamed_remove(inode);
     inode->attributes = 0;
     inode->size_bytes = 0;
     inode->blocks_512 = 0;
@@ -413,7 +187,7 @@ int ext2_inode_put(struct ext2_inode *inode)
     if (!inode || --inode->refs != 0)
         return 0;
     int error = inode->links == 0 && !inode->fs->read_only ? inode_delete(inode) : 0;
-    table_remove(inode);
+    ext2_copy_drop(inode);
     return error;
 }
 
@@ -421,16 +195,16 @@ int ext2_inode_put(struct ext2_inode *inode)
 
 int ext2_inode_get_journal(struct ext2 *fs, uint64_t size_bytes, struct ext2_inode **out)
 {
-    if (table_find(fs, EXT2_JOURNAL_INO))
+    if (ext2_copy_find(fs, EXT2_JOURNAL_INO))
         return -N_ENOTSUP;
-    struct ext2_inode *inode = table_insert(fs, EXT2_JOURNAL_INO);
+    struct ext2_inode *inode = ext2_copy_make(fs, EXT2_JOURNAL_INO);
     if (!inode)
         return -N_ENOMEM;
     int error = inode_load(inode);
     bool empty = error == -N_ESTALE && inode->blocks_512 == 0;
     bool sound = fs->has_journal ? error == 0 && ext2_is_file(inode) && inode->size_bytes >= size_bytes : empty;
     if (!sound) {
-        table_remove(inode);
+        ext2_copy_drop(inode);
         return error < 0 && error != -N_ESTALE ? error : -N_ENOTSUP;
     }
     if (!fs->has_journal) {
@@ -457,7 +231,7 @@ int ext2_inode_put_journal(struct ext2_inode *inode, bool remove)
         int stored = ext2_inode_store(inode);
         error = error < 0 ? error : stored;
     }
-    table_remove(inode);
+    ext2_copy_drop(inode);
     return error;
 }
 

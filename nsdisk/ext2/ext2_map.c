@@ -28,13 +28,6 @@ struct leaf {
 
 /* ---- Arithmetic ---- */
 
-uint64_t ext2_map_max_blocks(const struct ext2 *fs)
-{
-    uint32_t shift = fs->pointers_shift;
-
-    return EXT2_DIRECT + (1ull << shift) + (1ull << 2 * shift) + (1ull << 3 * shift);
-}
-
 /* The number of levels of indirect blocks above a file block's data; *rest = its place below that pointer. */
 static uint32_t map_depth(const struct ext2 *fs, uint64_t file_block, uint64_t *rest)
 {
@@ -349,25 +342,41 @@ static void cut_pointers(struct ext2_inode *inode, uint64_t keep, uint32_t cut[E
     }
 }
 
+/* Frees what cut_pointers took out, and all blocks below. */
+static int free_cut(struct ext2_inode *inode, const uint32_t cut[EXT2_POINTERS], uint32_t *left)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < EXT2_POINTERS && error == 0; i++)
+        if (cut[i] != 0)
+            error = free_tree(inode, cut[i], i < EXT2_DIRECT ? 0 : i - EXT2_DIRECT + 1, left);
+    return error;
+}
+
+/* Frees from file block `keep` on below the pointer that also leads to kept blocks, if there is one. */
+static int trim_kept(struct ext2_inode *inode, uint64_t keep, uint32_t *left)
+{
+    uint64_t rest;
+
+    if (keep >= ext2_map_max_blocks(inode->fs))
+        return 0;
+    uint32_t depth = map_depth(inode->fs, keep, &rest);
+    uint32_t pointer = depth == 0 ? 0 : inode->block[EXT2_DIRECT - 1 + depth];
+    return pointer == 0 ? 0 : trim_tree(inode, pointer, depth, rest, left);
+}
+
 int ext2_map_truncate(struct ext2_inode *inode, uint64_t keep)
 {
     uint32_t cut[EXT2_POINTERS];
-    uint64_t rest;
     uint32_t counted = blocks_counted(inode), left = counted;
 
     cut_pointers(inode, keep, cut);
     inode->goal = 0;
     int error = ext2_inode_store(inode);
-    for (uint32_t i = 0; i < EXT2_POINTERS && error == 0; i++)
-        if (cut[i] != 0)
-            error = free_tree(inode, cut[i], i < EXT2_DIRECT ? 0 : i - EXT2_DIRECT + 1, &left);
-    if (error == 0 && keep < ext2_map_max_blocks(inode->fs)) {
-        uint32_t depth = map_depth(inode->fs, keep, &rest);
-        uint32_t pointer = depth == 0 ? 0 : inode->block[EXT2_DIRECT - 1 + depth];
-
-        if (pointer != 0)
-            error = trim_tree(inode, pointer, depth, rest, &left);
-    }
+    if (error == 0)
+        error = free_cut(inode, cut, &left);
+    if (error == 0)
+        error = trim_kept(inode, keep, &left);
     inode->blocks_512 -= (counted - left) * (inode->fs->block_bytes / 512);
     int stored = ext2_inode_store(inode);
     return error < 0 ? error : stored;

@@ -1,9 +1,8 @@
 /*
- * Mounting, unmounting and syncing of a volume; its superblock and group descriptors.
+ * Mounting and unmounting of a volume; its superblock.
  *
- * A group descriptor is unpacked at mount and packed whenever it changes; the superblock is written at mount and
- * at unmount only, because e2fsck knows its counts from the bitmaps. Its counts are written at unmount only, and only
- * where nothing was wrong: otherwise they may be the better ones.
+ * The superblock is written at mount and at unmount only, because e2fsck knows its counts from the bitmaps. Its counts
+ * are written at unmount only, and only where nothing was wrong: otherwise they may be the better ones.
  *
  * The clean mark is cleared at mount and set at unmount, unless it was not set before or corruption was found:
  * then only e2fsck may set it. A volume that was not shut down cleanly is mounted, with a warning, because the order
@@ -15,13 +14,14 @@
 #include <string.h>
 
 #include "nsdisk/ext2/disk_bytes.h"
+#include "nsdisk/ext2/ext2_itable.h"
+#include "nsdisk/ext2/ext2_sync.h"
 #include "vertex/contract/errors.h"
 #include "vertex/shared/text.h"
 
-#define SUPER_OFFSET     1024u
-#define SUPER_BYTES      1024u
-#define SUPER_MAGIC      0xef53u
-#define DESCRIPTOR_BYTES 32u
+#define SUPER_OFFSET 1024u
+#define SUPER_BYTES  1024u
+#define SUPER_MAGIC  0xef53u
 
 enum { /* offsets in the superblock */
        S_INODES = 0,
@@ -45,15 +45,6 @@ enum { /* offsets in the superblock */
        S_READ_ONLY_COMPATIBLE = 100,
        S_JOURNAL_INO = 224,
        S_LAST_ORPHAN = 232,
-};
-
-enum { /* offsets in a group descriptor */
-       G_BLOCK_BITMAP = 0,
-       G_INODE_BITMAP = 4,
-       G_INODE_TABLE = 8,
-       G_FREE_BLOCKS = 12,
-       G_FREE_INODES = 14,
-       G_DIRECTORIES = 16,
 };
 
 enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
@@ -86,30 +77,6 @@ struct super {
     char *error;
     size_t error_bytes;
 };
-
-uint32_t ext2_now(const struct ext2 *fs)
-{
-    return fs->env.now_s(fs->env.ctx);
-}
-
-static void ext2_log(struct ext2 *fs, const char *text)
-{
-    fs->env.log.write(fs->env.log.ctx, text);
-}
-
-int ext2_corrupt(struct ext2 *fs, const char *format, ...)
-{
-    char text[240];
-    va_list list;
-
-    va_start(list, format);
-    size_t n = text_print(text, sizeof text, "%s: corrupt: ", fs->volume);
-    text_print_list(text + n, sizeof text - n, format, list);
-    va_end(list);
-    fs->errors = true;
-    ext2_log(fs, text);
-    return -N_EIO;
-}
 
 /* ---- Checking the superblock ---- */
 
@@ -247,7 +214,7 @@ static void settle_features(struct ext2 *fs, const struct super *s)
                    "down, gives back lost space",
                    fs->volume);
     if (fs->read_only || !fs->clean_before)
-        ext2_log(fs, text);
+        fs->env.log.write(fs->env.log.ctx, text);
     uint64_t by_pointers = ext2_map_max_blocks(fs) << fs->block_shift;
     uint64_t by_count = (uint64_t)UINT32_MAX * 512; /* blocks_512 */
     fs->file_max_bytes = by_pointers < by_count ? by_pointers : by_count;
@@ -255,99 +222,7 @@ static void settle_features(struct ext2 *fs, const struct super *s)
         fs->file_max_bytes = INT32_MAX;
 }
 
-/* ---- Groups ---- */
-
-static uint32_t inode_table_blocks(const struct ext2 *fs)
-{
-    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
-
-    return (fs->inodes_per_group + per_block - 1) / per_block;
-}
-
-static bool in_volume(const struct ext2 *fs, uint32_t first, uint32_t count)
-{
-    return first > fs->first_data_block && first < fs->blocks && count <= fs->blocks - first;
-}
-
-static uint32_t descriptor_blocks(const struct ext2 *fs)
-{
-    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
-
-    return (fs->groups + per_block - 1) / per_block;
-}
-
-/* Within the group's blocks (only flex_bg, which is refused, puts a group's own elsewhere), behind the volume's
- * descriptors. */
-static bool in_group(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
-{
-    uint32_t start = fs->first_data_block + group * fs->blocks_per_group;
-    uint32_t rest = fs->blocks - start;
-    uint32_t blocks = rest < fs->blocks_per_group ? rest : fs->blocks_per_group;
-
-    return first > fs->first_data_block + descriptor_blocks(fs) && first >= start && first - start < blocks &&
-           count <= blocks - (first - start);
-}
-
-static bool overlaps_table(const struct ext2 *fs, const struct ext2_group *g, uint32_t block)
-{
-    return block - g->inode_table < inode_table_blocks(fs);
-}
-
-static int descriptor_get(struct ext2 *fs, uint32_t group, struct cache_block **block)
-{
-    uint32_t per_block = fs->block_bytes / DESCRIPTOR_BYTES;
-
-    return cache_get(fs->cache, fs->first_data_block + 1 + group / per_block, BLOCK_GROUPS, block);
-}
-
-static uint8_t *descriptor_in(const struct ext2 *fs, uint32_t group, const struct cache_block *block)
-{
-    return block->bytes + group % (fs->block_bytes / DESCRIPTOR_BYTES) * DESCRIPTOR_BYTES;
-}
-
-static int group_load(struct ext2 *fs, uint32_t group)
-{
-    struct cache_block *block;
-    struct ext2_group *g = &fs->group[group];
-    int error = descriptor_get(fs, group, &block);
-
-    if (error < 0)
-        return error;
-    const uint8_t *at = descriptor_in(fs, group, block);
-    g->block_bitmap = disk_get32(at + G_BLOCK_BITMAP);
-    g->inode_bitmap = disk_get32(at + G_INODE_BITMAP);
-    g->inode_table = disk_get32(at + G_INODE_TABLE);
-    g->free_blocks = disk_get16(at + G_FREE_BLOCKS);
-    g->free_inodes = disk_get16(at + G_FREE_INODES);
-    g->directories = disk_get16(at + G_DIRECTORIES);
-    cache_put(block);
-    if (!in_group(fs, group, g->block_bitmap, 1) || !in_group(fs, group, g->inode_bitmap, 1) ||
-        !in_group(fs, group, g->inode_table, inode_table_blocks(fs)))
-        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: outside the group", group,
-                            g->block_bitmap, g->inode_bitmap, g->inode_table);
-    if (g->block_bitmap == g->inode_bitmap || overlaps_table(fs, g, g->block_bitmap) ||
-        overlaps_table(fs, g, g->inode_bitmap))
-        return ext2_corrupt(fs, "group %u: bitmaps %u and %u, inode table %u: one lies in another", group,
-                            g->block_bitmap, g->inode_bitmap, g->inode_table);
-    return 0;
-}
-
-int ext2_store_group(struct ext2 *fs, uint32_t group)
-{
-    struct cache_block *block;
-    const struct ext2_group *g = &fs->group[group];
-    int error = descriptor_get(fs, group, &block);
-
-    if (error < 0)
-        return error;
-    uint8_t *at = descriptor_in(fs, group, block);
-    disk_put16(at + G_FREE_BLOCKS, g->free_blocks);
-    disk_put16(at + G_FREE_INODES, g->free_inodes);
-    disk_put16(at + G_DIRECTORIES, g->directories);
-    cache_mark_dirty(fs->cache, block);
-    cache_put(block);
-    return 0;
-}
+/* ---- Writing the superblock ---- */
 
 /* All in one sector of the superblock, so that it is one write. */
 int ext2_store_journal_mark(struct ext2 *fs, bool to_recover)
@@ -367,31 +242,6 @@ int ext2_store_journal_mark(struct ext2 *fs, bool to_recover)
     error = cache_write_now(fs->cache, block);
     cache_put(block);
     return error;
-}
-
-static bool overlaps(uint32_t first, uint32_t count, uint32_t other, uint32_t other_count)
-{
-    return first < other + other_count && other < first + count;
-}
-
-/* A group's own blocks lie in it: group_load has seen to it. */
-static bool overlaps_group_blocks(const struct ext2 *fs, uint32_t group, uint32_t first, uint32_t count)
-{
-    const struct ext2_group *g = &fs->group[group];
-
-    return overlaps(first, count, g->block_bitmap, 1) || overlaps(first, count, g->inode_bitmap, 1) ||
-           overlaps(first, count, g->inode_table, inode_table_blocks(fs));
-}
-
-bool ext2_is_file_block(const struct ext2 *fs, uint32_t first, uint32_t count)
-{
-    if (count == 0 || !in_volume(fs, first, count) || first <= fs->first_data_block + descriptor_blocks(fs))
-        return false;
-    uint32_t last_group = (first + count - 1 - fs->first_data_block) / fs->blocks_per_group;
-    for (uint32_t g = (first - fs->first_data_block) / fs->blocks_per_group; g <= last_group; g++)
-        if (overlaps_group_blocks(fs, g, first, count))
-            return false;
-    return true;
 }
 
 /* ---- Mounting ---- */
@@ -448,7 +298,7 @@ static int ext2_make_tables(struct ext2 *fs, size_t cache_bytes, struct super *s
         return refuse(s, -N_ENOMEM, "not enough memory for %u groups and a cache of %lu bytes", fs->groups,
                       (unsigned long)cache_bytes);
     for (uint32_t group = 0; group < fs->groups; group++)
-        if (group_load(fs, group) < 0)
+        if (ext2_load_group(fs, group) < 0)
             return refuse(s, -N_EINVAL,
                           "descriptor of group %u is damaged; keep a copy of the image, then "
                           "e2fsck IMAGE asks before each repair",
@@ -551,17 +401,6 @@ int ext2_mount(struct ext2 **out, const struct blockdev *dev, const char *volume
     return error;
 }
 
-int ext2_sync(struct ext2 *fs)
-{
-    int error = cache_flush(fs->cache);
-
-    if (error == 0 && fs->unnamed_count != 0)
-        error = ext2_publish_unnamed(fs);
-    if (error == 0)
-        error = cache_flush(fs->cache);
-    return error < 0 ? error : ext2_apply_freed(fs);
-}
-
 int ext2_unmount(struct ext2 *fs)
 {
     int error = 0;
@@ -578,9 +417,4 @@ int ext2_unmount(struct ext2 *fs)
     }
     ext2_abandon(fs);
     return error;
-}
-
-int ext2_begin(struct ext2 *fs)
-{
-    return fs->read_only ? -N_EROFS : cache_reserve(fs->cache);
 }
