@@ -1,6 +1,7 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
-PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/store.c file/open.c file/rw.c file/seek.c)
+PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
+    file/rw.c file/seek.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c)
 NDEVICE_SRCS := libpio/ndevices/ioctl.c libpio/ndevices/mapped.c

@@ -40,8 +40,11 @@ struct pio_file *pio_file_get(int pfd);
 /* Sets errno for a negative result. Returns the result, or -1. */
 int64_t pio_result(int64_t result);
 
-/* Remembers the path, or the volume whose subfile it is, at which the call fails, for pio_failed_path. Returns
- * `error`. */
+/* The path for pio_failed_path; each call empties it first. In fail.c, below all that can fail. */
+extern char pio_fail_path[PIO_PATH_MAX_BYTES];
+
+/* Remembers the path, or the volume whose subfile it is, at which the call fails, for pio_failed_path. Returns `error`.
+ */
 int pio_fail_at(const char *path, int error);
 int pio_fail_at_volume(const struct pio_file *file, int volume, int error);
 

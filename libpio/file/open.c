@@ -17,7 +17,6 @@
 #include "libpio/file/transport.h"
 
 static struct pio_file *table[PIO_OPEN_MAX];
-static char failed_path[PIO_PATH_MAX_BYTES];
 
 /* ---- Results and the table ----------------------------------------------------------------- */
 
@@ -29,26 +28,15 @@ int64_t pio_result(int64_t result)
     return -1;
 }
 
-int pio_fail_at(const char *path, int error)
-{
-    snprintf(failed_path, sizeof failed_path, "%s", path);
-    return error;
-}
-
 int pio_fail_at_volume(const struct pio_file *file, int volume, int error)
 {
-    pio_path(failed_path, file->description.volume[volume], file->name, "");
+    pio_path(pio_fail_path, file->description.volume[volume], file->name, "");
     return error;
-}
-
-const char *pio_failed_path(void)
-{
-    return failed_path;
 }
 
 struct pio_file *pio_file_get(int pfd)
 {
-    failed_path[0] = '\0';
+    pio_fail_path[0] = '\0';
     return pfd >= 0 && pfd < PIO_OPEN_MAX ? table[pfd] : NULL;
 }
 
@@ -297,7 +285,7 @@ int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_l
     struct pio_file *file;
     struct pio_name name;
 
-    failed_path[0] = '\0';
+    pio_fail_path[0] = '\0';
     int error = pio_name_parse(text, &name);
     if (!error)
         error = check_flags(flags);
@@ -347,7 +335,7 @@ int pio_unlink(const char *text)
     struct pio_description description;
     struct pio_name name;
 
-    failed_path[0] = '\0';
+    pio_fail_path[0] = '\0';
     int error = pio_name_parse(text, &name);
     if (!error)
         error = pio_store_find(&name, NULL, &description);

@@ -1,0 +1,18 @@
+/* The path at which a call failed, for pio_failed_path. */
+#include <stdio.h>
+
+#include "libpio/file/file.h"
+#include "libpio/file/pio.h"
+
+char pio_fail_path[PIO_PATH_MAX_BYTES];
+
+int pio_fail_at(const char *path, int error)
+{
+    snprintf(pio_fail_path, sizeof pio_fail_path, "%s", path);
+    return error;
+}
+
+const char *pio_failed_path(void)
+{
+    return pio_fail_path;
+}
