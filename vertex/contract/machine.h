@@ -104,7 +104,7 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  IDLE        why (ncu_wait), node, type              waits until a cause is due; then as CAUSES
  *  CAUSES                                              ans0 = n, cause[0..n-1]; call again if n = NCU_CAUSES_MAX.
  *                                                      ncube executes the first CAUSES of an interrupt, or after
- *                                                      ENTER's answer, while the hart is stopped: n is there already
+ *                                                      ENTER's answer, while the hart is stopped: n is already set
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
  *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
  *                                                      SEND_DONE gives the buffer back: see REAP, SENT
@@ -152,8 +152,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
 #define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
 
-/* DISK with this mark ends with CAUSE_STARTED_DONE, so that the kernel handles the end of its only command, for which it
- * waits, without a look at others. */
+/* DISK with this mark ends with CAUSE_STARTED_DONE, so that the kernel handles the end of its only command, for which
+ * it waits, without searching the others. */
 #define NCU_DISK_STARTED 2u
 
 /* The cost of an interrupt beyond the work between CAUSES and END: entry, exit, saving and restoring registers. Every

@@ -43,7 +43,7 @@ static void come_short(struct proc *p, struct file *f, uint64_t end, int64_t sta
         signal_broken_pipe(p);
 }
 
-/* Appends are where the server says, others where they were started. */
+/* Notes where a transfer ended. The server says where it put an append; any other transfer is at its own offset. */
 static void note_end(struct proc *p, struct file *f, const struct async *a, int64_t status, const struct message *reply)
 {
     uint64_t end = a->offset + (status > 0 ? status : 0);
@@ -82,7 +82,7 @@ static struct msg_pattern reply_to(const struct async *a)
     return pattern_reply(a->node, N_REPLY(a->type), a->sequence);
 }
 
-/* As msg_matches by reply_to(a), which would make a pattern for each record that is passed by. */
+/* As msg_matches with reply_to(a), but without building a pattern for each record that a search looks at. */
 static bool answers(const struct async *a, const struct message *m)
 {
     return m->node == a->node && TAG_TYPE(m->tag) == N_REPLY(a->type) && TAG_FROM(m->tag) == 0 &&
@@ -165,14 +165,14 @@ void async_drop(struct proc *p, uint64_t ufid)
 
 /* ---- Starting ---- */
 
-/* The record is made first: once the request is sent nothing can fail. `m` is given up in any case. */
+/* Allocates the record before it sends the request: after that nothing can fail. Takes over `m`, also on an error. */
 static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, struct message *m)
 {
     struct file *f = p->file[ufid];
     struct async *a = kmem_alloc(MEM_PROCESS, sizeof *a);
 
     if (!a) {
-        event_reap(); /* sends that have ended may hold it */
+        event_reap(); /* sends that have ended may hold the memory for it */
         a = kmem_alloc(MEM_PROCESS, sizeof *a);
     }
     if (!a) {
@@ -187,7 +187,7 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, s
     return 0;
 }
 
-/* An nsdisk has no memory for more than file_io_bytes. */
+/* nsdisk has no memory for requests of more than file_io_bytes. */
 static int check_length(const struct file *f, uint64_t bytes)
 {
     if (bytes == 0 || bytes > FILE_IO_MAX_BYTES)
@@ -250,13 +250,13 @@ int64_t sys_writestart(struct proc *p, const uint64_t *arg)
 
 /* ---- Ending ---- */
 
-/* Waits for a start's reply. `to` is where a read's data goes. */
+/* Waits for a start's reply, and copies the data of a read to `to`. */
 static int64_t finish(struct proc *p, struct async *a, uint64_t to)
 {
     struct message *reply;
     int64_t status = request_await(p, a->node, a->type, a->sequence, &reply);
 
-    if (p->killed) { /* the record goes with its file */
+    if (p->killed) { /* closing the file will free the record */
         if (reply)
             msg_release(reply);
         return status;

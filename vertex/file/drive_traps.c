@@ -23,13 +23,13 @@ static struct { /* disk_io's command */
     int32_t status;
 } single;
 
-struct command { /* one of disk_start's; its place is its number and its cookie */
+struct command { /* started by disk_start; its index in command[] is its number and its cookie */
     enum { FREE, UNDER_WAY, DONE } state;
     uint32_t next; /* in the queue of those that are done */
     uint32_t drive;
     int32_t status;         /* NCU_... */
-    struct message *bounce; /* the memory that the drive uses, if that is not the program's own */
-    uint64_t to, bytes;     /* of a read by way of it: where in the program the sectors go */
+    struct message *bounce; /* the buffer that the drive uses; NULL: the program's own memory */
+    uint64_t to, bytes;     /* of a read into `bounce`: where in the program to copy the sectors */
 };
 
 static struct command command[DISK_COMMANDS_MAX];
@@ -81,8 +81,8 @@ static int error_of_status(int32_t status)
 
 /* ---- One command from start to end ---- */
 
-/* A request is one command, so that the drive's time is that of one access. A command that was given runs to its
- * end: N_KILL does not come to I/O nodes. */
+/* A request is one command, so that the drive takes the time of one access. Nothing interrupts the wait: N_KILL is
+ * never sent to I/O nodes. */
 static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sectors, void *buffer)
 {
     single.cookie++;
@@ -177,7 +177,7 @@ int64_t sys_disk_start(struct proc *p, const uint64_t *arg)
         if (error)
             return error;
         buffer = bounce->payload;
-        if (write) /* its pages have been checked */
+        if (write) /* new_bounce has checked the program's pages */
             vm_copy_in(&p->vm, buffer, user, bytes);
     }
     command[place] =
@@ -186,7 +186,7 @@ int64_t sys_disk_start(struct proc *p, const uint64_t *arg)
     return place;
 }
 
-/* The drive of a command under way; NO_PLACE if there is none. */
+/* Returns the drive of a command under way, or NO_PLACE if no command is. */
 static uint32_t drive_under_way(void)
 {
     for (uint32_t i = 0; i < DISK_COMMANDS_MAX; i++)

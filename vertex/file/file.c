@@ -33,7 +33,7 @@ static int free_ufid(const struct proc *p)
     return -N_EMFILE;
 }
 
-/* A new entry, which the caller fills. Returns its UFID. */
+/* Adds an entry to the table. Returns its UFID. */
 static int add_file(struct proc *p, const struct file *f)
 {
     int ufid = free_ufid(p);
@@ -126,8 +126,8 @@ static int finish_open(struct proc *p, struct file *f, const struct message *rep
     return 0;
 }
 
-/* The entry is in the table before the request goes out: if the process is killed in between, its end closes
- * what the server may have opened. */
+/* Adds the entry before it sends the request: if the process is killed while it waits, its end then also closes the
+ * file that the server may have opened. */
 int64_t sys_open(struct proc *p, const uint64_t *arg)
 {
     struct file_request fields = {.flags = arg[1] & ~(uint64_t)N_O_SYNC, .mode = arg[2]};
@@ -165,8 +165,8 @@ static int64_t call_file(struct proc *p, uint32_t type, const struct file *f, st
     return error ? error : request_call(p, m, f->node, type, reply);
 }
 
-/* The server answers in order: when its answer is here, those to readstarts and writestarts are too, and
- * remove_file drops them. */
+/* The server answers in order: when the reply to the close arrives, the replies to readstarts and writestarts have
+ * arrived, too, and remove_file drops them. */
 int64_t sys_close(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);
@@ -183,7 +183,7 @@ int64_t sys_close(struct proc *p, const uint64_t *arg)
 
 /* ---- Reading and writing ---- */
 
-/* A file's bytes from `offset` on, in a piece that one request carries. */
+/* Transfers one piece of a file, from `offset` on, by one request. */
 typedef int64_t piece_function(struct proc *p, struct file *f, uint64_t address, uint64_t bytes, uint64_t offset);
 
 static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t bytes, uint64_t offset)
@@ -223,7 +223,8 @@ static int64_t write_with_flags(struct proc *p, const struct file *f, uint32_t f
     return status > (int64_t)bytes ? -N_EPROTO : status;
 }
 
-/* The result of a transfer that met an error. After a part, it is left for the next call. */
+/* Returns the result of a transfer that met an error: if a part was done, its length; the next call meets the error
+ * again. */
 static int64_t end_transfer(struct proc *p, uint64_t done, int64_t error)
 {
     if (done)
@@ -250,7 +251,7 @@ static int64_t append_piece(struct proc *p, struct file *f, uint64_t from, uint6
     return status;
 }
 
-/* Piece by piece until all is done or one comes short. */
+/* Transfers piece by piece until everything is done or a piece comes short. */
 static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uint64_t offset, piece_function *piece)
 {
     uint64_t bytes = arg[2], done = 0, n;
@@ -269,7 +270,7 @@ static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uin
     return done;
 }
 
-/* At the file's offset, which moves. */
+/* Transfers at the file's offset, and moves it. */
 static int64_t transfer_here(struct proc *p, const uint64_t *arg, piece_function *piece)
 {
     struct file *f = file_get(p, arg[0]);
@@ -298,7 +299,8 @@ int64_t sys_read(struct proc *p, const uint64_t *arg)
     return transfer_here(p, arg, read_piece);
 }
 
-/* The file's offset is then the end of what was appended, wherever that is: others append, too. */
+/* Moves the file's offset to the end of the appended bytes, which only the server knows: other processes append,
+ * too. */
 static int64_t append(struct proc *p, const uint64_t *arg, struct file *f)
 {
     int64_t done = transfer(p, f, arg, f->offset, append_piece);
@@ -309,7 +311,7 @@ static int64_t append(struct proc *p, const uint64_t *arg, struct file *f)
     return done;
 }
 
-/* After a write by which so many bytes were written. */
+/* Ends a write that has written `done` bytes: with N_O_SYNC, waits until they are on the disk. */
 static int64_t settle(struct proc *p, const struct file *f, int64_t done)
 {
     int64_t status = 0;
@@ -474,7 +476,7 @@ int64_t sys_iochannel(struct proc *p, const uint64_t *arg)
 
 /* ---- Directories ---- */
 
-/* Where the records end: the last one's `next`. -N_EPROTO if they are not records. */
+/* Returns the last record's `next`, or -N_EPROTO if the bytes are not records. */
 static int64_t next_offset(const void *records, uint64_t bytes)
 {
     struct file_dirent d = {0};

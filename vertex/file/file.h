@@ -11,7 +11,7 @@
 #include "vertex/process/proc.h"
 
 /* Most data in one request of read() and write(): the transfer size of NFS, on which the vendor's file system
- * is based [P0 section 2]. readstart and writestart send what they are asked for in one. */
+ * is based [P0 section 2]. readstart and writestart send a single request, whatever its length. */
 #define FILE_IO_BYTES 8192u
 
 #define FILE_NOT_SHORT (~0ull)

@@ -14,7 +14,7 @@
 #include "vertex/message/msg.h"
 #include "vertex/trap/syscall.h"
 
-/* ---- Who serves a name ---- */
+/* ---- The server of a name ---- */
 
 static bool same_name(const char *a, const char *b)
 {
@@ -218,7 +218,7 @@ static int64_t check_directory(struct proc *p, uint64_t path)
     return (stat.mode & FILE_MODE_TYPE) == FILE_MODE_DIRECTORY ? 0 : -N_ENOTDIR;
 }
 
-/* The front end's root is there even if it serves no folder. */
+/* The front end's root exists even if the front end serves no folder. */
 int64_t sys_chdir(struct proc *p, const uint64_t *arg)
 {
     struct target t;
@@ -269,7 +269,7 @@ static bool is_first_of_its_node(const struct proc *p, uint32_t volume)
     return true;
 }
 
-/* Each I/O node in turn; one that fails does not keep the others from it. */
+/* Asks one I/O node after the other, and goes on after a failure. */
 int64_t sys_sync(struct proc *p, const uint64_t *arg)
 {
     const struct file_request fields = {0};
@@ -291,7 +291,7 @@ int64_t sys_sync(struct proc *p, const uint64_t *arg)
 
 /* ---- Symbolic links and attributes ---- */
 
-/* A request about a name that carries data. */
+/* Sends a request that carries a name and data, and waits for its reply. */
 static int64_t call_name_with_data(struct proc *p, uint32_t type, uint64_t path, uint32_t flags, const void *data,
                                    uint32_t bytes)
 {

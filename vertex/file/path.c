@@ -28,7 +28,7 @@ int path_prepend(const char *base, char *text, uint32_t size)
     return 0;
 }
 
-/* Bytes of "//volume", or 0. */
+/* Returns the length of a leading "//volume", or 0. */
 static uint32_t root_bytes(const char *text)
 {
     uint32_t n = 2;

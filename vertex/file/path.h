@@ -12,7 +12,7 @@
 struct path_parts {
     bool on_volume;
     char volume[VOLUME_NAME_BYTES]; /* if on_volume */
-    const char *name;               /* points into the path: to "/path" on a volume, else to all of it */
+    const char *name;               /* points into the path: to the "/path" after a volume, else to its start */
     uint32_t name_bytes;            /* without the NUL; 0: the root */
 };
 

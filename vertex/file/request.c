@@ -36,7 +36,7 @@ void request_add(struct message *m, const void *bytes, uint32_t n)
 
 /* ---- The way to an I/O node ---- */
 
-/* The entry of a node, else a free one, else NULL. */
+/* Returns the node's entry, else a free entry, else NULL. */
 static struct proc_via *find_via(struct proc *p, uint32_t node)
 {
     struct proc_via *free = NULL;
@@ -50,7 +50,7 @@ static struct proc_via *find_via(struct proc *p, uint32_t node)
     return free;
 }
 
-/* Node 0 is no I/O node: an entry with it is free. */
+/* An entry whose node is 0, which is never an I/O node, is free. */
 static uint32_t via_of(struct proc *p, uint32_t node)
 {
     const struct proc_via *v = NODE_IS_IO(node) ? find_via(p, node) : NULL;
@@ -88,7 +88,7 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
     return last_sequence;
 }
 
-/* The front end answers at once, or when its user has typed: it has no limit. */
+/* The front end has no limit: it may have to wait until its user has typed. */
 static uint64_t limit_of(uint32_t node)
 {
     return node == NODE_HOST ? NCU_TIMER_NONE : ncu_time() + REQUEST_LIMIT_CYCLES;

@@ -14,7 +14,7 @@ struct run {          /* at the start of each run of free pages */
 
 static struct {
     struct run *first;
-    char *low, *high; /* all memory that was ever given */
+    char *low, *high; /* the bounds of all memory, as page_init got them */
     uint32_t free;
     uint32_t promised;
     uint32_t keep;
@@ -122,7 +122,7 @@ void page_release(uint32_t pages)
     mem.promised -= pages;
 }
 
-/* Takes one page out of the middle of the run that has it. False: it is not free. */
+/* Takes this page out of the free run that contains it. Returns false if it is not free. */
 static bool take_page(char *page)
 {
     struct run *r = mem.first, *before = NULL;

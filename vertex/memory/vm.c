@@ -41,7 +41,7 @@ static pte_t *table_of(pte_t pte)
     return addr_from_machine(PTE_TO_MACHINE(pte));
 }
 
-/* The table that an entry points to, made if need be and `create`; else NULL. */
+/* Returns the table that an entry points to. If it points to none, allocates one with `create`, else returns NULL. */
 static pte_t *table_below(pte_t *entry, bool create)
 {
     if (!*entry) {
@@ -54,7 +54,7 @@ static pte_t *table_below(pte_t *entry, bool create)
     return table_of(*entry);
 }
 
-/* The last-level entry of a user address; NULL if there is no table, or no memory for one. */
+/* Returns the last-level entry of a user address; NULL if it has no table, or there is no memory for one. */
 static pte_t *walk(const struct vm *vm, uint64_t va, bool create)
 {
     if (va >= VM_USER_END)
@@ -109,7 +109,7 @@ static void *home_of(const struct vm *vm, uint64_t va)
                                                : vm->home_top - (USER_STACK_TOP - PAGE_ROUND_DOWN(va));
 }
 
-/* A promised page becomes one of zeros. */
+/* Allocates a promised page, of zeros. */
 static void entry_fill(const struct vm *vm, uint64_t va, pte_t *entry)
 {
     void *page = page_take_promised(home_of(vm, va));
@@ -156,7 +156,7 @@ int vm_fault(struct vm *vm, uint64_t va, pte_t right)
 
 /* ---- Ranges ---- */
 
-/* Entries of one table for the pages from va on, as far as `high` and the table reach. */
+/* Returns the number of pages from va to `high` or to the end of va's table. */
 static uint64_t entries_in_table(uint64_t va, uint64_t high)
 {
     uint64_t table_end = (va / VM_MIDDLE_BYTES + 1) * VM_MIDDLE_BYTES;
@@ -224,7 +224,7 @@ static void promise_missing(struct vm *vm, uint64_t low, uint64_t high, pte_t ri
     }
 }
 
-/* The promise comes first: a range for which memory does not suffice costs no tables. */
+/* Promises the pages first: a range for which the memory does not suffice gets no tables. */
 int vm_add_zero(struct vm *vm, uint64_t low, uint64_t high, pte_t rights)
 {
     low = PAGE_ROUND_DOWN(low);
@@ -251,7 +251,7 @@ static void remove_pages(struct vm *vm, uint64_t low, uint64_t high)
     fence();
 }
 
-/* A page of which [from, to) is about to be written by vm_load: only the rest is cleared. */
+/* Returns a page of which vm_load is about to write [from, to), and clears the rest if the page is new. */
 static void *page_for_load(struct vm *vm, uint64_t va, uint64_t from, uint64_t to, pte_t rights)
 {
     pte_t *entry = walk(vm, va, true);
@@ -295,7 +295,7 @@ int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rig
 
 /* ---- Text that is executed elsewhere ---- */
 
-/* Text of which every page is at home lies in one piece: how many of n entries, from va on, are of such text. */
+/* Pages that are all at home are contiguous: returns how many of n entries, from va on, are text at home. */
 static uint64_t count_text_at_home(const struct vm *vm, uint64_t va, const pte_t *entry, uint64_t n)
 {
     pte_t first = PTE_FROM_MACHINE(addr_to_machine(home_of(vm, va))) | PTE_R | PTE_X | PTE_USER | PTE_V;
@@ -471,7 +471,7 @@ int64_t vm_move_break(struct vm *vm, int64_t increment)
         return -N_EINVAL;
     if (increment > 0 &&
         (wanted < old || wanted > vm->stack_low - VM_GUARD_BYTES || wanted - vm->break_low > vm->heap_bytes ||
-         wanted - old > ((uint64_t)page_free_count() + 1) * PAGE_BYTES)) /* without a look at tables */
+         wanted - old > ((uint64_t)page_free_count() + 1) * PAGE_BYTES)) /* without reading the tables */
         return -N_ENOMEM;
     if (increment > 0) {
         int error = vm_add_zero(vm, PAGE_ROUND_UP(old), wanted, PTE_R | PTE_W);

@@ -15,11 +15,11 @@
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/signal.h"
 
-/* Messages that overtook the load of the process they are for. Once a job has run here, what comes without a
- * process is late, not early, and is dropped. */
+/* Messages that arrived before their process was loaded. Once a job has run here, a message without a process is late,
+ * not early, and is dropped. */
 static struct msg_queue early;
 
-/* ---- To the process that waits ---- */
+/* ---- Delivery to a waiting process ---- */
 
 /* The process that waits in nread for the message that has come, or whose header has; or NULL. A program's pattern
  * matches no message for the kernel. */
@@ -158,7 +158,7 @@ RARE void mail_offer_waiting(void)
     }
 }
 
-/* ---- To its queue ---- */
+/* ---- Delivery to a queue ---- */
 
 /* A program's process wants a file reply only while it waits for it. */
 static bool is_wanted(const struct proc *p, const struct message *m)
@@ -182,7 +182,7 @@ static void deliver(struct proc *p, struct message *m)
         note_overtaken(p, m);
         signal_arrival(p, m);
         sched_wake(p);
-    } else if (NODE_IS_IO(MAILBOX->node)) { /* nsdisk has ended, or is about to */
+    } else if (NODE_IS_IO(MAILBOX->node)) { /* nsdisk has ended, or is ending */
         request_refuse(m, -N_EHOSTDOWN);
     } else if (!p && !proc_job_has_run()) {
         queue_add(&early, m);

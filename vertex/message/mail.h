@@ -3,7 +3,7 @@
  *
  * A message reaches its process by the shortest possible of three paths:
  *
- *   1. The message is longer than MSG_ARMED_BYTES, so its header comes first, and the process waits in nread for
+ *   1. The message is longer than MSG_ARMED_BYTES, so its header arrives first, and the process waits in nread for
  *      exactly this message with a buffer that is long enough, aligned to 8 and physically contiguous: the NCU writes
  *      into that buffer.
  *   2. The message is in a standard buffer, and the process waits for it: it is copied to the process, once.

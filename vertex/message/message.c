@@ -42,7 +42,7 @@ static uint32_t address_of(const struct proc *p, int32_t node)
 
 /* ---- Sending ---- */
 
-/* The built-in program serves processes of any number. */
+/* The built-in program may name any procid, as it serves programs with any number of processes. */
 static bool is_procid(const struct proc *p, int32_t procid)
 {
     return procid >= 0 && procid < (int32_t)(p->builtin ? PROCS_MAX : p->procs);
@@ -59,7 +59,7 @@ static RARE bool may_send_beyond(const struct proc *p, int32_t dest)
     return node < (int32_t)subcube_nodes(p) || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
 }
 
-/* First process 0 of a node of the subcube, then the others. */
+/* The first test covers process 0 of each node of the subcube; the second, all other destinations. */
 static bool may_send_to(const struct proc *p, int32_t dest)
 {
     return (uint32_t)dest >> p->dim == 0 || may_send_beyond(p, dest);
@@ -70,7 +70,7 @@ static bool is_type(int32_t type)
     return (uint32_t)type <= 0xffff;
 }
 
-/* The program's own context, or one that libraries may use. */
+/* True for the program's context and for those of libraries. */
 static bool is_context(uint64_t context)
 {
     return context == CONTEXT_PROGRAM || (context >= CONTEXT_SYNC && context <= CONTEXT_MOST);
@@ -153,7 +153,7 @@ static RARE int64_t reap(void)
     return 0;
 }
 
-/* The way of most messages, which are short and go to process 0 of a node of the subcube; write_any does the rest. */
+/* The fast path: a short message to process 0 of a node of the subcube, as most are. write_any sends all others. */
 static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
@@ -180,14 +180,14 @@ int64_t sys_cwrite(struct proc *p, const uint64_t *arg)
     return is_context(arg[4]) ? write_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
-/* ---- Which message ---- */
+/* ---- Selecting a message ---- */
 
 static bool is_async_type(const struct proc *p, int32_t type)
 {
     return !p->builtin && (type == (int32_t)N_REPLY(N_FREAD) || type == (int32_t)N_REPLY(N_FWRITE));
 }
 
-/* A process of the program; the built-in one serves everybody. */
+/* A program may name its own processes as a source; the built-in program, any. */
 static bool may_read_from(const struct proc *p, int32_t src)
 {
     if (src == ANY || p->builtin)
@@ -195,8 +195,8 @@ static bool may_read_from(const struct proc *p, int32_t src)
     return is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p);
 }
 
-/* The types of these replies are a program's types, too: they are meant where a server is named as the source, or where
- * any will do and a reply of that type is to come. */
+/* Programs also use the type numbers of these replies for messages of their own. A reply is meant if the source is a
+ * server, or if it is any source and a reply of that type is still expected. */
 static bool is_for_replies(const struct proc *p, int32_t src, int32_t type, struct msg_pattern *pattern)
 {
     if (!is_async_type(p, type) || (src >= 0 && (src < (int32_t)NODE_IO_BASE || src > (int32_t)NODE_HOST)))
@@ -239,7 +239,7 @@ static struct message *find(struct proc *p, const struct msg_pattern *pattern)
     return pattern_is_async(p, pattern) ? async_find_arrived(p, pattern) : queue_find(&p->inbox, pattern);
 }
 
-/* The results of nread and ntest: source and type. */
+/* Sets the results of nread and ntest: source and type. */
 static void give_selectors(struct proc *p, uint32_t node, uint32_t tag)
 {
     p->frame->a[1] = (NODE_IS_COMPUTE(node) ? node - p->base : node) | TAG_FROM(tag) << 16;
@@ -255,8 +255,8 @@ static void remove(struct proc *p, struct message *m)
     give_selectors(p, m->node, m->tag);
 }
 
-/* A message with more bytes than are wanted stays, one that is lost does not, nor a request that is too long for the
- * built-in program: its buffer does not grow. */
+/* A message that is longer than the reader's buffer stays queued. A lost message leaves the queue, and so does a
+ * request that is too long for the built-in program, whose buffer will never be longer. */
 static int64_t refuse(struct proc *p, struct message *m)
 {
     if (!lost_is(m) && !p->builtin)
@@ -302,7 +302,7 @@ static void wait_for(const struct msg_pattern *pattern)
                pattern->types == PATTERN_ONE ? pattern->type_low : types_of_range(pattern));
 }
 
-/* Waits until a message that fits is queued. SYSCALL_AGAIN: a handler is to run first. */
+/* Waits until a message that fits is queued. SYSCALL_AGAIN: a signal handler must run first. */
 static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, struct message **m)
 {
     while (!(*m = find(p, pattern))) {
@@ -317,7 +317,7 @@ static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, s
     return 0;
 }
 
-/* Something has happened, but the message has not come. True if the wait is over: *result says why. */
+/* Called after an event that did not complete the nread. Returns true if the wait must end; *result says why. */
 static RARE bool gives_up(struct proc *p, int64_t *result)
 {
     if (p->killed)
@@ -327,7 +327,8 @@ static RARE bool gives_up(struct proc *p, int64_t *result)
     return p->reader.state == READER_OVERTAKEN || (*result && p->reader.state == READER_OPEN);
 }
 
-/* Waits with the buffer open for what comes (mail.h). 1: it has come; 0: one is queued instead, or an error. */
+/* Waits while arriving messages may be written straight to the program (mail.h). Returns 1 if that has happened, 0 if
+ * a message is queued instead, or an error. */
 static INLINE int64_t await_open(struct proc *p)
 {
     int64_t result = 0;
@@ -387,7 +388,7 @@ int64_t sys_cread(struct proc *p, const uint64_t *arg)
     return is_context(arg[4]) ? read_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
-/* The end of a command ends the wait: mail_interrupt. */
+/* When a command is done, mail_interrupt ends the wait. */
 int64_t sys_disk_or_read(struct proc *p, const uint64_t *arg)
 {
     if (!p->builtin)
@@ -432,7 +433,7 @@ int64_t sys_nrange(struct proc *p, const uint64_t *arg)
 
 /* ---- Buffers that the program has ---- */
 
-/* As vm_map_buffer. */
+/* As vm_map_buffer, but without memory tries again after freeing the sends that have ended. */
 static uint64_t map_buffer(struct proc *p, const struct message *m)
 {
     uint64_t va = vm_map_buffer(&p->vm, m->payload, m->capacity);
@@ -443,7 +444,7 @@ static uint64_t map_buffer(struct proc *p, const struct message *m)
     return vm_map_buffer(&p->vm, m->payload, m->capacity);
 }
 
-/* Where the link to the buffer at this address is; NULL: the program has no such buffer. */
+/* Returns the link to the buffer at this address; NULL: the program has no such buffer. */
 static struct message **find_buffer(struct proc *p, uint64_t va)
 {
     struct message **link = &p->buffers;
@@ -453,7 +454,7 @@ static struct message **find_buffer(struct proc *p, uint64_t va)
     return *link ? link : NULL;
 }
 
-/* Its address for the program, or -N_ENOMEM. */
+/* Maps the buffer for the program. Returns its address, or -N_ENOMEM. */
 static int64_t give_buffer(struct proc *p, struct message *m)
 {
     uint64_t va = map_buffer(p, m);
@@ -525,7 +526,7 @@ int64_t sys_nrelp(struct proc *p, const uint64_t *arg)
     return 0;
 }
 
-/* A short message has no pages of its own: it is copied to some. */
+/* Finds a buffer of whole pages: the message's own, or a new one with a copy, as a short message has no pages. */
 static int buffer_for(struct proc *p, struct message *m, struct message **buffer)
 {
     if (m->place == MSG_PAGES && m->holds == 1) {

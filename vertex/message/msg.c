@@ -198,7 +198,7 @@ static uint32_t standard_bytes(uint32_t c)
     return c == loop_back() ? MSG_SMALL_BYTES : armed_bytes;
 }
 
-/* Without memory the channel stays, or becomes, unarmed. */
+/* Leaves the channel unarmed if there is no memory. */
 void msg_rearm(uint32_t c)
 {
     struct message *m = standard[c];
@@ -256,7 +256,7 @@ bool msg_header_waits(const struct ncu_cause *cause)
     const struct message *m = armed[cause->channel];
 
     if (m && m->capacity >= cause->bytes)
-        return false; /* armed since the header came */
+        return false; /* a buffer was armed after the header had arrived */
     header[cause->channel] = *cause;
     return true;
 }

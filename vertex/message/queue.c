@@ -9,7 +9,7 @@
 #include "vertex/contract/system.h"
 #include "vertex/memory/kmem.h"
 
-/* Chains of each table: 1 << bits. */
+/* Each of the two tables has 1 << bits chains. */
 struct queue_index {
     uint32_t bits;
     uint32_t pad;
@@ -19,8 +19,8 @@ struct queue_index {
 enum {
     BITS_FIRST = 4,
     BITS_STEP = 2,
-    BITS_MOST = 20,     /* more messages than any node has memory for */
-    CHAIN_MESSAGES = 4, /* as many to a chain in the mean, then the tables grow */
+    BITS_MOST = 20,     /* enough for more messages than a node has memory for */
+    CHAIN_MESSAGES = 4, /* when a chain has more on average, the tables grow */
 };
 
 /* ---- Lists ---- */
@@ -66,7 +66,8 @@ static INLINE void take_out(struct message **first, struct message **last, struc
 
 /* ---- The index ---- */
 
-/* Sources and types come in rows, or in steps of a power of 2. A multiplication would take longer than all the rest. */
+/* Sources and types are usually consecutive, or a power of 2 apart, so shifts spread them well enough. A multiplication
+ * would take longer than the rest of a search. */
 static uint32_t hash(uint32_t key, uint32_t bits)
 {
     return (key ^ key >> bits ^ key >> 2 * bits) & ((1u << bits) - 1);
@@ -111,7 +112,7 @@ static void index_free(struct msg_queue *q)
     q->grow_at = 0;
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct queue_index *index_new(uint32_t bits)
 {
     struct queue_index *x = kmem_alloc(MEM_MESSAGE, index_bytes(bits));
@@ -124,7 +125,7 @@ static struct queue_index *index_new(uint32_t bits)
     return x;
 }
 
-/* The first index, or a larger one. Without memory it is tried again when the queue is twice as long. */
+/* Makes the first index, or a larger one. Without memory tries again when the queue is twice as long. */
 static RARE void grow(struct msg_queue *q)
 {
     uint32_t bits = q->index ? q->index->bits + BITS_STEP : BITS_FIRST;
@@ -190,7 +191,7 @@ bool msg_matches(const struct message *m, const struct msg_pattern *p)
     return pattern_fits(p, m->node, m->tag) && (!p->by_sequence || message_sequence(m) == p->sequence);
 }
 
-/* From m on, m included. */
+/* Returns the first match of the list from m on, m included. */
 static struct message *find_from(struct message *m, const struct msg_pattern *p, enum queue_list list)
 {
     while (m && !msg_matches(m, p))

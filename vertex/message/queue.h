@@ -2,8 +2,8 @@
  * A message in memory, and queues of them. Pure: host tests link it.
  *
  * A queue is a list in order of arrival. A short one has nothing else. When it gets longer it gets an index, two tables
- * of chains: what comes from one process is in one chain, what has one type is in one of the other table, each in order
- * of arrival, together with others whose hash is the same.
+ * of chains. All messages from one process are in one chain of the first table, all of one type in one chain of the
+ * second, in order of arrival, together with others of the same hash.
  *
  *     arrival     A1 -> B7 -> A7 -> A9 -> B1        (letter: source; digit: type)
  *     by source   A: A1 -> A7 -> A9       B: B7 -> B1

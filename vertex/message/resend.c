@@ -85,7 +85,7 @@ static void give_up(struct record *r, const struct ncu_cause *cause)
         forget(r);
 }
 
-/* Without memory for a record it fails at once. */
+/* Without memory for a record the message fails for good at once. */
 bool resend_takes(const struct ncu_cause *cause)
 {
     if (!records && cause->status == NCU_OK)

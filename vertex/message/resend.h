@@ -2,8 +2,8 @@
  * Messages that were damaged on their way are sent again, in order, up to RESEND_MAX times each.
  *
  * After a damaged message the NCUs pass no message of this node to that destination (vertex/contract/machine.h, "Order
- * after damage"): what follows fails as well, and comes here. When nothing to that destination is under way any more,
- * all of it is sent again in the order of its first start, the first marked RESTART:
+ * after damage"): later ones fail as well, and are recorded here. When no message to that destination is under way any
+ * longer, all of them are sent again in the order in which they were first sent, the first marked RESTART:
  *
  *     sent:   A (damaged)  B  C           A' RESTART  B'  C'
  *     failed:              A  B  C (0 left) ^

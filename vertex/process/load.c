@@ -21,7 +21,7 @@
 #include "vertex/trap/event.h"
 
 static struct {
-    bool active; /* BEGIN came, START not yet */
+    bool active; /* N_LOAD_BEGIN has arrived, N_LOAD_START not yet */
     uint32_t job, life, base;
     uint32_t root, nodes;   /* of the part: address of the first node, how many */
     int error;              /* for which the load has failed; 0: none */
@@ -42,7 +42,7 @@ static void set_active(bool active)
 
 /* ---- Passing on ---- */
 
-/* The dimension of a part that is a subcube itself, or -1. */
+/* Returns the dimension of the part if it is itself a subcube, else -1. */
 static int dimension_of_part(void)
 {
     int dim = 0;
@@ -90,7 +90,7 @@ static bool begin_is_sound(const struct message *m, const struct load_begin *b)
            b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
-/* The end of a load that never had a process. */
+/* Reports the end of a load for which no process was made. */
 static void report_end(uint32_t how, int32_t status)
 {
     struct job_exit exit = {.job = load.job, .node = MAILBOX->node - load.base, .status = status, .how = how};
@@ -109,7 +109,7 @@ static struct proc_sizes sizes_of(const struct load_begin *b)
     return (struct proc_sizes){b->stack_bytes, b->heap_bytes, b->comm_bytes};
 }
 
-/* The process keeps the message: its arguments and volumes are in it. */
+/* The process keeps the message, which contains its arguments and volumes. */
 static int make_process(struct message *m)
 {
     const struct load_begin *b = (const struct load_begin *)m->payload;

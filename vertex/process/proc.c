@@ -25,7 +25,7 @@
 #include "vertex/trap/timer.h"
 
 #define NO_JOB           UINT32_MAX
-#define COPY_PIECE_BYTES 2048u /* 0.1 ms, half of that on average for a header that has come */
+#define COPY_PIECE_BYTES 2048u /* takes 0.1 ms, half of which a header waits on average */
 
 struct proc *proc_running;
 struct proc *proc_table[PROCS_MAX];
@@ -316,7 +316,7 @@ void proc_fault(struct proc *p, const uint64_t *x)
                MAILBOX->node, fault_name(&p->vm, f->cause, f->address), f->pc, f->address);
     proc_set_death(p, EXIT_FAULT, 1);
     if (p->builtin)
-        disk_drop_all(); /* an nsdisk that ends by itself has none under way */
+        disk_drop_all(); /* an nsdisk that exits by itself has no commands under way */
     proc_exit(p);
 }
 
@@ -328,8 +328,8 @@ static bool is_worse(const struct job_exit *a, const struct job_exit *b)
     return rank[a->how] != rank[b->how] ? rank[a->how] > rank[b->how] : a->status > b->status;
 }
 
-/* The worst end counts, then the highest status. A fault ends the job's other processes here, as the front end ends
- * them elsewhere. */
+/* Keeps the worst way to end, or for equal ways the highest status. A fault ends the job's other processes on this
+ * node; the front end ends those on other nodes. */
 static void add_to_job(const struct proc *p)
 {
     if (job.exit.job != p->job || is_worse(&p->death, &job.exit)) {

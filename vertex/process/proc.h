@@ -82,10 +82,10 @@ struct proc {
     struct vm vm;
     void *stack;              /* kernel stack, PROC_STACK_PAGES */
     struct trap_frame *frame; /* at its top */
-    uint64_t saved_stack;     /* sched.c, while another runs */
+    uint64_t saved_stack;     /* dispatch.c, while another process runs */
     uint64_t fp[PROC_FP_REGISTERS];
 
-    /* waiting: sched.c, timer.c */
+    /* waiting: dispatch.c, timer.c */
     bool waiting;
     struct proc_wait wait;
     uint64_t deadline_cycles; /* NCU_TIMER_NONE: none */

@@ -11,7 +11,7 @@
 #include "vertex/trap/timer.h"
 
 #define FIRST_WAIT_CYCLES (CLOCK_HZ / 1000)
-#define WAIT_MAX_CYCLES   (60ull * CLOCK_HZ) /* of one; of all together about as much */
+#define WAIT_MAX_CYCLES   (60ull * CLOCK_HZ) /* the longest single wait; all waits together take about as long */
 
 static struct message *kept;
 static uint64_t wait_cycles;

@@ -4,8 +4,8 @@
  *   message   struct file_request | name | name2 | data
  *             40 bytes            | name_bytes | name2_bytes | bytes, with PART_DATA
  *
- * One table says which parts each type has, and one function checks that a message has just these. What a part may say
- * is the server's own matter: drives, open files, offsets, and how long a name may be.
+ * One table says which parts each type has, and one function checks that a message has just these. Each server checks
+ * the values itself: drives, open files, offsets, and the length of names.
  */
 #ifndef VERTEX_FILE_PARTS_H
 #define VERTEX_FILE_PARTS_H

@@ -41,7 +41,7 @@ static void put_signed(struct output *o, int64_t value)
     put_number(o, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
 }
 
-/* One conversion; `f` is after the '%'. Returns what follows it. */
+/* Writes one conversion; `f` points behind the '%'. Returns a pointer behind the conversion. */
 static const char *put_conversion(struct output *o, const char *f, va_list *list)
 {
     bool is_long = *f == 'l';

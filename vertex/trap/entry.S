@@ -8,9 +8,9 @@
  */
 #include "vertex/base/asm.h"
 
-/* What fell due while the program ran is handled before the trap is. Then ENTER comes again, this very one: what
- * follows it must cost the same whether something was due or not, because a hart that is stopped at once meets what is
- * due before the trap (emu/time/sched.h). */
+/* Causes that fell due while the program ran are handled before the trap. Then the same ENTER is executed again: the
+ * code after it must cost the same whether a cause was due or not, because a hart that is stopped at once handles the
+ * cause before the trap (emu/time/sched.h). */
     .macro enter_trap
 1:  slti x0, x0, ASM_NCU_ENTER
     li t0, ASM_MAILBOX_PAGE
@@ -46,7 +46,7 @@ trap_entry:
     call trap_call
     bnez a0, trap_return
 
-    ld t0, ASM_FRAME_PC(sp)     /* as after a function call: the rest is the program's no more */
+    ld t0, ASM_FRAME_PC(sp)     /* as after a function call: the other registers are not preserved */
     csrw sepc, t0
     csrw sscratch, sp
     slti x0, x0, ASM_NCU_LEAVE  /* after the last csrw: one block of code from here to sret */
@@ -114,8 +114,8 @@ trap_fault:
     mv a0, sp
     call trap_with_registers
 
-    /* A trap in S-mode is a program's bad address in touch_user, or a broken kernel: then the boot stack serves for
-     * the last words. */
+    /* A trap in S-mode means that a program passed touch_user a bad address, or that the kernel is broken: then it
+     * reports that on the boot stack. */
 from_kernel:
     csrrw sp, sscratch, sp      /* back as they were: sscratch is 0 */
     csrr t0, sepc
@@ -127,9 +127,9 @@ broken:
     la sp, boot_stack_top
     call trap_from_kernel
 
-    /* touch_user(to, from, bytes): copies a few bytes, one of the addresses being a program's, by the page table that
-     * is active, and changes no registers but a0-a2 and t0-t2. 0, or 1 if some page is not there, or not for that: part
-     * of it may have been copied. */
+    /* touch_user(to, from, bytes): copies a few bytes through the active page table; one of the addresses is a
+     * program's. Changes only a0-a2 and t0-t2. Returns 0; or 1, perhaps after a partial copy, if a page is unmapped or
+     * lacks the right. */
     .globl touch_user
 touch_user:
     li t2, ASM_STATUS_SUM
@@ -201,8 +201,8 @@ sched_restart:
     la sp, boot_stack_top
     j sched_main
 
-    /* sched_leave(&stack): the kernel's registers, and those of the program that C code leaves alone, stay on this
-     * stack; sched_enter(stack) comes back. */
+    /* sched_leave(&stack): saves the kernel's registers, and those of the program that C code preserves, on this stack;
+     * sched_enter(stack) resumes there. */
     .globl sched_leave
 sched_leave:
     addi sp, sp, -ASM_SAVED_BYTES

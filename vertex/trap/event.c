@@ -30,7 +30,7 @@ static void deliver(uint32_t channel, struct message *m)
         mail_arrived(channel, m);
 }
 
-/* Its sender knows, and sends it again. */
+/* Drops a damaged message. The sender's NCU reports the damage there, and the sender sends it again. */
 static RARE void handle_damage(uint32_t channel, struct message *m)
 {
     resend_note_damage();
@@ -107,8 +107,8 @@ static void handle_each(uint64_t n)
             handle_other(cause);
 }
 
-/* There may be more. Handling a cause may send, and what was sent may have failed at once: only when there is no cause
- * left are all failures known. */
+/* Fetches further causes. Handling a cause may send messages, which may fail at once: all failures are known only when
+ * no cause is left. */
 static RARE void handle_more(uint64_t n)
 {
     while (n == NCU_CAUSES_MAX || (resend_is_due() && n > 0)) {

@@ -27,7 +27,7 @@
 _Static_assert(offsetof(struct abi_signal, blocked) == sizeof(struct trap_frame), "abi_signal begins as a frame");
 _Static_assert(sizeof(((struct proc *)0)->sig_mask) / sizeof(uint32_t) == SIGNALS, "a mask for every signal");
 
-/* ---- Coming ---- */
+/* ---- Arrival ---- */
 
 static const char *const names[SIGNALS] = {
     [1] = "SIGHUP",   [2] = "SIGINT",     [3] = "SIGQUIT",  [4] = "SIGILL",    [5] = "SIGTRAP",  [6] = "SIGABRT",
@@ -38,7 +38,7 @@ static const char *const names[SIGNALS] = {
     [31] = "SIGUSR2",
 };
 
-/* How it came: " from node 3"; or, of its own, "". */
+/* `how` says where the signal came from: " from node 3"; or "" if the process raised it itself. */
 static void end_by(struct proc *p, uint32_t signal, const char *own, const char *how)
 {
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by %ssignal %u (%s)%s", p->logical,
@@ -107,7 +107,7 @@ void signal_own(struct proc *p, uint32_t signal)
     come(p, signal, name_of(p));
 }
 
-/* The reader of the output has gone on purpose, so the program ends without a line, as on Unix. */
+/* The reader of the output has closed it on purpose, so the program ends without a message, as on Unix. */
 void signal_broken_pipe(struct proc *p)
 {
     if ((p->sig_blocked | p->sig_caught | p->sig_ignored) & BIT(SIGNAL_PIPE))
@@ -148,7 +148,7 @@ static uint32_t lowest(uint32_t signals)
     return signal;
 }
 
-/* Blocks these and no others: of what is pending then, only what is caught or ends the process is due. */
+/* Blocks exactly these signals. Drops the pending ones that are now neither blocked nor have an effect. */
 static void set_blocked(struct proc *p, uint32_t signals)
 {
     p->sig_blocked = signals & ~UNBLOCKABLE;
@@ -156,7 +156,7 @@ static void set_blocked(struct proc *p, uint32_t signals)
     trap_attention = true;
 }
 
-/* The dispatcher will be called with the signal. False: the program's stack has no room. */
+/* Makes the program resume in its dispatcher, with the signal. Returns false if its stack has no room. */
 static bool call_dispatcher(struct proc *p, uint32_t signal, uint64_t address)
 {
     struct abi_signal back = {.blocked = p->sig_suspended ? p->sig_before : p->sig_blocked};
@@ -234,7 +234,7 @@ int64_t sys_sigpending(struct proc *p, const uint64_t *arg)
     return p->sig_pending;
 }
 
-/* Until the handler has run, what was blocked before is kept: its return blocks that again. */
+/* Keeps the signals that were blocked before until the handler has run: its return blocks them again. */
 int64_t sys_sigsuspend(struct proc *p, const uint64_t *arg)
 {
     p->sig_before = p->sig_blocked;
@@ -253,7 +253,7 @@ static int64_t take_pending(struct proc *p, uint32_t signals)
     return signal;
 }
 
-/* SYSCALL_AGAIN: the handler of another signal runs first. */
+/* Returns SYSCALL_AGAIN if the handler of another signal must run first. */
 int64_t sys_sigwait(struct proc *p, const uint64_t *arg)
 {
     uint32_t wanted = (uint32_t)arg[0] & ~UNBLOCKABLE;
@@ -291,7 +291,7 @@ static bool is_in_job(const struct proc *p, int32_t dest)
     return dest >= 0 && (dest & 0xffff) < 1 << p->dim && (uint32_t)dest >> 16 < p->procs;
 }
 
-/* To the process itself it comes before the call returns; to others through the network, soon. */
+/* Signals the caller itself before the call returns; other processes by a message, soon after. */
 int64_t sys_kill(struct proc *p, const uint64_t *arg)
 {
     int32_t dest = arg[0], number = arg[1];

@@ -6,7 +6,7 @@
 #include "vertex/trap/signal.h"
 #include "vertex/trap/trap.h"
 
-static uint64_t armed = NCU_TIMER_NONE; /* what the NCU has */
+static uint64_t armed = NCU_TIMER_NONE; /* as last set with ncu_timer */
 static uint64_t slice_end = NCU_TIMER_NONE, report_at = NCU_TIMER_NONE;
 bool timer_slice_over;
 

@@ -36,7 +36,7 @@ extern void trap_entry(void);
 extern void trap_fault(void);
 /* Called by entry.S. */
 void trap_due(void);
-/* A system call. True if the program is to get all registers from the frame, not only those of a result. */
+/* Handles a system call. Returns true if the program must get all registers from the frame, not only the results'. */
 bool trap_call(struct trap_frame *frame);
 void trap_exception(struct trap_frame *frame);
 void trap_interrupt(void);
@@ -65,7 +65,7 @@ static pte_t faulting_right(uint64_t scause)
     }
 }
 
-/* False: it ends the process. */
+/* Returns false if the exception ends the process. */
 static bool handle_exception(struct proc *p, uint64_t scause, uint64_t address)
 {
     pte_t right = faulting_right(scause);
@@ -99,7 +99,7 @@ static __attribute__((noipa)) void handle_due(struct proc *p)
     ncu_end();
 }
 
-/* Before a trap. */
+/* Called before a trap. */
 void trap_due(void)
 {
     handle_due(proc_current());
@@ -107,7 +107,8 @@ void trap_due(void)
 
 bool trap_attention;
 
-/* After an interrupt: what the process does next in the kernel is a trap of its own. */
+/* Called after an interrupt. Returns true if the process must not simply resume: the kernel then enters another trap
+ * for it. */
 static bool must_stay(const struct proc *p)
 {
     return sched_must_yield() || signal_is_due(p);
