@@ -1,4 +1,4 @@
-/* abort, in a file of its own: a program may have another. */
+/* abort, in a file of its own, so that a program may define another. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
 
-/* Neither blocking nor a handler that returns keeps the process. */
+/* Ends the process even if SIGABRT is blocked, or if its handler returns. */
 void abort(void)
 {
     trap_sigblock(0, 1u << SIGABRT);

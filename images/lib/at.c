@@ -1,5 +1,5 @@
 /*
- * Calls about names that begin at an open directory: at the name by which it was opened.
+ * Calls on names relative to an open directory. They put the name by which it was opened before the path.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,14 +17,14 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
 
-/* One newlib declares pairs of times as arrays, another one as pointers. */
+/* Some versions of newlib declare pairs of times as arrays, others as pointers. */
 #pragma GCC diagnostic ignored "-Warray-parameter"
 
 struct at_name {
     char text[FILE_NAME_MAX_BYTES + 1];
 };
 
-/* The path that the two say: it is in `name`, or `path` itself. NULL with errno. */
+/* Returns the path of `path` relative to fd: it is in `name`, or is `path` itself. NULL with errno. */
 static const char *at(int fd, const char *path, struct at_name *name)
 {
     if (fd == AT_FDCWD || path[0] == '/' || path[0] == '\0')
@@ -100,7 +100,7 @@ int renameat(int fd, const char *from, int fd2, const char *to)
     return to ? rename(from, to) : -1;
 }
 
-/* A link to a symbolic link is one to the link itself, as with link. */
+/* As link: does not follow a symbolic link, but links to the link itself. */
 int linkat(int fd, const char *from, int fd2, const char *to, int flags)
 {
     struct at_name name, name2;

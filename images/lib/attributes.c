@@ -1,5 +1,5 @@
 /*
- * Attributes of files: permissions, owners, times. Times are kept in seconds.
+ * Attributes of files: permissions, owners, times. The resolution of times is one second.
  */
 #include "images/lib/attributes.h"
 
@@ -15,7 +15,7 @@
 #include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 
-/* One newlib declares pairs of times as arrays, another one as pointers. */
+/* Some versions of newlib declare pairs of times as arrays, others as pointers. */
 #pragma GCC diagnostic ignored "-Warray-parameter"
 
 static int set(const char *call, const char *path, int flags, const struct nattr *a)
@@ -75,7 +75,7 @@ static bool is_time(const struct timespec *t)
     return t->tv_nsec == UTIME_NOW || t->tv_nsec == UTIME_OMIT || (t->tv_nsec >= 0 && t->tv_nsec < 1000000000);
 }
 
-/* NULL: now. False: one is no time. */
+/* `times` may be NULL: both are now. Returns false if one of them is not a valid time. */
 static bool take_times(const struct timespec times[2], struct nattr *a)
 {
     int us;
@@ -113,7 +113,7 @@ struct two_times {
     struct timespec t[2];
 };
 
-/* A number of microseconds that is none becomes one of nanoseconds that is none, and not UTIME_NOW. */
+/* Converts to nanoseconds. Invalid microseconds become invalid nanoseconds, and never UTIME_NOW. */
 static struct two_times of_microseconds(const struct timeval times[2])
 {
     struct two_times two;

@@ -13,7 +13,7 @@
 
 int chdir(const char *path)
 {
-    bool of_file = ndevice_of(path) == &ndevice_file; /* only its directories are names that the kernel knows */
+    bool of_file = ndevice_of(path) == &ndevice_file; /* the kernel knows the directories of no other driver */
 
     return (int)result_to_errno(failure_of_path("chdir", path, of_file ? trap_chdir(path) : -N_ENOTDIR));
 }

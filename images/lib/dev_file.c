@@ -19,7 +19,7 @@ _Static_assert(N_ATTR_MODE == FILE_ATTR_MODE && N_ATTR_UID == FILE_ATTR_UID && N
                    N_ATTR_ATIME == FILE_ATTR_ATIME && N_ATTR_MTIME == FILE_ATTR_MTIME,
                "struct nattr says what struct file_attr says");
 
-/* Flags that ask for what every open does anyway. */
+/* Flags that change nothing: every open does what they ask for. */
 #define IDLE_FLAGS (O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
 
 static int match_all(const char *path)
@@ -28,7 +28,7 @@ static int match_all(const char *path)
     return 1;
 }
 
-/* O_NOFOLLOW is looked after here: servers follow what they find. */
+/* Checks O_NOFOLLOW itself, as the servers follow every symbolic link. */
 static int file_open(const char *path, int flags, mode_t mode, void **state)
 {
     struct file_stat st;

@@ -8,7 +8,7 @@
  *
  * They return the digits of VALUE without its sign and without trailing zeros, in storage that is good until the next
  * call; *DECPT is the point's place, *SIGN 1 for a negative value, *END the digits' end. MODE 2 asks for NDIGITS digits
- * in all, MODE 3 for NDIGITS behind the point; others are newlib's affair.
+ * in all, MODE 3 for NDIGITS behind the point; newlib handles all other modes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -27,10 +27,10 @@ typedef unsigned __int128 wide;
 
 #define FRACTION_BITS 52
 #define EXPONENT_BIAS (1023 + FRACTION_BITS)
-#define EXPONENT_NONE 0x7ff /* of infinities and NaNs; 0 is that of zero and of subnormal numbers */
+#define EXPONENT_NONE 0x7ff /* the exponent of infinities and NaNs; zero and subnormal numbers have 0 */
 #define TEN_MAX       19    /* the largest power of ten in 64 bits */
 #define SCALE_MAX     22    /* 53 bits times 10^22 are 127 bits */
-#define SHORT_DIGITS  18    /* as many fit in 64 bits, rounded up or not */
+#define SHORT_DIGITS  18    /* numbers of so many digits fit in 64 bits, even rounded up */
 
 static const uint64_t ten_to[TEN_MAX + 1] = {
     1ull,
@@ -90,7 +90,8 @@ static uint64_t scaled(uint64_t fraction, int exponent, int scale)
     return quotient >> 64 ? 0 : (uint64_t)quotient;
 }
 
-/* NULL when the number is too large, too small or wanted too exactly: some 10^-5 to 10^22 with 17 digits are not. */
+/* Returns NULL if the number is too large or too small, or if too many digits are wanted. Numbers from about 10^-5 to
+ * 10^22 with 17 digits are possible. */
 static char *short_digits(double value, int mode, int ndigits, int *decpt, int *sign, char **end)
 {
     /* printf puts zeros behind the digits: up to NDIGITS of them, or NDIGITS and the point's place. */
@@ -110,7 +111,7 @@ static char *short_digits(double value, int mode, int ndigits, int *decpt, int *
         if (ndigits > SHORT_DIGITS - 1)
             return NULL;
         ndigits += !ndigits;
-        /* log10(2) is 1233/4096: the digits before the point, or one too few of them */
+        /* log10(2) is about 1233/4096. This gives the number of digits before the point, or one less. */
         scale = ndigits - 1 - (((exponent + FRACTION_BITS) * 1233) >> 12);
         number = scaled(fraction, exponent, scale);
         if (number >= ten_to[ndigits])
@@ -142,7 +143,7 @@ char *__wrap__dtoa_r(struct _reent *reent, double value, int mode, int ndigits, 
     return digits;
 }
 
-/* A value that is a double, as each argument of %f was, takes the short way. */
+/* A value that fits in a double, as every argument of %f does, takes the fast path. */
 char *__wrap__ldtoa_r(struct _reent *reent, long double value, int mode, int ndigits, int *decpt, int *sign, char **end)
 {
     double narrow = (double)value;

@@ -87,7 +87,7 @@ static unsigned char type_of_record(const struct file_dirent *record)
     }
 }
 
-/* The record at dir->next, or NULL when it does not fit what has come. */
+/* Returns the record at dir->next, or NULL if it reaches beyond the bytes in the buffer. */
 static const struct file_dirent *record_at_next(const DIR *dir)
 {
     const struct file_dirent *record = (const void *)(dir->buffer + dir->next);

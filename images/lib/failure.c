@@ -5,7 +5,7 @@
 
 #include "vertex/contract/errors.h"
 
-/* Descriptors whose names are kept. No memory is allocated, so that handlers of signals may open files. */
+/* The number of descriptors whose names are kept, in a fixed table, so that signal handlers may open files. */
 #define NAMED 64
 
 static struct failure last = {.fd = -1};
@@ -26,7 +26,7 @@ static void note(const char *call, const char *path, long fd, long result)
         strncpy(last.path, path, sizeof last.path - 1);
 }
 
-/* A path that is no string is not looked at. */
+/* EFAULT means that the path is no valid string, so it is not read. */
 long failure_note_path(const char *call, const char *path, long result)
 {
     note(call, result == -N_EFAULT ? NULL : path, -1, result);

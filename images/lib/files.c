@@ -31,7 +31,7 @@ int creat(const char *path, mode_t mode)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
 }
 
-/* newlib's type of these two is int: a count that does not fit is cut, as POSIX lets a call do less. */
+/* newlib's _read and _write return int. Cuts a count that does not fit; POSIX lets a call transfer less. */
 static size_t io_count(size_t n)
 {
     const size_t most = 1u << 30;
@@ -85,7 +85,7 @@ int lstat(const char *path, struct stat *st)
     return (int)result_to_errno(NDEVICE_ON_PATH("lstat", path, lstat, path, st));
 }
 
-/* Whether a descriptor is open and its mode is one of these. */
+/* Returns 1 if the descriptor is open and its mode under `mask` is `mode`. */
 static int has_mode(int fd, mode_t mask, mode_t mode)
 {
     const struct ndevice_slot *slot = ndevice_slot(fd);
@@ -98,7 +98,7 @@ static int has_mode(int fd, mode_t mask, mode_t mode)
     return 0;
 }
 
-/* For stdio: a standard stream is line-buffered, terminal or not, so that its lines come as they are printed. */
+/* Tells stdio that every standard stream is a terminal, so that its lines are written as soon as they are printed. */
 int _isatty(int fd)
 {
     return has_mode(fd, S_IFMT, S_IFCHR);
@@ -109,7 +109,7 @@ int isatty(int fd)
     return has_mode(fd, (mode_t)-1, FILE_TERMINAL_MODE);
 }
 
-/* A call with two paths is that of one driver: EXDEV. */
+/* True if two drivers have the two paths of a call, which then fails with EXDEV. */
 static bool cross_drivers(const char *path, const char *other)
 {
     return ndevice_of(path) != ndevice_of(other);
@@ -148,7 +148,7 @@ int remove(const char *path)
     return (int)result_to_errno(result);
 }
 
-/* tmpfile's. */
+/* Called by newlib's tmpfile. */
 int _remove_r(struct _reent *reent, const char *path)
 {
     (void)reent;
@@ -177,7 +177,7 @@ int fsync(int fd)
     return (int)result_to_errno(NDEVICE_ON_FD("fsync", fd, fsync, ENOTSUP));
 }
 
-/* Files have no data without metadata here. */
+/* Servers write data and metadata together. */
 int fdatasync(int fd)
 {
     return fsync(fd);

@@ -1,5 +1,5 @@
 /*
- * What newlib declares and does not have, or has under other names.
+ * Functions that newlib declares but does not define, or defines under other names.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -32,7 +32,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     return 0;
 }
 
-/* ---- A process has one thread, and no rights that it could lose ---- */
+/* ---- Locks and rights: a process has one thread, and no rights to give up ---- */
 
 void flockfile(FILE *file)
 {

@@ -56,14 +56,14 @@ int issetugid(void)
     return 0;
 }
 
-/* Nobody has logged in at a node. */
+/* No user logs in at a node. */
 char *getlogin(void)
 {
     errno = ENOTTY;
     return NULL;
 }
 
-/* There is nobody else to become. */
+/* Succeeds only for the superuser, the only user. */
 static int become(long id)
 {
     return id == 0 || id == -1 || id == (long)UINT32_MAX ? 0 : (int)result_to_errno(-EPERM);
@@ -99,7 +99,7 @@ int setregid(gid_t real, gid_t effective)
     return become(real) < 0 ? -1 : become(effective);
 }
 
-/* ---- Processes: all of a program are one group, and nobody's children ---- */
+/* ---- Processes: those of a program form one group, and none has a parent ---- */
 
 pid_t getppid(void)
 {
@@ -169,7 +169,7 @@ int getdtablesize(void)
     return FILES;
 }
 
-/* As clock() and times(): all of the time is the process's own. */
+/* As clock() and times(), counts all of the time as the process's. */
 int getrusage(int who, struct rusage *usage)
 {
     if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN)
@@ -184,7 +184,7 @@ int getrusage(int who, struct rusage *usage)
 static long no_limit_of(int call)
 {
     (void)call;
-    return -1; /* and errno as it was */
+    return -1; /* errno unchanged: no limit */
 }
 
 long sysconf(int name)
@@ -216,7 +216,7 @@ long sysconf(int name)
     case _SC_NGROUPS_MAX:
     case _SC_CHILD_MAX:
         return 0;
-    case _SC_VERSION: /* not all of it is here */
+    case _SC_VERSION: /* the library does not have all of any version */
     case _SC_ATEXIT_MAX:
     case _SC_LINE_MAX:
     case _SC_TZNAME_MAX:
@@ -232,7 +232,7 @@ long sysconf(int name)
     }
 }
 
-/* Of volumes and of the front end alike. */
+/* These limits are the same for volumes and for the front end. */
 static long limit_of_files(int name)
 {
     switch (name) {

@@ -1,5 +1,5 @@
 /*
- * Timers that bring SIGALRM, by the NCU's timer, in virtual time.
+ * Timers that raise SIGALRM at a virtual time, by the NCU's timer.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ static uint64_t to_cycles(const struct timeval *t)
     return (uint64_t)(s * CLOCK_HZ + t->tv_usec * CYCLES_PER_US);
 }
 
-/* Rounded up: a timer that is set shows a time. */
+/* Rounds up, so that a timer that is set never shows 0. */
 static struct timeval to_time(uint64_t cycles)
 {
     uint64_t us = (cycles + CYCLES_PER_US - 1) / CYCLES_PER_US;

@@ -1,4 +1,4 @@
-/* In a file of its own: old codes bring an ncubesize of theirs, which must not meet ours. */
+/* ncubesize, in a file of its own: the linker leaves it out of old programs that define their own ncubesize. */
 #include <nself.h>
 #include <stddef.h>
 

@@ -25,16 +25,17 @@ void ndevice_start(void);
 
 extern struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS]; /* by descriptor */
 
-/* The slot of an open descriptor, or NULL. */
+/* Returns the slot of an open descriptor, or NULL. */
 static inline struct ndevice_slot *ndevice_slot(int fd)
 {
     return (unsigned)fd < NDEVICE_DESCRIPTORS && ndevice_table[fd].device ? &ndevice_table[fd] : NULL;
 }
 
-/* The driver of a path. The file driver takes what no other driver does, invalid addresses among them. */
+/* Returns the driver of a path. The file driver takes every path that no other driver takes, even an invalid
+ * address. */
 const struct ndevice *ndevice_of(const char *path);
 
-/* The file driver's UFID of a descriptor; -N_EBADF, or -N_ENOTSUP: another driver has it. */
+/* Returns the file driver's UFID of a descriptor; -N_EBADF, or -N_ENOTSUP: another driver has it. */
 long ndevice_ufid(int fd);
 
 /* Writes the path by which a directory was opened, and a NUL, to path[0 .. bytes). Returns its length, or as

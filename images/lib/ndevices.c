@@ -26,7 +26,7 @@ struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS];
 static const struct ndevice *added[DRIVERS];
 static int drivers;
 
-/* Not an initialiser, with which the table would be loaded with every program. */
+/* Fills the table here, not by an initialiser: that would put the whole table into every program's file. */
 void ndevice_start(void)
 {
     for (long fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -90,7 +90,7 @@ static int open_through(const struct ndevice *device, const char *path, int flag
 
     if (result < 0)
         return result;
-    fd = find_free(0); /* the driver may have opened files */
+    fd = find_free(0); /* again: the driver may have opened files */
     if (fd >= 0)
         ndevice_table[fd] = (struct ndevice_slot){device, state, flags, (flags & O_CLOEXEC) != 0, false};
     else if (device->close)
@@ -98,7 +98,7 @@ static int open_through(const struct ndevice *device, const char *path, int flag
     return fd;
 }
 
-/* umask's; 022 until it is called. */
+/* As umask has set it; 022 before the first call. */
 static mode_t mask = S_IWGRP | S_IWOTH;
 
 mode_t umask(mode_t new)
@@ -111,7 +111,7 @@ mode_t umask(mode_t new)
 
 int _open(const char *path, int flags, ...)
 {
-    static int nested; /* opens of drivers that open through the switch */
+    static int nested; /* calls under way, as a driver's open may call open itself */
     mode_t mode = 0;
 
     if (flags & O_CREAT) {
@@ -187,7 +187,7 @@ static int copy_to(int from, int to, bool close_on_exec)
     if (!ndevice_slot(from) || (unsigned)to >= NDEVICE_DESCRIPTORS)
         return (int)result_to_errno(failure_of_fd("dup2", from, -EBADF));
     if (ndevice_slot(to))
-        close(to); /* its error goes nowhere, as with dup2 of Unix */
+        close(to); /* its error is ignored, as by dup2 of Unix */
     errno = before;
     return copy(from, to, close_on_exec);
 }
@@ -208,7 +208,8 @@ int dup3(int from, int to, int flags)
 
 #define ON_OPEN_ONLY (O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
 
-/* O_NONBLOCK is kept and changes nothing, as in open. What a server does at each write was said at open. */
+/* O_NONBLOCK is stored but has no effect, as in open. O_APPEND and O_SYNC cannot change: the server got them at
+ * open. */
 static int set_flags(struct ndevice_slot *slot, int flags)
 {
     const int settable = O_NONBLOCK;

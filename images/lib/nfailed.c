@@ -14,7 +14,7 @@
 #define TEXT_BYTES   512
 #define VOLUME_BYTES 16
 
-/* The volume in "//volume/...", or that of the working directory. False: the front end's. */
+/* Finds the volume in "//volume/...", or that of the working directory. Returns false for a file of the front end. */
 static bool find_volume(const char *path, char *volume)
 {
     char directory[FILE_NAME_MAX_BYTES + 1];
@@ -40,7 +40,7 @@ static bool volume_is_missing(const char *volume)
     return trap_stat(root, &st) == -N_ENOENT;
 }
 
-/* The front end's root is there only if it serves a folder. */
+/* The front end's root can be opened only if it serves a folder. */
 static bool serves_no_folder(void)
 {
     struct file_stat st;
@@ -48,7 +48,7 @@ static bool serves_no_folder(void)
     return trap_stat("/", &st) == -N_EACCES;
 }
 
-/* " on I/O node 3 of board 1", for a descriptor that is still open. */
+/* Writes " on I/O node 3 of board 1", for a descriptor that is still open. */
 static void describe_node(int fd, char *text, size_t bytes)
 {
     int node = fd < 0 ? -1 : ionode(fd);
@@ -68,7 +68,7 @@ static void describe_why(const struct failure *f, char *text, size_t bytes)
             snprintf(text, bytes, "front end: no folder is served: give --serve DIR");
             return;
         }
-        bool of_node = f->error == N_EBADF || f->error == N_EFAULT; /* the front end was not asked */
+        bool of_node = f->error == N_EBADF || f->error == N_EFAULT; /* errors of the node itself */
         snprintf(text, bytes, "%s%s", of_node ? "" : "front end: ", n_strerror(f->error));
     } else if (f->fd < 0 && f->error == N_ENOENT && volume_is_missing(volume)) {
         snprintf(text, bytes, "there is no volume %s in this machine", volume);

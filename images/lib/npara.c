@@ -1,8 +1,8 @@
 /*
  * <npara_prt.h>: global operations of all nodes, built on the collective operations of libpio/group.
  *
- * Their results leave no place for an error. A node that cannot complete one, since a message was lost, says so and
- * aborts: whatever it returned would be taken for the result.
+ * They cannot return an error, as every value is a possible result. So a node that cannot complete one, because a
+ * message was lost, prints a line and aborts.
  */
 #include <npara_prt.h>
 #include <n_errno.h>

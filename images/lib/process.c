@@ -38,7 +38,7 @@ int _gettimeofday(struct timeval *now, void *zone)
     return 0;
 }
 
-/* All of the time, also what other processes of the node had. */
+/* Counts all of the virtual time, also the time in which other processes of the node ran. */
 clock_t _times(struct tms *times)
 {
     clock_t us = (clock_t)(trap_cycles() / CYCLES_PER_US);
@@ -52,9 +52,9 @@ clock_t _times(struct tms *times)
 
 #define NS_PER_CYCLE (1000 / CYCLES_PER_US)
 #define NS_PER_S     1000000000l
-#define S_MOST       (INT64_MAX / CLOCK_HZ / 2) /* more than any run has */
+#define S_MOST       (INT64_MAX / CLOCK_HZ / 2) /* longer than any run */
 
-/* Cycles that are left when a handler ended the sleep; 0: all are over. */
+/* Sleeps. Returns the cycles that were left when a signal handler ended the sleep, or 0. */
 static int64_t sleep_cycles(int64_t cycles)
 {
     int64_t until = trap_cycles() + cycles;

@@ -1,5 +1,5 @@
 /*
- * realpath: name by name, each link read in its turn.
+ * realpath: goes through the names of a path one by one, and replaces each symbolic link by its text.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 #define LINKS_MOST 40
 
 struct walk {
-    char done[PATH_BYTES]; /* without links; from `root` on "" or "/name..." */
-    char rest[PATH_BYTES]; /* "", or what follows */
+    char done[PATH_BYTES]; /* the part without links; from `root` on "" or "/name..." */
+    char rest[PATH_BYTES]; /* the part still to do, or "" */
     size_t root;           /* bytes of "//volume", or 0 */
     int links;
 };
@@ -25,7 +25,7 @@ static bool fail(int error)
     return false;
 }
 
-/* The path from the root on, in w->rest, its volume moved to w->done. */
+/* Puts the absolute path into w->rest, but its "//volume" into w->done. */
 static bool begin(struct walk *w, const char *path)
 {
     size_t at = 0;
@@ -47,7 +47,8 @@ static bool begin(struct walk *w, const char *path)
     return true;
 }
 
-/* A link that is at the end of w->done, which had `length` bytes before it: its text comes before what follows it. */
+/* Replaces the link at the end of w->done, which had `length` bytes before it: w->rest becomes the link's text and
+ * the names behind the link. */
 static bool follow(struct walk *w, size_t length, const char *text, size_t n, const char *behind)
 {
     if (++w->links > LINKS_MOST)
@@ -81,7 +82,7 @@ static bool enter(struct walk *w, const char *name, size_t n)
     return true;
 }
 
-/* One name further. */
+/* Goes one name further. */
 static bool step(struct walk *w)
 {
     const char *name = w->rest + strspn(w->rest, "/");

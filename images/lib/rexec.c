@@ -1,5 +1,5 @@
 /*
- * <rexec.h>: reads a program's file and gives the kernel what is in it.
+ * <rexec.h>: reads a program's file and passes its segments to the kernel.
  */
 #include <rexec.h>
 
@@ -80,7 +80,7 @@ static int add_segment(struct image *i, const struct elf_program *p)
     return 0;
 }
 
-/* What ncc was told about sizes. The note of sizes is the only one in its segment. */
+/* Takes the sizes that were given to ncc. The note with them is the only one in its segment. */
 static int take_note(struct image *i, const struct elf_program *p)
 {
     static const struct elf_note expected = {sizeof PROGRAM_NOTE_NAME, sizeof(struct program_note), PROGRAM_NOTE};
@@ -164,7 +164,7 @@ static int read_image(struct image *i, const char *path)
 
 /* ---- Arguments ---- */
 
-/* One after the other; NULL: no memory. */
+/* Returns the arguments as consecutive strings; NULL without memory. */
 static char *join(char *const argv[], struct abi_program *p)
 {
     size_t bytes = 0;
@@ -183,7 +183,7 @@ struct name {
     char text[FILE_NAME_MAX_BYTES + 1];
 };
 
-/* The path for the front end, which knows no working directory, when it tells of the program. */
+/* Returns the program's path for the front end's messages: absolute, as the front end knows no working directory. */
 static const char *from_root(const char *path, struct name *name)
 {
     long n = path[0] == '/' ? 0 : trap_fdpath(-1, name->text, sizeof name->text);
@@ -241,7 +241,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
     return execv(path, argv);
 }
 
-/* An argument list on the stack, as a list of words in `argv`. */
+/* Stores a variable argument list as an array `argv`. */
 #define LIST(argv, arg0)                                \
     va_list list_args;                                  \
     size_t list_n = (arg0) != NULL;                     \

@@ -48,7 +48,7 @@ int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
-    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2; /* more than any run has */
+    const int64_t most_s = INT64_MAX / CLOCK_HZ / 2; /* longer than any run */
 
     if (!time)
         return wait_until(set, info, FOR_EVER);

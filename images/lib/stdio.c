@@ -1,8 +1,7 @@
 /*
- * fflush on a standard stream whose line could not be written. newlib has dropped the line by then,
- * and its fflush, with nothing left to write, says that all is well; other libraries keep the line,
- * try again and fail again. So does this one, once for each failed write, unless clearerr comes
- * between. ncc links programs with --wrap=fflush.
+ * fflush on a standard stream whose line could not be written. newlib has dropped the line by then, and its fflush,
+ * with nothing left to write, succeeds; other libraries keep the line, try again and fail again. So this fflush fails,
+ * too, once for each failed write, unless clearerr is called before it. ncc links programs with --wrap=fflush.
  */
 #include "images/lib/stdio.h"
 
@@ -11,7 +10,7 @@
 
 #define STANDARD_STREAMS 3
 
-static int failed[STANDARD_STREAMS]; /* errno of a write that no fflush has told; 0: none */
+static int failed[STANDARD_STREAMS]; /* errno of a write that no fflush has reported; 0: none */
 
 int __real_fflush(FILE *stream);
 int __wrap_fflush(FILE *stream);
@@ -22,7 +21,7 @@ void stdio_note_failed_write(int fd, int error)
         failed[fd] = error;
 }
 
-/* The error of a stream's earlier write, which counts as told now; 0: none. */
+/* Returns the error of an earlier write to the stream, which then counts as reported, or 0. */
 static int take_error(FILE *stream)
 {
     int fd = fileno(stream), error = fd >= 0 && fd < STANDARD_STREAMS ? failed[fd] : 0;

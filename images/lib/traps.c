@@ -30,7 +30,7 @@ __asm__(".section .text.trap_failed, \"ax\"\n"
 
 TRAP_LIST(TRAP_FUNCTION)
 
-/* a4 is an argument of some, and lost by all. */
+/* a4 is an argument of some of these traps, and all of them change it. */
 #define A4_GIVEN , "+r"(a4)
 #define A4_LOST  , "a4"
 #define NO_A4
@@ -45,7 +45,7 @@ TRAP_LIST(TRAP_FUNCTION)
                      : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)outputs                   \
                      :                                                                           \
                      : "memory", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6" clobbers); \
-    if (a0 >= 0 || a0 == -N_EIO) { /* EIO: of the message that is lost */                        \
+    if (a0 >= 0 || a0 == -N_EIO) { /* EIO: those of the lost message */                          \
         *src = (int)a1;                                                                          \
         *type = (int)a2;                                                                         \
     }                                                                                            \

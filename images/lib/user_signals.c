@@ -24,7 +24,7 @@ _Static_assert(NSIG == 32, "a set of signals has 32 bits for the kernel");
 static struct sigaction action_of[NSIG]; /* sa_handler NULL is SIG_DFL */
 
 void sigentry(void);              /* sigentry.S */
-void signal_dispatch(int signal); /* from there */
+void signal_dispatch(int signal); /* called by sigentry */
 int _getpid(void);
 int _kill(int pid, int number);
 
@@ -43,7 +43,7 @@ void signal_dispatch(int number)
     action_of[number].sa_handler(number);
 }
 
-/* ---- What signals do ---- */
+/* ---- Actions ---- */
 
 static enum abi_action kind_of(_sig_func_ptr function)
 {
@@ -52,7 +52,8 @@ static enum abi_action kind_of(_sig_func_ptr function)
     return function == SIG_IGN ? SIGNAL_IGNORE : SIGNAL_CATCH;
 }
 
-/* What is not known to be right is not noted. The handler is, before the kernel may call it. */
+/* Stores the action before the trap, after which the kernel may call the handler; restores the old action if the trap
+ * fails. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     struct sigaction old;
@@ -80,7 +81,7 @@ _sig_func_ptr signal(int number, _sig_func_ptr function)
     return sigaction(number, &(struct sigaction){.sa_handler = function}, &before) < 0 ? SIG_ERR : before.sa_handler;
 }
 
-/* ---- What is blocked ---- */
+/* ---- Blocked signals ---- */
 
 static int change_blocked(int how, const sigset_t *set, sigset_t *before)
 {
@@ -123,7 +124,7 @@ int raise(int number)
     return (int)result_to_errno(trap_kill(npid(), number));
 }
 
-/* Every process of the program, this one last. */
+/* Signals every process of the program, the caller last. */
 static int kill_all(int number)
 {
     int self = npid(), dim;
@@ -149,7 +150,7 @@ int kill(pid_t pid, int number)
 
 int _getpid(void)
 {
-    return npid() + 1; /* POSIX wants them positive */
+    return npid() + 1; /* POSIX wants process ids to be positive */
 }
 
 int _kill(int pid, int number)

@@ -12,12 +12,12 @@
 
 #define ONE_REQUEST_BYTES 8192 /* FILE_IO_BYTES of vertex/file/file.h */
 
-/* The sum of the lengths, or -1 with errno. */
+/* Returns the sum of the lengths, or -1 with errno. */
 static ssize_t sum(const struct iovec *iov, int count)
 {
     size_t all = 0;
 
-    if (count <= 0 || count > IOV_MAX) /* first: the vector may be no longer than IOV_MAX */
+    if (count <= 0 || count > IOV_MAX) /* before the loop: the sum may read only a vector of valid length */
         return result_to_errno(-EINVAL);
     for (int i = 0; i < count; i++)
         if (iov[i].iov_len > (size_t)LONG_MAX - all)
@@ -27,7 +27,7 @@ static ssize_t sum(const struct iovec *iov, int count)
     return (ssize_t)all;
 }
 
-/* Until one comes short; an error behind the first is left for the next call. */
+/* Stops at the first transfer that comes short. After the first buffer, leaves an error to the next call. */
 static ssize_t one_by_one(int fd, const struct iovec *iov, int count, int writes)
 {
     ssize_t done = 0;
