@@ -3,7 +3,7 @@
  * commands that measure them (tests/guest/measure, examples/diskmon).
  *
  *   start-up, send and receive together     published, of the nCUBE 2's system: about 160 us; own, by the way that
- *                                           charged messages take: 77 us. Half of the rest on either side
+ *                                           charged messages take: 112 us. Half of the rest on either side
  *   each byte, in the CPU stage of a PIO    published [P0 section 3]: 0.083 us (from 800 us for 4 KB to 1820 us for
  *   WRITE, where it is sent                 16 KB); own: 0.073 us
  */
@@ -13,7 +13,7 @@
 #include <string.h>
 
 const struct software_preset software_presets[] = {
-    {"wang-leiss", {.send_cycles = 830, .receive_cycles = 830, .kb_cycles = 205}},
+    {"wang-leiss", {.send_cycles = 484, .receive_cycles = 484, .kb_cycles = 205}},
     {NULL, {0}},
 };
 
