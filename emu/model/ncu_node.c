@@ -53,7 +53,8 @@ static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c
 {
     if (c->kind == CAUSE_RECV_DONE)
         trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
-                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64, c->node, c->tag, c->bytes);
+                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", c->node, c->tag, c->bytes,
+                    trace_context(c->tag));
 }
 
 void ncu_causes_deliver(struct ncu_node *node, struct causes *q)

@@ -94,8 +94,8 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
 {
     if (m->status != NCU_OK)
         return;
-    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64, m->from, m->tag,
-                m->bytes);
+    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", m->from, m->tag,
+                m->bytes, trace_context(m->tag));
     ncu_count_received(n, m->to, m->bytes);
     n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
 }
@@ -106,8 +106,9 @@ static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
     struct receive *r = &node->receive[c->channel];
 
     r->landing = NULL;
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64,
-                c->status == NCU_OK ? "arrival" : "damage", c->node, c->tag, c->bytes);
+    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
+                "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", c->status == NCU_OK ? "arrival" : "damage", c->node,
+                c->tag, c->bytes, trace_context(c->tag));
     if (c->status == NCU_OK)
         ncu_count_received(node->ncu, node->address, c->bytes);
     ncu_cause(node, c);

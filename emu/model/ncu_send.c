@@ -124,8 +124,8 @@ static void host_start(struct ncu *n, struct transfer *t)
     }
     t->refused = false;
     t->accepted_cycles = 0;
-    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64, t->sent.node,
-                (uint32_t)t->sent.tag, t->sent.bytes);
+    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64 "%s", t->sent.node,
+                (uint32_t)t->sent.tag, t->sent.bytes, trace_context(t->sent.tag));
     ncu_count_sent(&n->host_statistics, t->sent.bytes);
     t->sent.status =
         net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);
@@ -278,8 +278,8 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg)
                                     .bytes = arg[2],
                                     .cookie = arg[4],
                                     .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64, t->sent.node,
-                arg[3], arg[2]);
+    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", t->sent.node,
+                arg[3], arg[2], trace_context(arg[3]));
     ncu_count_sent(&node->statistics, arg[2]);
     if (NCU_SUBCUBE_OF(arg[0]) > 0) {
         broadcast(node, t, NCU_SUBCUBE_OF(arg[0]));

@@ -13,6 +13,8 @@
  *   exit       the last process of a job has ended on the node: the front end has its N_EXIT
  *   link, node        a link or node dies or recovers (fault_plan.c)
  *
+ * A message in another context than 0 (vertex/contract/system.h) has it at the end of the line: context=4.
+ *
  * Equal runs give equal bytes. A NULL trace writes nothing.
  */
 #ifndef NCUBE_TRACE_H
@@ -28,6 +30,9 @@ struct trace *trace_start(FILE *file);
 
 /* Ends a trace; NULL is allowed. Returns 0, or -1 with errno if not everything could be written. */
 int trace_close(struct trace *t);
+
+/* Returns the end of a message's line: " context=4", or "" in context 0. Static. */
+const char *trace_context(uint64_t tag);
 
 /* Writes one line: the time, the node's address, and the event with its details. */
 void trace_event(struct trace *t, uint64_t now_cycles, uint32_t node, const char *format, ...)

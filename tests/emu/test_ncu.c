@@ -2,6 +2,7 @@
  * The NCUs, without processors and without a scheduler: the test executes NCU instructions for the nodes, takes their
  * causes and runs the events. Times are those of net.h: 45 cycles a hop, 9 a byte.
  */
+#include "emu/model/trace.h"
 #include "emu/model/ncu.h"
 
 #include <criterion/criterion.h>
@@ -12,6 +13,7 @@
 #include "emu/time/sched.h"
 #include "tests/emu/image.h"
 #include "tests/emu/machines.h"
+#include "vertex/contract/system.h"
 
 #define NODES_MAX   8u
 #define RAM_BYTES   (1u << 20)
@@ -409,4 +411,15 @@ Test(ncu, a_report_of_many_faults_is_short)
     ncu_describe_faults(ncu, NCU_FAULT_LINES - 1, note, NULL);
     cr_expect_null(strstr(told, "more"), "%s", told);
     free_machine();
+}
+
+Test(ncu, a_trace_names_contexts)
+{
+    char expected[20];
+
+    cr_expect_str_eq(trace_context(IN_CONTEXT(CONTEXT_PROGRAM, 5)), "");
+    for (uint32_t context = 1; context <= CONTEXT_MOST; context++) {
+        snprintf(expected, sizeof expected, " context=%u", context);
+        cr_expect_str_eq(trace_context(IN_CONTEXT(context, 0x4004)), expected);
+    }
 }
