@@ -344,7 +344,7 @@ static void place_kernel(const struct machine *m, const struct cabinet *c)
 /* Returns the bytes that a segment takes of the shared region: whole pages, from the start of its first one. */
 static uint64_t builtin_bytes(const struct elf_segment *s)
 {
-    return (s->va % NODE_PAGE_BYTES + s->file_bytes + NODE_PAGE_BYTES - 1) & ~(uint64_t)(NODE_PAGE_BYTES - 1);
+    return round_up(s->va % NODE_PAGE_BYTES + s->file_bytes, NODE_PAGE_BYTES);
 }
 
 static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info)

@@ -116,7 +116,7 @@ void listing_free(struct listing *l)
 
 static size_t record_bytes(const struct listing_entry *e)
 {
-    return (sizeof(struct file_dirent) + strlen(e->name) + 7) & ~(size_t)7;
+    return file_dirent_bytes((uint32_t)strlen(e->name));
 }
 
 static void pack_record(const struct listing_entry *e, uint64_t next, uint8_t *record)

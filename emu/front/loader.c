@@ -306,15 +306,10 @@ size_t load_arg_bytes(char *const *argv, int argc)
     return bytes;
 }
 
-static size_t round_up_8(size_t n)
-{
-    return (n + 7) & ~(size_t)7;
-}
-
 static uint8_t *new_begin(const struct load_program *p, const struct load_part *part, size_t *bytes)
 {
     size_t arg_bytes = load_arg_bytes(part->argv, part->argc);
-    size_t volumes_at = sizeof(struct load_begin) + round_up_8(arg_bytes);
+    size_t volumes_at = sizeof(struct load_begin) + round_up(arg_bytes, 8);
     const struct load_begin begin = {
         .job = p->job,
         .base = p->base,

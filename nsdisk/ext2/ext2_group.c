@@ -168,7 +168,5 @@ uint32_t ext2_group_of_ino(const struct ext2 *fs, uint32_t ino)
 
 uint32_t ext2_group_goal(const struct ext2 *fs, uint32_t group)
 {
-    uint32_t per_block = fs->block_bytes / fs->inode_bytes;
-
-    return fs->group[group].inode_table + (fs->inodes_per_group + per_block - 1) / per_block;
+    return fs->group[group].inode_table + inode_table_blocks(fs);
 }

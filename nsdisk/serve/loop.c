@@ -573,11 +573,6 @@ static void touch(uint8_t *bytes, size_t n)
         ((volatile uint8_t *)bytes)[at] = 0;
 }
 
-static size_t round_up(size_t n)
-{
-    return (n + 15) & ~(size_t)15;
-}
-
 /* Shares the memory out: areas of the landing and of each volume, parking places, stacks. */
 static void make_places(struct loop *l)
 {
@@ -609,8 +604,8 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     l->server = s;
     l->node = *node;
     l->drives = drives;
-    l->area_bytes = round_up(LOOP_REPLY_AT + sizeof(struct file_reply) + io_bytes);
-    l->parked_bytes = round_up(io_bytes / LOOP_PARKED > PARKED_LEAST ? io_bytes / LOOP_PARKED : PARKED_LEAST);
+    l->area_bytes = round_up(LOOP_REPLY_AT + sizeof(struct file_reply) + io_bytes, 16);
+    l->parked_bytes = round_up(io_bytes / LOOP_PARKED > PARKED_LEAST ? io_bytes / LOOP_PARKED : PARKED_LEAST, 16);
     size_t all = (drives + 1) * l->area_bytes + LOOP_PARKED * l->parked_bytes + drives * FIBER_STACK_BYTES;
     l->memory = aligned_alloc(16, all);
     if (!l->memory) {

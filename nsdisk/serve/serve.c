@@ -297,14 +297,9 @@ static int64_t invoke_sync(struct server *s, struct call *c)
     return ext2_sync(c->fs);
 }
 
-static uint32_t dirent_bytes(uint32_t name_bytes)
-{
-    return (uint32_t)(sizeof(struct file_dirent) + name_bytes + 7) & ~7u;
-}
-
 static void reply_dirent(struct call *c, const struct ext2_entry *e, uint64_t next)
 {
-    uint32_t bytes = dirent_bytes(e->name_bytes);
+    uint32_t bytes = file_dirent_bytes(e->name_bytes);
     struct file_dirent record = {e->ino, next, (uint16_t)bytes, (uint16_t)e->name_bytes, e->type};
     uint8_t *at = c->payload + c->payload_bytes;
 
@@ -326,7 +321,7 @@ static int64_t invoke_readdir(struct server *s, struct call *c)
     if (!ext2_is_dir(inode))
         return -N_ENOTDIR;
     while ((result = ext2_dir_next(inode, &offset, &e, name)) > 0) {
-        if (dirent_bytes(e.name_bytes) > room - c->payload_bytes)
+        if (file_dirent_bytes(e.name_bytes) > room - c->payload_bytes)
             return c->payload_bytes == 0 ? -N_EINVAL : (int64_t)c->payload_bytes;
         reply_dirent(c, &e, offset);
     }

@@ -57,6 +57,8 @@
 
 #include <stdint.h>
 
+#include "vertex/contract/round.h"
+
 #define FILE_OPS(X)           \
     X(N_FOPEN, 0x8021)        \
     X(N_FCLOSE, 0x8022)       \
@@ -169,6 +171,12 @@ struct file_dirent { /* name_bytes bytes of name follow, then zeros to a multipl
     uint32_t type; /* 0 unknown, 1 regular, 2 directory, 7 symbolic link: ext2's numbers */
 };
 _Static_assert(sizeof(struct file_dirent) == 24, "file_dirent layout");
+
+/* The length of a record, its name included. */
+static inline uint32_t file_dirent_bytes(uint32_t name_bytes)
+{
+    return (uint32_t)round_up(sizeof(struct file_dirent) + name_bytes, 8);
+}
 
 struct file_statfs {
     uint64_t blocks, blocks_free, inodes, inodes_free;

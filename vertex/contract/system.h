@@ -62,6 +62,8 @@
 
 #include <stdint.h>
 
+#include "vertex/contract/round.h"
+
 #define N_TYPE_USER_MAX 0x7fffu /* in context 0 */
 #define N_DEST_ALL      0xffff
 

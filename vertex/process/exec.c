@@ -123,7 +123,7 @@ static int make_begin(struct rexec *r)
 {
     struct proc *p = r->p;
     const struct load_begin b = begin_of(r);
-    uint64_t at = sizeof b + LOAD_ALIGNED(b.arg_bytes), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
+    uint64_t at = sizeof b + round_up(b.arg_bytes, 8), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
     int error = proc_new_message(p, at + volumes_bytes, false, &r->begin);
 
     if (error)

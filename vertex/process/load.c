@@ -82,7 +82,7 @@ static bool part_is_sound(const struct load_begin *b)
 
 static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 {
-    uint64_t bytes = sizeof *b + LOAD_ALIGNED(b->arg_bytes) + (uint64_t)b->volumes * sizeof(struct load_volume);
+    uint64_t bytes = sizeof *b + round_up(b->arg_bytes, 8) + (uint64_t)b->volumes * sizeof(struct load_volume);
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
            (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
@@ -123,7 +123,7 @@ static int make_process(struct message *m)
     p->procs = b->procs;
     p->begin = m;
     m->holds++;
-    p->volume = (const struct load_volume *)(arguments_of(b) + LOAD_ALIGNED(b->arg_bytes));
+    p->volume = (const struct load_volume *)(arguments_of(b) + round_up(b->arg_bytes, 8));
     p->volumes = b->volumes;
     return 0;
 }

@@ -13,8 +13,6 @@
 
 #include "vertex/message/queue.h"
 
-#define LOAD_ALIGNED(bytes) (((uint64_t)(bytes) + 7) & ~7ull) /* in N_LOAD_BEGIN: arguments, before the volumes */
-
 /* Handles all messages of a load that a process of this node has made for the node itself (exec.c). Takes them over. */
 void load_here(struct msg_queue *messages);
 /* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */
