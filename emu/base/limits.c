@@ -106,7 +106,7 @@ static uint64_t find_memory(void)
     return at_most(available, read_of_group("memory.max", UINT64_MAX));
 }
 
-/* RLIMIT_NPROC does not bind the superuser. */
+/* RLIMIT_NPROC does not limit the superuser. */
 static uint64_t user_threads(void)
 {
     uint64_t most = raise_limit(RLIMIT_NPROC);

@@ -2,8 +2,8 @@
  * Memory for ncube's own structures. When the host has none left, the process ends with one line: without its tables
  * ncube cannot do anything sensible.
  *
- * Where a client of a machine that is kept up decides how much is needed (link.c, launch.c, a job), the caller uses
- * malloc and refuses the request instead.
+ * Where a client of a machine that is kept up decides how much memory is needed (link.c, launch.c, a job), the caller
+ * uses malloc instead, and refuses the request if there is none.
  */
 #ifndef NCUBE_MEMORY_H
 #define NCUBE_MEMORY_H

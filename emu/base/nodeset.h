@@ -12,7 +12,7 @@ struct nodeset { /* {0} is empty */
     size_t room; /* of `node`; grows by doubling */
 };
 
-/* Adding a node that is there, and removing one that is not, change nothing. */
+/* Adding a node that the set contains changes nothing, and neither does removing one that it does not contain. */
 bool nodeset_has(const struct nodeset *s, uint32_t node);
 void nodeset_add(struct nodeset *s, uint32_t node);
 void nodeset_remove(struct nodeset *s, uint32_t node);

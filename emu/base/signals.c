@@ -1,6 +1,6 @@
 /*
- * What handlers note: flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During an
- * orderly end a repeated SIGALRM looks whether virtual time still moves.
+ * The signal handlers set flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During
+ * an orderly end a repeated SIGALRM checks whether virtual time still advances.
  */
 #define _GNU_SOURCE /* ppoll */
 #include "emu/base/signals.h"
@@ -11,16 +11,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked_signal; /* the first that asked for the end */
-static volatile sig_atomic_t end_signal;   /* the same, when the end is to be at once */
+static volatile sig_atomic_t asked_signal; /* the first signal that asked for the end */
+static volatile sig_atomic_t end_signal;   /* the same, once the process must end at once */
 static volatile sig_atomic_t orderly;
-static volatile sig_atomic_t request; /* an orderly end is asked for, and not taken yet */
+static volatile sig_atomic_t request; /* an orderly end was asked for; signals_take_request clears it */
 static volatile sig_atomic_t child_ended;
 static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
-static volatile uint64_t progress; /* of the machine, in virtual time, and */
-static uint64_t progress_seen;     /* what it was at the last look */
+static volatile uint64_t progress; /* of the machine, in virtual time */
+static uint64_t progress_seen;     /* its value at the last SIGALRM */
 
 #define LOOK_US 700000
 
@@ -33,7 +33,7 @@ static void begin_looks(void)
     setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* Returns true if an orderly end has made no progress since the last look; then it is given up. */
+/* Returns true if an orderly end has made no progress since the last SIGALRM; then it is given up. */
 static bool is_stuck(void)
 {
     bool moves = progress != progress_seen;
@@ -74,7 +74,7 @@ static void note(int signal)
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM};
 
-/* A signal that is ignored at the start, as nohup leaves SIGHUP, stays ignored: the caller of ncube wants that. */
+/* A signal that was ignored when ncube was started, as by nohup, stays ignored. */
 static bool is_ignored(int signal)
 {
     struct sigaction now;
@@ -128,7 +128,7 @@ bool signals_request(void)
     return request != 0;
 }
 
-/* Reads and clears in one step: a signal that came between a read and a write would be lost. */
+/* Reads and clears in one step: a signal that arrived between a read and a write would be lost. */
 static bool take(volatile sig_atomic_t *flag)
 {
     return __atomic_exchange_n(flag, 0, __ATOMIC_SEQ_CST) != 0;

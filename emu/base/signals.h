@@ -1,6 +1,6 @@
 /*
- * Signals: the handlers only note what came and ring a doorbell; everything else is asked for by these functions, from
- * the one thread of ncube.
+ * Signals: the handlers only set flags and ring a doorbell. ncube's only thread then calls these functions to learn
+ * which signals have arrived.
  */
 #ifndef NCUBE_SIGNALS_H
 #define NCUBE_SIGNALS_H
@@ -15,10 +15,10 @@
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 
-/* From now on the first signal only asks for an orderly end. A second signal ends the process at once, and so does a
- * time of 0.7 to 1.4 s of the host without progress. */
+/* From now on the first signal only asks for an orderly end. The process ends at once after a second signal, or after
+ * 0.7 to 1.4 s of the host's time without progress. */
 void signals_be_orderly(void);
-/* Notes how far the machine is in virtual time. To be called again and again, since it shows progress. */
+/* Notes how far the machine is in virtual time. The caller calls it regularly, as evidence of progress. */
 void signals_note_progress(uint64_t now_cycles);
 
 /* Returns the first signal that asked for the end, or 0. */

@@ -1,6 +1,6 @@
 /*
  * Puts a machine together from its parts, in this order: the machine file and everything else that is read, outputs,
- * shared memory, cabinets, their memory, models (operate.c); and takes it apart again, whatever of it there is.
+ * shared memory, cabinets, their memory, models (operate.c); and takes it apart again, however far it was built.
  */
 #define _GNU_SOURCE
 #include "emu/cmd/assemble.h"
@@ -291,7 +291,7 @@ static int complain_of_silence(struct machine *m)
         c, m->error, SILENCE_MS / 1000);
 }
 
-/* A busy host may take long. A QEMU that neither works nor answers is given up. */
+/* A busy host may take long. Gives up only if a QEMU neither uses processor time nor answers. */
 static int await_harts(struct machine *m, uint32_t slots)
 {
     uint64_t worked = 0;

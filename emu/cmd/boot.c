@@ -1,6 +1,6 @@
 /*
- * One loop: the machine runs until there is nothing to do, a job ends, or some of the host's time is over (operate.h);
- * then clients, their streams and the ends of jobs are looked after.
+ * One loop: the machine runs until there is nothing to do, a job ends, or 10 ms of the host's time have passed
+ * (operate.h); then the loop serves clients, their streams and the ends of jobs.
  *
  * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> it gets the status, is
  * freed.
@@ -52,7 +52,7 @@ struct boot {
     bool announced;
     struct client *client;
     int spare; /* a descriptor for link_turn_away; -1: none */
-    bool deaf; /* no client can be accepted now, so the listening descriptor is not polled */
+    bool deaf; /* the host has no descriptor for a client now, so the listening one is not polled */
     uint64_t last_turn;
     struct pollfd *poll;
     size_t polls, room;
@@ -152,7 +152,7 @@ static void client_lost(struct boot *b, struct client *c)
     front_kill_job(b->machine.front, c->job);
 }
 
-/* Answers a client that does what no xnc does, and disconnects it. */
+/* Answers a client that sends something that xnc never sends, and disconnects it. */
 static void client_misbehaves(struct boot *b, struct client *c, const char *text)
 {
     tell_status(c, RUN_USAGE, text);
@@ -255,7 +255,7 @@ static void report_clients(struct report *r, const struct boot *b)
     free(client);
 }
 
-/* A report that cannot be made or sent is dropped: only the client that asked misses it. */
+/* A report that cannot be made or sent is dropped: only the client that asked for it is affected. */
 static void report(const struct boot *b, const struct client *to)
 {
     const struct topo *t = &b->machine.config.topo;
@@ -390,7 +390,7 @@ static void finish_clients(struct boot *b)
     }
 }
 
-/* ---- Looking after clients ------------------------------------------------------------------------ */
+/* ---- Serving clients ------------------------------------------------------------------------------ */
 
 static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
 {
@@ -426,7 +426,7 @@ static void look(struct boot *b)
     give_turns(b);
 }
 
-/* ---- When nothing can happen by itself -------------------------------------------------------------- */
+/* ---- Deadlocks -------------------------------------------------------------------------------------- */
 
 static void say_line(void *ctx, const char *line)
 {
@@ -443,7 +443,7 @@ static void report_deadlock(struct boot *b, struct job *j)
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 
-/* Ends the jobs that wait for nothing from outside, since they would wait for ever. */
+/* Ends the jobs that wait for no input or output of the host: they would wait for ever. */
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
@@ -551,7 +551,7 @@ static void forget_jobs(struct boot *b)
         front_forget_job(b->machine.front, c->job);
 }
 
-/* The client that asked for the end gets the status when nothing is left of the machine. */
+/* The client that asked for the end gets the status only when the whole machine has been freed. */
 static void free_clients(struct boot *b, int status)
 {
     while (b->client) {

@@ -2,8 +2,8 @@
  * A machine that is kept up: clients connect (link.h), each runs one job on a subcube of its own, and the machine runs
  * until it is told to go down. Virtual time stands still while no job runs.
  *
- * When a job starts relative to others, and when its input comes, depends on the host: such a machine is not
- * repeatable, as ncube run is.
+ * The host determines when a job starts relative to others, and when its input arrives. So such a machine is not
+ * repeatable, unlike ncube run.
  */
 #ifndef NCUBE_BOOT_H
 #define NCUBE_BOOT_H

@@ -1,6 +1,6 @@
 /*
- * Reads the machine file into a struct machine_config, top-down: machine, boards, I/O nodes, drives; then what is
- * broken (config_faults.c).
+ * Reads the machine file into a struct machine_config, top-down: machine, boards, I/O nodes, drives; then the faults
+ * (config_faults.c).
  *
  * What must be unique in the whole machine is noted with its line as it is read, so that an error can name both places:
  * I/O nodes, SI nodes (each has one channel 13), volumes, images.

@@ -1,6 +1,6 @@
 /*
- * The list `faults` of the machine file (docs/machine-file.md): what is broken in the machine, and when. A fault is
- * read after boards and drives, so that it can name only what the machine has.
+ * The list `faults` of the machine file (docs/machine-file.md). It is read after boards and drives, so that a fault can
+ * name only parts that the machine has.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ static bool load_fault_times(struct config_reader *l, const config_setting_t *gr
     return true;
 }
 
-/* The first of these keys that is given says what is broken; only `parity` takes a second one, `link`. */
+/* The first of these keys that is given is the kind of the fault; only `parity` takes a second one, `link`. */
 static const struct fault_key {
     const char *key;
     bool (*load)(struct config_reader *l, const config_setting_t *group, struct fault *f);

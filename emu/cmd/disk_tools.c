@@ -87,7 +87,7 @@ int new_file_open(struct new_file *f, const char *path, char *error)
     return f->fd < 0 ? fail(error, path, strerror(errno)) : 0;
 }
 
-/* Gives an open file its name; what had the name before goes, if `replace`. */
+/* Gives an open file its name. With `replace`, removes a file that already has the name. */
 static int give_name(struct new_file *f, bool replace)
 {
     char self[40];
@@ -113,7 +113,7 @@ static int close_and_name(struct new_file *f, int result, bool replace, char *er
     if (result == 0 && f->path && give_name(f, replace) < 0)
         result = fail(error, f->path, strerror(errno));
     if (f->temporary)
-        unlink(f->temporary); /* of no effect when it was renamed */
+        unlink(f->temporary); /* fails, harmlessly, if it was renamed */
     if (f->fd >= 0 && close(f->fd) < 0 && result == 0)
         result = fail(error, f->path ? f->path : "standard output", strerror(errno));
     free(f->path);

@@ -7,7 +7,7 @@
 
 #include "emu/base/alike.h"
 
-/* ---- Why it does not go on ---- */
+/* ---- Deadlocks ---- */
 
 /* Describes what a node waits for, or else how its program has ended, if it is one of the job's nodes. Returns false if
  * neither is known. */
@@ -57,7 +57,7 @@ int machine_explain_stop(struct machine *m)
         if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
             return machine_complain(m, "cabinet %u: %s", c, m->error);
     m->failed = true;
-    return -1; /* a signal: its sender knows why */
+    return -1; /* a signal, which needs no explanation */
 }
 
 /* ---- Statistics ---- */

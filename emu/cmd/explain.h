@@ -1,5 +1,5 @@
 /*
- * What a machine tells its user: why it does not go on, and its statistics.
+ * The machine's reports to its user: deadlocks, lost cabinets, and statistics.
  */
 #ifndef NCUBE_EXPLAIN_H
 #define NCUBE_EXPLAIN_H
@@ -8,9 +8,9 @@
 
 #include "emu/cmd/machine_data.h"
 
-/* After SCHED_DEADLOCK: says what nodes wait for, or how those of the job have ended, with nodes that are alike in one
- * line; then what is broken. `whole`: of the whole machine (j may be NULL then), else of the job's nodes, numbered
- * from 0. */
+/* After SCHED_DEADLOCK: reports what each node waits for, or how it has ended, with nodes that are alike in one line;
+ * then the faults. With `whole`, it covers the whole machine, and j may be NULL; else the job's nodes, numbered from
+ * 0. */
 void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
                           void *ctx);
 

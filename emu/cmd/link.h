@@ -12,9 +12,9 @@
  * error
  *                       LINK_REPORT   the report: JSON (machine_report.h)
  *
- * When a client closes its end, in whatever way, its job is killed. A client that sends something wrong (bytes that
- * are no message, a kind that only machines send, a launch without three descriptors, a second launch) gets a
- * LINK_STATUS that says so, and the link is closed.
+ * When a client closes its end, in whatever way, its job is killed. A client that sends something wrong (bytes that are
+ * no message, a kind that only machines send, a launch without three descriptors, a second launch) gets a LINK_STATUS
+ * with the error, and the machine closes the link.
  */
 #ifndef NCUBE_LINK_H
 #define NCUBE_LINK_H
@@ -43,7 +43,7 @@ struct link_message {
     uint8_t *content; /* NULL: none */
     int fd[LINK_DESCRIPTORS];
     int fds;     /* how many of them there are */
-    int surplus; /* descriptors that came beyond these, and have been closed */
+    int surplus; /* further descriptors, which have been closed */
     bool cut;    /* descriptors were lost: this process, or the control buffer, had no room for them */
 };
 

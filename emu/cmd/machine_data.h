@@ -68,7 +68,7 @@ struct machine {
     struct eventq *events;
     struct ncu *ncu;
     struct sched *sched;
-    bool stuck;  /* a deadlock has been reported: the statistics tell what each node waits for */
+    bool stuck;  /* a deadlock has been reported: the statistics include what each node waits for */
     bool failed; /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];
 };

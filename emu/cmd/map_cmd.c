@@ -29,7 +29,7 @@ struct arguments {
 
 /* ---- Counting ---- */
 
-/* Runs, and the shortest and the longest. */
+/* The number of runs, and the lengths of the shortest and the longest. */
 struct runs {
     int64_t count, shortest, longest;
 };
@@ -145,7 +145,7 @@ struct pair {
 
 struct meeting_of_patterns {
     const struct pattern *p[2];
-    struct pair *pair; /* those that have something in common */
+    struct pair *pair; /* the pairs of elements that have bytes in common */
     size_t pairs, room;
     int64_t from, to; /* the bytes of the file that are compared */
     int64_t bytes;

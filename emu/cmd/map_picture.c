@@ -44,7 +44,7 @@ static int64_t grain_of(const struct pattern *p)
     return grain;
 }
 
-/* Bytes of an element from the displacement to x. */
+/* Returns how many bytes an element has from the displacement to x. */
 static int64_t bytes_below(const struct pattern *p, int32_t element, int64_t x)
 {
     const struct falls_set *set = &p->element[element];
@@ -65,7 +65,7 @@ static int32_t owner_of(const struct pattern *p, int64_t x, int64_t bytes)
     return own == bytes ? element : own == 0 ? MAP_NOBODY : MAP_SEVERAL;
 }
 
-/* The owner of a cell that covers several lines of the file. */
+/* Returns the owner of a cell that covers several lines of the file. */
 static int32_t owner_of_cell(const struct map_picture *m, const struct pattern *p, int line, int column)
 {
     int32_t owner = MAP_BEYOND;
@@ -118,7 +118,7 @@ static void crop(struct map_picture *m, int64_t grain, int lines)
     m->whole = m->columns == parts(m->row, grain) && m->lines == parts(m->bytes, m->row);
 }
 
-/* Shows all of it with larger cells. Returns false if too much of the file would have to be looked at. */
+/* Shows the whole file with larger cells. Returns false if that would take too many lookups. */
 static bool coarsen(struct map_picture *m, int64_t grain, int lines)
 {
     int64_t file_lines = parts(m->bytes, m->row);
@@ -213,7 +213,7 @@ static void print_cells(const struct map_picture *m, const int32_t *owner, FILE 
     fputc('\n', to);
 }
 
-/* Says what is not drawn. */
+/* Prints a line about the part that is not drawn. */
 static void print_rest(const struct map_picture *m, FILE *to)
 {
     int64_t cells = parts(m->row, m->cell), lines = parts(m->bytes, m->row);
@@ -272,7 +272,7 @@ static void write_text(const struct canvas *c, int x, int y, const char *anchor,
     fputs("</text>\n", c->to);
 }
 
-/* Cells side by side with one owner. */
+/* Writes adjacent cells of one owner. */
 static void write_run(const struct canvas *c, int x, int y, int cells, int32_t owner)
 {
     int width = cells * c->cell;

@@ -63,7 +63,7 @@ static bool run_injector(struct machine *m, const struct cabinet *c)
 {
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
 
-    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* the first time it is in QEMU's reset code */
+    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* the first time, it executes QEMU's reset code */
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
@@ -176,7 +176,7 @@ static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
 
 #define LOOK_MS 10 /* a machine that is kept up looks after its clients so often */
 
-/* True when machine_run is to return although the machine could go on. Asked often. */
+/* Returns true if machine_run must return although the machine could continue. Called often. */
 static bool is_interrupted(const struct machine *m)
 {
     struct timespec now;

@@ -1,6 +1,6 @@
 /*
- * A machine that runs: its models, what they ask of each other and of the host, and the calls with which run.c and
- * boot.c let it go on. The machine is built by assemble.h.
+ * Running a machine: its models, the operations by which they call each other and the host, and the calls by which
+ * run.c and boot.c let it run. The machine is built by assemble.h.
  */
 #ifndef NCUBE_OPERATE_H
 #define NCUBE_OPERATE_H
@@ -15,7 +15,8 @@
  * time. The caller may then call again. */
 enum sched_end machine_run(struct machine *m, uint64_t limit_cycles);
 
-/* To be called before the front end is made to act while machine_run does not run: what it sends starts now. */
+/* Sets the time at which the front end's messages start. Must be called before the front end acts outside
+ * machine_run. */
 void machine_act_now(struct machine *m);
 
 /* Lets other runs have ncube's processor, since this machine will not run for a while. */

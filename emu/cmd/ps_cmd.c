@@ -141,7 +141,7 @@ static void await_answers(struct peers *p)
         }
 }
 
-/* ---- Telling ---- */
+/* ---- Printing ---- */
 
 static bool is_own(const struct peer *p)
 {

@@ -1,7 +1,6 @@
 /*
  * The solver of queueing.h for constant service times: a simulation in which every server takes one message at a time,
- * in order of arrival. There is nothing random in it; ties are broken by the message's number. Times are whole
- * nanoseconds.
+ * in order of arrival. Nothing in it is random; ties are broken by the message's number. Times are whole nanoseconds.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static bool is_counting(const struct simulation *s)
     return s->ended >= s->counted_from;
 }
 
-/* A way around has ended. */
+/* Counts a message that has gone around once. */
 static void count(struct simulation *s, uint64_t now_ns)
 {
     if (++s->ended == s->counted_from)

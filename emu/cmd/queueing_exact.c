@@ -116,7 +116,7 @@ static void multiply_rows(struct poly *row, const struct poly *other, uint32_t t
     }
 }
 
-/* The routings with the same number of classes: at most two such kinds. */
+/* Routings with the same number of classes. There are at most two such kinds. */
 struct kind {
     uint32_t classes, routings;
     struct poly sum, mean, less; /* y summed; its mean; summed, with a message less in one class */
@@ -151,7 +151,8 @@ static void kind_free(struct kind *k)
     free(k->less.at);
 }
 
-/* The sum over all states, when one routing of `special` has the polynomial `its`; *mean: of messages at the CPU. */
+/* Returns the sum over all states when one routing of the kind `special` has the polynomial `its`; *mean becomes the
+ * mean number of messages at the CPU. */
 static long double total(const struct kind kinds[2], const struct kind *special, const struct poly *its,
                          long double *mean)
 {

@@ -29,7 +29,7 @@ static void report_deadlock(struct machine *m, const struct job *j)
     machine_report_waits(m, j, true, say_line, NULL);
 }
 
-/* A program that is stuck because one of its nodes died has no deadlock of its own. */
+/* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
 static int end_stuck(struct run *r)
 {
     struct machine *m = &r->machine;

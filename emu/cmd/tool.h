@@ -1,5 +1,5 @@
 /*
- * The commands that boot no machine, and what those that read a machine file, `ncube topo`, `route` and `place`, share.
+ * The commands that boot no machine, and functions for those that read a machine file: `ncube topo`, `route`, `place`.
  *
  * They read and print nodes in the same form: a compute node by its number, I/O node i of board b as `b.i`, the front
  * end as `host`, and the I/O node of a volume as `//volume`.

@@ -27,7 +27,7 @@ struct entry {
     char base[NAME_MAX + 1]; /* one component, never empty, "." or ".." */
 };
 
-/* The kernel answers EAGAIN when a rename elsewhere on the host races with a lookup through "..". */
+/* The host's kernel returns EAGAIN when a rename elsewhere on the host races with a lookup through "..". */
 #define RACE_TRIES 64
 
 static int call_openat2(int folder, const char *path, int flags, mode_t mode)
@@ -38,7 +38,7 @@ static int call_openat2(int folder, const char *path, int flags, mode_t mode)
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int fd = -1;
-    mode_t mask = umask(0); /* the program's own is in the mode */
+    mode_t mask = umask(0); /* the mode already contains the program's umask */
 
     for (int i = 0; i < RACE_TRIES; i++) {
         fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
@@ -131,8 +131,8 @@ static bool is_dots(const struct entry *e)
     return e->base[0] == '\0' || strcmp(e->base, ".") == 0 || strcmp(e->base, "..") == 0;
 }
 
-/* Opens the folder that a name is in; the caller closes entry->parent. 0, or a negative n_error: for a name that ends
- * in dots, and for the root, it is `dots_error`. */
+/* Opens the folder that contains a name; the caller closes entry->parent. Returns 0, or a negative n_error:
+ * `dots_error` for a name that ends in dots and for the root. */
 static int32_t open_parent_or(const struct beneath *b, const char *name, struct entry *e, int32_t dots_error)
 {
     char parent[PATH_MAX];

@@ -31,7 +31,7 @@ int beneath_open(const struct beneath *b, const char *name, int flags, mode_t mo
  * call, or -N_EINVAL (-N_EEXIST for mkdir and symlink) if the name ends in "." or "..". */
 int32_t beneath_unlink(const struct beneath *b, const char *name);
 int32_t beneath_rmdir(const struct beneath *b, const char *name);
-/* mkdir and symlink also describe what they have made; mkdir looks at no umask either. */
+/* mkdir and symlink also describe the folder or link that they have made. mkdir ignores the umask, too. */
 int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, struct stat *made);
 int32_t beneath_symlink(const struct beneath *b, const char *text, const char *name, struct stat *made);
 /* Reads at most `bytes` bytes of a link's text. Their number, or a negative n_error: -N_EINVAL if it is no symbolic

@@ -27,7 +27,7 @@ void front_leave_mounting(struct front *f)
     front_stop_if_idle(f);
 }
 
-/* ---- Nodes that are out of reach ---------------------------------------------------------------- */
+/* ---- Unreachable nodes -------------------------------------------------------------------------- */
 
 void front_unreachable(struct front *f, uint32_t io_node)
 {

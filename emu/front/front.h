@@ -34,7 +34,7 @@ struct front_ops {
 struct front_options { /* what it points to outlives the front end */
     const struct topo *topo;
     int out, err;     /* descriptors for the output of nsdisks, and for the front end's lines that concern no job */
-    bool keeps_going; /* nothing waits for them (streams.h) */
+    bool keeps_going; /* writing to them never waits (streams.h) */
 };
 
 /* Makes a front end for a machine. 0, and the caller frees *front; or -1 with one clear line in error. */
@@ -47,9 +47,9 @@ void front_start(struct front *f);
 /* True once every drive is mounted, until front_stop. */
 bool front_is_up(const struct front *f);
 
-/* Gives a job a subcube and loads it. The process must ignore SIGPIPE. 0, and its id (never 0, never used again). Or
- * one clear line in error and -1: an error of job_new, the machine has no such dimension, or it stops; or FRONT_BUSY:
- * no subcube is free now. */
+/* Gives a job a subcube and loads it. The process must ignore SIGPIPE. Returns 0, and the job's id, which is never 0
+ * and never used again; -1 with one clear line in error, if job_new fails, the machine has no such dimension, or it is
+ * stopping; or FRONT_BUSY with one line: no subcube is free now. */
 enum { FRONT_BUSY = 1 };
 int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes);
 /* Checks whether a job could begin if all nodes were free; changes nothing. 0, or -1 with one clear line in error. */
@@ -66,15 +66,15 @@ void front_receive(struct front *f, uint32_t from, uint32_t tag, const void *byt
 
 /* Handles a message of the front end that could not be delivered, because no path to that node works. A node that
  * cannot be asked to end counts as ended. A load that cannot begin, and an nsdisk that cannot be asked to write back,
- * are failures. A process that waits for a lost reply is told so as soon as a path works again (front_recovered). */
+ * are failures. A process that waits for a lost reply is notified as soon as a path works again (front_recovered). */
 void front_undeliverable(struct front *f, uint32_t to, uint32_t tag, const void *bytes, size_t n);
-/* Sends the notices of lost replies again: something that was broken has recovered. */
+/* Sends the notices of lost replies again, because a link or node has recovered. */
 void front_recovered(struct front *f);
 /* Counts the volumes of an I/O node as missing: it is dead when the machine starts. */
 void front_unreachable(struct front *f, uint32_t io_node);
-/* Gives up waiting, because no event is left that could bring an answer. While mounting, volumes that have not reported
- * count as missing, and the machine comes up without them. Later, nodes of a killed job and nsdisks that were asked to
- * stop count as out of reach. False if it waits for none of these. */
+/* Gives up waiting, because no event is left that could lead to an answer. While mounting, volumes that have not
+ * reported count as missing, and the machine comes up without them. Later, nodes of a killed job and nsdisks that were
+ * asked to stop count as unreachable. Returns false if the front end waits for none of these. */
 bool front_give_up(struct front *f);
 
 /* Refuses further jobs, and shuts the I/O nodes down when the last job has ended. */

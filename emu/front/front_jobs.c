@@ -181,8 +181,8 @@ bool front_give_up_killed_jobs(struct front *f)
     return any;
 }
 
-/* Those of programs that have an error stream of their own; what has happened to it is told where the machine's lines
- * go. */
+/* Tells the users whose job has an error stream of its own. The line about the cause has gone to the machine's error
+ * stream, which is also that of all other jobs. */
 void front_tell_users(struct front *f, uint32_t io_node)
 {
     char name[NODE_NAME_BYTES];

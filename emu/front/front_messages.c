@@ -1,6 +1,7 @@
 /*
  * Messages to the front end. Each type has its handler in one table; a handler checks the sender and the sizes, then
- * changes the state, then sees whether the phase is over. Messages of the front end that did not arrive come back here.
+ * changes the state, then checks whether the phase is over. This file also handles the front end's messages that could
+ * not be delivered.
  */
 #include "emu/front/front.h"
 
@@ -74,7 +75,7 @@ static const char *receive_shutdown(struct front *f, uint32_t from, const uint8_
 
 /* ---- Other messages ---------------------------------------------------------------------------- */
 
-/* Prints a line of an I/O node. Of lines that repeat, some are shown with their number. */
+/* Prints a line of an I/O node. If it repeats, prints only some of them, with their number (repeats.h). */
 static void print_repeated(struct front *f, uint32_t from, const char *name, const char *text, size_t n)
 {
     char line[CONSOLE_LINE_BYTES + 64];
@@ -127,7 +128,7 @@ static bool is_in_machine(const struct front *f, uint32_t node)
     return NODE_IS_COMPUTE(node) ? node < 1u << f->options.topo->dim : front_has_io_node(f, node);
 }
 
-/* A handler returns NULL, or why it refuses the message; then nothing has changed. */
+/* A handler returns NULL, or its reason for refusing the message, in which case it has changed nothing. */
 static const struct handler {
     uint32_t type;
     const char *(*receive)(struct front *f, uint32_t from, const uint8_t *bytes, size_t n);
@@ -151,8 +152,8 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
     return !TAG_IS_SYSTEM(tag) ? "the front end reads no messages of programs" : "there is no such type";
 }
 
-/* A program may send any number of messages, on every node of a machine that is kept up, so those of programs count as
- * lines that repeat. */
+/* On a machine that is kept up, a program may send any number of such messages from every node. So the lines about
+ * programs' messages are counted as lines that repeat. */
 static void refuse(struct front *f, uint32_t from, uint32_t tag, const char *why)
 {
     char name[NODE_NAME_BYTES], nth[48] = "";

@@ -32,8 +32,8 @@ struct host_files { /* all zero: none is open */
     uint32_t count; /* descriptors */
 };
 
-/* Takes over an open descriptor and returns the file that stands for it, which may have another descriptor. Each call
- * needs its host_files_release. NULL, with errno set and the descriptor closed, if there is no memory or the host
+/* Takes over an open descriptor and returns the host file to use in its place, perhaps with another descriptor. Each
+ * call needs its host_files_release. NULL, with errno set and the descriptor closed, if there is no memory or the host
  * refuses to describe the descriptor. */
 struct host_file *host_files_take(struct host_files *h, int fd);
 

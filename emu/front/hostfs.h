@@ -23,10 +23,10 @@
 
 struct hostfs;
 
-/* Makes a server of a folder, of "/tmp" in memory if the folder has none, and of the streams of `lines`, which outlive
- * it. With NULL for the folder every name is -N_EACCES, and a line on the error stream reports the first. 0, and the
- * caller frees the server; or -1 with one clear line in error: the folder is missing, is no folder or may not be
- * entered, or the kernel is too old. */
+/* Makes a server for a folder, for "/tmp" in memory if the folder has none, and for the streams of `lines`, which must
+ * outlive it. If the folder is NULL, every name fails with -N_EACCES, and the first is reported by a line on the error
+ * stream. Returns 0, and the caller frees the server; or -1 with one clear line in error: the folder is missing, is no
+ * folder or may not be entered, or the kernel is too old. */
 int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes);
 void hostfs_free(struct hostfs *s);
 

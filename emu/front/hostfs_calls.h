@@ -36,7 +36,7 @@ struct hostfs {
     struct open_files files;
     bool has_tmp; /* "/tmp" is in memory: */
     struct tmp_files tmp;
-    bool refused;   /* the user has been told that no folder is served */
+    bool refused;   /* the line that no folder is served has been printed */
     uint8_t *reply; /* struct file_reply and room for the longest payload */
 };
 
@@ -101,7 +101,7 @@ hostfs_call_fn hostfs_tmp_set_attributes;
 /* The part of a name that follows "/tmp/", "" for the folder itself; NULL if the name is not in a "/tmp" in memory. */
 const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
 
-/* The rest is what those share: hostfs_shared.c. */
+/* The others are shared by these files: hostfs_shared.c. */
 
 /* Copies n bytes, at most FILE_NAME_MAX_BYTES, to a string. False if one of them is a NUL. */
 bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);
@@ -119,8 +119,8 @@ void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n);
 /* Replies with the description of an open file; tmp_number is 0 if it is not in "/tmp". 0, or a negative n_error. */
 int32_t hostfs_return_stat(struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number);
 
-/* Whether a file of this mode answers N_FACCESS: permissions are looked up in the mode that the program sees, whoever
- * may have them. 0, -N_EACCES, or -N_EINVAL for a permission that does not exist. */
+/* Answers N_FACCESS for a file of this mode, as the program sees it: a permission is granted if anyone has it. Returns
+ * 0, -N_EACCES, or -N_EINVAL for a permission that does not exist. */
 int32_t hostfs_check_access(mode_t mode, uint32_t wanted);
 /* Sets the attributes that the call's data asks for. 0; or -N_EPROTO (not a struct file_attr), -N_EINVAL (an unknown
  * attribute), -N_EPERM (owner or group), or the host's error. */

@@ -1,6 +1,6 @@
 /*
- * Requests on open files: opening and closing, reading and writing, and what a standard stream does instead. Each
- * function runs one operation of the table in hostfs.c; its request has been checked.
+ * Requests on open files and standard streams: opening and closing, reading and writing. Each function runs one
+ * operation of the table in hostfs.c; its request has been checked.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "emu/front/hostfs_calls.h"
@@ -232,7 +232,7 @@ int32_t hostfs_stream_write(struct hostfs *s, struct hostfs_call *c)
                        c->request.bytes);
 }
 
-/* Describes a file and a pipe alike, so that a program runs alike with both. Only a terminal is told apart. */
+/* Describes a file and a pipe alike, so that a program behaves the same with both. Only a terminal differs. */
 int32_t hostfs_stream_stat(struct hostfs *s, struct hostfs_call *c)
 {
     const struct file_stat st = {

@@ -95,7 +95,7 @@ int32_t hostfs_readlink(struct hostfs *s, struct hostfs_call *c)
     return n;
 }
 
-/* Nothing is left to do: all written bytes are in the host's kernel. */
+/* Does nothing: all written bytes are in the host's kernel. */
 int32_t hostfs_sync_all(struct hostfs *s, struct hostfs_call *c)
 {
     (void)s, (void)c;
@@ -113,7 +113,7 @@ int32_t hostfs_set_attributes_of_name(struct hostfs *s, struct hostfs_call *c)
     return result;
 }
 
-/* How full the host's disk is varies by itself: a terabyte, all of it free, on every host. */
+/* The free space of the host's disk varies from run to run. So every host's disk has a terabyte, all free. */
 int32_t hostfs_stat_folder(struct hostfs *s, struct hostfs_call *c)
 {
     static const struct file_statfs out = {

@@ -1,5 +1,5 @@
 /*
- * What the calls of hostfs share: replies that describe a file, the flags of an open, attributes, and names.
+ * Functions that the calls of hostfs share: replies that describe a file, the flags of an open, attributes, and names.
  */
 #define _GNU_SOURCE
 #include "emu/front/hostfs_calls.h"

@@ -53,7 +53,7 @@ struct job_options { /* what it points to outlives the job */
     bool label;       /* lines of output begin with their node */
     bool registers;   /* a fault prints them */
     bool waits;       /* for a free subcube (boot.c) */
-    bool keeps_going; /* nothing waits for the standard streams (streams.h) */
+    bool keeps_going; /* the standard streams never wait (streams.h) */
     int in, out, err; /* the standard streams' descriptors */
 };
 
@@ -92,7 +92,7 @@ struct job {
     bool loaded;
     bool killed;       /* N_KILL was sent to all that had not exited */
     bool failed;       /* a node faulted or was killed, or the load failed: the status is 1 */
-    bool told;         /* the user has been told why it failed */
+    bool told;         /* the line that says why it failed has been printed */
     bool lost;         /* messages of its load did not arrive */
     int *exit_status;  /* by logical node that has exited: its status, or -1 if it was ended and has none */
     bool status_known; /* some node has exited */
@@ -107,8 +107,8 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
             const struct job_ops *ops, void *ctx, char *error, size_t error_bytes);
 void job_free(struct job *j);
 
-/* Computes how many of `nodes` nodes each program gets. 0, or -1 with one line in error: the programs want more than
- * there are, or would leave some idle. */
+/* Computes how many of `nodes` nodes each program gets. Returns 0, or -1 with one line in error: the programs want more
+ * nodes than that, or would leave some idle. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
                     size_t error_bytes);
 
@@ -125,17 +125,16 @@ void job_kill(struct job *j);
 bool job_has_ended(const struct job *j);
 /* The exit status for the shell: by the rule; 1 after a fault or a failed load. */
 int job_status(const struct job *j);
-/* The exit status of a job that has ended and whose output has been written. If output was lost after the write had
- * been answered, tells the user and counts it as a failure; if its reader has gone away, the job counts as ended by
- * SIGPIPE. */
+/* Returns the exit status of a job that has ended and whose output has been written. If output was lost after the write
+ * had been answered, prints a line and counts that as a failure; if its reader has closed it, the job counts as ended
+ * by SIGPIPE. */
 int job_conclude(struct job *j);
 
 /* Handle messages from a node of the job. NULL, or why the message is refused; then nothing has changed. */
 const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes, size_t n);
 const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n);
 
-/* Drops the held requests of a process (JOB_ANY: of every one) on a node (JOB_ANY: on every one) that waits no longer.
- * */
+/* Drops the held requests of a process that no longer waits. JOB_ANY as the node or process means all of them. */
 #define JOB_ANY UINT32_MAX
 void job_drop_requests(struct job *j, uint32_t node, uint32_t procid);
 

@@ -168,7 +168,7 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
         return;
     j->told = true;
     if (e->how == EXIT_SIGNAL && n == 0)
-        return; /* by SIGPIPE: the reader of its output has gone away */
+        return; /* by SIGPIPE: the reader of its output has closed it */
     if (e->how == EXIT_LOAD)
         print_failed_load(j, e, text, n);
     else if (e->how == EXIT_FAULT)
@@ -228,7 +228,7 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     return NULL;
 }
 
-/* ---- Nodes that are out of reach ------------------------------------------------------------------ */
+/* ---- Unreachable nodes ---------------------------------------------------------------------------- */
 
 void job_lose_node(struct job *j, uint32_t node)
 {

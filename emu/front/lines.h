@@ -1,5 +1,5 @@
 /*
- * Puts the output of a program's nodes together by whole lines. The bytes of a node are written to the host's stream up
+ * Merges the output of a program's nodes line by line. The bytes of a node are written to the host's stream up
  * to the last newline; the rest waits until its line is complete, the node reads from the standard input, or it ends.
  * So lines of different nodes never mix. On request each line begins with its node: "node 3: ".
  *
@@ -37,8 +37,8 @@ int lines_init(struct lines *l, struct streams *streams, uint32_t base, uint32_t
 void lines_free(struct lines *l);
 
 /* Writes bytes of a node to STREAM_OUT or STREAM_ERR, like streams_write, with two differences: bytes that are kept for
- * later count as written, and after an error none of the lines that met it do. The node's next write reports an error
- * of lines_flush. */
+ * later count as written, and the lines that met an error do not. The node's next write reports an error of
+ * lines_flush. */
 int64_t lines_write(struct lines *l, uint32_t node, enum stream which, const void *bytes, size_t n);
 
 /* Writes a node's incomplete lines as they are. */

@@ -2,8 +2,8 @@
  * Which nodes of a job have exited, the programs that its nodes load on each other, and the requests that wait for
  * them.
  *
- * A claim makes a load and counts its nodes as running. Each node then says how the load went (N_STARTED, or N_EXIT of
- * the kind EXIT_LOAD), which answers N_RBEGUN; its exit answers N_RWAIT.
+ * A claim makes a load and counts its nodes as running. Each node then reports the result of the load (N_STARTED, or
+ * N_EXIT of the kind EXIT_LOAD), which answers N_RBEGUN; its exit answers N_RWAIT.
  */
 #include "emu/front/lives.h"
 
@@ -192,7 +192,7 @@ void lives_drop_client(struct lives *l, uint32_t node, uint32_t procid)
 
 /* ---- Claims --------------------------------------------------------------------------------------- */
 
-/* The programs of all the nodes must have ended; a single node may also be the one that asks. */
+/* The programs of all the nodes must have ended; or the only node is the caller's own. */
 static int32_t check_nodes(const struct lives *l, uint32_t from, uint64_t first, uint64_t nodes)
 {
     if (first >= l->options.nodes || nodes == 0 || nodes > l->options.nodes - first)
@@ -281,7 +281,7 @@ const char *lives_request(struct lives *l, uint32_t from, uint32_t tag, const vo
     }
 }
 
-/* ---- What nodes say ------------------------------------------------------------------------------- */
+/* ---- Reports of nodes ----------------------------------------------------------------------------- */
 
 static void count_started(struct lives *l, struct load *load, int32_t error)
 {

@@ -1,7 +1,7 @@
 /*
  * The lives of a job's nodes: which nodes have exited, and the front end's part in programs that a running program
- * loads on nodes of its job (vertex/contract/system.h). The front end says which nodes are free, hears from them how
- * the load went, and answers the processes that wait for that or for a program's end.
+ * loads on nodes of its job (vertex/contract/system.h). The front end decides which nodes are free, gets the result of
+ * the load from each of them, and answers the processes that wait for it or for a program's end.
  *
  * A life is one program's stay on a node. Life 0 is the program that the job began with; those loaded later are
  * numbered in the job. A load that a node refuses is reported to the process that asked for it and ends nothing; the

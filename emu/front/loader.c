@@ -1,6 +1,6 @@
 /*
  * Executables: reading them with libelf, checking them, and the messages of a load. Bytes from libelf are copied, so
- * that an image outlives its file. The checks come in the order of their use to the user.
+ * that an image outlives its file. The checks are in the order in which they help the user most.
  */
 #include "emu/front/loader.h"
 

@@ -14,7 +14,7 @@
 #define REPEATS_KINDS       64u /* lines of further kinds are all shown */
 #define REPEATS_SHAPE_BYTES 128u
 
-struct repeats { /* {0}: no line has come */
+struct repeats { /* {0}: no line has been counted */
     struct repeat {
         uint32_t from;
         char shape[REPEATS_SHAPE_BYTES]; /* alike.h */

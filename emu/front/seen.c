@@ -95,7 +95,8 @@ uint64_t seen_number(struct seen *s, const struct stat *st)
     return find(s, st->st_dev, st->st_ino)->number;
 }
 
-/* A time from before the machine is input like the file itself; a later one would bring the host's clock in. */
+/* A time before the start of the machine is input, like the file's bytes. A later time would depend on the host's
+ * clock. */
 static int64_t host_time(const struct seen *s, const struct timespec *t)
 {
     bool later = t->tv_sec > s->began.tv_sec || (t->tv_sec == s->began.tv_sec && t->tv_nsec > s->began.tv_nsec);

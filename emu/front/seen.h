@@ -1,7 +1,7 @@
 /*
- * What a program sees of the host's files: their content, names, sizes, permissions, links and the times of before the
- * run. Everything else varies between two hosts that hold the same files, and is a constant here or follows from the
- * order of the program's requests.
+ * The host's files as a program sees them. It sees their content, names, sizes, permissions, links, and times before
+ * the run. Everything else varies between two hosts that have the same files; so here it is a constant, or follows from
+ * the order of the program's requests.
  *
  *   inode number   16, 17, ... in the order in which the program first sees the files; names of one file share one
  *   times          the last write; 0 if it is not older than the machine, or the program's; all of a folder are 0

@@ -376,7 +376,7 @@ static void derive(struct disk *d)
     d->head_switch_cycles = us_to_cycles(m->head_switch_us);
     d->track_skew = slots_in(d, d->head_switch_cycles);
     d->cylinder_skew = slots_in(d, us_to_cycles(m->seek_track_us));
-    assert(disk_bus_cycles(d, 1) <= slot_angle(d, 1)); /* else the bus could not keep up with the medium */
+    assert(disk_bus_cycles(d, 1) <= slot_angle(d, 1)); /* otherwise the bus could not keep up with the medium */
 }
 
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes)

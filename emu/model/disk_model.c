@@ -1,4 +1,4 @@
-/* The drives that a machine file can name. docs/timing.md tells how the default's constants were chosen. */
+/* The drives that a machine file can name. docs/timing.md explains how the default's constants were chosen. */
 #include "emu/model/disk.h"
 
 #include <string.h>

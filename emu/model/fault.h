@@ -1,5 +1,5 @@
 /*
- * What is broken, and when: the `faults` of the machine file (docs/machine-file.md), applied to network and drives.
+ * Faults: the machine file lists what breaks, and when (docs/machine-file.md, `faults`), in the network and the drives.
  *
  * A dead node is one whose NCU is dead, and with it all its channels. Its processor goes on, but neither receives nor
  * sends; when the node recovers, its memory is as it was.

@@ -24,7 +24,7 @@
 struct ncu;
 struct sched;
 
-/* How many times a damaged message of the front end is sent again. */
+/* The number of times that a damaged message of the front end is sent again. */
 #define NCU_HOST_RESENDS 32u
 
 struct ncu_ops {
@@ -71,8 +71,8 @@ void ncu_advance(struct ncu *n, uint64_t now_cycles);
  * copied. */
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
 
-/* Writes one line that says what a node waits for, for the deadlock report. Returns false if it only waits for work: it
- * has no program, or is a file server without a request. */
+/* Writes one line for the deadlock report that says what a node waits for. Returns false if the node only waits for
+ * work: it has no program, or is a file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
 /* ncu_describe_noise says which channel is the noisiest, in one line, or nothing without noise. ncu_describe_faults
@@ -85,7 +85,7 @@ void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(v
 /* Returns the address of node `index`. */
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
 
-/* ---- What has been counted ---- */
+/* ---- Counts ---- */
 
 /* A node's messages, including those to and from itself, the front end and I/O nodes. Bytes are payload. */
 struct ncu_node_statistics {

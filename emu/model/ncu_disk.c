@@ -136,7 +136,7 @@ static uint64_t later(uint64_t a_cycles, uint64_t b_cycles)
     return a_cycles > b_cycles ? a_cycles : b_cycles;
 }
 
-/* One command of all drives after the other: its time is known at once. */
+/* Starts a command of a controller that serves all drives in order of arrival, so its time is known at once. */
 static void start_in_order(struct disk_command *c)
 {
     struct command_line *line = line_of(c->node, c->drive);
@@ -173,7 +173,7 @@ static uint64_t take_bus(struct disk_command *c, uint64_t at_cycles)
     return from_cycles;
 }
 
-/* A read's bytes are in the drive. */
+/* Called when all bytes of a read have reached the drive. */
 static void bytes_read(void *arg, uint64_t now_cycles)
 {
     struct disk_command *c = arg;

@@ -1,5 +1,5 @@
 /*
- * Texts for the user: what a node waits for, and what is broken.
+ * Texts for the user about waiting nodes and about faults.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
     return tells;
 }
 
-/* ---- What is broken ---- */
+/* ---- Faults ---- */
 
 static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes)
 {

@@ -17,7 +17,7 @@ static void port_note_sent(struct port *port, struct transfer *t)
     t->under_way = true;
 }
 
-/* The transfer has ended, under way or before. Returns how many are left to the same destination. */
+/* Notes that a transfer has ended, whether or not it was under way. Returns how many to its destination are left. */
 static uint32_t port_note_done(struct port *port, struct transfer *t)
 {
     const struct transfer *other;

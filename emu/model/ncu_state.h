@@ -118,7 +118,7 @@ struct ncu {
     const struct topo *topo;
     struct eventq *events;
     struct net *net;
-    struct sched *sched; /* is told when a node has a cause */
+    struct sched *sched; /* notified when a node has a cause */
     const struct ncu_ops *ops;
     void *ctx;
     struct trace *trace;

@@ -5,7 +5,7 @@
  *   start-up, send and receive together     published, of the nCUBE 2's system: about 160 us; own, by the way that
  *                                           charged messages take: 112 us. Half of the rest on either side
  *   each byte, in the CPU stage of a PIO    published [P0 section 3]: 0.083 us (from 800 us for 4 KB to 1820 us for
- *   WRITE, where it is sent                 16 KB); own: 0.073 us
+ *   WRITE, at the sender                    16 KB); Vertex: 0.073 us
  */
 #include "emu/model/software.h"
 

@@ -25,8 +25,8 @@ struct cabinet {
 #define CABINET_DESCRIPTORS  2u /* descriptors that a cabinet takes in this process */
 #define CABINET_MORE_THREADS 6u /* QEMU's threads besides one for each node: injector, main loop, RCU, and a reserve */
 
-/* Returns the size of the RAM of a cabinet of so many nodes: the address space that it takes in this process, and the
- * size of its memfd. */
+/* Returns the size of the RAM of a cabinet of that many nodes: of the address space that it takes in this process, and
+ * of its memfd. */
 size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
 
 /* Makes the RAM and starts QEMU on it. QEMU is killed when this process ends, however it ends, and leaves no file.

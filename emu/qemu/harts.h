@@ -22,7 +22,7 @@ struct harts {
     uint32_t processors;     /* of the host, on which harts may run; the first is home, where ncube runs too */
     int processor[HARTS_PROCESSORS_MAX];
     uint8_t *place;                         /* of each hart: an index into `processor` */
-    bool silent;                            /* why harts_wait returned: nothing stopped in time */
+    bool silent;                            /* harts_wait has returned because no hart stopped in time */
     uint32_t taken;                         /* 1 + slot of the next that harts_take_stopped returns */
     uint32_t running[HARTS_PROCESSORS_MAX]; /* number of running harts on each processor */
 };

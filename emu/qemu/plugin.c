@@ -46,9 +46,9 @@ EXPORT int qemu_plugin_version = QEMU_ABI_VERSION;
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
 #define LAST_MARK_CYCLES  100000u
 
-/* How long after an lr a hart runs on to its sc, whatever is due: RISC-V guarantees success within 16 instructions,
- * none of them slower than a division. An lr whose sc does not come, as in a comparison that fails, delays a stop no
- * longer; a loop of such lr, as in waiting for a lock, no longer than the second constant. */
+/* After an lr a hart runs on to its sc for at most the first time, whatever is due: RISC-V guarantees success within 16
+ * instructions, none of them slower than a division. An lr without an sc, as in a comparison that fails, delays a stop
+ * no longer than that; a loop of such lr, as in waiting for a lock, no longer than the second time. */
 #define RESERVATION_CYCLES  1000u
 #define RESERVATIONS_CYCLES 20000u
 
@@ -175,7 +175,7 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     counter_begin(counter_of(hart), s->budget_cycles);
 }
 
-/* User code stops after so many cycles more, if the budget is not less. */
+/* Cuts the budget so that user code stops after at most that many more cycles. */
 static void hart_limit_budget(unsigned hart, uint64_t cycles)
 {
     struct slot *s = slot_of(hart);
@@ -259,8 +259,9 @@ static void ncu_end(unsigned hart)
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
- * which user code goes on, without a reservation. The budget was granted when nobody knew that it must be exact, or
- * that there would be posts: of these ncube learns when the hart stops, and until then it can process nothing later. */
+ * which user code resumes, without a reservation. ncube granted the budget before it could know that the user code must
+ * be exact, or that there would be posts: it learns of posts when the hart stops, and until then can process nothing
+ * later. */
 static void ncu_leave(unsigned hart)
 {
     struct slot *s = slot_of(hart);
@@ -395,7 +396,7 @@ static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint6
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, counter, by);
 }
 
-/* What the last lr or sc of a block leaves. */
+/* The effect of the last lr or sc of a block on the reservation. */
 static enum reservation {
     RESERVATION_NONE,
     RESERVATION_HELD,
