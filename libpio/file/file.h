@@ -1,5 +1,5 @@
 /*
- * An open PIO file: the entry of the PIO file table [P0 section 3], and what the modules share about it.
+ * An open PIO file: the entry of the PIO file table [P0 section 3], and the functions on it that the modules share.
  */
 #ifndef PIO_FILE_H
 #define PIO_FILE_H
@@ -34,7 +34,7 @@ struct pio_file {
     char name[PIO_PATH_MAX_BYTES]; /* begins with '/', no volume */
 };
 
-/* The open file of a descriptor, or NULL. */
+/* Returns the open file of a descriptor, or NULL. */
 struct pio_file *pio_file_get(int pfd);
 
 /* Sets errno for a negative result. Returns the result, or -1. */

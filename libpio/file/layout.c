@@ -43,7 +43,7 @@ int pio_map_make(const char *text, struct pattern **pattern)
     return 0;
 }
 
-/* B if the pattern is "cyclic B D" with blocks that one message carries, else 0. */
+/* Returns B if the pattern is "cyclic B D" and one message can carry a block, else 0. */
 static int stripe_block(const struct pattern *p)
 {
     char text[64];
@@ -54,9 +54,9 @@ static int stripe_block(const struct pattern *p)
     return used > 0 && text[used] == '\0' && block <= PIO_BLOCK_BYTES_MAX ? block : 0;
 }
 
-/* What a layout says, its map included. */
+/* The values that a layout gives, by its fields or by its map. */
 struct stated {
-    int disks, block_bytes; /* 0: nothing */
+    int disks, block_bytes; /* 0: not given */
     const char *map;        /* NULL: stripes, or nothing */
 };
 
@@ -85,7 +85,7 @@ static int state(const struct pio_layout *layout, struct stated *s)
     return layout->map ? read_map(layout, s) : 0;
 }
 
-/* Two texts of one pattern. */
+/* True if both texts describe the same pattern. */
 static bool maps_are_equal(const char *a, const char *b)
 {
     const char *text[2] = {a, b};
@@ -239,7 +239,7 @@ static bool parse_volumes(const char *text, struct pio_description *description)
     return volume_names_are_valid(names, description->map.disks);
 }
 
-/* Reads what comes before the volumes. Returns how many bytes that are, or 0. */
+/* Reads the lines before the volumes. Returns their length, or 0 on an error. */
 static int parse_head(const char *text, struct pio_description *description, int *index)
 {
     struct pio_map *map = &description->map;
@@ -254,7 +254,7 @@ static int parse_head(const char *text, struct pio_description *description, int
     return used;
 }
 
-/* Parsing is lenient; what was understood must then give the same text. */
+/* The parser is lenient; the check is that formatting the result gives the same text. */
 int pio_description_parse(const char *text, size_t bytes, struct pio_description *description, int *index)
 {
     char copy[PIO_DESCRIPTION_MAX_BYTES], again[PIO_DESCRIPTION_MAX_BYTES];

@@ -59,7 +59,7 @@ int pio_layout_check(const struct pio_layout *layout);
 /* Fills in the layout of a new file: the caller's, with defaults for the rest. */
 void pio_layout_complete(const struct pio_layout *layout, struct pio_description *description);
 
-/* C for this open. */
+/* Returns C for this open. */
 int pio_layout_buffers(const struct pio_layout *layout);
 
 /* Compares the caller's D, B and volumes, as far as given, with a file's description. 0, or -EINVAL where they

@@ -1,8 +1,8 @@
 /*
  * The PIO file table; PIO OPEN and PIO CLOSE [P0 Figure 4].
  *
- * pio_open_layout first settles which file is meant and that all of it is there (store.h), then opens the D subfiles
- * in order and takes each one's F_k and N_k into the entry.
+ * pio_open_layout first finds the file and checks that it is complete (store.h), then opens the D subfiles in order and
+ * stores the F_k and N_k of each in the entry.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static void free_file(struct pio_file *file)
     free(file);
 }
 
-/* Of a file with a map: plans what each subfile has of the file. */
+/* For a file with a map, makes the plan of each subfile. */
 static int plan_subfiles(struct pio_file *file)
 {
     const struct pattern *map = file->description.map.pattern;
@@ -92,7 +92,7 @@ static int plan_subfiles(struct pio_file *file)
     return error;
 }
 
-/* Makes the entry, which owns the description's pattern then; on an error it stays the caller's. */
+/* Makes the entry. It takes over the description's pattern; on an error the caller still owns that. */
 static int new_file(const struct pio_description *description, const char *name, int flags, int buffers,
                     struct pio_file **file)
 {
@@ -140,7 +140,7 @@ static int open_subfiles(struct pio_file *file, int flags, mode_t mode)
     return 0;
 }
 
-/* ---- Which file is meant --------------------------------------------------------------------- */
+/* ---- Finding and checking the file ----------------------------------------------------------- */
 
 static bool names_volume(const struct pio_description *description, const char *volume)
 {
@@ -150,7 +150,7 @@ static bool names_volume(const struct pio_description *description, const char *
     return false;
 }
 
-/* What an open comes to. */
+/* The state of an open, before there is an entry. */
 struct opening {
     struct pio_description description;
     struct pio_survey survey;
@@ -158,7 +158,7 @@ struct opening {
     int subfile_flags; /* for opening the subfiles */
 };
 
-/* The layout of the file that is there, or of the one to be made. */
+/* Finds the layout of the existing file, or of the one to make. */
 static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout,
                          struct opening *opening)
 {

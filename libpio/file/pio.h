@@ -1,5 +1,6 @@
 /*
- * libpio: user-level parallel file I/O. <pattern.h> is the other public header: who has which byte of a file.
+ * libpio: user-level parallel file I/O. The other public header, <pattern.h>, maps the bytes of a file to processes or
+ * disks.
  *
  * A PIO file is one logical file whose blocks lie on D volumes [P0 section 3]: block b on volume b mod D, at
  * subfile offset (b / D) * B. B bytes per block; C blocks in flight per volume. With a map of another kind a subfile
@@ -35,7 +36,7 @@ struct pio_layout {             /* 0 or NULL: the default */
  * Returns a PIO file descriptor, to be given back by pio_close; Vertex closes all when the process ends.
  *   ENOENT   no such file, folder or volume; or one of the file's volumes has lost its part
  *   EEXIST   O_CREAT and O_EXCL, and it exists
- *   EPROTO   not a PIO file: a description that says something else than the others, sits on the wrong volume
+ *   EPROTO   not a PIO file: a description that contradicts the others, is on the wrong volume
  *            (volumes were exchanged) or is damaged; or a plain file of that name without description
  *   EMFILE   32 PIO files are open, or there are no D file descriptors left for the subfiles
  *   EINVAL   the name or flags;  ENAMETOOLONG, ENOMEM, and what the volumes report: ENOSPC, EIO, EROFS, EACCES ... */
@@ -57,8 +58,8 @@ int pio_open_layout(const char *name, int flags, mode_t mode, const struct pio_l
 ssize_t pio_read(int pfd, void *buf, size_t n);
 
 /* Writes n bytes at the file's offset, or with O_APPEND at its end, and moves the offset on. Returns the bytes
- * written from the start of buf without a gap: n, or less when a volume is full or fails; the next call then says
- * why. Bytes beyond the returned count may have been written over; the file does not grow because of them.
+ * written from the start of buf without a gap: n, or less when a volume is full or fails; the next call then returns
+ * the error. Bytes beyond the returned count may have been overwritten; the file does not grow because of them.
  *   EBADF    not a descriptor, or not open for writing
  *   ENOSPC   a volume is full: not even the first byte fits
  *   EFBIG    beyond the highest offset;  EINVAL, EPROTO, EIO ... as for pio_read */
@@ -68,7 +69,7 @@ ssize_t pio_write(int pfd, const void *buf, size_t n);
  *   EBADF; EINVAL: whence, or before the start; EOVERFLOW: too far; SEEK_END also what the volumes report */
 off_t pio_lseek(int pfd, off_t offset, int whence);
 
-/* Closes all subfiles [P0 Figure 4]. The descriptor is gone even on failure; the first error is reported. */
+/* Closes all subfiles [P0 Figure 4]. The descriptor is closed even on failure; the first error is reported. */
 int pio_close(int pfd);
 
 /* As fstat of one file: st_size is the logical size, st_blocks the sum over the subfiles, st_blksize one stripe D*B,

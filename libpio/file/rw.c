@@ -38,12 +38,12 @@ struct pio_transfer {
     int error;     /* of the failure that set the limit, 0: none */
 };
 
-/* An acknowledgement that was lost may still come, and would be taken for that of a later request. */
+/* Set when acknowledgements were lost: one may still arrive, and would be mistaken for that of a later request. */
 static bool messages_lost;
 
 /* ---- Figure 3 -------------------------------------------------------------------------------- */
 
-/* A gap begins at `position`; the lowest one counts. */
+/* Records that a gap begins at `position`. The lowest gap is the limit. */
 static void lower_limit(struct pio_transfer *t, int64_t position, int volume, int error)
 {
     if (position >= t->limit)
@@ -52,7 +52,8 @@ static void lower_limit(struct pio_transfer *t, int64_t position, int volume, in
     t->error = pio_fail_at_volume(t->file, volume, error);
 }
 
-/* ASYNCHRONOUS DISK READ/WRITE of what the block at `position` in the buffer needs. Returns the bytes asked for. */
+/* ASYNCHRONOUS DISK READ/WRITE: requests the transfer's part of the block at `position` in the buffer. Returns the
+ * number of bytes requested. */
 static int issue_request(struct pio_transfer *t, int64_t position)
 {
     struct pio_place place = pio_map_locate(&t->file->description.map, t->start + position);
@@ -77,7 +78,7 @@ static int issue_request(struct pio_transfer *t, int64_t position)
     return bytes;
 }
 
-/* The part of the file in which the bytes of a request lie: from the first to behind the last. */
+/* The range of the file from the first byte of a request to the one behind its last. */
 struct part {
     int64_t from, to;
 };
@@ -90,7 +91,7 @@ static struct part part_of(const struct pio_file *file, int volume, int64_t subf
                          pio_map_logical(map, volume, subfile_offset + bytes - 1) + 1};
 }
 
-/* Of a file with a map: issues the next request to volume k, if there is anything left for it. */
+/* For a file with a map, issues the next request to volume k, if any bytes are left for it. */
 static void issue_part(struct pio_transfer *t, int k)
 {
     struct pio_file *file = t->file;
@@ -121,7 +122,7 @@ static void issue_part(struct pio_transfer *t, int k)
                                                              .subfile_offset = at});
 }
 
-/* READ ACK FROM I/O NODES: waits for any, finds its request and takes it out of the queue. */
+/* READ ACK FROM I/O NODES: waits for any acknowledgement, and takes its request out of the queue. */
 static int await_ack(struct pio_transfer *t, struct pio_ack *ack, struct pio_request *request)
 {
     struct pio_file *file = t->file;
@@ -193,7 +194,7 @@ static void issue_first_rounds(struct pio_transfer *t)
             issue_part(t, k);
 }
 
-/* Issues the next block of the volume that a request has just left, unless nothing lies there. */
+/* Issues the next block of the volume of a request that has ended, unless there is none. */
 static void issue_next(struct pio_transfer *t, const struct pio_request *done)
 {
     const struct pio_file *file = t->file;
@@ -251,7 +252,7 @@ static bool clear_run(void *ctx, const struct plan_run *run)
     return true;
 }
 
-/* Of a file with a map: zeros for what lies below the limit, but beyond its subfile's end. */
+/* For a file with a map, fills the bytes below the limit that lie beyond their subfile's end with zeros. */
 static void fill_holes_of_map(struct pio_transfer *t)
 {
     const struct pio_map *map = &t->file->description.map;
@@ -267,7 +268,7 @@ static void fill_holes_of_map(struct pio_transfer *t)
     }
 }
 
-/* Zeros for what lies below the limit, but beyond its subfile's end. */
+/* Fills the bytes below the limit that lie beyond their subfile's end with zeros. */
 static void fill_holes(struct pio_transfer *t)
 {
     if (t->file->description.map.pattern) {
@@ -288,8 +289,8 @@ static void fill_holes(struct pio_transfer *t)
     }
 }
 
-/* A subfile ended within the transfer: is that a hole or the end of the logical file? Only the sizes of all
- * subfiles tell. They are asked for only now, so that a read within the file costs only the messages of its blocks. */
+/* A subfile ended within the transfer. Only the sizes of all subfiles show whether that is a hole or the end of the
+ * logical file. They are requested only now, so that a read within the file costs only the messages of its blocks. */
 static int settle_end(struct pio_transfer *t)
 {
     int64_t bytes = pio_file_bytes(t->file);
@@ -305,8 +306,8 @@ static int settle_end(struct pio_transfer *t)
     return 0;
 }
 
-/* A write that failed at a gap must not leave the file longer than what was there or is now written without a gap.
- * Cuts each subfile that this write made longer, unless another process has made it longer still. */
+/* After a write that failed at a gap, the file must end where it ended before, or where the bytes written without a gap
+ * end. Cuts each subfile that this write made longer, unless another process has made it longer still. */
 static void trim_after_gap(struct pio_transfer *t)
 {
     struct pio_file *file = t->file;

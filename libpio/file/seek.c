@@ -1,5 +1,5 @@
 /*
- * PIO SEEK, and what else needs or sets a PIO file's logical size.
+ * PIO SEEK, and the other calls that need or set a PIO file's logical size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ int64_t pio_file_bytes(struct pio_file *file)
     return file->known_bytes;
 }
 
-/* Where a seek counts from, or a negative errno. */
+/* Returns the offset from which a seek counts, or a negative errno. */
 static int64_t seek_base(struct pio_file *file, int whence)
 {
     switch (whence) {
@@ -103,8 +103,8 @@ int pio_fstat(int pfd, struct stat *st)
     return 0;
 }
 
-/* Every subfile gets the size that it has in a file without holes: the one with the last byte decides the logical
- * size, and what the others gain is a hole. */
+/* Sets every subfile to its size in a file without holes. The subfile with the last byte decides the logical size; a
+ * subfile that gets longer gets a hole. */
 int pio_ftruncate(int pfd, off_t size)
 {
     struct pio_file *file = pio_file_get(pfd);

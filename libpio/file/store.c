@@ -131,7 +131,8 @@ static int open_temporary(const char *volume, const char *name, mode_t mode, cha
     return fd;
 }
 
-/* Makes volume k's description appear. 0, -EEXIST if there is one by now, or the volume's error. */
+/* Creates volume k's description, complete from the start. Returns 0, -EEXIST if another exists, or the volume's
+ * error. */
 static int write_description(const char *name, const struct pio_description *description, int k, mode_t mode)
 {
     char temporary[PIO_PATH_MAX_BYTES], path[PIO_PATH_MAX_BYTES], text[PIO_DESCRIPTION_MAX_BYTES];
@@ -152,9 +153,10 @@ static int write_description(const char *name, const struct pio_description *des
     return error ? pio_fail_at(path, error) : 0;
 }
 
-/* ---- All of a file ------------------------------------------------------------------------- */
+/* ---- Whole files --------------------------------------------------------------------------- */
 
-/* Where a description may be: the volume in the name, else those of the layout, else the default ones. */
+/* Lists the volumes that may have a description: the one in the name, else those of the layout, else the default
+ * ones. */
 static int list_places(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *places)
 {
     pio_layout_complete(layout && layout->volumes ? layout : NULL, places);
@@ -196,7 +198,7 @@ static int stat_subfiles(const char *name, const struct pio_description *descrip
     return 0;
 }
 
-/* The subfiles first, the descriptions after: see store.h. */
+/* Looks at the subfiles before the descriptions: see store.h. */
 int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey)
 {
     bool present[PIO_DISKS_MAX];
@@ -264,7 +266,7 @@ static int remove_path(const char *volume, const char *name, const char *suffix)
     return error && error != -ENOENT ? pio_fail_at(path, error) : 0;
 }
 
-/* Volume 0 last: while anything is left the file is found, and can be removed again. */
+/* Removes volume 0's part last: as long as any part is left, the next call finds the file and can remove it. */
 int pio_store_remove(const char *name, const struct pio_description *description)
 {
     int first_error = 0;

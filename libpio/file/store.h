@@ -1,5 +1,5 @@
 /*
- * PIO files on their volumes: names, descriptions, creation, removal. Nothing here is open when a call returns.
+ * PIO files on their volumes: names, descriptions, creation, removal. No call leaves a descriptor open.
  *
  * On every volume the description is made before the subfile and removed after it. Descriptions appear whole:
  * each is written under a temporary name and linked to its own. So a process that sees a subfile and afterwards no
@@ -16,7 +16,7 @@
 
 struct pio_name {
     const char *name;              /* from its first '/', within the caller's string */
-    char volume[PIO_VOLUME_BYTES]; /* where to look; "": see the layout */
+    char volume[PIO_VOLUME_BYTES]; /* where to look; "": on the volumes of the layout */
 };
 
 /* 0, or -ENOENT (empty), -EINVAL, -EISDIR, -ENAMETOOLONG. A name without '/' in front is refused too: -EINVAL. */

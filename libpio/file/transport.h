@@ -1,6 +1,6 @@
 /*
- * What libpio asks of the system underneath: files on volumes, and asynchronous reads and writes whose
- * acknowledgements come back in any order between I/O nodes, but in the order of the requests from each one.
+ * The calls that libpio makes to the system: files on volumes, and asynchronous reads and writes. Acknowledgements of
+ * different I/O nodes arrive in any order; those of one I/O node, in the order of the requests.
  *
  * On a node transport_vertex.c provides it with Vertex's calls; on the host the tests provide a fake one.
  * Every function returns >= 0, or a negative errno. Paths are "//volume/name".
@@ -48,7 +48,7 @@ struct pio_transport {
     uint64_t (*number)(void); /* likely to differ between nodes and between calls: names of temporary files */
 };
 
-/* The one in use. transport_vertex.c sets it on a node. */
+/* The transport in use. transport_vertex.c sets it on a node. */
 extern const struct pio_transport *pio_transport;
 
 #endif

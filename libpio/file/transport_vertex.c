@@ -88,7 +88,7 @@ static int node_write_start(int fd, int64_t offset, const void *buf, int n)
     return writestart(fd, buf, n);
 }
 
-/* What the reply says, unless it does not agree with its own length. */
+/* Returns the reply's status, or an error if the status does not agree with the reply's length. */
 static int status_of_reply(enum pio_op op, const struct file_reply *reply, int data_bytes)
 {
     if (op == PIO_OP_READ && reply->status >= 0 && reply->status != data_bytes)

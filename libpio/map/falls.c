@@ -143,7 +143,7 @@ bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place
 
 /* ---- Making ---- */
 
-/* Makes room for one more in an array. Returns false, with b->error set, if there is none. */
+/* Makes room for one more node in an array. Returns false, with b->error set, if that fails. */
 static bool make_room(struct falls_build *b, struct falls **array, int32_t used, int32_t *room)
 {
     if (b->error)
@@ -170,7 +170,7 @@ void falls_build_free(struct falls_build *b)
     free(b->list);
 }
 
-/* Makes one block of a node whose blocks touch in the file and in both elements. */
+/* Turns a node whose blocks touch, in the file and in both elements, into a single block. */
 static void join_blocks(struct falls *f)
 {
     if (f->children > 0 || f->count == 1 || f->stride != f->length || f->in[0].step != f->length ||
@@ -186,14 +186,14 @@ static bool is_run(const struct falls *f)
     return f->children == 0 && f->count == 1;
 }
 
-/* `f` begins where the run `last` ends, in the file and in both elements. */
+/* True if `f` begins where the run `last` ends, in the file and in both elements. */
 static bool continues(const struct falls *last, const struct falls *f)
 {
     return is_run(last) && is_run(f) && last->left + last->length == f->left &&
            last->in[0].at + last->length == f->in[0].at && last->in[1].at + last->length == f->in[1].at;
 }
 
-/* `f` is the run that comes next in the row of runs `last`. */
+/* True if `f` is the next run of the row of runs `last`. */
 static bool is_next_in_row(const struct falls *last, const struct falls *f)
 {
     if (last->children > 0 || !is_run(f) || last->length != f->length)
@@ -260,7 +260,7 @@ static void shift(struct falls *f, const struct falls *by)
         f->in[side].at += by->in[side].at;
 }
 
-/* A block that occurs once is what it holds: its children go to the list that it would have gone to. */
+/* Replaces a block that occurs once by its children, which are pushed to the list that begins at outer_mark. */
 static void unwrap(struct falls_build *b, int32_t outer_mark, int32_t mark, const struct falls *f)
 {
     int32_t end = b->listed;
@@ -274,7 +274,7 @@ static void unwrap(struct falls_build *b, int32_t outer_mark, int32_t mark, cons
     }
 }
 
-/* Rows of rows that go on evenly are one row. */
+/* True if the rows of `child`, one in each block of f, form a single row with even distances. */
 static bool row_goes_on(const struct falls *child, const struct falls *f)
 {
     for (int side = 0; side < 2; side++)
@@ -367,7 +367,7 @@ int falls_finish(struct falls_build *b, struct falls_set *set)
         return -E2BIG;
     }
     set->ascending = list_ascends(set, set->top, set->tops);
-    b->node = NULL; /* the set's now */
+    b->node = NULL; /* the set owns them now */
     return 0;
 }
 

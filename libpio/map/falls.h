@@ -38,7 +38,7 @@ static inline void falls_lies_as_in_file(struct falls *f)
     }
 }
 
-/* Closes the outermost list. The set owns the nodes then; falls_build_free is the caller's in any case. */
+/* Closes the outermost list. The set then owns the nodes. The caller calls falls_build_free in any case. */
 int falls_finish(struct falls_build *b, struct falls_set *set);
 /* The same for an element whose space has its bytes in file order, whatever places the nodes were given. */
 int falls_finish_by_rank(struct falls_build *b, struct falls_set *set);

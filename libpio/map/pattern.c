@@ -38,7 +38,7 @@ void pattern_free(struct pattern *p)
     free(p);
 }
 
-/* Frees p and returns the error, or hands p over. */
+/* Stores p in *to, or frees it after an error. Returns the error. */
 static int hand_over(struct pattern *p, int error, struct pattern **to)
 {
     if (error)
@@ -205,7 +205,7 @@ int64_t pattern_file(const struct pattern *p, int32_t element, int64_t offset)
 
 #define SWEEP_MAX (1 << 22) /* runs of a period that are looked at one by one */
 
-/* The end of the run of an element that byte x is in, found by its ranks, which grow by one for each byte. */
+/* Returns the end of the element's run that contains byte x. Within a run the rank grows by one for each byte. */
 static int64_t run_end(const struct falls_set *set, int64_t x, int64_t most)
 {
     int64_t rank = falls_rank(set, x), step = 1;
@@ -218,7 +218,7 @@ static int64_t run_end(const struct falls_set *set, int64_t x, int64_t most)
     return x + step;
 }
 
-/* The element that has byte x of the period, by trying those first that are likely; -1 if none has. */
+/* Returns the element that has byte x of the period, or -1. Tries `likely` first. */
 static int32_t owner_of(const struct pattern *p, int64_t x, int32_t likely)
 {
     for (int32_t i = 0; i < p->elements; i++) {
@@ -230,7 +230,8 @@ static int32_t owner_of(const struct pattern *p, int64_t x, int32_t likely)
     return -1;
 }
 
-/* The first byte of the period that no element has; the period if there is none; -1: more runs than are looked at. */
+/* Returns the first byte of the period that no element has, or the period if there is none; -1: too many runs to
+ * check. */
 static int64_t first_missing(const struct pattern *p)
 {
     int32_t owner = 0, runs = 0;
@@ -244,7 +245,7 @@ static int64_t first_missing(const struct pattern *p)
     return x;
 }
 
-/* Reports two elements that share a byte, looking at each pair. 0 if no two do. */
+/* Checks each pair of elements, and reports one that shares a byte. Returns 0 if there is none. */
 static int report_common(const struct pattern *p, char *why)
 {
     for (int32_t a = 0; a < p->elements; a++)

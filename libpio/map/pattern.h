@@ -1,5 +1,6 @@
 /*
- * Patterns and plans: which process, disk or subfile has which byte of a file, and where. Pure arithmetic, no I/O.
+ * Patterns and plans: map each byte of a file to a process, disk or subfile, and to a place in it. Pure arithmetic, no
+ * I/O.
  *
  * A pattern divides the bytes of a file among elements (processes, disks, subfiles), and repeats for ever from a
  * displacement
@@ -11,7 +12,7 @@
  * An element's part of a period is a set of nested FALLS (families of line segments, [P3 section 4.1]):
  *
  *   left 2, length 3, stride 8, count 2                  ..###.....###...
- *     child: left 0, length 1, stride 2, count 2         ..#.#.....#.#...     children lie within one block of the parent
+ *     child: left 0, length 1, stride 2, count 2         ..#.#.....#.#...  children lie within one block of the parent
  *
  * A set is kept so that siblings are in file order and do not interleave: the last byte of one comes before the first
  * of the next. An element's own space (a process's buffer, a subfile) has its bytes in file order too, unless the
@@ -63,14 +64,15 @@ struct falls_set {
     bool ascending;
 };
 
-/* How many bytes of an ascending set are below x. */
+/* Returns how many bytes of an ascending set are below x. */
 int64_t falls_rank(const struct falls_set *set, int64_t x);
-/* The byte of an ascending set below which there are k others; -1 if the set has no more than k. */
+/* Returns the byte of an ascending set with k bytes of the set below it; -1 if the set has at most k bytes. */
 int64_t falls_select(const struct falls_set *set, int64_t k);
-/* The first byte of the set at or above x, and the last at or below x; -1 if there is none. */
+/* Return the first byte of the set at or above x, and the last at or below x; -1 if there is none. */
 int64_t falls_next(const struct falls_set *set, int64_t x);
 int64_t falls_previous(const struct falls_set *set, int64_t x);
-/* Whether the set has byte x. If so, *place is where in the element (of a plan: in `side`); place may be NULL. */
+/* Returns whether the set has byte x. If so, sets *place to its place in the element (of a plan: in the element
+ * `side`); place may be NULL. */
 bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place);
 
 /* Makes the set of those bytes of `set` that are from .. to-1, with offsets from `from` on [P3 section 5.2.2]. Places
@@ -111,13 +113,13 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p);
 
 /* Makes a pattern from text:
  *
- *   cyclic 16384 8                                 pattern_stripe; "stripe" is the same
- *   array 1024x1024x8 block,cyclic(4) on 2x4       the last size is an item's; "*" is not distributed and has 1 in the grid
- *   bits o10- p1-0 o9-0                            file bits from the top: o of the offset, p of the element's number
- *   falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})         nested PITFALLS of [P3 section 4.1] within a period; without a period: as
- *                                                  much as they have
- *   view 16 (0,3,8,2)                              one element, which need not have everything: a view of a file; "view 16 {}"
- *                                                  has nothing
+ *   cyclic 16384 8                            pattern_stripe; "stripe" is the same
+ *   array 1024x1024x8 block,cyclic(4) on 2x4  the last size is an item's; "*" is not distributed and has 1 in the grid
+ *   bits o10- p1-0 o9-0                       file bits from the top: o of the offset, p of the element's number
+ *   falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})    nested PITFALLS of [P3 section 4.1] within a period; without a given
+ *                                             period, it ends where they end
+ *   view 16 (0,3,8,2)                         a view: one element, which need not have every byte; "view 16 {}" has
+ *                                             none
  *
  * and behind each " +D", a displacement. (l,r,s,n) are n blocks from l to r, s apart; with (l,r,s,n,d,p) element j of p
  * has them j*d further on; s of n = 1 may be "-". Elements are numbered with the outer index slowest; outermost
@@ -147,7 +149,8 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
  * than views pass it: the functions above make no others. */
 int pattern_check(const struct pattern *p, char *why);
 
-/* Which element has file byte x >= displacement, and where: *offset in the element's space. -EINVAL below it. */
+/* Finds the element that has file byte x >= displacement, and the byte's *offset in the element's space. -EINVAL: x is
+ * below the displacement. */
 int pattern_place(const struct pattern *p, int64_t x, int32_t *element, int64_t *offset);
 /* The inverse: the file byte at `offset` of an ascending element; -EINVAL if the element has nothing or is not,
  * -EOVERFLOW. */
@@ -179,7 +182,7 @@ void plan_free(struct plan *p);
  * -EINVAL: `side` is no side, or the common bytes lie in another order there than in the file. */
 int plan_project(const struct plan *p, int side, struct pattern **view);
 
-/* Bytes that both elements have below file offset `end`. */
+/* Returns the number of bytes that both elements have below file offset `end`. */
 int64_t plan_bytes(const struct plan *p, int64_t end);
 
 /* A run: bytes that lie together in the file and in both elements. */

@@ -51,7 +51,7 @@ size_t falls_format(const struct falls_set *set, char *text, size_t bytes)
     return to.used;
 }
 
-/* Element e has bytes e*B to (e+1)*B - 1, all of them. */
+/* True if each element e has exactly the bytes e*B to (e+1)*B - 1. */
 static bool is_stripe(const struct pattern *p)
 {
     int64_t block = p->element[0].bytes;

@@ -4,8 +4,8 @@
  *
  *   pattern := form ["+" number]
  *   form    := ("cyclic" | "stripe") number number
- *            | "array" number {"x" number} kind {"," kind} ["on" number {"x" number}]        kind: * | block | cyclic, (k)
- *            | "bits" group {group}                                                         group: (o | p) high "-" [low]
+ *            | "array" number {"x" number} kind {"," kind} ["on" number {"x" number}]     kind: * | block | cyclic, (k)
+ *            | "bits" group {group}                                                      group: (o | p) high "-" [low]
  *            | "falls" [number] set | set | "view" [number] set
  *   set     := falls {falls} | "{" falls {"," falls} "}"
  *   falls   := "(" l "," r "," s "," n ["," d "," p] ["," set] ")" ["@" number]
@@ -328,7 +328,7 @@ static int64_t pitfalls_end(const struct pitfalls *f)
     return f->left + (f->procs - 1) * f->distance + (f->count - 1) * f->stride + f->length;
 }
 
-/* How many elements a node and those in it stand for. Siblings in a block must agree. */
+/* Returns how many elements a node and those inside it stand for. Siblings in a block must agree. */
 static int32_t elements_in(struct parser *p, const struct tree *t, const struct pitfalls *f)
 {
     int64_t inner = 1;
@@ -349,7 +349,8 @@ static int32_t elements_in(struct parser *p, const struct tree *t, const struct 
     return p->error ? 1 : (int32_t)(f->procs * inner);
 }
 
-/* What element `e` of those that node f stands for has. Siblings must be in file order and not interleave. */
+/* Pushes the bytes of element `e` of those for which the nodes stand. Siblings must be in file order and not
+ * interleave. */
 static void push_element(struct parser *p, struct falls_build *b, const struct tree *t, int32_t first, int32_t n,
                          int32_t e, int32_t mark)
 {
@@ -380,7 +381,7 @@ static void push_element(struct parser *p, struct falls_build *b, const struct t
     }
 }
 
-/* view: one element, which need not have everything. */
+/* Makes the pattern. With `view` it has one element, which need not have every byte. */
 static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t first, int32_t n, int64_t period,
                                       bool view)
 {

@@ -4,7 +4,7 @@
  *
  *   0  displacement  8     of the pattern
  *   8  period        8
- *   16 nodes         8     how many follow, in preorder: a node, its first child with all below it, its second child, ...
+ *   16 nodes         8     their number; they follow in preorder: a node, its first child with all below it, ...
  *
  *   0  left          8     of a node: as in struct falls
  *   8  length        8

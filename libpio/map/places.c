@@ -1,5 +1,5 @@
 /*
- * pattern_place: which element has a byte, and where; and the tables that make it fast (places.h).
+ * pattern_place, which finds the element and place of a byte, and the tables that make it fast (places.h).
  */
 #include "libpio/map/places.h"
 
@@ -96,7 +96,7 @@ void places_free(struct pattern *p)
 
 /* ---- Bits ---- */
 
-/* Adds the groups of one kind, offset or element, behind those that there are. */
+/* Appends the groups of one kind, offset or element. */
 static int add_groups(struct pattern_places *l, int n, int bits, const uint8_t *bit, bool names)
 {
     for (int i = 0, end; i < bits; i = end) {
@@ -305,7 +305,7 @@ int places_of_runs(struct pattern *p)
     return 0;
 }
 
-/* The element whose run begins last at or before x. */
+/* Returns the element of the last run that begins at or before x. */
 static int32_t element_in_index(const struct pattern_places *l, int64_t x)
 {
     int32_t low = 1, high = l->runs; /* run[low - 1] begins at or before x: the first one begins at 0 */

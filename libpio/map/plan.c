@@ -12,13 +12,13 @@
  *
  *   one is a single block           its children take its place
  *   one is whole (a leaf)           the other, cut to the window
- *   g's stride fits into f's block  f is walked, block by block, but only as many as it takes until g stands the same again:
- *                                   s_g / gcd(s_f, s_g); the rest repeats them
- *   else                            f's and g's blocks meet here and there: for each distance D between the starts of two
- *                                   blocks that overlap, where they do follows from i s_f - j s_g = D - (l_f - l_g)
- *                                   (extended Euclid), and that repeats with lcm(s_f, s_g)
+ *   g's stride fits into f's block  f's blocks are walked until g stands as it did at the first: that takes
+ *                                   s_g / gcd(s_f, s_g) blocks; the rest repeats them
+ *   neither fits                    two blocks overlap here and there. For each distance D between their starts,
+ *                                   i s_f - j s_g = D - (l_f - l_g) says which blocks do (extended Euclid); that
+ *                                   repeats with lcm(s_f, s_g)
  *
- * So the work depends on how often the two patterns change against each other, not on how many blocks there are.
+ * So the work depends on how often the two patterns shift against each other, not on the number of blocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,19 +36,19 @@ struct side {
     const struct falls *node; /* of the element's set, for children */
     const struct falls *first;
     int32_t n;
-    int64_t origin; /* file offset of the block that they are in */
+    int64_t origin; /* file offset of the block that contains them */
     int64_t at;     /* where that block's bytes begin in the element */
 };
 
-/* The origin of the nodes that are being pushed. */
+/* The origin of the nodes being pushed. */
 struct base {
     int64_t file, at[2];
     int32_t mark;
 };
 
 struct meeting {
-    int64_t start; /* file offset of the later one */
-    int64_t i, j;  /* blocks of either side */
+    int64_t start; /* file offset at which the later block begins */
+    int64_t i, j;  /* numbers of the blocks: of side 0 and of side 1 */
 };
 
 static void meet(struct falls_build *b, const struct side side[2], int64_t from, int64_t to, const struct base *base);
@@ -120,7 +120,7 @@ static int64_t place_of(const struct side *s, int64_t block)
     return s->at + s->first->in[0].at + block * s->first->in[0].step;
 }
 
-/* The children in one block of a side's first FALLS. */
+/* Returns the side that consists of the children in one block of a side's first FALLS. */
 static struct side inside(const struct side *s, int64_t block)
 {
     const struct falls *f = s->first;
@@ -132,7 +132,7 @@ static struct side inside(const struct side *s, int64_t block)
                          .at = place_of(s, block)};
 }
 
-/* One FALLS of a side. */
+/* Returns the side that consists of only one FALLS of a side. */
 static struct side only(const struct side *s, const struct falls *f)
 {
     struct side one = *s;
@@ -157,7 +157,7 @@ static void push_run(struct falls_build *b, const struct side side[2], int64_t f
     falls_push(b, base->mark, &run);
 }
 
-/* One block of side c's FALLS against the other side, within the window. */
+/* Meets one block of side c's FALLS with the other side, within the window. */
 static void meet_block(struct falls_build *b, const struct side side[2], int c, int64_t block, int64_t from, int64_t to,
                        const struct base *base)
 {
@@ -185,7 +185,7 @@ static int64_t step_after(const struct side *s, int64_t distance)
     return is_whole(s) ? distance : distance / s->first->stride * s->first->in[0].step;
 }
 
-/* Walks the blocks of side c, each of which the other side's stride fits into, or which is whole. */
+/* Walks the blocks of side c. The other side's stride fits into each block, or the other side is whole. */
 static void meet_coarse(struct falls_build *b, const struct side side[2], int c, int64_t from, int64_t to,
                         const struct base *base)
 {
@@ -357,7 +357,8 @@ static void meet_begun(struct falls_build *b, const struct side side[2], int64_t
         meet_at(b, side, &m, to, base);
 }
 
-/* A period of meetings, if it occurs often enough; returns the file offset from which on meetings are left. */
+/* Pushes the meetings of one period, repeated, if it occurs often enough. Returns the file offset from which on
+ * meetings are left to do. */
 static int64_t meet_periods(struct falls_build *b, const struct side side[2], const struct meetings *m, int64_t from,
                             int64_t to, int64_t all, const struct base *base)
 {
@@ -379,7 +380,7 @@ static int64_t meet_periods(struct falls_build *b, const struct side side[2], co
     return at + periods * all;
 }
 
-/* Neither side's stride fits into the other's block. */
+/* Meets two FALLS of which neither side's stride fits into the other's block. */
 static void meet_sparse(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                         const struct base *base)
 {
@@ -400,7 +401,7 @@ static void meet_sparse(struct falls_build *b, const struct side side[2], int64_
     free(left.list);
 }
 
-/* One FALLS of either side, or all bytes; the window lies within both. */
+/* Meets two sides of one FALLS each, or of all bytes, within a window that lies in both. */
 static void meet_pair(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                       const struct base *base)
 {
@@ -440,7 +441,7 @@ static int32_t first_after(const struct side *s, int64_t x)
     return low;
 }
 
-/* Siblings of either side do not interleave, so they are looked at in pairs, one window after the other. */
+/* Meets two lists of siblings. As siblings do not interleave, it takes them in pairs, one window after the other. */
 static void meet(struct falls_build *b, const struct side side[2], int64_t from, int64_t to, const struct base *base)
 {
     int32_t at[2] = {first_after(&side[0], from), first_after(&side[1], from)};
@@ -471,7 +472,7 @@ static void meet(struct falls_build *b, const struct side side[2], int64_t from,
     }
 }
 
-/* ---- Of a set and a window ---- */
+/* ---- Plans of a set and a window ---- */
 
 int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut)
 {
@@ -489,7 +490,7 @@ int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct fall
     return error;
 }
 
-/* ---- Of two patterns ---- */
+/* ---- Plans of two patterns ---- */
 
 /* An element as one side: its period, repeated for ever. `repeated` is the node for that. Where the element has only
  * rows that go on evenly from one period to the next, such as a column of a matrix, one row is a period. */

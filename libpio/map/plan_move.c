@@ -19,7 +19,7 @@ struct walk {
     void *ctx;
 };
 
-/* Part of one run. */
+/* Hands out the part of one run that lies in the walk's range. */
 static bool hand_out_part(const struct walk *w, const struct row *row, int64_t block)
 {
     struct row part = {.file = row->file + block * row->stride, .bytes = row->bytes, .count = 1, .rows = 1};

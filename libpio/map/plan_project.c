@@ -15,7 +15,7 @@ struct projection {
     bool ascends;
 };
 
-/* Where the first byte of node f and those below it lies in an element, from where the parent's block's bytes begin. */
+/* Returns the place of the first byte of node f, or of those below it, relative to the bytes of the parent's block. */
 static int64_t first_place(const struct falls_set *body, const struct falls *f, int side)
 {
     int64_t at = f->in[side].at;

@@ -99,7 +99,7 @@ struct transfer {
     char *buf;              /* of the caller, for own bytes from..to-1 */
     int64_t from, to;       /* in the element */
     int64_t stop;           /* the lowest own byte that could not be moved; `to` if there is none */
-    int error;              /* why: a negative errno, or 0 at the file's end */
+    int error;              /* the reason: a negative errno, or 0 at the file's end */
     struct plan_run joined; /* runs that touch, not moved yet */
     int64_t end;            /* of the file range that the transfer spans */
     char *sieve;            /* SIEVE_BYTES, or NULL: nothing was sieved */
@@ -185,8 +185,8 @@ static void move_joined(struct transfer *t)
     run->bytes = 0;
 }
 
-/* Takes one run of the plan: its part between from and to. Behind the end of the file only a permutation, whose order
- * is not the file's, still has bytes to move. */
+/* Transfers the part of one run that lies between from and to. After the end of the file the walk goes on only for a
+ * permutation, whose order is not the file's: further runs may lie before the end. */
 static bool take_run(void *ctx, const struct plan_run *run)
 {
     struct transfer *t = ctx;
@@ -274,7 +274,7 @@ static ssize_t mapped_write(void *state, const void *buf, size_t n)
     return put;
 }
 
-/* Own bytes below the file's end. */
+/* Returns the number of own bytes below the file's end. */
 static off_t own_end(const struct mapped *m)
 {
     struct stat st;
@@ -305,7 +305,7 @@ static int mapped_close(void *state)
     return result;
 }
 
-/* What is the file's, not the element's, goes to the driver below. */
+/* Calls that concern the whole file, not the element, are passed to the driver below. */
 #define BELOW(m, entry, missing, ...) \
     ((m)->below->entry ? (m)->below->entry((m)->state __VA_OPT__(, ) __VA_ARGS__) : -(missing))
 
