@@ -4,200 +4,25 @@
  *   loop_run      receives, gives requests to volumes, runs the fibers that can go on
  *   accept        finds a request's volume and a place for it
  *   serve_jobs    a fiber: one request of its volume after the other
- *   disk_...      struct blockdev for a volume: starts a command, and leaves the fiber until it is done
+ *   loop_disk.c   struct blockdev for a volume: starts a command, and leaves the fiber until it is done
  *
- * A fiber that waits says for which command (volume.awaits); collect marks commands as done, and the loop enters the
+ * A fiber that waits says for which command (volume.awaits); loop_collect marks commands as done, and the loop enters the
  * fibers whose command is.
  */
 #include "nsdisk/serve/loop.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
-#include "nsdisk/serve/fiber.h"
+#include "nsdisk/serve/loop_state.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
-
-#define PAGE_BYTES     4096u
-#define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
-#define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
-#define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
-
-/* A request's place among those that are not answered, which are in order of arrival: a client gets its replies in
- * order. */
-struct ticket {
-    TAILQ_ENTRY(ticket) next;
-    int from;
-};
-
-/* A request to all volumes. */
-struct everywhere {
-    struct ticket ticket;
-    int from, type;
-    uint32_t seq;
-    uint32_t left; /* parts that are not done; 0: free */
-    int64_t status;
-};
-
-/* A request, or a part of one, that waits for its volume or is being served. */
-struct job {
-    STAILQ_ENTRY(job) next;
-    struct ticket ticket;  /* not of a part */
-    struct volume *volume; /* NULL: free */
-    int from, type;
-    uint8_t *bytes; /* in the landing area, a parking place or the volume's area */
-    size_t n;
-    struct everywhere *all; /* of a part, which has no bytes */
-};
-STAILQ_HEAD(job_queue, job);
-
-struct volume {
-    struct loop *loop;
-    uint32_t drive;
-    struct job_queue waiting;
-    uint8_t *area;
-    bool busy;                             /* a request is being served */
-    bool leaving;                          /* the fiber waits */
-    bool turn;                             /* ... until an earlier request is answered; else for a command: */
-    const struct blockdev_command *awaits; /* NULL: for any */
-    bool go_on;                            /* ... and need no longer */
-    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
-    struct fiber fiber;
-};
-
-struct loop {
-    struct server *server;
-    struct loop_node node;
-    uint32_t drives;
-    size_t area_bytes, parked_bytes;
-    uint8_t *memory;  /* of areas, parking places and stacks */
-    uint8_t *landing; /* area */
-    bool held;        /* a request waits there */
-    bool closing;     /* N_SHUTDOWN has come */
-    struct volume volume[SERVE_DRIVES];
-    struct volume *running; /* whose fiber runs; NULL: none */
-    struct job job[JOBS];
-    TAILQ_HEAD(, ticket) unanswered;
-    struct job_queue free_jobs;
-    uint32_t jobs_free;
-    uint8_t *parking[LOOP_PARKED]; /* the free places */
-    uint32_t parking_free;
-    struct everywhere everywhere[EVERYWHERE_MAX];
-    struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
-    uint32_t under_way;
-    struct loop_statistics statistics;
-    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
-};
 
 /* A source is a node, and a procid from bit 16 up. */
 static uint32_t tag_of(int from, int type)
 {
     return TAG(type, from >> 16, 0);
-}
-
-/* ---- Commands ---- */
-
-/* Takes one command that is done, if there is one or `wait`, and wakes the fibers that wait for it. */
-static bool collect(struct loop *l, bool wait)
-{
-    struct abi_disk_done done;
-
-    if (l->node.disk_end(l->node.ctx, &done, wait) < 0)
-        return false;
-    struct blockdev_command *c = l->command[done.number];
-    l->command[done.number] = NULL;
-    l->under_way--;
-    c->status = done.status;
-    c->done = true;
-    for (uint32_t i = 0; i < l->drives; i++)
-        if (l->volume[i].leaving && !l->volume[i].turn && (!l->volume[i].awaits || l->volume[i].awaits == c))
-            l->volume[i].go_on = true;
-    return true;
-}
-
-/* Leaves the fiber until go_on is set. */
-static void leave(struct volume *v)
-{
-    v->go_on = false;
-    v->leaving = true;
-    fiber_leave(&v->fiber);
-    v->leaving = false;
-}
-
-/* Waits until c is done; NULL: until any command is. Outside the fibers nothing else goes on meanwhile. */
-static void await(struct volume *v, const struct blockdev_command *c)
-{
-    struct loop *l = v->loop;
-
-    if (l->running != v) {
-        do
-            collect(l, true);
-        while (c && !c->done);
-        return;
-    }
-    v->awaits = c;
-    v->turn = false;
-    leave(v);
-}
-
-/* Vertex has places for so many commands, and copies those whose buffer is not in one piece. */
-static bool must_wait(const struct loop *l, long error)
-{
-    return (error == -N_EAGAIN || error == -N_ENOMEM) && l->under_way > 0;
-}
-
-static void disk_start(void *ctx, bool write, uint64_t sector, void *buf, uint32_t sectors, struct blockdev_command *c)
-{
-    struct volume *v = ctx;
-    struct loop *l = v->loop;
-    long number;
-
-    while ((number = l->node.disk_start(l->node.ctx, v->drive, write, sector, buf, sectors)) < 0) {
-        if (!must_wait(l, number)) {
-            *c = (struct blockdev_command){.done = true, .status = (int)number};
-            return;
-        }
-        await(v, NULL);
-    }
-    l->command[number] = c;
-    if (++l->under_way > l->statistics.commands_most)
-        l->statistics.commands_most = l->under_way;
-}
-
-static void disk_wait(void *ctx, struct blockdev_command *c)
-{
-    if (!c->done)
-        await(ctx, c);
-}
-
-static int disk_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
-{
-    struct blockdev_command c = {.done = false};
-
-    disk_start(ctx, false, sector, buf, sectors, &c);
-    disk_wait(ctx, &c);
-    return c.status;
-}
-
-static int disk_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
-{
-    struct blockdev_command c = {.done = false};
-
-    disk_start(ctx, true, sector, (void *)buf, sectors, &c);
-    disk_wait(ctx, &c);
-    return c.status;
-}
-
-struct blockdev loop_disk(struct loop *l, uint32_t drive, uint64_t sectors)
-{
-    return (struct blockdev){.read = disk_read,
-                             .write = disk_write,
-                             .sectors = sectors,
-                             .ctx = &l->volume[drive],
-                             .start = disk_start,
-                             .wait = disk_wait};
 }
 
 /* ---- Jobs ---- */
@@ -254,7 +79,7 @@ static void await_turn(struct volume *v, const struct ticket *t)
 {
     while (!is_first_of_client(v->loop, t)) {
         v->turn = true;
-        leave(v);
+        loop_leave(v);
     }
 }
 
@@ -550,7 +375,7 @@ static void receive(struct loop *l)
 void loop_run(struct loop *l)
 {
     for (;;) {
-        while (collect(l, false))
+        while (loop_collect(l, false))
             ;
         while (run_all(l))
             ;
@@ -559,7 +384,7 @@ void loop_run(struct loop *l)
         if (can_receive(l))
             receive(l);
         else
-            collect(l, true);
+            loop_collect(l, true);
     }
 }
 

@@ -11,68 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nsdisk/serve/open_table.h"
-#include "nsdisk/serve/view.h"
+#include "nsdisk/serve/serve_state.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/file_parts.h"
 
-struct server {
-    uint32_t node;
-    struct ext2_env env;
-    struct ext2 *volume[SERVE_DRIVES];
-    bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
-    struct open_table opens;
-    struct view_sieve *sieve[SERVE_DRIVES];         /* NULL: no view was ever made on that drive */
-    struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
-    bool counted[SERVE_DRIVES];
-};
-
-/* A decoded request. */
-struct call {
-    struct file_request r;
-    uint64_t client;
-    struct ext2 *fs;        /* PART_DRIVE, PART_FILE */
-    struct open_file *file; /* PART_FILE; not to be used after a wait for the disk */
-    struct ext2_path name, name2;
-    const uint8_t *data; /* r.bytes of them */
-    uint8_t *payload;    /* of the reply */
-    size_t payload_max;
-    size_t payload_bytes; /* result */
-};
-
-/* Runs a request of one type; the reply's status. */
-typedef int64_t invoke_fn(struct server *s, struct call *c);
-
 /* ---- Helpers ---- */
-
-static void reply_payload(struct call *c, const void *bytes, size_t n)
-{
-    memcpy(c->payload, bytes, n);
-    c->payload_bytes = n;
-}
 
 static uint64_t client_of(uint32_t from, uint32_t tag)
 {
     return (uint64_t)from << 8 | TAG_FROM(tag);
-}
-
-static struct file_stat stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive)
-{
-    return (struct file_stat){
-        .size_bytes = inode->size_bytes,
-        .blocks_512 = inode->blocks_512,
-        .ino = inode->ino,
-        .mode = inode->mode,
-        .nlink = inode->links,
-        .uid = inode->uid,
-        .gid = inode->gid,
-        .block_bytes = inode->fs->block_bytes,
-        .dev = s->node << 8 | drive,
-        .atime_s = inode->atime_s,
-        .mtime_s = inode->mtime_s,
-        .ctime_s = inode->ctime_s,
-    };
 }
 
 /* ---- Opening and closing ---- */
@@ -114,7 +62,7 @@ static int64_t invoke_open(struct server *s, struct call *c)
     file->drive = c->r.drive;
     file->writable = writable;
     file->readable = access != N_O_WRONLY;
-    struct file_opened opened = {file->sfid, stat_of(s, inode, file->drive)};
+    struct file_opened opened = {file->sfid, serve_stat_of(s, inode, file->drive)};
     reply_payload(c, &opened, sizeof opened);
     return 0;
 }
@@ -279,7 +227,7 @@ static int64_t invoke_write(struct server *s, struct call *c)
 
 static int64_t invoke_stat(struct server *s, struct call *c)
 {
-    struct file_stat stat = stat_of(s, c->file->inode, c->file->drive);
+    struct file_stat stat = serve_stat_of(s, c->file->inode, c->file->drive);
 
     reply_payload(c, &stat, sizeof stat);
     return 0;
@@ -326,161 +274,6 @@ static int64_t invoke_readdir(struct server *s, struct call *c)
         reply_dirent(c, &e, offset);
     }
     return result < 0 && c->payload_bytes == 0 ? result : (int64_t)c->payload_bytes;
-}
-
-/* ---- Names ---- */
-
-static int lookup_named(const struct call *c, struct ext2_inode **inode)
-{
-    return ext2_lookup_link(c->fs, c->name, (c->r.flags & N_O_NOFOLLOW) == 0, inode);
-}
-
-static int64_t invoke_stat_name(struct server *s, struct call *c)
-{
-    struct ext2_inode *inode;
-    int error = lookup_named(c, &inode);
-
-    if (error < 0)
-        return error;
-    struct file_stat stat = stat_of(s, inode, c->r.drive);
-    reply_payload(c, &stat, sizeof stat);
-    return ext2_inode_put(inode);
-}
-
-static int64_t invoke_unlink(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_unlink(c->fs, c->name);
-}
-
-static int64_t invoke_rename(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_rename(c->fs, c->name, c->name2);
-}
-
-static int64_t invoke_link(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_link(c->fs, c->name, c->name2);
-}
-
-static int64_t invoke_mkdir(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_mkdir(c->fs, c->name, (uint16_t)c->r.mode);
-}
-
-static int64_t invoke_rmdir(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_rmdir(c->fs, c->name);
-}
-
-/* Every client is the superuser, as on the machine, whose files had one owner: it may read and write all, and
- * execute what anyone may execute. */
-static int64_t invoke_access(struct server *s, struct call *c)
-{
-    (void)s;
-    enum { EXECUTE = 1, WRITE = 2, ALL = 7, ANYONE_EXECUTES = 0111 };
-    struct ext2_inode *inode;
-    if (c->r.mode & ~(uint32_t)ALL)
-        return -N_EINVAL;
-    int64_t result = ext2_lookup(c->fs, c->name, &inode);
-    if (result < 0)
-        return result;
-    if ((c->r.mode & WRITE) && c->fs->read_only)
-        result = -N_EROFS;
-    else if ((c->r.mode & EXECUTE) && !ext2_is_dir(inode) && (inode->mode & ANYONE_EXECUTES) == 0)
-        result = -N_EACCES;
-    ext2_inode_put(inode);
-    return result;
-}
-
-static int64_t invoke_symlink(struct server *s, struct call *c)
-{
-    (void)s;
-    if (memchr(c->data, '\0', c->r.bytes))
-        return -N_EPROTO;
-    return ext2_symlink(c->fs, c->name, (struct ext2_path){(const char *)c->data, c->r.bytes});
-}
-
-static int64_t invoke_readlink(struct server *s, struct call *c)
-{
-    (void)s;
-    char text[EXT2_PATH_BYTES];
-    struct ext2_inode *inode;
-    int result = ext2_lookup_link(c->fs, c->name, false, &inode);
-    if (result < 0)
-        return result;
-    result = ext2_is_symlink(inode) ? ext2_read_symlink(inode, text, sizeof text) : -N_EINVAL;
-    int put = ext2_inode_put(inode);
-    size_t room = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
-    if (result < 0 || put < 0)
-        return result < 0 ? result : put;
-    reply_payload(c, text, (size_t)result < room ? (size_t)result : room);
-    return (int64_t)c->payload_bytes;
-}
-
-/* ---- Attributes ---- */
-
-static int64_t set_attributes(struct ext2_inode *inode, const struct call *c)
-{
-    struct file_attr a;
-
-    if (c->r.bytes != sizeof a)
-        return -N_EPROTO;
-    memcpy(&a, c->data, sizeof a);
-    bool times_fit = a.atime_s >= 0 && a.atime_s <= UINT32_MAX && a.mtime_s >= 0 && a.mtime_s <= UINT32_MAX;
-    if ((a.what & ~(uint32_t)FILE_ATTR_ALL) || ((a.what & (FILE_ATTR_ATIME | FILE_ATTR_MTIME)) && !times_fit))
-        return -N_EINVAL;
-    int error = ext2_begin(inode->fs);
-    if (error < 0)
-        return error;
-    if (a.what & FILE_ATTR_MODE)
-        inode->mode = (uint16_t)((inode->mode & EXT2_S_IFMT) | (a.mode & 07777));
-    if (a.what & FILE_ATTR_UID)
-        inode->uid = a.uid;
-    if (a.what & FILE_ATTR_GID)
-        inode->gid = a.gid;
-    if (a.what & FILE_ATTR_ATIME)
-        inode->atime_s = (uint32_t)a.atime_s;
-    if (a.what & FILE_ATTR_MTIME)
-        inode->mtime_s = (uint32_t)a.mtime_s;
-    inode->ctime_s = ext2_now(inode->fs);
-    return ext2_inode_store(inode);
-}
-
-static int64_t invoke_set_attributes(struct server *s, struct call *c)
-{
-    (void)s;
-    return set_attributes(c->file->inode, c);
-}
-
-static int64_t invoke_set_attributes_of_name(struct server *s, struct call *c)
-{
-    (void)s;
-    struct ext2_inode *inode;
-    int error = lookup_named(c, &inode);
-    if (error < 0)
-        return error;
-    int64_t result = set_attributes(inode, c);
-    int put = ext2_inode_put(inode);
-    return result < 0 ? result : put;
-}
-
-static int64_t invoke_statfs(struct server *s, struct call *c)
-{
-    (void)s;
-    struct file_statfs statfs = {
-        .blocks = c->fs->blocks,
-        .blocks_free = c->fs->free_blocks + c->fs->freed_blocks,
-        .inodes = c->fs->inodes,
-        .inodes_free = c->fs->free_inodes + c->fs->freed_inodes,
-        .block_bytes = c->fs->block_bytes,
-    };
-    reply_payload(c, &statfs, sizeof statfs);
-    return 0;
 }
 
 /* ---- The table ---- */

@@ -1,0 +1,105 @@
+/*
+ * Commands of the event loop's drives: struct blockdev for a volume, which starts a command and leaves the volume's
+ * fiber until it is done (loop.h).
+ */
+#include "nsdisk/serve/loop_state.h"
+#include "vertex/contract/errors.h"
+
+bool loop_collect(struct loop *l, bool wait)
+{
+    struct abi_disk_done done;
+
+    if (l->node.disk_end(l->node.ctx, &done, wait) < 0)
+        return false;
+    struct blockdev_command *c = l->command[done.number];
+    l->command[done.number] = NULL;
+    l->under_way--;
+    c->status = done.status;
+    c->done = true;
+    for (uint32_t i = 0; i < l->drives; i++)
+        if (l->volume[i].leaving && !l->volume[i].turn && (!l->volume[i].awaits || l->volume[i].awaits == c))
+            l->volume[i].go_on = true;
+    return true;
+}
+
+void loop_leave(struct volume *v)
+{
+    v->go_on = false;
+    v->leaving = true;
+    fiber_leave(&v->fiber);
+    v->leaving = false;
+}
+
+/* Waits until c is done; NULL: until any command is. Outside the fibers nothing else goes on meanwhile. */
+static void await(struct volume *v, const struct blockdev_command *c)
+{
+    struct loop *l = v->loop;
+
+    if (l->running != v) {
+        do
+            loop_collect(l, true);
+        while (c && !c->done);
+        return;
+    }
+    v->awaits = c;
+    v->turn = false;
+    loop_leave(v);
+}
+
+/* Vertex has places for so many commands, and copies those whose buffer is not in one piece. */
+static bool must_wait(const struct loop *l, long error)
+{
+    return (error == -N_EAGAIN || error == -N_ENOMEM) && l->under_way > 0;
+}
+
+static void disk_start(void *ctx, bool write, uint64_t sector, void *buf, uint32_t sectors, struct blockdev_command *c)
+{
+    struct volume *v = ctx;
+    struct loop *l = v->loop;
+    long number;
+
+    while ((number = l->node.disk_start(l->node.ctx, v->drive, write, sector, buf, sectors)) < 0) {
+        if (!must_wait(l, number)) {
+            *c = (struct blockdev_command){.done = true, .status = (int)number};
+            return;
+        }
+        await(v, NULL);
+    }
+    l->command[number] = c;
+    if (++l->under_way > l->statistics.commands_most)
+        l->statistics.commands_most = l->under_way;
+}
+
+static void disk_wait(void *ctx, struct blockdev_command *c)
+{
+    if (!c->done)
+        await(ctx, c);
+}
+
+static int disk_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
+{
+    struct blockdev_command c = {.done = false};
+
+    disk_start(ctx, false, sector, buf, sectors, &c);
+    disk_wait(ctx, &c);
+    return c.status;
+}
+
+static int disk_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
+{
+    struct blockdev_command c = {.done = false};
+
+    disk_start(ctx, true, sector, (void *)buf, sectors, &c);
+    disk_wait(ctx, &c);
+    return c.status;
+}
+
+struct blockdev loop_disk(struct loop *l, uint32_t drive, uint64_t sectors)
+{
+    return (struct blockdev){.read = disk_read,
+                             .write = disk_write,
+                             .sectors = sectors,
+                             .ctx = &l->volume[drive],
+                             .start = disk_start,
+                             .wait = disk_wait};
+}

@@ -1,0 +1,96 @@
+/*
+ * The loop's data, for its parts: loop.c receives requests and runs fibers, loop_disk.c starts commands and waits for
+ * them.
+ */
+#ifndef NSDISK_LOOP_STATE_H
+#define NSDISK_LOOP_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nsdisk/serve/fiber.h"
+#include "nsdisk/serve/loop.h"
+#include "vertex/contract/proto.h"
+
+#define PAGE_BYTES     4096u
+#define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
+#define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
+#define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)
+
+/* A request's place among those that are not answered, which are in order of arrival: a client gets its replies in
+ * order. */
+struct ticket {
+    TAILQ_ENTRY(ticket) next;
+    int from;
+};
+
+/* A request to all volumes. */
+struct everywhere {
+    struct ticket ticket;
+    int from, type;
+    uint32_t seq;
+    uint32_t left; /* parts that are not done; 0: free */
+    int64_t status;
+};
+
+/* A request, or a part of one, that waits for its volume or is being served. */
+struct job {
+    STAILQ_ENTRY(job) next;
+    struct ticket ticket;  /* not of a part */
+    struct volume *volume; /* NULL: free */
+    int from, type;
+    uint8_t *bytes; /* in the landing area, a parking place or the volume's area */
+    size_t n;
+    struct everywhere *all; /* of a part, which has no bytes */
+};
+STAILQ_HEAD(job_queue, job);
+
+struct volume {
+    struct loop *loop;
+    uint32_t drive;
+    struct job_queue waiting;
+    uint8_t *area;
+    bool busy;                             /* a request is being served */
+    bool leaving;                          /* the fiber waits */
+    bool turn;                             /* ... until an earlier request is answered; else for a command: */
+    const struct blockdev_command *awaits; /* NULL: for any */
+    bool go_on;                            /* ... and need no longer */
+    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+    struct fiber fiber;
+};
+
+struct loop {
+    struct server *server;
+    struct loop_node node;
+    uint32_t drives;
+    size_t area_bytes, parked_bytes;
+    uint8_t *memory;  /* of areas, parking places and stacks */
+    uint8_t *landing; /* area */
+    bool held;        /* a request waits there */
+    bool closing;     /* N_SHUTDOWN has come */
+    struct volume volume[SERVE_DRIVES];
+    struct volume *running; /* whose fiber runs; NULL: none */
+    struct job job[JOBS];
+    TAILQ_HEAD(, ticket) unanswered;
+    struct job_queue free_jobs;
+    uint32_t jobs_free;
+    uint8_t *parking[LOOP_PARKED]; /* the free places */
+    uint32_t parking_free;
+    struct everywhere everywhere[EVERYWHERE_MAX];
+    struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
+    uint32_t under_way;
+    struct loop_statistics statistics;
+    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+};
+
+/* ---- loop_disk.c ---- */
+
+/* Takes one command that is done, if there is one or `wait`, and wakes the fibers that wait for it. */
+bool loop_collect(struct loop *l, bool wait);
+
+/* Leaves the fiber until go_on is set. */
+void loop_leave(struct volume *v);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * A server's data, for its parts: serve.c decodes requests and carries out those on open files, serve_names.c those on
+ * names and attributes.
+ */
+#ifndef NSDISK_SERVE_STATE_H
+#define NSDISK_SERVE_STATE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "nsdisk/serve/open_table.h"
+#include "nsdisk/serve/serve.h"
+#include "nsdisk/serve/view.h"
+
+struct server {
+    uint32_t node;
+    struct ext2_env env;
+    struct ext2 *volume[SERVE_DRIVES];
+    bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
+    struct open_table opens;
+    struct view_sieve *sieve[SERVE_DRIVES];         /* NULL: no view was ever made on that drive */
+    struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
+    bool counted[SERVE_DRIVES];
+};
+
+/* A decoded request. */
+struct call {
+    struct file_request r;
+    uint64_t client;
+    struct ext2 *fs;        /* PART_DRIVE, PART_FILE */
+    struct open_file *file; /* PART_FILE; not to be used after a wait for the disk */
+    struct ext2_path name, name2;
+    const uint8_t *data; /* r.bytes of them */
+    uint8_t *payload;    /* of the reply */
+    size_t payload_max;
+    size_t payload_bytes; /* result */
+};
+
+/* Runs a request of one type; the reply's status. */
+typedef int64_t invoke_fn(struct server *s, struct call *c);
+
+static inline void reply_payload(struct call *c, const void *bytes, size_t n)
+{
+    memcpy(c->payload, bytes, n);
+    c->payload_bytes = n;
+}
+
+/* ---- serve_names.c ---- */
+
+/* Returns what clients are told of a file. */
+struct file_stat serve_stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive);
+int64_t invoke_stat_name(struct server *s, struct call *c);
+int64_t invoke_unlink(struct server *s, struct call *c);
+int64_t invoke_rename(struct server *s, struct call *c);
+int64_t invoke_link(struct server *s, struct call *c);
+int64_t invoke_mkdir(struct server *s, struct call *c);
+int64_t invoke_rmdir(struct server *s, struct call *c);
+int64_t invoke_access(struct server *s, struct call *c);
+int64_t invoke_symlink(struct server *s, struct call *c);
+int64_t invoke_readlink(struct server *s, struct call *c);
+int64_t invoke_set_attributes(struct server *s, struct call *c);
+int64_t invoke_set_attributes_of_name(struct server *s, struct call *c);
+int64_t invoke_statfs(struct server *s, struct call *c);
+
+#endif
