@@ -60,6 +60,7 @@ $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
+$(eval $(call host_test,emu/test_memory,emu/base/memory.c))
 $(eval $(call host_test,emu/test_alike,emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
@@ -68,13 +69,13 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
-    emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c
+    emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) emu/front/lives.c \
-    emu/model/owed.c emu/base/memory.c emu/front/subcube.c \
+    emu/model/owed.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_HOSTFS_SOURCES)
 
-$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c))
-$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c))
+$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
 $(eval $(call host_test,emu/test_lives,emu/front/lives.c))
 $(eval $(call host_test,emu/test_subcube,emu/front/subcube.c emu/base/memory.c))

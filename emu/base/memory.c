@@ -18,13 +18,20 @@ void *memory_new(size_t count, size_t bytes)
 
 void *memory_grow(void *array, size_t *room, size_t needed, size_t bytes)
 {
-    size_t old = *room;
+    return insist(memory_try_grow(array, room, needed, bytes), needed, bytes);
+}
+
+void *memory_try_grow(void *array, size_t *room, size_t needed, size_t bytes)
+{
+    size_t old = *room, larger = needed > 2 * old ? needed : 2 * old;
 
     if (needed <= old && array)
         return array;
-    *room = needed > 2 * old ? needed : 2 * old;
-    array = memory_resize(array, *room, bytes);
-    memset((char *)array + old * bytes, 0, (*room - old) * bytes);
+    array = reallocarray(array, larger > 0 ? larger : 1, bytes);
+    if (!array)
+        return NULL;
+    memset((char *)array + old * bytes, 0, (larger - old) * bytes);
+    *room = larger;
     return array;
 }
 

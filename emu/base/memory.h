@@ -3,7 +3,7 @@
  * ncube cannot do anything sensible.
  *
  * Where a client of a machine that is kept up decides how much memory is needed (link.c, launch.c, a job), the caller
- * uses malloc instead, and refuses the request if there is none.
+ * uses malloc or memory_try_grow instead, and refuses the request if there is none.
  */
 #ifndef NCUBE_MEMORY_H
 #define NCUBE_MEMORY_H
@@ -17,6 +17,10 @@ void *memory_new(size_t count, size_t bytes);
  * objects stay, new ones are zero. Sets *room to the new room, at least twice the old one, so that growing one by one
  * is cheap. An array that has enough room is not moved. Never returns NULL; the caller frees the array. */
 void *memory_grow(void *array, size_t *room, size_t needed, size_t bytes);
+
+/* The same for an array whose length a client decides. Returns NULL, and leaves the array and *room as they are, if the
+ * host has no memory. */
+void *memory_try_grow(void *array, size_t *room, size_t needed, size_t bytes);
 
 /* Moves an array (NULL: none yet) to where it has room for exactly `count` objects of `bytes` each, for arrays that
  * grow rarely. New objects are not zeroed. Never returns NULL; the caller frees the array. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
 #include "vertex/contract/errors.h"
 
 #define LABEL_BYTES 20u
@@ -40,15 +41,10 @@ static bool line_add(struct line *line, const void *bytes, size_t n)
 {
     if (n == 0)
         return true;
-    if (line->room - line->n < n) {
-        size_t room = 2 * line->n + n;
-        uint8_t *larger = realloc(line->bytes, room);
-
-        if (!larger)
-            return false;
-        line->bytes = larger;
-        line->room = room;
-    }
+    uint8_t *larger = memory_try_grow(line->bytes, &line->room, line->n + n, 1);
+    if (!larger)
+        return false;
+    line->bytes = larger;
     memcpy(line->bytes + line->n, bytes, n);
     line->n += n;
     return true;

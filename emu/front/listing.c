@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/front/errmap.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
@@ -25,15 +26,11 @@ static uint32_t type_of(const struct stat *st)
 
 static bool make_room(struct listing *l)
 {
-    if (l->n < l->room)
-        return true;
-    size_t room = l->room ? 2 * l->room : 32;
-    struct listing_entry *entry = reallocarray(l->entry, room, sizeof *entry);
-    if (!entry)
-        return false;
-    l->entry = entry;
-    l->room = room;
-    return true;
+    struct listing_entry *entry = memory_try_grow(l->entry, &l->room, l->n + 1, sizeof *entry);
+
+    if (entry)
+        l->entry = entry;
+    return entry != NULL;
 }
 
 static bool add_entry(struct listing *l, const char *name)

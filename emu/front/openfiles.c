@@ -65,6 +65,7 @@ int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node
 
 /* ---- Opening ---- */
 
+/* Not by memory_try_grow: entries and chains grow together or not at all, and every entry moves to another chain. */
 static int32_t grow(struct open_files *t)
 {
     uint32_t room = t->room ? 2 * t->room : FIRST_ROOM;

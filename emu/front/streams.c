@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
 #include "emu/front/errmap.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
@@ -222,15 +223,11 @@ bool streams_drain(struct streams *s)
 
 static bool add_rest(struct streams_rest *r, const void *bytes, size_t n)
 {
-    if (r->room - r->end < n) {
-        size_t room = 2 * r->end + n;
-        uint8_t *larger = realloc(r->bytes, room);
+    uint8_t *larger = memory_try_grow(r->bytes, &r->room, r->end + n, 1);
 
-        if (!larger)
-            return false;
-        r->bytes = larger;
-        r->room = room;
-    }
+    if (!larger)
+        return false;
+    r->bytes = larger;
     memcpy(r->bytes + r->end, bytes, n);
     r->end += n;
     return true;

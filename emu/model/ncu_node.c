@@ -25,6 +25,7 @@ struct port *ncu_port_at(struct ncu *n, uint32_t address)
 
 /* ---- Causes ---- */
 
+/* Not by memory_grow: the queue is a ring, whose first cause moves to the front. */
 static void causes_push(struct causes *q, const struct ncu_cause *c)
 {
     if (q->count == q->room) {
