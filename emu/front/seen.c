@@ -10,7 +10,7 @@
 #define MODE_BITS     (S_IFMT | 0777u)
 
 struct seen_file {
-    struct seen_file *next; /* in its chain */
+    SLIST_ENTRY(seen_file) in_chain;
     dev_t dev;
     ino_t ino;
     uint64_t number;
@@ -28,8 +28,8 @@ void seen_start(struct seen *s)
 void seen_free(struct seen *s)
 {
     for (uint32_t i = 0; i < s->chains; i++)
-        for (struct seen_file *f = s->chain[i], *next; f; f = next) {
-            next = f->next;
+        for (struct seen_file *f; (f = SLIST_FIRST(&s->chain[i]));) {
+            SLIST_REMOVE_HEAD(&s->chain[i], in_chain);
             free(f);
         }
     free(s->chain);
@@ -37,28 +37,22 @@ void seen_free(struct seen *s)
     memset(s, 0, sizeof *s);
 }
 
-static struct seen_file **chain_of(struct seen_file **chain, uint32_t chains, dev_t dev, ino_t ino)
+static struct seen_chain *chain_of(struct seen_chain *chain, uint32_t chains, dev_t dev, ino_t ino)
 {
     return &chain[(ino ^ dev) % chains];
-}
-
-static void push(struct seen_file **at, struct seen_file *f)
-{
-    f->next = *at;
-    *at = f;
 }
 
 static bool grow(struct seen *s)
 {
     uint32_t chains = s->chains ? 2 * s->chains : FIRST_CHAINS;
-    struct seen_file **chain = calloc(chains, sizeof *chain);
+    struct seen_chain *chain = calloc(chains, sizeof *chain);
 
     if (!chain)
         return false;
     for (uint32_t i = 0; i < s->chains; i++)
-        for (struct seen_file *f = s->chain[i], *next; f; f = next) {
-            next = f->next;
-            push(chain_of(chain, chains, f->dev, f->ino), f);
+        for (struct seen_file *f; (f = SLIST_FIRST(&s->chain[i]));) {
+            SLIST_REMOVE_HEAD(&s->chain[i], in_chain);
+            SLIST_INSERT_HEAD(chain_of(chain, chains, f->dev, f->ino), f, in_chain);
         }
     free(s->chain);
     s->chain = chain;
@@ -77,15 +71,16 @@ bool seen_reserve(struct seen *s)
 
 static struct seen_file *find(struct seen *s, dev_t dev, ino_t ino)
 {
-    struct seen_file **at = chain_of(s->chain, s->chains, dev, ino), *f;
+    struct seen_chain *chain = chain_of(s->chain, s->chains, dev, ino);
+    struct seen_file *f;
 
-    for (f = *at; f; f = f->next)
+    SLIST_FOREACH(f, chain, in_chain)
         if (f->dev == dev && f->ino == ino)
             return f;
     f = s->spare;
     s->spare = NULL;
     *f = (struct seen_file){.dev = dev, .ino = ino, .number = ++s->last_number};
-    push(at, f);
+    SLIST_INSERT_HEAD(chain, f, in_chain);
     s->count++;
     return f;
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -21,11 +22,11 @@
 
 #define SEEN_BLOCK_BYTES 4096u
 
-struct seen_file;
+SLIST_HEAD(seen_chain, seen_file);
 
 struct seen { /* all zero and seen_start: no file has been seen */
     /* private */
-    struct seen_file **chain; /* by device and inode */
+    struct seen_chain *chain; /* by device and inode */
     uint32_t chains, count;
     struct seen_file *spare; /* the next file's */
     uint64_t last_number;
