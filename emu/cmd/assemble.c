@@ -84,15 +84,6 @@ static uint32_t count_open(void)
     return n;
 }
 
-static uint32_t count_drives(const struct topo *t)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < t->n_io; i++)
-        n += t->io[i].ndrives;
-    return n;
-}
-
 /* The memory that a node touches before its program does anything: 780 KB were measured with 16 MB of RAM, QEMU's share
  * included (docs/performance.md). The bound is lower, so that no machine is refused that would have fitted. */
 static uint64_t least_memory(const struct topo *t)
@@ -106,7 +97,7 @@ static int check_limits(struct machine *m)
     uint32_t largest = m->nodes < t->nodes_per_cabinet ? m->nodes : t->nodes_per_cabinet;
     const struct limits there = limits_raise(), needed = {
                                                     .descriptors = count_open() + m->cabinets * CABINET_DESCRIPTORS +
-                                                                   count_drives(t) + SPARE_DESCRIPTORS,
+                                                                   topo_drives(t) + SPARE_DESCRIPTORS,
                                                     .threads = m->nodes + m->cabinets * CABINET_MORE_THREADS,
                                                     .address_bytes = m->cabinets * cabinet_bytes(0, t->ram_bytes) +
                                                                      m->nodes * t->ram_bytes + SPARE_ADDRESSES,

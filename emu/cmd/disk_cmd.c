@@ -112,10 +112,8 @@ static bool machine_load(struct machine *m, const struct arguments *a)
         fprintf(stderr, "ncube disk: %s\n", error);
         return false;
     }
-    uint32_t n = 0;
     const struct topo *t = &m->config.topo;
-    for (uint32_t j = 0; j < t->n_io; j++)
-        n += t->io[j].ndrives;
+    uint32_t n = topo_drives(t);
     const char **name = memory_new(n + 1, sizeof *name), **image = memory_new(n + 1, sizeof *image);
     for (uint32_t j = 0, i = 0; j < t->n_io; j++)
         for (uint32_t d = 0; d < t->io[j].ndrives; d++, i++) {

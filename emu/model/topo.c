@@ -68,6 +68,15 @@ const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node)
     return low < t->n_io && t->io[low].node == node ? &t->io[low] : NULL;
 }
 
+uint32_t topo_drives(const struct topo *t)
+{
+    uint32_t drives = 0;
+
+    for (uint32_t i = 0; i < t->n_io; i++)
+        drives += t->io[i].ndrives;
+    return drives;
+}
+
 bool topo_has_node(const struct topo *t, uint32_t node)
 {
     return node < compute_nodes(t) || node == NODE_HOST || topo_io_node(t, node);
