@@ -1,13 +1,13 @@
 #!/bin/bash
-# The README's two commands on a bare Debian 12 and 13, by a user who has make, sudo and nothing else; says how both
-# ended, and what differs between the two.
+# Runs the README's two commands on a bare Debian 12 and 13, as a user who has only make and sudo; prints how both
+# ended, and the differences between the two.
 #
 #   check_debian.sh [RELEASE...]       bookworm and trixie without one; as root, with debootstrap
 #
 # DEBIAN_DIR (/tmp/debian-check) keeps the bare systems, the packages fetched and the logs: BASE-RELEASE,
-# archives-RELEASE, RELEASE.demo and RELEASE.test. Packages come from where this machine has its own from. Each run
-# starts from the bare system again: what it writes is thrown away. Mounts and processes are in namespaces of
-# their own that end with this script, so that none is left, however it ends.
+# archives-RELEASE, RELEASE.demo and RELEASE.test. Packages come from this machine's own package source. Each run
+# starts from the bare system again: its changes are discarded. Mounts and processes are in separate namespaces
+# that end with this script, so that none is left, however it ends.
 set -eu
 
 dir=${DEBIAN_DIR:-/tmp/debian-check}

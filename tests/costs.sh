@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the table of docs/libc.md: what calls of the C library cost, as tests/guest/costs.c measures it.
+# Writes the table of docs/libc.md: the costs of calls of the C library, as tests/guest/costs.c measures them.
 #
 #   costs.sh BUILD PAGE      replaces what lies between <!-- costs --> and <!-- end of costs --> in PAGE
 set -eu

@@ -4,8 +4,8 @@
 #   run.sh BUILD SUITE...
 #
 # A suite is a Criterion program below BUILD, or a script that gets BUILD as its argument and ends with its own line
-# "N passed, N failed". One that ends without saying how many counts as one failure, and so does one whose exit
-# status contradicts what it says. Exit: 0 when all passed and there was at least one.
+# "N passed, N failed". A suite that ends without that line counts as one failure, and so does one whose exit
+# status contradicts the line. Exit: 0 if all passed and at least one ran.
 set -u
 
 build=$1

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Every command line of README.md, docs/, the manual pages and --help runs, and prints what is shown behind it.
+# Every command line of README.md, docs/, the manual pages and --help runs, and prints the output shown behind it.
 # BUILD is the argument.
 #
 # The commands of one page run one after the other in one shell, in a folder of their own that looks like a clone after
-# make: build, images, tests. commands.awk says what a page can tell this test. Figures with a unit, process ids and
-# addresses may be others than those shown, as they depend on the compiler; a line "..." stands for any lines.
+# make: build, images, tests. commands.awk describes a page's marks for this test. Figures with a unit, process ids and
+# addresses may differ from those shown, as they depend on the compiler; a line "..." stands for any lines.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -16,7 +16,7 @@ export PATH=$build/bin:$PATH
 
 # ---- Running a page
 
-# Runs the commands N.command of the current folder; N.output and N.status are what comes of each.
+# Runs the commands N.command of the current folder, and writes the results to N.output and N.status.
 run_page() {
     trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
     local page_n=0 page_end # names that the commands do not use
@@ -37,7 +37,7 @@ run_page() {
 
 export -f run_page
 
-# What may differ: a figure with its unit, an address, a process.
+# Masks the parts that may differ: a figure with its unit, an address, a process.
 mask() { # MODE
     sed -E "s/docs-$$/ncube/g" |
         if [ "$1" = exact ]; then cat; else
@@ -46,7 +46,7 @@ mask() { # MODE
         fi
 }
 
-# Is the text, with its lines "...", what has been printed?
+# Succeeds if the expected text, with its lines "...", matches the output.
 matches() { # MODE EXPECTED ACTUAL
     case $1 in "any order" | "among others")
         grep -vxF ... "$2" | sort >wanted
@@ -117,7 +117,7 @@ for command in ncube xnc ncc; do
 done
 check "there are command lines" test $commands -ge 30
 
-# ---- What is mentioned in passing: targets of make, options of commands
+# ---- Mentions: targets of make, options of commands
 
 cd "$scratch" || exit 1
 targets=$(sed -n 's/^\.PHONY: *//p' "$clone/Makefile" "$clone"/*/module.mk | xargs)

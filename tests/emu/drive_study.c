@@ -1,6 +1,6 @@
 /*
- * The closed loop of one client and one nsdisk, without the machine: what a drive's constants do to the service time
- * of sequential requests. docs/timing.md uses its tables.
+ * The closed loop of one client and one nsdisk, without the machine: how the service time of sequential requests
+ * depends on a drive's constants. docs/timing.md uses its tables.
  *
  * In the loop a request of B bytes spends the think time Z between two services: the network carries it, and the
  * client's CPU prepares the next. The service time is what is left of the period.

@@ -18,7 +18,7 @@ struct train {
 
 static struct train train[REFERENCE_MESSAGES_MAX];
 static struct train *owner[16 << REFERENCE_DIM_MAX];
-static struct train *queue[REFERENCE_MESSAGES_MAX]; /* all who wait, in the order of their coming */
+static struct train *queue[REFERENCE_MESSAGES_MAX]; /* all waiting trains, in order of arrival */
 static uint32_t waiting;
 
 static void train_make(struct train *t, struct reference_message *m, uint32_t dim)
@@ -76,7 +76,7 @@ static void release_channels(struct train *t, enum reference_release release)
         owner[t->way[t->released++]] = NULL;
 }
 
-/* The number of the channel by which the head came to where it is. */
+/* Returns the number of the channel by which the head reached its place. */
 static uint32_t came_by(const struct train *t)
 {
     return t->owned > 0 ? t->way[t->owned - 1] % 16 : OWN;
@@ -122,7 +122,7 @@ static bool any_newcomer(uint32_t n, uint64_t now)
     return false;
 }
 
-/* One cycle. Returns how many have not arrived. */
+/* Advances all trains by one cycle. Returns how many have not arrived. */
 static uint32_t step(uint32_t n, uint64_t now, enum reference_release release)
 {
     uint32_t left = 0;

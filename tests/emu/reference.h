@@ -1,5 +1,6 @@
 /*
- * The network once more, as simply as can be: cycle by cycle, flit by flit. The judge of emu/model/net.c.
+ * A second model of the network, as simple as possible: cycle by cycle, flit by flit. emu/model/net.c is compared with
+ * it.
  *
  * A flit is one bit, a channel a pipe of 45 of them, and a message a train of 9 * (8 + payload) flits that moves one
  * place per cycle or stands. Places along its way:
@@ -30,7 +31,7 @@ struct reference_message {
     uint64_t done_cycles;         /* result: last flit at its place */
 };
 
-/* What frees a channel. */
+/* The event that frees a channel. */
 enum reference_release {
     RELEASE_WHEN_ACCEPTED, /* the last flit has passed, and the destination has taken the header: the machine's rule */
     RELEASE_WHEN_PASSED,   /* the last flit has passed: a train shorter than its way frees channels on the way */

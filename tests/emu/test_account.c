@@ -1,4 +1,4 @@
-/* Where a hart's time goes: user code, kernel, idle, from what takes effect in order. */
+/* The division of a hart's time into user code, kernel and idle, from events and requests in order. */
 #include "emu/time/account.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* The machine file: what a good one means, and the exact line that a bad one gets. */
+/* The machine file: the machine that a good one describes, and the exact line of error for a bad one. */
 #include "emu/cmd/config.h"
 
 #include <criterion/criterion.h>
@@ -220,7 +220,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 2;\nfaults = (\n{ node = 1; seed = 2; } );\n", "m.conf:3: 'seed' belongs to 'parity'"},
         {"dim = 2;\nfaults = (\n{ node = 1; from_us = 5; until_us = 5; } );\n",
          "m.conf:3: until_us = 5 does not lie after from_us = 5"},
-        /* what must be there */
+        /* required keys */
         {"ram_mb = 16;\n", "m.conf: 'dim' is missing: the dimension of the hypercube, 0 to 13"},
         {"dim = 5;\nboards = ( { io_nodes = (); } );\n",
          "m.conf:2: 'number' is missing: the board's number, which the Sandia wiring depends on"},
@@ -287,7 +287,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\nfront_end = {\n si = 3; };\n" BOARD(3, IO_NODE(0, "")),
          "m.conf:3: the I/O channel of compute node 3 goes to I/O node 0 of board 3 (line 5)"},
         {"dim = 0;\n" BOARD(0, IO_NODE(0, "")), "m.conf: no compute node has its I/O channel free for the front end"},
-        /* what must be unique */
+        /* values that must be unique */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "") ",\n" IO_NODE(0, "")),
          "m.conf:4: I/O node 0 of board 3 is already defined in line 3"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" DRIVE("a", "a") ",\n" DRIVE("a", "b") ");")),

@@ -80,7 +80,7 @@ status "rm" 0 disk rm a.img:/dir/input a.img:/dir a.img:/second a.img:/large
 check "a.img is sound and empty" sound a.img
 same "nothing but lost+found" "lost+found" "$(disk ls a.img:/ | awk '{ print $NF }')"
 
-# Many names: the directory grows; then as many go.
+# Many names: the directory grows; then all of them are removed.
 : >empty
 for i in $(seq 300); do disk put empty "a.img:/a-rather-long-name-for-a-file-without-contents-$i" || break; done
 same "300 files" 301 "$(disk ls a.img:/ | wc -l)"
@@ -88,14 +88,14 @@ check "a.img is sound with them" sound a.img
 seq 300 | sed 's|^|a.img:/a-rather-long-name-for-a-file-without-contents-|' | xargs "$ncube" disk rm
 check "a.img is sound without them" sound a.img
 
-# A full image: the file is not there, everything else is.
+# A full image: the new file is missing, everything else is intact.
 head -c 9000000 /dev/zero | tr '\0' x >larger
 status "put of more than fits" 1 disk put larger a.img:/larger
 same "it says why" "ncube disk: a.img: No space left on device" "$(cat err)"
 check "a.img is sound after that" sound a.img
 check "the file is not there" test "$(disk ls a.img:/ | wc -l)" = 1
 
-# Every block size, and a drive that somebody else made.
+# Every block size, and an image that another program made.
 for block in 1K 2K 4K; do
     status "create --block=$block" 0 disk create --block=$block --label=vol "b$block.img" 2M
     check "put with $block" disk put text "b$block.img:/text"
@@ -105,7 +105,7 @@ mke2fs -q -t ext2 -r 0 -b 1024 old.img 1M >/dev/null 2>&1
 check "put into revision 0" disk put text old.img:/text
 check "revision 0 is sound" sound old.img
 
-# ---- What is not touched
+# ---- Images that must not change
 
 exec 9<a.img
 flock -x 9
@@ -129,7 +129,7 @@ status "a damaged image" 1 disk ls noise.img:/lost+found/x
 same "one line" 1 "$(wc -l <err)"
 check "no file is left over" test -z "$(find . -name '*.new' -o -name '*.??????')"
 
-# A host whose disk is full: a line, and no half file.
+# A host whose disk is full: one line of error, and no incomplete file.
 (ulimit -f 100; trap '' XFSZ; disk put large a.img:/large) 2>err
 check "a limit on files is told" test -s err
 disk fsck a.img >/dev/null
@@ -193,7 +193,7 @@ status "fsck names it, too" 1 pio fsck
 check "by its name" grep -q df05.img err
 mv disks/away.img disks/df05.img
 
-# ---- Wrong words
+# ---- Wrong command lines
 
 for words in "" "make" "ls" "ls a.img" "ls :/x" "ls a.img:/ b" "put text" "get" "rm" "fsck" "create a.img" "create a.img 1K" \
     "create --block=3K c.img 1M" "create c.img 0" "ls pio:/x" "ls //df00/" "stat -m $sandia //df99/" "-x" \

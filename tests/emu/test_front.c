@@ -11,8 +11,8 @@
 #include "vertex/contract/system.h"
 
 /*
- * A machine of 2^3 nodes and two I/O nodes with three drives, played by the test: what the front end sends is
- * recorded and, unless a test plays it itself, answered as Vertex and nsdisk would.
+ * A machine of 2^3 nodes and two I/O nodes with three drives, played by the test: it records the messages of the front
+ * end and, unless a single test does so itself, answers them as Vertex and nsdisk would.
  */
 #define NODES    8u
 #define IO_0     NODE_IO(3, 0) /* df00 */
@@ -132,7 +132,7 @@ static void start(void)
     front_start(front);
 }
 
-/* What was written to standard error since the last call. */
+/* Returns the text written to standard error since the last call. */
 static const char *take_err(void)
 {
     static char text[65536];
@@ -511,7 +511,7 @@ Test(front, an_nsdisk_that_ends_before_it_mounts_or_shuts_down_is_not_awaited)
     cr_expect_eq(status(), 1);
 }
 
-/* ---- What is refused before the machine starts ---- */
+/* ---- Jobs that are refused before the machine starts ---- */
 
 Test(front, options_that_do_not_fit_are_refused_in_one_line)
 {

@@ -18,7 +18,7 @@
 #include "vertex/contract/proto.h"
 
 /*
- * The scratch folder holds what is outside; "in" is served:
+ * The scratch folder contains files outside the served folder, which is its folder "in":
  *
  *    secret           in/file  "hello"            in/sub/deep "deep"
  *    outside/         in/good -> sub/deep         in/bad -> ../secret       in/abs -> (scratch)/secret
@@ -66,7 +66,7 @@ static unsigned count_descriptors(void)
     return n;
 }
 
-static unsigned descriptors; /* before there is a server */
+static unsigned descriptors; /* open before the server was made */
 
 static void set_up(void)
 {
@@ -291,7 +291,7 @@ Test(hostfs, no_time_from_after_the_start_of_the_machine_is_told)
     cr_expect_eq(st.atime_s, 0);
 }
 
-/* ---- What does not depend on the host ---- */
+/* ---- Answers that must not depend on the host ---- */
 
 struct step {
     const char *how;
@@ -371,7 +371,7 @@ static void make_input(const char *name, mode_t mode)
     set_old_times(name);
 }
 
-/* Serves the same files from a folder of `base` to a user with that umask, and takes down what the steps get. */
+/* Serves the same files from a folder of `base` to a user with that umask, and records the answers to the steps. */
 static void take_answers(const char *base, mode_t mask, struct answer *answer)
 {
     static const char *const names[] = {"old", "cut", "cut2"};
@@ -428,7 +428,7 @@ Test(hostfs, every_byte_of_every_reply_is_the_same_on_all_hosts)
     }
 }
 
-/* What no two file systems of the testing host may differ in. */
+/* The answers must be equal for any two file systems of the testing host. */
 Test(hostfs, a_description_has_nothing_of_the_hosts_file_system)
 {
     static const mode_t types[] = {S_IFREG, S_IFDIR, S_IFLNK};
@@ -505,7 +505,7 @@ Test(hostfs, a_made_file_has_a_number_that_no_other_had)
 
 /* ---- Containment ---- */
 
-/* The folder is the root of all names: above it is itself. What is outside is not there. */
+/* The folder is the root of all names, and its own parent. Files outside do not exist. */
 Test(hostfs, no_name_leads_out_of_the_folder)
 {
     const struct {

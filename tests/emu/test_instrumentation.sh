@@ -1,5 +1,5 @@
 #!/bin/bash
-# The plugin adds nothing to an instruction but the NCU's; a block pays once. BUILD is the argument.
+# The plugin adds code only to NCU instructions, and once to each block. BUILD is the argument.
 #
 # A run of one node under a QEMU that logs the code that it makes; instrumentation.awk counts in that log. With
 # SHOW=1 the counts are printed (make instrumentation).

@@ -74,7 +74,7 @@ Test(loader, segments_come_in_ascending_order_and_empty_ones_not_at_all)
     elf_image_free(&image);
 }
 
-/* ---- What is refused: one way to spoil a good program each ---- */
+/* ---- Refused programs: a good one spoiled in one way each ---- */
 
 static void other_machine(struct tiny_elf *e)
 {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ncube map: pictures of patterns, and what two patterns have in common. BUILD is the argument. Nothing is booted.
+# ncube map: pictures of patterns, and the bytes that two patterns have in common. BUILD is the argument. Boots nothing.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -110,7 +110,7 @@ same "what it says" "ncube map: none/p.svg: No such file or directory" "$(cat er
 status "a full device" 1 "$ncube" map --svg=/dev/full 'cyclic 1 2'
 same "a full device: what it says" "ncube map: /dev/full: No space left on device" "$(cat err)"
 
-# ---- Wrong words
+# ---- Wrong command lines
 
 refused() { # NAME MESSAGE WORD...
     local name=$1 message=$2

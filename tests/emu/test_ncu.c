@@ -28,7 +28,7 @@ static struct disk *disks[2];
 static char images[2][IMAGE_PATH_BYTES];
 static uint64_t now;
 
-/* ---- Who would have been told ---- */
+/* ---- In place of the scheduler ---- */
 
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
 {

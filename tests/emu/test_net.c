@@ -1,4 +1,4 @@
-/* Wormhole timing from tables; who waits for whom, and who is served first. */
+/* Wormhole timing from tables; which messages wait for which, and which are served first. */
 #include "emu/model/net.h"
 
 #include <criterion/criterion.h>
@@ -361,7 +361,7 @@ Test(net, a_channel_freed_in_the_cycle_of_a_request_goes_to_the_one_that_waits)
     send(&lab, 0, 0, 1, 0, 1);   /* frees 0.0 at 117 */
     send(&lab, 50, 0, 1, 0, 2);  /* waits; takes it at 117, frees it at 234 */
     send(&lab, 117, 0, 1, 0, 3); /* asks in the cycle of the change */
-    send(&lab, 351, 0, 1, 0, 4); /* asks in the cycle in which 3 frees it, nobody waits */
+    send(&lab, 351, 0, 1, 0, 4); /* asks in the cycle in which 3 frees it; no message waits */
     run_all(&lab);
     for (uint64_t i = 1; i <= 4; i++)
         cr_expect_eq(done_of(&lab, i)->done_cycles, 117 * i, "message %lu", (unsigned long)i);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Command lines of ncube, of each of its commands and of xnc: whatever --help lists is held against what they take.
+# Command lines of ncube, of each of its commands and of xnc: they must take exactly the options that --help lists.
 # BUILD is the argument. Nothing is booted.
 set -u
 . "$(dirname "$0")/../shell.sh"
@@ -86,7 +86,7 @@ refused "down, behind a word" "ncube down: name '/': give" "$ncube" down --name=
 refused "a number with a sign" "ncube run: dimension '+1': give a number from 0 to 13" "$ncube" run -d +1 prog
 refused "a number after a space" "ncube run: dimension ' 1': give a number from 0 to 13" "$ncube" run -d ' 1' prog
 
-# What follows a program's name is the program's; so is what follows a later program's.
+# Words behind a program's name belong to the program; likewise behind a later program's name.
 program_options() { # NAME COMMAND...
     local name=$1
     shift

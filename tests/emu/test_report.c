@@ -1,4 +1,4 @@
-/* What a machine says of itself: written, read, and refused when it makes no sense. */
+/* The report of a machine: written, read, and refused when it is malformed. */
 #include "emu/cmd/machine_report.h"
 
 #include <criterion/criterion.h>

@@ -191,7 +191,7 @@ _Noreturn static void play_end(struct player *a, uint32_t op)
     abort();
 }
 
-/* The kernel's work on what was due; now and then it sends something itself. */
+/* The kernel's handling of the causes that were due; sometimes it sends a message itself. */
 static void handle_due(struct player *a)
 {
     a->play->interrupt[a->hart] = false;
@@ -380,7 +380,7 @@ static bool finished(void *ctx)
     return pause_every > 0 && ++asked % pause_every == 0;
 }
 
-/* In a pause something comes from outside, as from a front end: a message that starts now. */
+/* In a pause a message arrives from outside, as from a front end: it starts now. */
 static bool disturb;
 
 static void disturb_now(struct play *p)
@@ -585,7 +585,7 @@ Test(sched, every_cycle_belongs_to_user_code_kernel_or_idleness_however_far_hart
     }
 }
 
-/* Harts are stopped wherever they are then; what lies behind the limit is not counted. */
+/* Harts are stopped wherever they are at the limit; events behind it are not counted. */
 Test(sched, accounts_are_exact_at_a_limit_too)
 {
     for (unsigned seed = 1; seed <= 20; seed++)
@@ -597,7 +597,7 @@ Test(sched, accounts_are_exact_at_a_limit_too)
         }
 }
 
-/* What takes effect up to a limit, that cycle included, is what does without one. */
+/* Up to a limit, that cycle included, a run has the same effects as a run without a limit. */
 Test(sched, a_limit_cuts_the_rest_off_and_nothing_else)
 {
     for (unsigned seed = 1; seed <= 20; seed++) {

@@ -20,7 +20,7 @@ static void send_in_turn(pid_t parent, int signal, int taken)
     _exit(0);
 }
 
-/* We look without a pause, so nearly every signal comes in the middle of a look: a lost one ends in the time limit. */
+/* The test checks without a pause, so nearly every signal arrives during a check: a lost one leads to a timeout. */
 static void take_every(int signal, bool (*take)(void))
 {
     int taken[2], status;

@@ -1,4 +1,4 @@
-/* Who is sent to which copy of a program's text, and that no copy ever changes. */
+/* Which copy of a program's text a node gets, and that no copy ever changes. */
 #include "emu/qemu/text_pool.h"
 
 #include <criterion/criterion.h>

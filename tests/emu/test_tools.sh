@@ -87,7 +87,7 @@ echo "dim = 2;" >bare.conf
 status "no volumes" 2 "$ncube" place bare.conf
 status "place --top=0" 2 "$ncube" place --top=0 "$images/sandia.conf"
 
-# ---- model: the paper's tables, and networks of one's own
+# ---- model: the paper's tables, and other networks
 
 status "model" 0 "$ncube" model
 same "it has nine rows of the paper's" 9 "$(grep -c 'the paper ' out)"
@@ -103,7 +103,7 @@ for bad in --disks=0 --disks=513 --buffers=x --routings=9 --cpu-time=-1 --cpu-ti
 done
 check "what it has no times for is named" grep -q "'word'" err
 
-# ---- Options that there are not
+# ---- Options that do not exist
 
 for command in topo route place model; do
     for bad in -x:-x -xy:-x --all:--all; do

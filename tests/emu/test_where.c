@@ -38,7 +38,7 @@ __asm__(".pushsection .bare,\"ax\",@progbits\n"
         ".popsection\n");
 extern const char bare_first[], bare_second[], bare_constant[];
 
-/* Where this program was put: what its own addresses are more than those in the file. */
+/* Returns the difference between this program's addresses in memory and those in its file. */
 extern const char __ehdr_start[];
 
 Test(where, an_address_in_a_function_gives_its_name_file_and_line)

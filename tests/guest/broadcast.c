@@ -1,4 +1,4 @@
-/* Messages to all nodes of the subcube: when they arrive, that they keep their order, that storms of them drain. */
+/* Messages to all nodes of the subcube: their times of arrival, their order, and that storms of them drain. */
 #include <n_errno.h>
 #include <nmon.h>
 #include <ntime.h>
@@ -38,7 +38,7 @@ static void times(void)
     }
 }
 
-/* Every node writes to all and to each, again and again; of every source they come in the order of sending. */
+/* Every node writes to all and to each, again and again; messages of one source arrive in the order of sending. */
 static void order(void)
 {
     static char buf[40000];

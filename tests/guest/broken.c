@@ -21,7 +21,7 @@ static void wait_until_ms(double ms)
 
 /* ---- Noise ---- */
 
-/* 0 to 3000 bytes that say who sent them as which. */
+/* Makes a message of 12 to 3011 bytes that contains its sender, receiver and number. */
 static int make_message(char *buf, int from, int to, int k)
 {
     int n = 12 + (from * 37 + to * 101 + k * 251) % 3000;
@@ -39,7 +39,7 @@ static void expect_message(int from, int k)
     check(memcmp(buf, expected, (size_t)n) == 0, "message %d from %d is not as sent", k, from);
 }
 
-/* Every node to every node: none lost, doubled, altered or overtaken; and some were sent again. */
+/* Every node sends to every node: no message is lost, doubled, altered or overtaken; and some were sent again. */
 static void noise(void)
 {
     static char buf[4096];
@@ -64,7 +64,7 @@ static void noise(void)
     check(me != 0 || sum > 0, "no message was sent again");
 }
 
-/* What is lost is told in its place, to who reads it: source and type as of the message. */
+/* Reads a lost message: EIO, in the message's place in the order, with its source and type. */
 static void expect_lost(int from, int type)
 {
     char buf[8];
@@ -92,7 +92,7 @@ static void expect_missed(long expected)
 
 /* ---- Messages that are given up ---- */
 
-/* From 200 ms on the link 0 - 1 is so noisy that a long message never gets through, and a short one soon. */
+/* From 200 ms on the link 0 - 1 is so noisy that no long message gets through, but a short one soon does. */
 static void given_up(void)
 {
     static char buf[10000];
@@ -125,7 +125,7 @@ static void given_up(void)
     expect_text(0, TYPE, "last");
 }
 
-/* Nothing gets over the link 0 - 1 from 200 to 700 ms, so that not even the notice does: it comes when it can. */
+/* Nothing crosses the link 0 - 1 from 200 to 700 ms, not even the notice: it arrives once the link is sound. */
 static void owed(void)
 {
     long sent = 0;
@@ -147,8 +147,8 @@ static void owed(void)
     expect_missed(10);
 }
 
-/* The link 0 - 1, by which 0 reaches 1 and 3, is dead from 200 to 400 ms. Each failure is told where it belongs, and
- * what goes elsewhere goes. */
+/* The link 0 - 1, by which 0 reaches 1 and 3, is dead from 200 to 400 ms. Each failure is reported for its own
+ * destination, and messages to other nodes arrive. */
 static void told_by_destination(void)
 {
     if (own_node() == 0) {
@@ -208,7 +208,7 @@ static void dead_link(void)
         check_equal(nread(buf, sizeof buf, &src, &type, NULL), 5);
 }
 
-/* The link 0 - 1 is dead from the start of the case until short of its end: then who waits is told. */
+/* The link 0 - 1 is dead from the start of the case until shortly before its end: then the waiting node is notified. */
 static void last_message(void)
 {
     if (own_node() == 0) {
@@ -296,7 +296,7 @@ static void expect_write(int fd, long result, int error)
     check(n == result && (n >= 0 || errno == error), "write: %ld, errno %d", n, errno);
 }
 
-/* What serves df00 is dead from 500 to 900 ms. df01 lives. */
+/* The server of df00 is dead from 500 to 900 ms. That of df01 lives. */
 static void dead_server(int error)
 {
     int fd = new_file("//df00/f"), other = new_file("//df01/f");
@@ -319,7 +319,7 @@ static void dead_drive(void)
     dead_server(EIO);
 }
 
-/* df01 is missing, df00 is there. */
+/* df01 is missing, df00 is mounted. */
 static void expect_missing(int error)
 {
     errno = 0;
@@ -337,7 +337,7 @@ static void missing_drive(void)
     expect_missing(EIO);
 }
 
-/* df01's I/O node is dead until 500 ms: what it gets then is whole on the disk. */
+/* df01's I/O node is dead until 500 ms: files that are written after that are complete on the disk. */
 static void late_volume(void)
 {
     expect_missing(EHOSTUNREACH);
@@ -360,7 +360,7 @@ static void works_for_300_ms(void)
     wait_until_ms(300);
 }
 
-/* The server dies when it has the request, so that its answer has no way: it is given up after 60 s. */
+/* The server dies when it has the request, so that its answer has no path: the client gives up after 60 s. */
 static void answer_is_lost(void)
 {
     static char block[8192];
@@ -378,7 +378,7 @@ static void answer_is_lost(void)
     check(pwrite(fd, block, sizeof block, 0) == sizeof block && close(fd) == 0, "afterwards: errno %d", errno);
 }
 
-/* From 500 ms on the server's link lets short messages through and no block: what is read is lost on its way. */
+/* From 500 ms on the server's link lets short messages through but no block: the data of a read are lost. */
 static void lose_reply(const char *path)
 {
     static char block[8192];

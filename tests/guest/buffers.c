@@ -48,7 +48,7 @@ static void every_way(void)
     }
 }
 
-/* The reader says when it is about to wait, so that no compiler's cycles decide whether it does. */
+/* The reader reports that it is about to wait, so that the result does not depend on a compiler's cycles. */
 static void lands_where_nread_waits(void)
 {
     int node = own_node(), any = N_ANY, type = TYPE;
@@ -80,7 +80,7 @@ static void lands_where_nread_waits(void)
     }
 }
 
-/* One lands while others come: the one that nread has begun is the one it returns, and the rest are there. */
+/* One message lands while others arrive: nread returns the one that is landing, and the others stay queued. */
 static void others_come_meanwhile(void)
 {
     int node = own_node(), nodes = node_count(), src, type, seen = 0;
@@ -147,7 +147,7 @@ static void errors(void)
     check(nglobal() == 0 && nglobal() == 1 && nlocal() == 1 && nlocal() == 0, "modes");
 }
 
-/* Memory ends with an error, and comes back. */
+/* When memory is used up a call returns an error, and freed memory can be used again. */
 static void all_memory(void)
 {
     enum { MOST = 1000 };

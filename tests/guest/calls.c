@@ -3,9 +3,9 @@
  *
  *   calls COUNT SEED
  *
- * Each must return: a result, or an error that has a name. At the end all nodes still have what is theirs, and can
- * still talk to each other. Calls that would rightly wait for ever, end the program, or write over it on its own
- * demand are kept from doing so; see tame().
+ * Each must return a result, or an error that has a name. At the end the memory of all nodes is intact, and they can
+ * still exchange messages. tame() changes calls that would rightly wait for ever, end the program, or overwrite it as
+ * it asked.
  */
 #include <n_errno.h>
 #include <unistd.h>
@@ -101,20 +101,20 @@ static int is_pointer_argument(long number, int i)
     }
 }
 
-/* What is possible, but would fill all memories, becomes shorter. */
+/* Shortens a length that is valid, but would fill the memories of all nodes. */
 static void shorten(long *bytes)
 {
     if (*bytes > LONG_BYTES && *bytes <= 64 << 20)
         *bytes %= LONG_BYTES;
 }
 
-/* What is sent in a library's context would stay for ever, and a read there wait. False: it is such a one. */
+/* False for a library's context: a message sent in one would stay for ever, and a read would wait for ever. */
 static int is_own_context(unsigned long context)
 {
     return context < CONTEXT_SYNC || context > CONTEXT_MOST;
 }
 
-/* A program for rexec that is nearly sound, so that all of its checks are reached. Not one for the own node alone. */
+/* Draws a nearly sound program for rexec, so that all of its checks are reached; never for the caller's node alone. */
 static void draw_program(long *arg)
 {
     static struct abi_segment segment[ABI_SEGMENTS_MAX];
@@ -142,7 +142,7 @@ static void draw_program(long *arg)
         arg[1] = 0;
 }
 
-/* False: not with these arguments. */
+/* Returns false if the call must not be made with these arguments. */
 static int tame(long number, long *arg)
 {
     long none;
@@ -169,7 +169,7 @@ static int tame(long number, long *arg)
         if ((unsigned long)arg[0] < 0x80000000)
             arg[0] = 0;
         return 1;
-    case TRAP_nread: /* waits for ever where nothing is there */
+    case TRAP_nread: /* waits for ever if no message is queued */
     case TRAP_nreadp:
         return trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
     case TRAP_cread:
@@ -231,7 +231,7 @@ static void judge(long number, const long *arg, long result)
           number, arg[0], arg[1], arg[2], result);
 }
 
-/* Takes what has come, so that memory does not fill up. */
+/* Takes the messages that have arrived, so that memory does not fill up. */
 static void drain(void)
 {
     int n;

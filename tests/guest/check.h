@@ -1,7 +1,7 @@
 /*
  * For programs that test the machine from inside. A program has named cases; its first argument says which one
  * runs. A check that fails prints where, on which node and why, and ends the program with status 1. When a case has
- * come to its end, node 0 prints "passed": what runs the program expects that, and status 0.
+ * come to its end, node 0 prints "passed": the test that runs the program expects that, and status 0.
  */
 #ifndef NCUBE_GUEST_CHECK_H
 #define NCUBE_GUEST_CHECK_H
@@ -64,7 +64,7 @@ static inline int node_count(void)
     return 1 << dim;
 }
 
-/* A small generator, so that every node can know what another one draws. */
+/* A small generator: every node can compute what another one draws. */
 static inline uint32_t draw(uint64_t *state)
 {
     *state = *state * 6364136223846793005ull + 1442695040888963407ull;

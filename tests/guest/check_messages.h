@@ -1,4 +1,4 @@
-/* For programs that check which message comes: messages of one number. */
+/* For programs that check which message they receive: messages that contain one number. */
 #ifndef CHECK_MESSAGES_H
 #define CHECK_MESSAGES_H
 
@@ -9,7 +9,7 @@ static inline void send(int dest, int type, long value)
     check_equal(nwrite(&value, sizeof value, dest, type, NULL), 0);
 }
 
-/* Source and type may be wildcards; what comes must be as wanted. */
+/* Reads a message, which must be as expected. Source and type may be wildcards. */
 static inline void take(int src, int type, int want_src, int want_type, long want)
 {
     long value = -1;

@@ -5,7 +5,7 @@
  *   clocks registers   which of the 4096 control and status registers it can read and write
  *   clocks all         prints every time, address and number that it can get at
  *   clocks leave       fills memory and registers with a pattern
- *   clocks find        expects to find nothing of anybody's, in memory and in the registers at its first instruction
+ *   clocks find        expects no other program's data in memory or, at its first instruction, in the registers
  */
 #include <ntime.h>
 #include <fcntl.h>
@@ -173,7 +173,7 @@ static void tell_all(void)
     tell_times();
 }
 
-/* ---- What others left ---- */
+/* ---- Data that other programs left ---- */
 
 enum { BLOCK = 64 << 10, BLOCKS = 1024, HEAP = 8 << 20 };
 

@@ -1,6 +1,6 @@
 /*
  * A bit of everything that takes time: computing with integers and floating point, messages of any length to any node,
- * barriers, output. Each node prints its clock and what it received in which order: none of it may depend on the host.
+ * barriers, output. Each node prints its clock and the messages in their order: nothing of that may depend on the host.
  */
 #include <ntime.h>
 #include <sys/time.h>

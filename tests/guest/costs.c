@@ -1,6 +1,6 @@
 /*
- * What calls of the C library cost: one line for each, "cycles name". Virtual times are exact, so one number says it.
- * Compiled with -fno-builtin, so that each call is one.
+ * The cost of calls of the C library: one line for each, "cycles name". Virtual times are exact, so one number is
+ * enough. Compiled with -fno-builtin, so that each call is one.
  */
 #include <math.h>
 #include <ntime.h>
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Sorted only once: the first round is what counts. */
+/* Sorts only once: only the first round counts. */
 static void sort(int n, int shape)
 {
     unsigned x = 1;

@@ -1,6 +1,6 @@
 /*
- * Many of one kind at a time: what a machine has a limited number of. The second argument is a file
- * that the front end serves; "loads in a row" loads it as a program, which is this one.
+ * Many requests of one kind at a time, for things of which a machine has a limited number. The second argument is a
+ * file that the front end serves; "loads in a row" loads it as a program: it is this program.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * Tells all that a program can see of the front end's files: what is there, and what it makes itself.
+ * Prints everything that a program can see of the front end's files: of existing ones, and of those that it makes.
  *
  *   described all      of the whole served folder, before and after it has made and changed files
  *   described times    the times of "fresh" and of a file that it makes

@@ -1,4 +1,4 @@
-/* How a program and its nodes end, its memory, and what a trap leaves alone. */
+/* Ends of a program and of its nodes, its memory, and the registers that a trap preserves. */
 #include <errno.h>
 #include <n_errno.h>
 #include <ntime.h>
@@ -87,7 +87,7 @@ static void spins(void)
         ;
 }
 
-/* Node 0 never looks at what the others send. */
+/* Node 0 never reads the messages of the others. */
 static void spins_among_messages(void)
 {
     for (int i = 0; own_node() == 0; i++)
@@ -132,7 +132,7 @@ static void prints(void)
 
 /* ---- Memory ---- */
 
-/* All there is, each page written; then it is given back and there is as much again. */
+/* Takes all memory and writes each page; then frees it, and can take as much again. */
 static int take_all_memory(void)
 {
     enum { BLOCK = 128 << 10, MOST = 1024 };
@@ -153,7 +153,7 @@ static int take_all_memory(void)
     return n;
 }
 
-/* How many pages sbrk gives; they are given back. */
+/* Returns how many pages sbrk gives, and gives them back. */
 static int take_pages(void)
 {
     enum { PAGE = 4096 };
@@ -175,7 +175,7 @@ static void memory_ends(void)
     check_equal(nread(&value, sizeof value, NULL, NULL, NULL), sizeof value);
 }
 
-/* What could never be given has no price: there is as much memory as before, to the page. */
+/* A request that can never succeed takes no memory: as many pages as before are free. */
 static void refused_memory_costs_nothing(void)
 {
     static const intptr_t too_much[] = {1l << 40, 1 << 30, 1000 << 20, 100 << 20, 20 << 20};
@@ -244,8 +244,8 @@ static void unknown_traps(void)
           "a compute node has drives");
 }
 
-/* Every register gets its own number before a trap. After it those must have it that a function call leaves alone, ra,
- * and a1-a3, of a trap that has no results there. */
+/* Every register gets its own number before a trap. The trap must preserve the registers that a function call
+ * preserves, ra, and a1-a3 if it has no results there. */
 __asm__(
     ".text\n.globl registers_around_trap\nregisters_around_trap:\n"
     " addi sp, sp, -128\n sd ra, 0(sp)\n sd s0, 8(sp)\n sd s1, 16(sp)\n sd s2, 24(sp)\n sd s3, 32(sp)\n"

@@ -3,10 +3,10 @@
  * prints, in an order drawn from a seed, and notes its clock all the time: the sum over all that it saw, and when, is
  * its last line. So a single cycle's difference between two runs shows.
  *
- *   exact MIX SEED [VOLUMES]     VOLUMES: so many volumes df00, df01 ... are there to keep files on
+ *   exact MIX SEED [VOLUMES]     VOLUMES: the number of volumes df00, df01 ... on which it may keep files
  *
- * Every process draws what it sends, and what every other one sends: it knows what is to come, and ends when it has
- * sent and received all of it. Some processes catch SIGMSGS and SIGUSR1, and get a part of their messages in a handler.
+ * Every process draws the messages of all processes from the seed. So it knows which messages will arrive, and ends
+ * when it has sent and received all of its own. Some catch SIGMSGS and SIGUSR1, and get some messages in a handler.
  * Built with -DPROCS=2 -Nprocs 2, too: then each node has two processes.
  */
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static char space[BYTES_MAX + 8] __attribute__((aligned(8)));
 static uint64_t own_choice, seen;
 static int self, processes, count, volumes;
 
-/* ---- What was seen, and when ---- */
+/* ---- The sum over all times and messages ---- */
 
 static uint64_t clock_cycles(void)
 {
@@ -279,7 +279,7 @@ static void send_next(const struct mix *mix)
     note((uint64_t)dest);
 }
 
-/* The first of the sender's plan that is for us, of this type, and has not come. */
+/* Returns the first message of the sender's plan to this process, of this type, that has not arrived. */
 static struct plan *expected(int src, int type)
 {
     for (int i = 0; i < count; i++) {
@@ -444,7 +444,7 @@ static void read_in_parallel(const struct mix *mix)
     judge_part(space, bytes_there(at, n), at, 99);
 }
 
-/* ---- All of it ---- */
+/* ---- The program ---- */
 
 static void expect_empty(int address, int type)
 {

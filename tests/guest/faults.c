@@ -1,6 +1,6 @@
 /*
- * Does what a program must not, on the node that the second argument names, while the others wait for a message
- * that never comes. Prints before where the fault will be and at which address, as the machine should report it:
+ * Causes a fault on the node that the second argument names, while the other nodes wait for a message that never
+ * arrives. Before that it prints the place and address of the fault, as the machine should report them:
  *
  *   faults NAME NODE    ->    pc 0x..., address 0x...
  */
@@ -31,7 +31,7 @@ FAULT(wfi, "wfi");
 FAULT(sfence, "sfence.vma");
 FAULT(breakpoint, "ebreak");
 
-/* Register i gets the value 0xc0de00 + i, and then there is a fault. */
+/* Sets each register i to 0xc0de00 + i, then causes a fault. */
 void fault_with_registers(uint64_t unused);
 void fault_registers(uint64_t unused);
 __asm__(".text\n.balign 4\n.globl fault_with_registers\n.globl fault_registers\nfault_with_registers:\n"

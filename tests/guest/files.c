@@ -137,7 +137,7 @@ static void truncates_and_appends(void)
     check_works(close(fd));
 }
 
-/* An append leaves the offset at the end of what it wrote, wherever others have moved the end of the file to. */
+/* An append leaves the offset at the end of its own bytes, even if other nodes have appended more. */
 static void appends_move_the_offset(void)
 {
     int fd = open_file("file", O_RDWR | O_CREAT | O_TRUNC | O_APPEND), other = open_file("file", O_RDWR | O_APPEND);
@@ -322,7 +322,7 @@ static void lists(void)
     check(opendir(name_of("none")) == NULL && errno == ENOENT, "no folder: %d", errno);
 }
 
-/* ---- Much ---- */
+/* ---- Large files and many files ---- */
 
 static void many_files(void)
 {
@@ -413,7 +413,7 @@ static void holes(void)
 
 /* ---- Several nodes ---- */
 
-/* What 32 bits cannot say. */
+/* Sizes and offsets that need more than 32 bits. */
 static void beyond_4_gb(void)
 {
     const off_t far = 5ll << 30;
@@ -552,7 +552,7 @@ static void finds_what_was_left(void)
     check_equal(size_of("left-empty"), 0);
 }
 
-/* Says after each file that it is on the drive; the power may fail at any time. */
+/* Prints a line after each file that is on the drive; the power may fail at any time. */
 static void syncs(void)
 {
     char name[32];
@@ -582,7 +582,7 @@ static void finds_what_was_synced(void)
     }
 }
 
-/* ---- What is not there ---- */
+/* ---- Missing files, volumes and memory ---- */
 
 static void refused_everywhere(int error)
 {
@@ -626,7 +626,7 @@ static void nothing_there(void)
     check_told(told);
 }
 
-/* The prefix leads above the root, which is the root: there is the file "plain", and what is made is there. */
+/* The prefix leads above the root, which means the root: the file "plain" is there, and so are the files made here. */
 static void above_the_root(void)
 {
     int fd = open_file("plain", O_RDONLY);
@@ -662,7 +662,7 @@ static void other_volume(void)
     expect_file("file", 10, 1);
 }
 
-/* Writes until the volume is full; what a write says it has written is there, and what is freed can be used. */
+/* Writes until the volume is full: all bytes that a write has counted are in the file, and freed blocks can be used. */
 static size_t fill(const char *name)
 {
     enum { PIECE = 10000 };

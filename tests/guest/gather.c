@@ -1,6 +1,6 @@
 /*
- * Many messages wait, and are taken in an order that is not that of their arrival: what one costs, however many there
- * are. Arguments: a case, and how many messages (of "types"); a third prints the figures.
+ * Many messages wait, and are taken in another order than that of their arrival. The cost of taking one must not depend
+ * on their number. Arguments: a case, and the number of messages (of "types"); a third prints the figures.
  */
 #include <ntime.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void take_from_any(void)
     check_equal(nread(&value, sizeof value, &src, &type, NULL), sizeof value);
 }
 
-/* Everything that the others have sent is there. */
+/* Waits until everything that the other nodes have sent has arrived. */
 static void all_have_sent(void)
 {
     check_equal(nsync(1), 0);

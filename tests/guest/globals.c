@@ -1,6 +1,6 @@
 /*
- * Calls of all nodes: global operations, broadcast, barrier, and groups of any members; types above 0x7fff. None is in
- * the way of another, or of a program's wildcards.
+ * Calls of all nodes: global operations, broadcast, barrier, and groups of any members; types above 0x7fff. None of
+ * them disturbs another, or a program's wildcards.
  */
 #include <group.h>
 #include <math.h>
@@ -82,14 +82,14 @@ static void broadcasts(void)
 
 /* ---- Contexts ---- */
 
-/* Node 0 waits for anything from anybody while all others are in a call of all nodes, which node 0 makes later. */
+/* Node 0 waits for any message from any node while all others are in a call of all nodes, which node 0 makes later. */
 static void wildcards_see_no_others(void)
 {
     int node = own_node(), last = node_count() - 1;
 
     for (int call = 0; last > 0 && call < 3; call++) {
         if (node == last) {
-            usleep(20000); /* the others' messages are there before this one */
+            usleep(20000); /* the others' messages arrive before this one */
             send(0, TYPE, call);
         }
         if (node == 0) {
@@ -123,7 +123,7 @@ static void types_of_others_are_free(void)
 
 /* ---- Types of 16 bits ---- */
 
-/* The system has numbers of its own among them: loads, ends, signals, files' requests and replies. */
+/* The system's messages use some of these numbers, too: loads, ends, signals, file requests and replies. */
 static const int types[] = {0,      1,      0x7fff, 0x8000, 0x8001, 0x8003, 0x8004, 0x8005, 0x8009, 0x800a,
                             0x8021, 0x8030, 0x803c, 0x80a1, 0x80a3, 0x80a4, 0x80bf, 0xfd01, 0xfffe, 0xffff};
 enum { TYPES = sizeof types / sizeof *types };
@@ -246,7 +246,7 @@ static void groups(void)
     }
 }
 
-/* Nobody leaves a barrier of a group before the last has come. */
+/* No member leaves a group's barrier before the last has arrived. */
 static void group_barriers(void)
 {
     for (int size = 1; size <= node_count(); size++) {
@@ -282,7 +282,7 @@ static void errors(void)
     nperror("nsync");
 }
 
-/* ---- Those who do not come ---- */
+/* ---- Nodes that do not make the call ---- */
 
 static void one_has_ended(void)
 {

@@ -130,7 +130,7 @@ static void expect_errors(void)
     EXPECT(strcmp(n_strerror(-9999), "unknown error") == 0);
 }
 
-/* A message may still be on its way when nwrite is back. What ntest returns at last; gives up after 10 ms. */
+/* A message may still be on its way when nwrite has returned. Repeats ntest until it succeeds, for at most 10 ms. */
 static int wait_for_message(int *src, int *type)
 {
     double end_us = amicclk() + 10000;

@@ -1,4 +1,4 @@
-/* What happens when an nsdisk ends. The second argument names a file. */
+/* Programs that run when an nsdisk ends. The second argument names a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

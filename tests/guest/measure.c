@@ -1,4 +1,4 @@
-/* What the kernel costs, in cycles of 50 ns. A second argument prints the figures. */
+/* Costs of the kernel, in cycles of 50 ns. A second argument prints the figures. */
 #include <n_errno.h>
 #include <nmon.h>
 #include <ntime.h>
@@ -16,7 +16,7 @@ static __attribute__((noinline)) long now_cycles(void) /* the same cost wherever
     return (long)(amicclk() * NMON_CYCLES_PER_US + 0.5);
 }
 
-/* What a look at the clock itself takes. */
+/* The time that reading the clock takes. */
 static long look_cycles(void)
 {
     long first = now_cycles();
@@ -44,8 +44,8 @@ static long receive_long(int src)
     return value;
 }
 
-/* From the call of nwrite to the return of nread, when the reader waits: in all, and of this the software's part; in
- * cycles. The second time, all pages are there. On node 1; elsewhere 0. */
+/* The cycles from the call of nwrite to the return of nread, when the reader waits: all of them, and the software's
+ * part. The second time, all pages exist. Only node 1 measures; the others return 0. */
 struct way {
     long all, software;
 };

@@ -19,7 +19,7 @@ static int receive_int(int src, int type)
     return value;
 }
 
-/* ---- Who is who ---- */
+/* ---- Numbers of nodes ---- */
 
 static void identity(void)
 {
@@ -62,7 +62,7 @@ static void expect_any(int want_src, int want_type, int src, int type, int value
           want_src, want_type, value, src, type);
 }
 
-/* Node 1 sends all before it tells node 0, so that all of it is there. */
+/* Node 1 sends everything before it tells node 0 to read, so that all messages have arrived. */
 static void wildcards_take_the_oldest(void)
 {
     static const int types[] = {5, 3, 9, 3, 5, 0, TYPE_MAX};
@@ -353,7 +353,7 @@ static void buffers_that_cannot_be_read_into(void)
 
 /* ---- All at once ---- */
 
-/* Nobody leaves a barrier before everybody has come; the clock is one for all nodes. */
+/* No node leaves a barrier before all have arrived; all nodes have the same clock. */
 static void barrier(void)
 {
     enum { ROUNDS = 20, ARRIVED = 1, LEFT = 2, SYNC = 3 };
@@ -446,7 +446,7 @@ static int take_if_there(void)
     return 1;
 }
 
-/* Once all is sent: one of three ways to ask for a message that must come. */
+/* Reads a message when all have been sent, in one of three ways. */
 static void take_any_way(uint64_t *state)
 {
     uint32_t at = draw(state) % (TORTURE_NODES * TORTURE_TYPES), way = draw(state) % 3;
@@ -504,7 +504,7 @@ static void more_than_fits_in_memory(void)
     }
 }
 
-/* Interrupts come all the time; the program's registers must not change. */
+/* The program is interrupted again and again; its registers must not change. */
 static double compute(int steps)
 {
     uint64_t state = 12345;

@@ -1,5 +1,5 @@
 /*
- * nsync is a barrier: nobody leaves one before everybody has come. The nodes come at very different times; node 0
+ * nsync is a barrier: no node leaves it before all have arrived. The nodes arrive at very different times; node 0
  * compares. Prints "5 barriers hold", or the first that does not.
  */
 #include <nself.h>
@@ -18,7 +18,7 @@ static void compute(int steps)
         ;
 }
 
-/* Node 0: true when the first to leave left after the last had come. */
+/* On node 0: returns true if the first node left after the last had arrived. */
 static int holds(int round, int nodes, struct times own)
 {
     double last_came_us = own.came_us, first_left_us = own.left_us;

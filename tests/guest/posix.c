@@ -259,7 +259,7 @@ static void syncs_each_write(void)
     check(fd >= 0, "open: %s", strerror(errno));
     check_equal(write(fd, "synced", 6), 6);
     check_equal(pwrite(fd, "S", 1, 0), 1);
-    if (test_argc > 1) /* the run is cut off here: what was written must be there, and its name */
+    if (test_argc > 1) /* the run is cut off here: the written bytes and their name must be on the disk */
         for (;;)
             pause();
 }
@@ -369,7 +369,7 @@ static void moves_several_buffers(void)
     check_equal(readv(fd, in, 2), 2);
     check_fails(readv(fd, in, 0), EINVAL);
     check_fails(writev(fd, out, -1), EINVAL);
-    check_fails(writev(fd, out, IOV_MAX + 1), EINVAL); /* without a look at what lies behind out */
+    check_fails(writev(fd, out, IOV_MAX + 1), EINVAL); /* without reading the memory behind out */
     check_fails(readv(fd, in, INT_MAX), EINVAL);
     check_fails(writev(99, out, 3), EBADF);
     check_works(truncate(name_of("file"), 4));
@@ -581,7 +581,7 @@ static void alarms_ring(void)
     expect_ring_at(rang_us, 8);
 }
 
-/* An alarm that nobody catches ends the program, whatever it does. */
+/* An alarm without a handler ends the program, whatever it does. */
 static void alarm_ends_computing(void)
 {
     alarm(1);

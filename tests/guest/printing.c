@@ -32,7 +32,7 @@ static double next_double(void)
     switch (kind % 6) {
     case 0:
         memcpy(&value, &bits, sizeof value);
-        return value == value ? value : 0; /* the sign of what is no number is the library's own */
+        return value == value ? value : 0; /* libraries differ in the sign of a NaN */
     case 1:
         return (double)(int64_t)bits / 9007199254740992.0;
     case 2:

@@ -137,7 +137,7 @@ static void compute(int steps)
         ;
 }
 
-/* While another one has the node, a message that is too long for the reader comes, and then one that is not. */
+/* While another process runs, a message that is too long for the reader arrives, and then one that fits. */
 static void turns_are_waited_for_in_order(void)
 {
     enum { LONG = 100, SHORT = 8 };

@@ -1,6 +1,6 @@
 /*
- * Programs loaded by programs. What is loaded is this program again, as the file "rexec" that the front end serves, or
- * where the second argument says; its first argument is then one of the children's cases.
+ * Programs loaded by programs. This program loads itself, from the file "rexec" that the front end serves, or from the
+ * path in the second argument; the first argument of the loaded one is one of the children's cases.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const char *self(void)
     return test_argc > 0 ? test_argv[0] : "rexec";
 }
 
-/* ---- What is loaded ---- */
+/* ---- The loaded programs ---- */
 
 static void child_answers(void)
 {
@@ -153,7 +153,7 @@ static void child_reads_what_was_sent(void)
     check_equal(nsync(BARRIER), 0);
 }
 
-/* Node by node at different times: messages come before, while and after the neighbour changes its program. */
+/* The nodes load at different times: messages arrive before, while and after the neighbour changes its program. */
 static void takes_its_place(void)
 {
     int fd = open(self(), O_RDONLY);
@@ -222,7 +222,7 @@ static void refuses_long_arguments(void)
     check_equal(rexecl(1, 1, self(), "x", longest, NULL), -N_E2BIG);
 }
 
-/* Sound, but more memory than a node has: it is the node that refuses, and all goes on. */
+/* A sound program that needs more memory than a node has: the node refuses it, and the caller continues. */
 static void refuses_too_much_memory(void)
 {
     struct abi_segment s = {.va = 0x10000, .data = (uint64_t) "x", .file_bytes = 1, .mem_bytes = 1 << 30};
@@ -261,7 +261,7 @@ static void refuses(void)
     await_all(0);
 }
 
-/* Of two who want one node one gets it. */
+/* Two callers claim the same node: one of them gets it. */
 static void wants_one_with_another(void)
 {
     int type = BARRIER, other = 1 - own_node(), theirs, target = 2;

@@ -165,7 +165,7 @@ static struct plan draw_plan(uint64_t *state)
     return p;
 }
 
-/* How many come to this process; *signals_due: and how many signals. */
+/* Returns how many messages this process will get, and sets *signals_due to the number of signals. */
 static int expect_all(uint64_t first, int *signals_due)
 {
     int total = 0;

@@ -102,7 +102,7 @@ static void take_all(int number)
     }
 }
 
-/* The program waits for another type all the time; the handler has taken what came for it. */
+/* The program waits for another type all the time; the handler takes the messages that arrive meanwhile. */
 static void arrivals(void)
 {
     int node = own_node(), nodes = node_count();
@@ -238,7 +238,7 @@ static void masks(void)
     check(sigismember(&none, SIGUSR2) && !sigismember(&none, SIGUSR1), "what is in the set");
 }
 
-/* What is blocked stays, whatever it would do and whoever sends it; to look at it changes nothing. */
+/* A blocked signal stays pending, whatever its effect and its sender; sigpending does not change it. */
 static void stays_pending(void)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGABRT, SIGPIPE, SIGUSR1, SIGCHLD, SIGIO};
@@ -317,7 +317,7 @@ static void note_order(int number)
     order[entered++] = number == SIGINT ? 'i' : number == SIGUSR1 ? '1' : '2';
 }
 
-/* Of several that are let through together the lowest comes first on the stack, so its handler ends last. */
+/* Of several signals unblocked together the lowest is first on the stack, so its handler ends last. */
 static void all_come_before_the_call_returns(void)
 {
     signal(SIGINT, note_order);

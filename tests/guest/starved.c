@@ -50,7 +50,7 @@ static void make_buffer(void)
         check(size > SHORT, "no memory for a buffer");
 }
 
-/* What was done of it; a request for which there is no memory says so. */
+/* Returns how much a request has transferred; without memory it fails with ENOMEM. */
 static size_t moved(int n, size_t wanted, const char *what)
 {
     check((n > 0 && (size_t)n <= wanted) || n == -ENOMEM, "%s of %zu bytes: %d", what, wanted, n);

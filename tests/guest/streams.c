@@ -162,7 +162,7 @@ static void starts_writes_to_nobody(void)
     exit(36); /* not reached */
 }
 
-/* What stdio could not write, fflush tells. */
+/* fflush reports that stdio could not write. */
 static void prints_to_a_full_disk(void)
 {
     check(printf("a line\n") < 0 && errno == ENOSPC, "printf");

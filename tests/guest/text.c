@@ -12,7 +12,7 @@
 #define VARIANT 1
 #endif
 
-/* Each on a page of its own, compiled as if nothing were known of it. */
+/* Makes functions on pages of their own, about which the compiler may assume nothing. */
 #define FUNCTION(n)                                                                \
     __attribute__((noinline, noipa, aligned(4096))) static int function_##n(int x) \
     {                                                                              \
@@ -64,7 +64,7 @@ static void may_fence(void)
     check_equal(call_all(), VARIANT * 1111);
 }
 
-/* What a program can have beside its text, and what it reads there. */
+/* Takes all the memory that a program can have beside its text, and checks its contents. */
 static void takes_all_memory(void)
 {
     uint64_t pages = 0;

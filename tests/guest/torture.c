@@ -56,7 +56,7 @@ static void send(const struct plan *p)
         check_equal(nwrite(space, p->bytes, p->dest, p->type, NULL), 0);
 }
 
-/* The first of the sender's plan that is for us, of this type, and has not come. */
+/* Returns the first message of the sender's plan to this node, of this type, that has not arrived. */
 static struct plan *expected(int src, int type, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -79,8 +79,8 @@ static void judge(const char *buf, int n, int src, int type, int count)
     p->done = 1;
 }
 
-/* One that is still to come, so that a wait for it can be named: any, or just that source, type or both. Before all is
- * sent, only any: what is named may not come before it. */
+/* Chooses a source and type for which a message is still to arrive: any, or just that source, type or both. Before all
+ * messages are sent, only any: a named one may not arrive until this node has sent more. */
 static void choose(int nodes, int count, int all_sent, int *src, int *type)
 {
     uint32_t how = all_sent ? draw(&own_choice) % 4 : 0;

@@ -69,7 +69,7 @@ same "no two files of the product have one name" "" "$(twin_names)"
 
 same "what the pages name is there" "" "$(missing_names)"
 
-# Other versions lay code out in another way.
+# Other versions format the code differently.
 if [[ $(clang-format --version 2>/dev/null) == *" version 14."* ]]; then
     same "make format would change nothing" "" \
         "$(git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format --dry-run 2>&1 | grep -m 5 warning:)"

@@ -61,7 +61,7 @@ check "enough functions are found" test "$(wc -l <names)" -gt 900
 check "every header can be included: $(tr '\n' ' ' <broken-headers)" test ! -s broken-headers
 check "the list names declared functions only" test -z "$(LC_ALL=C comm -13 names-only listed)"
 
-# Those that are not in the list: all of a header at once.
+# Links the functions that are not in the list, all of a header at once.
 LC_ALL=C join -v1 names listed | LC_ALL=C join -v1 - newer >there
 for header in $(cut -d' ' -f2 there | sort -u); do
     # shellcheck disable=SC2046

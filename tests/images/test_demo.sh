@@ -1,5 +1,5 @@
 #!/bin/bash
-# The demonstration's tools: demo_table.awk, and what demo.sh refuses. BUILD is the argument.
+# The demonstration's tools: demo_table.awk, and the errors of demo.sh. BUILD is the argument.
 # The demonstration itself boots machines and is not run here.
 set -u
 . "$(dirname "$0")/../shell.sh"

@@ -23,7 +23,7 @@ echo mine >"$prefix/bin/other"
 cd "$scratch/work" || exit 1
 chmod 777 .
 
-# ---- What is refused
+# ---- Refusals
 
 status "a relative PREFIX" 2 make_in_clone install PREFIX=here
 check "it is named" grep -q 'PREFIX=here' err
@@ -32,7 +32,7 @@ check "it says what to do" grep -q 'nothing is built in /no/such/build; run "mak
 status "nothing to remove" 2 make_in_clone uninstall "PREFIX=$prefix"
 check "that is said" grep -q 'nothing is installed' err
 
-# ---- Install, twice: what an older one had is gone
+# ---- Install, twice: files of the older installation are removed
 
 status "install" 0 make_in_clone install "PREFIX=$prefix"
 same "it is silent" "" "$(cat out err)"
@@ -73,7 +73,7 @@ check "a parallel file's library is there" "$prefix/bin/ncc" -o parallel -includ
     "$prefix/lib/ncube/examples/hello.c" -lpio
 status "a machine file is there" 0 "$prefix/bin/ncube" topo "$prefix/lib/ncube/examples/sandia.conf"
 
-# The last three lines of ncube --help are to be copied.
+# The last three lines of ncube --help can be copied and run.
 "$prefix/bin/ncube" --help | tail -n 3 | sed 's/^  \$ //' >lines
 same "three lines" 3 "$(wc -l <lines)"
 while IFS= read -r line; do

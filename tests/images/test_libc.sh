@@ -1,5 +1,5 @@
 #!/bin/bash
-# The C library of the nodes: numbers to text and back as the host's library has them, and what calls cost.
+# The C library of the nodes: it converts numbers to text and back as the host's library does; and the cost of calls.
 # BUILD is the argument. CONVERSIONS=1000000 compares as many.
 set -u
 . "$(dirname "$0")/../shell.sh"
@@ -39,7 +39,7 @@ inf -INF nan -0       -inf
 4.9406564584124654e-324 1.79769e+308 0 2 1.5e+04 0.000000000000000000000000000001
 1.5e+04 2 1" "$(run ./long)"
 
-# What is said of calls in docs/libc.md: at most so many cycles.
+# The costs that docs/libc.md states: at most that many cycles.
 run "$build/guest/costs" >costs || exit 1
 at_most() { # CYCLES PATTERN: of all lines that match, of which there is one
     same "$2: at most $1 cycles" "" "$(awk -v most="$1" -v what="$2" '

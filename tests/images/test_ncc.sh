@@ -1,5 +1,5 @@
 #!/bin/bash
-# ncc: what it makes of gcc's options, and what it refuses. BUILD is the argument.
+# ncc: its use of gcc's options, and its errors. BUILD is the argument.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -73,7 +73,7 @@ field() { # FILE PATTERN: the lines of the program headers
 }
 
 check "compiles and links" $ncc -o hello hello.c
-# Programs as they were written then: no prototypes, types left out. Warnings are gcc's to give.
+# Programs as they were written at the time: no prototypes, types left out. gcc may warn.
 for program in cg md; do
     check "compiles $program of before ANSI C" $ncc -w -O -o $program "$old/$program.c" "$old/layer.c" -lm
 done

@@ -7,7 +7,7 @@ PATH=$(readlink -f "$1")/bin:$PATH
 page=$PWD/docs/old-codes.md
 cp -R "$(dirname "$0")/old/." "$scratch" && cd "$scratch" || exit 1
 
-# Of the page's blocks: each command with the lines that follow it, up to the next.
+# Extracts each command of the page's blocks, with the lines behind it, up to the next.
 command='' expected='' commands=0
 judge() {
     [ -n "$command" ] || return 0
@@ -28,7 +28,7 @@ done < <(sed -n '/^```/,/^```/p' "$page")
 same "command lines on the page" "$(grep -c '^\$ ' "$page")" $commands
 check "of which there are some" [ $commands -ge 8 ]
 
-# Each flag is there for something.
+# Each flag is needed by some program.
 fails() { # NAME PATTERN COMMAND...
     local name=$1 pattern=$2
     shift 2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# images/setup.sh: what it installs, against a machine played by fake commands. make check-debian tries real ones.
+# images/setup.sh: the packages that it installs, on a machine of fake commands. make check-debian uses real systems.
 set -u
 . "$(dirname "$0")/../shell.sh"
 

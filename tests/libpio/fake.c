@@ -421,7 +421,7 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
         return -EIO;
     int n = list_ready_nodes(op, ready);
     if (n == 0)
-        abort(); /* libpio waits for what will never come */
+        abort(); /* libpio waits for an acknowledgement that will never arrive */
     int node = ready[choose_node(n)];
     struct request request = take_request(node);
     if (op == PIO_OP_READ && (size_t)request.bytes > comm_bytes - PIO_ACK_HEADER_BYTES)

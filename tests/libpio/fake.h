@@ -1,9 +1,9 @@
 /*
  * A transport for libpio's tests: volumes in memory, I/O nodes that answer in the order a test chooses.
  *
- * Each I/O node keeps its requests in their order and serves them when libpio waits; which node answers next is for
- * the chooser to say. Counts and faults are per volume. One process, one machine: all is static, fake_reset
- * starts anew. Volumes are df00 .. df07, volume k on I/O node 0x4000 + k.
+ * Each I/O node keeps its requests in their order and serves them when libpio waits; the chooser decides which node
+ * answers next. Counts and faults are per volume. There is only one machine, in static memory, which fake_reset
+ * resets. Volumes are df00 .. df07, volume k on I/O node 0x4000 + k.
  */
 #ifndef TESTS_FAKE_H
 #define TESTS_FAKE_H
@@ -33,7 +33,7 @@ void fake_remove_volume(int volume);
 /* Volumes a and b change places, as when drives are plugged in wrongly. */
 void fake_exchange_volumes(int a, int b);
 
-/* Which of `options` I/O nodes with something to say answers next; in order of their addresses. */
+/* Chooses which of `options` I/O nodes that have an answer sends it next. The nodes are in order of their addresses. */
 void fake_set_chooser(int (*choose)(int options));
 /* Runs action before the nth call (from 0) that is not an asynchronous transfer: what another node does meanwhile. */
 void fake_at_call(int nth, void (*action)(void));

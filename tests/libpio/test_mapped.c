@@ -1,4 +1,4 @@
-/* PIO files whose volumes have other parts than stripes, against plain arrays. */
+/* PIO files with other maps than stripes, against plain arrays. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>

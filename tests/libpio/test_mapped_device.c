@@ -1,6 +1,6 @@
 /*
- * Mapped descriptors on a file in memory: what each element reads and writes, against a table of all bytes made by
- * pattern_place.
+ * Mapped descriptors on a file in memory: the bytes that each element reads and writes, against a table of all bytes
+ * made by pattern_place.
  */
 #include "libpio/ndevices/mapped.h"
 
@@ -123,7 +123,7 @@ static void make_table(const struct pattern *p, int32_t element, int64_t size, s
 
 /* ---- Random patterns ---- */
 
-/* Each element writes its bytes in random pieces; then the file has what it should, and nothing else. */
+/* Each element writes its bytes in random pieces; then the file has exactly the expected bytes. */
 static void write_all(struct memory_file *f, const struct pattern *p, int64_t size, uint64_t *seed)
 {
     static struct table t;

@@ -129,7 +129,7 @@ bool command_ends_within(const struct command *c, int limit_ms)
     return n == 1;
 }
 
-/* All that is in a file in memory; its writer's offset stays. */
+/* Returns the content of a file in memory, without moving its writer's offset. */
 static char *read_content(int fd, size_t *bytes)
 {
     struct stat st;

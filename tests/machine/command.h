@@ -2,8 +2,8 @@
  * Running ncube and other commands for tests, and judging how they end.
  *
  * The standard streams of a command are files in memory, so that nothing can block on a full pipe, unless a test gives
- * its own descriptors. A command's environment carries a mark by which everything that descends from it is found
- * again, also when it has been orphaned. Functions that cannot do their work fail the test.
+ * its own descriptors. A command's environment contains a mark by which all its descendants can be found, even orphaned
+ * ones. Functions that cannot do their work fail the test.
  */
 #ifndef NCUBE_TEST_COMMAND_H
 #define NCUBE_TEST_COMMAND_H
@@ -63,7 +63,7 @@ size_t command_processes(const struct command *c, pid_t *pid, size_t most);
 /* The command's QEMU process, waiting for it to be there; 0 when the command has ended before. */
 pid_t command_find_qemu(const struct command *c);
 
-/* Fails the test unless all that descends from an ended command is gone, at the latest after two seconds. */
+/* Fails the test unless all descendants of an ended command have ended, within two seconds. */
 void command_expect_nothing_left(const struct command *c, const char *what);
 
 struct outcome command_run(char *const argv[], const char *input);
@@ -83,7 +83,7 @@ struct ncube_run { /* NULL or 0: not given */
     const void *input;
     size_t input_bytes; /* 0: input is a string */
     const char *on_cpu; /* pinned to that processor */
-    bool may_fail;      /* observe() keeps its status and what it says instead of expecting 0 */
+    bool may_fail;      /* observe() keeps its status and standard error instead of expecting 0 */
 };
 
 struct outcome ncube_run(const struct ncube_run *r);

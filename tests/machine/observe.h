@@ -1,5 +1,5 @@
 /*
- * Runs of ncube of which everything that must repeat is kept, also while the host is made to disturb them.
+ * Runs of ncube, of which all output that must be repeatable is kept; also runs that the test disturbs.
  */
 #ifndef NCUBE_TEST_OBSERVE_H
 #define NCUBE_TEST_OBSERVE_H
@@ -11,12 +11,12 @@
 struct observed {
     char *out, *trace; /* NUL-terminated */
     size_t out_bytes, trace_bytes;
-    char *stats; /* JSON without what is said of the host; NULL: not asked for */
+    char *stats; /* JSON without the host's object; NULL: not asked for */
     int status;
     char *err; /* NULL where the run had to end with 0 */
 };
 
-/* What happens to a run while it runs, until it has ended; NULL: nothing. */
+/* Disturbs a run until it has ended; NULL: nothing does. */
 typedef void (*disturb_fn)(const struct command *c);
 
 /* More busy loops than the host has processors. */
@@ -32,13 +32,13 @@ void disturb_by_moves(const struct command *c);
 /* Runs it, with a trace and statistics, within ten minutes; it must end with status 0, but for r.may_fail. The caller
  * frees what it returns. */
 struct observed observe(struct ncube_run r, disturb_fn disturb);
-/* What a run has left behind, of which `trace` is the trace in that folder. */
+/* Collects the results of a run whose trace is the file `trace` in that folder. */
 struct observed observe_end(struct command *c, const char *folder, const char *trace, bool may_fail);
 void observed_free(struct observed *o);
 
 /* Of output, trace and statistics (FNV-1a). */
 uint64_t observed_hash(const struct observed *o);
-/* NULL when both are equal, byte by byte; else the first lines in which they part. The caller frees it. */
+/* Returns NULL if both are equal, byte by byte; else the first lines in which they differ, which the caller frees. */
 char *observed_difference(const struct observed *a, const struct observed *b);
 /* Fails the test unless they are equal. */
 void observed_expect_same(const struct observed *a, const struct observed *b, const char *how);

@@ -1,4 +1,4 @@
-/* What ncube cannot do it says in one clear line, which names what is wrong, and ends with the right status. */
+/* For bad input ncube prints one clear line that names the error, and ends with the right status. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * Machines that are kept up: programs from several users at once, and what is left when any party ends by any way.
+ * Machines that are kept up: programs from several users at once, and clean ends, whichever party ends in any way.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -87,8 +87,8 @@ static size_t count_descriptors(pid_t pid)
     return n;
 }
 
-/* Vertex panics when a job leaves a page behind; here it is what ncube holds. */
-/* The machine lets go of a client a moment after the client has ended: waits at most 5 s for that. */
+/* Vertex panics when a job leaves a page behind; this checks that ncube keeps no descriptors. */
+/* The machine frees a client shortly after the client has ended: waits at most 5 s for that. */
 static bool descriptors_come_down_to(pid_t pid, size_t most)
 {
     for (int tries = 0; tries < 500 && count_descriptors(pid) > most; tries++)
@@ -193,7 +193,7 @@ Test(boot, output_that_nobody_takes_stops_no_other)
     booted_down(&b);
 }
 
-/* The pipe is full before the program writes: it ends, but xnc does not before its output has been taken. */
+/* The pipe is full before the program writes: the program ends, but xnc only when its output has been read. */
 Test(boot, the_last_output_of_a_program_is_not_lost)
 {
     static char bytes[1 << 17];
@@ -361,7 +361,7 @@ Test(boot, a_deadlock_of_one_program_leaves_another_that_waits_for_input)
     booted_down(&b);
 }
 
-/* ---- Users that go away ---- */
+/* ---- Users that disconnect ---- */
 
 static const char *const victims[][4] = {
     {"-d2", "guest/ends", "spins", NULL},
@@ -371,7 +371,7 @@ static const char *const victims[][4] = {
 };
 #define VICTIMS (sizeof victims / sizeof *victims)
 
-/* The whole machine is the victim's: what comes next shows that it has been given back. It may take a moment. */
+/* The victim has the whole machine: the next program shows that its nodes are free again, perhaps after a moment. */
 static void expect_room(const struct booted *b, const char *what)
 {
     struct outcome o = {.status = 1};
@@ -583,7 +583,7 @@ Test(boot, volumes_stay_mounted_between_programs_and_are_clean_after_down)
     folder_remove(folder);
 }
 
-/* The user goes away in the middle of it: what is open is closed for the program, and the volume is clean. */
+/* The user disconnects in the middle: the program's open files are closed, and the volume is clean. */
 /* The program writes all the time. A second signal does not wait for the volumes. */
 static void end_by_signals(const char *machine, int signals, unsigned after_ms)
 {

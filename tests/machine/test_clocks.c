@@ -1,6 +1,6 @@
 /*
- * Nothing that a program can read comes from QEMU's own clocks, from the host, or from who was on the node before. What
- * a kernel could read is closed one level deeper; docs/exactness.md lists every source.
+ * Nothing that a program can read depends on QEMU's own clocks, on the host, or on an earlier program of the node. For
+ * a kernel, such sources are closed one level deeper; docs/exactness.md lists every source.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ Test(clocks, tell_the_same_in_every_run)
     folder_remove(images);
 }
 
-/* ---- What others left ---- */
+/* ---- Data that other programs left ---- */
 
 Test(clocks, registers_and_memory_hold_nothing_of_the_program_before)
 {

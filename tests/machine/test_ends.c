@@ -1,7 +1,7 @@
 /*
- * Whatever happens to a run, it ends soon, says so, and leaves nothing behind: no process, no file.
+ * Whatever happens to a run, it ends soon, reports that, and leaves no process and no file.
  *
- * Signals come at moments drawn from a fixed seed, from before the first QEMU starts to the middle of the program.
+ * Signals arrive at times drawn from a fixed seed, from before the first QEMU starts to the middle of the program.
  * SOAK=N starts and stops N machines in a row instead of 10.
  */
 #define _GNU_SOURCE
@@ -304,7 +304,7 @@ Test(ends, come_at_once_by_a_signal_while_qemu_does_not_come_up)
 #define SLICE_MS     1
 #define PAUSE_MS     150
 
-/* A host with so little time for QEMU that going down takes long: until the end, it runs 1 ms in 151. */
+/* A host that gives QEMU so little time that going down takes long: until the end, QEMU runs 1 ms in 151. */
 static void slow_down_until_end(struct command *c, pid_t qemu)
 {
     do {
@@ -333,7 +333,7 @@ static void end_slowly(void)
     folder_remove(folder);
 }
 
-/* It takes a second and a half as a rule, and less where QEMU gets more than its slice. */
+/* This usually takes a second and a half, and less if QEMU gets more than its slice. */
 Test(ends, in_order_are_not_cut_short_on_a_slow_host)
 {
     for (int i = 0; i < 3; i++)

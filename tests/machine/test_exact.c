@@ -51,7 +51,7 @@ static const struct way {
     {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}},
 };
 
-/* One way's run, and what is on its volumes at the end. */
+/* A run in one of the ways, and the contents of its volumes at the end. */
 struct result {
     struct observed seen;
     char *image[VOLUMES];

@@ -1,4 +1,4 @@
-/* What a program must not do ends the whole program, with one line that names node, pc, cause and address. */
+/* A fault ends the whole program, with one line that names node, pc, cause and address. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>

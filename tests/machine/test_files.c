@@ -1,4 +1,4 @@
-/* Files of the front end: what a program does in the served folder, and that it gets nowhere else. */
+/* Files of the front end: a program works in the served folder, and reaches no other. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ ParameterizedTestParameters(files, outside_the_served_folder_are_not_there)
     return TABLE_ROWS(ways_out);
 }
 
-/* NULL: the name that what is outside has on the host. */
+/* NULL: the path of the file outside, as the host has it. */
 ParameterizedTest(size_t *row, files, outside_the_served_folder_are_not_there)
 {
     char *folder = make_trap(), *in = format("%s/in", folder), *absolute = format("%s/out/", folder);

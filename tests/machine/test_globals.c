@@ -1,5 +1,5 @@
-/* Calls of all nodes, and types of 16 bits: what they give, what does not meet them, and what is said when one node
- * does not come. */
+/* Calls of all nodes, and types of 16 bits: their results, their separation from other messages, and the report when
+ * one node does not make the call. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ ParameterizedTest(size_t *row, globals, have_one_trace)
     folder_remove(folder);
 }
 
-/* What one of several nodes leaves undone. */
+/* Runs in which one of several nodes does not make the call. */
 static const struct end {
     const char *name, *dim, *faults;
     int status;

@@ -1,5 +1,5 @@
-/* Limits of the host: what is shared stays within them, and what does not fit is said before
- * anything is started. */
+/* Limits of the host: shared resources stay within them, and a machine that does not fit is
+ * refused before anything is started. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct outcome run_line(const char *limits, const char *rest)
     return o;
 }
 
-/* ---- What is shared ---- */
+/* ---- Shared resources ---- */
 
 static const struct crowd {
     const char *name, *options;
@@ -52,7 +52,7 @@ ParameterizedTest(size_t *row, limits, of_descriptors_are_not_reached_by)
     folder_remove(folder);
 }
 
-/* ---- What does not fit ---- */
+/* ---- Machines that do not fit ---- */
 
 static const struct narrow {
     const char *name, *limits, *machine, *words[4]; /* %s: none, the run succeeds */

@@ -68,7 +68,7 @@ static struct home home_new(const char *volume)
     return h;
 }
 
-/* The other volume must be as a clean shutdown leaves it. */
+/* The other volume must be in the state of a clean shutdown. */
 static void home_end(struct home *h)
 {
     char *image = format("%s/df01.img", h->folder),

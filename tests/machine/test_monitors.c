@@ -30,8 +30,8 @@ static const struct {
     {"diskmon op=write bytes=16384 us=", 20500, 1820},
 };
 
-/* diskmon on a machine with one volume and these lines in its file. What of the processor's time is expected: within
- * cpu_most of the published. */
+/* Runs diskmon on a machine with one volume and these lines in its file. The processor's time must be within cpu_most
+ * of the published time. */
 static void see_disk(const char *more, double cpu_most)
 {
     char *folder = folder_with_images(1, 8192, 1024), *machine = machine_file(folder, 3, 1, more);

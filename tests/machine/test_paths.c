@@ -1,6 +1,6 @@
 /*
- * Every path that ncube takes or passes on, with names as a host may have them. What is asked for
- * happens, or is refused in one line; and nothing that a run reads is written over.
+ * Every path that ncube takes or passes on, with names as a host may have them. A request is carried
+ * out, or refused in one line; and no file that a run reads is overwritten.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -51,7 +51,7 @@ static char *make_odd_folder(const char *top, const struct odd_name *o)
     return path;
 }
 
-/* ---- Where they come in ---- */
+/* ---- The places where a path is given ---- */
 
 /* A machine with a volume, a program, a folder to serve: all in one folder with a plain name, and
  * in one with an odd one. A column of the table takes one thing from the other. */
@@ -335,7 +335,7 @@ ParameterizedTest(size_t *row, paths, that_must_not_be_taken_are_refused_in_a_li
     folder_remove(folder);
 }
 
-/* A machine file that a shell makes: there is a writer. */
+/* A machine file from a shell's <(...): the pipe has a writer. */
 Test(paths, of_pipes_are_machine_files_too)
 {
     char *line = format("printf 'dim = 3;\\n' | %s topo /dev/stdin", build_path("bin/ncube"));

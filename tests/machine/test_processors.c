@@ -1,6 +1,6 @@
 /*
- * Several runs at once share the host's processors. In a network of their own, so that other runs on this host are not
- * counted. The runs' results are other tests' matter.
+ * Several runs at once share the host's processors. They run in a network namespace of their own, so that other runs on
+ * this host do not count. Other tests check the results of runs.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>

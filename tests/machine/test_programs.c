@@ -8,7 +8,7 @@
 
 TestSuite(programs, .timeout = 90);
 
-/* ---- What is printed, and the status ---- */
+/* ---- Output and status ---- */
 
 static const struct program {
     const char *name, *dim, *program, *args[3], *input;

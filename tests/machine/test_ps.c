@@ -1,4 +1,4 @@
-/* ncube ps: which machines are up, what runs on them, and who does not answer. */
+/* ncube ps: which machines are up, which programs run on them, and which machines do not answer. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -25,7 +25,7 @@ static struct outcome run_ps(const char *option)
     return o;
 }
 
-/* What ps says of the machine of that name; others may be up on this host, too. To be dropped. */
+/* Returns ps's entry for the machine of that name, as others may be up on this host, too. The caller drops it. */
 static json_t *ask_about(const char *name)
 {
     struct outcome o = run_ps("--json");
@@ -131,7 +131,7 @@ Test(ps, a_machine_that_is_stopped_does_not_hold_it_up)
     booted_down(&b);
 }
 
-/* ---- Whoever listens under such a name ---- */
+/* ---- Other listeners under such a name ---- */
 
 static int listen_as(unsigned user, const char *name, int backlog)
 {
@@ -226,7 +226,7 @@ ParameterizedTest(size_t *row, ps, a_strange_peer_is_one_entry)
     close(listening);
 }
 
-/* Nobody takes the connections, and there is no room for another. */
+/* The machine accepts no connections, and its queue has no room for another. */
 Test(ps, a_full_queue_does_not_hold_it_up)
 {
     char name[64];
@@ -242,7 +242,7 @@ Test(ps, a_full_queue_does_not_hold_it_up)
     close(listening);
 }
 
-/* One whose name misleads is none. */
+/* A socket whose name only resembles a machine's is no machine. */
 Test(ps, names_that_mislead_are_not_listed)
 {
     int listening = listen_as((unsigned)geteuid(), "a b\nncube: up", 8);

@@ -1,6 +1,6 @@
 /*
- * Repeatability by hash: runs of one program on ever larger machines, some of them disturbed, spread otherwise over the
- * host's processors or cut into cabinets otherwise, have one hash of output, trace and statistics.
+ * Repeatability by hash: runs of one program on larger and larger machines have one hash of output, trace and
+ * statistics, even if they are disturbed, or divided differently among the host's processors or into cabinets.
  *
  * RUNS=n and NODES=n ask for n runs of every size up to so many nodes; the hashes are then printed.
  */

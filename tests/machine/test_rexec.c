@@ -1,4 +1,4 @@
-/* Programs that load programs: tests/guest/rexec.c, which is also what it loads. */
+/* Programs that load programs: tests/guest/rexec.c, which loads itself. */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <signal.h>
@@ -94,7 +94,7 @@ Test(rexec, is_repeatable)
     folder_remove(folder);
 }
 
-/* Whatever the load has come to: the subcube is free, and nothing is left of it (Vertex panics if pages are). */
+/* Whatever the result of the load, the subcube is free, and nothing is left of it (Vertex panics if a page is). */
 Test(rexec, gives_its_nodes_back_when_its_user_goes_away)
 {
     char *folder = folder_with_program();

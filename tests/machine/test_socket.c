@@ -1,7 +1,7 @@
 /*
- * What comes to the socket of a machine that is kept up and is not xnc's: wrong messages,
- * descriptors too many or too few, more users than there are descriptors. Each is answered in one
- * line and hung up on; nothing stays open, nobody else notices.
+ * Clients other than xnc at the socket of a machine that is kept up: wrong messages, too many or too
+ * few descriptors, more users than the machine has descriptors. Each gets one line, and its link is
+ * closed; no descriptor stays open, and other clients are not affected.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -122,7 +122,7 @@ static size_t count_descriptors(pid_t pid)
     return n;
 }
 
-/* The machine lets go of a client a moment after the client has ended. */
+/* The machine frees a client shortly after the client has ended. */
 static void expect_descriptors(const struct booted *b, size_t most, const char *what)
 {
     for (int tries = 0; tries < 500 && count_descriptors(b->command.pid) > most; tries++)

@@ -38,7 +38,7 @@ static void take_json(struct run *r, const char *path)
     r->text = json_dumps(r->stats, JSON_INDENT(1));
 }
 
-/* On fresh images: what a run leaves on them is not the next one's. */
+/* Runs on fresh images, so that no run finds the files of the one before. */
 static struct run run_with_stats(struct ncube_run r, const char *more)
 {
     char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, more);
@@ -142,7 +142,7 @@ ParameterizedTest(size_t *row, stats, are_the_same_in_every_run)
     run_free(&plain);
 }
 
-/* ---- What they say ---- */
+/* ---- Contents ---- */
 
 Test(stats, every_cycle_of_a_node_is_user_codes_the_kernels_or_idle)
 {

@@ -207,7 +207,7 @@ static size_t read_lines(int fd, size_t lines)
     return n;
 }
 
-/* As "... | head -3": the reader goes when the pipe is full, and the machine holds back more. */
+/* As "... | head -3": the reader ends when the pipe is full, while the machine still has more output. */
 static void expect_head(struct command *c, int fd, const char *by)
 {
     cr_expect_eq(read_lines(fd, 3), 3, "%s", by);

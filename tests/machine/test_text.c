@@ -137,7 +137,7 @@ ParameterizedTest(size_t *row, text, is_nowhere_that_a_program_or_a_trace_could_
     seen_free(&first);
 }
 
-/* ---- What a program can do to its text ---- */
+/* ---- Programs that try to change their text ---- */
 
 static const struct run own[] = {
     {"cannot be written by calls", {NULL}, "guest/text", {"cannot be written"}},

@@ -1,4 +1,4 @@
-/* How large the standard buffers are, and what a node without a program takes with them. */
+/* The size of the standard buffers, and the memory that a node without a program takes with them. */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -42,7 +42,7 @@ enum answer {
     SILENT,        /* none: the limit passes */
     UNDELIVERABLE, /* the network fails the request */
     KILLED,        /* the process is to die, no answer */
-    KILLED_AFTER,  /* the process is to die, and the answer has come */
+    KILLED_AFTER,  /* the process is to die, and the answer has arrived */
     ANSWERS
 };
 

@@ -1,4 +1,4 @@
-/* The queue of work, and what a Unix of sockets was asked for. */
+/* The queue of work, and the calls for sockets that such programs make of Unix. */
 #include <string.h>
 #include <sys/time.h>
 #include <netdb.h>

@@ -1,3 +1,3 @@
-/* There are no networks but the machine's own: what sources need to compile. */
+/* The declarations that such sources need to compile. A node has no network but the machine's own. */
 struct hostent { char *h_name; };
 struct hostent *gethostbyname();
