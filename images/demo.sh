@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demonstration: a file of the host goes into a PIO file on eight volumes and comes back, the images are judged
-# on the host by e2fsprogs, and the rates of parallel and plain file I/O are measured, in virtual time.
+# The demonstration: copies a file of the host into a PIO file on eight volumes and back, checks the images on the host
+# by e2fsprogs, and measures the rates of parallel and plain file I/O, in virtual time.
 #
 #   demo.sh BUILD [FILE]     BUILD: where everything was built; FILE: what to copy, default newlib's libc.a
 #
@@ -11,8 +11,8 @@
 #   restored   the eight subfiles, taken out by debugfs, put together by the striping rule: the SHA-256 is FILE's
 #   measured   piobench, writing and reading in two runs, so that no nsdisk remembers what it wrote
 #
-# Then one table, by demo_table.awk. Exit status 0 when all went well; otherwise one line says what did not.
-# Touches nothing but BUILD/demo, which stays until the next run.
+# Then one table, by demo_table.awk. Exit status 0 if all steps succeeded; otherwise one line names the failed step.
+# Changes only BUILD/demo, which stays until the next run.
 set -eu
 
 here=$(dirname "$0")
@@ -73,7 +73,7 @@ copy_file() { # writer reader
     echo "copied     $(cat "$work/log")"
 }
 
-# What debugfs finds at a path of a volume. debugfs itself ends well when there is nothing there.
+# Prints the content of a path of a volume. debugfs itself ends with status 0 even if the path does not exist.
 take_out() { # volume, path, to
     rm -f "$3"
     step "debugfs on $1.img" debugfs -R "dump $2 $3" "$work/$1.img"

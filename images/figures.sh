@@ -2,10 +2,10 @@
 # The virtual-time figures of README and docs/: measured, and written between the pages' markers.
 #
 #   figures.sh BUILD           measures, and writes every block
-#   figures.sh BUILD --check   measures, and says which blocks differ: exit status 1. With another compiler or another newlib
-#                              than the pages name it measures nothing, and says so: exit status 77
+#   figures.sh BUILD --check   measures, and lists the blocks that differ: exit status 1. If compiler or newlib are
+#                              not those that the pages name, prints that, and measures nothing: exit status 77
 #
-# A block is what stands between these lines of a page; NAME is a function block_NAME here, which prints it:
+# A block is the text between these lines of a page; the function block_NAME of this script prints it:
 #
 #   <!-- figures: NAME -->
 #   <!-- figures end -->
@@ -202,7 +202,7 @@ block_study() {
 
 # ---- Pages -----------------------------------------------------------------------------------------
 
-# Prints a page with its blocks made anew. A block without its end, or without a function, ends the script.
+# Prints a page with new blocks. Ends the script if a block has no end, or no function.
 renew() {
     local line name
 

@@ -1,17 +1,17 @@
 #!/bin/sh
-# make install, make uninstall: puts what is built below PREFIX, and takes it away again.
+# make install, make uninstall: installs the build below PREFIX, and removes it again.
 #
 #   install.sh BUILD PREFIX             (DESTDIR=FOLDER goes before PREFIX: for packages)
 #   install.sh --remove PREFIX
 #
-#   PREFIX/lib/ncube/            all that belongs together, as in BUILD: bin, lib, include, examples; and newlib
-#   PREFIX/bin/                  links to the commands there: they find the rest beside what the link points to
+#   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples; and newlib
+#   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
 #   PREFIX/share/doc/ncube/      README.md and docs/
 #   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
 #
-# Nothing is built here: with sudo, HOME and with it newlib's place may be another. The nodes' headers do not go to
-# PREFIX/include, where the host's compiler would find them.
+# This script builds nothing: with sudo, HOME may differ, and with it newlib's place. The nodes' headers are not
+# installed in PREFIX/include, where the host's compiler would find them.
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)

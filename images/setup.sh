@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs with apt-get what images/packages lists and is not there already. For Debian 12 and 13; sudo is used
-# when not root. Silent when there is nothing to do; exit 1 when something cannot be had, naming it.
+# Installs with apt-get the packages of images/packages that are not installed. For Debian 12 and 13; uses sudo
+# if not root. Prints nothing if there is nothing to do; if a package is not available, names it and exits with 1.
 #
-# Debian 12 has a QEMU that is new enough in its backports only. When they are not among this machine's apt sources
-# they are added, from where the machine has Debian itself; backports.pref takes QEMU from them and nothing else.
+# Debian 12 has a QEMU that is new enough only in its backports. If these are not among this machine's apt sources, the
+# script adds them, from the machine's own source of Debian; backports.pref takes only QEMU from them.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 /*
- * A device of one's own: "count:PATH" is the file PATH, and when it is closed a line says how often it was read and how
- * many bytes came. Prints a file through it.
+ * A driver in a program: "count:PATH" is the file PATH; when that is closed, a line reports the number of reads and of
+ * bytes read. Prints a file through it.
  *
  *     ncube run --serve /etc examples/counted count:/hostname
  */

@@ -1,8 +1,8 @@
 /*
- * The service time of an nsdisk, as a monitor program sees it: from a request being at the I/O node to the reply
- * being handed to its NCU; and that of the client's processor, from the reply being there to the next request being
- * sent. PIO WRITE and PIO READ of one block at a time on one volume, so that no request waits for
- * another, and what the client does between two requests is what it does in a PIO transfer.
+ * Measures the service time of an nsdisk as a monitor program sees it, from the arrival of a request at the I/O node
+ * until the reply is handed to its NCU; and that of the client's processor, from the arrival of the reply until the
+ * next request is sent. It uses PIO WRITE and PIO READ of one block at a time on one volume. So no request waits for
+ * another, and between two requests the client does the work of a PIO transfer.
  *
  *   diskmon [VOLUME]     writes and then reads 64 blocks of 4, 8 and 16 KB one after the other; prints the means.
  *                        One more before them brings the drive's heads there and is not counted

@@ -1,14 +1,13 @@
 /*
- * How much channel-disjoint routings gain: node 0 sends one message to each of n nodes at once, n from 1 to the
+ * Measures the gain of channel-disjoint routings: node 0 sends one message to each of n nodes at once, n from 1 to the
  * dimension of the subcube, first to nodes whose paths all begin with channel 0 (joint), then to nodes whose paths
  * have no channel in common (disjoint). Prints, a line each,
  *
  *     fanout kind=joint n=3 bytes=4096 us=... to=1,3,5
  *
- * with the time from the first message's start to the last one's last byte, by the NCUs' time stamps, the mean of
- * ROUNDS. Receivers keep the times until they are asked, and node 0 prints when all is measured: nothing comes to it
- * while it sends. What its kernel does once in 7 short sends, taking back the memory of those that have ended, has its
- * share in the mean.
+ * with the time from the first message's start to the last one's last byte, by the NCUs' time stamps, as the mean of
+ * ROUNDS. Receivers keep the times until they are asked, and node 0 prints at the end, so that no message arrives while
+ * it sends. The mean includes the kernel's work of freeing the memory of finished sends, once in 7 short sends.
  */
 #include <n_errno.h>
 #include <nmon.h>
@@ -55,7 +54,7 @@ static void send_all(enum kind kind, int n, int bytes)
         check("nwrite", nwrite(buffer, bytes, destination(kind, i), TYPE_MESSAGE, NULL));
 }
 
-/* What the receivers say when asked: from the earliest start to the latest end, in cycles. */
+/* Asks the receivers for their times. Returns the cycles from the earliest start to the latest end. */
 static uint64_t collect(enum kind kind, int n)
 {
     uint64_t first = UINT64_MAX, last = 0;

@@ -14,7 +14,7 @@
 
 #include "worker.h"
 
-/* Whoever has answered gets the next task. Returns the sum. */
+/* Gives each worker the next task when it has answered. Returns the sum. */
 static long hand_out(int tasks, int workers)
 {
     long sum = 0, result;

@@ -3,10 +3,10 @@
  * the plain write or read of one file on one volume. One node of the subcube works, the others end at once.
  *
  *   piobench write NODE     makes one file for each measurement
- *   piobench read NODE      reads those files and checks what is in them
+ *   piobench read NODE      reads those files and checks their contents
  *
- * In one run of the machine an nsdisk may still have in its memory what was written. "write" and "read" in two runs
- * measure the drives.
+ * In one run of the machine an nsdisk may still have the written data in its memory. So run "write" and "read" in two
+ * runs of the machine to measure the drives.
  *
  * Only the calls themselves are timed, in virtual time; opening and closing are not.
  * Prints a line for each measurement,

@@ -19,7 +19,7 @@
 
 static char chunk[CHUNK_BYTES], expected[CHUNK_BYTES];
 
-/* Says what failed; for a PIO file also on which volume. */
+/* Prints the failure; for a PIO file also the volume. */
 static void complain(const char *name)
 {
     int error = errno;
@@ -28,7 +28,7 @@ static void complain(const char *name)
     fprintf(stderr, "piocopy: %s: %s%s%s\n", name, strerror(error), where[0] ? ": " : "", where);
 }
 
-/* Reads until n bytes are there or the file ends. Returns the bytes, or -1. */
+/* Reads n bytes, or up to the end of the file. Returns the number of bytes, or -1. */
 static ssize_t read_full(int fd, char *buf, size_t n)
 {
     size_t done = 0;
@@ -45,7 +45,7 @@ static ssize_t read_full(int fd, char *buf, size_t n)
     return done;
 }
 
-/* Writes all n bytes. A short count means that the next call says why. 0, or -1. */
+/* Writes all n bytes. After a short count the next call returns the error. Returns 0, or -1. */
 static int write_full(int pfd, const char *buf, size_t n)
 {
     for (size_t done = 0; done < n;) {
@@ -137,7 +137,7 @@ static int check_file(const char *file, const char *name)
     return equal;
 }
 
-/* The writer tells the reader how many bytes there are, or -1: then there is nothing to read. */
+/* The writer sends the reader the file's length, or -1: then the reader reads nothing. */
 static int run_writer(const char *file, const char *name, int reader)
 {
     long bytes = write_file(file, name);
