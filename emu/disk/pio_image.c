@@ -17,9 +17,9 @@ struct pio_image_file {
     struct pio_description description;
     uint32_t index[PIO_DISKS_MAX];           /* of the volumes, in `volumes` */
     struct volume_file *part[PIO_DISKS_MAX]; /* subfiles */
-    struct pattern *pattern;                 /* which volume has which byte */
+    struct pattern *pattern;                 /* element k has the bytes of volume k */
     struct pattern *whole;                   /* the file as one element */
-    struct plan *plan[PIO_DISKS_MAX];        /* what each volume has of it */
+    struct plan *plan[PIO_DISKS_MAX];        /* the bytes that the volumes have of it */
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(char *error, const char *format, ...)
@@ -55,7 +55,7 @@ int pio_volumes_close(struct pio_volumes *v, char *error)
 
 /* ---- Descriptions ---- */
 
-/* "path.pio"; the caller frees it. */
+/* Returns "path.pio", which the caller frees. */
 static char *description_path(const char *path)
 {
     char *name = memory_new(strlen(path) + sizeof ".pio", 1);
@@ -98,7 +98,7 @@ static int find_description(struct pio_volumes *v, const char *path, struct pio_
     return result > 0 ? fail(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
 }
 
-/* The volumes of a description, by their names. */
+/* Finds the volumes of a description by their names. */
 static int find_volumes(struct pio_image_file *f, char *error)
 {
     for (int k = 0; k < f->description.map.disks; k++) {
@@ -134,7 +134,7 @@ static bool say_the_same(const struct pio_description *a, const struct pio_descr
     return true;
 }
 
-/* Opens subfile k, whose description must be the one that was found. */
+/* Opens subfile k, whose description must equal the one found first. */
 static int open_part(struct pio_image_file *f, int k, const char *path, int64_t *bytes, char *error)
 {
     struct pio_description here;
@@ -211,7 +211,7 @@ static bool move_run(void *ctx, const struct plan_run *run)
     return m->result == 0;
 }
 
-/* Calls piece for what each volume has of a range. */
+/* Calls piece for each volume's part of a range. */
 static int move(struct pio_image_file *f, uint64_t offset, char *buf, size_t n,
                 int (*piece)(struct volume_file *, uint64_t, char *, size_t, char *), char *error)
 {

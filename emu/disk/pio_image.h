@@ -21,10 +21,10 @@ struct pio_volumes {
     bool write;               /* how they are opened */
 };
 
-/* Opens volume i if it is not. */
+/* Opens volume i unless it is open. */
 int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *error);
 
-/* Closes all that are open. The first error counts. */
+/* Closes all open volumes. Reports the first error. */
 int pio_volumes_close(struct pio_volumes *v, char *error);
 
 struct pio_image_file;
@@ -40,7 +40,7 @@ int pio_image_new(struct pio_volumes *v, const struct pio_description *descripti
 int pio_image_read(struct pio_image_file *f, uint64_t offset, void *buf, size_t n, char *error);
 int pio_image_write(struct pio_image_file *f, uint64_t offset, const void *buf, size_t n, char *error);
 
-/* Gives a new file its name, on every volume; descriptions come last, so that half a file is none. */
+/* Gives a new file its name, on every volume; descriptions come last, so that an incomplete file has none. */
 int pio_image_link(struct pio_image_file *f, const char *path, char *error);
 
 const struct pio_description *pio_image_description(const struct pio_image_file *f);
@@ -48,7 +48,7 @@ const struct pio_description *pio_image_description(const struct pio_image_file 
 /* NULL is allowed. */
 int pio_image_close(struct pio_image_file *f, char *error);
 
-/* Removes subfiles, then descriptions, of all volumes, so that a removal that was cut short can be done again. */
+/* Removes the subfiles of all volumes, then the descriptions, so that an interrupted removal can be repeated. */
 int pio_image_remove(struct pio_volumes *v, const char *path, char *error);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * ext2 images on the host, by libext2fs (volume.h).
  *
- * Order of writing: a new file is complete before its name is there, and a name goes before its file does, so that a
- * full image or a failed call leaves what was there before.
+ * Order of writing: a new file is complete before it gets its name, and a name is removed before its file, so that a
+ * full image or a failed call leaves the old files intact.
  */
 #include "emu/disk/volume.h"
 
@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static int fail(char *error, const char *f
     return -1;
 }
 
-/* The words for an error of libext2fs: its own, or, for what users meet, those of errno. */
+/* Returns the text of an error of libext2fs: its own, or errno's for the errors that users meet. */
 static const char *words_for(errcode_t code)
 {
     switch (code) {
@@ -97,7 +97,7 @@ static bool is_clean(ext2_filsys fs)
            !ext2fs_has_feature_journal_needs_recovery(fs->super);
 }
 
-/* By the descriptor, as libext2fs reads options behind a '?' in a name. */
+/* Opens the image by its descriptor, because libext2fs would read options behind a '?' in a name. */
 static errcode_t open_file_system(struct volume *v)
 {
     char name[40];
@@ -313,7 +313,7 @@ int volume_file_open(struct volume *v, const char *path, struct volume_file **ou
     return 0;
 }
 
-/* Frees an inode and its blocks. Nothing may lead to it any more. */
+/* Frees an inode and its blocks. No name may refer to it any longer. */
 static errcode_t release(struct volume *v, ext2_ino_t number, bool directory)
 {
     struct ext2_inode inode;
@@ -409,7 +409,7 @@ static errcode_t give_first_link(struct volume_file *f)
     return code ? code : ext2fs_write_inode(f->v->fs, f->inode, &inode);
 }
 
-/* Takes the name of a regular file that is there; anything else is refused. */
+/* Removes the name of an existing regular file; refuses anything else. */
 static int make_way(struct volume *v, ext2_ino_t dir, const char *name, const char *path, char *error)
 {
     ext2_ino_t before;
@@ -470,7 +470,7 @@ int volume_mkdir(struct volume *v, const char *path, char *error)
 
     if (find_parent(v, path, &dir, &name, error) < 0)
         return -1;
-    /* ext2fs_mkdir of a name that is there leaves an inode behind. */
+    /* ext2fs_mkdir of an existing name would leave an inode behind. */
     ext2_ino_t there;
     errcode_t code = ext2fs_lookup(v->fs, dir, name, (int)strlen(name), NULL, &there);
     code = code == 0 ? EXT2_ET_DIR_EXISTS : code != EXT2_ET_FILE_NOT_FOUND ? code : ext2fs_mkdir(v->fs, dir, 0, name);
@@ -488,7 +488,7 @@ static void count_entry(void *ctx, const char *name, const struct volume_stat *s
     ++*(unsigned *)ctx;
 }
 
-/* An empty directory: its ".." no longer counts as a link of its parent. */
+/* Removes an empty directory: its ".." no longer counts as a link of its parent. */
 static errcode_t remove_directory(struct volume *v, ext2_ino_t dir, const char *name, ext2_ino_t number)
 {
     struct ext2_inode parent;

@@ -2,7 +2,7 @@
  * An ext2 image on the host, opened without a machine, by libext2fs.
  *
  * An open image is locked as a machine locks it (flock), so no machine can use it meanwhile. One that is opened for
- * writing is marked as not clean until volume_close, as a mounted one is: after a kill, e2fsck has its say first.
+ * writing is marked as not clean until volume_close, as a mounted one is: after a kill, it must pass e2fsck first.
  *
  * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES) that names the image or the path. Paths begin
  * at the image's root, with or without a '/'. Symbolic links are followed inside the image.
@@ -51,7 +51,7 @@ struct volume_file;
 /* Opens a regular file for reading; *bytes: its size. The caller closes it. */
 int volume_file_open(struct volume *v, const char *path, struct volume_file **f, uint64_t *bytes, char *error);
 
-/* Makes a regular file that has no name yet. volume_file_link names it; closed without, it is gone. */
+/* Makes a regular file that has no name yet. volume_file_link names it; otherwise closing it deletes it. */
 int volume_file_new(struct volume *v, struct volume_file **f, char *error);
 
 /* Move n bytes at an offset. Reading beyond the end gives zeros. */
