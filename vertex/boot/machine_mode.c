@@ -1,5 +1,5 @@
 /*
- * What a hart does in M-mode, with translation off: it walls itself in and builds the first page table. Or,
+ * The code that a hart runs in M-mode, with translation off: it walls itself in and builds the first page table; or,
  * if it is the injector, it serves the NCU's interrupt requests for ever.
  *
  * Entry points: start (from boot.S), machine_trap (from boot.S).
