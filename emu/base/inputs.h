@@ -20,10 +20,10 @@ struct inputs { /* {0}: none */
     uint32_t n;
 };
 
-/* Returns what the file at `path` is already used as, under whatever name, or NULL. */
+/* Returns the use that was noted for the file at `path`, under this or another name, or NULL. */
 const char *inputs_find(const struct inputs *in, const char *path);
 
-/* Notes a file and what it is used as. A file that does not exist is not noted. */
+/* Notes a file and its use. A file that does not exist is not noted. */
 void inputs_add(struct inputs *in, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void inputs_free(struct inputs *in);

@@ -104,7 +104,7 @@ struct job_words {
     struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
     bool dimension_given;   /* otherwise the first program's note gives it, */
-    struct elf_image image; /* and here is what was read */
+    struct elf_image image; /* which has been read into this */
 };
 
 /* Takes an option of a job. Returns false if it is none. */

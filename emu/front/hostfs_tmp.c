@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What follows "/tmp/" in a name, "" for the folder itself; NULL: the name is elsewhere. */
+/* Returns the part of a name behind "/tmp/", "" for the folder itself, or NULL if the name is elsewhere. */
 const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name)
 {
     if (!s->has_tmp)

@@ -48,7 +48,7 @@ struct transfer {
     struct ncu_cause received; /* of a hop that has landed: the receiver's RECV_DONE */
 };
 
-/* What a node, or the front end, knows of its messages to and from others: keeps their order after damage
+/* The messages of a node, or of the front end, to and from others: keeps their order after damage
  * (machine.h). */
 struct port {
     LIST_HEAD(, transfer) sent; /* under way */
