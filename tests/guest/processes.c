@@ -16,7 +16,7 @@ static int own_procid(void)
     return procid;
 }
 
-/* Process 0 of node 0 speaks for all when it has heard of every one; so "passed" means all of them. */
+/* Process 0 of node 0 ends when all processes have reported to it; so "passed" means that all have passed. */
 static void all_have_come(void)
 {
     int self = npid();
@@ -86,7 +86,7 @@ static void long_messages(void)
     all_have_come();
 }
 
-/* All compute for the same while; then they have had equal shares of the time, and every register its value. */
+/* All compute for the same time; then they have had equal shares of the time, and every register has its value. */
 static void equal_shares(void)
 {
     enum { TURNS = 200000 };
@@ -109,7 +109,7 @@ static void equal_shares(void)
     check(took_us > 2 * SLICE_US && alone_us > start_us, "%.0f us is less than two slices", took_us);
 }
 
-/* Two wait for ever, until the third tells them: it has the node to itself. */
+/* Two processes wait until the third sends them a message: until then the third has the node to itself. */
 static void the_blocked_cost_nothing(void)
 {
     volatile int work = 0;

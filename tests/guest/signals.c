@@ -261,7 +261,7 @@ static void stays_pending(void)
     check_equal(pending_now(), 0);
 }
 
-/* A process that is not alone: a signal from another node stays until it is let through. */
+/* On a node with several processes a signal from another node stays pending until it is unblocked. */
 static void stays_pending_from_another(void)
 {
     change(SIG_BLOCK, set_of(SIGTERM));
@@ -397,7 +397,7 @@ static void waits_for_signals(void)
     check_equal(pending_now(), 0);
 }
 
-/* Ignored signals do nothing, whoever sends them, but where a fault is one. */
+/* Ignored signals do nothing, whatever their sender, unless a fault raises them. */
 static void ignores(void)
 {
     signal(SIGUSR1, SIG_IGN);
@@ -412,7 +412,7 @@ static void ignores(void)
     check_equal(nsync(1), 0);
 }
 
-/* ---- Ends: the last node ends all; the others wait, node 0 by looking again and again ---- */
+/* ---- Ends: the last node ends all; the others wait, node 0 by polling ---- */
 
 static void leave_to_others(void)
 {

@@ -27,7 +27,7 @@ static int own_file(void)
     return fd;
 }
 
-/* A value in every so many bytes tells its place. */
+/* Writes a value at equal distances that depends on its place. */
 #define STRIDE 64
 
 static void fill(size_t bytes, unsigned seed)
@@ -145,7 +145,7 @@ static void floods(void)
     expect_first(fd);
 }
 
-/* Many small requests that all need memory of the server's: open files, long names, folders. */
+/* Many small requests that all need memory at the server: open files, long names, folders. */
 static void many_files(void)
 {
     static int fds[250];

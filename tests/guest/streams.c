@@ -92,7 +92,7 @@ static void prints_lines_at_once(void)
         printf("node %d line %d\n", own_node(), i);
 }
 
-/* Until that fails: with EPIPE. A machine that does not wait hears of it some writes later. */
+/* Writes until that fails with EPIPE. On a machine that does not wait, it fails only some writes later. */
 static void write_to_nobody(void)
 {
     char text[100] = "text\n";
@@ -106,7 +106,7 @@ static void write_to_nobody(void)
     check_equal(errno, EPIPE);
 }
 
-/* As most programs, it does not look. */
+/* Like most programs, it does not check for errors. */
 static void prints_for_ever(void)
 {
     for (;;)
@@ -146,7 +146,7 @@ static void blocks_a_broken_pipe(void)
     exit(35);
 }
 
-/* writeend tells; nread of the reply, too. */
+/* writeend reports the error, and so does nread of the reply. */
 static void starts_writes_to_nobody(void)
 {
     signal(SIGPIPE, note_broken_pipe);

@@ -1,6 +1,6 @@
 /*
- * A program's own text. The build makes two of it, guest/text and guest/text_other, that are alike but for what
- * their functions return: equal addresses, other instructions.
+ * A program's own text. The build makes two programs of it, guest/text and guest/text_other, that differ only in the
+ * results of their functions: equal addresses, other instructions.
  */
 #include <errno.h>
 #include <nself.h>
@@ -42,7 +42,7 @@ static void say_which(void)
     printf("node %d: %d at %p\n", own_node(), call_all(), (void *)function_0);
 }
 
-/* No call writes into text, whatever it is given. */
+/* No call writes into text, whatever its arguments. */
 static void cannot_be_written(void)
 {
     char *text = (char *)function_0;

@@ -3,8 +3,8 @@
  *
  *   torture ROUNDS SEED [COUNT [BITS]]     COUNT messages of each node in each round, of up to 2^BITS bytes
  *
- * Every node draws for itself what it sends, and for every other node what that one sends: so it knows how many
- * messages come and what must be in them. Those of one source and type come in the order in which they were sent.
+ * Every node draws its own messages and those of every other node. So it knows how many messages will arrive, and their
+ * contents. Those of one source and type arrive in the order in which they were sent.
  */
 #include <n_errno.h>
 
@@ -20,7 +20,7 @@ struct plan {
 
 static struct plan plan[NODES_MAX][COUNT_MAX];
 static char space[BYTES_MAX + 8] __attribute__((aligned(8)));
-static uint64_t own_choice; /* how things are done, not what */
+static uint64_t own_choice; /* selects the calls, not the messages */
 static int bits = BITS_MAX;
 
 /* Short ones are the most frequent; every power of two has its share. */

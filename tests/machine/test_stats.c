@@ -256,7 +256,7 @@ Test(stats, of_channels_agree_with_the_messages_over_them)
     run_free(&r);
 }
 
-/* ---- Where they go ---- */
+/* ---- Files for statistics ---- */
 
 Test(stats, are_printed_to_standard_error_without_a_file)
 {

@@ -54,7 +54,7 @@ ParameterizedTest(size_t *row, streams, carry_text)
     outcome_free(&o);
 }
 
-/* ---- Much ---- */
+/* ---- Large inputs and outputs ---- */
 
 #define PASSED "passed\n"
 
@@ -122,7 +122,7 @@ Test(streams, keep_lines_of_nodes_whole)
     outcome_free(&o);
 }
 
-/* ---- Ends of the other side ---- */
+/* ---- When the other side ends ---- */
 
 static const struct broken {
     const char *name, *dim, *program_case;
@@ -211,7 +211,7 @@ static size_t read_lines(int fd, size_t lines)
 static void expect_head(struct command *c, int fd, const char *by)
 {
     cr_expect_eq(read_lines(fd, 3), 3, "%s", by);
-    usleep(50000); /* for the pipe to fill; whether it does makes no difference to what is expected */
+    usleep(50000); /* for the pipe to fill; the expected result does not depend on it */
     close(fd);
     struct outcome o = command_wait(c);
     outcome_expect(&o, by, 141, "", "");

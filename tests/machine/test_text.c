@@ -54,7 +54,7 @@ ParameterizedTestParameters(text, is_that_of_the_program_loaded_last)
     return TABLE_ROWS(pools);
 }
 
-/* The memory of a node is as it was at boot when a job has ended: the next program's pages are the last one's. */
+/* After a job a node's memory is as at boot: the next program gets the same pages as the one before. */
 ParameterizedTest(size_t *row, text, is_that_of_the_program_loaded_last)
 {
     const struct pool *p = &pools[*row];
@@ -75,7 +75,7 @@ ParameterizedTest(size_t *row, text, is_that_of_the_program_loaded_last)
     folder_remove(folder);
 }
 
-/* ---- Nothing can tell ---- */
+/* ---- No difference that a program could see ---- */
 
 static const struct run {
     const char *name, *options[3], *program, *args[10];

@@ -1,5 +1,5 @@
-/* What Vertex does beside plain messages and files: buffers that pass without a copy, several processes on a node,
- * signals, the clock; each judged by what the program finds and by how it ends. */
+/* Vertex beyond plain messages and files: buffers that pass without a copy, several processes on a node, signals, the
+ * clock. The programs check the results themselves; the tests check how they end. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +137,7 @@ Test(vertex, answers_random_calls)
     outcome_free(&o);
 }
 
-/* ---- Where an interrupt falls can be seen: yet nothing depends on how far nodes run ahead ---- */
+/* ---- Programs that see where they are interrupted: still nothing depends on how far nodes run ahead ---- */
 
 static const struct self_test visible[] = {
     {"1", "guest/processes", "by name"},         {"1", "guest/processes", "equal shares"},

@@ -163,8 +163,8 @@ Test(volumes, stay_whole_when_a_program_faults)
     folder_remove(folder);
 }
 
-/* Starts a program that syncs files and says so, and kills ncube some time after it has said so for a number of them.
- * Returns how many it had synced. */
+/* Starts a program that syncs files and prints a line for each, and kills ncube some time after a number of lines.
+ * Returns how many files the program had synced. */
 static int cut_power(const char *machine, int signal_number, size_t after_files, int after_ms)
 {
     struct command c =

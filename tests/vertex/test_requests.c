@@ -1,9 +1,9 @@
 /*
  * The file calls of a process (file.c, async.c, request.c, with msg.c and queue.c) on the host,
  * under the sanitizers, which see what a node does not: a message used after its release, or
- * released twice. Memory is malloc's, the network a list, the server answers well or in one of the
- * wrong ways, and at every place memory may run out, a copy may fail, or the process may be killed.
- * After each end nothing is left.
+ * released twice. Memory is malloc's, the network a list, and the server answers correctly or in one
+ * of several wrong ways. At every place memory may run out, a copy may fail, or the process may be
+ * killed. After each end no allocation is left.
  */
 #include <criterion/criterion.h>
 #include <sanitizer/asan_interface.h>
