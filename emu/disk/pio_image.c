@@ -146,7 +146,7 @@ static int open_part(struct pio_image_file *f, int k, const char *path, int64_t 
     if (result == 0)
         result = read_description(v, name, &here, &index, error);
     if (result == 0 && (index != k || !say_the_same(&here, &f->description)))
-        result = fail(error, "//%s%s.pio: says something else than the other volumes; were volumes exchanged?",
+        result = fail(error, "//%s%s.pio: contradicts the other volumes; were volumes exchanged?",
                       f->description.volume[k], path);
     if (result == 0)
         result = volume_file_open(v, path, &f->part[k], &size, error);
