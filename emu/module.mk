@@ -11,9 +11,9 @@ $(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/model/net.c em
 $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
-$(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.c emu/model/fault.c emu/model/fault_plan.c \
-    emu/model/disk.c emu/model/disk_model.c emu/model/topo.c emu/model/trace.c emu/base/memory.c emu/base/nodeset.c \
-    emu/time/eventq.c,-lm))
+$(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.c emu/model/fault.c \
+    emu/model/fault_plan.c emu/model/disk.c emu/model/disk_model.c emu/model/topo.c emu/model/trace.c \
+    emu/base/memory.c emu/base/nodeset.c emu/time/eventq.c,-lm))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
@@ -55,8 +55,8 @@ $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.
 $(eval $(call host_test,emu/test_signals,emu/base/signals.c))
 $(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/clocks.c emu/time/account.c emu/base/memory.c \
-    emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
+$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/clocks.c emu/time/account.c \
+    emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
@@ -70,9 +70,10 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
     emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
-FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) emu/front/lives.c \
-    emu/model/owed.c emu/front/subcube.c \
-    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c $(FRONT_HOSTFS_SOURCES)
+FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
+    emu/front/lives.c emu/model/owed.c emu/front/subcube.c \
+    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
+    $(FRONT_HOSTFS_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c emu/base/memory.c))

@@ -133,7 +133,9 @@ block_services() {
 }
 
 start_up() { # FILE: cycles of sending and receiving 8 bytes, without the wire
-    awk '/between neighbours/ { all = $(NF - 1) } /on the wire/ { wire = $(NF - 1) } END { print all - wire }' "$work/$1"
+    awk '/between neighbours/ { all = $(NF - 1) }
+         /on the wire/ { wire = $(NF - 1) }
+         END { print all - wire }' "$work/$1"
 }
 
 block_preset() {
@@ -158,7 +160,9 @@ block_eight() {
         BEGIN { print "| 8 bytes, the receiver waits | cycles |"; print "| --- | --- |" }
         /to SEND/ { printf "| call of `nwrite` to SEND: library, trap, checks, buffer, copy | %d |\n", $(NF - 1) }
         /on the wire/ { printf "| 1 hop, header, 8 bytes | %d |\n", $(NF - 1) }
-        /return of nread/ { printf "| last byte to return of `nread`: causes, match, copy, arming, trap, library | %d |\n", $(NF - 1) }
+        /return of nread/ {
+            printf "| last byte to return of `nread`: causes, match, copy, arming, trap, library | %d |\n", $(NF - 1)
+        }
         /between neighbours/ { printf "| together | %d = %.1f us |\n", $(NF - 1), $(NF - 1) / 20 }
         /altogether/ { printf "| a send altogether | %d |\n", $(NF - 1) }' "$work/eight"
 }
@@ -226,8 +230,8 @@ if [ "$mode" = --check ]; then
     has_compiler=$(riscv64-unknown-elf-gcc -dumpfullversion)
     has_newlib=$(basename "$(ls /usr/src/newlib/newlib-*.tar.xz | sort -V | tail -n 1)" .tar.xz)
     if [ "$has_compiler" != $compiler ] || [ "$has_newlib" != newlib-$newlib ]; then
-        echo "figures: the pages' figures are those of gcc $compiler and newlib $newlib; here are gcc $has_compiler and" \
-            "$has_newlib"
+        echo "figures: the pages' figures are those of gcc $compiler and newlib $newlib;" \
+            "here are gcc $has_compiler and $has_newlib"
         exit 77
     fi
 fi

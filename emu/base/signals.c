@@ -85,8 +85,8 @@ static bool is_ignored(int signal)
 void signals_install(uint32_t *doorbell)
 {
     bell = doorbell;
-    /* No SA_RESTART: a signal must interrupt a read of standard input. SA_NOCLDSTOP: a child that stops has not ended.
-     * */
+    /* No SA_RESTART: a signal must interrupt a read of standard input. SA_NOCLDSTOP: a child that stops has not
+     * ended. */
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_NOCLDSTOP};
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)

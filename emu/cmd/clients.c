@@ -1,6 +1,6 @@
 /*
- * The clients of a machine that is kept up: what they ask for, the turns of those that wait for a subcube, and what they
- * get when their jobs end.
+ * The clients of a machine that is kept up: what they ask for, the turns of those that wait for a subcube, and what
+ * they get when their jobs end.
  */
 #define _GNU_SOURCE
 #include "emu/cmd/clients.h"

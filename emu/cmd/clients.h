@@ -1,5 +1,6 @@
 /*
- * The clients of a machine that is kept up (boot.h). Each runs one program, asks how the machine is, or lets it go down.
+ * The clients of a machine that is kept up (boot.h). Each runs one program, asks how the machine is, or lets it go
+ * down.
  *
  * A client's life: accepted -> its job runs -> its job has ended -> its output is drained -> it gets the status, is
  * freed.
@@ -42,8 +43,8 @@ struct clients {
     uint64_t last_turn;
 };
 
-/* Lets clients connect to the machine, which is configured, under that name. Returns -1, with a line in m->error, if the
- * name cannot be had. */
+/* Lets clients connect to the machine, which is configured, under that name. Returns -1, with a line in m->error, if
+ * the name cannot be had. */
 int clients_open(struct clients *all, struct machine *m, const char *name);
 /* Accepts the clients that have connected, and does what clients ask for. */
 void clients_listen(struct clients *all);

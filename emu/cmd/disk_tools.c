@@ -1,3 +1,4 @@
+/* Files that appear only when they are complete, and the programs of e2fsprogs (disk_tools.h). */
 #define _GNU_SOURCE /* O_TMPFILE, mkostemp */
 #include "emu/cmd/disk_tools.h"
 

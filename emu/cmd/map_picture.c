@@ -1,3 +1,6 @@
+/*
+ * Pictures of patterns (map_picture.h): how large a cell is, which element a cell shows, and how the grid is printed.
+ */
 #include "emu/cmd/map_picture.h"
 
 #include <inttypes.h>

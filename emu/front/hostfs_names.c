@@ -12,8 +12,8 @@
 
 #include "emu/front/errmap.h"
 
-/* Opens the file of the call's name, or with N_O_NOFOLLOW the symbolic link itself. A descriptor or a negative n_error.
- * */
+/* Opens the file of the call's name, or with N_O_NOFOLLOW the symbolic link itself. A descriptor or a negative
+ * n_error. */
 static int open_named(const struct hostfs *s, const struct hostfs_call *c)
 {
     return beneath_open(&s->folder, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);

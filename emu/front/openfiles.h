@@ -50,8 +50,8 @@ int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node
 /* Finds a free entry for a client, growing the table if need be. Its index, valid until open_files_take; or -N_EMFILE,
  * -N_ENFILE or -N_ENOMEM. */
 int32_t open_files_find_room(struct open_files *t, uint32_t node, uint32_t procid);
-/* Takes that entry, and takes the descriptor over. Its SFID; or 0, with the descriptor closed, if there is no memory.
- * */
+/* Takes that entry, and takes the descriptor over. Its SFID; or 0, with the descriptor closed, if there is no
+ * memory. */
 uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, uint32_t procid, int fd);
 
 /* Closes the file and frees its entry. 0, or the negative n_error of the host's close. */

@@ -8,8 +8,8 @@
  *
  * A volume with a data cache takes another way (ext2_cached.c).
  *
- * Data is on the medium when a write returns, unless a data cache writes later. Bytes behind the end of a file in its last block mean nothing; they
- * are cleared when the file grows over them.
+ * Data is on the medium when a write returns, unless a data cache writes later. Bytes behind the end of a file in its
+ * last block mean nothing; they are cleared when the file grows over them.
  */
 #include "nsdisk/ext2/ext2.h"
 

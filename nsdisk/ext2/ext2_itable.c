@@ -223,7 +223,8 @@ int ext2_copy_load(struct ext2_inode *inode)
     return 0;
 }
 
-/* Whether e2fsck would take this inode for a file, or ask about it. A deleted inode has no links and a time of deletion. */
+/* Whether e2fsck would take this inode for a file, or ask about it. A deleted inode has no links and a time of
+ * deletion. */
 static bool place_is_in_use(const uint8_t *at)
 {
     return disk_get16(at + I_LINKS) != 0 || (disk_get16(at + I_MODE) != 0 && disk_get32(at + I_DTIME) == 0);

@@ -18,8 +18,8 @@ struct ext2_inode *ext2_copy_make(struct ext2 *fs, uint32_t ino);
 void ext2_copy_drop(struct ext2_inode *inode);
 /* Fills the copy from the disk, unchecked. */
 int ext2_copy_load(struct ext2_inode *inode);
-/* Prepares the place of an inode without a copy for a new one: all zeros but the generation, which goes on from the last
- * user's; the new inode's is stored in *generation. -N_EBUSY: a file is there. */
+/* Prepares the place of an inode without a copy for a new one: all zeros but the generation, which goes on from the
+ * last user's; the new inode's is stored in *generation. -N_EBUSY: a file is there. */
 int ext2_place_clear(struct ext2 *fs, uint32_t ino, uint32_t *generation);
 
 /* Adds a new inode to the unnamed ones, of which there are fewer than EXT2_UNNAMED_MAX. */

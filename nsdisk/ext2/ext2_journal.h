@@ -7,8 +7,8 @@
  *
  *   open       inode 8 gets blocks without contents, on the disk. After a crash e2fsck clears the inode.
  *   (change)   in the cache only
- *   commit     The dirty blocks go into the journal, the superblock says that there is one to recover, and one write of the
- *              journal's own superblock says what. After a crash from here on, e2fsck finishes the change.
+ *   commit     The dirty blocks go into the journal, the superblock says that there is one to recover, and one write
+ *              of the journal's own superblock says what. After a crash from here on, e2fsck finishes the change.
  *              Then the blocks go to their places, and both superblocks say that nothing is to be recovered.
  *   close      The blocks are free again.
  *

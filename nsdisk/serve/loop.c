@@ -6,8 +6,8 @@
  *   serve_jobs    a fiber: one request of its volume after the other
  *   loop_disk.c   struct blockdev for a volume: starts a command, and leaves the fiber until it is done
  *
- * A fiber that waits says for which command (volume.awaits); loop_collect marks commands as done, and the loop enters the
- * fibers whose command is.
+ * A fiber that waits says for which command (volume.awaits); loop_collect marks commands as done, and the loop enters
+ * the fibers whose command is.
  */
 #include "nsdisk/serve/loop.h"
 
@@ -254,8 +254,8 @@ static void run(struct volume *v)
     v->loop->running = NULL;
 }
 
-/* Runs every fiber that can go on, the lowest drive first. Returns whether there was one, as it may let others go on.
- * */
+/* Runs every fiber that can go on, the lowest drive first. Returns whether there was one, as it may let others go
+ * on. */
 static bool run_all(struct loop *l)
 {
     bool any = false;
@@ -390,8 +390,8 @@ void loop_run(struct loop *l)
 
 /* ---- Making ---- */
 
-/* Pages that are touched while nothing else has memory are one piece: the NCU and the drives reach them without copies.
- * */
+/* Pages that are touched while nothing else has memory are one piece: the NCU and the drives reach them without
+ * copies. */
 static void touch(uint8_t *bytes, size_t n)
 {
     for (size_t at = 0; at < n; at += PAGE_BYTES)

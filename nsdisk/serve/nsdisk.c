@@ -194,8 +194,8 @@ static struct server *start_server(void)
 
 /* ---- Serving ---- */
 
-/* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the buffer.
- * */
+/* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the
+ * buffer. */
 static size_t receive(int *from, int *type)
 {
     long n;

@@ -65,8 +65,8 @@ int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
 struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive);
 struct open_file *open_table_any(struct open_table *t);
-/* Puts a view, which is the table's then, or NULL in the place of the one with that index. file->views must be there.
- * */
+/* Puts a view, which is the table's then, or NULL in the place of the one with that index. file->views must be
+ * there. */
 void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view);
 /* Frees the entry and its views; the caller puts the inode. */
 struct ext2_inode *open_table_remove(struct open_table *t, struct open_file *file);

@@ -179,8 +179,8 @@ static int64_t invoke_view(struct server *s, struct call *c)
     return 0;
 }
 
-/* Requests that name a view. Apart from the way of the others, which has as many instructions as before there were views:
- * the times of in-order service depend on each. */
+/* Requests that name a view. Apart from the way of the others, which has as many instructions as before there were
+ * views: the times of in-order service depend on each. */
 static __attribute__((noinline, cold)) int64_t invoke_by_view(struct server *s, struct call *c, uint32_t type)
 {
     switch (type) {

@@ -46,8 +46,8 @@ size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n);
  * will be refused without a look at any. */
 enum { SERVE_EVERYWHERE = -1, SERVE_NOWHERE = -2 };
 int serve_target(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n);
-/* Carries out one drive's part of a request to every volume. The status for the reply, which is the caller's to send.
- * */
+/* Carries out one drive's part of a request to every volume. The status for the reply, which is the caller's to
+ * send. */
 int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32_t tag);
 /* Whether a request of n bytes, of the same client and with the same tag, goes on where the well-formed one of header
  * *a ends, so that both could be one: they are writes to one file at given places. */

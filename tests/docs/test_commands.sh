@@ -112,7 +112,8 @@ for file in "$clone"/docs/man/*/*; do
     page "$file" 1
 done
 for command in ncube xnc ncc; do
-    { echo '```'; "$build/bin/$command" --help 2>/dev/null | sed -n 's/^ *\$ /$ /p'; echo '```'; } >"$scratch/$command--help"
+    { echo '```'; "$build/bin/$command" --help 2>/dev/null | sed -n 's/^ *\$ /$ /p'; echo '```'; } \
+        >"$scratch/$command--help"
     page "$scratch/$command--help" 0
 done
 check "there are command lines" test $commands -ge 30
@@ -124,7 +125,8 @@ targets=$(sed -n 's/^\.PHONY: *//p' "$clone/Makefile" "$clone"/*/module.mk | xar
 for mention in $(grep -ohE '`make [a-z-]+' "$clone"/README.md "$clone"/docs/*.md | sed 's/`make //' | sort -u); do
     check "make $mention is a target" grep -qw -- "$mention" <<<"$targets"
 done
-for command in xnc "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube topo" "ncube route" "ncube place" "ncube map"; do
+for command in xnc "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube topo" "ncube route" "ncube place" \
+    "ncube map"; do
     $command --help >help
     for option in $(grep -ohE "\`(build/bin/)?$command [^\`]*\`" "$clone"/README.md "$clone"/docs/*.md |
         grep -oE -- ' --[a-z]+' | sort -u); do

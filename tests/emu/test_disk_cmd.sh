@@ -195,9 +195,9 @@ mv disks/away.img disks/df05.img
 
 # ---- Wrong command lines
 
-for words in "" "make" "ls" "ls a.img" "ls :/x" "ls a.img:/ b" "put text" "get" "rm" "fsck" "create a.img" "create a.img 1K" \
-    "create --block=3K c.img 1M" "create c.img 0" "ls pio:/x" "ls //df00/" "stat -m $sandia //df99/" "-x" \
-    "ls -m $sandia pio:/" "create --block=2M c.img 8M"; do
+for words in "" "make" "ls" "ls a.img" "ls :/x" "ls a.img:/ b" "put text" "get" "rm" "fsck" "create a.img" \
+    "create a.img 1K" "create --block=3K c.img 1M" "create c.img 0" "ls pio:/x" "ls //df00/" "stat -m $sandia //df99/" \
+    "-x" "ls -m $sandia pio:/" "create --block=2M c.img 8M"; do
     # shellcheck disable=SC2086
     status "disk $words" 2 disk $words
     same "disk $words: one line" 1 "$(wc -l <err)"

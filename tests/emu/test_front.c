@@ -1,3 +1,4 @@
+/* The front end against a machine that this test plays: mounting, loads, ends, refused messages, shutdown. */
 #include "emu/front/front.h"
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* Requests for the host's files, as nodes send them: what they do, what a program sees, and that no name leads out. */
 #define _GNU_SOURCE /* posix_openpt */
 #include "emu/front/hostfs.h"
 

@@ -1,3 +1,4 @@
+/* The link between a machine and its clients: names, messages, descriptors, and peers that are no clients. */
 #include "emu/cmd/link.h"
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* Programs read from ELF files, made here byte by byte, and the messages of their loads. */
 #include "emu/front/loader.h"
 
 #include <criterion/criterion.h>

@@ -27,7 +27,8 @@ same "it begins there" "5  0 1 2 0 1 2 0 1 2 0 1 2" "$(sed -n 4p out)"
 status "a large matrix" 0 "$ncube" map 'array 4096x4096x8 block,block on 2x4'
 same "it is drawn whole" "0 1 2 3|0 1 2 3|0 1 2 3|0 1 2 3|4 5 6 7|4 5 6 7|4 5 6 7|4 5 6 7" \
     "$(picture 'array 4096x4096x8 block,block on 2x4' | paste -sd '|')"
-check "one whose blocks fall between cells has marks" grep -q '^\*\*\*\*' <(picture 'array 4000x130x8 block,block on 3x3')
+check "one whose blocks fall between cells has marks" \
+    grep -q '^\*\*\*\*' <(picture 'array 4000x130x8 block,block on 3x3')
 status "small pieces of a large one" 0 "$ncube" map 'array 4096x4096x8 cyclic,cyclic on 2x2'
 check "the beginning only, and it says so" grep -qx 'the first 64 of 4096 cells of a line' out
 check "of lines, too" grep -qx 'the first 32 of 4096 lines' out
@@ -69,8 +70,8 @@ check "a table has an end" grep -qx '... and 336 more; --json has all' out
 
 blocks='array 1000x1000x8 cyclic(11),cyclic(13) on 2x2'
 status "periods without a common divisor" 1 "$ncube" map 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
-same "what it says" "ncube map: elements 0 and 0: what they have in common takes too many nodes; give --bytes of a file" \
-    "$(cat err)"
+same "what it says" "$(cat err)" \
+    "ncube map: elements 0 and 0: what they have in common takes too many nodes; give --bytes of a file"
 status "a file of the array's size" 0 "$ncube" map --bytes=23999976 'array 999x1001x24 *,cyclic(3) on 1x5' "$blocks"
 check "all of its bytes" grep -q ', 23999976 bytes in common of 23999976 from byte 0 on' out
 status "less than a period" 0 "$ncube" map --bytes=6 'cyclic 2 2' 'cyclic 4 2 +1'
@@ -78,7 +79,8 @@ check "from the displacement on" grep -qx '3 messages, 4 runs, 5 bytes in common
 status "two periods and a half of one pair" 0 "$ncube" map --bytes=10 'cyclic 1 2' '(0,3,-,1,4,2)'
 check "but one of both" grep -qx '4 messages, 8 runs, 8 bytes in common of 8 from byte 0 on' out
 status "part of a period" 0 "$ncube" map --bytes=7 'cyclic 1 2' 'cyclic 8 1'
-same "whole rows and a rest" "0 0 4 4 1|1 0 3 3 1" "$(sed -n '/^A  /,/^$/p' out | sed '1d; /^$/d' | xargs -n 5 | paste -sd '|')"
+same "whole rows and a rest" "0 0 4 4 1|1 0 3 3 1" \
+    "$(sed -n '/^A  /,/^$/p' out | sed '1d; /^$/d' | xargs -n 5 | paste -sd '|')"
 status "more than a period" 0 "$ncube" map --bytes 1000 'cyclic 2 2' 'cyclic 4 2'
 check "is one period" grep -q 'of 8 from byte 0 on' out
 
@@ -122,7 +124,8 @@ refused() { # NAME MESSAGE WORD...
 refused "no pattern" "give a pattern, such as 'cyclic 1024 3'"
 refused "three" "unexpected word 'c'; give one or two patterns, each as one word" 'cyclic 1 2' 'cyclic 2 2' c
 refused "a word too few" "pattern 'cyclic 4': column 9: the number of elements expected" 'cyclic 4'
-refused "the second is wrong" "pattern 'x': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" 'cyclic 1 2' x
+refused "the second is wrong" \
+    "pattern 'x': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" 'cyclic 1 2' x
 refused "overlapping blocks" "pattern '(0,3,2,2)': column 9: s is 2: blocks of 4 bytes overlap" '(0,3,2,2)'
 refused "elements that share a byte" \
     "pattern '(0,3,-,1)(3,6,-,1)': column 19: elements 0 and 1 both have byte 3" '(0,3,-,1)(3,6,-,1)'

@@ -92,7 +92,8 @@ program_options() { # NAME COMMAND...
     shift
     status "$name: options of the program" 1 "$@" ./prog --no-such -Z --help
     status "$name: options of a later program" 1 "$@" -d 1 ./prog : -n 1 ./prog --help
-    refused "$name: options of the job behind ':'" "$name: after ':' only the option -n" "$@" -d 1 ./prog : --label ./prog
+    refused "$name: options of the job behind ':'" "$name: after ':' only the option -n" \
+        "$@" -d 1 ./prog : --label ./prog
     refused "$name: -n behind ':'" "$name: nodes '0'" "$@" ./prog : -n0 ./prog
     refused "$name: --nodes behind ':'" "$name: nodes '0'" "$@" ./prog : --nodes 0 ./prog
 }

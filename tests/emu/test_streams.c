@@ -1,3 +1,4 @@
+/* Standard streams on slow, full and broken pipes, with and without a machine that keeps going. */
 #include "emu/front/streams.h"
 
 #include <criterion/criterion.h>

@@ -94,9 +94,10 @@ same "it has nine rows of the paper's" 9 "$(grep -c 'the paper ' out)"
 status "model --json" 0 "$ncube" model --json
 same "the same rows" 9 "$(grep -c '"paper"' out)"
 status "one block at a time" 0 "$ncube" model --disks=1 --block=1K --cpu-time=1000 --network-time=1000 --disk-time=2000
-same "256 KB a second, by both solvers" "0.24414 0.24414" "$(awk '/exponential|constant/ { print $(NF - 1) }' out | xargs)"
-for bad in --disks=0 --disks=513 --buffers=x --routings=9 --cpu-time=-1 --cpu-time=1e10 --disk-time=inf --network-time=nan --cpu-time=0 \
-    --block=2M --block=0 --block=2K '--disks=200 --buffers=3' word; do
+same "256 KB a second, by both solvers" "0.24414 0.24414" \
+    "$(awk '/exponential|constant/ { print $(NF - 1) }' out | xargs)"
+for bad in --disks=0 --disks=513 --buffers=x --routings=9 --cpu-time=-1 --cpu-time=1e10 --disk-time=inf \
+    --network-time=nan --cpu-time=0 --block=2M --block=0 --block=2K '--disks=200 --buffers=3' word; do
     # shellcheck disable=SC2086
     status "model $bad" 2 "$ncube" model $bad
     same "model $bad: one line" 1 "$(wc -l <err)"

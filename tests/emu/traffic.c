@@ -1,3 +1,4 @@
+/* Permutations and random load for the bare network (traffic.h). */
 #include "tests/emu/traffic.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * What a group's operations cost on this cube: one line each, in microseconds, from when all have come to when the last
  * one is done. docs/group.md has the table; the test compares some with what they must be.
  *
- *   group_costs MOST [SET]     exchange and the long broadcast on at most MOST nodes; SET: nodes 0 .. SET-1 instead of all
+ *   group_costs MOST [SET]     exchange and the long broadcast on at most MOST nodes; SET: nodes 0 .. SET-1, not all
  */
 #include <group.h>
 #include <ntime.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The house's order: a folder includes only what tests/house/layers lets it see, no two files of the product share a
-# name, and the code looks as .clang-format says.
+# name, the code looks as .clang-format says, no line is long, and a long source opens with its purpose.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh
@@ -53,7 +53,8 @@ missing_names() {
             [ -e "$path" ] || compgen -G "*/$path" >/dev/null || echo "$page: $path"
         done
     done
-    sed -n 's/^| \(`[a-z]*\/[^|]*\) | \(`[^|]*`\) |.*/\1 | \2/p' docs/architecture.md | while IFS='|' read -r files names; do
+    sed -n 's/^| \(`[a-z]*\/[^|]*\) | \(`[^|]*`\) |.*/\1 | \2/p' docs/architecture.md |
+        while IFS='|' read -r files names; do
         folder=$(echo "$files" | grep -o '[a-z_/]*/' | head -n 1)
         for name in $(echo "$names" | tr -d '`,'); do
             for file in $(echo "$files" | tr -d '`,'); do
@@ -64,15 +65,42 @@ missing_names() {
     done
 }
 
+# What people write; not the programs of others, nor newlib's script, whose text is part of the name of what it builds.
+texts() {
+    git ls-files | grep -vE '^tests/images/old/|^images/newlib/build.sh$|^LICENSE$|\.svg$'
+}
+
+# Prints "FILE:LINE" of each line over 120 columns. Of pages: not tables, examples, URLs and comments, which are
+# commands. Of manual pages: not the NAME section, which is one line, and requests.
+long_lines() {
+    texts | LC_ALL=C xargs -d '\n' awk '
+        FNR == 1 { example = 0 }
+        FILENAME ~ /\.md$/ && /^```/ { example = !example }
+        FILENAME ~ /\.md$/ && (example || /^ *\|/ || /^    / || /^<!--/ || /https?:/) { next }
+        FILENAME ~ /^docs\/man\// && (/^\./ || FNR == 3) { next }
+        { gsub(/[\200-\277]/, "") } # one column for each character
+        length($0) > 120 { print FILENAME ":" FNR }'
+}
+
+# Prints each C source of more than 150 lines that does not open with a comment.
+purposeless() {
+    texts | grep '\.c$' | xargs -d '\n' awk '
+        FNR == 1 { opens = /^\/\*/ }
+        FNR == 151 && !opens { print FILENAME }'
+}
+
 same "a folder includes only what its layer sees" "" "$(forbidden_includes)"
 same "no two files of the product have one name" "" "$(twin_names)"
 
+same "no line is longer than 120 columns" "" "$(long_lines)"
+same "a source of more than 150 lines opens with its purpose" "" "$(purposeless)"
 same "what the pages name is there" "" "$(missing_names)"
 
 # Other versions format the code differently.
 if [[ $(clang-format --version 2>/dev/null) == *" version 14."* ]]; then
     same "make format would change nothing" "" \
-        "$(git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format --dry-run 2>&1 | grep -m 5 warning:)"
+        "$(git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format --dry-run 2>&1 |
+            grep -m 5 warning:)"
 else
     echo "skipped: the layout of the code: clang-format 14 is not installed"
 fi

@@ -13,7 +13,9 @@ cd "$scratch" || exit 1
 
 # The words of the block behind the line that begins with $1.
 list() {
-    awk -v line="$1" 'index($0, line) == 1 { found = 1 } found && /^```/ { if (inside++) exit; next } inside' "$caveats" |
+    awk -v line="$1" 'index($0, line) == 1 { found = 1 }
+                      found && /^```/ { if (inside++) exit; next }
+                      inside' "$caveats" |
         tr -s ' \n' '\n' | sed '/^$/d' | LC_ALL=C sort -u
 }
 
@@ -66,7 +68,8 @@ LC_ALL=C join -v1 names listed | LC_ALL=C join -v1 - newer >there
 for header in $(cut -d' ' -f2 there | sort -u); do
     # shellcheck disable=SC2046
     links "$header" $(awk -v h="$header" '$2 == h { print $1 }' there) || {
-        echo "$header: $(grep -o 'undefined reference to.*\|error:.*\|multiple definition.*' use.errors | sort -u | head -n 5)"
+        echo "$header: $(grep -o 'undefined reference to.*\|error:.*\|multiple definition.*' use.errors | sort -u |
+            head -n 5)"
         echo "$header" >>unlinked
     }
 done

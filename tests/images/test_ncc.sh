@@ -101,7 +101,8 @@ main()
     nbrdcst(&direction, sizeof(direction));
     x = node + 0.5;
     other = node ^ 1 << direction;
-    if (nwrite(&x, sizeof x, other, type, &flag) != 0 || nread(&y, sizeof y, &other, &type, &flag) < 0 || y != other + 0.5)
+    if (nwrite(&x, sizeof x, other, type, &flag) != 0 || nread(&y, sizeof y, &other, &type, &flag) < 0 ||
+        y != other + 0.5)
         nperror("");
     isum = isumn(1);
     imax = imaxn(node);

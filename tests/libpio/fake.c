@@ -1,3 +1,4 @@
+/* Volumes in memory behind libpio's transport (fake.h): names, files, the I/O nodes' queues, and faults on request. */
 #include "tests/libpio/fake.h"
 
 #include <errno.h>

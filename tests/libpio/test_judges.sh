@@ -13,8 +13,9 @@ judge() { # NAME COMPILER...: compiles tests/libpio/judge_NAME.c, and runs it
     "$@" $flags -o "$scratch/$name" "tests/libpio/judge_$name.c" libpio/map/*.c >"$scratch/log" 2>&1 ||
         { check "judge_$name.c compiles" false; head -n 5 "$scratch/log" >&2; return; }
     # Open MPI alone, without its daemon, its shared memory or the network; its files go to where ours are
-    TMPDIR=$scratch OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_MCA_orte_tmpdir_base=$scratch OMPI_MCA_rmaps_base_oversubscribe=1 \
-        OMPI_MCA_ess_singleton_isolated=1 "$scratch/$name" "$rounds" 1 >"$scratch/log" 2>"$scratch/errors"
+    TMPDIR=$scratch OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_MCA_orte_tmpdir_base=$scratch \
+        OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_ess_singleton_isolated=1 \
+        "$scratch/$name" "$rounds" 1 >"$scratch/log" 2>"$scratch/errors"
     counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$scratch/log")
     check "judge_$name.c: most shapes are small enough to be compared" test "${counts% *}" -gt $((rounds / 2))
     same "judge_$name.c: differences in $rounds shapes" 0 "${counts#* }"

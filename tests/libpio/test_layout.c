@@ -1,3 +1,4 @@
+/* Layouts of PIO files and the text of their descriptions, also damaged. */
 #include "libpio/file/layout.h"
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* The striping rule: bytes to volumes and back, and sizes of subfiles. */
 #include "libpio/file/map.h"
 
 #include <criterion/criterion.h>

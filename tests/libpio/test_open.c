@@ -1,3 +1,4 @@
+/* Opening, creating and removing PIO files on volumes in memory, also by two nodes at once and after losses. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Reading and writing PIO files: any order of answers, limits of what is under way, and failures at any time. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>

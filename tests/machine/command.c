@@ -1,3 +1,4 @@
+/* Runs commands for tests, finds what they leave behind, and judges how they end (command.h). */
 #define _GNU_SOURCE
 #include "tests/machine/command.h"
 

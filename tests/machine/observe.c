@@ -1,3 +1,4 @@
+/* Runs ncube and keeps what must repeat (observe.h), while other processes disturb the host. */
 #define _GNU_SOURCE
 #include "tests/machine/observe.h"
 

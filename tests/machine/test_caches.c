@@ -1,6 +1,6 @@
 /*
- * Drives with a data cache: the same files with every setting, counts in the statistics, the same in every run, and all the
- * memory that a machine file may give them.
+ * Drives with a data cache: the same files with every setting, counts in the statistics, the same in every run, and all
+ * the memory that a machine file may give them.
  */
 #include <criterion/criterion.h>
 #include <jansson.h>

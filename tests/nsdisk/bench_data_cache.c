@@ -1,6 +1,6 @@
 /*
- * Reads of 4 KB from the data cache, as requests to the server on this host: bench_data_cache [SECONDS]. Prints how many it
- * answers in a second, and ends with 1 if a byte is wrong or a read has gone to the disk.
+ * Reads of 4 KB from the data cache, as requests to the server on this host: bench_data_cache [SECONDS]. Prints how
+ * many it answers in a second, and ends with 1 if a byte is wrong or a read has gone to the disk.
  */
 #include <stdio.h>
 #include <stdlib.h>

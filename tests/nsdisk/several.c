@@ -1,5 +1,5 @@
-/* See several.h. A client sends a burst of requests about its own file, and the next when all of it has been answered.
- * */
+/* See several.h. A client sends a burst of requests about its own file, and the next when all of it has been
+ * answered. */
 #include "tests/nsdisk/several.h"
 
 #include <stdio.h>

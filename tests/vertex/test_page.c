@@ -1,3 +1,4 @@
+/* The kernel's allocator of pages: runs, promises, owners, and a random history. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The kernel's queue of messages, against a plain list. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * are generated.
  *
  * A program executes `ecall` with the number in a7 and the arguments in a0-a5. The result is in a0: >= 0, or a negative
- * n_error (vertex/contract/errors.h). nread, cread, ntest, ctest, nreadp and disk_or_read also return values in a1-a3. Other registers
- * change as in a function call. The kernel checks every pointer.
+ * n_error (vertex/contract/errors.h). nread, cread, ntest, ctest, nreadp and disk_or_read also return values in a1-a3.
+ * Other registers change as in a function call. The kernel checks every pointer.
  *
  * A destination or source is a logical node number, with the procid in bits 16 and up; source -1 is any source.
  */

@@ -89,8 +89,8 @@ enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTE
 enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
 #undef GROUP_CALL_TYPE
 
-/* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those of
- * the group's operations, which a wildcard does not match. */
+/* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those
+ * of the group's operations, which a wildcard does not match. */
 #define TYPE_COLLECTIVE 0x4000u
 #define GROUP_OPERATIONS(X) \
     X(group_free)           \

@@ -1,3 +1,4 @@
+/* The traps for drives, and the ends of commands (drive_traps.h). */
 #include "vertex/file/drive_traps.h"
 
 #include <stdbool.h>

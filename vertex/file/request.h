@@ -39,8 +39,8 @@ int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t 
 const void *reply_data(const struct message *reply);
 uint64_t reply_bytes(const struct message *reply);
 
-/* Unless the status is an error, copies a structure of `bytes` bytes from the reply to `to`. Releases the reply, which may
- * be NULL. Returns the status; -N_EPROTO. */
+/* Unless the status is an error, copies a structure of `bytes` bytes from the reply to `to`. Releases the reply, which
+ * may be NULL. Returns the status; -N_EPROTO. */
 int64_t reply_take_structure(int64_t status, struct message *reply, void *to, uint64_t bytes);
 /* Unless the status is an error, copies a structure of `bytes` bytes from the reply to the program. Releases the reply,
  * which may be NULL. Returns the status; -N_EPROTO, -N_EFAULT. */

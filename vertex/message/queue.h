@@ -123,7 +123,7 @@ static inline struct msg_pattern pattern_reply(uint32_t node, uint32_t type, uin
     return p;
 }
 
-/* These match a range of types: messages of a program's nwrite, or all types of one context but a group's operations. */
+/* These match a range of types: a program's nwrite messages, or all types of one context but a group's operations. */
 static inline struct msg_pattern pattern_of_program(uint32_t node, uint32_t procid, uint32_t low, uint32_t high)
 {
     struct msg_pattern p = pattern_one(node, procid, 0);
