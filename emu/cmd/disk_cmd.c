@@ -7,7 +7,6 @@
  *     pio:PATH            a PIO file over that machine's volumes
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
+#include "emu/cmd/disk_copy.h"
 #include "emu/cmd/disk_tools.h"
 #include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
@@ -126,14 +126,6 @@ static bool machine_load(struct machine *m, const struct arguments *a)
 
 /* ---- Names ---- */
 
-enum kind { NAME_IN_IMAGE, NAME_PIO };
-
-struct name {
-    enum kind kind;
-    char *image;      /* of a path in an image; to be freed */
-    const char *path; /* begins with '/', in the text that was parsed */
-};
-
 static const char *volume_image(const struct machine *m, const char *volume, size_t n)
 {
     for (uint32_t i = 0; i < m->volumes.n; i++)
@@ -148,11 +140,11 @@ static void need_machine(const struct arguments *a, const char *text)
         options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
 }
 
-static struct name parse_name(const struct arguments *a, const struct machine *m, const char *text)
+static struct disk_name parse_name(const struct arguments *a, const struct machine *m, const char *text)
 {
     if (strncmp(text, "pio:", 4) == 0 && text[4] == '/') {
         need_machine(a, text);
-        return (struct name){NAME_PIO, NULL, text + 4};
+        return (struct disk_name){NAME_PIO, NULL, text + 4};
     }
     if (strncmp(text, "//", 2) == 0) {
         size_t n = strcspn(text + 2, "/");
@@ -161,92 +153,18 @@ static struct name parse_name(const struct arguments *a, const struct machine *m
         const char *image = volume_image(m, text + 2, n);
         if (!image)
             options_refuse(&options, "there is no volume %.*s in this machine", (int)n, text + 2);
-        return (struct name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)), text[2 + n] ? text + 2 + n : "/"};
+        return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)),
+                                  text[2 + n] ? text + 2 + n : "/"};
     }
     const char *colon = NULL;
     for (const char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
         colon = c; /* the last one: folders of the host may have colons */
     if (!colon || colon == text)
         options_refuse(&options, "'%s' is no name: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
-    return (struct name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1};
-}
-
-/* ---- Sources and sinks: a file of an image, of many, or of the host ---- */
-
-struct file { /* one of the three */
-    struct volume *volume;
-    struct volume_file *in_volume;
-    struct pio_image_file *pio;
-};
-
-static int open_named(struct machine *m, const struct name *n, struct file *f, uint64_t *bytes, char *error)
-{
-    if (n->kind == NAME_PIO)
-        return pio_image_open(&m->volumes, n->path, &f->pio, bytes, error);
-    if (volume_open(&f->volume, n->image, false, error) < 0)
-        return -1;
-    return volume_file_open(f->volume, n->path, &f->in_volume, bytes, error);
-}
-
-static int close_named(struct machine *m, struct file *f, char *error)
-{
-    char ignored[VOLUME_ERROR_BYTES];
-    int result = volume_file_close(f->in_volume, error);
-
-    if (pio_image_close(f->pio, result == 0 ? error : ignored) < 0)
-        result = -1;
-    if (volume_close(f->volume, result == 0 ? error : ignored) < 0)
-        result = -1;
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : ignored) < 0)
-        result = -1;
-    return result;
-}
-
-static int read_named(const struct file *f, uint64_t at, void *buf, size_t n, char *error)
-{
-    return f->pio ? pio_image_read(f->pio, at, buf, n, error) : volume_file_read(f->in_volume, at, buf, n, error);
-}
-
-static int write_named(const struct file *f, uint64_t at, const void *buf, size_t n, char *error)
-{
-    return f->pio ? pio_image_write(f->pio, at, buf, n, error) : volume_file_write(f->in_volume, at, buf, n, error);
-}
-
-/* ---- Progress on a terminal ---- */
-
-enum { PIECE_BYTES = 1 << 18, PROGRESS_FROM_BYTES = 8 << 20, BAR = 40 };
-
-/* Draws a bar for long copies, if standard error is a terminal. total 0: not known. */
-static void show_progress(uint64_t done, uint64_t total)
-{
-    if (total < PROGRESS_FROM_BYTES || !isatty(STDERR_FILENO))
-        return;
-    int full = (int)(done * BAR / total);
-    fprintf(stderr, "\r[%.*s%*s] %3u %%", full, "########################################", BAR - full, "",
-            (unsigned)(done * 100 / total));
-    if (done == total)
-        fprintf(stderr, "\r%*s\r", BAR + 10, "");
+    return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1};
 }
 
 /* ---- get and put ---- */
-
-static int copy_out(const struct file *from, uint64_t bytes, int to, const char *to_name, char *error)
-{
-    static char buf[PIECE_BYTES];
-
-    for (uint64_t at = 0; at < bytes;) {
-        size_t n = bytes - at < sizeof buf ? (size_t)(bytes - at) : sizeof buf;
-
-        if (read_named(from, at, buf, n, error) < 0)
-            return -1;
-        if (disk_tools_write(to, buf, n) < 0) {
-            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", to_name, strerror(errno));
-            return -1;
-        }
-        show_progress(at += n, bytes);
-    }
-    return 0;
-}
 
 static const char *last_part(const char *path)
 {
@@ -257,100 +175,18 @@ static const char *last_part(const char *path)
 
 static int verb_get(struct machine *m, const struct arguments *a, char **word, char *error)
 {
-    struct name from = parse_name(a, m, word[0]);
-    const char *to = word[1] ? word[1] : last_part(from.path);
-    struct new_file out = {.fd = -1};
-    struct file f = {0};
-    uint64_t bytes;
-    int result = open_named(m, &from, &f, &bytes, error);
+    struct disk_name from = parse_name(a, m, word[0]);
+    int result = disk_copy_out(&m->volumes, &from, word[1] ? word[1] : last_part(from.path), error);
 
-    if (result == 0)
-        result = new_file_open(&out, to, error);
-    if (result == 0)
-        result = copy_out(&f, bytes, out.fd, to, error);
-    if (close_named(m, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
-        result = -1;
-    result = new_file_close(&out, result, error);
     free(from.image);
     return result;
 }
 
-/* Opens a file of the host, and its size, or 0 where that is not known. */
-static int open_source(const char *name, uint64_t *bytes, char *error)
-{
-    struct stat st;
-    int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)) {
-        snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", name, strerror(fd < 0 ? errno : EISDIR));
-        return -1;
-    }
-    *bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    return fd;
-}
-
-static int copy_in(const struct file *to, int from, const char *from_name, uint64_t bytes, char *error)
-{
-    static char buf[PIECE_BYTES];
-
-    for (uint64_t at = 0;;) {
-        ssize_t n = disk_tools_read(from, buf, sizeof buf);
-
-        if (n < 0)
-            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", from_name, strerror(errno));
-        if (n <= 0)
-            return (int)n;
-        if (write_named(to, at, buf, (size_t)n, error) < 0)
-            return -1;
-        at += (uint64_t)n;
-        show_progress(at < bytes ? at : bytes, bytes);
-    }
-}
-
-/* The layout of a new PIO file: all volumes of the machine, in its order. */
-static int describe_new(const struct machine *m, uint32_t block_bytes, struct pio_description *d, char *error)
-{
-    if (m->volumes.n == 0 || m->volumes.n > PIO_DISKS_MAX) {
-        snprintf(error, VOLUME_ERROR_BYTES, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX,
-                 m->volumes.n);
-        return -1;
-    }
-    struct pio_layout layout = {.disks = (int)m->volumes.n, .block_size = (int)block_bytes, .volumes = m->volumes.name};
-    pio_layout_complete(&layout, d);
-    return 0;
-}
-
-static int make_named(struct machine *m, const struct arguments *a, const struct name *n, struct file *f, char *error)
-{
-    struct pio_description description;
-
-    m->volumes.write = true;
-    if (n->kind == NAME_PIO)
-        return describe_new(m, a->block_bytes, &description, error) < 0
-                   ? -1
-                   : pio_image_new(&m->volumes, &description, &f->pio, error);
-    if (volume_open(&f->volume, n->image, true, error) < 0)
-        return -1;
-    return volume_file_new(f->volume, &f->in_volume, error);
-}
-
 static int verb_put(struct machine *m, const struct arguments *a, char **word, char *error)
 {
-    struct name to = parse_name(a, m, word[1]);
-    struct file f = {0};
-    uint64_t bytes;
-    int from = open_source(word[0], &bytes, error), result = from < 0 ? -1 : 0;
+    struct disk_name to = parse_name(a, m, word[1]);
+    int result = disk_copy_in(&m->volumes, word[0], &to, a->block_bytes, error);
 
-    if (result == 0)
-        result = make_named(m, a, &to, &f, error);
-    if (result == 0)
-        result = copy_in(&f, from, word[0], bytes, error);
-    if (result == 0)
-        result = f.pio ? pio_image_link(f.pio, to.path, error) : volume_file_link(f.in_volume, to.path, error);
-    if (close_named(m, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
-        result = -1;
-    if (from >= 0)
-        close(from);
     free(to.image);
     return result;
 }
@@ -383,7 +219,7 @@ static void print_entry(void *ctx, const char *name, const struct volume_stat *s
 
 static int verb_ls(struct machine *m, const struct arguments *a, char **word, char *error)
 {
-    struct name n = parse_name(a, m, word[0]);
+    struct disk_name n = parse_name(a, m, word[0]);
     struct volume *v = NULL;
 
     if (n.kind == NAME_PIO)
@@ -429,7 +265,7 @@ static const char *type_name(uint32_t mode)
 
 static int verb_stat(struct machine *m, const struct arguments *a, char **word, char *error)
 {
-    struct name n = parse_name(a, m, word[0]);
+    struct disk_name n = parse_name(a, m, word[0]);
     struct volume *v = NULL;
     struct volume_stat st;
     char text[32];
@@ -467,7 +303,7 @@ static int change(const char *image, const char *path, int (*how)(struct volume 
 
 static int verb_mkdir(struct machine *m, const struct arguments *a, char **word, char *error)
 {
-    struct name n = parse_name(a, m, word[0]);
+    struct disk_name n = parse_name(a, m, word[0]);
     int result = 0;
 
     if (n.kind == NAME_IN_IMAGE)
@@ -478,7 +314,7 @@ static int verb_mkdir(struct machine *m, const struct arguments *a, char **word,
     return result;
 }
 
-static int remove_one(struct machine *m, const struct name *n, char *error)
+static int remove_one(struct machine *m, const struct disk_name *n, char *error)
 {
     if (n->kind == NAME_IN_IMAGE)
         return change(n->image, n->path, volume_remove, error);
@@ -494,7 +330,7 @@ static int verb_rm(struct machine *m, const struct arguments *a, char **word, ch
     int result = 0;
 
     for (; *word && result == 0; word++) {
-        struct name n = parse_name(a, m, *word);
+        struct disk_name n = parse_name(a, m, *word);
 
         result = remove_one(m, &n, error);
         free(n.image);
