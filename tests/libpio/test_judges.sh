@@ -5,12 +5,15 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh
 rounds=${JUDGE_ROUNDS:-20000}
-flags="-std=gnu11 -O2 -Wall -Wextra -Werror -I."
+root=$PWD
+flags="-std=gnu11 -O2 -Wall -Wextra -Werror -I$root"
 
 judge() { # NAME COMPILER...: compiles tests/libpio/judge_NAME.c, and runs it
     local name=$1 counts
     shift
-    "$@" $flags -o "$scratch/$name" "tests/libpio/judge_$name.c" libpio/map/*.c >"$scratch/log" 2>&1 ||
+    # There, because h5cc leaves the objects where it runs
+    (cd "$scratch" && "$@" $flags -o "$name" "$root/tests/libpio/judge_$name.c" "$root"/libpio/map/*.c) \
+        >"$scratch/log" 2>&1 ||
         { check "judge_$name.c compiles" false; head -n 5 "$scratch/log" >&2; return; }
     # Open MPI alone, without its daemon, its shared memory or the network; its files go to where ours are
     TMPDIR=$scratch OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_MCA_orte_tmpdir_base=$scratch \
