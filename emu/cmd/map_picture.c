@@ -9,6 +9,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
+#include "libpio/map/numbers.h"
 
 #define COLUMNS_MAX    64
 #define FILE_LINES_MAX 65536 /* that are looked at for coarse cells */
@@ -16,17 +17,6 @@
 static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* ---- Cells ---- */

@@ -151,11 +151,6 @@ static int32_t open_parent(const struct beneath *b, const char *name, struct ent
     return open_parent_or(b, name, e, -N_EINVAL);
 }
 
-static int32_t call_result(int result)
-{
-    return result < 0 ? errmap_from_host(errno) : 0;
-}
-
 static int32_t check_slash(const struct entry *e, bool slash)
 {
     struct stat st;
@@ -178,7 +173,7 @@ static int32_t remove_name(const struct beneath *b, const char *name, int flags)
         return result;
     result = check_slash(&e, e.slash);
     if (result == 0)
-        result = call_result(unlinkat(e.parent, e.base, flags));
+        result = errmap_result(unlinkat(e.parent, e.base, flags));
     close(e.parent);
     return result;
 }
@@ -201,10 +196,10 @@ int32_t beneath_mkdir(const struct beneath *b, const char *name, mode_t mode, st
     if (result < 0)
         return result == -N_EINVAL ? -N_EEXIST : result; /* "." and ".." exist */
     mode_t mask = umask(0);
-    result = call_result(mkdirat(e.parent, e.base, mode));
+    result = errmap_result(mkdirat(e.parent, e.base, mode));
     umask(mask);
     if (result == 0)
-        result = call_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
+        result = errmap_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
     close(e.parent);
     return result;
 }
@@ -216,9 +211,9 @@ int32_t beneath_symlink(const struct beneath *b, const char *text, const char *n
 
     if (result < 0)
         return result == -N_EINVAL ? -N_EEXIST : result;
-    result = e.slash ? -N_ENOENT : call_result(symlinkat(text, e.parent, e.base));
+    result = e.slash ? -N_ENOENT : errmap_result(symlinkat(text, e.parent, e.base));
     if (result == 0)
-        result = call_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
+        result = errmap_result(fstatat(e.parent, e.base, made, AT_SYMLINK_NOFOLLOW));
     close(e.parent);
     return result;
 }
@@ -248,7 +243,7 @@ static int32_t rename_entry(const struct entry *from, const struct entry *to)
     int32_t result = check_slash(from, from->slash || to->slash);
 
     if (result == 0)
-        result = call_result(renameat(from->parent, from->base, to->parent, to->base));
+        result = errmap_result(renameat(from->parent, from->base, to->parent, to->base));
     /* Linux answers ENOTEMPTY for a folder that contains `from`, whatever `from` is; POSIX and nsdisk do not. */
     return result == -N_ENOTEMPTY && !is_folder(from) ? -N_EISDIR : result;
 }
@@ -257,7 +252,7 @@ static int32_t link_entry(const struct entry *from, const struct entry *to)
 {
     if (from->slash || to->slash)
         return -N_ENOTDIR;
-    return call_result(linkat(from->parent, from->base, to->parent, to->base, 0));
+    return errmap_result(linkat(from->parent, from->base, to->parent, to->base, 0));
 }
 
 /* Runs a call that takes two names with both their folders open. */

@@ -21,6 +21,11 @@ int32_t errmap_from_host(int host_errno)
     }
 }
 
+int32_t errmap_result(int result)
+{
+    return result < 0 ? errmap_from_host(errno) : 0;
+}
+
 const char *errmap_text(int32_t status)
 {
     switch (status) {

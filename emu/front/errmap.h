@@ -11,6 +11,9 @@
  * the same as a listed one: EDQUOT (-N_ENOSPC) and ETXTBSY (-N_EBUSY). */
 int32_t errmap_from_host(int host_errno);
 
+/* The result of a host's call: 0, or the negative n_error of errno if `result` is negative. */
+int32_t errmap_result(int result);
+
 /* The list's text for the status of a message (a negative n_error); "unknown error" if it is not listed. */
 const char *errmap_text(int32_t status);
 

@@ -105,8 +105,6 @@ const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
 
 /* Copies n bytes, at most FILE_NAME_MAX_BYTES, to a string. False if one of them is a NUL. */
 bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);
-/* The result of a host's call: 0, or the negative n_error of errno if it is below 0. */
-int32_t hostfs_host_result(int result);
 /* The host's O_ flags of an open. Not O_APPEND, which would overrule the offset of every write. */
 int hostfs_host_flags(uint32_t flags);
 /* 0, or -N_EINVAL for a combination of N_O_ flags that no open may have. */

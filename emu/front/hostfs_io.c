@@ -28,7 +28,7 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
 
     if (fd < 0)
         return fd == -N_ENOENT ? 1 : fd;
-    int32_t result = hostfs_host_result(fstat(fd, &st));
+    int32_t result = errmap_result(fstat(fd, &st));
     close(fd);
     if (result == 0 && !is_served_type(st.st_mode))
         return -N_EACCES;
@@ -46,7 +46,7 @@ static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct 
     int fd = beneath_open(&s->folder, c->name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS);
     if (fd < 0)
         return fd;
-    int32_t result = hostfs_host_result(fstat(fd, st));
+    int32_t result = errmap_result(fstat(fd, st));
     if (result == 0 && checked == 1)
         seen_make(&s->seen, st);
     else if (result == 0 && (c->request.flags & N_O_TRUNC))
@@ -162,7 +162,7 @@ int32_t hostfs_truncate(struct hostfs *s, struct hostfs_call *c)
 int32_t hostfs_sync(struct hostfs *s, struct hostfs_call *c)
 {
     (void)s;
-    return hostfs_host_result(fsync(c->file->fd));
+    return errmap_result(fsync(c->file->fd));
 }
 
 int32_t hostfs_stat(struct hostfs *s, struct hostfs_call *c)

@@ -37,7 +37,7 @@ int32_t hostfs_access(struct hostfs *s, struct hostfs_call *c)
 
     if (fd < 0)
         return fd;
-    int32_t result = hostfs_host_result(fstat(fd, &st));
+    int32_t result = errmap_result(fstat(fd, &st));
     close(fd);
     return result < 0 ? result : hostfs_check_access(st.st_mode, c->request.mode);
 }

@@ -21,11 +21,6 @@ bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n)
     return strlen(name) == n;
 }
 
-int32_t hostfs_host_result(int result)
-{
-    return result < 0 ? errmap_from_host(errno) : 0;
-}
-
 void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n)
 {
     memcpy(c->payload, bytes, n);

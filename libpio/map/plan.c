@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "libpio/map/falls.h"
+#include "libpio/map/numbers.h"
 
 #define REPEATS_MIN 2         /* that many periods are said as one node */
 #define STEPS_MAX   (1 << 20) /* of one search for overlaps */
@@ -67,17 +68,6 @@ static int64_t max(int64_t a, int64_t b)
 static int64_t floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* Least common multiple, PATTERN_OFFSET_MAX if it lies beyond. */

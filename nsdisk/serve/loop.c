@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "nsdisk/serve/loop_state.h"
+#include "nsdisk/serve/pages.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
@@ -390,14 +391,6 @@ void loop_run(struct loop *l)
 
 /* ---- Making ---- */
 
-/* Pages that are touched while nothing else has memory are one piece: the NCU and the drives reach them without
- * copies. */
-static void touch(uint8_t *bytes, size_t n)
-{
-    for (size_t at = 0; at < n; at += PAGE_BYTES)
-        ((volatile uint8_t *)bytes)[at] = 0;
-}
-
 /* Shares the memory out: areas of the landing and of each volume, parking places, stacks. */
 static void make_places(struct loop *l)
 {
@@ -437,7 +430,7 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
         free(l);
         return NULL;
     }
-    touch(l->memory, all);
+    pages_touch(l->memory, all);
     STAILQ_INIT(&l->free_jobs);
     TAILQ_INIT(&l->unanswered);
     for (uint32_t i = 0; i < JOBS; i++)

@@ -14,7 +14,6 @@
 #include "nsdisk/serve/loop.h"
 #include "vertex/contract/proto.h"
 
-#define PAGE_BYTES     4096u
 #define EVERYWHERE_MAX 8u                                                /* requests to all volumes at once */
 #define JOBS           (LOOP_PARKED + 1 + EVERYWHERE_MAX * SERVE_DRIVES) /* parked, landing, parts */
 #define PARKED_LEAST   (sizeof(struct file_request) + 2 * FILE_NAME_MAX_BYTES)

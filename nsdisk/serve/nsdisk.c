@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "nsdisk/serve/loop.h"
+#include "nsdisk/serve/pages.h"
 #include "nsdisk/serve/serve.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -29,8 +30,7 @@
 #include "vertex/contract/traps.h"
 #include "vertex/shared/text.h"
 
-#define CACHE_BYTES  (1u << 20) /* of all volumes together */
-#define PAGE_BYTES   4096u
+#define CACHE_BYTES  (1u << 20)  /* of all volumes together */
 #define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for */
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
@@ -74,14 +74,6 @@ static void give_up(const char *why)
 
 /* ---- Memory ---- */
 
-/* Pages that are touched now, while nothing else has memory, are one piece: the NCU and the drives reach them without
- * copies. */
-static void touch(uint8_t *bytes, size_t n)
-{
-    for (size_t at = 0; at < n; at += PAGE_BYTES)
-        ((volatile uint8_t *)bytes)[at] = 0;
-}
-
 static void take_memory(uint64_t ram_bytes)
 {
     void *tables = malloc(TABLES_BYTES);
@@ -90,7 +82,7 @@ static void take_memory(uint64_t ram_bytes)
     area.bytes = malloc(area.size);
     if (!tables || !area.bytes)
         give_up("nsdisk: not enough memory to start");
-    touch(area.bytes, area.size);
+    pages_touch(area.bytes, area.size);
     free(tables); /* malloc's from now on */
 }
 
