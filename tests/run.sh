@@ -5,13 +5,15 @@
 #
 # A suite is a Criterion program below BUILD, or a script that gets BUILD as its argument and ends with its own line
 # "N passed, N failed". A suite that ends without that line counts as one failure, and so does one whose exit
-# status contradicts the line. Exit: 0 if all passed and at least one ran.
+# status contradicts the line. A suite that has not ended after 10 minutes is killed and fails. Exit: 0 if all passed
+# and at least one ran.
 set -u
 
 build=$1
 shift
 passed=0
 failed=0
+suite_limit_s=600
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export LC_ALL=C # what suites print is read here and by themselves
@@ -19,8 +21,8 @@ export LC_ALL=C # what suites print is read here and by themselves
 # A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites send both.
 run_suite() {
     case $1 in
-    *.sh) env --default-signal "$1" "$build" ;;
-    *) env --default-signal "$1" --color=never 2>&1 ;;
+    *.sh) timeout -k 10 $suite_limit_s env --default-signal "$1" "$build" ;;
+    *) timeout -k 10 $suite_limit_s env --default-signal "$1" --color=never 2>&1 ;;
     esac
 }
 

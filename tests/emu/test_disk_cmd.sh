@@ -107,9 +107,10 @@ for block in 1K 2K 4K; do
     check "put with $block" disk put text "b$block.img:/text"
     check "sound with $block" sound "b$block.img"
 done
-mke2fs -q -t ext2 -r 0 -b 1024 old.img 1M >/dev/null 2>&1
-check "put into revision 0" disk put text old.img:/text
-check "revision 0 is sound" sound old.img
+if mke2fs -q -t ext2 -r 0 -b 1024 old.img 1M >/dev/null 2>&1; then # newer ones no longer do
+    check "put into revision 0" disk put text old.img:/text
+    check "revision 0 is sound" sound old.img
+fi
 
 # ---- Images that must not change
 
