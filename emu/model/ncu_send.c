@@ -142,7 +142,8 @@ void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, 
     *t = (struct transfer){.ncu = n,
                            .copy = memory_new(count, 1),
                            .sent = {.node = to, .tag = tag, .bytes = count, .cookie = n->host_sends++}};
-    memcpy(t->copy, bytes, count);
+    if (count > 0)
+        memcpy(t->copy, bytes, count);
     t->bytes = t->copy;
     host_start(n, t);
     if (nodeset_has(&n->host.stopped, to) && !port_is_sending(&n->host, to)) /* the RESTART was given up */
