@@ -145,6 +145,25 @@ check "put works again" disk put large a.img:/large
 same "a cut copy" "ncube disk: cut: File too large" "$(cat err)"
 check "is not there" test ! -e cut
 
+# Killed in the middle of a copy: e2fsck repairs the image by itself, and what had the name before is still there.
+disk put text a.img:/text
+mkfifo pipe
+for signal in KILL INT; do
+    env --default-signal=INT "$ncube" disk put pipe a.img:/text & # not disk, whose process would be a shell's
+    put=$!
+    exec 8>pipe
+    head -c 1000000 /dev/urandom >&8
+    until dumpe2fs -h a.img 2>&1 | grep -q '^Filesystem state: *not clean$'; do kill -0 $put || break; done
+    kill -$signal $put
+    wait $put 2>/dev/null
+    exec 8>&-
+    status "put is killed by $signal: what comes next" 1 disk put text a.img:/next
+    check "it is told that the image is not clean" grep -q 'not clean' err
+    status "fsck repairs it" 0 disk fsck a.img
+    check "a.img is sound after that" sound a.img
+    same "the file that was there" "some text" "$(disk get a.img:/text -)"
+done 2>/dev/null
+
 # ---- PIO files
 
 status "all images of a machine" 0 disk create -m "$sandia" --images disks 4M
