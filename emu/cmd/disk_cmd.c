@@ -227,7 +227,7 @@ static int verb_ls(struct machine *m, const struct arguments *a, char **word, ch
     int result = volume_open(&v, n.image, false, error);
     if (result == 0)
         result = volume_list(v, n.path, print_entry, NULL, error);
-    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (volume_close(v, result == 0 ? error : NULL) < 0)
         result = -1;
     free(n.image);
     return result;
@@ -253,7 +253,7 @@ static int stat_pio(struct machine *m, const char *path, char *error)
         print_pio(pio_image_description(f), bytes);
         result = pio_image_close(f, error);
     }
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
         result = -1;
     return result;
 }
@@ -280,7 +280,7 @@ static int verb_stat(struct machine *m, const struct arguments *a, char **word, 
                "owner    %u, group %u\nwritten  %s UTC\n",
                type_name(st.mode), st.bytes, st.blocks_512, st.inode, st.mode & 07777, st.links, st.uid, st.gid,
                time_text(st.mtime_s, text));
-    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (volume_close(v, result == 0 ? error : NULL) < 0)
         result = -1;
     free(n.image);
     return result;
@@ -296,7 +296,7 @@ static int change(const char *image, const char *path, int (*how)(struct volume 
 
     if (result == 0)
         result = how(v, path, error);
-    if (volume_close(v, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (volume_close(v, result == 0 ? error : NULL) < 0)
         result = -1;
     return result;
 }
@@ -320,7 +320,7 @@ static int remove_one(struct machine *m, const struct disk_name *n, char *error)
         return change(n->image, n->path, volume_remove, error);
     m->volumes.write = true;
     int result = pio_image_remove(&m->volumes, n->path, error);
-    if (pio_volumes_close(&m->volumes, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
         result = -1;
     return result;
 }
@@ -356,10 +356,8 @@ static int make_folder(const char *image, char *error)
     char *folder = slash ? memory_copy_text(image, (size_t)(slash - image)) : NULL;
     int result = 0;
 
-    if (folder && folder[0] && mkdir(folder, 0777) < 0 && errno != EEXIST) {
-        snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", folder, strerror(errno));
-        result = -1;
-    }
+    if (folder && folder[0] && mkdir(folder, 0777) < 0 && errno != EEXIST)
+        result = volume_fail(error, "%s: %s", folder, strerror(errno));
     free(folder);
     return result;
 }

@@ -33,14 +33,13 @@ static int open_named(struct pio_volumes *v, const struct disk_name *n, struct f
 
 static int close_named(struct pio_volumes *v, struct file *f, char *error)
 {
-    char ignored[VOLUME_ERROR_BYTES];
     int result = volume_file_close(f->in_volume, error);
 
-    if (pio_image_close(f->pio, result == 0 ? error : ignored) < 0)
+    if (pio_image_close(f->pio, result == 0 ? error : NULL) < 0)
         result = -1;
-    if (volume_close(f->volume, result == 0 ? error : ignored) < 0)
+    if (volume_close(f->volume, result == 0 ? error : NULL) < 0)
         result = -1;
-    if (pio_volumes_close(v, result == 0 ? error : ignored) < 0)
+    if (pio_volumes_close(v, result == 0 ? error : NULL) < 0)
         result = -1;
     return result;
 }
@@ -82,10 +81,8 @@ static int copy_out(const struct file *from, uint64_t bytes, int to, const char 
 
         if (read_named(from, at, buf, n, error) < 0)
             return -1;
-        if (disk_tools_write(to, buf, n) < 0) {
-            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", to_name, strerror(errno));
-            return -1;
-        }
+        if (disk_tools_write(to, buf, n) < 0)
+            return volume_fail(error, "%s: %s", to_name, strerror(errno));
         show_progress(at += n, bytes);
     }
     return 0;
@@ -102,7 +99,7 @@ int disk_copy_out(struct pio_volumes *v, const struct disk_name *from, const cha
         result = new_file_open(&out, to, error);
     if (result == 0)
         result = copy_out(&f, bytes, out.fd, to, error);
-    if (close_named(v, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (close_named(v, &f, result == 0 ? error : NULL) < 0)
         result = -1;
     return new_file_close(&out, result, error);
 }
@@ -113,10 +110,8 @@ static int open_source(const char *name, uint64_t *bytes, char *error)
     struct stat st;
     int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)) {
-        snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", name, strerror(fd < 0 ? errno : EISDIR));
-        return -1;
-    }
+    if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+        return volume_fail(error, "%s: %s", name, strerror(fd < 0 ? errno : EISDIR));
     *bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     return fd;
 }
@@ -128,10 +123,8 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
     for (uint64_t at = 0;;) {
         ssize_t n = disk_tools_read(from, buf, sizeof buf);
 
-        if (n < 0)
-            snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", from_name, strerror(errno));
         if (n <= 0)
-            return (int)n;
+            return n < 0 ? volume_fail(error, "%s: %s", from_name, strerror(errno)) : 0;
         if (write_named(to, at, buf, (size_t)n, error) < 0)
             return -1;
         at += (uint64_t)n;
@@ -142,11 +135,8 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
 /* The layout of a new PIO file: all volumes of the machine, in its order. */
 static int describe_new(const struct pio_volumes *v, uint32_t block_bytes, struct pio_description *d, char *error)
 {
-    if (v->n == 0 || v->n > PIO_DISKS_MAX) {
-        snprintf(error, VOLUME_ERROR_BYTES, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX,
-                 v->n);
-        return -1;
-    }
+    if (v->n == 0 || v->n > PIO_DISKS_MAX)
+        return volume_fail(error, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX, v->n);
     struct pio_layout layout = {.disks = (int)v->n, .block_size = (int)block_bytes, .volumes = v->name};
     pio_layout_complete(&layout, d);
     return 0;
@@ -169,7 +159,7 @@ static int make_named(struct pio_volumes *v, uint32_t block_bytes, const struct 
 int disk_copy_in(struct pio_volumes *v, const char *from, const struct disk_name *to, uint32_t block_bytes, char *error)
 {
     struct file f = {0};
-    uint64_t bytes;
+    uint64_t bytes = 0;
     int source = open_source(from, &bytes, error), result = source < 0 ? -1 : 0;
 
     if (result == 0)
@@ -178,7 +168,7 @@ int disk_copy_in(struct pio_volumes *v, const char *from, const struct disk_name
         result = copy_in(&f, source, from, bytes, error);
     if (result == 0)
         result = f.pio ? pio_image_link(f.pio, to->path, error) : volume_file_link(f.in_volume, to->path, error);
-    if (close_named(v, &f, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (close_named(v, &f, result == 0 ? error : NULL) < 0)
         result = -1;
     if (source >= 0)
         close(source);

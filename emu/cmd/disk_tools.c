@@ -8,19 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
 #include "emu/disk/volume.h"
-
-static int fail(char *error, const char *name, const char *why)
-{
-    snprintf(error, VOLUME_ERROR_BYTES, "%s: %s", name, why);
-    return -1;
-}
 
 int disk_tools_write(int fd, const void *buf, size_t n)
 {
@@ -85,7 +78,7 @@ int new_file_open(struct new_file *f, const char *path, char *error)
         f->fd = open(path, O_WRONLY | O_CLOEXEC);
     else if (open_nameless(f, path) >= 0)
         f->path = memory_copy_text(path, strlen(path));
-    return f->fd < 0 ? fail(error, path, strerror(errno)) : 0;
+    return f->fd < 0 ? volume_fail(error, "%s: %s", path, strerror(errno)) : 0;
 }
 
 /* Gives an open file its name. With `replace`, removes a file that already has the name. */
@@ -112,11 +105,11 @@ static int give_name(struct new_file *f, bool replace)
 static int close_and_name(struct new_file *f, int result, bool replace, char *error)
 {
     if (result == 0 && f->path && give_name(f, replace) < 0)
-        result = fail(error, f->path, strerror(errno));
+        result = volume_fail(error, "%s: %s", f->path, strerror(errno));
     if (f->temporary)
         unlink(f->temporary); /* fails, harmlessly, if it was renamed */
     if (f->fd >= 0 && close(f->fd) < 0 && result == 0)
-        result = fail(error, f->path ? f->path : "standard output", strerror(errno));
+        result = volume_fail(error, "%s: %s", f->path ? f->path : "standard output", strerror(errno));
     free(f->path);
     free(f->temporary);
     *f = (struct new_file){.fd = -1};
@@ -137,7 +130,7 @@ static int run(char *const argv[], char *error)
     pid_t child = fork();
 
     if (child < 0)
-        return fail(error, argv[0], strerror(errno));
+        return volume_fail(error, "%s: %s", argv[0], strerror(errno));
     if (child == 0) {
         const char *path = getenv("PATH");
         char *longer = memory_new(strlen(path ? path : "") + sizeof ":/usr/sbin:/sbin", 1);
@@ -149,11 +142,11 @@ static int run(char *const argv[], char *error)
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return fail(error, argv[0], strerror(errno));
+            return volume_fail(error, "%s: %s", argv[0], strerror(errno));
     if (WIFSIGNALED(status))
-        return fail(error, argv[0], "was killed");
+        return volume_fail(error, "%s: %s", argv[0], "was killed");
     if (WEXITSTATUS(status) == 127)
-        return fail(error, argv[0], "cannot be run; Debian has it in e2fsprogs");
+        return volume_fail(error, "%s: %s", argv[0], "cannot be run; Debian has it in e2fsprogs");
     return WEXITSTATUS(status);
 }
 
@@ -163,35 +156,32 @@ int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, c
     struct new_file f = {.fd = -1};
 
     if (access(image, F_OK) == 0)
-        return fail(error, image, "is there already; nothing was changed");
+        return volume_fail(error, "%s: %s", image, "is there already; nothing was changed");
     if (strlen(label) > 16)
-        return fail(error, label, "a label has at most 16 characters");
+        return volume_fail(error, "%s: %s", label, "a label has at most 16 characters");
     if (new_file_open(&f, image, error) < 0)
         return -1;
     snprintf(block, sizeof block, "%u", block_bytes);
     snprintf(self, sizeof self, "/proc/%ld/fd/%d", (long)getpid(), f.fd); /* mke2fs has other descriptors */
-    int result = ftruncate(f.fd, (off_t)bytes) < 0 ? fail(error, image, strerror(errno)) : 0;
+    int result = ftruncate(f.fd, (off_t)bytes) < 0 ? volume_fail(error, "%s: %s", image, strerror(errno)) : 0;
     if (result == 0)
         result =
             run((char *[]){"mke2fs", "-q", "-F", "-t", "ext2", "-b", block, "-m", "0", "-L", (char *)label, self, NULL},
                 error);
     if (result > 0)
-        result = fail(error, image, "mke2fs could not make a file system of this size");
+        result = volume_fail(error, "%s: %s", image, "mke2fs could not make a file system of this size");
     return close_and_name(&f, result, false, error);
 }
 
 int disk_tools_check(const char *image, char *error)
 {
-    int fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
+    int fd = volume_lock(image, true, error);
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return fail(error, image, fd < 0 ? strerror(errno) : "not a regular file");
-    int result = flock(fd, LOCK_EX | LOCK_NB) < 0 ? fail(error, image, "in use by another ncube") : 0;
-    if (result == 0)
-        result = run((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
+    if (fd < 0)
+        return -1;
+    int result = run((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
     if (result > 2) /* 1 and 2: errors were corrected */
-        result = fail(error, image, "e2fsck could not repair it by itself; run it without -p");
+        result = volume_fail(error, "%s: e2fsck could not repair it by itself; run it without -p", image);
     close(fd);
     return result < 0 ? -1 : 0;
 }

@@ -4,7 +4,6 @@
 #include "emu/disk/pio_image.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +21,6 @@ struct pio_image_file {
     struct plan *plan[PIO_DISKS_MAX];        /* the bytes that the volumes have of it */
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(char *error, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error, VOLUME_ERROR_BYTES, format, args);
-    va_end(args);
-    return -1;
-}
-
 int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *error)
 {
     int result = v->open[i] ? 0 : volume_open(&v->open[i], v->image[i], v->write, error);
@@ -42,11 +31,10 @@ int pio_volume(struct pio_volumes *v, uint32_t i, struct volume **volume, char *
 
 int pio_volumes_close(struct pio_volumes *v, char *error)
 {
-    char ignored[VOLUME_ERROR_BYTES];
     int result = 0;
 
     for (uint32_t i = 0; i < v->n; i++) {
-        if (volume_close(v->open[i], result == 0 ? error : ignored) < 0)
+        if (volume_close(v->open[i], result == 0 ? error : NULL) < 0)
             result = -1;
         v->open[i] = NULL;
     }
@@ -76,8 +64,8 @@ static int read_description(struct volume *v, const char *path, struct pio_descr
     size_t n = bytes < sizeof text ? (size_t)bytes : sizeof text;
     int result = volume_file_read(f, 0, text, n, error);
     if (result == 0 && (bytes > sizeof text || pio_description_parse(text, n, d, index) < 0))
-        result = fail(error, "%s: is no description of a PIO file", path);
-    volume_file_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        result = volume_fail(error, "%s: is no description of a PIO file", path);
+    volume_file_close(f, NULL);
     return result;
 }
 
@@ -95,7 +83,7 @@ static int find_description(struct pio_volumes *v, const char *path, struct pio_
             result = volume_has(volume, name) ? read_description(volume, name, d, &index, error) : 1;
     }
     free(name);
-    return result > 0 ? fail(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
+    return result > 0 ? volume_fail(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
 }
 
 /* Finds the volumes of a description by their names. */
@@ -107,7 +95,7 @@ static int find_volumes(struct pio_image_file *f, char *error)
         while (i < f->volumes->n && strcmp(f->volumes->name[i], f->description.volume[k]) != 0)
             i++;
         if (i == f->volumes->n)
-            return fail(error, "there is no volume %s in this machine", f->description.volume[k]);
+            return volume_fail(error, "there is no volume %s in this machine", f->description.volume[k]);
         f->index[k] = i;
     }
     return 0;
@@ -146,8 +134,8 @@ static int open_part(struct pio_image_file *f, int k, const char *path, int64_t 
     if (result == 0)
         result = read_description(v, name, &here, &index, error);
     if (result == 0 && (index != k || !say_the_same(&here, &f->description)))
-        result = fail(error, "//%s%s.pio: contradicts the other volumes; were volumes exchanged?",
-                      f->description.volume[k], path);
+        result = volume_fail(error, "//%s%s.pio: contradicts the other volumes; were volumes exchanged?",
+                             f->description.volume[k], path);
     if (result == 0)
         result = volume_file_open(v, path, &f->part[k], &size, error);
     *bytes = (int64_t)size;
@@ -169,7 +157,7 @@ static int make_plans(struct pio_image_file *f, const char *path, char *error)
     for (int k = 0; result == 0 && k < map->disks; k++)
         result = plan_make(f->pattern, k, f->whole, 0, &f->plan[k]);
     f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
-    return result < 0 ? fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
+    return result < 0 ? volume_fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
 }
 
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **out, uint64_t *bytes, char *error)
@@ -185,7 +173,7 @@ int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_fil
     if (result == 0)
         result = make_plans(f, path, error);
     if (result < 0) {
-        pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        pio_image_close(f, NULL);
         return -1;
     }
     *bytes = (uint64_t)pio_map_logical_bytes(&f->description.map, size);
@@ -258,7 +246,7 @@ int pio_image_new(struct pio_volumes *v, const struct pio_description *descripti
     if (result == 0)
         result = make_plans(f, "", error);
     if (result < 0) {
-        pio_image_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        pio_image_close(f, NULL);
         return -1;
     }
     *out = f;
@@ -281,7 +269,7 @@ static int link_description(struct pio_image_file *f, int k, const char *path, c
         result = volume_file_write(file, 0, text, n, error);
     if (result == 0)
         result = volume_file_link(file, name, error);
-    if (volume_file_close(file, result == 0 ? error : (char[VOLUME_ERROR_BYTES]){0}) < 0)
+    if (volume_file_close(file, result == 0 ? error : NULL) < 0)
         result = -1;
     free(name);
     return result;
@@ -289,7 +277,6 @@ static int link_description(struct pio_image_file *f, int k, const char *path, c
 
 int pio_image_link(struct pio_image_file *f, const char *path, char *error)
 {
-    char ignored[VOLUME_ERROR_BYTES];
     int result = 0, linked = 0;
 
     for (int k = 0; result == 0 && k < f->description.map.disks; k++) {
@@ -299,7 +286,7 @@ int pio_image_link(struct pio_image_file *f, const char *path, char *error)
     for (int k = 0; result == 0 && k < f->description.map.disks; k++)
         result = link_description(f, k, path, error);
     for (int k = 0; result < 0 && k < linked; k++)
-        volume_remove(f->volumes->open[f->index[k]], path, ignored);
+        volume_remove(f->volumes->open[f->index[k]], path, NULL);
     return result;
 }
 
@@ -310,13 +297,12 @@ const struct pio_description *pio_image_description(const struct pio_image_file 
 
 int pio_image_close(struct pio_image_file *f, char *error)
 {
-    char ignored[VOLUME_ERROR_BYTES];
     int result = 0;
 
     if (!f)
         return 0;
     for (int k = 0; k < PIO_DISKS_MAX; k++) {
-        if (volume_file_close(f->part[k], result == 0 ? error : ignored) < 0)
+        if (volume_file_close(f->part[k], result == 0 ? error : NULL) < 0)
             result = -1;
         if (f->plan[k])
             plan_free(f->plan[k]);

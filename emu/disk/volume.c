@@ -37,12 +37,13 @@ struct volume_file {
 
 /* ---- Errors ---- */
 
-__attribute__((format(printf, 2, 3))) static int fail(char *error, const char *format, ...)
+int volume_fail(char *error, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    vsnprintf(error, VOLUME_ERROR_BYTES, format, args);
+    if (error)
+        vsnprintf(error, VOLUME_ERROR_BYTES, format, args);
     va_end(args);
     return -1;
 }
@@ -72,23 +73,36 @@ static int judge(const struct volume *v, const char *path, errcode_t code, char 
 {
     if (code == 0)
         return 0;
-    return fail(error, "%s: %s%s%s", v->image, path ? path : "", path ? ": " : "", words_for(code));
+    return volume_fail(error, "%s: %s%s%s", v->image, path ? path : "", path ? ": " : "", words_for(code));
 }
 
 /* ---- Opening and closing ---- */
 
-static int lock(struct volume *v, char *error)
+/* Returns NULL, or why an open descriptor is not an image's that can be locked. */
+static const char *refuse_lock(int fd)
 {
     struct stat st;
 
-    v->fd = open(v->image, (v->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
-    if (v->fd < 0 || fstat(v->fd, &st) < 0)
-        return fail(error, "%s: %s", v->image, strerror(errno));
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return strerror(errno);
     if (!S_ISREG(st.st_mode))
-        return fail(error, "%s: not a regular file", v->image);
-    if (flock(v->fd, LOCK_EX | LOCK_NB) < 0)
-        return fail(error, "%s: %s", v->image, errno == EWOULDBLOCK ? "in use by another ncube" : strerror(errno));
-    return 0;
+        return "not a regular file";
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? "in use by another ncube" : strerror(errno);
+    return NULL;
+}
+
+int volume_lock(const char *image, bool write, char *error)
+{
+    int fd = open(image, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
+    const char *why = refuse_lock(fd);
+
+    if (!why)
+        return fd;
+    volume_fail(error, "%s: %s", image, why);
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 static bool is_clean(ext2_filsys fs)
@@ -130,17 +144,18 @@ static void drop(struct volume *v)
 
 static int prepare(struct volume *v, char *error)
 {
-    if (lock(v, error) < 0)
+    v->fd = volume_lock(v->image, v->write, error);
+    if (v->fd < 0)
         return -1;
     errcode_t code = open_file_system(v);
     if (code == EXT2_ET_BAD_MAGIC || code == EXT2_ET_SHORT_READ)
-        return fail(error, "%s: not an ext2 file system", v->image);
+        return volume_fail(error, "%s: not an ext2 file system", v->image);
     if (code)
         return judge(v, NULL, code, error);
     if (!v->write)
         return 0;
     if (!is_clean(v->fs))
-        return fail(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
+        return volume_fail(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
     set_clean(v, false);
     return judge(v, NULL, ext2fs_flush(v->fs), error);
 }
@@ -172,7 +187,7 @@ int volume_close(struct volume *v, char *error)
             result = judge(v, NULL, ext2fs_flush(v->fs), error);
         }
         if (result == 0 && fsync(v->fd) < 0)
-            result = fail(error, "%s: %s", v->image, strerror(errno));
+            result = volume_fail(error, "%s: %s", v->image, strerror(errno));
     }
     drop(v);
     return result;
@@ -212,10 +227,9 @@ int volume_stat(struct volume *v, const char *path, struct volume_stat *st, char
 
 bool volume_has(struct volume *v, const char *path)
 {
-    char ignored[VOLUME_ERROR_BYTES];
     ext2_ino_t inode;
 
-    return find(v, path, &inode, ignored) == 0;
+    return find(v, path, &inode, NULL) == 0;
 }
 
 struct listing {
@@ -272,9 +286,9 @@ static int find_parent(struct volume *v, const char *path, ext2_ino_t *dir, char
     while (start > 0 && path[start - 1] != '/')
         start--;
     if (start == length)
-        return fail(error, "%s: %s: has no name", v->image, path);
+        return volume_fail(error, "%s: %s: has no name", v->image, path);
     if (length - start >= VOLUME_ENTRY_BYTES)
-        return fail(error, "%s: %s: %s", v->image, path, strerror(ENAMETOOLONG));
+        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(ENAMETOOLONG));
     char *parent = memory_copy_text(path, start);
     int result = find(v, parent, dir, error);
     free(parent);
@@ -302,7 +316,7 @@ int volume_file_open(struct volume *v, const char *path, struct volume_file **ou
     if (volume_stat(v, path, &st, error) < 0)
         return -1;
     if (!LINUX_S_ISREG(st.mode))
-        return fail(error, "%s: %s: not a regular file", v->image, path);
+        return volume_fail(error, "%s: %s: not a regular file", v->image, path);
     struct volume_file *f = file_new(v, st.inode, false);
     if (judge(v, path, ext2fs_file_open(v->fs, st.inode, 0, &f->file), error) < 0) {
         free(f);
@@ -346,7 +360,7 @@ int volume_file_new(struct volume *v, struct volume_file **out, char *error)
     struct volume_file *f = file_new(v, number, true);
     code = ext2fs_file_open(v->fs, number, EXT2_FILE_WRITE, &f->file);
     if (code) {
-        volume_file_close(f, (char[VOLUME_ERROR_BYTES]){0});
+        volume_file_close(f, NULL);
         return judge(v, NULL, code, error);
     }
     *out = f;
@@ -421,7 +435,7 @@ static int make_way(struct volume *v, ext2_ino_t dir, const char *name, const ch
     if (code == 0)
         code = ext2fs_read_inode(v->fs, before, &inode);
     if (code == 0 && !LINUX_S_ISREG(inode.i_mode))
-        return fail(error, "%s: %s: there is something else than a regular file", v->image, path);
+        return volume_fail(error, "%s: %s: there is something else than a regular file", v->image, path);
     return judge(v, path, code ? code : unlink_name(v, dir, name, before), error);
 }
 
@@ -516,11 +530,11 @@ static int remove_found(struct volume *v, ext2_ino_t dir, const char *name, cons
     if (code || !LINUX_S_ISDIR(inode.i_mode))
         return judge(v, path, code ? code : unlink_name(v, dir, name, number), error);
     if (number == EXT2_ROOT_INO || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return fail(error, "%s: %s: cannot be removed", v->image, path);
+        return volume_fail(error, "%s: %s: cannot be removed", v->image, path);
     if (volume_list(v, path, count_entry, &entries, error) < 0)
         return -1;
     if (entries > 0)
-        return fail(error, "%s: %s: %s", v->image, path, strerror(ENOTEMPTY));
+        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(ENOTEMPTY));
     return judge(v, path, remove_directory(v, dir, name, number), error);
 }
 

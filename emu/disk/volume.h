@@ -4,8 +4,9 @@
  * An open image is locked as a machine locks it (flock), so no machine can use it meanwhile. One that is opened for
  * writing is marked as not clean until volume_close, as a mounted one is: after a kill, it must pass e2fsck first.
  *
- * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES) that names the image or the path. Paths begin
- * at the image's root, with or without a '/'. Symbolic links are followed inside the image.
+ * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES) that names the image or the path. `error` may
+ * be NULL where the caller already has a line to report. Paths begin at the image's root, with or without a '/'.
+ * Symbolic links are followed inside the image.
  */
 #ifndef NCUBE_VOLUME_H
 #define NCUBE_VOLUME_H
@@ -27,6 +28,12 @@ struct volume_stat {
     uint64_t bytes, blocks_512;
     int64_t mtime_s;
 };
+
+/* Writes a line to error, unless that is NULL. Returns -1. */
+int volume_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Opens and locks an image's file. Returns its descriptor, which the caller closes, or -1. */
+int volume_lock(const char *image, bool write, char *error);
 
 /* Opens an image. For writing, it must be clean. The caller closes *v. */
 int volume_open(struct volume **v, const char *image, bool write, char *error);
