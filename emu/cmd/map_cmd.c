@@ -34,6 +34,15 @@ struct runs {
     int64_t count, shortest, longest;
 };
 
+static void add_runs(struct runs *r, const struct runs *more)
+{
+    if (more->count == 0)
+        return;
+    r->shortest = r->count == 0 || more->shortest < r->shortest ? more->shortest : r->shortest;
+    r->longest = more->longest > r->longest ? more->longest : r->longest;
+    r->count += more->count;
+}
+
 static void count_runs(const struct falls_set *set, int32_t first, int32_t n, int64_t times, struct runs *r)
 {
     for (int32_t i = first; i < first + n; i++) {
@@ -43,19 +52,8 @@ static void count_runs(const struct falls_set *set, int32_t first, int32_t n, in
             count_runs(set, f->child, f->children, times * f->count, r);
             continue;
         }
-        r->shortest = r->count == 0 || f->length < r->shortest ? f->length : r->shortest;
-        r->longest = f->length > r->longest ? f->length : r->longest;
-        r->count += times * f->count;
+        add_runs(r, &(struct runs){times * f->count, f->length, f->length});
     }
-}
-
-static void add_runs(struct runs *r, const struct runs *more)
-{
-    if (more->count == 0)
-        return;
-    r->shortest = r->count == 0 || more->shortest < r->shortest ? more->shortest : r->shortest;
-    r->longest = more->longest > r->longest ? more->longest : r->longest;
-    r->count += more->count;
 }
 
 static bool count_run(void *ctx, const struct plan_run *run)
@@ -255,8 +253,9 @@ static int print_meeting(const struct meeting_of_patterns *m)
     printf("\n%zu message%s, %lld run%s, %lld byte%s in common of %lld from byte %lld on\n", m->pairs, plural(m->pairs),
            (long long)m->runs.count, plural((uint64_t)m->runs.count), (long long)m->bytes, plural((uint64_t)m->bytes),
            (long long)(m->to - m->from), (long long)m->from);
+    const char *way = m->pairs > 0 ? way_of(m) : "";
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (m->pairs > 0 && strcmp(ways[i].name, way_of(m)) == 0)
+        if (strcmp(ways[i].name, way) == 0)
             printf("%s: %s\n", ways[i].name, ways[i].what);
     return 0;
 }

@@ -17,7 +17,6 @@ struct pio_image_file {
     uint32_t index[PIO_DISKS_MAX];           /* of the volumes, in `volumes` */
     struct volume_file *part[PIO_DISKS_MAX]; /* subfiles */
     struct pattern *pattern;                 /* element k has the bytes of volume k */
-    struct pattern *whole;                   /* the file as one element */
     struct plan *plan[PIO_DISKS_MAX];        /* the bytes that the volumes have of it */
 };
 
@@ -152,10 +151,8 @@ static int make_plans(struct pio_image_file *f, const char *path, char *error)
 
     if (result == 0 && f->pattern->elements != map->disks)
         result = -EPROTO;
-    if (result == 0)
-        result = pattern_stripe(f->pattern->period, 1, &f->whole);
     for (int k = 0; result == 0 && k < map->disks; k++)
-        result = plan_make(f->pattern, k, f->whole, 0, &f->plan[k]);
+        result = plan_make_file(f->pattern, k, &f->plan[k]);
     f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
     return result < 0 ? volume_fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
 }
@@ -195,7 +192,7 @@ static bool move_run(void *ctx, const struct plan_run *run)
     struct move *m = ctx;
 
     m->result =
-        m->piece(m->part, (uint64_t)run->in[PLAN_A], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
+        m->piece(m->part, (uint64_t)run->in[PLAN_B], m->buf + (run->file - m->from), (size_t)run->bytes, m->error);
     return m->result == 0;
 }
 
@@ -304,13 +301,9 @@ int pio_image_close(struct pio_image_file *f, char *error)
     for (int k = 0; k < PIO_DISKS_MAX; k++) {
         if (volume_file_close(f->part[k], result == 0 ? error : NULL) < 0)
             result = -1;
-        if (f->plan[k])
-            plan_free(f->plan[k]);
+        plan_free(f->plan[k]);
     }
-    if (f->whole)
-        pattern_free(f->whole);
-    if (f->pattern)
-        pattern_free(f->pattern);
+    pattern_free(f->pattern);
     free(f);
     return result;
 }

@@ -81,14 +81,10 @@ static void free_file(struct pio_file *file)
 static int plan_subfiles(struct pio_file *file)
 {
     const struct pattern *map = file->description.map.pattern;
-    struct pattern *whole;
+    int error = 0;
 
-    int error = pattern_stripe(map->period, 1, &whole);
-    if (error)
-        return error;
     for (int k = 0; k < map->elements && !error; k++)
-        error = plan_make(whole, 0, map, k, &file->subfile[k].plan);
-    pattern_free(whole);
+        error = plan_make_file(map, k, &file->subfile[k].plan);
     return error;
 }
 

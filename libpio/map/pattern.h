@@ -174,7 +174,9 @@ int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, in
  * divisor a whole plan may have too many nodes. Common bytes outside of the range may be in it or not. */
 int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
                      int64_t to, struct plan **plan);
-void plan_free(struct plan *p);
+/* The same of the whole file, as side A, and an element of one pattern, as side B: where the element's bytes lie. */
+int plan_make_file(const struct pattern *p, int32_t element, struct plan **plan);
+void plan_free(struct plan *p); /* NULL is allowed */
 
 /* Makes the view of one element's space that has the common bytes: what one end of a transfer must know of it, as the
  * file has no part in it [P3 section 5.2.4, PROJ]. Its order is that of the file. An element in common with itself is

@@ -21,10 +21,9 @@ struct mapped {
     void *state;
     const struct pattern *pattern;
     int32_t element;
-    struct pattern *whole; /* the file as one element, for the plan */
-    struct plan *plan;     /* what the element has of it */
-    off_t at;              /* the descriptor's offset, in the element */
-    bool viewed;           /* the driver below sees the element */
+    struct plan *plan; /* what the element has of it */
+    off_t at;          /* the descriptor's offset, in the element */
+    bool viewed;       /* the driver below sees the element */
 };
 
 const struct pattern *mapped_pattern(const struct mapped *m)
@@ -60,10 +59,7 @@ static void set_view(struct mapped *m)
 
 void mapped_free(struct mapped *m)
 {
-    if (m->plan)
-        plan_free(m->plan);
-    if (m->whole)
-        pattern_free(m->whole);
+    plan_free(m->plan);
     free(m);
 }
 
@@ -78,9 +74,7 @@ int mapped_new(const struct ndevice *below, void *state, const struct pattern *p
     if (!m)
         return -ENOMEM;
     *m = (struct mapped){.below = below, .state = state, .pattern = pattern, .element = element};
-    int result = pattern_stripe(pattern->period, 1, &m->whole);
-    if (result == 0)
-        result = plan_make(pattern, element, m->whole, 0, &m->plan);
+    int result = plan_make_file(pattern, element, &m->plan);
     if (result < 0) {
         mapped_free(m);
         return result;
@@ -173,7 +167,7 @@ static int64_t read_sieved(struct transfer *t, const struct plan_run *run, char 
 static void move_joined(struct transfer *t)
 {
     struct plan_run *run = &t->joined;
-    char *buf = t->buf + (run->in[PLAN_A] - t->from);
+    char *buf = t->buf + (run->in[PLAN_B] - t->from);
     ssize_t result;
 
     if (run->bytes == 0)
@@ -181,7 +175,7 @@ static void move_joined(struct transfer *t)
     int64_t done = t->write || run->bytes >= SHORT_BYTES ? move_all(t, run->file, buf, run->bytes, &result)
                                                          : read_sieved(t, run, buf, &result);
     if (done < run->bytes)
-        stop_at(t, run->in[PLAN_A] + done, result);
+        stop_at(t, run->in[PLAN_B] + done, result);
     run->bytes = 0;
 }
 
@@ -191,18 +185,18 @@ static bool take_run(void *ctx, const struct plan_run *run)
 {
     struct transfer *t = ctx;
     struct plan_run *joined = &t->joined;
-    int64_t own = run->in[PLAN_A], cut = own < t->from ? t->from - own : 0;
+    int64_t own = run->in[PLAN_B], cut = own < t->from ? t->from - own : 0;
     int64_t bytes = (own + run->bytes < t->to ? own + run->bytes : t->to) - own - cut;
 
     if (bytes <= 0)
         return true;
     if (joined->bytes > 0 && joined->file + joined->bytes == run->file + cut &&
-        joined->in[PLAN_A] + joined->bytes == own + cut) {
+        joined->in[PLAN_B] + joined->bytes == own + cut) {
         joined->bytes += bytes;
         return true;
     }
     move_joined(t);
-    *joined = (struct plan_run){run->file + cut, {own + cut, 0}, bytes};
+    *joined = (struct plan_run){run->file + cut, {0, own + cut}, bytes};
     return t->stop == t->to || (t->error == 0 && !t->m->pattern->element[t->m->element].ascending);
 }
 

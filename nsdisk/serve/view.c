@@ -85,10 +85,8 @@ void view_free(struct view *view)
 {
     if (!view)
         return;
-    if (view->plan)
-        plan_free(view->plan);
-    if (view->pattern)
-        pattern_free(view->pattern);
+    plan_free(view->plan);
+    pattern_free(view->pattern);
     free(view);
 }
 
