@@ -39,8 +39,7 @@ const struct ndevice *ndevice_of(const char *path);
 long ndevice_ufid(int fd);
 
 /* Writes the path by which a directory was opened, and a NUL, to path[0 .. bytes). Returns its length, or as
- * ndevice_ufid;
- * -N_ENOTDIR, -N_ERANGE. */
+ * ndevice_ufid; -N_ENOTDIR, -N_ERANGE. */
 long ndevice_path(int fd, char *path, size_t bytes);
 
 extern const struct ndevice ndevice_file; /* images/lib/dev_file.c */

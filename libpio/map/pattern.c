@@ -290,3 +290,15 @@ int pattern_check(const struct pattern *p, char *why)
     snprintf(why, PATTERN_WHY_BYTES, "byte %lld is in no element", (long long)missing);
     return -EINVAL;
 }
+
+int plan_make_file(const struct pattern *p, int32_t element, struct plan **plan)
+{
+    struct pattern *whole;
+    int error = pattern_stripe(p->period, 1, &whole);
+
+    if (error)
+        return error;
+    error = plan_make(whole, 0, p, element, plan);
+    pattern_free(whole);
+    return error;
+}

@@ -523,18 +523,6 @@ int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, in
     return plan_make_within(a, of_a, b, of_b, 0, PATTERN_OFFSET_MAX, plan);
 }
 
-int plan_make_file(const struct pattern *p, int32_t element, struct plan **plan)
-{
-    struct pattern *whole;
-    int error = pattern_stripe(p->period, 1, &whole);
-
-    if (error)
-        return error;
-    error = plan_make(whole, 0, p, element, plan);
-    pattern_free(whole);
-    return error;
-}
-
 int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
                      int64_t to, struct plan **plan)
 {

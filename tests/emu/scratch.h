@@ -5,6 +5,7 @@
 #define NCUBE_TEST_SCRATCH_H
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
@@ -65,6 +66,19 @@ static inline size_t scratch_read(const struct scratch *s, const char *name, voi
     ssize_t n = read(fd, bytes, room);
     cr_assert_geq(n, 0);
     close(fd);
+    return n;
+}
+
+/* How many descriptors the process has, and the one with which they are counted. */
+static inline unsigned count_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    cr_assert_not_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
     return n;
 }
 

@@ -3,7 +3,6 @@
 #include "emu/front/hostfs.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -53,18 +52,6 @@ static void start_serving(const char *folder)
     char error[200];
 
     cr_assert_eq(hostfs_new(&host, folder, &lines, error, sizeof error), 0, "%s", error);
-}
-
-static unsigned count_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    cr_assert_not_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
 }
 
 static unsigned descriptors; /* open before the server was made */

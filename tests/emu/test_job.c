@@ -5,11 +5,11 @@
 #include "emu/front/job.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <signal.h>
 
 #include "emu/front/front.h"
 #include "emu/front/lives.h"
+#include "tests/emu/scratch.h"
 #include "tiny_elf.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -237,18 +237,6 @@ Test(job, the_machine_stops_when_the_last_has_ended)
 }
 
 /* ---- Descriptors, and nodes that messages do not reach ---- */
-
-static unsigned count_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    unsigned n = 0;
-
-    cr_assert_not_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 Test(job, a_job_keeps_no_descriptor_whether_it_runs_or_is_refused)
 {

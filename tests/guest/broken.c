@@ -92,7 +92,7 @@ static void expect_missed(long expected)
 
 /* ---- Messages that are given up ---- */
 
-/* From 200 ms on the link 0 - 1 is so noisy that no long message gets through, but a short one soon does. */
+/* After 200 ms the link between nodes 0 and 1 damages every long message; a short one arrives after a few attempts. */
 static void given_up(void)
 {
     static char buf[10000];

@@ -3,8 +3,10 @@
 #define CHECK_FILES_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -32,5 +34,27 @@ static inline const char *name_of(const char *name)
         errno = 0;                                                              \
         check((call) == 0, "%s: errno %d (%s)", #call, errno, strerror(errno)); \
     } while (0)
+
+/* Makes a file, or empties it, and writes a text to it. */
+static inline void make_text_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+    check(fd >= 0, "open %.200s: %s", path, strerror(errno));
+    check_equal(write(fd, text, strlen(text)), strlen(text));
+    check_works(close(fd));
+}
+
+/* The file is the text, which is shorter than 200 bytes. */
+static inline void expect_text_file(const char *path, const char *text)
+{
+    char got[200] = "";
+    int fd = open(path, O_RDONLY);
+
+    check(fd >= 0, "open %.200s: %s", path, strerror(errno));
+    check(read(fd, got, sizeof got - 1) >= 0, "read %.200s", path);
+    check(strcmp(got, text) == 0, "%.200s has \"%s\", not \"%.100s\"", path, got, text);
+    check_works(close(fd));
+}
 
 #endif

@@ -21,26 +21,6 @@
 
 static int open_states, closed_states;
 
-static void make_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-    check(fd >= 0, "open %s: %s", path, strerror(errno));
-    check_equal(write(fd, text, strlen(text)), strlen(text));
-    check_works(close(fd));
-}
-
-static void expect_file(const char *path, const char *text)
-{
-    char got[200] = "";
-    int fd = open(path, O_RDONLY);
-
-    check(fd >= 0, "open %s: %s", path, strerror(errno));
-    check(read(fd, got, sizeof got - 1) >= 0, "read %s", path);
-    check(strcmp(got, text) == 0, "%s has \"%s\", not \"%s\"", path, got, text);
-    check_works(close(fd));
-}
-
 /* ---- A driver on top of others: upper:PATH reads PATH in capitals ---- */
 
 static int upper_match(const char *path)
@@ -127,8 +107,8 @@ static void own_device(void)
     struct stat st;
     int arg = 7;
 
-    make_file(name_of("f"), "some text\nmore\n");
-    expect_file(upper_name("f"), "SOME TEXT\nMORE\n");
+    make_text_file(name_of("f"), "some text\nmore\n");
+    expect_text_file(upper_name("f"), "SOME TEXT\nMORE\n");
     FILE *stream = fopen(upper_name("f"), "r");
     check(stream != NULL, "fopen: %s", strerror(errno));
     check(fgets(line, sizeof line, stream) && strcmp(line, "SOME TEXT\n") == 0, "fgets");
@@ -154,7 +134,7 @@ static void missing_functions(void)
     struct stat st;
     int fd;
 
-    make_file(name_of("f"), "x");
+    make_text_file(name_of("f"), "x");
     fd = open(upper_name("f"), O_RDWR);
     check(fd >= 0, "open");
     check_fails(write(fd, &byte, 1), ENOTSUP);
@@ -232,7 +212,7 @@ static void copies(void)
     char text[8] = "";
     int fd, copy;
 
-    make_file(name_of("f"), "abcdefgh");
+    make_text_file(name_of("f"), "abcdefgh");
     fd = open(name_of("f"), O_RDWR);
     copy = dup(fd);
     check_equal(copy, fd + 1);
@@ -272,7 +252,7 @@ static void redirected_output(void)
     fflush(stdout);
     check_equal(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
     check_works(close(before));
-    expect_file(name_of("out"), "to the file\n");
+    expect_text_file(name_of("out"), "to the file\n");
 }
 
 static void copies_of_devices(void)
@@ -280,7 +260,7 @@ static void copies_of_devices(void)
     char text[8] = "";
     int fd, copy;
 
-    make_file(name_of("f"), "abcdefgh");
+    make_text_file(name_of("f"), "abcdefgh");
     fd = open(upper_name("f"), O_RDONLY);
     copy = dup(fd);
     check_equal(read(fd, text, 2), 2);
@@ -296,7 +276,7 @@ static void flags_of_descriptors(void)
 {
     int fd, copy;
 
-    make_file(name_of("f"), "x");
+    make_text_file(name_of("f"), "x");
     fd = open(name_of("f"), O_RDWR | O_APPEND | O_CLOEXEC | O_CREAT, 0666);
     check_equal(fcntl(fd, F_GETFL) & (O_ACCMODE | O_APPEND | O_CREAT), O_RDWR | O_APPEND);
     check_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -324,7 +304,7 @@ static void all_descriptors(void)
 {
     int fd, n = 0;
 
-    make_file(name_of("f"), "x");
+    make_text_file(name_of("f"), "x");
     while ((fd = n % 8 ? dup(0) : open(name_of("f"), O_RDONLY)) >= 0)
         check_equal(fd, 3 + n++);
     check_equal(errno, EMFILE);
@@ -347,7 +327,7 @@ static void cost_of_the_switch(void)
     long begin, traps, calls;
     char byte;
 
-    make_file(name_of("f"), "x");
+    make_text_file(name_of("f"), "x");
     fd = open(name_of("f"), O_RDONLY);
     for (int warm = 0; warm < 2; warm++) {
         begin = trap_cycles();

@@ -8,15 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
-
-#define check_fails(call, expected_errno)                                                                           \
-    do {                                                                                                            \
-        errno = 0;                                                                                                  \
-        long check_result = (long)(call);                                                                           \
-        check(check_result == -1 && errno == expected_errno, "%s: %ld, errno %d (%s), not %s", #call, check_result, \
-              errno, strerror(errno), #expected_errno);                                                             \
-    } while (0)
+#include "check_files.h"
 
 static long argument(int i, long otherwise)
 {

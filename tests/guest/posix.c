@@ -37,26 +37,6 @@ static bool on_volume(void)
     return strncmp(test_argv[0], "//", 2) == 0;
 }
 
-static void make_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-    check(fd >= 0, "open %s: %s", path, strerror(errno));
-    check_equal(write(fd, text, strlen(text)), strlen(text));
-    check_works(close(fd));
-}
-
-static void expect_file(const char *path, const char *text)
-{
-    char got[100] = "";
-    int fd = open(path, O_RDONLY);
-
-    check(fd >= 0, "open %s: %s", path, strerror(errno));
-    check(read(fd, got, sizeof got - 1) >= 0, "read %s", path);
-    check_text(got, text);
-    check_works(close(fd));
-}
-
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -75,16 +55,16 @@ static void has_a_working_directory(void)
     check_text(getcwd(cwd, sizeof cwd), "/");
     check_works(mkdir(name_of("d"), 0755));
     check_works(mkdir(name_of("d/e"), 0755));
-    make_file(name_of("d/file"), "in d");
+    make_text_file(name_of("d/file"), "in d");
     check_works(chdir(test_argv[0]));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         check_works(chdir(steps[i].to));
         check_text(getcwd(cwd, sizeof cwd), name_of(steps[i].now));
     }
     check_works(chdir("d"));
-    expect_file("file", "in d");
-    expect_file("e/../file", "in d");
-    make_file("e/new", "new");
+    expect_text_file("file", "in d");
+    expect_text_file("e/../file", "in d");
+    make_text_file("e/new", "new");
     check_works(rename("e/new", "moved"));
     check(exists(name_of("d/moved")) && !exists("e/new"), "a rename from the working directory");
     int fd = open(".", O_RDONLY);
@@ -130,7 +110,7 @@ static void has_names_at_directories(void)
     int fd = openat(d, "file", O_RDWR | O_CREAT | O_EXCL, 0600);
     check(fd >= 0, "openat: %s", strerror(errno));
     check_equal(write(fd, "text", 4), 4);
-    expect_file(name_of("d/file"), "text");
+    expect_text_file(name_of("d/file"), "text");
     check_works(fstatat(d, "file", &st, 0));
     check_works(stat(name_of("d/file"), &by_name));
     check(st.st_ino == by_name.st_ino && st.st_size == 4, "another file");
@@ -173,9 +153,9 @@ static void follows_symbolic_links(void)
     char text[100];
     struct stat st;
 
-    make_file(name_of("file"), "text");
+    make_text_file(name_of("file"), "text");
     check_works(symlink("file", name_of("soft")));
-    expect_file(name_of("soft"), "text");
+    expect_text_file(name_of("soft"), "text");
     check_equal(readlink(name_of("soft"), text, sizeof text), 4);
     check(memcmp(text, "file", 4) == 0, "%.4s", text);
     check_equal(readlink(name_of("soft"), text, 2), 2);
@@ -197,9 +177,9 @@ static void follows_symbolic_links(void)
     check_works(unlink(name_of("loop")));
     check_works(rename(name_of("soft"), name_of("softer")));
     check_works(unlink(name_of("softer")));
-    expect_file(name_of("file"), "text");
+    expect_text_file(name_of("file"), "text");
     check_works(symlink("/file", name_of("absolute"))); /* of the root of the same volume, or of the front end's */
-    expect_file(name_of("absolute"), "text");
+    expect_text_file(name_of("absolute"), "text");
     DIR *dir = opendir(test_argv[0]);
     check(dir != NULL, "opendir");
     int links = 0;
@@ -232,7 +212,7 @@ static void finds_real_paths(void)
 
     check_works(mkdir(name_of("d"), 0755));
     check_works(mkdir(name_of("d/e"), 0755));
-    make_file(name_of("d/e/file"), "");
+    make_text_file(name_of("d/e/file"), "");
     check_works(symlink("d/e", name_of("soft")));
     check_works(symlink("..", name_of("d/up")));
     check_works(symlink("/d/e/file", name_of("absolute")));
@@ -276,7 +256,7 @@ static void sets_attributes(void)
     strcpy(name, file);
     check_equal(umask(027), 022);
     check_equal(umask(077), 027);
-    make_file(name, "text");
+    make_text_file(name, "text");
     check_works(stat(name, &st));
     check_equal(st.st_mode & 07777, 0600);
     check_equal(umask(0), 077);
@@ -334,7 +314,7 @@ static void lists_sorted(void)
     check_works(mkdir(name_of("d"), 0755));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "d/%s", names[i]);
-        make_file(name_of(path), "");
+        make_text_file(name_of(path), "");
     }
     check_equal(scandir(name_of("d"), &list, one_letter, alphasort), 3);
     for (int i = 0; i < 3; i++) {
@@ -412,14 +392,14 @@ static void makes_temporary_files(void)
     check_works(fclose(f));
     check_works(fclose(g));
     check(tmpnam(name) == name && strncmp(name, "/tmp/", 5) == 0 && !exists(name), "tmpnam: %.50s", name);
-    make_file(name, "temporary");
-    expect_file(name, "temporary");
+    make_text_file(name, "temporary");
+    expect_text_file(name, "temporary");
     int fd = mkstemp(made);
     check(fd >= 0 && exists(made), "mkstemp: %s", strerror(errno));
     check_works(close(fd));
     check_fails(open("/tmp/x/y", O_RDWR | O_CREAT, 0600), ENOENT);
     check_works(rename(name, made));
-    expect_file(made, "temporary");
+    expect_text_file(made, "temporary");
     check_fails(open(name, O_RDONLY), ENOENT);
     check_fails(open(made, O_RDWR | O_CREAT | O_EXCL, 0600), EEXIST);
     check_works(unlink(made));
@@ -429,7 +409,7 @@ static void makes_temporary_files(void)
 static void leaves_a_temporary_file(void)
 {
     if (own_node() == 0)
-        make_file("/tmp/left", "left");
+        make_text_file("/tmp/left", "left");
 }
 
 /* ---- The process ---- */

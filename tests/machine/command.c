@@ -380,12 +380,26 @@ void guest_must_pass(const struct ncube_run *r)
     outcome_free(&o);
 }
 
+void trace_must_repeat(struct first_trace *first, const char *folder, const char *run)
+{
+    size_t bytes;
+    char *trace = file_read(folder, "trace", &bytes);
+
+    cr_expect(first->text == NULL || (bytes == first->bytes && memcmp(trace, first->text, bytes) == 0),
+              "%s: another trace", run);
+    if (first->text == NULL)
+        *first = (struct first_trace){trace, bytes};
+    else
+        free(trace);
+}
+
 void guest_must_repeat(const struct ncube_run *r, const char *folder)
 {
     static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    char *path = format("%s/trace", folder), *first = NULL;
-    size_t first_bytes = 0, bytes, option = 0;
+    char *path = format("%s/trace", folder);
+    struct first_trace first = {NULL, 0};
     struct ncube_run run = *r;
+    size_t option = 0;
 
     while (run.options[option] != NULL)
         option++;
@@ -393,15 +407,9 @@ void guest_must_repeat(const struct ncube_run *r, const char *folder)
     for (int i = 0; i < 3; i++) {
         run.options[option] = sync[i];
         guest_must_pass(&run);
-        char *trace = file_read(folder, "trace", &bytes);
-        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace",
-                  sync[i]);
-        if (first == NULL)
-            first = trace, first_bytes = bytes;
-        else
-            free(trace);
+        trace_must_repeat(&first, folder, sync[i]);
     }
-    free(first);
+    free(first.text);
     free(path);
 }
 

@@ -97,6 +97,14 @@ void guest_must_pass(const struct ncube_run *r);
  * options. */
 void guest_must_repeat(const struct ncube_run *r, const char *folder);
 
+struct first_trace {
+    char *text; /* NULL: no run yet; the caller frees it */
+    size_t bytes;
+};
+
+/* Compares the file "trace" in the folder with the first run's; the first call keeps it. `run` names the run. */
+void trace_must_repeat(struct first_trace *first, const char *folder, const char *run);
+
 /* Judges an outcome: exact status and output (NULL: any); err must occur in the standard error, which is empty when err
  * is "". */
 void outcome_expect(const struct outcome *o, const char *name, int status, const char *out, const char *err);

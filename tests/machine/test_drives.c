@@ -41,8 +41,7 @@ ParameterizedTest(size_t *row, drives, work_in_turn_or_at_once)
 Test(drives, repeat_every_event_when_they_work_at_once)
 {
     static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    char *first = NULL;
-    size_t first_bytes = 0, bytes;
+    struct first_trace first = {NULL, 0};
 
     for (int i = 0; i < 3; i++) {
         char *folder = folder_with_images(DRIVES, 2048, 1024);
@@ -55,16 +54,10 @@ Test(drives, repeat_every_event_when_they_work_at_once)
                                             .args = {"mixed"},
                                             .trace = path,
                                             .options = {sync[i]}});
-        char *trace = file_read(folder, "trace", &bytes);
-        cr_expect(first == NULL || (bytes == first_bytes && memcmp(trace, first, bytes) == 0), "%s: another trace",
-                  sync[i]);
-        if (first == NULL)
-            first = trace, first_bytes = bytes;
-        else
-            free(trace);
+        trace_must_repeat(&first, folder, sync[i]);
         free(path);
         free(machine);
         folder_remove(folder);
     }
-    free(first);
+    free(first.text);
 }
