@@ -50,6 +50,33 @@ percent() { # OURS PUBLISHED
 
 # ---- Measuring -------------------------------------------------------------------------------------
 
+make_image() { # FILE BLOCK: the same bytes every time
+    E2FSPROGS_FAKE_TIME=820454400 mke2fs -q -F -t ext2 -b "$2" -m 0 -U 00000000-0000-4000-8000-000000000001 \
+        -E hash_seed=00000000-0000-4000-8000-000000000001 "$1" 32M >/dev/null
+}
+
+# One I/O node at a 4-cube, a fresh image each time; drive commands go to $work/NAME.stats.
+on_one_drive() { # NAME DIM PROGRAM ARGUMENT...
+    local name=$1 dim=$2
+
+    shift 2
+    make_image "$work/df00.img" 1024
+    run "$name" -d "$dim" -m "$work/one.conf" --images "$work" "--stats=$work/$name.stats" "$@"
+}
+
+measure_one_drive() {
+    {
+        echo 'dim = 4; boards = ( { number = 3; io_nodes = ('
+        echo '{ index = 0; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );'
+    } >"$work/one.conf"
+    for row in "2 3" "2 4" "3 8" "4 16"; do
+        set -- $row
+        for way in token mapped; do
+            on_one_drive "$way-$2" "$1" "$build/guest/token" "$way" //df00/f "$2" 2097152
+        done
+    done
+}
+
 measure() {
     local preset='timing = "wang-leiss";'
 
@@ -62,8 +89,7 @@ measure() {
             echo '{ index = 0; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );'
             [ $name = own ] || echo "$preset"
         } >"$work/disk-$name.conf"
-        E2FSPROGS_FAKE_TIME=820454400 mke2fs -q -F -t ext2 -b 4096 -m 0 -U 00000000-0000-4000-8000-000000000001 \
-            -E hash_seed=00000000-0000-4000-8000-000000000001 "$work/df00.img" 32M >/dev/null
+        make_image "$work/df00.img" 4096
         run "disk-$name" -d 0 -m "$work/disk-$name.conf" --images "$work" "$build/examples/diskmon" df00
     done
     run rates -d 0 "$build/guest/rates"
@@ -76,6 +102,7 @@ measure() {
         run "groups-$((1 << dim))" -d "$dim" "$build/guest/group_costs" 64
     done
     run groups-50 -d 6 "$build/guest/group_costs" 64 50
+    measure_one_drive
     "$here/demo.sh" "$build" >"$work/demo"
     if command -v gnuplot >/dev/null; then
         "$here/study.sh" "$build" >"$work/study.log"
@@ -197,6 +224,21 @@ block_groups() {
                     show("gather"), show("scatter"), show("exchange"),
                     "megabyte" in us ? sprintf("%.1f %%", 100 * 1048576 * 9 / 20 / us["megabyte"]) : "-"
             }' "$work/groups-$nodes"
+    done
+}
+
+drive_writes() { # NAME
+    sed -n 's/.*"writes": *\([0-9]*\).*/\1/p' "$work/$1.stats" | head -n 1
+}
+
+block_token() {
+    echo "| nodes | in turn, s | drive commands | mapped, s | drive commands | times as fast |"
+    echo "| --- | --- | --- | --- | --- | --- |"
+    for n in 3 4 8 16; do
+        awk -v n=$n -v token="$(cat "$work/token-$n")" -v mapped="$(cat "$work/mapped-$n")" \
+            -v token_writes="$(drive_writes token-$n)" -v mapped_writes="$(drive_writes mapped-$n)" 'BEGIN {
+            printf "| %d | %.2f | %d | %.2f | %d | %.1f |\n", n, token / 1e6, token_writes, mapped / 1e6, mapped_writes,
+                token / mapped }'
     done
 }
 

@@ -7,10 +7,10 @@ NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c 
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_transfer.c ext2/ext2_alloc.c \
     ext2/ext2_cached.c ext2/ext2_data.c ext2/ext2_dir.c ext2/ext2_group.c ext2/ext2_inode.c ext2/ext2_itable.c \
     ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_sync.c \
-    ext2/ext2_walk.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c) vertex/shared/file_parts.c \
-    vertex/shared/text.c $(NSDISK_MAP)
+    ext2/ext2_walk.c serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c) \
+    vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/loop_disk.c nsdisk/serve/fiber.c
-NSDISK_SRCS := nsdisk/serve/nsdisk.c $(NSDISK_LOOP) $(NSDISK_CORE)
+NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_LOOP) $(NSDISK_CORE)
 
 NSDISK_TEST := tests/nsdisk/volume.c $(NSDISK_CORE)
 $(eval $(call host_test,nsdisk/test_cache,nsdisk/ext2/cache.c nsdisk/ext2/data_cache.c nsdisk/ext2/data_transfer.c \
@@ -21,6 +21,7 @@ $(eval $(call host_test,nsdisk/test_names,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_mount,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_merge,tests/libpio/random_pattern.c nsdisk/serve/in_order.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/model.c $(NSDISK_TEST)))

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "nsdisk/serve/loop_state.h"
+#include "nsdisk/serve/merge.h"
 #include "nsdisk/serve/pages.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
@@ -138,77 +139,81 @@ static void serve_part(struct volume *v, const struct job *j)
 
 /* ---- Writes that are carried out as one ---- */
 
-static struct file_request header_of(const struct job *j)
+/* The writes that are carried out together, on the volume's fiber. */
+struct group {
+    struct volume *volume;
+    struct merge *merge;
+    struct job_queue jobs; /* in order of arrival */
+    struct job *next;      /* that is to be answered */
+};
+
+/* Moves a job from no queue to the group, if it is a write that fits. */
+static bool join(struct group *g, struct job *j)
 {
+    struct loop *l = g->volume->loop;
+    struct serve_write w;
+
+    if (j->all || j->type != (int)N_FWRITE ||
+        !serve_can_merge(l->server, (uint32_t)j->from & 0xffff, tag_of(j->from, j->type), j->bytes, j->n, &w))
+        return false;
+    return merge_add(g->merge, w.inode, w.view, w.r.offset, w.r.bytes, w.data);
+}
+
+static void take_more(void *ctx)
+{
+    struct group *g = ctx;
+    struct volume *v = g->volume;
+    struct job *j;
+
+    while ((j = STAILQ_FIRST(&v->waiting)) && join(g, j)) {
+        STAILQ_REMOVE_HEAD(&v->waiting, next);
+        STAILQ_INSERT_TAIL(&g->jobs, j, next);
+        if (!g->next)
+            g->next = j;
+        v->loop->statistics.joined++;
+    }
+}
+
+static void answer(void *ctx, uint32_t write)
+{
+    struct group *g = ctx;
+    struct job *j = g->next;
     struct file_request r;
 
+    (void)write;
     memcpy(&r, j->bytes, sizeof r);
-    return r;
+    await_turn(g->volume, &j->ticket);
+    reply_status(g->volume->loop, j->from, j->type, r.seq, r.bytes);
+    give_back(g->volume->loop, &j->ticket);
+    g->next = STAILQ_NEXT(j, next);
 }
 
-/* Moves the writes that wait and go on where j ends behind j's data, which then lies in the volume's area, and to
- * `joined`. The header there is for all of them. Returns how many bytes they write together. */
-static uint32_t join(struct volume *v, const struct job *j, struct job_queue *joined)
+/* Carries out a write, with those that wait behind it. Their places are free when all are done. */
+static void serve_write(struct volume *v, struct job *first)
 {
-    struct loop *l = v->loop;
-    struct file_request all = header_of(j);
-    struct job *next;
+    const struct file_request *r = (const struct file_request *)first->bytes;
+    struct group g = {.volume = v, .next = first};
+    const struct merge_calls calls = {take_more, answer, &g};
+    struct job *j;
 
-    while ((next = STAILQ_FIRST(&v->waiting)) && next->from == j->from && next->type == j->type && !next->all &&
-           serve_joins(tag_of(j->from, j->type), &all, next->bytes, next->n) &&
-           sizeof all + all.bytes + (next->n - sizeof all) <= l->area_bytes) {
-        if (STAILQ_EMPTY(joined) && j->bytes != v->area)
-            memcpy(v->area, j->bytes, j->n);
-        memcpy(v->area + sizeof all + all.bytes, next->bytes + sizeof all, next->n - sizeof all);
-        all.bytes += (uint32_t)(next->n - sizeof all);
-        STAILQ_REMOVE_HEAD(&v->waiting, next);
-        STAILQ_INSERT_TAIL(joined, next, next);
-        l->statistics.joined++;
-    }
-    if (!STAILQ_EMPTY(joined))
-        memcpy(v->area, &all, sizeof all);
-    return all.bytes;
-}
-
-/* Answers one write of those that were joined, of whose bytes *written are left. One that is not whole among them is
- * carried out by itself, which finds its own count or error. */
-static void answer_joined(struct volume *v, struct job *j, int64_t *written)
-{
-    struct file_request r = header_of(j);
-
-    if (*written >= r.bytes) {
-        *written -= r.bytes;
-        await_turn(v, &j->ticket);
-        reply_status(v->loop, j->from, j->type, r.seq, r.bytes);
-        give_back(v->loop, &j->ticket);
-    } else {
-        *written = 0;
-        serve_alone(v, j);
-    }
-}
-
-static void serve_write(struct volume *v, struct job *j)
-{
-    struct job_queue joined = STAILQ_HEAD_INITIALIZER(joined);
-    struct file_request own = header_of(j);
-    uint32_t bytes = join(v, j, &joined);
-    struct job *next;
-    void *reply;
-
-    if (STAILQ_EMPTY(&joined)) {
-        serve_alone(v, j);
+    if (first->n >= sizeof *r && (r->view != 0 || !STAILQ_EMPTY(&v->waiting)))
+        g.merge = serve_merge(v->loop->server, v->drive);
+    if (!g.merge || !join(&g, first)) {
+        serve_alone(v, first);
         return;
     }
-    struct job all = {.from = j->from, .type = j->type, .bytes = v->area, .n = sizeof own + bytes};
-    serve(v, &all, &reply);
-    int64_t written = ((const struct file_reply *)reply)->status;
-    if (j->bytes == v->area)
-        memcpy(v->area, &own, sizeof own);
-    answer_joined(v, j, &written);
-    while ((next = STAILQ_FIRST(&joined))) {
-        STAILQ_REMOVE_HEAD(&joined, next);
-        answer_joined(v, next, &written);
-        free_job(v->loop, next);
+    STAILQ_INIT(&g.jobs);
+    STAILQ_INSERT_TAIL(&g.jobs, first, next);
+    take_more(&g);
+    if (g.merge->writes > 1 || g.merge->write[0].view)
+        merge_run(g.merge, &calls);
+    merge_end(g.merge);
+    for (j = g.next; j; j = STAILQ_NEXT(j, next))
+        serve_alone(v, j);
+    STAILQ_REMOVE_HEAD(&g.jobs, next); /* the caller frees it */
+    while ((j = STAILQ_FIRST(&g.jobs))) {
+        STAILQ_REMOVE_HEAD(&g.jobs, next);
+        free_job(v->loop, j);
     }
 }
 

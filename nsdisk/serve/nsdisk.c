@@ -1,25 +1,18 @@
 /*
  * nsdisk: the program of an I/O node. Mounts the volumes of the node's drives, tells the front end, then serves until
- * N_SHUTDOWN: in order, which means one request after another as they arrive, or concurrently (loop.h), as the machine
- * file says.
+ * N_SHUTDOWN: in order (in_order.h) or concurrently (loop.h), as the machine file says.
  *
  * Built into the boot image; Vertex starts it and lets it see raw node addresses and every message type.
  *
  * No request makes it end: it takes the memory for the largest request and the largest answer at the start, Vertex
  * reserves memory for sending one answer, and a request that finds no memory for a table is answered with ENOMEM.
- *
- *     0              LOOP_REPLY_AT                     LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
- *   +--------------+------------------------------+
- *   | request  - - - - - with data, over all of it|
- *   +--------------+------------------------------+
- *   | without data | reply with data              |      replies without data have a place of their own
- *   +--------------+------------------------------+
  */
 #include <ntime.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsdisk/serve/in_order.h"
 #include "nsdisk/serve/loop.h"
 #include "nsdisk/serve/pages.h"
 #include "nsdisk/serve/serve.h"
@@ -38,9 +31,9 @@ _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every driv
 _Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= LOOP_REPLY_AT,
                "a request's header and names lie before the reply");
 
-static struct loop_area area; /* as above */
-static struct loop *loop;     /* NULL: in order */
-static uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+static struct in_order in_order;
+static struct loop *loop; /* NULL: in order */
+static uint32_t waiting;  /* messages that were in the queue when the last command of a drive ended, less those read */
 
 /* ---- What the file system needs from the node ---- */
 
@@ -56,14 +49,24 @@ static uint32_t now_s(void *ctx)
     return (uint32_t)(NTIME_EPOCH_S + (uint64_t)trap_cycles() / CLOCK_HZ);
 }
 
+static int drive_io(long drive, bool write, uint64_t sector, void *buf, uint32_t sectors)
+{
+    long result = trap_disk_io(drive, write, sector, buf, sectors);
+
+    if (result < 0)
+        return (int)result;
+    waiting = (uint32_t)result;
+    return 0;
+}
+
 static int drive_read(void *ctx, uint64_t sector, void *buf, uint32_t sectors)
 {
-    return (int)trap_disk_io((long)(uintptr_t)ctx, 0, sector, buf, sectors);
+    return drive_io((long)(uintptr_t)ctx, false, sector, buf, sectors);
 }
 
 static int drive_write(void *ctx, uint64_t sector, const void *buf, uint32_t sectors)
 {
-    return (int)trap_disk_io((long)(uintptr_t)ctx, 1, sector, (void *)buf, sectors);
+    return drive_io((long)(uintptr_t)ctx, true, sector, (void *)buf, sectors);
 }
 
 static void give_up(const char *why)
@@ -76,13 +79,14 @@ static void give_up(const char *why)
 
 static void take_memory(uint64_t ram_bytes)
 {
+    struct loop_area *area = &in_order.area;
     void *tables = malloc(TABLES_BYTES);
 
-    area.size = LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
-    area.bytes = malloc(area.size);
-    if (!tables || !area.bytes)
+    area->size = LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
+    area->bytes = malloc(area->size);
+    if (!tables || !area->bytes)
         give_up("nsdisk: not enough memory to start");
-    pages_touch(area.bytes, area.size);
+    pages_touch(area->bytes, area->size);
     free(tables); /* malloc's from now on */
 }
 
@@ -188,15 +192,32 @@ static struct server *start_server(void)
 
 /* Waits for the next message and returns its length in bytes. Vertex answers requests that are longer than the
  * buffer. */
-static size_t receive(int *from, int *type)
+static size_t receive(void *ctx, void *buf, size_t bytes, int *from, int *type)
 {
     long n;
 
+    (void)ctx;
     do {
         *from = *type = -1;
-        n = trap_read_message(area.bytes, (long)area.size, from, type);
+        n = trap_read_message(buf, (long)bytes, from, type);
     } while (n < 0);
+    waiting -= waiting > 0;
     return (size_t)n;
+}
+
+static uint32_t known_to_wait(void *ctx)
+{
+    (void)ctx;
+    return waiting;
+}
+
+static long test(void *ctx, int *type)
+{
+    int from = -1;
+
+    (void)ctx;
+    *type = -1;
+    return trap_test_message(&from, type);
 }
 
 static long send_reply(int to, int type, const void *reply, size_t n)
@@ -214,23 +235,13 @@ static void answer(int to, int type, const void *reply, size_t n)
     send_reply(to, type, &error, sizeof error);
 }
 
-static void serve_until_shutdown(struct server *s)
+static void serve_in_order(struct server *s)
 {
-    int from, type;
-    size_t room;
+    static const struct in_order_node node = {receive, loop_reply, known_to_wait, test, NULL};
 
-    for (;;) {
-        size_t n = receive(&from, &type);
-        uint32_t tag = TAG(type, from >> 16, 0); /* a source is a node, and a procid from bit 16 up */
-
-        if (type == N_SHUTDOWN && from == (int)NODE_HOST)
-            return;
-        if (!loop_is_request(type))
-            continue;
-        void *reply = loop_place_reply(tag, area.bytes, n, &area, short_reply, &room);
-        n = serve_request(s, (uint32_t)from & 0xffff, tag, area.bytes, n, reply, room);
-        answer(from, type, reply, n);
-    }
+    in_order.server = s;
+    in_order.node = &node;
+    in_order_run(&in_order);
 }
 
 static void answer_shutdown(struct server *s)
@@ -255,7 +266,7 @@ int main(void)
     if (loop)
         loop_run(loop);
     else
-        serve_until_shutdown(s);
+        serve_in_order(s);
     answer_shutdown(s);
     server_free(s);
     return 0;

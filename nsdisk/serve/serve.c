@@ -110,6 +110,13 @@ static int64_t invoke_sync_all(struct server *s, struct call *c)
 
 /* ---- Views ---- */
 
+struct merge *serve_merge(struct server *s, uint32_t drive)
+{
+    if (!s->merge[drive])
+        s->merge[drive] = merge_new();
+    return s->merge[drive];
+}
+
 static struct view *view_of(const struct call *c)
 {
     const struct view_set *set = c->file->views;
@@ -117,7 +124,7 @@ static struct view *view_of(const struct call *c)
     return set && c->r.view <= FILE_VIEWS ? set->view[c->r.view - 1] : NULL;
 }
 
-/* The sieve of a drive is there since its first view was made. */
+/* The memory of a drive for its views is there since the first was made. */
 static int64_t read_view(struct server *s, struct call *c)
 {
     const struct view *view = view_of(c);
@@ -127,7 +134,8 @@ static int64_t read_view(struct server *s, struct call *c)
         return -N_EBADF;
     if (!view)
         return -N_EINVAL;
-    int64_t n = view_read(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
+    int64_t n =
+        view_read(view, s->merge[c->file->drive]->sieve, c->file->inode, c->r.offset, c->payload, (uint32_t)bytes);
     c->payload_bytes = n > 0 ? (size_t)n : 0;
     return n;
 }
@@ -140,23 +148,19 @@ static int64_t write_view(struct server *s, struct call *c)
         return -N_EBADF;
     if (!view || c->r.flags & N_O_APPEND)
         return -N_EINVAL;
-    return view_write(view, s->sieve[c->file->drive], c->file->inode, c->r.offset, c->data, c->r.bytes);
+    return merge_write_view(s->merge[c->file->drive], view, c->file->inode, c->r.offset, c->data, c->r.bytes);
 }
 
 /* What a view with so many bytes in place of `old` needs. */
 static int prepare_view(struct server *s, struct call *c, const struct view *old)
 {
-    struct view_sieve **sieve = &s->sieve[c->file->drive];
-
     if (c->r.bytes > FILE_VIEW_MAX_BYTES)
         return -N_E2BIG;
     if (s->opens.view_bytes - (old ? view_bytes(old) : 0) + c->r.bytes > VIEW_TOTAL_BYTES)
         return -N_ENOMEM;
-    if (!*sieve)
-        *sieve = malloc(sizeof **sieve);
     if (!c->file->views)
         c->file->views = calloc(1, sizeof *c->file->views);
-    return *sieve && c->file->views ? 0 : -N_ENOMEM;
+    return serve_merge(s, c->file->drive) && c->file->views ? 0 : -N_ENOMEM;
 }
 
 static int64_t invoke_view(struct server *s, struct call *c)
@@ -408,16 +412,24 @@ int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32
     return sync_volume(s, drive);
 }
 
-bool serve_joins(uint32_t tag, const struct file_request *a, const void *request, size_t n)
+bool serve_can_merge(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n,
+                     struct serve_write *w)
 {
-    struct file_request b;
+    struct call c = {.client = client_of(from, tag)};
+    uint32_t parts;
 
-    if (TAG_TYPE(tag) != N_FWRITE || n < sizeof b)
+    if (TAG_TYPE(tag) != N_FWRITE || !file_parts_of(N_FWRITE, &parts) || n < sizeof c.r)
         return false;
-    memcpy(&b, request, sizeof b);
-    return a->sfid == b.sfid && a->flags == 0 && b.flags == 0 && b.name_bytes == 0 && b.name2_bytes == 0 &&
-           a->view == 0 && b.view == 0 && n == sizeof b + b.bytes && b.offset == a->offset + a->bytes &&
-           a->bytes + b.bytes <= FILE_IO_MAX_BYTES;
+    memcpy(&c.r, request, sizeof c.r);
+    int target = decode_parts(&c, parts, request, n);
+    if (target == 0)
+        target = decode_target(s, &c, parts);
+    if (target < 0 || c.r.flags != 0 || c.r.bytes == 0 || !c.file->writable)
+        return false;
+    *w = (struct serve_write){.drive = c.file->drive, .inode = c.file->inode, .r = c.r, .data = c.data};
+    if (target > 0 && !(w->view = view_of(&c)))
+        return false;
+    return !w->inode->fs->read_only;
 }
 
 size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
@@ -499,7 +511,7 @@ void server_free(struct server *s)
             ext2_abandon(s->volume[drive]);
     open_table_free(&s->opens);
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
-        free(s->sieve[drive]);
+        merge_free(s->merge[drive]);
     free(s);
 }
 

@@ -20,6 +20,8 @@
 #define SERVE_REPLY_MIN_BYTES   128u /* enough for every reply but data and directory records */
 
 struct server;
+struct view;
+struct merge;
 
 /* node: of the I/O node, for struct file_stat. boot_number: differs between boots. env is copied.
  * NULL when memory is short. */
@@ -49,9 +51,19 @@ int serve_target(struct server *s, uint32_t from, uint32_t tag, const void *requ
 /* Carries out one drive's part of a request to every volume. The status for the reply, which is the caller's to
  * send. */
 int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32_t tag);
-/* Whether a request of n bytes, of the same client and with the same tag, goes on where the well-formed one of header
- * *a ends, so that both could be one: they are writes to one file at given places. */
-bool serve_joins(uint32_t tag, const struct file_request *a, const void *request, size_t n);
+/* A write that could be carried out together with others. Pointers are into the request and the server's tables. */
+struct serve_write {
+    uint32_t drive;
+    struct ext2_inode *inode;
+    const struct view *view; /* NULL: plain */
+    struct file_request r;
+    const uint8_t *data;
+};
+/* Decodes a request as serve_request does. False: it is no such write; serve_request answers it. */
+bool serve_can_merge(struct server *s, uint32_t from, uint32_t tag, const void *request, size_t n,
+                     struct serve_write *w);
+/* Where a drive's writes are merged; NULL: no memory. */
+struct merge *serve_merge(struct server *s, uint32_t drive);
 
 /* Of drive `drive`, for tests and reports; NULL if it is not mounted. */
 struct ext2 *server_volume(struct server *s, uint32_t drive);

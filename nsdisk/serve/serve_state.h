@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "nsdisk/serve/merge.h"
 #include "nsdisk/serve/open_table.h"
 #include "nsdisk/serve/serve.h"
 #include "nsdisk/serve/view.h"
@@ -18,7 +19,7 @@ struct server {
     struct ext2 *volume[SERVE_DRIVES];
     bool dead[SERVE_DRIVES]; /* the drive did not answer when its volume was to be mounted */
     struct open_table opens;
-    struct view_sieve *sieve[SERVE_DRIVES];         /* NULL: no view was ever made on that drive */
+    struct merge *merge[SERVE_DRIVES];              /* NULL: not needed so far */
     struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
     bool counted[SERVE_DRIVES];
 };

@@ -1,10 +1,9 @@
 /*
- * Reading and writing through views (view.h). The engine of libpio/map says where a view's bytes lie; a plan of the
- * view and the whole file gives the runs of a range in file order.
+ * Views, and reading through them (view.h). The engine of libpio/map says where a view's bytes lie; a plan of the view
+ * and the whole file gives the runs of a range in file order.
  *
  * Runs whose gaps are smaller than a block make a group, of a sieve's bytes at most. A group of several runs is read as
- * one piece of the file; its runs are copied from or into that, and a write writes the piece back. So no block in a
- * hole is allocated for a gap, and the piece ends with a byte of the view, so the file does not grow beyond it.
+ * one piece of the file, and its runs are copied from that. merge.c writes.
  */
 #include "nsdisk/serve/view.h"
 
@@ -95,59 +94,71 @@ size_t view_bytes(const struct view *view)
     return view->bytes;
 }
 
-/* ---- Moving ---- */
+/* ---- Where its bytes lie ---- */
+
+/* Whether the view's bytes up to `end` lie in a file that can be. */
+static bool is_in_reach(const struct pattern *view, uint64_t end)
+{
+    uint64_t periods = end / (uint64_t)view->element[0].bytes;
+
+    return view->displacement < FILE_MOST && periods < (uint64_t)(FILE_MOST / view->period);
+}
+
+bool view_range(const struct view *view, uint64_t offset, uint32_t bytes, int64_t *first, int64_t *end)
+{
+    if (!is_in_reach(view->pattern, offset + bytes))
+        return false;
+    *first = view_file(view, (int64_t)offset);
+    *end = view_file(view, (int64_t)(offset + bytes - 1)) + 1;
+    return true;
+}
+
+int64_t view_file(const struct view *view, int64_t at)
+{
+    return pattern_file(view->pattern, 0, at);
+}
+
+int64_t view_rank(const struct view *view, int64_t file)
+{
+    return plan_bytes(view->plan, file);
+}
+
+void view_runs(const struct view *view, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
+               void *ctx)
+{
+    plan_runs(view->plan, from, to, each, ctx);
+}
+
+/* ---- Reading ---- */
 
 struct transfer {
     const struct view *view;
     struct ext2_inode *inode;
     uint8_t *sieve;
-    uint8_t *to;         /* of a read, or NULL */
-    const uint8_t *from; /* of a write */
-    int64_t done;        /* bytes of the view */
-    int64_t error;       /* that stopped it, or 0 */
-    bool short_of;       /* the end of the file, or of the volume's space */
+    uint8_t *to;
+    int64_t done;  /* bytes of the view */
+    int64_t error; /* that stopped it, or 0 */
+    bool short_of; /* the end of the file */
     /* the group */
     int64_t first, end; /* in the file; equal: none */
     uint32_t runs;
 };
 
-static int64_t move_one(struct transfer *t, uint32_t bytes)
+static int64_t read_sieved(struct transfer *t, uint32_t bytes)
 {
-    if (t->to)
-        return ext2_read(t->inode, (uint64_t)t->first, t->to + t->done, bytes);
-    return ext2_write(t->inode, (uint64_t)t->first, t->from + t->done, bytes);
-}
-
-/* Reads what the file has of the group into the sieve; beyond its end are zeros. */
-static int64_t fill_sieve(struct transfer *t, uint32_t bytes)
-{
+    const struct plan *plan = t->view->plan;
     int64_t n = ext2_read(t->inode, (uint64_t)t->first, t->sieve, bytes);
 
     if (n >= 0 && n < bytes && t->first + n < (int64_t)t->inode->size_bytes)
         return -N_EIO; /* it stopped before the end: what follows is not known */
-    if (n >= 0)
-        memset(t->sieve + n, 0, bytes - (size_t)n);
-    return n;
-}
-
-static int64_t move_sieved(struct transfer *t, uint32_t bytes)
-{
-    const struct plan *plan = t->view->plan;
-    int64_t n = fill_sieve(t, bytes);
-
     if (n < 0)
         return n;
-    if (t->to) {
-        plan_gather(plan, t->first, t->first + n, t->to + t->done, t->sieve, t->first - plan->from);
-    } else {
-        plan_scatter(plan, t->first, t->end, t->sieve, t->first - plan->from, t->from + t->done);
-        n = ext2_write(t->inode, (uint64_t)t->first, t->sieve, bytes);
-    }
-    return n < 0 ? n : plan_bytes(plan, t->first + n) - plan_bytes(plan, t->first);
+    plan_gather(plan, t->first, t->first + n, t->to + t->done, t->sieve, t->first - plan->from);
+    return plan_bytes(plan, t->first + n) - plan_bytes(plan, t->first);
 }
 
-/* Moves the group. False: no more. */
-static bool move_group(struct transfer *t)
+/* Reads the group. False: no more. */
+static bool read_group(struct transfer *t)
 {
     const struct plan *plan = t->view->plan;
     uint32_t bytes = (uint32_t)(t->end - t->first);
@@ -155,7 +166,7 @@ static bool move_group(struct transfer *t)
     if (bytes == 0)
         return true;
     int64_t wanted = plan_bytes(plan, t->end) - plan_bytes(plan, t->first);
-    int64_t n = t->runs > 1 ? move_sieved(t, bytes) : move_one(t, bytes);
+    int64_t n = t->runs > 1 ? read_sieved(t, bytes) : ext2_read(t->inode, (uint64_t)t->first, t->to + t->done, bytes);
     t->first = t->end = 0;
     t->runs = 0;
     if (n < 0)
@@ -173,12 +184,12 @@ static bool add_run(void *ctx, const struct plan_run *run)
     bool goes_on = t->runs == 1 && run->file == t->end;
     bool is_near = t->runs > 0 && run->file - t->end < t->inode->fs->block_bytes;
 
-    if (goes_on || (is_near && end - t->first <= CACHE_GATHER_BYTES)) {
+    if (goes_on || (is_near && end - t->first <= VIEW_SIEVE_BYTES)) {
         t->runs += run->file > t->end;
         t->end = end;
         return true;
     }
-    if (!move_group(t))
+    if (!read_group(t))
         return false;
     t->first = run->file;
     t->end = end;
@@ -186,42 +197,16 @@ static bool add_run(void *ctx, const struct plan_run *run)
     return true;
 }
 
-/* Whether the view's bytes up to `end` lie in a file that can be. */
-static bool is_in_reach(const struct pattern *view, uint64_t end)
+int64_t view_read(const struct view *view, uint8_t *sieve, struct ext2_inode *inode, uint64_t offset, void *buf,
+                  uint32_t bytes)
 {
-    uint64_t periods = end / (uint64_t)view->element[0].bytes;
+    struct transfer t = {.view = view, .inode = inode, .sieve = sieve, .to = buf};
+    int64_t first, end;
 
-    return view->displacement < FILE_MOST && periods < (uint64_t)(FILE_MOST / view->period);
-}
-
-static int64_t move(struct transfer *t, uint64_t offset, uint32_t bytes)
-{
-    const struct view *v = t->view;
-
-    if (bytes == 0)
+    if (bytes == 0 || !view_range(view, offset, bytes, &first, &end))
         return 0;
-    if (!is_in_reach(v->pattern, offset + bytes))
-        return t->to ? 0 : -N_EFBIG;
-    int64_t from = pattern_file(v->pattern, 0, (int64_t)offset);
-    int64_t to = pattern_file(v->pattern, 0, (int64_t)(offset + bytes - 1)) + 1;
-    plan_runs(v->plan, from, to, add_run, t);
-    if (!t->short_of)
-        move_group(t);
-    return t->done > 0 ? t->done : t->error;
-}
-
-int64_t view_read(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
-                  void *buf, uint32_t bytes)
-{
-    struct transfer t = {.view = view, .inode = inode, .sieve = sieve->bytes, .to = buf};
-
-    return move(&t, offset, bytes);
-}
-
-int64_t view_write(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
-                   const void *buf, uint32_t bytes)
-{
-    struct transfer t = {.view = view, .inode = inode, .sieve = sieve->bytes, .from = buf};
-
-    return move(&t, offset, bytes);
+    plan_runs(view->plan, first, end, add_run, &t);
+    if (!t.short_of)
+        read_group(&t);
+    return t.done > 0 ? t.done : t.error;
 }

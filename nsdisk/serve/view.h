@@ -4,16 +4,18 @@
  *
  *   view     0   1   2   3   4   5   6   7          offsets and bytes of a request
  *            |   |   |   |    \   \   \   \
- *   file   ..0...1...2...3.....4...5...6...7..      runs; gaps less than a block are read, and written back, with them
+ *   file   ..0...1...2...3.....4...5...6...7..      runs; gaps less than a block are read with them
  *
  * A view belongs to its open file and is dropped with it.
  */
 #ifndef NSDISK_VIEW_H
 #define NSDISK_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libpio/map/pattern.h"
 #include "nsdisk/ext2/ext2.h"
 #include "vertex/contract/proto.h"
 
@@ -21,10 +23,7 @@
 
 struct view;
 
-/* Bytes for runs and what is between them, one for each volume. */
-struct view_sieve {
-    uint8_t bytes[CACHE_GATHER_BYTES];
-};
+#define VIEW_SIEVE_BYTES CACHE_GATHER_BYTES /* for runs and what is between them */
 
 /* Makes a view of what pattern_pack wrote. The bytes are checked whole first: -N_EINVAL (also for an element without
  * bytes), -N_E2BIG, -N_EOVERFLOW; -N_ENOMEM. */
@@ -33,11 +32,20 @@ void view_free(struct view *view); /* NULL is allowed */
 /* The bytes that it was made of. */
 size_t view_bytes(const struct view *view);
 
-/* Moves `bytes` bytes from `offset` of the view on. Return how many were moved, all before the first that was not, or
- * the error that stopped the first: as ext2_read and ext2_write; -N_EFBIG: the file would have to be too large. */
-int64_t view_read(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
-                  void *buf, uint32_t bytes);
-int64_t view_write(const struct view *view, struct view_sieve *sieve, struct ext2_inode *inode, uint64_t offset,
-                   const void *buf, uint32_t bytes);
+/* Where bytes offset .. offset+bytes-1 of the view lie, bytes > 0: in file bytes *first .. *end-1. False: beyond what a
+ * file can have. */
+bool view_range(const struct view *view, uint64_t offset, uint32_t bytes, int64_t *first, int64_t *end);
+/* The file byte of byte `at` of the view. */
+int64_t view_file(const struct view *view, int64_t at);
+/* How many bytes of the view lie below that file byte. */
+int64_t view_rank(const struct view *view, int64_t file);
+/* As plan_runs: run->file and run->in[PLAN_B] are in the file and in the view. */
+void view_runs(const struct view *view, int64_t from, int64_t to, bool (*each)(void *ctx, const struct plan_run *run),
+               void *ctx);
+
+/* Reads `bytes` bytes from `offset` of the view on, by a sieve of VIEW_SIEVE_BYTES. Returns how many were read, all
+ * before the first that was not, or the error that stopped the first: as ext2_read. */
+int64_t view_read(const struct view *view, uint8_t *sieve, struct ext2_inode *inode, uint64_t offset, void *buf,
+                  uint32_t bytes);
 
 #endif

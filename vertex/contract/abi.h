@@ -50,7 +50,7 @@
     X(monitor, 29)      /* struct abi_monitor *                 0                                        */ \
     X(statfs, 30)       /* ufid struct file_statfs *            0                                        */ \
     X(disk_info, 31)    /* drive struct abi_drive *             0            I/O nodes only              */ \
-    X(disk_io, 32)      /* drive write? sector buf sectors      0            I/O nodes only              */ \
+    X(disk_io, 32)      /* drive write? sector buf sectors      messages that wait;     I/O nodes only   */ \
     X(iochannel, 33)    /* ufid channel                         0; channel -1: the nearest               */ \
     X(ngetp, 34)        /* bytes                                address of a buffer                      */ \
     X(nwritep, 35)      /* buffer bytes dest type               0; the caller no longer has the buffer  */  \

@@ -145,8 +145,9 @@ int64_t sys_disk_io(struct proc *p, const uint64_t *arg)
     if (error)
         return error;
     void *direct = vm_contiguous(&p->vm, user, sectors * SECTOR_BYTES, write ? PTE_R : PTE_W);
-    return direct ? run_command(drive, write, sector, sectors, direct)
-                  : run_bounced(p, drive, write, sector, sectors, user);
+    error = direct ? run_command(drive, write, sector, sectors, direct)
+                   : run_bounced(p, drive, write, sector, sectors, user);
+    return error ? error : (int64_t)p->inbox.count;
 }
 
 /* ---- Several commands ---- */

@@ -1,0 +1,60 @@
+/*
+ * In-order service: one request after another, in the order of their arrival, whichever drive it is for [P0 section 3].
+ *
+ *   0              LOOP_REPLY_AT                     LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
+ *   +--------------+------------------------------+
+ *   | request  - - - - - with data, over all of it|    one request
+ *   +--------------+------------------------------+
+ *   | without data | reply with data              |    replies without data have a place of their own
+ *   +--------------+------------------------------+
+ *   | write | write | write | ...                 |    several writes that are carried out as one (merge.h)
+ *   +--------------+------------------------------+
+ *
+ * Only writes that wait for one file are taken out of the queue together, so nothing else ever comes out of its turn.
+ */
+#ifndef NSDISK_IN_ORDER_H
+#define NSDISK_IN_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nsdisk/serve/loop.h"
+#include "nsdisk/serve/merge.h"
+
+struct in_order_request {
+    int from, type;
+    uint8_t *bytes;
+    size_t n;
+};
+
+/* What it needs from the node, or from a test. */
+struct in_order_node {
+    /* Waits for a message, and returns its bytes. */
+    size_t (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
+    void (*reply)(void *ctx, int to, int type, const void *reply, size_t n);
+    /* How many messages were known to wait at the end of the last command of a drive. Costs nothing. */
+    uint32_t (*known)(void *ctx);
+    /* The bytes and the type of the oldest message that waits; negative: none does. */
+    long (*test)(void *ctx, int *type);
+    void *ctx;
+};
+
+struct in_order {
+    struct server *server;
+    const struct in_order_node *node;
+    struct loop_area area;
+    uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
+    /* the writes that are carried out together */
+    struct merge *merge; /* NULL: none are */
+    struct in_order_request taken[MERGE_WRITES];
+    size_t used; /* bytes of the area */
+    /* a write that was received behind them and is not one of them; bytes == NULL: none */
+    struct in_order_request held;
+    uint32_t merged; /* writes that were carried out with another one; for tests */
+};
+
+/* Serves until N_SHUTDOWN from the front end. The reply to it is the caller's. */
+void in_order_run(struct in_order *o);
+
+#endif
