@@ -12,8 +12,9 @@ $(eval $(call host_program,tests/emu/bench_net,\
     tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
 $(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
 $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.c emu/model/fault.c \
-    emu/model/fault_plan.c emu/model/disk.c emu/model/disk_model.c emu/model/topo.c emu/model/trace.c \
+    emu/model/fault_plan.c emu/model/disk.c emu/model/disk_model.c emu/model/topo.c $(wildcard emu/model/trace*.c) \
     emu/base/memory.c emu/base/nodeset.c emu/time/eventq.c,-lm))
+$(eval $(call host_test,emu/test_trace,$(wildcard emu/model/trace*.c) emu/model/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
@@ -40,7 +41,7 @@ instrumentation:
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c \
     $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
-$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lm \
+$(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
     emu/front/loader.c,-lelf))

@@ -39,6 +39,7 @@ MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
 MACHINE_TEST_LIBS_test_ps := -ljansson
+MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test

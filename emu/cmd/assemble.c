@@ -7,13 +7,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/base/limits.h"
@@ -21,11 +18,10 @@
 #include "emu/base/signals.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
+#include "emu/cmd/outputs.h"
 #include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
 
-#define READER_MS       2000 /* for the reader of a pipe to come */
-#define READER_STEP_MS  10
 #define PART_PATH_BYTES (PATH_MAX + 64) /* the host refuses longer paths */
 
 /* ---- Reading everything that a run needs; nothing is started before ---- */
@@ -43,11 +39,6 @@ static int read_config(struct machine *m)
     m->inputs = m->config.files;
     m->config.files = (struct inputs){0};
     return 0;
-}
-
-void machine_reads(struct machine *m, const char *path, const char *what)
-{
-    inputs_add(&m->inputs, path, "%s", what);
 }
 
 static void find_part(struct machine *m, const char *name, char path[PART_PATH_BYTES])
@@ -132,89 +123,13 @@ static int open_disks(struct machine *m)
     return 0;
 }
 
-/* Refuses a file that the run reads. */
-static int check_output(struct machine *m, const char *option, const char *path)
-{
-    const char *what = inputs_find(&m->inputs, path);
-
-    if (what)
-        return machine_complain(m, "%s: this is %s, which %s would overwrite; give another file", path, what, option);
-    return 0;
-}
-
-/* Terminals, pipes and /dev/null may take more than one output. */
-static bool is_regular(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static bool is_pipe(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-/* Opens a file to write to, whose opening does not block: a pipe's would, until it has a reader. Returns -1 with
- * errno. */
-static int open_at_once(const char *path)
-{
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-}
-
-/* The reader of a pipe may be started at the same time as ncube, so it has READER_MS to come; the host tells of its
- * coming only to those whose opening blocks. Returns NULL with the reason complained of. */
-static FILE *open_output(struct machine *m, const char *path)
-{
-    int fd = open_at_once(path);
-
-    for (int ms = 0; fd < 0 && errno == ENXIO && is_pipe(path) && ms < READER_MS; ms += READER_STEP_MS) {
-        poll(NULL, 0, READER_STEP_MS);
-        fd = open_at_once(path);
-    }
-    if (fd < 0 && errno == ENXIO && is_pipe(path))
-        machine_complain(m, "%s: nothing has opened this pipe to read for 2 s; start its reader before ncube", path);
-    else if (fd < 0)
-        machine_complain(m, "%s: %s", path, strerror(errno));
-    if (fd < 0)
-        return NULL;
-    fcntl(fd, F_SETFL, O_WRONLY);
-    FILE *file = fdopen(fd, "w");
-    if (!file) {
-        machine_complain(m, "%s: %s", path, strerror(errno));
-        close(fd);
-    }
-    return file;
-}
-
-static int open_trace(struct machine *m)
-{
-    const char *path = m->options->trace;
-
-    if (!path)
-        return 0;
-    if (check_output(m, "--trace", path) != 0)
-        return -1;
-    FILE *file = open_output(m, path);
-    if (!file)
-        return -1;
-    m->trace = trace_start(file);
-    if (is_regular(path))
-        machine_reads(m, path, "the trace");
-    return 0;
-}
-
 static int open_statistics(struct machine *m)
 {
     const char *path = m->options->statistics_file;
 
     if (!path)
         return 0;
-    if (check_output(m, "--stats", path) != 0)
-        return -1;
-    m->statistics = open_output(m, path);
+    m->statistics = machine_open_output(m, "--stats", path);
     return m->statistics ? 0 : -1;
 }
 
@@ -239,6 +154,7 @@ static int set_costs(struct machine *m)
 static int start_cabinets(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
+    const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
     char plugin[PART_PATH_BYTES];
 
     find_part(m, "plugin.so", plugin);
@@ -247,8 +163,8 @@ static int start_cabinets(struct machine *m)
         uint32_t left = m->nodes - c * t->nodes_per_cabinet;
         uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
 
-        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, m->options->statistics,
-                          m->error, sizeof m->error) != 0)
+        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, watch, m->error,
+                          sizeof m->error) != 0)
             return machine_complain(m, "%s", m->error);
         first += nodes + 1;
     }
@@ -430,7 +346,7 @@ int machine_build(struct machine *m)
     count_parts(m);
     if (check_limits(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
-    if (open_trace(m) != 0 || open_statistics(m) != 0)
+    if (tracing_open(m) != 0 || open_statistics(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || machine_start_injectors(m) != 0)
         return -1;
@@ -444,7 +360,8 @@ int machine_free(struct machine *m)
 {
     heartbeat_end();
     signals_release();
-    int written = trace_close(m->trace) == 0 ? 0 : machine_complain(m, "%s: %s", m->options->trace, strerror(errno));
+    int written = tracing_close(m);
+    free(m->traced);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);

@@ -14,10 +14,6 @@
 /* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
 int machine_configure(struct machine *m, const struct machine_options *o);
 
-/* Notes a file that the run reads, and what it is, so that neither trace nor statistics overwrite it. To be called
- * before machine_build. */
-void machine_reads(struct machine *m, const char *path, const char *what);
-
 /* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals
  * are caught from here on. Returns 0 or -1. */
 int machine_build(struct machine *m);

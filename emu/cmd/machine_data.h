@@ -17,6 +17,7 @@
 #include "emu/cmd/config.h"
 #include "emu/cmd/heartbeat.h"
 #include "emu/cmd/stats.h"
+#include "emu/cmd/tracing.h"
 #include "emu/front/front.h"
 #include "emu/front/loader.h"
 #include "emu/model/disk.h"
@@ -27,10 +28,10 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
-struct machine_options {         /* they outlive the machine */
-    const char *machine;         /* machine file, NULL: compute nodes only */
-    const char *images;          /* folder of the drives' images; NULL: the machine file gives it */
-    const char *trace;           /* file for the trace, NULL: none */
+struct machine_options { /* they outlive the machine */
+    const char *machine; /* machine file, NULL: compute nodes only */
+    const char *images;  /* folder of the drives' images; NULL: the machine file gives it */
+    struct tracing trace;
     const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
     uint32_t dim;                /* of the machine, if there is no machine file */
     uint32_t processors;         /* of the host, to use; 0: all that this process may use */
@@ -52,6 +53,7 @@ struct machine {
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
+    bool *traced;                /* by address: nodes that are; NULL: all */
     FILE *statistics;            /* the file for them, open; NULL: none */
     struct timespec build_begun; /* by the host's clock */
     struct heartbeat heartbeat;

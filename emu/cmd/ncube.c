@@ -24,12 +24,13 @@
 
 /* ---- Options of machines ---- */
 
+#define TRACE_LINES \
+    &option_trace, &option_trace_format, &option_trace_from, &option_trace_to, &option_trace_nodes, &option_trace_limit
+
 static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
                                                   "machine file (default: just the subcube, no I/O nodes)"};
 static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
                                                  "folder of the drives' images (default: as the machine file says)"};
-static const struct option_line option_trace = {KEY_TRACE, "trace", "FILE",
-                                                "write what happens, in virtual time, to FILE"};
 static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"};
 static const struct option_line option_sync = {
     KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
@@ -72,11 +73,6 @@ static bool take_machine_option(const struct options *o, struct machine_options 
     case KEY_IMAGES:
         m->images = value;
         return true;
-    case KEY_TRACE:
-        if (value[0] == '\0')
-            options_refuse(o, "trace: give a file's name");
-        m->trace = value;
-        return true;
     case KEY_SYNC:
         m->strict = parse_sync(o, value);
         return true;
@@ -92,7 +88,7 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
         return true;
     default:
-        return false;
+        return tracing_take(o, &m->trace, key, value);
     }
 }
 
@@ -132,7 +128,7 @@ static const struct options run_options = {
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
                                                 &option_serve, &option_status, &option_label, &option_registers,
-                                                &option_stack, &option_heap, &option_comm, &option_trace, &option_limit,
+                                                &option_stack, &option_heap, &option_comm, TRACE_LINES, &option_limit,
                                                 &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
@@ -155,9 +151,11 @@ static bool take_run_option(void *ctx, int key, const char *value)
 
 static int command_run(int argc, char **argv)
 {
-    struct run_words w = {.options = {.machine.lib = find_lib(), .limit_cycles = UINT64_MAX}};
+    struct run_words w = {
+        .options = {.machine = {.lib = find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
 
     options_take_programs(&run_options, &w.job, options_parse(&run_options, &w, argc, argv));
+    tracing_check(&run_options, &w.options.machine.trace);
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
@@ -175,7 +173,7 @@ static const struct options boot_options = {
     .usage = "[OPTION...] [MACHINE]",
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
-    .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, &option_trace, &option_sync,
+    .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, TRACE_LINES, &option_sync,
                                                 &option_cores, &option_stats, &option_heartbeat, NULL},
     .take = take_boot_option,
 };
@@ -198,7 +196,7 @@ static bool take_boot_option(void *ctx, int key, const char *value)
 
 static int command_boot(int argc, char **argv)
 {
-    struct boot_options o = {.machine = {.lib = find_lib(), .kept_up = true}};
+    struct boot_options o = {.machine = {.lib = find_lib(), .trace = TRACING_NONE, .kept_up = true}};
     char **word = options_parse(&boot_options, &o, argc, argv);
 
     if (word[0] && word[1])
@@ -206,6 +204,7 @@ static int command_boot(int argc, char **argv)
     o.machine.machine = word[0];
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
+    tracing_check(&boot_options, &o.machine.trace);
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);
 }

@@ -6,7 +6,6 @@
 #include "emu/cmd/operate.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +170,32 @@ static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
 {
     const struct machine *m = ctx;
 
-    trace_event(m->trace, sched_now(m->sched), ncu_address(m->ncu, hart), "interrupt since=%" PRIu64, start_cycles);
+    trace_write(m->trace, &(struct trace_record){.kind = TRACE_INTERRUPT,
+                                                 .node = ncu_address(m->ncu, hart),
+                                                 .cycles = sched_now(m->sched),
+                                                 .since = start_cycles});
+}
+
+static uint32_t trace_reason(const struct sched_spell *s)
+{
+    if (s->kind == SPELL_USER_TO_INTERRUPT)
+        return TRACE_BY_INTERRUPT;
+    if (s->trap == SLOT_TRAP_EXCEPTION)
+        return TRACE_BY_FAULT;
+    return s->trap < TRACE_BY_FAULT ? s->trap : TRACE_BY_SWITCH;
+}
+
+static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
+{
+    const struct machine *m = ctx;
+    bool user = s->kind == SPELL_USER_TO_TRAP || s->kind == SPELL_USER_TO_INTERRUPT;
+
+    trace_write(m->trace, &(struct trace_record){.kind = user ? TRACE_USER : TRACE_HANDLED,
+                                                 .node = ncu_address(m->ncu, hart),
+                                                 .cycles = s->until_cycles,
+                                                 .since = s->since_cycles,
+                                                 .how = trace_reason(s),
+                                                 .dies = s->kind == SPELL_HANDLING_DROPPED});
 }
 
 #define LOOK_MS 10 /* a machine that is kept up looks after its clients so often */
@@ -203,6 +227,7 @@ static const struct sched_ops sched_ops = {.execute = on_execute,
                                            .cause_waits = on_cause_waits,
                                            .answer = on_answer,
                                            .interrupted = on_interrupted,
+                                           .spell = on_spell,
                                            .interrupt = on_raise,
                                            .finished = on_finished};
 
@@ -215,7 +240,9 @@ static void trace_exit(const struct machine *m, uint32_t from, const void *bytes
     if (n < sizeof e)
         return;
     memcpy(&e, bytes, sizeof e);
-    trace_event(m->trace, sched_now(m->sched), from, "exit status=%d how=%u", e.status, e.how);
+    trace_write(m->trace,
+                &(struct trace_record){
+                    .kind = TRACE_EXIT, .node = from, .cycles = sched_now(m->sched), .status = e.status, .how = e.how});
 }
 
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)

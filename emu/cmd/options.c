@@ -19,7 +19,7 @@
 #include "emu/front/loader.h"
 #include "vertex/contract/machine.h"
 
-#define LINES_MAX         24
+#define LINES_MAX         32
 #define OPTION_NAME_BYTES 64
 
 enum { OTHER_WORD = 1 }; /* getopt's */

@@ -62,6 +62,11 @@ enum option_key {
     KEY_STATUS_US,
     KEY_SVG,
     KEY_ROW,
+    KEY_TRACE_FORMAT,
+    KEY_TRACE_FROM,
+    KEY_TRACE_TO,
+    KEY_TRACE_NODES,
+    KEY_TRACE_LIMIT,
 };
 
 struct options {                           /* of one command */

@@ -5,6 +5,7 @@
 #include "emu/base/signals.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
+#include "emu/cmd/outputs.h"
 
 struct run {
     const struct run_options *options;

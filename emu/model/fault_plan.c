@@ -60,8 +60,10 @@ static void change_channels(struct fault_plan *p, const struct fault_event *e, u
     uint32_t channel[FAULT_CHANNELS_MAX];
     uint32_t count = fault_channels(p->topo, e->fault, channel);
 
-    trace_event(p->trace, now_cycles, e->fault->node, "%s %s", e->fault->kind == FAULT_NODE ? "node" : "link",
-                e->dies ? "dies" : "recovers");
+    trace_write(p->trace, &(struct trace_record){.kind = e->fault->kind == FAULT_NODE ? TRACE_NODE : TRACE_LINK,
+                                                 .node = e->fault->node,
+                                                 .cycles = now_cycles,
+                                                 .dies = e->dies});
     for (uint32_t i = 0; i < count; i++) {
         if (e->dies)
             net_kill_channel(p->net, channel[i], now_cycles);

@@ -13,6 +13,7 @@
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
 #include "emu/time/sched.h"
+#include "vertex/contract/abi.h"
 
 void ncu_answer(struct ncu *n, uint32_t index, uint64_t value)
 {
@@ -85,8 +86,11 @@ static bool execute_idle(struct ncu_node *node)
     node->statistics.copies = node->mailbox->copies;
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
+    node->idle_since = node->ncu->now_cycles;
     if (!node->idle)
         ncu_causes_deliver(node, &node->causes);
+    else
+        ncu_trace_wait(node, false);
     return !node->idle;
 }
 
@@ -113,6 +117,16 @@ static bool execute_text(struct ncu_node *node)
     }
     node->mailbox->ans[0] = n->ops->text(n->ctx, node->index, addr, bytes);
     return true;
+}
+
+static void execute_mark(const struct ncu_node *node, const uint64_t *arg)
+{
+    char name[ABI_MARK_BYTES + 1] = "";
+
+    memcpy(name, arg, ABI_MARK_BYTES);
+    trace_write(node->ncu->trace,
+                &(struct trace_record){
+                    .kind = TRACE_MARK, .node = node->address, .cycles = node->ncu->now_cycles, .text = name});
 }
 
 bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
@@ -146,6 +160,9 @@ bool ncu_execute(struct ncu *n, uint32_t index, uint32_t op, const uint64_t *arg
         return true;
     case NCU_TEXT:
         return execute_text(node);
+    case NCU_MARK:
+        execute_mark(node, arg);
+        return true;
     case NCU_FAULT:
         execute_fault(node);
         return false;
@@ -170,7 +187,26 @@ static void on_recovery(void *ctx, uint64_t now_cycles)
     n->ops->recovered(n->ctx);
 }
 
-static const struct net_ops from_net = {.header = ncu_net_header, .done = ncu_net_done, .fault = net_fault};
+static void net_freed(void *ctx, const struct net_message *m, uint32_t channel, uint64_t since, uint64_t now_cycles)
+{
+    const struct ncu *n = ctx;
+    uint32_t number;
+    struct trace_record r = {.kind = TRACE_CHANNEL,
+                             .cycles = now_cycles,
+                             .since = since,
+                             .peer = m->from,
+                             .channel = channel,
+                             .bytes = m->bytes};
+
+    if (!trace_wants(n->trace, TRACE_CHANNEL))
+        return;
+    topo_channel_start(n->topo, channel, &r.node, &number);
+    topo_channel_end(n->topo, channel, &r.how, &number);
+    trace_write(n->trace, &r);
+}
+
+static const struct net_ops from_net = {
+    .header = ncu_net_header, .done = ncu_net_done, .fault = net_fault, .freed = net_freed};
 
 struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched *sched, uint32_t count,
                     const struct ncu_ops *ops, void *ctx, struct trace *trace, const struct fault *fault,
@@ -201,6 +237,14 @@ static void port_free(struct port *port)
 {
     nodeset_free(&port->stopped);
     nodeset_free(&port->refused);
+}
+
+void ncu_trace_end(struct ncu *n, uint64_t now_cycles)
+{
+    n->now_cycles = now_cycles;
+    for (uint32_t i = 0; i < n->count; i++)
+        if (n->node[i].idle)
+            ncu_trace_wait(&n->node[i], true);
 }
 
 void ncu_free(struct ncu *n)

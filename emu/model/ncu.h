@@ -46,6 +46,9 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched 
                     uint32_t faults);
 void ncu_free(struct ncu *n);
 
+/* Traces the waits that have not ended at the end of the run. */
+void ncu_trace_end(struct ncu *n, uint64_t now_cycles);
+
 /* Connects node `index` with its address and memory, and writes the identity into its mailbox. `disks` lists an I/O
  * node's drives in order; it may be NULL for a compute node. ram and disks must outlive the NCUs. */
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,

@@ -11,7 +11,6 @@
  *          service                          done                     service                          done
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
@@ -30,6 +29,12 @@ static void queue_change(struct ncu_node *node, uint32_t drive, int32_t by)
     d->queued += (uint32_t)by;
     if (d->queued > d->statistics.queue_max)
         d->statistics.queue_max = d->queued;
+    trace_write(node->ncu->trace, &(struct trace_record){.kind = TRACE_QUEUE,
+                                                         .node = node->address,
+                                                         .cycles = now_cycles,
+                                                         .since = now_cycles,
+                                                         .drive = drive,
+                                                         .bytes = d->queued});
 }
 
 static struct command_line *line_of(struct ncu_node *node, uint32_t drive)
@@ -49,6 +54,14 @@ static void queue_remove(struct disk_command *c)
     STAILQ_REMOVE_HEAD(&line_of(c->node, c->drive)->commands, queued);
     queue_change(c->node, c->drive, -1);
     c->node->drive[c->drive].statistics.busy_cycles += c->node->ncu->now_cycles - c->service_cycles;
+    trace_write(c->node->ncu->trace, &(struct trace_record){.kind = TRACE_DRIVE,
+                                                            .node = c->node->address,
+                                                            .cycles = c->node->ncu->now_cycles,
+                                                            .since = c->service_cycles,
+                                                            .drive = c->drive,
+                                                            .write = c->write,
+                                                            .sector = c->sector,
+                                                            .bytes = c->sectors});
 }
 
 struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
@@ -72,7 +85,10 @@ static void command_end(struct disk_command *c)
 {
     struct ncu_node *node = c->node;
 
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "disk-done status=%d", c->done.status);
+    trace_write(node->ncu->trace, &(struct trace_record){.kind = TRACE_DISK_DONE,
+                                                         .node = node->address,
+                                                         .cycles = node->ncu->now_cycles,
+                                                         .status = c->done.status});
     c->done.done_cycles = node->ncu->now_cycles;
     ncu_cause(node, &c->done);
     free(c);
@@ -228,8 +244,13 @@ void ncu_disk(struct ncu_node *node, const uint64_t *arg)
                                .done = {.kind = arg[1] & NCU_DISK_STARTED ? CAUSE_STARTED_DONE : CAUSE_DISK_DONE,
                                         .cookie = arg[5],
                                         .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "disk drive=%" PRIu64 " %s sector=%" PRIu64 " sectors=%" PRIu64,
-                arg[0], arg[1] & 1 ? "write" : "read", arg[2], arg[3]);
+    trace_write(n->trace, &(struct trace_record){.kind = TRACE_DISK,
+                                                 .node = node->address,
+                                                 .cycles = n->now_cycles,
+                                                 .drive = arg[0],
+                                                 .write = c->write,
+                                                 .sector = arg[2],
+                                                 .bytes = arg[3]});
     c->done.status = command_check(node, arg[0], arg[2], arg[3], arg[4]);
     if (c->done.status == NCU_OK)
         command_start(c);

@@ -27,6 +27,7 @@ static void fork_to(struct ncu *n, struct transfer *parent, uint32_t at, uint32_
                            .subcube = parent->subcube,
                            .origin = parent->origin,
                            .bytes = bytes,
+                           .number = parent->number,
                            .sent = parent->sent};
     t->sent.node = at ^ 1u << d;
     parent->forks++;

@@ -1,12 +1,14 @@
 /*
  * A node's NCU as its parts see it: which causes it has and how its kernel learns of them, its memory, its counts.
  */
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/base/memory.h"
 #include "emu/model/ncu_state.h"
 #include "emu/time/sched.h"
+#include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
 
 bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes)
 {
@@ -52,10 +54,46 @@ struct ncu_cause ncu_causes_pop(struct causes *q)
 /* Traces that the node's kernel learns of a message. */
 static void trace_receive(const struct ncu_node *node, const struct ncu_cause *c)
 {
-    if (c->kind == CAUSE_RECV_DONE)
-        trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
-                    "receive from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", c->node, c->tag, c->bytes,
-                    trace_context(c->tag));
+    struct trace_record r = {.kind = TRACE_RECEIVE,
+                             .node = node->address,
+                             .cycles = node->ncu->now_cycles,
+                             .since = c->start_cycles,
+                             .peer = c->node,
+                             .tag = c->tag,
+                             .bytes = c->bytes,
+                             .number = c->cookie};
+    struct file_reply reply;
+
+    if (c->kind != CAUSE_RECV_DONE || !node->ncu->trace)
+        return;
+    trace_write(node->ncu->trace, &r);
+    if (!N_IS_FILE_REPLY(TAG_TYPE(c->tag)) || c->bytes < sizeof reply)
+        return;
+    memcpy(&reply, node->ram + c->addr, sizeof reply);
+    r.kind = TRACE_REPLY;
+    r.number = reply.seq;
+    r.since = r.cycles;
+    trace_write(node->ncu->trace, &r);
+}
+
+/* Traces that the node begins to wait, or has waited since then. */
+void ncu_trace_wait(const struct ncu_node *node, bool ends)
+{
+    char text[160];
+    struct ncu *n = node->ncu;
+
+    if (!trace_wants(n->trace, ends ? TRACE_IDLE : TRACE_WAIT))
+        return;
+    if (ends)
+        ncu_describe_idle(node, text, sizeof text);
+    trace_write(n->trace, &(struct trace_record){.kind = ends ? TRACE_IDLE : TRACE_WAIT,
+                                                 .node = node->address,
+                                                 .cycles = n->now_cycles,
+                                                 .since = ends ? node->idle_since : n->now_cycles,
+                                                 .how = (uint32_t)node->wait[0],
+                                                 .peer = (uint32_t)node->wait[1],
+                                                 .tag = node->wait[2],
+                                                 .text = ends ? text : NULL});
 }
 
 void ncu_causes_deliver(struct ncu_node *node, struct causes *q)
@@ -83,6 +121,7 @@ void ncu_cause(struct ncu_node *node, const struct ncu_cause *c)
         return;
     }
     node->idle = false;
+    ncu_trace_wait(node, true);
     ncu_causes_deliver(node, &node->causes);
     sched_wake(n->sched, node->index, n->now_cycles);
 }

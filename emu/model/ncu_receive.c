@@ -1,7 +1,6 @@
 /*
  * The NCUs' receiving side: ARM, headers that find an armed buffer or wait for one, and messages that arrive.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "emu/model/ncu_state.h"
@@ -20,6 +19,7 @@ static struct ncu_cause cause_of_message(uint32_t kind, const struct transfer *t
                               .node = t->parent != NULL ? t->origin : m->from,
                               .tag = m->tag,
                               .bytes = m->bytes,
+                              .cookie = t->number, /* for the trace; Vertex does not read it */
                               .start_cycles = t->parent != NULL ? t->sent.start_cycles : m->start_cycles};
 }
 
@@ -40,8 +40,12 @@ static void announce_header(struct ncu_node *node, const struct transfer *t)
 {
     struct ncu_cause c = cause_of_message(CAUSE_RECV_HEADER, t, t->message);
 
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address, "header from=%u channel=%u bytes=%" PRIu64,
-                c.node, c.channel, t->message->bytes);
+    trace_write(node->ncu->trace, &(struct trace_record){.kind = TRACE_HEADER,
+                                                         .node = node->address,
+                                                         .cycles = node->ncu->now_cycles,
+                                                         .peer = c.node,
+                                                         .channel = c.channel,
+                                                         .bytes = t->message->bytes});
     ncu_cause(node, &c);
 }
 
@@ -94,8 +98,14 @@ static void deliver_to_host(struct ncu *n, const struct transfer *t, const struc
 {
     if (m->status != NCU_OK)
         return;
-    trace_event(n->trace, n->now_cycles, m->to, "arrival from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", m->from, m->tag,
-                m->bytes, trace_context(m->tag));
+    trace_write(n->trace, &(struct trace_record){.kind = TRACE_ARRIVAL,
+                                                 .node = m->to,
+                                                 .cycles = n->now_cycles,
+                                                 .since = m->start_cycles,
+                                                 .peer = m->from,
+                                                 .tag = m->tag,
+                                                 .bytes = m->bytes,
+                                                 .number = t->number});
     ncu_count_received(n, m->to, m->bytes);
     n->ops->host_message(n->ctx, m->from, (uint32_t)m->tag, t->bytes, m->bytes);
 }
@@ -106,9 +116,12 @@ static void receive_end(struct ncu_node *node, const struct ncu_cause *c)
     struct receive *r = &node->receive[c->channel];
 
     r->landing = NULL;
-    trace_event(node->ncu->trace, node->ncu->now_cycles, node->address,
-                "%s from=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", c->status == NCU_OK ? "arrival" : "damage", c->node,
-                c->tag, c->bytes, trace_context(c->tag));
+    trace_write(node->ncu->trace, &(struct trace_record){.kind = c->status == NCU_OK ? TRACE_ARRIVAL : TRACE_DAMAGE,
+                                                         .node = node->address,
+                                                         .cycles = node->ncu->now_cycles,
+                                                         .peer = c->node,
+                                                         .tag = c->tag,
+                                                         .bytes = c->bytes});
     if (c->status == NCU_OK)
         ncu_count_received(node->ncu, node->address, c->bytes);
     ncu_cause(node, c);

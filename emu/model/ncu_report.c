@@ -57,7 +57,7 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
                             from);
 }
 
-static size_t describe_idle(const struct ncu_node *node, char *text, size_t bytes)
+size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
 {
     char from[24], type[24];
 
@@ -94,7 +94,7 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 {
     const struct ncu_node *node = &n->node[index];
     bool tells = node->wait[0] != NCU_WAIT_PROCESS && !serves_files(node);
-    size_t used = describe_idle(node, text, bytes);
+    size_t used = ncu_describe_idle(node, text, bytes);
 
     for (uint32_t c = 0; c < CHANNELS && used < bytes; c++) {
         const struct transfer *waiting = TAILQ_FIRST(&node->receive[c].waiting);

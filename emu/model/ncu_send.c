@@ -2,12 +2,13 @@
  * The NCUs' sending side: messages of the nodes and of the front end, order after damage, broadcasts.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
 #include "emu/model/ncu_state.h"
+#include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
 
 /* ---- Order after damage ---- */
 
@@ -55,6 +56,49 @@ static void transfer_free(struct transfer *t)
 {
     free(t->copy);
     free(t);
+}
+
+/* ---- The trace ---- */
+
+/* Numbers a message that is about to be sent, and traces it. */
+static void trace_send(struct ncu *n, struct transfer *t, uint32_t from, uint64_t tag)
+{
+    t->number = ++n->sends;
+    trace_write(n->trace, &(struct trace_record){.kind = TRACE_SEND,
+                                                 .node = from,
+                                                 .cycles = n->now_cycles,
+                                                 .peer = t->sent.node,
+                                                 .tag = tag,
+                                                 .bytes = t->sent.bytes,
+                                                 .number = t->number,
+                                                 .dim_plus_1 = t->subcube});
+}
+
+static const char *volume_of(const struct ncu *n, uint32_t node, uint32_t drive)
+{
+    const struct topo_io_node *io = topo_io_node(n->topo, node);
+
+    return io && drive < io->ndrives ? io->drive[drive].volume : "";
+}
+
+/* Traces a message that is a request to a file server. */
+static void trace_request(struct ncu *n, const struct transfer *t, uint32_t from)
+{
+    struct file_request request;
+
+    if (!trace_wants(n->trace, TRACE_REQUEST) || t->subcube > 0 || !N_IS_FILE_REQUEST(TAG_TYPE(t->sent.tag)) ||
+        t->sent.bytes < sizeof request || !ncu_memory_has(n, (uint64_t)(t->bytes - t->sender->ram), sizeof request))
+        return;
+    memcpy(&request, t->bytes, sizeof request);
+    trace_write(n->trace, &(struct trace_record){.kind = TRACE_REQUEST,
+                                                 .node = from,
+                                                 .cycles = n->now_cycles,
+                                                 .since = n->now_cycles,
+                                                 .peer = t->sent.node,
+                                                 .tag = t->sent.tag,
+                                                 .bytes = request.bytes,
+                                                 .number = request.seq,
+                                                 .text = volume_of(n, t->sent.node, request.drive)});
 }
 
 /* ---- The front end's messages ---- */
@@ -124,8 +168,7 @@ static void host_start(struct ncu *n, struct transfer *t)
     }
     t->refused = false;
     t->accepted_cycles = 0;
-    trace_event(n->trace, n->now_cycles, NODE_HOST, "send to=%u tag=%#x bytes=%" PRIu64 "%s", t->sent.node,
-                (uint32_t)t->sent.tag, t->sent.bytes, trace_context(t->sent.tag));
+    trace_send(n, t, NODE_HOST, (uint32_t)t->sent.tag);
     ncu_count_sent(&n->host_statistics, t->sent.bytes);
     t->sent.status =
         net_send(n->net, n->now_cycles, NODE_HOST, t->sent.node, NCU_VIA_NEAREST, t->sent.bytes, t->sent.tag, 0, t);
@@ -170,8 +213,11 @@ static void send_done(void *arg, uint64_t now_cycles)
     t->sent.channel = port_note_done(&t->sender->port, t);
     ncu_count_ended(&t->sender->statistics, t->sent.status);
     if (t->sent.status != NCU_OK)
-        trace_event(t->ncu->trace, now_cycles, t->sender->address, "failed to=%u status=%d", t->sent.node,
-                    t->sent.status);
+        trace_write(t->ncu->trace, &(struct trace_record){.kind = TRACE_FAILED,
+                                                          .node = t->sender->address,
+                                                          .cycles = now_cycles,
+                                                          .peer = t->sent.node,
+                                                          .status = t->sent.status});
     ncu_cause(t->sender, &t->sent);
     transfer_free(t);
 }
@@ -237,11 +283,10 @@ static int broadcast_check(const struct ncu_node *node, const struct transfer *t
     return ncu_memory_has(n, addr, t->sent.bytes) ? NCU_OK : NCU_EADDR;
 }
 
-static void broadcast(struct ncu_node *node, struct transfer *t, uint32_t subcube)
+static void broadcast(struct ncu_node *node, struct transfer *t)
 {
     struct ncu *n = node->ncu;
 
-    t->subcube = subcube;
     t->origin = node->address;
     t->sent.status = broadcast_check(node, t, (uint64_t)(t->bytes - node->ram));
     if (t->sent.status == NCU_OK)
@@ -279,11 +324,12 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg)
                                     .bytes = arg[2],
                                     .cookie = arg[4],
                                     .start_cycles = n->now_cycles}};
-    trace_event(n->trace, n->now_cycles, node->address, "send to=%u tag=%#" PRIx64 " bytes=%" PRIu64 "%s", t->sent.node,
-                arg[3], arg[2], trace_context(arg[3]));
+    t->subcube = NCU_SUBCUBE_OF(arg[0]);
+    trace_send(n, t, node->address, arg[3]);
+    trace_request(n, t, node->address);
     ncu_count_sent(&node->statistics, arg[2]);
-    if (NCU_SUBCUBE_OF(arg[0]) > 0) {
-        broadcast(node, t, NCU_SUBCUBE_OF(arg[0]));
+    if (t->subcube > 0) {
+        broadcast(node, t);
         return;
     }
     t->sent.status = start_send(node, t, arg);

@@ -35,6 +35,7 @@ struct transfer {
     bool restart;                 /* NCU_SEND_RESTART */
     bool refused;                 /* by the receiver, because it follows a damaged message */
     uint32_t attempts;            /* of the front end */
+    uint64_t number;              /* of the SEND, from 1; a hop has that of its broadcast */
     struct ncu_cause sent;        /* the sender's SEND_DONE */
     TAILQ_ENTRY(transfer) queued; /* in receive.waiting; of the front end: in ncu.host_failed */
     LIST_ENTRY(transfer) sending; /* in port.sent, */
@@ -90,6 +91,7 @@ struct ncu_node {
     bool idle;
     bool reap;        /* a successful SEND_DONE is a cause like any other */
     uint64_t wait[3]; /* IDLE's arguments, while idle */
+    uint64_t idle_since;
     struct causes causes;
     struct causes sent; /* successful SEND_DONE, which wait for REAP or SENT */
     struct receive receive[CHANNELS];
@@ -127,7 +129,7 @@ struct ncu {
     uint32_t *index_of; /* by address */
     struct port host;
     struct ncu_node_statistics host_statistics;
-    uint64_t host_sends;
+    uint64_t host_sends, sends;        /* of the front end; of all, with it */
     struct transfer_queue host_failed; /* to be sent again, oldest first */
     const struct fault *fault;
     uint32_t faults;
@@ -141,6 +143,11 @@ bool ncu_memory_has(const struct ncu *n, uint64_t addr, uint64_t bytes);
 
 /* Returns the node with that address, which must exist. */
 struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
+
+/* Traces that an idle node begins to wait, or has waited (`ends`). */
+void ncu_trace_wait(const struct ncu_node *node, bool ends);
+/* Writes what the node's IDLE waits for. Returns the number of bytes, as snprintf. */
+size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes);
 
 /* Gives a cause to a node: wakes it if it is idle, and reports the cause to the scheduler if not. */
 void ncu_cause(struct ncu_node *node, const struct ncu_cause *c);

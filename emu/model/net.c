@@ -212,6 +212,8 @@ static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
     assert(c->owner == w && k >= w->freed && k < w->taken);
     c->owner = NULL;
     c->statistics.busy_cycles += now_cycles - c->taken_cycles;
+    if (w->net->ops->freed)
+        w->net->ops->freed(w->net->ctx, &w->m, w->route[k], c->taken_cycles, now_cycles);
     struct worm *heir = STAILQ_FIRST(&c->waiting);
     if (!heir)
         return;

@@ -71,8 +71,9 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
              c->ram_fd);
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
-    snprintf(plugin_options, sizeof plugin_options, "file=%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d",
-             escaped, control_fd, c->ram_fd, c->first_slot, (unsigned long long)c->ram_bytes, c->statistics);
+    snprintf(plugin_options, sizeof plugin_options,
+             "file=%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d,traps=%d", escaped, control_fd, c->ram_fd,
+             c->first_slot, (unsigned long long)c->ram_bytes, c->watch.statistics, c->watch.traps);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
            "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none",
            "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
@@ -86,7 +87,7 @@ size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes)
 }
 
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, bool statistics, char *error, size_t error_bytes)
+                  const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes)
 {
     size_t bytes = cabinet_bytes(nodes, ram_bytes);
 
@@ -96,7 +97,7 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
                           .nodes = nodes,
                           .first_slot = first_slot,
                           .ram_bytes = ram_bytes,
-                          .statistics = statistics};
+                          .watch = watch};
     pid_t parent = getpid();
     if (make_ram(c) == 0) {
         c->pid = fork();

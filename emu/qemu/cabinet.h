@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cabinet_watch { /* what the plugin does beyond its work; each makes it slower */
+    bool statistics;   /* counts instructions and kernel cycles */
+    bool traps;        /* reads why user code is left */
+};
+
 struct cabinet {
     pid_t pid; /* 0: not running */
     int ram_fd;
@@ -19,7 +24,7 @@ struct cabinet {
     uint32_t nodes; /* node harts; hart `nodes` is the injector */
     uint32_t first_slot;
     uint64_t ram_bytes; /* per node */
-    bool statistics;    /* the plugin counts instructions and kernel cycles */
+    struct cabinet_watch watch;
 };
 
 #define CABINET_DESCRIPTORS  2u /* descriptors that a cabinet takes in this process */
@@ -30,10 +35,10 @@ struct cabinet {
 size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
 
 /* Makes the RAM and starts QEMU on it. QEMU is killed when this process ends, however it ends, and leaves no file.
- * `plugin` is the path of plugin.so; with `statistics` it counts instructions, and is slower. The caller ends the
- * cabinet with cabinet_stop. Returns 0, or -1 with one line in error if memory or a process cannot be had. */
+ * `plugin` is the path of plugin.so. The caller ends the cabinet with cabinet_stop. Returns 0, or -1 with one line in
+ * error if memory or a process cannot be had. */
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
-                  const char *plugin, bool statistics, char *error, size_t error_bytes);
+                  const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes);
 
 /* Zeroes the RAM, in which QEMU's reset has written. All harts must be stopped. Returns 0, or -1 with errno. */
 int cabinet_clear(struct cabinet *c);

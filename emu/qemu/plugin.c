@@ -17,8 +17,10 @@
  *
  * With statistics there is one more inline addition per block: instructions in user code, cycles in kernel code.
  *
+ * For a trace, the plugin also reads two registers at ENTER, to tell why user code was left.
+ *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
- * statistics=0 or 1.
+ * statistics=0 or 1, traps=0 or 1.
  */
 #define _GNU_SOURCE
 #include "emu/qemu/cost.h"
@@ -74,6 +76,7 @@ static struct {
     uint64_t ram_bytes;
     uint64_t first;
     uint64_t statistics; /* not 0: count instructions and kernel cycles */
+    uint64_t traps;      /* not 0: read why user code was left */
     struct qemu_plugin_scoreboard *counters;
     qemu_plugin_u64 cycles, instructions, kernel_cycles;
 } plugin;
@@ -219,12 +222,60 @@ static void note_way_in(struct slot *s, const struct counter *c)
         s->entry_cycles = c->kernel_cycles;
 }
 
+/* ---- The reason of a trap ---- */
+
+#define SCAUSE_INTERRUPT (1ull << 63)
+#define SCAUSE_ECALL     8u
+
+/* The same handles serve all harts. */
+static struct qemu_plugin_register *register_a7, *register_scause;
+
+static void find_registers(void)
+{
+    struct g_array *all = qemu_plugin_get_registers();
+    const struct qemu_plugin_register_descriptor *d = all->data;
+
+    for (unsigned i = 0; i < all->length; i++)
+        if (strcmp(d[i].name, "a7") == 0)
+            register_a7 = d[i].handle;
+        else if (strcmp(d[i].name, "scause") == 0)
+            register_scause = d[i].handle;
+}
+
+static bool read_register(struct qemu_plugin_register *handle, uint64_t *value)
+{
+    static __thread struct g_array *bytes;
+
+    if (!bytes)
+        bytes = g_byte_array_new();
+    g_byte_array_set_size(bytes, 0);
+    if (!handle || qemu_plugin_read_register(handle, bytes) != sizeof *value)
+        return false;
+    memcpy(value, bytes->data, sizeof *value);
+    return true;
+}
+
+/* Called at the first ENTER after user code, when no register that is read has changed since. */
+static void note_trap(struct slot *s)
+{
+    uint64_t cause, call;
+
+    if (!read_register(register_scause, &cause) || !read_register(register_a7, &call))
+        s->trap = SLOT_TRAP_UNKNOWN;
+    else if (cause == SCAUSE_ECALL)
+        s->trap = call < SLOT_TRAP_UNKNOWN ? (uint32_t)call : SLOT_TRAP_UNKNOWN;
+    else
+        s->trap = cause & SCAUSE_INTERRUPT ? SLOT_TRAP_INTERRUPT : SLOT_TRAP_EXCEPTION;
+}
+
 /* With `handling`, the trap came before an interrupt that has been raised: then the causes are handled first, and the
  * trap continues after them. Their number is the answer, which is in the mailbox already. */
 static void ncu_enter(unsigned hart)
 {
     struct slot *s = slot_of(hart);
 
+    if (plugin.traps && s->trap == SLOT_TRAP_UNKNOWN)
+        note_trap(s);
     note_way_in(s, counter_of(hart));
     hart_settle(hart);
     if (s->handling)
@@ -267,6 +318,7 @@ static void ncu_leave(unsigned hart)
     struct slot *s = slot_of(hart);
 
     s->entry_cycles = 0;
+    s->trap = SLOT_TRAP_UNKNOWN;
     counter_of(hart)->kernel_cycles = 0;
     if (s->user_since == 0)
         counter_of(hart)->instructions = 0; /* the reset vector's */
@@ -408,6 +460,11 @@ static enum reservation {
     return insn >> 27 == 2 ? RESERVATION_HELD : insn >> 27 == 3 ? RESERVATION_ENDED : before;
 }
 
+static int flags_for(uint32_t op)
+{
+    return plugin.traps && op == NCU_ENTER ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
+}
+
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
@@ -424,7 +481,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         reservation = reservation_after(reservation, bits);
         uint32_t op = kernel ? ncu_op_of(bits) : 0;
         if (op != 0)
-            qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)op);
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, flags_for(op), (void *)(uintptr_t)op);
     }
     add_inline(tb, plugin.cycles, cycles);
     if (plugin.statistics)
@@ -442,6 +499,9 @@ static void hart_created(qemu_plugin_id_t id, unsigned hart)
 {
     (void)id;
     counter_set(counter_of(hart), 0, 0);
+    slot_of(hart)->trap = SLOT_TRAP_UNKNOWN;
+    if (plugin.traps && hart == 0)
+        find_registers();
 }
 
 /* ---- Installation ---- */
@@ -479,9 +539,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     for (int i = 0; i < argc; i++)
         if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
             !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
-            !option_read(argv[i], "statistics", &plugin.statistics)) {
+            !option_read(argv[i], "statistics", &plugin.statistics) && !option_read(argv[i], "traps", &plugin.traps)) {
             fprintf(stderr,
-                    "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES statistics=0|1\n",
+                    "plugin.so: bad option '%s'; known: control=FD ram=FD first=SLOT ram_bytes=BYTES statistics=0|1 "
+                    "traps=0|1\n",
                     argv[i]);
             return -1;
         }

@@ -36,7 +36,7 @@ typedef struct {
     size_t offset;
 } qemu_plugin_u64;
 
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0 };
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 = 0 };
 enum qemu_plugin_cond { QEMU_PLUGIN_COND_GE = 7 }; /* unsigned */
 
@@ -59,6 +59,25 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t bytes);
+
+/* GLib's arrays, as far as the plugin reads them. QEMU links GLib. */
+struct g_array {
+    void *data;
+    unsigned length;
+};
+struct g_array *g_byte_array_new(void);
+struct g_array *g_byte_array_set_size(struct g_array *array, unsigned length);
+
+struct qemu_plugin_register;
+struct qemu_plugin_register_descriptor {
+    struct qemu_plugin_register *handle;
+    const char *name, *feature;
+};
+
+/* Returns an array of descriptors; only in the callback that a vCPU begins with. */
+struct g_array *qemu_plugin_get_registers(void);
+/* Appends the register's bytes. Returns how many, or -1. */
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct g_array *bytes);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t entry_bytes);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned vcpu);

@@ -36,10 +36,14 @@ enum slot_stop {
 /* Returns true if the plugin posts this instruction: the hart goes on at once, and there is no answer. */
 static inline bool slot_op_is_posted(uint32_t op)
 {
-    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_REAP || op == NCU_END;
+    return op == NCU_SEND || op == NCU_ARM || op == NCU_TIMER || op == NCU_DISK || op == NCU_REAP || op == NCU_END ||
+           op == NCU_MARK;
 }
 
 #define SLOT_COST_CLASSES 32u
+
+/* Reasons of a trap that is no system call. SLOT_TRAP_UNKNOWN: the plugin has not been told to look. */
+enum { SLOT_TRAP_UNKNOWN = 0x10000, SLOT_TRAP_EXCEPTION, SLOT_TRAP_INTERRUPT };
 
 struct slot_post {
     uint64_t cycles; /* time of the NCU instruction */
@@ -68,6 +72,7 @@ struct slot {
     uint32_t why;
     uint32_t op;
     uint64_t instructions; /* of user code since the start; 0 unless the plugin counts */
+    uint32_t trap;         /* at ENTER: why user code was left, a SLOT_TRAP_... or a system call's number */
     uint64_t entry_cycles; /* at ENTER: cycles of kernel code since the user code; 0 unless the plugin counts */
     uint32_t posts;
     struct slot_post post[NCU_POSTED];

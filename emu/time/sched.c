@@ -303,6 +303,31 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
 
 /* ---- Statistics and the heartbeat ---- */
 
+/* Reports the handling that a hart is in, or its user code: what sched_hart_statistics counts of it. */
+static void report_last_spell(struct sched *s, const struct hart *h)
+{
+    uint64_t left = __atomic_load_n(&harts_slot(s->harts, s->slot_of[h->index])->user_since, __ATOMIC_SEQ_CST);
+    uint64_t since = h->account.user_since != EVENTQ_NEVER ? h->account.user_since : left;
+    uint64_t until = s->now_cycles;
+
+    if (h->handling != HANDLING_NONE) {
+        since = h->held_since;
+        until = earlier_of(h->start, until);
+    } else if (h->account.user_since == EVENTQ_NEVER && left <= h->account.kernel_since) {
+        return;
+    }
+    if (h->handling == HANDLING_CAUSES)
+        sched_report_spell(s, h, SPELL_HANDLING, h->start, s->now_cycles);
+    else if (since < until)
+        sched_report_spell(s, h, SPELL_USER_TO_INTERRUPT, since, until);
+}
+
+void sched_end_spells(struct sched *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        report_last_spell(s, &s->hart[i]);
+}
+
 /* A running hart that has left the kernel before now_cycles has published its clock, or now_cycles would not have been
  * reached. So its slot has the time of the last LEAVE, or of one before the kernel was entered. */
 struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart)

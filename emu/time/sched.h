@@ -58,6 +58,19 @@
 
 struct sched;
 
+enum sched_spell_kind {
+    SPELL_USER_TO_TRAP,      /* user code; a trap has ended it */
+    SPELL_USER_TO_INTERRUPT, /* user code; an interrupt has ended it, or the run */
+    SPELL_HANDLING,          /* the handling of causes; the interrupted code goes on */
+    SPELL_HANDLING_DROPPED,  /* likewise; the kernel goes on */
+};
+
+struct sched_spell {
+    enum sched_spell_kind kind;
+    uint64_t since_cycles, until_cycles; /* may be equal */
+    uint32_t trap;                       /* slots.h: the reason of the trap */
+};
+
 struct sched_ops {
     /* Executes a hart's NCU instruction, which takes effect at now_cycles. For an instruction that needs an answer:
      * returns true if the hart goes on, false if it stays idle until sched_wake. */
@@ -68,6 +81,8 @@ struct sched_ops {
     void (*answer)(void *ctx, uint32_t hart, uint64_t value);
     /* Called for the trace when the hart takes its causes; it was interrupted at start_cycles. */
     void (*interrupted)(void *ctx, uint32_t hart, uint64_t start_cycles);
+    /* Called for the trace at the end of a spell of user code, or of the handling of causes; may be NULL. */
+    void (*spell)(void *ctx, uint32_t hart, const struct sched_spell *spell);
     /* Raises the interrupts of n stopped harts. Returns false if the machine has failed. */
     bool (*interrupt)(void *ctx, const uint32_t *harts, uint32_t n);
     /* Returns true when the run is over. Called before each event and request. */
@@ -97,6 +112,9 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles);
 
 /* Reports that a cause has come at now_cycles for a hart that is not idle. */
 void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles);
+
+/* Reports the spells that last at the end of the run. */
+void sched_end_spells(struct sched *s);
 
 /* Returns the virtual time of the last event or request that has been processed. */
 uint64_t sched_now(const struct sched *s);

@@ -93,6 +93,20 @@ uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t
     return eventq_add(s->requests, cycles, h->index, request_due, r);
 }
 
+/* ---- Spells, for the trace ---- */
+
+void sched_report_spell(struct sched *s, const struct hart *h, enum sched_spell_kind kind, uint64_t since,
+                        uint64_t until)
+{
+    const struct sched_spell spell = {.kind = kind,
+                                      .since_cycles = since,
+                                      .until_cycles = until,
+                                      .trap = harts_slot(s->harts, s->slot_of[h->index])->trap};
+
+    if (s->ops->spell)
+        s->ops->spell(s->ctx, h->index, &spell);
+}
+
 /* ---- Handling causes ---- */
 
 bool sched_handling_may_begin(const struct hart *h)
@@ -143,6 +157,7 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
 static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     account_handled(&h->account, h->held_since, h->start, now_cycles);
+    sched_report_spell(s, h, SPELL_HANDLING, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     if (sched_handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
         sched_handling_begin(s, h, now_cycles);
@@ -153,6 +168,7 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     account_dropped(&h->account, h->held_since, h->start, now_cycles,
                     harts_slot(s->harts, s->slot_of[h->index])->instructions);
+    sched_report_spell(s, h, SPELL_HANDLING_DROPPED, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     hart_resume(s, h, now_cycles);
 }
@@ -165,6 +181,7 @@ static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
 
     account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
+    sched_report_spell(s, h, SPELL_USER_TO_TRAP, h->user_since, now_cycles);
     h->at_trap = false;
     s->ops->answer(s->ctx, h->index, 0);
     hart_resume(s, h, now_cycles);
@@ -175,6 +192,7 @@ static void handling_take_causes(struct sched *s, struct hart *h)
 {
     h->account.interrupts++;
     s->statistics.interrupts++;
+    sched_report_spell(s, h, SPELL_USER_TO_INTERRUPT, h->held_since, h->start);
     s->ops->interrupted(s->ctx, h->index, h->start);
     h->handling = HANDLING_CAUSES;
     h->hand_over = true;

@@ -108,6 +108,9 @@ bool sched_handling_may_begin(const struct hart *h);
 void sched_handling_begin(struct sched *s, struct hart *h, uint64_t start);
 /* Notes a cause for a hart that runs. */
 void sched_cause_while_running(struct sched *s, struct hart *h, uint64_t cycles);
+/* Reports a spell to the ops. */
+void sched_report_spell(struct sched *s, const struct hart *h, enum sched_spell_kind kind, uint64_t since,
+                        uint64_t until);
 /* Returns the time of the first event or request. */
 uint64_t sched_next_cycles(const struct sched *s);
 /* Processes everything that no running hart can come before. Returns true when nothing more is safe, false when the ops

@@ -1,8 +1,9 @@
 /*
- * <nmon.h>: the NCU's time stamps.
+ * <nmon.h>: the NCU's time stamps, and marks for the trace.
  */
 #include <nmon.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
@@ -23,8 +24,14 @@ MONITOR_AGREES(mapped);
 MONITOR_AGREES(resent);
 MONITOR_AGREES(damaged);
 MONITOR_AGREES(missed);
+_Static_assert(NMARK_BYTES == ABI_MARK_BYTES, "<nmon.h> and vertex/contract/abi.h agree");
 
 int nmonitor(struct nmonitor *monitor)
 {
     return (int)trap_monitor((struct abi_monitor *)monitor);
+}
+
+int nmark(const char *name)
+{
+    return (int)trap_mark(name, name ? (long)strlen(name) : 0);
 }

@@ -54,7 +54,7 @@ static int on_fault(void *ctx, const struct net_message *m, uint32_t channel, ui
 
 static void lab_open(struct lab *lab, uint32_t dim, uint32_t n_io)
 {
-    static const struct net_ops ops = {on_header, on_done, on_fault};
+    static const struct net_ops ops = {.header = on_header, .done = on_done, .fault = on_fault};
 
     *lab = (struct lab){.topo = sandia_machine(dim, n_io), .queue = eventq_new(), .fault_channel = TOPO_NONE};
     lab->net = net_new(&lab->topo, lab->queue, &ops, lab);
@@ -397,7 +397,7 @@ static void storm_done(void *ctx, struct net_message *m, uint64_t now_cycles)
 
 Test(net, a_storm_of_all_pairs_drains_and_is_repeatable)
 {
-    static const struct net_ops ops = {on_header, storm_done, NULL};
+    static const struct net_ops ops = {.header = on_header, .done = storm_done};
     static uint64_t done_cycles[2][256];
 
     for (int run = 0; run < 2; run++) {
@@ -508,7 +508,7 @@ Test(net, a_channel_that_dies_damages_its_message_and_turns_back_those_that_wait
 /* Every message of a storm ends, whatever dies and recovers meanwhile, and nothing is held afterwards. */
 Test(net, a_storm_drains_while_channels_die_and_recover)
 {
-    static const struct net_ops ops = {on_header, storm_end, NULL};
+    static const struct net_ops ops = {.header = on_header, .done = storm_end};
 
     for (uint32_t seed = 1; seed <= 30; seed++) {
         struct lab lab = {.topo = sandia_machine(4, 0), .queue = eventq_new()};

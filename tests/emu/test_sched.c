@@ -391,7 +391,12 @@ static void disturb_now(struct play *p)
     eventq_add(p->events, sched_now(p->sched), HARTS, arrive, m);
 }
 
-static const struct sched_ops ops = {execute, cause_waits, answer, interrupted, interrupt, finished};
+static const struct sched_ops ops = {.execute = execute,
+                                     .cause_waits = cause_waits,
+                                     .answer = answer,
+                                     .interrupted = interrupted,
+                                     .interrupt = interrupt,
+                                     .finished = finished};
 
 static void write_scripts(struct play *p, unsigned seed)
 {

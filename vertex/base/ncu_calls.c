@@ -48,6 +48,13 @@ uint64_t ncu_text(const void *pages, uint64_t bytes)
     return MAILBOX->ans[0];
 }
 
+void ncu_mark(const uint64_t *text)
+{
+    for (int i = 0; i < 6; i++)
+        MAILBOX->arg[i] = text[i];
+    ncu_execute(NCU_MARK);
+}
+
 uint64_t ncu_time(void)
 {
     ncu_execute(NCU_TIME);

@@ -69,6 +69,9 @@ static inline void ncu_charge(uint64_t cycles)
     ncu_execute(NCU_CHARGE);
 }
 
+/* Gives the trace a text of ABI_MARK_BYTES, filled up with zeros. */
+void ncu_mark(const uint64_t *text);
+
 uint64_t ncu_time(void);            /* returns the cycles since the machine started */
 void ncu_timer(uint64_t at_cycles); /* sets the only timer; NCU_TIMER_NONE turns it off */
 

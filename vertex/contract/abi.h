@@ -90,11 +90,14 @@
                         /*                                      disk_start began is done                 */ \
     X(ctest, 64)        /* - - src type context                 as ntest                                 */ \
     X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */ \
-                        /*                                      bytes: in the file again (N_FVIEW)       */
+                        /*                                      bytes: in the file again (N_FVIEW)       */ \
+    X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
 #undef TRAP_ENUM
+
+#define ABI_MARK_BYTES 48u /* most that mark takes: the arguments of an NCU instruction */
 
 struct abi_whoami {
     int32_t node; /* logical */

@@ -131,13 +131,14 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *                                                      time for the next cause
  *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
  *                                                      the same bytes: in the text pool, or in place
+ *  MARK        ABI_MARK_BYTES bytes of text            the trace notes it; nothing else happens
  *  FAULT       addr, bytes                             Vertex panics with that text; does not return
  *  INJECT                                              injector only: waits; then ans0 = n, and
  *                                                      inject[0..n-1] = harts to interrupt through SSWI
  *
- * SEND, ARM, TIMER, DISK, REAP and END are posted: the instruction completes at once, and its effect carries the time
- * at which it was executed. The hart runs through up to NCU_POSTED posts between two other operations; the next post
- * stops it.
+ * SEND, ARM, TIMER, DISK, REAP, MARK and END are posted: the instruction completes at once, and its effect carries the
+ * time at which it was executed. The hart runs through up to NCU_POSTED posts between two other operations; the next
+ * post stops it.
  */
 /* Order after damage. After a message from one node to another was damaged, every later message between the two also
  * fails with NCU_EPARITY: the receiver refuses those already in the network, and those sent after the sender's NCU has
@@ -178,6 +179,7 @@ enum ncu_op {
     NCU_SENT,
     NCU_CHARGE,
     NCU_TEXT,
+    NCU_MARK,
     NCU_OPS
 };
 

@@ -83,6 +83,7 @@ long trap_writeend(long ufid);
 long trap_ionode(long ufid);
 long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct abi_monitor *monitor);
+long trap_mark(const char *text, long bytes);
 
 long trap_rexec(long node, long nodes, const struct abi_program *program);
 long trap_rwait(long node);

@@ -1,5 +1,5 @@
 /*
- * The NCU's time stamps, for programs that measure the network.
+ * The NCU's time stamps, for programs that measure the network; marks for the trace of a run.
  */
 #ifndef _NMON_H
 #define _NMON_H
@@ -27,5 +27,12 @@ struct nmonitor {
 
 /* Fills *monitor. Returns 0, or a negative error of <n_errno.h>: EFAULT. */
 int nmonitor(struct nmonitor *monitor);
+
+#define NMARK_BYTES 48 /* longest name of a phase */
+
+/* Begins a phase of this node: until its next nmark, a trace of the run (ncube run --trace) shows its name. NULL or ""
+ * ends the last one. Without a trace the call takes the same time. Returns 0, or a negative error of <n_errno.h>:
+ * EINVAL, the name is longer than NMARK_BYTES; EFAULT. */
+int nmark(const char *name);
 
 #endif

@@ -73,6 +73,18 @@ int64_t sys_monitor(struct proc *p, const uint64_t *arg)
     return vm_copy_out(&p->vm, arg[0], &monitor, sizeof monitor);
 }
 
+int64_t sys_mark(struct proc *p, const uint64_t *arg)
+{
+    uint64_t text[ABI_MARK_BYTES / 8] = {0};
+
+    if (arg[1] > sizeof text)
+        return -N_EINVAL;
+    if (vm_copy_in(&p->vm, text, arg[0], arg[1]) != 0)
+        return -N_EFAULT;
+    ncu_mark(text);
+    return 0;
+}
+
 int64_t sys_itimer(struct proc *p, const uint64_t *arg)
 {
     struct abi_itimer alarm;

@@ -1,0 +1,265 @@
+/*
+ * The trace's options, and its file, which is packed on the way if its name says so.
+ */
+#define _GNU_SOURCE /* fopencookie */
+#include "emu/cmd/tracing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "emu/base/memory.h"
+#include "emu/cmd/outputs.h"
+#include "emu/cmd/tool.h"
+
+#define LIMIT_LEAST_BYTES   (64u << 10)
+#define LIMIT_DEFAULT_BYTES (100u << 20) /* of formats that viewers read whole */
+#define LIMIT_PACKED_BYTES  (1u << 30)   /* counted before packing */
+#define ADDRESSES           (NODE_HOST + 1u)
+
+/* ---- Options ---- */
+
+const struct option_line option_trace = {
+    KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE; a timeline if it ends in .json"};
+const struct option_line option_trace_format = {KEY_TRACE_FORMAT, "trace-format", "FORMAT",
+                                                "text, chrome or picl (default: as FILE ends, or text)"};
+const struct option_line option_trace_from = {KEY_TRACE_FROM, "trace-from", "SECONDS",
+                                              "trace from this virtual time on (default 0)"};
+const struct option_line option_trace_to = {KEY_TRACE_TO, "trace-to", "SECONDS",
+                                            "trace up to this virtual time (default: to the end)"};
+const struct option_line option_trace_nodes = {KEY_TRACE_NODES, "trace-nodes", "LIST",
+                                               "trace only these nodes, as 0-7,12,3.1,host (default: all)"};
+const struct option_line option_trace_limit = {
+    KEY_TRACE_LIMIT, "trace-limit", "SIZE",
+    "end the trace at SIZE, as 500K, 20M (default 100M; .gz 1G, unpacked; text none)"};
+
+/* Reads "0.5", "0.5s", "20ms" or "100us". */
+static uint64_t parse_time(const struct options *o, const char *what, const char *text)
+{
+    static const struct {
+        const char *name;
+        double cycles;
+    } units[] = {{"", CLOCK_HZ}, {"s", CLOCK_HZ}, {"ms", CLOCK_HZ / 1e3}, {"us", CLOCK_HZ / 1e6}};
+    char *end;
+
+    errno = 0;
+    double number = strtod(text, &end);
+    for (size_t i = 0; errno == 0 && end != text && i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0 && number >= 0 && number < 1e9)
+            return (uint64_t)(number * units[i].cycles + 0.5);
+    options_refuse(o, "%s '%s': give seconds of virtual time, such as 0.25, 250ms or 100us", what, text);
+}
+
+static uint64_t parse_limit(const struct options *o, const char *text)
+{
+    static const char units[] = "KMG";
+    char *end;
+
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (errno != 0 || text[0] < '0' || text[0] > '9' || end[unit != NULL] != '\0' ||
+        number > UINT64_MAX >> 2 >> shift || number << shift < LIMIT_LEAST_BYTES)
+        options_refuse(o, "trace-limit '%s': give a size from 64K on, such as 500K, 20M or 1G", text);
+    return number << shift;
+}
+
+static enum trace_format parse_format(const struct options *o, const char *text)
+{
+    char names[64];
+    int format = trace_format_by_name(text);
+
+    trace_format_names(names, sizeof names);
+    if (format < 0)
+        options_refuse(o, "trace-format '%s': give %s", text, names);
+    return (enum trace_format)format;
+}
+
+static bool take_choice(const struct options *o, struct tracing *t, int key, const char *value)
+{
+    switch (key) {
+    case KEY_TRACE_FORMAT:
+        t->another = "trace-format";
+        t->format_given = true;
+        t->format = parse_format(o, value);
+        return true;
+    case KEY_TRACE_FROM:
+        t->another = "trace-from";
+        t->from_cycles = parse_time(o, "trace-from", value);
+        return true;
+    case KEY_TRACE_TO:
+        t->another = "trace-to";
+        t->to_cycles = parse_time(o, "trace-to", value);
+        return true;
+    case KEY_TRACE_NODES:
+        t->another = "trace-nodes";
+        t->nodes = value;
+        return true;
+    case KEY_TRACE_LIMIT:
+        t->another = "trace-limit";
+        t->limit_given = true;
+        t->limit_bytes = parse_limit(o, value);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value)
+{
+    if (key != KEY_TRACE)
+        return take_choice(o, t, key, value);
+    if (value[0] == '\0')
+        options_refuse(o, "trace: give a file's name");
+    t->path = value;
+    return true;
+}
+
+static bool is_packed(const char *path)
+{
+    size_t n = strlen(path), ending = strlen(TRACE_PACKED_ENDING);
+
+    return n > ending && strcmp(path + n - ending, TRACE_PACKED_ENDING) == 0;
+}
+
+void tracing_check(const struct options *o, struct tracing *t)
+{
+    if (!t->path && t->another)
+        options_refuse(o, "--%s without a trace; add --trace=FILE", t->another);
+    if (!t->path)
+        return;
+    if (t->from_cycles > t->to_cycles)
+        options_refuse(o, "trace-from %.8g s is later than trace-to %.8g s; exchange them",
+                       (double)t->from_cycles / CLOCK_HZ, (double)t->to_cycles / CLOCK_HZ);
+    int format = trace_format_by_ending(t->path);
+    if (!t->format_given)
+        t->format = format < 0 ? TRACE_TEXT : (enum trace_format)format;
+    if (!t->limit_given)
+        t->limit_bytes = t->format == TRACE_TEXT ? 0 : is_packed(t->path) ? LIMIT_PACKED_BYTES : LIMIT_DEFAULT_BYTES;
+}
+
+/* ---- Nodes ---- */
+
+/* Chooses the nodes that a part of the list names: "7", "0-7", "3.1", "host", "//volume". */
+static bool choose_part(const struct topo *t, char *part, bool *chosen)
+{
+    uint32_t first = tool_parse_node(t, part), last = first;
+    char *dash = strchr(part, '-');
+
+    if (first == TOPO_NONE && dash) {
+        *dash = '\0';
+        first = tool_parse_node(t, part);
+        last = tool_parse_node(t, dash + 1);
+        *dash = '-';
+    }
+    if (first == TOPO_NONE || last == TOPO_NONE || first > last)
+        return false;
+    for (uint32_t node = first; node <= last; node++)
+        chosen[node] = true;
+    return true;
+}
+
+static int choose_nodes(struct machine *m, const char *list)
+{
+    char *text = memory_copy_text(list, strlen(list)), *rest = text;
+    int result = 0;
+
+    m->traced = memory_new(ADDRESSES, sizeof *m->traced);
+    for (char *part; result == 0 && (part = strsep(&rest, ",")) != NULL;)
+        if (!choose_part(&m->config.topo, part, m->traced))
+            result = machine_complain(
+                m, "trace-nodes '%s': this machine has no such nodes as '%s'; it has 0-%u%s, and host", list, part,
+                (1u << m->config.topo.dim) - 1, m->config.topo.n_io > 0 ? ", I/O nodes as ncube topo names them" : "");
+    free(text);
+    return result;
+}
+
+/* ---- The file ---- */
+
+/* A stream whose bytes are packed on their way into a file. */
+static ssize_t packed_write(void *gz, const char *bytes, size_t n)
+{
+    return n == 0 ? 0 : gzwrite(gz, bytes, (unsigned)n); /* 0 tells stdio of an error */
+}
+
+static int packed_close(void *gz)
+{
+    int status = gzclose(gz);
+
+    if (status != Z_OK && status != Z_ERRNO)
+        errno = EIO;
+    return status == Z_OK ? 0 : -1;
+}
+
+/* Takes the file, and returns the stream that packs; NULL with errno. */
+static FILE *pack(FILE *file)
+{
+    int fd = dup(fileno(file));
+    gzFile gz = fclose(file) == 0 && fd >= 0 ? gzdopen(fd, "wb1") : NULL;
+    FILE *packed =
+        gz ? fopencookie(gz, "w", (cookie_io_functions_t){.write = packed_write, .close = packed_close}) : NULL;
+
+    if (gz && !packed)
+        gzclose(gz);
+    else if (!gz && fd >= 0)
+        close(fd);
+    return packed;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int tracing_open(struct machine *m)
+{
+    const struct tracing *t = &m->options->trace;
+
+    if (!t->path)
+        return 0;
+    if (t->nodes && choose_nodes(m, t->nodes) != 0)
+        return -1;
+    FILE *file = machine_open_output(m, "--trace", t->path);
+    if (file && is_packed(t->path) && !(file = pack(file)))
+        machine_complain(m, "%s: %s", t->path, strerror(errno));
+    if (!file)
+        return -1;
+    m->trace = trace_start(file, &(struct trace_options){.format = t->format,
+                                                         .limit_bytes = t->limit_bytes,
+                                                         .from_cycles = t->from_cycles,
+                                                         .to_cycles = t->to_cycles,
+                                                         .chosen = m->traced,
+                                                         .topo = &m->config.topo});
+    if (is_regular(t->path)) /* terminals, pipes and /dev/null may take more than one output */
+        machine_reads(m, t->path, "the trace");
+    return 0;
+}
+
+int tracing_close(struct machine *m)
+{
+    const struct tracing *t = &m->options->trace;
+    uint64_t full_cycles = trace_full_cycles(m->trace);
+
+    if (m->sched && m->trace) {
+        ncu_trace_end(m->ncu, sched_now(m->sched));
+        sched_end_spells(m->sched);
+    }
+    if (trace_close(m->trace, m->sched ? sched_now(m->sched) : 0) != 0) {
+        int reason = errno;
+
+        if (is_regular(t->path))
+            unlink(t->path);
+        return machine_complain(m, "%s: %s; there is no trace", t->path, strerror(reason));
+    }
+    if (full_cycles != UINT64_MAX)
+        fprintf(stderr, "ncube: %s: the trace has reached its limit at %.6f s; give --trace-limit, or less to trace\n",
+                t->path, (double)full_cycles / CLOCK_HZ);
+    return 0;
+}

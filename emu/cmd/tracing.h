@@ -1,0 +1,46 @@
+/*
+ * The trace of a run: its options on the command line, its file, its end.
+ */
+#ifndef NCUBE_TRACING_H
+#define NCUBE_TRACING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/cmd/options.h"
+#include "emu/model/trace.h"
+
+struct machine;
+
+struct tracing {      /* what the user wants */
+    const char *path; /* NULL: no trace */
+    enum trace_format format;
+    bool format_given, limit_given;
+    const char *another; /* an option of the trace that has been given, without its dashes; NULL: none */
+    uint64_t limit_bytes, from_cycles, to_cycles;
+    const char *nodes; /* text; NULL: all */
+};
+
+#define TRACING_NONE            \
+    {                           \
+        .to_cycles = UINT64_MAX \
+    }
+
+extern const struct option_line option_trace, option_trace_format, option_trace_from, option_trace_to,
+    option_trace_nodes, option_trace_limit;
+
+/* Takes an option of the trace. Returns false if it is none. Refuses what is wrong (options_refuse). */
+bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value);
+
+/* Refuses options that do not go together, when all have been taken; chooses the format. */
+void tracing_check(const struct options *o, struct tracing *t);
+
+/* Opens the file and starts the trace of a machine whose configuration has been read. Returns 0; or -1 after one line,
+ * for a node that the machine does not have, too. */
+int tracing_open(struct machine *m);
+
+/* Ends the trace of a machine, if it has one. Says if the limit was reached. Returns 0; or -1 after one line if not all
+ * could be written: then a file is removed. */
+int tracing_close(struct machine *m);
+
+#endif
