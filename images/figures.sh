@@ -75,6 +75,9 @@ measure_one_drive() {
             on_one_drive "$way-$2" "$1" "$build/guest/token" "$way" //df00/f "$2" 2097152
         done
     done
+    for piece in 1000 1024 3000 16384; do
+        on_one_drive "appends-$piece" 0 "$build/guest/appends" //df00/f 1000000 "$piece"
+    done
 }
 
 measure() {
@@ -227,8 +230,8 @@ block_groups() {
     done
 }
 
-drive_writes() { # NAME
-    sed -n 's/.*"writes": *\([0-9]*\).*/\1/p' "$work/$1.stats" | head -n 1
+drive_commands() { # reads|writes NAME
+    sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$work/$2.stats" | head -n 1
 }
 
 block_token() {
@@ -236,9 +239,20 @@ block_token() {
     echo "| --- | --- | --- | --- | --- | --- |"
     for n in 3 4 8 16; do
         awk -v n=$n -v token="$(cat "$work/token-$n")" -v mapped="$(cat "$work/mapped-$n")" \
-            -v token_writes="$(drive_writes token-$n)" -v mapped_writes="$(drive_writes mapped-$n)" 'BEGIN {
+            -v token_writes="$(drive_commands writes token-$n)" \
+            -v mapped_writes="$(drive_commands writes mapped-$n)" 'BEGIN {
             printf "| %d | %.2f | %d | %.2f | %d | %.1f |\n", n, token / 1e6, token_writes, mapped / 1e6, mapped_writes,
                 token / mapped }'
+    done
+}
+
+block_appends() {
+    echo "| bytes in a write | 1 MB by one node, s | drive commands to write | to read |"
+    echo "| --- | --- | --- | --- |"
+    for piece in 1000 1024 3000 16384; do
+        awk -v piece=$piece -v us="$(cat "$work/appends-$piece")" -v writes="$(drive_commands writes appends-$piece)" \
+            -v reads="$(drive_commands reads appends-$piece)" 'BEGIN {
+            printf "| %d | %.2f | %d | %d |\n", piece, us / 1e6, writes, reads }'
     done
 }
 

@@ -24,7 +24,8 @@ $(eval $(call host_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/ma
 $(eval $(call host_test,nsdisk/test_merge,tests/libpio/random_pattern.c nsdisk/serve/in_order.c $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_loop,tests/nsdisk/several.c $(NSDISK_LOOP) $(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_model,tests/nsdisk/model.c $(NSDISK_TEST)))
-$(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/model.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model.c $(NSDISK_TEST)))
+$(eval $(call host_test,nsdisk/test_crash_files,tests/nsdisk/cuts.c $(NSDISK_TEST)))
 NSDISK_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=serve_request
 $(eval $(call host_test,nsdisk/test_memory,$(NSDISK_TEST),$(NSDISK_WRAP)))
 $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))

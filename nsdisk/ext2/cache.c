@@ -377,6 +377,16 @@ int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count)
     return error;
 }
 
+void cache_keep_data(struct cache *c, uint32_t number, const void *bytes)
+{
+    struct cache_block *b = hash_find(c, number) ? NULL : oldest_clean(c);
+
+    if (!b || block_take(c, number, BLOCK_DATA, &b) < 0)
+        return;
+    memcpy(b->bytes, bytes, c->block_bytes);
+    block_enter(c, b);
+}
+
 /* ---- Flushing ---- */
 
 static uint32_t flush_rank(const struct cache_block *b)

@@ -105,6 +105,9 @@ int cache_wait_data(struct cache *c, bool write, uint32_t first, uint32_t count,
 /* Brings data blocks into the cache by one command, at most CACHE_GATHER_BYTES, unless the first is there. */
 int cache_read_ahead(struct cache *c, uint32_t first, uint32_t count);
 
+/* Keeps a data block that is on the disk with these bytes, if there is room for it. */
+void cache_keep_data(struct cache *c, uint32_t number, const void *bytes);
+
 /* Drops blocks that were freed, dirty or not. -N_EIO: one is held, which means that it had two owners; none is
  * dropped then. */
 #define cache_forget(c, first, count) cache_forget_for(c, first, count, __func__)

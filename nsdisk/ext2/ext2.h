@@ -204,6 +204,7 @@ int ext2_begin(struct ext2 *fs);
 
 /* Takes 1 to `want` contiguous blocks, the first as near behind goal as possible. Returns their number. -N_ENOSPC;
  * -N_EIO: there is none in the groups whose bitmaps can be believed. */
+bool ext2_is_block_free(struct ext2 *fs, uint32_t block); /* its bitmap says so */
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first);
 /* Nothing in memory points to them any more. They can be taken again after the next sync. */
 int ext2_free_blocks(struct ext2 *fs, uint32_t first, uint32_t count);

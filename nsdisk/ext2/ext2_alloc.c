@@ -232,6 +232,20 @@ static int alloc_blocks_once(struct ext2 *fs, uint32_t goal, uint32_t want, uint
     return doubted ? -N_EIO : -N_ENOSPC;
 }
 
+bool ext2_is_block_free(struct ext2 *fs, uint32_t block)
+{
+    struct cache_block *bitmap;
+
+    if (!ext2_is_file_block(fs, block, 1))
+        return false;
+    uint32_t group = (block - fs->first_data_block) / fs->blocks_per_group;
+    if (cache_get(fs->cache, fs->group[group].block_bitmap, BLOCK_BITMAP, &bitmap) < 0)
+        return false;
+    bool is_free = !disk_get_bit(bitmap->bytes, (block - fs->first_data_block) % fs->blocks_per_group);
+    cache_put(bitmap);
+    return is_free;
+}
+
 int ext2_alloc_blocks(struct ext2 *fs, uint32_t goal, uint32_t want, uint32_t *first)
 {
     int result = alloc_blocks_once(fs, goal, want, first);

@@ -1,10 +1,11 @@
 /*
  * The contents of files.
  *
- * Whole blocks go between the disk and the caller's buffer directly, one command per contiguous run. Unaligned
- * pieces go through the volume's bounce buffer, also in one command, their partial blocks completed from the
- * cache. A read within one block, and sequential reads of less than SMALL_READ_BYTES, go through the cache, with
- * read-ahead.
+ * Whole blocks go between the disk and the caller's buffer directly, one command per contiguous run. Unaligned pieces
+ * go through the volume's bounce buffer, also in one command, their partial blocks completed from the cache. A read
+ * within one block, and sequential reads of less than SMALL_READ_BYTES, go through the cache, with read-ahead. A block
+ * that a write left in the midst of stays in the cache, as the next write mostly goes on there; that block and the new
+ * ones behind it are then one command.
  *
  * A volume with a data cache takes another way (ext2_cached.c).
  *
@@ -25,7 +26,7 @@ struct span {
     uint32_t block;  /* the first */
     uint32_t offset; /* in it */
     uint32_t bytes;
-    bool fresh; /* just allocated: what the blocks hold means nothing */
+    uint32_t old; /* of its blocks, from the first on; the others were just allocated: what they hold means nothing */
 };
 
 static uint32_t block_offset(const struct ext2 *fs, uint64_t offset)
@@ -54,7 +55,10 @@ static uint32_t direct_bytes(const struct ext2 *fs, const struct span *s, const 
 
 static void span_advance(const struct ext2 *fs, struct span *s, uint32_t bytes)
 {
-    s->block += (s->offset + bytes) >> fs->block_shift;
+    uint32_t blocks = (s->offset + bytes) >> fs->block_shift;
+
+    s->block += blocks;
+    s->old = blocks < s->old ? s->old - blocks : 0;
     s->offset = block_offset(fs, s->offset + bytes);
     s->bytes -= bytes;
 }
@@ -131,7 +135,7 @@ static int64_t read_step(struct ext2_inode *inode, uint64_t offset, uint8_t *buf
         memset(buf, 0, bytes);
         return bytes;
     }
-    struct span s = {run.first, in_block, bytes, false};
+    struct span s = {run.first, in_block, bytes, run.count};
     if (fs->data)
         error = ext2_cached_read(inode, offset >> fs->block_shift, &run, in_block, buf, bytes);
     else
@@ -165,7 +169,7 @@ static int complete_block(struct ext2 *fs, const struct span *s, uint32_t index)
     uint8_t *at = fs->bounce + ((size_t)index << fs->block_shift);
     struct cache_block *block;
 
-    if (s->fresh) {
+    if (index >= s->old) {
         memset(at, 0, fs->block_bytes);
         return 0;
     }
@@ -189,16 +193,20 @@ static int write_bounced(struct ext2 *fs, const struct span *s, const uint8_t *b
     if (error < 0)
         return error;
     memcpy(fs->bounce + s->offset, buf, bytes);
-    return cache_write_data(fs->cache, s->block, count, fs->bounce);
+    error = cache_write_data(fs->cache, s->block, count, fs->bounce);
+    if (error == 0 && block_offset(fs, s->offset + bytes) != 0)
+        cache_keep_data(fs->cache, s->block + count - 1, fs->bounce + ((size_t)(count - 1) << fs->block_shift));
+    return error;
 }
 
+/* With a data cache, all blocks of a span are old, or none is. */
 static int span_write(struct ext2_inode *inode, uint64_t file_block, struct span s, const uint8_t *buf)
 {
     struct ext2 *fs = inode->fs;
     int error = 0;
 
     if (fs->data)
-        return ext2_cached_write(inode, file_block, s.block, s.offset, s.fresh, buf, s.bytes);
+        return ext2_cached_write(inode, file_block, s.block, s.offset, s.old == 0, buf, s.bytes);
     while (s.bytes != 0 && error == 0) {
         uint32_t n = direct_bytes(fs, &s, buf);
 
@@ -240,6 +248,15 @@ static void note_written(struct ext2_inode *inode, uint64_t file_block, const st
     inode->goal = s->block + count;
 }
 
+/* Takes up to `count` blocks for a hole, close to the goal, and makes the indirect blocks that will point to them.
+ * Returns their number. */
+static int take_for_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t count, uint32_t goal, uint32_t *first)
+{
+    int result = ext2_map_prepare(inode, file_block, count, goal + count);
+
+    return result > 0 ? ext2_alloc_blocks(inode->fs, goal, (uint32_t)result, first) : result;
+}
+
 /* Writes into a hole of `count` blocks: indirect blocks, then data, then pointers. Returns bytes. */
 static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_t count, struct span *s,
                           const uint8_t *buf)
@@ -249,13 +266,11 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
     int result = write_goal(inode, file_block, &goal);
 
     if (result == 0)
-        result = ext2_map_prepare(inode, file_block, count, goal + count);
-    if (result > 0)
-        result = ext2_alloc_blocks(fs, goal, (uint32_t)result, &s->block);
+        result = take_for_hole(inode, file_block, count, goal, &s->block);
     if (result < 0)
         return result;
     uint32_t got = (uint32_t)result;
-    s->fresh = true;
+    s->old = 0;
     s->bytes = smaller(s->bytes, ((uint64_t)got << fs->block_shift) - s->offset);
     int error = span_write(inode, file_block, *s, buf);
     if (error < 0) {
@@ -269,13 +284,44 @@ static int64_t write_hole(struct ext2_inode *inode, uint64_t file_block, uint32_
     return s->bytes;
 }
 
-/* Writes as much as one run takes. Returns bytes. */
+/* Writes a span that ends with its file's blocks, and what follows it in the hole behind, by one command if the new
+ * blocks lie behind the old ones on the disk. Returns bytes; 0: they do not, and nothing was written. */
+static int64_t write_with_hole(struct ext2_inode *inode, uint64_t file_block, const struct span *old, uint32_t bytes,
+                               const uint8_t *buf)
+{
+    struct ext2 *fs = inode->fs;
+    struct ext2_run hole;
+    uint64_t behind = file_block + old->old;
+    uint32_t first, goal = old->block + old->old, want = blocks_of(fs, old->offset, bytes) - old->old;
+    int result = ext2_map_run(inode, behind, want, &hole);
+
+    if (result < 0 || hole.first != 0 || !ext2_is_block_free(fs, goal))
+        return result;
+    result = take_for_hole(inode, behind, hole.count, goal, &first);
+    if (result < 0)
+        return 0; /* what there is room for is written without it */
+    uint32_t got = (uint32_t)result;
+    struct span s = *old;
+    s.bytes = smaller(bytes, ((uint64_t)(old->old + got) << fs->block_shift) - s.offset);
+    result = first == goal ? span_write(inode, file_block, s, buf) : -N_EAGAIN;
+    if (result < 0) {
+        ext2_free_blocks(fs, first, got);
+        return 0;
+    }
+    result = ext2_map_set(inode, behind, first, got);
+    if (result < 0)
+        return result;
+    note_written(inode, file_block, &s);
+    return s.bytes;
+}
+
+/* Writes as much as one run takes, or a run and the hole behind it. Returns bytes. */
 static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8_t *buf, uint32_t bytes)
 {
     struct ext2 *fs = inode->fs;
     struct ext2_run run;
     uint64_t file_block = offset >> fs->block_shift;
-    struct span s = {0, block_offset(fs, offset), bytes, false};
+    struct span s = {0, block_offset(fs, offset), bytes, 0};
     int error = ext2_begin(fs);
 
     if (error == 0)
@@ -286,6 +332,10 @@ static int64_t write_step(struct ext2_inode *inode, uint64_t offset, const uint8
     if (run.first == 0)
         return write_hole(inode, file_block, run.count, &s, buf);
     s.block = run.first;
+    s.old = run.count;
+    int64_t n = s.bytes < bytes && !fs->data ? write_with_hole(inode, file_block, &s, bytes, buf) : 0;
+    if (n != 0)
+        return n;
     error = span_write(inode, file_block, s, buf);
     if (error < 0)
         return error;

@@ -319,3 +319,74 @@ Test(files, no_block_of_the_cache_stays_held)
     cr_assert_eq(cache_held_blocks(server_volume(v.server, 0)->cache), 0);
     finish("held");
 }
+
+/* ---- Growing by pieces ---- */
+
+/* The block that a write ended in is not read back, and goes out with those behind it. */
+Test(files, grow_by_one_command_for_each_write)
+{
+    static const uint32_t pieces[] = {1000, 1024, 100, 3000, 5000, 17000};
+
+    EACH_BLOCK_SIZE(i)
+    {
+        for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+            static uint8_t data[12 * 17000], back[12 * 17000];
+            uint32_t piece = pieces[k], bytes = 12 * piece;
+
+            start(block_sizes[i], 3000);
+            fill_pattern(data, bytes, piece);
+            uint64_t sfid = create("/f");
+            v_write(&v, sfid, 0, data, piece);
+            uint32_t reads = v.reads, writes = v.writes;
+            for (uint32_t at = piece; at < bytes; at += piece)
+                cr_assert_eq(v_write(&v, sfid, at, data + at, piece), (int32_t)piece);
+            cr_expect_eq(v.reads, reads, "pieces of %u: %u reads", piece, v.reads - reads);
+            cr_expect_leq(v.writes - writes, 11 + 1, "pieces of %u: %u commands", piece, v.writes - writes);
+            cr_assert_eq(v_read(&v, sfid, 0, back, bytes), (int32_t)bytes);
+            cr_assert_arr_eq(back, data, bytes);
+            finish("pieces");
+        }
+    }
+}
+
+/* A write over a file's last block and a new one behind it, which cannot be written: another one is taken. */
+Test(files, leave_a_new_block_that_fails)
+{
+    static uint8_t data[1500], back[1500];
+    uint64_t sfid;
+
+    start(1024, 3000);
+    fill_pattern(data, sizeof data, 1);
+    sfid = create("/f");
+    cr_assert_eq(v_write(&v, sfid, 0, data, 500), 500);
+    for (uint32_t sector = 0; sector < v.size / 512; sector += 2)
+        if (memcmp(v.bytes + sector * 512, data, 500) == 0)
+            v.write_fails_at = sector + 2;
+    uint32_t writes = v.writes;
+    cr_expect_eq(v_write(&v, sfid, 500, data + 500, 1000), 1000);
+    cr_expect_eq(v.writes - writes, 3, "both, the first, another one: %u", v.writes - writes);
+    cr_expect_eq(v_read(&v, sfid, 0, back, sizeof back), 1500);
+    cr_expect_arr_eq(back, data, 1500);
+    v.write_fails_at = UINT32_MAX;
+    finish("a block that fails");
+}
+
+/* What lies behind a long write that ends in the midst of a block, or of the last block of the file. */
+Test(files, keep_what_lies_behind_a_long_unaligned_write)
+{
+    static uint8_t data[120000], back[120000];
+
+    EACH_BLOCK_SIZE(i)
+    {
+        start(block_sizes[i], 3000);
+        fill_pattern(data, sizeof data, 1);
+        uint64_t sfid = create("/f");
+        cr_assert_eq(v_write(&v, sfid, 0, data, 100000), 100000);
+        fill_pattern(data + 511, 70001, 2);
+        cr_assert_eq(v_write(&v, sfid, 511, data + 511, 70001), 70001);
+        cr_assert_eq(v_write(&v, sfid, 80001, data + 80001, 39999), 39999); /* and over the end */
+        cr_assert_eq(v_read(&v, sfid, 0, back, sizeof back), 120000);
+        cr_assert_arr_eq(back, data, sizeof data);
+        finish("long writes");
+    }
+}
