@@ -17,8 +17,8 @@ $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.
 $(eval $(call host_test,emu/test_trace,$(wildcard emu/model/trace*.c) emu/model/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
-    emu/model/fault.c emu/model/software.c emu/cmd/setting.c \
-    emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
+    emu/model/fault.c emu/model/software.c emu/cmd/setting.c emu/cmd/overrides.c emu/cmd/machine_file.c \
+    emu/cmd/beside.c emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
     emu/base/memory.c))

@@ -4,10 +4,11 @@
 #   install.sh BUILD PREFIX             (DESTDIR=FOLDER goes before PREFIX: for packages)
 #   install.sh --remove PREFIX
 #
-#   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples; and newlib
+#   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples, machines; and newlib
 #   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
 #   PREFIX/share/doc/ncube/      README.md and docs/
+#   PREFIX/share/bash-completion/   completion for bash
 #   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
 #
 # This script builds nothing: with sudo, HOME may differ, and with it newlib's place. The nodes' headers are not
@@ -35,7 +36,7 @@ own() { # PATH below PREFIX, outside lib/ncube
 
 install_tree() {
     mkdir -p "$tree/newlib"
-    for part in bin lib include examples; do
+    for part in bin lib include examples machines; do
         cp -RP "$build/$part" "$tree/"
     done
     cp -RP "$newlib/include" "$newlib/lib" "$tree/newlib/"
@@ -69,6 +70,16 @@ install_pages() {
     done
 }
 
+install_completion() { # bash looks for it by the command's name
+    mkdir -p "$root/share/bash-completion/completions"
+    cp "$here/images/completion.bash" "$root/share/bash-completion/completions/ncube"
+    own share/bash-completion/completions/ncube
+    for name in xnc ncc; do
+        ln -sf ncube "$root/share/bash-completion/completions/$name"
+        own "share/bash-completion/completions/$name"
+    done
+}
+
 install_docs() {
     doc=$root/share/doc/ncube
     mkdir -p "$doc/docs"
@@ -97,5 +108,6 @@ mkdir -p "$tree"
 install_tree
 install_commands
 install_pages
+install_completion
 install_docs
 chmod -R u=rwX,go=rX "$tree" "$root/share/doc/ncube"

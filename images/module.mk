@@ -133,6 +133,16 @@ endef
 $(foreach src,$(wildcard images/examples/*.c),\
     $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
 
+# The machines that come with ncube, which a command finds by name
+MACHINES := $(addprefix $(B)/machines/,$(notdir $(wildcard images/machines/*.conf)) sandia.conf)
+$(B)/machines/sandia.conf: images/sandia.conf
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/machines/%.conf: images/machines/%.conf
+	@mkdir -p $(@D)
+	@cp $< $@
+PROGRAMS += $(MACHINES)
+
 # Their sources and a machine file beside them, for who has no clone
 EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch])) $(B)/examples/sandia.conf
 $(B)/examples/%: images/examples/%
@@ -147,5 +157,5 @@ PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES)
 # ---- Tests -------------------------------------------------------------------------------------
 
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
-    tests/images/test_demo.sh tests/images/test_install.sh tests/docs/test_commands.sh \
+    tests/images/test_demo.sh tests/images/test_install.sh tests/images/test_completion.sh tests/docs/test_commands.sh \
     tests/images/test_libc.sh tests/images/test_old_codes.sh

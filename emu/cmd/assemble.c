@@ -110,6 +110,7 @@ static int open_disk(struct machine *m, const struct topo_drive *drive, struct d
     inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
     if (disk_open(disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
         return machine_complain(m, "%s", m->error);
+    disk_set_rpm(*disk, drive->rpm);
     return 0;
 }
 
@@ -320,6 +321,20 @@ static int fill_memory(struct machine *m)
 
 /* ---- Life ---- */
 
+static void count_parts(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+
+    m->nodes = (1u << t->dim) + t->n_io;
+    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
+}
+
+int machine_check_host(struct machine *m)
+{
+    count_parts(m);
+    return check_limits(m);
+}
+
 int machine_configure(struct machine *m, const struct machine_options *o)
 {
     *m = (struct machine){.options = o};
@@ -332,19 +347,10 @@ int machine_configure(struct machine *m, const struct machine_options *o)
     return 0;
 }
 
-static void count_parts(struct machine *m)
-{
-    const struct topo *t = &m->config.topo;
-
-    m->nodes = (1u << t->dim) + t->n_io;
-    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
-}
-
 int machine_build(struct machine *m)
 {
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
-    count_parts(m);
-    if (check_limits(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
+    if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
     if (tracing_open(m) != 0 || open_statistics(m) != 0)
         return -1;

@@ -14,6 +14,9 @@
 /* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
 int machine_configure(struct machine *m, const struct machine_options *o);
 
+/* Checks that the host's limits suffice for a configured machine. Returns 0 or -1. */
+int machine_check_host(struct machine *m);
+
 /* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals
  * are caught from here on. Returns 0 or -1. */
 int machine_build(struct machine *m);

@@ -15,10 +15,13 @@
 
 #include "emu/base/memory.h"
 #include "emu/cmd/config_state.h"
+#include "emu/cmd/machine_file.h"
+#include "emu/cmd/overrides.h"
 #include "emu/model/disk.h"
 #include "emu/model/software.h"
 
 #define COST_MAX_CYCLES 100000
+#define RPM_LEAST       600
 
 static char *copy(const char *text)
 {
@@ -106,10 +109,20 @@ static bool check_model(struct config_reader *l, const config_setting_t *at, con
     return setting_fail(&l->r, at, "unknown drive model '%s'; known: %s", model, known);
 }
 
+static bool load_rpm(struct config_reader *l, const config_setting_t *group, const char *model, uint32_t *rpm)
+{
+    int64_t value = disk_model_find(model)->rpm;
+
+    if (!setting_integer(&l->r, group, "rpm", RPM_LEAST, disk_model_most_rpm(disk_model_find(model)), &value))
+        return false;
+    *rpm = (uint32_t)value;
+    return true;
+}
+
 static bool load_drive(struct config_reader *l, const config_setting_t *group)
 {
-    static const char *const keys[] = {"volume", "image",      "model", "cache_kb", "block",
-                                       "group",  "look_ahead", "write", "evict",    NULL};
+    static const char *const keys[] = {"volume",     "image", "model", "cache_kb", "block", "group",
+                                       "look_ahead", "write", "evict", "rpm",      NULL};
     const char *volume = NULL, *image = NULL, *model = disk_model_names[0];
     struct setting_reader *r = &l->r;
 
@@ -118,13 +131,13 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
         !setting_require(r, group, "image", "the path of its image file") ||
         !setting_string(r, group, "volume", &volume) || !setting_string(r, group, "image", &image) ||
         !setting_string(r, group, "model", &model) || !check_volume_name(l, group, volume) ||
-        !check_model(l, group, model))
+        !check_model(l, config_setting_get_member(group, "model"), model))
         return false;
 
     struct topo *t = &l->config->topo;
     struct topo_io_node *io = &t->io[t->n_io - 1];
     struct topo_drive drive = {.volume = ""};
-    if (!config_read_cache(l, group, io, &drive.cache))
+    if (!config_read_cache(l, group, io, &drive.cache) || !load_rpm(l, group, model, &drive.rpm))
         return false;
     drive.image = join_path(l->image_folder, image);
     strcpy(drive.volume, volume);
@@ -440,11 +453,11 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
                 size_t error_bytes)
 {
-    struct config_reader l = {.r = {path, error, error_bytes, &config->files}, .config = config};
+    *config = (struct machine_config){.path = machine_file_find(path)};
+    struct config_reader l = {.r = {config->path, error, error_bytes, &config->files}, .config = config};
     config_t parsed;
-
-    *config = (struct machine_config){.path = copy(path)};
-    bool good = setting_parse(&l.r, &parsed) && load_machine(&l, config_root_setting(&parsed), image_folder);
+    bool good = setting_parse(&l.r, &parsed) && overrides_apply(&l.r, config_root_setting(&parsed)) &&
+                load_machine(&l, config_root_setting(&parsed), image_folder);
     free(l.drive_line);
     free(l.io_line);
     free(l.si_user);

@@ -56,7 +56,7 @@ static const struct options options = {
            "  rm NAME...             remove files and empty directories\n\n"
            "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH or pio:PATH for a PIO file.\n",
     .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
-                                                &option_disk_block, NULL},
+                                                &option_disk_block, &option_set, NULL},
     .take = take_option,
 };
 
@@ -64,6 +64,8 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
+    if (tool_take_set(&options, key, value))
+        return true;
     switch (key) {
     case KEY_MACHINE:
         a->machine = value;

@@ -3,10 +3,7 @@
  * functions of files of their own (tool.h).
  */
 #define _GNU_SOURCE
-#include <err.h>
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +12,11 @@
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
+#include "emu/cmd/beside.h"
 #include "emu/cmd/boot.h"
 #include "emu/cmd/link.h"
 #include "emu/cmd/options.h"
+#include "emu/cmd/overrides.h"
 #include "emu/cmd/run.h"
 #include "emu/cmd/tool.h"
 #include "vertex/contract/machine.h"
@@ -64,6 +63,13 @@ static double parse_seconds(const struct options *o, const char *what, const cha
     return seconds;
 }
 
+/* Refuses --set where no machine file is given that it could change. */
+static void check_set(const struct options *o, const struct machine_options *m)
+{
+    if (!m->machine && overrides_first())
+        options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_first());
+}
+
 static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)
 {
     switch (key) {
@@ -88,21 +94,8 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
         return true;
     default:
-        return tracing_take(o, &m->trace, key, value);
+        return tracing_take(o, &m->trace, key, value) || tool_take_set(o, key, value);
     }
-}
-
-/* Returns the path of a folder beside that of ncube's executable, <folder>/../name, links resolved. The caller frees
- * it. */
-static char *find_beside(const char *name)
-{
-    char self[PATH_MAX], *path;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    self[n > 0 ? n : 0] = '\0';
-    if (asprintf(&path, "%s/%s", dirname(dirname(self)), name) < 0)
-        errx(1, "no memory for the path of %s", name);
-    return path;
 }
 
 /* Returns the folder of ncube's parts, for the life of the process. */
@@ -110,7 +103,7 @@ static const char *find_lib(void)
 {
     static char *lib;
 
-    return lib = find_beside("lib");
+    return lib = beside_find("lib");
 }
 
 /* ---- ncube run ---- */
@@ -126,10 +119,11 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_images,
-                                                &option_serve, &option_status, &option_label, &option_registers,
-                                                &option_stack, &option_heap, &option_comm, TRACE_LINES, &option_limit,
-                                                &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_set,
+                                                &option_images, &option_serve, &option_status, &option_label,
+                                                &option_registers, &option_stack, &option_heap, &option_comm,
+                                                TRACE_LINES, &option_limit, &option_sync, &option_cores, &option_stats,
+                                                &option_heartbeat, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -156,6 +150,7 @@ static int command_run(int argc, char **argv)
 
     options_take_programs(&run_options, &w.job, options_parse(&run_options, &w, argc, argv));
     tracing_check(&run_options, &w.options.machine.trace);
+    check_set(&run_options, &w.options.machine);
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
@@ -173,8 +168,8 @@ static const struct options boot_options = {
     .usage = "[OPTION...] [MACHINE]",
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
-    .line = (const struct option_line *const[]){&option_cube, &option_images, &option_name, TRACE_LINES, &option_sync,
-                                                &option_cores, &option_stats, &option_heartbeat, NULL},
+    .line = (const struct option_line *const[]){&option_cube, &option_set, &option_images, &option_name, TRACE_LINES,
+                                                &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
     .take = take_boot_option,
 };
 
@@ -205,6 +200,7 @@ static int command_boot(int argc, char **argv)
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     tracing_check(&boot_options, &o.machine.trace);
+    check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);
 }
@@ -275,6 +271,7 @@ static const struct command {
     {"boot", command_boot, "boot a machine and keep it up for xnc"},
     {"down", command_down, "end a machine that is kept up"},
     {"ps", ps_command, "list the machines that are up, and what runs on them"},
+    {"check", check_command, "say what is wrong with a machine file and its images"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
@@ -309,7 +306,7 @@ static void print_command(const char *name)
 /* Prints three command lines that work from any folder. */
 static void print_first_steps(void)
 {
-    char *examples = find_beside("examples");
+    char *examples = beside_find("examples");
 
     printf("To begin with:\n\n  $ ");
     print_command("ncube");
@@ -323,9 +320,7 @@ static void print_first_steps(void)
     print_command("ncube");
     printf(" run -d 2 --label --stats ./hello\n  $ ");
     print_command("ncube");
-    printf(" topo ");
-    print_word(examples, "/sandia.conf");
-    putchar('\n');
+    puts(" topo sandia");
     free(examples);
 }
 

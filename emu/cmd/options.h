@@ -67,6 +67,7 @@ enum option_key {
     KEY_TRACE_TO,
     KEY_TRACE_NODES,
     KEY_TRACE_LIMIT,
+    KEY_SET,
 };
 
 struct options {                           /* of one command */

@@ -131,7 +131,7 @@ static const struct options options = {
         "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
         "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"
         "carries, then by hops to all of them.",
-    .line = (const struct option_line *const[]){&option_top, &option_json, NULL},
+    .line = (const struct option_line *const[]){&option_top, &option_json, &option_set, NULL},
     .take = take_option,
 };
 
@@ -139,6 +139,8 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
+    if (tool_take_set(&options, key, value))
+        return true;
     if (key == KEY_TOP)
         a->top = options_number(&options, "top", value, 1, UINT32_MAX);
     else

@@ -129,7 +129,7 @@ static const struct options options = {
     .summary =
         "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
         "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",
-    .line = (const struct option_line *const[]){&option_bytes, &option_via, &option_json, NULL},
+    .line = (const struct option_line *const[]){&option_bytes, &option_via, &option_json, &option_set, NULL},
     .take = take_option,
 };
 
@@ -137,6 +137,8 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
+    if (tool_take_set(&options, key, value))
+        return true;
     if (key == KEY_BYTES)
         a->bytes = options_number(&options, "bytes", value, 0, UINT32_MAX);
     else if (key == KEY_VIA)

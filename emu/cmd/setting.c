@@ -29,9 +29,12 @@ uint32_t setting_line(const config_setting_t *at)
 void setting_where(const struct setting_reader *r, const config_setting_t *at, char *text, size_t bytes)
 {
     const char *included = config_setting_source_file(at);
+    const char *set = config_setting_get_hook(at); /* overrides.c */
     const char *file = included ? included : r->path;
 
-    if (config_setting_is_root(at))
+    if (set)
+        snprintf(text, bytes, "--set %s", set);
+    else if (config_setting_is_root(at))
         snprintf(text, bytes, "%s", file);
     else
         snprintf(text, bytes, "%s:%u", file, setting_line(at));

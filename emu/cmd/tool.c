@@ -7,7 +7,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
-#include "emu/cmd/options.h"
+#include "emu/cmd/overrides.h"
 
 #define IO_NODES_PER_BOARD 16u
 #define TOOL_ERROR_BYTES   4608u
@@ -65,6 +65,18 @@ uint32_t tool_parse_node(const struct topo *t, const char *text)
     else
         node = parse_io_node(text);
     return node != TOPO_NONE && topo_has_node(t, node) ? node : TOPO_NONE;
+}
+
+const struct option_line option_set = {KEY_SET, "set", "KEY=VALUE",
+                                       "instead of the machine file's setting, as dim=6, drives.rpm=5400"};
+
+bool tool_take_set(const struct options *o, int key, const char *value)
+{
+    if (key != KEY_SET)
+        return false;
+    if (!overrides_add(value))
+        options_refuse(o, "set '%s': give KEY=VALUE, such as dim=6, front_end.si=3 or drives.rpm=5400", value);
+    return true;
 }
 
 bool tool_load(const char *command, const char *path, struct machine_config *config)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "emu/cmd/config.h"
+#include "emu/cmd/options.h"
 
 /* Commands of ncube.c's table. Each returns its exit status, 1 for a bad machine file; a wrong command line ends the
  * process with status 2. */
@@ -22,6 +23,8 @@ int place_command(int argc, char **argv);
 int model_command(int argc, char **argv);
 /* Likewise; makes, checks and changes images. */
 int disk_command(int argc, char **argv);
+/* Likewise; says what is wrong with a machine file and its images, and what would be right. */
+int check_command(int argc, char **argv);
 /* Likewise; lists the machines that are up. */
 int ps_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */
@@ -37,6 +40,11 @@ uint32_t tool_parse_node(const struct topo *t, const char *text);
 /* Reads the machine file. Returns true, and the caller frees the config with config_free; or prints the error and
  * returns false. */
 bool tool_load(const char *command, const char *path, struct machine_config *config);
+
+extern const struct option_line option_set;
+
+/* Takes --set. Returns false if the option is another one; refuses a value that is not KEY=VALUE. */
+bool tool_take_set(const struct options *o, int key, const char *value);
 
 /* Makes a JSON string of a name of the host, which may hold any bytes but 0: those that are not UTF-8 become U+FFFD. */
 json_t *tool_json_name(const char *name);

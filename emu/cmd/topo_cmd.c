@@ -138,10 +138,14 @@ static int print_json(const struct topo *t)
 
 /* ---- Command line ---- */
 
+static const struct options options;
+
 static bool take_option(void *ctx, int key, const char *value)
 {
     int (**print)(const struct topo *t) = ctx;
-    (void)value;
+
+    if (tool_take_set(&options, key, value))
+        return true;
     *print = key == KEY_DOT ? print_dot : print_json;
     return true;
 }
@@ -150,11 +154,11 @@ static const struct option_line option_dot = {KEY_DOT, "dot", NULL, "as a graph 
 
 static const struct options options = {
     .command = "ncube topo",
-    .usage = "[--dot | --json] MACHINE",
+    .usage = "[OPTION...] MACHINE",
     .summary =
         "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
         "the SI node that each channel of each I/O node reaches.",
-    .line = (const struct option_line *const[]){&option_dot, &option_json, NULL},
+    .line = (const struct option_line *const[]){&option_dot, &option_json, &option_set, NULL},
     .take = take_option,
 };
 

@@ -367,11 +367,11 @@ static uint64_t slots_in(const struct disk *d, uint64_t cycles)
     return cycles * d->model->sectors_per_track / d->rev_cycles + 1;
 }
 
-static void derive(struct disk *d)
+void disk_set_rpm(struct disk *d, uint32_t rpm)
 {
     const struct disk_model *m = d->model;
 
-    d->rev_cycles = (60ull * CLOCK_HZ + m->rpm / 2) / m->rpm;
+    d->rev_cycles = (60ull * CLOCK_HZ + rpm / 2) / rpm;
     d->overhead_cycles = us_to_cycles(m->overhead_us);
     d->head_switch_cycles = us_to_cycles(m->head_switch_us);
     d->track_skew = slots_in(d, d->head_switch_cycles);
@@ -388,7 +388,7 @@ int disk_open(struct disk **disk, const char *image, const struct disk_model *mo
         disk_close(d);
         return -1;
     }
-    derive(d);
+    disk_set_rpm(d, model->rpm);
     buffer_empty(d);
     *disk = d;
     return 0;

@@ -28,10 +28,15 @@ struct disk_model { /* every constant's source is in disk_model.c and docs/timin
 const struct disk_model *disk_model_find(const char *name);
 extern const char *const disk_model_names[];
 
+/* Returns the most revolutions a minute at which the model's bus takes what the medium gives. */
+uint32_t disk_model_most_rpm(const struct disk_model *model);
+
 /* Opens an image for reading and writing and locks it (flock). The caller closes the disk. Returns 0, or -1 with one
  * line in error (error_bytes long) if the image is missing, is no regular file, is in use by another ncube, is not ext2
  * (magic 0xEF53 at byte 1080), or is larger than the model's drive. */
 int disk_open(struct disk **disk, const char *image, const struct disk_model *model, char *error, size_t error_bytes);
+/* Lets the drive turn at that speed instead of its model's; before its first command. */
+void disk_set_rpm(struct disk *d, uint32_t rpm);
 /* Closes the image and frees the disk. NULL is allowed. */
 void disk_close(struct disk *d);
 /* Returns the number of sectors of the image. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "vertex/contract/machine.h"
+
 /*
  * scsi-1990: a 5 1/4 inch SCSI drive of 300 MB, as in servers of around 1990. No publication names Sandia's drives;
  * this is a drive of their class.
@@ -53,6 +55,11 @@ static const struct disk_model models[] = {
 };
 
 const char *const disk_model_names[] = {"scsi-1990", "hp97560", NULL};
+
+uint32_t disk_model_most_rpm(const struct disk_model *model)
+{
+    return (uint32_t)(60ull * model->bus_bytes_per_s / (model->sectors_per_track * SECTOR_BYTES));
+}
 
 const struct disk_model *disk_model_find(const char *name)
 {

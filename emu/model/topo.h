@@ -23,6 +23,7 @@ struct topo_drive {
     char volume[VOLUME_NAME_BYTES];
     char *image; /* path of the image file, resolved against the machine file's folder */
     char *model; /* name of a drive model (disk.h) */
+    uint32_t rpm;
     struct drive_cache cache;
 };
 

@@ -202,7 +202,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:3: unknown service 'fast'; known: in-order, concurrent"},
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (\n{ volume = \"a\"; image = \"b\";\n  speed = 3; } );")),
          "m.conf:5: unknown key 'speed'; known here: volume, image, model, cache_kb, block, group, look_ahead, write, "
-         "evict"},
+         "evict, rpm"},
         {"dim = 5;\nfront_end = {\n  node = 3;\n};\n", "m.conf:3: unknown key 'node'; known here: si"},
         /* faults */
         {"dim = 2;\nfaults = (\n{ } );\n",

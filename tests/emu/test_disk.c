@@ -254,6 +254,28 @@ Test(disk, read_ahead_stops_at_the_last_sector)
     close_disk(d);
 }
 
+/* On a drive that turns at half the speed, the same transfer takes twice the time on the medium. */
+Test(disk, another_speed_replaces_the_models)
+{
+    struct disk *d = open_disk(&round_model, ROUND_SECTORS);
+    uint64_t model_cycles = disk_service(d, 0, true, 0, 20);
+
+    close_disk(d);
+    d = open_disk(&round_model, ROUND_SECTORS);
+    disk_set_rpm(d, 3000);
+    uint64_t slow_cycles = disk_service(d, 0, true, 0, 20);
+    cr_expect_geq(slow_cycles, model_cycles + CLOCK_HZ / 100); /* a revolution of 20 ms instead of 10 ms */
+    close_disk(d);
+    for (const char *const *name = disk_model_names; *name; name++) {
+        const struct disk_model *m = disk_model_find(*name);
+
+        cr_expect_geq(disk_model_most_rpm(m), m->rpm);
+        d = open_disk(m, ROUND_SECTORS);
+        disk_set_rpm(d, disk_model_most_rpm(m)); /* asserts that the bus keeps up */
+        close_disk(d);
+    }
+}
+
 Test(disk, a_revolution_is_rounded_to_the_nearest_cycle)
 {
     struct disk_model model = round_model;

@@ -114,4 +114,50 @@ for command in topo route place model; do
     done
 done
 
+# ---- Machines by name, --set, check
+
+for m in tiny:4:2 sandia:32:8 sandia-full:1024:64 full:8192:64; do
+    IFS=: read -r name nodes io <<<"$m"
+    status "topo $name" 0 "$ncube" topo "$name"
+    check "$name: its nodes" grep -q ": $nodes compute nodes of .* MB, $io I/O nodes" out
+done
+same "128 drives" 128 "$("$ncube" topo full | grep -c ', drive ')"
+echo "dim = 1;" >tiny
+status "a file comes before a name" 0 "$ncube" topo tiny
+check "it is the file" grep -q '^1-cube' out
+rm tiny
+status "no such machine" 1 "$ncube" topo huge
+check "it is named" grep -q 'huge: No such file' err
+
+status "--set" 0 "$ncube" topo --set dim=4 --set=front_end.si=3 --set drives.model=hp97560 --set boards.number=1 tiny
+check "a key of the machine, of a group" grep -q '^4-cube: 16 .* front end at node 3$' out
+same "of each drive" 2 "$(grep -c hp97560 out)"
+check "of a list" grep -q '^df00 .*I/O node 1\.0' out
+status "--set of a list's value" 0 "$ncube" topo --set 'io_nodes.si=[3]' --set dim=2 --set 'boards=()' tiny
+for bad in dim=x:integer dim=99:range drives.foo=1:unknown faults.from_us=3:faults nogroup.x=1:unknown \
+    drives.rpm=20000:10901 drives.model=fast:hp97560 front_end=3:group; do
+    status "--set ${bad%:*}" 1 "$ncube" topo --set "${bad%:*}" tiny
+    check "--set ${bad%:*} is named" grep -qF -- "--set ${bad%:*}" err
+    check "--set ${bad%:*}: why" grep -q "${bad##*:}" err
+    same "--set ${bad%:*}: one line" 1 "$(wc -l <err)"
+done
+for bad in = dim dim= .x=1 a.b.c=1; do
+    status "--set $bad" 2 "$ncube" topo --set "$bad" tiny
+    check "--set $bad is named" grep -qF "'$bad'" err
+done
+status "--set without a machine" 2 "$ncube" run --set dim=2 nothing
+
+status "images of tiny" 0 "$ncube" disk create -m tiny --images few 2M
+status "check" 0 "$ncube" check --images few tiny
+check "all is good" grep -q 'tiny.conf: good; 4 compute nodes and 2 I/O nodes of 16 MB, 2 volumes, 1 QEMU process$' out
+rm few/df01.img
+status "an image is missing" 1 "$ncube" check --images few tiny
+check "which" grep -q 'volume df01: few/df01.img: No such file' err
+check "what to do" grep -q 'ncube disk create -m tiny --images few' err
+status "128 are missing" 1 "$ncube" check --images few full
+same "not a line for each" 9 "$(wc -l <err)"
+printf 'dim = 2;\nboards = (\n  { numbr = 3; }\n);\n' >bad.conf
+status "a wrong key" 1 "$ncube" check bad.conf
+same "it is shown" "3 | { numbr = 3; }" "$(sed -n 2p err | xargs -0 | tr -s ' ' | sed 's/^ //;/^$/d')"
+
 finish

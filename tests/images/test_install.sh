@@ -71,6 +71,8 @@ check "ncc takes nothing from the build" sh -c '! grep -F "$1/" ncc.words' - "$b
 check "ncc takes nothing from where newlib was built" sh -c '! grep -F "$1" ncc.words' - "$(cat "$build/newlib.path")"
 check "a parallel file's library is there" "$prefix/bin/ncc" -o parallel -include pio.h \
     "$prefix/lib/ncube/examples/hello.c" -lpio
+status "a machine is found by its name" 0 "$prefix/bin/ncube" topo tiny
+check "completion is there" bash -n "$prefix/share/bash-completion/completions/xnc"
 status "a machine file is there" 0 "$prefix/bin/ncube" topo "$prefix/lib/ncube/examples/sandia.conf"
 
 # The last three lines of ncube --help can be copied and run.
@@ -95,7 +97,9 @@ for header in "$build"/include/pio.h "$build"/include/group.h "$build"/include/n
 done
 for command in ncube xnc; do # each option is in the page
     for long in $({ "$build/bin/$command" --help
-        [ $command = xnc ] || for sub in run boot down ps topo route place; do "$build/bin/ncube" $sub --help; done
+        [ $command = xnc ] || for sub in run boot down ps check topo route place disk; do
+            "$build/bin/ncube" $sub --help
+        done
     } | sed -nE 's/^  (-.,|   ) --([a-z-]+).*/\2/p' | sort -u); do
         check "$command.1 has --$long" grep -q -- "\\\\-\\\\-$long" "$prefix/share/man/man1/$command.1"
     done

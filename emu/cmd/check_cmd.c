@@ -1,0 +1,144 @@
+/*
+ * `ncube check`: reads a machine file as a run would, shows the line that is wrong, then looks at each image and at the
+ * host's limits, and says all that it finds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/plural.h"
+#include "emu/cmd/assemble.h"
+#include "emu/cmd/tool.h"
+#include "emu/model/disk.h"
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_check_images = {
+    KEY_IMAGES, "images", "DIR", "folder of the drives' images (default: as the machine file says)"};
+
+static const struct options options = {
+    .command = "ncube check",
+    .usage = "[OPTION...] MACHINE",
+    .summary =
+        "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Says what is\n"
+        "wrong and what would be right.",
+    .line = (const struct option_line *const[]){&option_check_images, &option_set, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    if (key == KEY_IMAGES)
+        ((struct machine_options *)ctx)->images = value;
+    return key == KEY_IMAGES || tool_take_set(&options, key, value);
+}
+
+/* ---- A file that cannot be read ---- */
+
+static void print_line(const char *path, unsigned long wanted)
+{
+    char text[256];
+    FILE *file = fopen(path, "r");
+
+    for (unsigned long line = 1; file && line <= wanted && fgets(text, sizeof text, file);) {
+        size_t n = strcspn(text, "\n");
+        bool ends = text[n] == '\n';
+
+        text[n] = '\0';
+        if (line == wanted) {
+            fprintf(stderr, "%6lu | %s\n", wanted, text);
+            break;
+        }
+        line += ends;
+    }
+    if (file)
+        fclose(file);
+}
+
+/* Shows the line that an error "FILE:LINE: ..." names. */
+static void show_line(const char *error)
+{
+    char *path = strdup(error), *colon = path ? strstr(path, ": ") : NULL;
+
+    if (colon) {
+        *colon = '\0';
+        char *number = strrchr(path, ':');
+        if (number && number[1] >= '1' && number[1] <= '9') {
+            *number = '\0';
+            print_line(path, strtoul(number + 1, NULL, 10));
+        }
+    }
+    free(path);
+}
+
+/* ---- Images ---- */
+
+#define LINES_MOST 8u /* about images; the others are counted */
+
+/* Returns the number of images that a run would refuse, after a line for each of the first ones. */
+static uint32_t check_images(struct machine *m)
+{
+    uint32_t bad = 0;
+
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
+            const struct topo_drive *drive = &m->config.topo.io[i].drive[d];
+            const char *other = inputs_find(&m->inputs, drive->image);
+            struct disk *disk = NULL;
+
+            if (other)
+                snprintf(m->error, sizeof m->error, "%s: this is also %s; each drive needs a file of its own",
+                         drive->image, other);
+            inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
+            if (other ||
+                disk_open(&disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0) {
+                if (bad++ < LINES_MOST)
+                    machine_complain(m, "volume %s: %s", drive->volume, m->error);
+            }
+            disk_close(disk);
+        }
+    return bad;
+}
+
+static void advise(const struct machine_options *o, uint32_t bad)
+{
+    if (bad > 0)
+        fprintf(stderr,
+                "ncube: %u image%s cannot be used; \"ncube disk create -m %s%s%s 32M\" makes those that are "
+                "missing\n",
+                bad, plural(bad), o->machine, o->images ? " --images " : "", o->images ? o->images : "");
+}
+
+static void print_summary(const struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+    uint32_t drives = topo_drives(t);
+
+    printf("%s: good; %u compute node%s and %u I/O node%s of %u MB, %u volume%s, %u QEMU process%s\n", m->config.path,
+           1u << t->dim, plural(1u << t->dim), t->n_io, plural(t->n_io), (unsigned)(t->ram_bytes >> 20), drives,
+           plural(drives), m->cabinets, m->cabinets == 1 ? "" : "es");
+}
+
+int check_command(int argc, char **argv)
+{
+    struct machine_options o = {.trace = TRACING_NONE};
+    struct machine m;
+    char **word = options_parse(&options, &o, argc, argv);
+
+    if (!word[0] || word[1])
+        options_refuse(&options, "give one machine file");
+    o.machine = word[0];
+    bool good = machine_configure(&m, &o) == 0;
+    if (!good) {
+        show_line(m.error);
+    } else {
+        uint32_t bad = check_images(&m);
+
+        good = machine_check_host(&m) == 0 && bad == 0;
+        advise(&o, bad);
+    }
+    if (good)
+        print_summary(&m);
+    machine_free(&m);
+    return good ? 0 : 1;
+}

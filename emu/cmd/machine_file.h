@@ -1,0 +1,9 @@
+/* Machine files, named by a path, or by the name of one that comes with ncube: tiny, sandia, sandia-full, full. */
+#ifndef NCUBE_MACHINE_FILE_H
+#define NCUBE_MACHINE_FILE_H
+
+/* Returns the path of the machine file: `name` itself; or, if there is no such file, that of the machine with this name
+ * in the folder `machines` beside ncube's. The caller frees it. */
+char *machine_file_find(const char *name);
+
+#endif
