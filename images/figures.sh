@@ -75,6 +75,13 @@ measure_one_drive() {
             on_one_drive "$way-$2" "$1" "$build/guest/token" "$way" //df00/f "$2" 2097152
         done
     done
+    for dim in 0 3; do
+        for k in 0 1 2 3 4 5 6 7; do
+            make_image "$work/df0$k.img" 4096
+        done
+        run "creates-$dim" -d "$dim" -m "$here/sandia.conf" --images "$work" "--stats=$work/creates-$dim.stats" \
+            "$build/guest/creates" 1 8
+    done
     for piece in 1000 1024 3000 16384; do
         on_one_drive "appends-$piece" 0 "$build/guest/appends" //df00/f 1000000 "$piece"
     done
@@ -253,6 +260,18 @@ block_appends() {
         awk -v piece=$piece -v us="$(cat "$work/appends-$piece")" -v writes="$(drive_commands writes appends-$piece)" \
             -v reads="$(drive_commands reads appends-$piece)" 'BEGIN {
             printf "| %d | %.2f | %d | %d |\n", piece, us / 1e6, writes, reads }'
+    done
+}
+
+block_creation() {
+    echo "| nodes | make, ms | open, ms | remove, ms | commands of a drive |"
+    echo "| --- | --- | --- | --- | --- |"
+    for dim in 0 3; do
+        awk -v nodes=$((1 << dim)) -v made="$(value creates-$dim make=)" -v opened="$(value creates-$dim open=)" \
+            -v removed="$(value creates-$dim remove=)" -v reads="$(drive_commands reads creates-$dim)" \
+            -v writes="$(drive_commands writes creates-$dim)" 'BEGIN {
+            printf "| %d | %.0f | %.0f | %.0f | %d |\n", nodes, made / 1000, opened / 1000, removed / 1000,
+                reads + writes }'
     done
 }
 

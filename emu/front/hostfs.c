@@ -51,7 +51,9 @@ static const struct operation operations[] = {
     [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},
     [INDEX(N_FSETATTR)] = {hostfs_set_attributes, hostfs_stream_is_no_file},
     [INDEX(N_FSYNCALL)] = {hostfs_sync_all},
-    [INDEX(N_FVIEW)] = {hostfs_no_views, hostfs_no_views},
+    [INDEX(N_FVIEW)] = {hostfs_of_volumes_only, hostfs_of_volumes_only},
+    [INDEX(N_FREADNAME)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
+    [INDEX(N_FMAKE)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 

@@ -259,7 +259,7 @@ int32_t hostfs_stream_is_no_folder(struct hostfs *s, struct hostfs_call *c)
     return -N_ENOTDIR;
 }
 
-int32_t hostfs_no_views(struct hostfs *s, struct hostfs_call *c)
+int32_t hostfs_of_volumes_only(struct hostfs *s, struct hostfs_call *c)
 {
     (void)s, (void)c;
     return -N_ENOTSUP;

@@ -1,10 +1,15 @@
-/* The path at which a call failed, for pio_failed_path. */
+/* Paths on volumes, and the one at which a call failed, for pio_failed_path. */
 #include <stdio.h>
 
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
 
 char pio_fail_path[PIO_PATH_MAX_BYTES];
+
+void pio_path(char *path, const char *volume, const char *name, const char *suffix)
+{
+    snprintf(path, PIO_PATH_MAX_BYTES, "//%s%s%s", volume, name, suffix);
+}
 
 int pio_fail_at(const char *path, int error)
 {

@@ -40,6 +40,9 @@ struct pio_file *pio_file_get(int pfd);
 /* Sets errno for a negative result. Returns the result, or -1. */
 int64_t pio_result(int64_t result);
 
+/* "//volume" + name + suffix to path, of PIO_PATH_MAX_BYTES; a parsed name always fits. */
+void pio_path(char *path, const char *volume, const char *name, const char *suffix);
+
 /* The path for pio_failed_path; each call empties it first. In fail.c, below all that can fail. */
 extern char pio_fail_path[PIO_PATH_MAX_BYTES];
 

@@ -4,16 +4,14 @@
 #include "libpio/file/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
 
-#define DESCRIPTION_SUFFIX      ".pio"
-#define TEMPORARY_SUFFIX_FORMAT ".pio-%llx"
-#define SUFFIX_MAX_BYTES        32
+#define DESCRIPTION_SUFFIX ".pio"
+#define SUFFIX_MAX_BYTES   32 /* older libraries made temporary files with longer suffixes */
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
@@ -50,107 +48,117 @@ int pio_name_parse(const char *text, struct pio_name *name)
     return length + 2 + PIO_VOLUME_BYTES + SUFFIX_MAX_BYTES > PIO_PATH_MAX_BYTES ? -ENAMETOOLONG : 0;
 }
 
-void pio_path(char *path, const char *volume, const char *name, const char *suffix)
+/* ---- Asking all volumes -------------------------------------------------------------------- */
+
+struct asking {
+    enum pio_question_kind kind;
+    const struct pio_description *description; /* of the volumes, and of what is made there */
+    const char *name, *suffix;
+    mode_t mode;
+    const bool *only; /* volumes that are asked; NULL: all */
+    /* 0, or a negative errno; NULL: what the volume answers. -ENOENT is no error of PIO_ASK_UNLINK. */
+    int (*judge)(struct asking *a, int k, const struct pio_question *q);
+    void *ctx; /* for judge */
+};
+
+/* Room for a description of so many volumes, and for a byte more, which shows that a text is longer. */
+static size_t text_room(int disks)
 {
-    snprintf(path, PIO_PATH_MAX_BYTES, "//%s%s%s", volume, name, suffix);
+    return PIO_DESCRIPTION_MAX_BYTES - (size_t)(PIO_DISKS_MAX - disks) * PIO_VOLUME_BYTES + 1;
 }
 
-/* ---- One description ----------------------------------------------------------------------- */
-
-static ssize_t read_all(int fd, char *text, size_t bytes)
+static bool has_text(const struct asking *a)
 {
-    size_t done = 0;
+    return a->kind == PIO_ASK_READ || a->kind == PIO_ASK_MAKE;
+}
 
-    while (done < bytes) {
-        ssize_t n = pio_transport->read(fd, text + done, bytes - done);
+static void prepare(const struct asking *a, int k, char *buffer, struct pio_question *q)
+{
+    *q = (struct pio_question){.kind = a->kind,
+                               .volume = a->description->volume[k],
+                               .name = a->name,
+                               .suffix = a->suffix,
+                               .mode = a->mode,
+                               .buffer = buffer};
+    if (a->kind == PIO_ASK_MAKE)
+        q->bytes = pio_description_format(a->description, k, buffer);
+    else if (a->kind == PIO_ASK_READ)
+        q->bytes = text_room(a->description->map.disks);
+}
 
-        if (n < 0)
-            return n;
-        if (n == 0)
-            break;
-        done += n;
+/* Judges an answer, and remembers the first error and where it was. */
+static void settle(struct asking *a, int k, const struct pio_question *q, int *first_error)
+{
+    char path[PIO_PATH_MAX_BYTES];
+    bool is_gone = q->kind == PIO_ASK_UNLINK && q->result == -ENOENT;
+    int error = a->judge ? a->judge(a, k, q) : q->result < 0 && !is_gone ? q->result : 0;
+
+    if (!error || *first_error)
+        return;
+    pio_path(path, q->volume, q->name, q->suffix);
+    *first_error = pio_fail_at(path, error);
+}
+
+/* Prepares the next questions, from volume *k on. Returns how many. */
+static int prepare_round(const struct asking *a, int *k, int to, char *text, struct pio_question *question, int *volume)
+{
+    size_t room = text_room(a->description->map.disks);
+    int n = 0;
+
+    for (; *k < to && n < PIO_QUESTIONS_MAX; ++*k) {
+        if (a->only && !a->only[*k])
+            continue;
+        volume[n] = *k;
+        prepare(a, *k, has_text(a) ? text + n * room : NULL, &question[n]);
+        n++;
     }
-    return done;
+    return n;
 }
 
-/* Reads the description that a volume holds. 0; -ENOENT; -EPROTO if it is not one of that volume. */
-static int read_description(const char *volume, const char *name, struct pio_description *description, int *index)
+/* Asks volumes from .. to-1, as many at the same time as PIO_QUESTIONS_MAX allows, and judges the answers in the
+ * volumes' order. Returns the first error, but asks all in any case. */
+static int ask(struct asking *a, int from, int to)
 {
-    char path[PIO_PATH_MAX_BYTES], text[PIO_DESCRIPTION_MAX_BYTES];
+    struct pio_question question[PIO_QUESTIONS_MAX];
+    int volume[PIO_QUESTIONS_MAX], n, first_error = 0;
+    char *text = has_text(a) ? malloc(PIO_QUESTIONS_MAX * text_room(a->description->map.disks)) : NULL;
 
-    pio_path(path, volume, name, DESCRIPTION_SUFFIX);
-    int fd = pio_transport->open(path, O_RDONLY, 0);
-    if (fd < 0)
-        return pio_fail_at(path, fd);
-    ssize_t bytes = read_all(fd, text, sizeof text);
-    pio_transport->close(fd);
-    if (bytes < 0)
-        return pio_fail_at(path, bytes);
-    if (pio_description_parse(text, bytes, description, index) < 0 || strcmp(description->volume[*index], volume) != 0)
-        return pio_fail_at(path, -EPROTO);
+    if (has_text(a) && !text)
+        return -ENOMEM;
+    while ((n = prepare_round(a, &from, to, text, question, volume)) > 0) {
+        pio_transport->ask(question, n);
+        for (int i = 0; i < n; i++)
+            settle(a, volume[i], &question[i], &first_error);
+    }
+    free(text);
+    return first_error;
+}
+
+/* ---- Descriptions -------------------------------------------------------------------------- */
+
+/* Sets *ctx to the description that the volume has. -EPROTO if it is none of that volume. */
+static int judge_found(struct asking *a, int k, const struct pio_question *q)
+{
+    struct pio_description *found = a->ctx;
+    int index;
+
+    if (q->result < 0)
+        return q->result;
+    if (pio_description_parse(q->buffer, q->result, found, &index) < 0 ||
+        strcmp(found->volume[index], a->description->volume[k]) != 0)
+        return -EPROTO;
     return 0;
 }
 
-/* Checks that volume k describes the file that *expected describes. */
-static int check_description(const char *name, const struct pio_description *expected, int k)
+/* Checks that volume k describes the same file as a->description. */
+static int judge_equal(struct asking *a, int k, const struct pio_question *q)
 {
-    char path[PIO_PATH_MAX_BYTES], text[PIO_DESCRIPTION_MAX_BYTES], wanted[PIO_DESCRIPTION_MAX_BYTES];
-    struct pio_description found;
-    int index;
+    char wanted[PIO_DESCRIPTION_MAX_BYTES];
 
-    int error = read_description(expected->volume[k], name, &found, &index);
-    if (error)
-        return error;
-    size_t bytes = pio_description_format(&found, index, text);
-    if (bytes == pio_description_format(expected, k, wanted) && memcmp(text, wanted, bytes) == 0)
-        return 0;
-    pio_path(path, expected->volume[k], name, DESCRIPTION_SUFFIX);
-    return pio_fail_at(path, -EPROTO);
-}
-
-static int write_text(int fd, const char *text, size_t bytes)
-{
-    ssize_t n = pio_transport->write(fd, text, bytes);
-
-    if (n < 0)
-        return n;
-    return (size_t)n == bytes ? pio_transport->fsync(fd) : -ENOSPC;
-}
-
-/* Makes a file under an unused name, which it writes to `path`. Returns its descriptor, or the volume's error. */
-static int open_temporary(const char *volume, const char *name, mode_t mode, char *path)
-{
-    char suffix[SUFFIX_MAX_BYTES];
-    int fd;
-
-    do {
-        snprintf(suffix, sizeof suffix, TEMPORARY_SUFFIX_FORMAT, (unsigned long long)pio_transport->number());
-        pio_path(path, volume, name, suffix);
-        fd = pio_transport->open(path, O_WRONLY | O_CREAT | O_EXCL, mode);
-    } while (fd == -EEXIST);
-    return fd;
-}
-
-/* Creates volume k's description, complete from the start. Returns 0, -EEXIST if another exists, or the volume's
- * error. */
-static int write_description(const char *name, const struct pio_description *description, int k, mode_t mode)
-{
-    char temporary[PIO_PATH_MAX_BYTES], path[PIO_PATH_MAX_BYTES], text[PIO_DESCRIPTION_MAX_BYTES];
-    const char *volume = description->volume[k];
-    size_t bytes = pio_description_format(description, k, text);
-
-    pio_path(path, volume, name, DESCRIPTION_SUFFIX);
-    int fd = open_temporary(volume, name, (mode & 0777) | 0444, temporary);
-    if (fd < 0)
-        return pio_fail_at(path, fd);
-    int error = write_text(fd, text, bytes);
-    int close_error = pio_transport->close(fd);
-    if (!error)
-        error = close_error;
-    if (!error)
-        error = pio_transport->link(temporary, path);
-    pio_transport->unlink(temporary);
-    return error ? pio_fail_at(path, error) : 0;
+    if (q->result < 0)
+        return q->result;
+    size_t bytes = pio_description_format(a->description, k, wanted);
+    return (size_t)q->result == bytes && memcmp(q->buffer, wanted, bytes) == 0 ? 0 : -EPROTO;
 }
 
 /* ---- Whole files --------------------------------------------------------------------------- */
@@ -166,118 +174,187 @@ static int list_places(const struct pio_name *name, const struct pio_layout *lay
     return 1;
 }
 
+struct finding {
+    struct pio_description *description;
+    bool ended; /* it is found, or will not be */
+};
+
+/* Takes the first description in the volumes' order; -ENOENT is none. */
+static int judge_first(struct asking *a, int k, const struct pio_question *q)
+{
+    struct finding *f = a->ctx;
+
+    if (f->ended || q->result == -ENOENT)
+        return 0;
+    f->ended = true;
+    a->ctx = f->description;
+    int error = judge_found(a, k, q);
+    a->ctx = f;
+    return error;
+}
+
+/* Mostly the first volume has it. */
 int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description)
 {
     struct pio_description places;
-    int n = list_places(name, layout, &places), index;
+    struct finding f = {description, false};
     char path[PIO_PATH_MAX_BYTES];
+    int n = list_places(name, layout, &places);
 
-    for (int i = 0; i < n; i++) {
-        int error = read_description(places.volume[i], name->name, description, &index);
-
-        if (error != -ENOENT)
-            return error;
-    }
+    places.map.disks = PIO_DISKS_MAX; /* whose description may be as long */
+    struct asking a = {.kind = PIO_ASK_READ,
+                       .description = &places,
+                       .name = name->name,
+                       .suffix = DESCRIPTION_SUFFIX,
+                       .judge = judge_first,
+                       .ctx = &f};
+    int error = ask(&a, 0, 1);
+    if (!error && !f.ended)
+        error = ask(&a, 1, n);
+    if (error || f.ended)
+        return error;
     pio_path(path, places.volume[0], name->name, "");
     return pio_fail_at(path, -ENOENT);
 }
 
-static int stat_subfiles(const char *name, const struct pio_description *description, bool *present, int64_t *bytes)
-{
-    char path[PIO_PATH_MAX_BYTES];
-    struct stat st;
+/* ---- What is there ------------------------------------------------------------------------- */
 
-    for (int k = 0; k < description->map.disks; k++) {
-        pio_path(path, description->volume[k], name, "");
-        int error = pio_transport->stat(path, &st);
-        if (error && error != -ENOENT)
-            return pio_fail_at(path, error);
-        present[k] = !error;
-        bytes[k] = error ? 0 : st.st_size;
-    }
+struct surveying {
+    bool present[PIO_DISKS_MAX];
+    int64_t bytes[PIO_DISKS_MAX];
+    struct pio_survey *survey;
+};
+
+static int judge_subfile(struct asking *a, int k, const struct pio_question *q)
+{
+    struct surveying *s = a->ctx;
+
+    s->present[k] = q->result >= 0;
+    s->bytes[k] = q->result >= 0 ? q->size_bytes : 0;
+    return q->result == -ENOENT || q->result >= 0 ? 0 : q->result;
+}
+
+static int judge_part(struct asking *a, int k, const struct pio_question *q)
+{
+    const struct surveying *s = a->ctx;
+    int error = judge_equal(a, k, q);
+
+    if (error == -ENOENT && s->present[k])
+        return -EPROTO;
+    if (error && error != -ENOENT)
+        return error;
+    if (s->survey->missing < 0 && (error || !s->present[k]))
+        s->survey->missing = k;
     return 0;
 }
 
 /* Looks at the subfiles before the descriptions: see store.h. */
 int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey)
 {
-    bool present[PIO_DISKS_MAX];
-    int64_t bytes[PIO_DISKS_MAX];
+    struct surveying s = {.survey = survey};
+    struct asking subfiles = {.kind = PIO_ASK_STAT,
+                              .description = description,
+                              .name = name,
+                              .suffix = "",
+                              .judge = judge_subfile,
+                              .ctx = &s};
+    struct asking parts = {.kind = PIO_ASK_READ,
+                           .description = description,
+                           .name = name,
+                           .suffix = DESCRIPTION_SUFFIX,
+                           .judge = judge_part,
+                           .ctx = &s};
 
-    int error = stat_subfiles(name, description, present, bytes);
+    int error = ask(&subfiles, 0, description->map.disks);
     if (error)
         return error;
-    *survey = (struct pio_survey){.bytes = pio_map_logical_bytes(&description->map, bytes), .missing = -1};
-    for (int k = 0; k < description->map.disks; k++) {
-        error = check_description(name, description, k);
-        if (error == -ENOENT && present[k])
-            return -EPROTO;
-        if (error && error != -ENOENT)
-            return error;
-        if (survey->missing < 0 && (error || !present[k]))
-            survey->missing = k;
-    }
-    return 0;
+    *survey = (struct pio_survey){.bytes = pio_map_logical_bytes(&description->map, s.bytes), .missing = -1};
+    return ask(&parts, 0, description->map.disks);
 }
+
+/* ---- Making -------------------------------------------------------------------------------- */
 
 static int check_volumes_exist(const struct pio_description *description)
 {
-    char path[PIO_PATH_MAX_BYTES];
-    struct stat st;
+    struct asking roots = {.kind = PIO_ASK_STAT, .description = description, .name = "/", .suffix = ""};
 
-    for (int k = 0; k < description->map.disks; k++) {
-        pio_path(path, description->volume[k], "/", "");
-        int error = pio_transport->stat(path, &st);
-        if (error)
-            return pio_fail_at(path, error);
-    }
-    return 0;
+    return ask(&roots, 0, description->map.disks);
 }
 
-/* Returns 0 when volume k has the right description, made by this process or another one. */
-static int describe_volume(const char *name, const struct pio_description *description, int k, mode_t mode)
+/* Notes in *ctx that volume k had a file of that name, which may be right: made by another process. */
+static int judge_made(struct asking *a, int k, const struct pio_question *q)
 {
-    int error = check_description(name, description, k);
+    bool *found = a->ctx;
 
-    if (error == -ENOENT)
-        error = write_description(name, description, k, mode);
-    if (error == -EEXIST)
-        error = check_description(name, description, k);
-    return error;
+    found[k] = q->result == -EEXIST;
+    return found[k] || q->result >= 0 ? 0 : q->result;
+}
+
+static struct asking make_description(const char *name, const struct pio_description *description, mode_t mode)
+{
+    return (struct asking){.kind = PIO_ASK_MAKE,
+                           .description = description,
+                           .name = name,
+                           .suffix = DESCRIPTION_SUFFIX,
+                           .mode = (mode & 0777) | 0444};
+}
+
+/* Makes the descriptions from volume `from` on, and checks those that are there already. */
+static int describe(const char *name, const struct pio_description *description, mode_t mode, int from)
+{
+    bool found[PIO_DISKS_MAX] = {false};
+    struct asking make = make_description(name, description, mode), check = make;
+
+    make.judge = judge_made;
+    make.ctx = found;
+    int error = ask(&make, from, description->map.disks);
+    check.kind = PIO_ASK_READ;
+    check.judge = judge_equal;
+    check.only = found;
+    return error ? error : ask(&check, from, description->map.disks);
 }
 
 int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode, bool exclusive)
 {
+    struct asking first = make_description(name, description, mode);
     int error = check_volumes_exist(description);
 
     if (!error && exclusive)
-        error = write_description(name, description, 0, mode);
-    for (int k = 0; !error && k < description->map.disks; k++)
-        error = describe_volume(name, description, k, mode);
-    return error;
+        error = ask(&first, 0, 1);
+    return error ? error : describe(name, description, mode, exclusive);
 }
 
-static int remove_path(const char *volume, const char *name, const char *suffix)
-{
-    char path[PIO_PATH_MAX_BYTES];
+/* ---- Removing ------------------------------------------------------------------------------ */
 
-    pio_path(path, volume, name, suffix);
-    int error = pio_transport->unlink(path);
-    return error && error != -ENOENT ? pio_fail_at(path, error) : 0;
+/* Sets ctx[k]: the subfile of volume k is gone. */
+static int judge_removed(struct asking *a, int k, const struct pio_question *q)
+{
+    bool *gone = a->ctx;
+
+    gone[k] = q->result >= 0 || q->result == -ENOENT;
+    return gone[k] ? 0 : q->result;
+}
+
+/* Removes the parts of volumes from .. to-1. A description stays as long as its subfile does. */
+static int remove_parts(const char *name, const struct pio_description *description, int from, int to)
+{
+    bool gone[PIO_DISKS_MAX];
+    struct asking subfiles = {.kind = PIO_ASK_UNLINK, .description = description, .name = name, .suffix = ""};
+    struct asking descriptions = subfiles;
+
+    subfiles.judge = judge_removed;
+    subfiles.ctx = gone;
+    descriptions.suffix = DESCRIPTION_SUFFIX;
+    descriptions.only = gone;
+    int error = ask(&subfiles, from, to), later_error = ask(&descriptions, from, to);
+    return error ? error : later_error;
 }
 
 /* Removes volume 0's part last: as long as any part is left, the next call finds the file and can remove it. */
 int pio_store_remove(const char *name, const struct pio_description *description)
 {
-    int first_error = 0;
+    int error = remove_parts(name, description, 1, description->map.disks);
+    int last_error = remove_parts(name, description, 0, 1);
 
-    for (int k = description->map.disks - 1; k >= 0; k--) {
-        int error = remove_path(description->volume[k], name, "");
-
-        if (!error)
-            error = remove_path(description->volume[k], name, DESCRIPTION_SUFFIX);
-        if (!first_error)
-            first_error = error;
-    }
-    return first_error;
+    return error ? error : last_error;
 }

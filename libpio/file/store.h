@@ -1,10 +1,10 @@
 /*
  * PIO files on their volumes: names, descriptions, creation, removal. No call leaves a descriptor open.
  *
- * On every volume the description is made before the subfile and removed after it. Descriptions appear whole:
- * each is written under a temporary name and linked to its own. So a process that sees a subfile and afterwards no
- * description has found a plain file; one that sees data anywhere and afterwards a part missing has found a loss, and
- * not a creation under way.
+ * On every volume the description is made before the subfile and removed after it. Descriptions appear whole, and are
+ * durable then (PIO_ASK_MAKE). All volumes are asked at the same time. So a process that sees a subfile and afterwards
+ * no description has found a plain file; one that sees data anywhere and afterwards a part missing has found a loss,
+ * and not a creation under way.
  */
 #ifndef PIO_STORE_H
 #define PIO_STORE_H
@@ -21,9 +21,6 @@ struct pio_name {
 
 /* 0, or -ENOENT (empty), -EINVAL, -EISDIR, -ENAMETOOLONG. A name without '/' in front is refused too: -EINVAL. */
 int pio_name_parse(const char *text, struct pio_name *name);
-
-/* "//volume" + name + suffix to path, of PIO_PATH_MAX_BYTES; a parsed name always fits. */
-void pio_path(char *path, const char *volume, const char *name, const char *suffix);
 
 /* Finds the file's description. 0, -ENOENT if none of the volumes where it might be has one, -EPROTO if the first
  * found is damaged or on the wrong volume, or the volume's error. */

@@ -24,17 +24,37 @@ struct pio_ack {
     const void *data; /* of a read, status bytes within the communication buffer */
 };
 
+/* A question about a file of a volume, without a descriptor. */
+enum pio_question_kind {
+    PIO_ASK_STAT, /* size_bytes: the file's */
+    PIO_ASK_READ, /* buffer gets the file's first `bytes` bytes; result: how many it has of them */
+    PIO_ASK_MAKE, /* makes the file with the `bytes` bytes of buffer. It appears whole, and is durable then. -EEXIST: a
+                       file is there, and nothing changes */
+    PIO_ASK_UNLINK,
+};
+
+#define PIO_QUESTIONS_MAX 16 /* at the same time */
+
+struct pio_question {
+    enum pio_question_kind kind;
+    const char *volume, *name, *suffix; /* as for pio_path */
+    mode_t mode;
+    char *buffer;
+    size_t bytes;
+    int64_t size_bytes;
+    int result;
+};
+
 struct pio_transport {
     int (*open)(const char *path, int flags, mode_t mode); /* a descriptor */
     int (*close)(int fd);
-    int (*stat)(const char *path, struct stat *st);
     int (*fstat)(int fd, struct stat *st);
     int (*ftruncate)(int fd, int64_t bytes);
     int (*fsync)(int fd);
-    int (*link)(const char *from, const char *to);
-    int (*unlink)(const char *path);
-    ssize_t (*read)(int fd, void *buf, size_t n);
-    ssize_t (*write)(int fd, const void *buf, size_t n);
+
+    /* Asks n <= PIO_QUESTIONS_MAX questions at the same time, and returns when each has its result: >= 0, or a negative
+     * errno. */
+    void (*ask)(struct pio_question *questions, int n);
 
     int (*node)(int fd); /* address of the I/O node that serves the file */
     int (*read_start)(int fd, int64_t offset, int n);
@@ -44,8 +64,6 @@ struct pio_transport {
      * comm_bytes = PIO_ACK_HEADER_BYTES + the largest read under way. A failed operation is an acknowledgement
      * with a negative status; a negative result means that acknowledgements can no longer be had. */
     int (*wait)(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack);
-
-    uint64_t (*number)(void); /* likely to differ between nodes and between calls: names of temporary files */
 };
 
 /* The transport in use. transport_vertex.c sets it on a node. */

@@ -15,8 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libpio/file/file.h"
 #include "vertex/contract/proto.h"
+#include "vertex/contract/traps.h"
 
+_Static_assert(PIO_DESCRIPTION_MAX_BYTES < ASK_DATA_MAX_BYTES, "a description fits into a question");
 _Static_assert(sizeof(struct file_reply) == PIO_ACK_HEADER_BYTES, "data follow the reply's header");
 
 static ssize_t from_errno(ssize_t result)
@@ -34,11 +37,6 @@ static int node_close(int fd)
     return from_errno(close(fd));
 }
 
-static int node_stat(const char *path, struct stat *st)
-{
-    return from_errno(stat(path, st));
-}
-
 static int node_fstat(int fd, struct stat *st)
 {
     return from_errno(fstat(fd, st));
@@ -54,25 +52,40 @@ static int node_fsync(int fd)
     return from_errno(fsync(fd));
 }
 
-static int node_link(const char *from, const char *to)
+/* ---- Questions ---- */
+
+static long start_question(const struct pio_question *q)
 {
-    return from_errno(link(from, to));
+    static const uint16_t type[] = {N_FSTATNAME, N_FREADNAME, N_FMAKE, N_FUNLINK};
+    char path[PIO_PATH_MAX_BYTES];
+
+    pio_path(path, q->volume, q->name, q->suffix);
+    return trap_askstart(path, type[q->kind], q->mode, q->buffer, (long)q->bytes);
 }
 
-static int node_unlink(const char *path)
+static int end_question(struct pio_question *q, long number)
 {
-    return from_errno(unlink(path));
+    struct file_stat stat;
+
+    if (q->kind != PIO_ASK_STAT)
+        return (int)trap_askend(number, q->buffer);
+    int result = (int)trap_askend(number, &stat);
+    if (result >= 0)
+        q->size_bytes = (int64_t)stat.size_bytes;
+    return result;
 }
 
-static ssize_t node_read(int fd, void *buf, size_t n)
+static void node_ask(struct pio_question *questions, int n)
 {
-    return from_errno(read(fd, buf, n));
+    long number[PIO_QUESTIONS_MAX];
+
+    for (int i = 0; i < n; i++)
+        number[i] = start_question(&questions[i]);
+    for (int i = 0; i < n; i++)
+        questions[i].result = number[i] < 0 ? (int)number[i] : end_question(&questions[i], number[i]);
 }
 
-static ssize_t node_write(int fd, const void *buf, size_t n)
-{
-    return from_errno(write(fd, buf, n));
-}
+/* ---- Transfers ---- */
 
 static int node_read_start(int fd, int64_t offset, int n)
 {
@@ -113,31 +126,17 @@ static int node_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     return 0;
 }
 
-/* Virtual time and the logical node: two nodes differ, and so do two calls. */
-static uint64_t node_number(void)
-{
-    int node;
-
-    whoami(&node, NULL, NULL, NULL);
-    return (uint64_t)(amicclk() * 1000.0) << 13 | (unsigned)node;
-}
-
 static const struct pio_transport node_transport = {
     .open = node_open,
     .close = node_close,
-    .stat = node_stat,
     .fstat = node_fstat,
     .ftruncate = node_ftruncate,
     .fsync = node_fsync,
-    .link = node_link,
-    .unlink = node_unlink,
-    .read = node_read,
-    .write = node_write,
+    .ask = node_ask,
     .node = ionode,
     .read_start = node_read_start,
     .write_start = node_write_start,
     .wait = node_wait,
-    .number = node_number,
 };
 
 const struct pio_transport *pio_transport = &node_transport;

@@ -341,6 +341,8 @@ int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out)
 int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* The regular file at a path, made if it is missing; to be put. exclusive: -N_EEXIST if anything is there. */
 int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);
+/* Makes a regular file with this content, durable when it returns. -N_EEXIST: something is there; nothing changes. */
+int ext2_make_file(struct ext2 *fs, struct ext2_path path, uint16_t mode, struct ext2_path content);
 int ext2_unlink(struct ext2 *fs, struct ext2_path path);
 int ext2_link(struct ext2 *fs, struct ext2_path from, struct ext2_path to);
 int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to);

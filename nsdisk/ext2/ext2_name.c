@@ -23,8 +23,16 @@ int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2
     return ext2_inode_store(dir);
 }
 
-/* A new file of any type in an absent name's place; `text` is what a symbolic link says. */
-static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struct ext2_path text,
+static int fill(struct ext2_inode *inode, struct ext2_path content)
+{
+    if (ext2_is_symlink(inode))
+        return ext2_write_symlink(inode, content);
+    int64_t n = ext2_write(inode, 0, content.text, content.bytes);
+    return n < 0 ? (int)n : n < content.bytes ? -N_ENOSPC : 0;
+}
+
+/* A new file of any type in an absent name's place, with its content: what a symbolic link says. */
+static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struct ext2_path content,
                 struct ext2_inode **out)
 {
     struct ext2_inode *dir, *inode;
@@ -36,7 +44,7 @@ static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struc
     error = directory && dir->links >= EXT2_LINK_MAX ? -N_EMLINK : ext2_inode_new(fs, w->parent, mode, &inode);
     if (error == 0) {
         inode->links = directory ? 2 : 1;
-        error = directory ? ext2_dir_start(inode, dir->ino) : text.bytes ? ext2_write_symlink(inode, text) : 0;
+        error = directory ? ext2_dir_start(inode, dir->ino) : content.bytes ? fill(inode, content) : 0;
         if (error == 0)
             error = ext2_inode_store(inode);
         if (error == 0)
@@ -68,6 +76,23 @@ int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool excl
         return -N_EISDIR;
     error = ext2_begin(fs);
     return error < 0 ? error : make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), (struct ext2_path){0}, out);
+}
+
+int ext2_make_file(struct ext2 *fs, struct ext2_path path, uint16_t mode, struct ext2_path content)
+{
+    struct ext2_walk w;
+    struct ext2_inode *inode;
+    int error = ext2_walk(fs, path, false, &w);
+
+    if (error == 0)
+        error = w.ino != 0 ? -N_EEXIST : w.slash ? -N_EISDIR : ext2_begin(fs);
+    if (error == 0)
+        error = make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), content, &inode);
+    if (error < 0)
+        return error;
+    int put = ext2_inode_put(inode);
+    int synced = ext2_sync(fs);
+    return put < 0 ? put : synced;
 }
 
 int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)

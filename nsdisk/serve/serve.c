@@ -295,7 +295,8 @@ static invoke_fn *const operation[] = {
     OP(N_FSTATFS) = invoke_statfs,     OP(N_FSYMLINK) = invoke_symlink,
     OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
     OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
-    OP(N_FVIEW) = invoke_view,
+    OP(N_FVIEW) = invoke_view,         OP(N_FREADNAME) = invoke_read_name,
+    OP(N_FMAKE) = invoke_make,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1

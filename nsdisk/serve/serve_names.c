@@ -41,6 +41,31 @@ int64_t invoke_stat_name(struct server *s, struct call *c)
     return ext2_inode_put(inode);
 }
 
+int64_t invoke_read_name(struct server *s, struct call *c)
+{
+    (void)s;
+    struct ext2_inode *inode;
+    size_t bytes = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
+    int64_t n = ext2_lookup(c->fs, c->name, &inode);
+    if (n < 0)
+        return n;
+    n = ext2_is_file(inode)  ? ext2_read(inode, 0, c->payload, (uint32_t)bytes)
+        : ext2_is_dir(inode) ? -N_EISDIR
+                             : -N_ENOTSUP;
+    int put = ext2_inode_put(inode);
+    if (n >= 0 && put < 0)
+        n = put;
+    c->payload_bytes = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+int64_t invoke_make(struct server *s, struct call *c)
+{
+    (void)s;
+    struct ext2_path content = {(const char *)c->data, c->r.bytes};
+    return ext2_make_file(c->fs, c->name, (uint16_t)c->r.mode, content);
+}
+
 int64_t invoke_unlink(struct server *s, struct call *c)
 {
     (void)s;

@@ -51,6 +51,8 @@ static inline void reply_payload(struct call *c, const void *bytes, size_t n)
 /* Returns what clients are told of a file. */
 struct file_stat serve_stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive);
 int64_t invoke_stat_name(struct server *s, struct call *c);
+int64_t invoke_read_name(struct server *s, struct call *c);
+int64_t invoke_make(struct server *s, struct call *c);
 int64_t invoke_unlink(struct server *s, struct call *c);
 int64_t invoke_rename(struct server *s, struct call *c);
 int64_t invoke_link(struct server *s, struct call *c);

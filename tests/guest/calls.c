@@ -88,7 +88,10 @@ static int is_pointer_argument(long number, int i)
     case TRAP_fdpath:
     case TRAP_fsetattr:
     case TRAP_disk_info:
+    case TRAP_askend:
         return i == 1;
+    case TRAP_askstart:
+        return i == 0 || i == 3;
     case TRAP_disk_io:
     case TRAP_disk_start:
         return i == 3;

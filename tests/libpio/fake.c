@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/file/file.h"
 #include "libpio/file/transport.h"
 
 #define INODES   64
@@ -55,7 +56,6 @@ static int at_call_in;
 static void (*at_call_action)(void);
 static int (*choose_node)(int options);
 static struct fake_counts counts;
-static uint64_t next_number;
 
 static int choose_first(int options)
 {
@@ -265,21 +265,6 @@ static int fake_fsync(int fd)
     return check_fd(fd);
 }
 
-static int fake_link(const char *from, const char *to)
-{
-    const char *from_name, *to_name;
-
-    count_call();
-    int volume = split(from, &from_name);
-    if (volume < 0 || split(to, &to_name) != volume)
-        return volume < 0 ? volume : -EXDEV;
-    struct name *found = find_name(volume, from_name);
-    if (!found || find_name(volume, to_name))
-        return found ? -EEXIST : -ENOENT;
-    add_name(volume, to_name, found->inode);
-    return 0;
-}
-
 static void drop_name(struct name *name)
 {
     int inode = name->inode, users = 0;
@@ -310,36 +295,66 @@ static int fake_unlink(const char *path)
     return 0;
 }
 
-static ssize_t fake_read(int fd, void *buf, size_t n)
-{
-    int error = check_fd(fd);
+/* ---- Questions --------------------------------------------------------------------------------- */
 
-    if (error)
-        return error;
-    int got = read_bytes(&inodes[fds[fd].inode], fds[fd].offset, buf, n > 7 ? 7 : n); /* in small pieces */
-    fds[fd].offset += got;
-    return got;
+static int make_file(const char *path, const void *bytes, size_t n)
+{
+    int fd = fake_open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+
+    if (fd < 0)
+        return fd;
+    int put = write_bytes(&inodes[fds[fd].inode], 0, bytes, n);
+    fds[fd].open = false;
+    counts.open_files--;
+    if (put == (int)n)
+        return 0;
+    fake_unlink(path);
+    return -ENOSPC;
 }
 
-static ssize_t fake_write(int fd, const void *buf, size_t n)
+static int read_file(const char *path, void *bytes, size_t n)
 {
-    int error = check_fd(fd);
+    const char *name;
 
-    if (error)
-        return error;
-    int put = write_bytes(&inodes[fds[fd].inode], fds[fd].offset, buf, n);
-    fds[fd].offset += put;
-    return put;
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    struct name *found = find_name(volume, name);
+    return found ? read_bytes(&inodes[found->inode], 0, bytes, n) : -ENOENT;
+}
+
+static int answer(struct pio_question *q)
+{
+    char path[PIO_PATH_MAX_BYTES];
+    struct stat st = {0};
+    int result;
+
+    pio_path(path, q->volume, q->name, q->suffix);
+    switch (q->kind) {
+    case PIO_ASK_STAT:
+        result = fake_stat(path, &st);
+        q->size_bytes = st.st_size;
+        return result;
+    case PIO_ASK_READ:
+        return read_file(path, q->buffer, q->bytes);
+    case PIO_ASK_MAKE:
+        return make_file(path, q->buffer, q->bytes);
+    default:
+        return fake_unlink(path);
+    }
+}
+
+static void fake_ask(struct pio_question *questions, int n)
+{
+    counts.rounds++;
+    for (int i = 0; i < n; i++)
+        questions[i].result = answer(&questions[i]);
 }
 
 static int fake_node(int fd)
 {
     return volumes[inodes[fds[fd].inode].volume].node;
-}
-
-static uint64_t fake_number(void)
-{
-    return next_number++;
 }
 
 /* ---- Asynchronous transfers -------------------------------------------------------------------- */
@@ -439,19 +454,14 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
 static const struct pio_transport fake_transport = {
     .open = fake_open,
     .close = fake_close,
-    .stat = fake_stat,
     .fstat = fake_fstat,
     .ftruncate = fake_ftruncate,
     .fsync = fake_fsync,
-    .link = fake_link,
-    .unlink = fake_unlink,
-    .read = fake_read,
-    .write = fake_write,
+    .ask = fake_ask,
     .node = fake_node,
     .read_start = fake_read_start,
     .write_start = fake_write_start,
     .wait = fake_wait,
-    .number = fake_number,
 };
 
 const struct pio_transport *pio_transport = &fake_transport;
@@ -471,7 +481,6 @@ void fake_reset(void)
     counts = (struct fake_counts){0};
     choose_node = choose_first;
     lose_in = at_call_in = -1;
-    next_number = 0;
     for (int k = 0; k < FAKE_VOLUMES; k++)
         volumes[k] = (struct volume){
             .present = true, .node = 0x4000 + k, .capacity = INT64_MAX / 4, .fail_in = -1, .refuse_in = -1};

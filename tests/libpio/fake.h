@@ -40,6 +40,7 @@ void fake_at_call(int nth, void (*action)(void));
 
 struct fake_counts {
     int calls;    /* that are not asynchronous transfers */
+    int rounds;   /* of questions that were asked at the same time */
     int requests; /* asynchronous ones */
     int in_flight;
     int max_in_flight;

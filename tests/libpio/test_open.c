@@ -332,12 +332,28 @@ Test(creation, that_was_interrupted_can_be_completed)
     expect_data(pio_open("/f", O_RDONLY), "completed");
 }
 
-Test(creation, gets_by_temporary_files_that_a_crash_left)
+/* However many volumes there are. */
+Test(creation, asks_all_volumes_at_the_same_time)
 {
-    fake_put_file("//df00/f.pio-0", "", 0);
-    fake_put_file("//df00/f.pio-1", "", 0);
-    create_with_data("/f", &small);
-    expect_data(pio_open("/f", O_RDONLY), "created");
+    for (int disks = 2; disks <= FAKE_VOLUMES; disks++) {
+        fake_reset();
+        struct pio_layout layout = {.disks = disks};
+        int pfd = pio_open_layout("/f", O_RDWR | O_CREAT | O_EXCL, 0644, &layout);
+
+        cr_assert_geq(pfd, 0);
+        cr_expect_leq(fake_counts()->rounds, 7, "%d volumes: made in %d rounds", disks, fake_counts()->rounds);
+        cr_expect_leq(fake_counts()->calls, 5 * disks + FAKE_VOLUMES, "%d volumes: %d calls", disks,
+                      fake_counts()->calls);
+        cr_assert_eq(pio_close(pfd), 0);
+        fake_counts()->rounds = 0;
+        pfd = pio_open("/f", O_RDWR);
+        cr_assert_geq(pfd, 0);
+        cr_expect_eq(fake_counts()->rounds, 3, "%d volumes: opened in %d rounds", disks, fake_counts()->rounds);
+        cr_assert_eq(pio_close(pfd), 0);
+        fake_counts()->rounds = 0;
+        cr_assert_eq(pio_unlink("/f"), 0);
+        cr_expect_eq(fake_counts()->rounds, 5, "%d volumes: removed in %d rounds", disks, fake_counts()->rounds);
+    }
 }
 
 Test(creation, leaves_a_plain_file_alone)
@@ -462,7 +478,7 @@ Test(unlink, that_failed_can_be_repeated)
     int calls = fake_counts()->calls;
     pio_unlink("/f");
     calls = fake_counts()->calls - calls;
-    for (int at = calls - 6; at < calls - 2; at++) { /* two calls for volume 2, two for volume 1, two for volume 0 */
+    for (int at = calls - 6; at < calls - 3; at++) { /* subfiles 1 and 2, their descriptions, volume 0's two */
         fake_reset();
         create_with_data("/f", &small);
         fake_at_call(at, break_volume_1);

@@ -70,13 +70,16 @@ static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
     size_t n = sizeof r;
     bool two = type == N_FRENAME || type == N_FLINK;
     bool one = type == N_FOPEN || type == N_FSTATNAME || type == N_FUNLINK || type == N_FMKDIR || type == N_FRMDIR ||
-               type == N_FACCESS || type == N_FSYMLINK || type == N_FREADLINK || type == N_FSETATTRNAME;
+               type == N_FACCESS || type == N_FSYMLINK || type == N_FREADLINK || type == N_FREADNAME ||
+               type == N_FMAKE || type == N_FSETATTRNAME;
     bool sets = type == N_FSETATTR || type == N_FSETATTRNAME;
 
     if (one || two)
         n += r.name_bytes = put_name(f, message + n);
     if (two)
         n += r.name2_bytes = put_name(f, message + n);
+    if (type == N_FMAKE)
+        n += r.bytes = below(f, 3000);
     if (type == N_FSYMLINK || sets)
         r.bytes = sets ? sizeof(struct file_attr) : below(f, 1100);
     for (uint32_t i = 0; i < r.bytes && (type == N_FSYMLINK || sets); i++)
@@ -104,7 +107,7 @@ static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
 static void send(struct fuzz *f)
 {
     uint8_t *message = calloc(1, MESSAGE_MAX);
-    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FVIEW - N_FOPEN + 1);
+    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FMAKE - N_FOPEN + 1);
     size_t n = make_request(f, type, message);
 
     if (below(f, 3) == 0)

@@ -184,7 +184,7 @@ static void make_burst(struct client *c)
     else if (c->steps == 0)
         add(c, N_FEXIT, (struct file_request){0}, NULL, NULL);
     else if (below(20) == 0)
-        add(c, 0x8039, (struct file_request){0}, NULL, NULL); /* unknown */
+        add(c, 0x803f, (struct file_request){0}, NULL, NULL); /* unknown */
     else
         add_writes(c);
 }
@@ -224,7 +224,7 @@ static void check_answer(struct client *c, const struct request *q, int32_t stat
         check_read(c, &q->r, status, payload);
         break;
     default:
-        if (status != (q->type == 0x8039 ? -N_ENOSYS : 0))
+        if (status != (q->type == 0x803f ? -N_ENOSYS : 0))
             complain("client %u: request 0x%x gives %d", c->node, q->type, status);
     }
 }

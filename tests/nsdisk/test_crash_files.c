@@ -47,3 +47,52 @@ Test(crash_files, keeps_what_was_fsynced_while_a_file_grows_by_pieces)
     run_scenario(&s, 1024);
     run_scenario(&s, 4096);
 }
+
+/* ---- Files that are made by one request ---- */
+
+#define SMALL 1500u
+
+static int32_t make_file(const char *name, const void *data, uint32_t bytes)
+{
+    return volume_request(&v, N_FMAKE, (struct file_request){.mode = 0644, .bytes = bytes}, name, NULL, data);
+}
+
+static void make_files(void)
+{
+    make_file("/a", old, SMALL);
+    set_mark(0);
+    make_file("/b", new, SMALL);
+    set_mark(1);
+    v_unlink(&v, "/a");
+    make_file("/c", old, SMALL);
+    set_mark(2);
+    make_file("/a", new, SMALL);
+    set_mark(3);
+}
+
+static bool is_there(const char *name)
+{
+    struct file_stat st;
+
+    return v_stat(&v, name, &st) == 0;
+}
+
+/* Whole and durable, or not there. */
+static void check_made(uint32_t cut)
+{
+    cr_assert(!was_durable(0, cut) || was_durable(2, cut) || !is_there("/a") || v_has(&v, "/a", old, SMALL) ||
+                  v_has(&v, "/a", new, SMALL),
+              "cut after %u: /a", cut);
+    cr_assert(!was_durable(0, cut) || was_durable(1, cut) || v_has(&v, "/a", old, SMALL), "cut after %u: no /a", cut);
+    cr_assert(is_there("/b") ? v_has(&v, "/b", new, SMALL) : !was_durable(1, cut), "cut after %u: /b", cut);
+    cr_assert(is_there("/c") ? v_has(&v, "/c", old, SMALL) : !was_durable(2, cut), "cut after %u: /c", cut);
+    cr_assert(!was_durable(3, cut) || v_has(&v, "/a", new, SMALL), "cut after %u: no new /a", cut);
+}
+
+Test(crash_files, leaves_a_made_file_whole_or_not_there)
+{
+    const struct scenario s = {"made", nothing, make_files, check_made, "-p", 0, NULL};
+
+    run_scenario(&s, 1024);
+    run_scenario(&s, 4096);
+}

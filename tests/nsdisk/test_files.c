@@ -390,3 +390,62 @@ Test(files, keep_what_lies_behind_a_long_unaligned_write)
         finish("long writes");
     }
 }
+
+/* ---- Small files by one request ---- */
+
+static int32_t make_file(const char *name, const void *data, uint32_t bytes)
+{
+    return volume_request(&v, N_FMAKE, (struct file_request){.mode = 0640, .bytes = bytes}, name, NULL, data);
+}
+
+static int32_t read_name(const char *name, uint32_t bytes)
+{
+    return volume_request(&v, N_FREADNAME, (struct file_request){.bytes = bytes}, name, NULL, NULL);
+}
+
+Test(files, are_made_and_read_by_name)
+{
+    static uint8_t data[20000];
+    struct file_stat st;
+
+    EACH_BLOCK_SIZE(i)
+    {
+        start(block_sizes[i], 3000);
+        fill_pattern(data, sizeof data, 1);
+        for (uint32_t bytes = 0; bytes <= sizeof data; bytes = bytes * 3 + 1) {
+            char name[20];
+
+            snprintf(name, sizeof name, "/f%u", bytes);
+            cr_assert_eq(make_file(name, data, bytes), 0, "%u bytes", bytes);
+            cr_assert_eq(read_name(name, sizeof data), (int32_t)bytes);
+            cr_assert_arr_eq(v.reply + sizeof(struct file_reply), data, bytes);
+            cr_assert_eq(read_name(name, bytes / 2), (int32_t)(bytes / 2));
+            cr_assert_eq(v_stat(&v, name, &st), 0);
+            cr_expect_eq(st.mode, 0100640);
+        }
+        cr_expect_eq(make_file("/f1", data, 5), -N_EEXIST);
+        cr_expect_eq(read_name("/f1", 100), 1, "it is as it was");
+        cr_expect_eq(make_file("/no/f", data, 5), -N_ENOENT);
+        cr_expect_eq(make_file("/f2/", data, 5), -N_EISDIR);
+        cr_expect_eq(read_name("/none", 5), -N_ENOENT);
+        cr_expect_eq(read_name("/", 5), -N_EISDIR);
+        finish("by name");
+    }
+}
+
+/* Nothing is left of a file for which there is no room. */
+Test(files, are_made_whole_or_not_at_all)
+{
+    static uint8_t data[300000];
+    struct file_stat st;
+    struct file_statfs before, after;
+
+    start(1024, 200);
+    cr_assert_eq(v_statfs(&v, &before), 0);
+    cr_expect_eq(make_file("/f", data, sizeof data), -N_ENOSPC);
+    cr_expect_eq(v_stat(&v, "/f", &st), -N_ENOENT);
+    cr_assert_eq(v_statfs(&v, &after), 0);
+    cr_expect_eq(after.blocks_free, before.blocks_free);
+    cr_expect_eq(after.inodes_free, before.inodes_free);
+    finish("no room");
+}

@@ -21,7 +21,7 @@
 #include "vertex/trap/syscall.h"
 #include "vertex/trap/timer.h"
 
-#define REQUESTS_MAX 64
+#define REQUESTS_MAX 80
 #define IO_NODE      0x4030u
 #define BYTES        3000u
 #define NEVER        1000
@@ -269,6 +269,7 @@ static uint32_t payload_of(const struct request *r, char *to, int64_t *status)
         memcpy(to, &record, sizeof record);
         return *status = sizeof record;
     case N_FREAD:
+    case N_FREADNAME:
         return *status = r->head.bytes;
     case N_FWRITE:
         *status = r->head.bytes;
@@ -421,6 +422,38 @@ static int64_t start_and_close(void)
     return status < 0 || p.killed ? status : close_it();
 }
 
+static int64_t ask(uint64_t type)
+{
+    int64_t number = CALL(askstart, NAME, type, 0644, BUFFER, type == N_FREADNAME || type == N_FMAKE ? BYTES : 0);
+
+    return number < 0 || p.killed ? number : CALL(askend, (uint64_t)number, BUFFER);
+}
+
+static int64_t ask_for_status(void)
+{
+    return ask(N_FSTATNAME);
+}
+
+static int64_t ask_for_content(void)
+{
+    return ask(N_FREADNAME);
+}
+
+static int64_t ask_to_make(void)
+{
+    return ask(N_FMAKE);
+}
+
+/* Answers that nobody asks for any more, and one of two that is taken. */
+static int64_t ask_twice(void)
+{
+    int64_t first = CALL(askstart, NAME, N_FREADNAME, 0, 0, BYTES);
+
+    if (first >= 0)
+        CALL(askstart, NAME, N_FUNLINK, 0, 0, 0);
+    return first < 0 || p.killed ? first : CALL(askend, (uint64_t)first, BUFFER);
+}
+
 /* The answer is in the inbox when the call asks for it, and the process is to die. */
 static int64_t end_when_killed(void)
 {
@@ -455,6 +488,10 @@ static const struct {
     {"writestart and writeend", start_and_end_write},
     {"starts and close", start_and_close},
     {"readend of one who is killed", end_when_killed},
+    {"a question for a status", ask_for_status},
+    {"a question for content", ask_for_content},
+    {"a question to make a file", ask_to_make},
+    {"two questions", ask_twice},
 };
 
 static void begin(void)
@@ -526,7 +563,7 @@ Test(requests, leave_nothing_wherever_a_copy_fails)
 
 Test(requests, tell_what_went_wrong)
 {
-    enum { READ = 2, WRITE = 3, STARTED_WRITE = 12 };
+    enum { READ = 2, WRITE = 3, STARTED_WRITE = 12, ASK = 19 };
 
     cr_expect_eq(try_call(READ, GOOD, NEVER, NEVER), BYTES);
     cr_expect_eq(try_call(READ, EMPTY, NEVER, NEVER), -N_EPROTO);
@@ -537,4 +574,23 @@ Test(requests, tell_what_went_wrong)
     cr_expect_eq(try_call(WRITE, TOO_LONG, NEVER, NEVER), -N_EPROTO);
     cr_expect_eq(try_call(STARTED_WRITE, GOOD, NEVER, 0), -N_EFAULT);
     cr_expect_eq(try_call(STARTED_WRITE, GOOD, 0, NEVER), -N_ENOMEM);
+    cr_expect_eq(try_call(ASK, GOOD, NEVER, NEVER), BYTES);
+    cr_expect_eq(try_call(ASK, EMPTY, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(ASK, SILENT, NEVER, NEVER), -N_ETIMEDOUT);
+    cr_expect_eq(try_call(ASK, FAILED, NEVER, NEVER), -N_EIO);
+    cr_expect_eq(try_call(ASK, GOOD, NEVER, 0), -N_EFAULT);
+}
+
+Test(requests, have_as_many_questions_as_they_may)
+{
+    begin();
+    for (int i = 0; i < 64; i++)
+        cr_assert_gt(CALL(askstart, NAME, N_FSTATNAME, 0, 0, 0), 0, "question %d", i);
+    cr_expect_eq(CALL(askstart, NAME, N_FSTATNAME, 0, 0, 0), -N_EAGAIN);
+    cr_expect_eq(CALL(askstart, NAME, N_FOPEN, 0, 0, 0), -N_EINVAL);
+    cr_expect_eq(CALL(askstart, NAME, N_FREADNAME, 0, 0, ASK_DATA_MAX_BYTES + 1), -N_EINVAL);
+    cr_expect_eq(CALL(askend, 1, 0), -N_EINVAL, "the open's");
+    end();
+    cr_expect_eq(live, 0);
+    cr_expect_eq(msg_count(), 0);
 }

@@ -91,13 +91,20 @@
     X(ctest, 64)        /* - - src type context                 as ntest                                 */ \
     X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */ \
                         /*                                      bytes: in the file again (N_FVIEW)       */ \
-    X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */
+    X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */ \
+    X(askstart, 67)     /* path type mode buf bytes             number of a question, which its server   */ \
+                        /*                                      has now: N_FSTATNAME, N_FUNLINK,         */ \
+                        /*                                      N_FREADNAME of at most so many bytes,    */ \
+                        /*                                      N_FMAKE with these; -EAGAIN: too many    */ \
+    X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
+                        /*                                      status; buf: what the request returns    */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
 #undef TRAP_ENUM
 
-#define ABI_MARK_BYTES 48u /* most that mark takes: the arguments of an NCU instruction */
+#define ABI_MARK_BYTES     48u   /* most that mark takes: the arguments of an NCU instruction */
+#define ASK_DATA_MAX_BYTES 8192u /* of a question, or of its answer */
 
 struct abi_whoami {
     int32_t node; /* logical */

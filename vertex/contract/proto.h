@@ -35,6 +35,9 @@
  *   N_FSETATTR  sfid data (struct file_attr)                                          0
  *   N_FSETATTRNAME drive name flags(N_O_NOFOLLOW) data (struct file_attr)             0
  *   N_FVIEW     sfid view data (its bytes; none: drop it)                             0
+ *   N_FREADNAME drive name bytes                                 data                 bytes read, from the file's start
+ *   N_FMAKE     drive name mode data: make the file with this                         0
+ *               content. It appears whole, and is durable then
  *
  * A view shows some of an open file's bytes without gaps: those of one element of a pattern [P3 section 6.3.1]. N_FVIEW
  * makes view 1 to FILE_VIEWS of the file, in place of one with that number; it is dropped with the file. Where N_FREAD
@@ -49,6 +52,9 @@
  *
  * -N_EINVAL: a number out of its bounds or order, no byte in the view, no such view, N_O_APPEND with a view; -N_E2BIG:
  * more than FILE_VIEW_MAX_BYTES, or too deep; -N_EOVERFLOW; -N_ENOMEM. The front end has no views: -N_ENOTSUP.
+ *
+ * N_FREADNAME and N_FMAKE need no open file: one request reads a small file, one makes it, or finds it there
+ * (-N_EEXIST, nothing changes). The front end has neither: -N_ENOTSUP.
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
@@ -82,7 +88,9 @@
     X(N_FSETATTR, 0x8034)     \
     X(N_FSETATTRNAME, 0x8035) \
     X(N_FSYNCALL, 0x8036)     \
-    X(N_FVIEW, 0x8037)
+    X(N_FVIEW, 0x8037)        \
+    X(N_FREADNAME, 0x8038)    \
+    X(N_FMAKE, 0x8039)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };

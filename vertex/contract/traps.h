@@ -76,6 +76,9 @@ long trap_fsetattr(long ufid, const struct file_attr *attr);
 long trap_fview(long ufid, long view, const void *packed, long bytes);
 long trap_statfs(long ufid, struct file_statfs *statfs);
 
+long trap_askstart(const char *path, long type, long mode, const void *buf, long bytes);
+long trap_askend(long number, void *buf);
+
 long trap_readstart(long ufid, long bytes);
 long trap_readend(long ufid, void *buf);
 long trap_writestart(long ufid, const void *buf, long bytes);

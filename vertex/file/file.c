@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "vertex/contract/errors.h"
+#include "vertex/file/ask.h"
 #include "vertex/file/async.h"
 #include "vertex/file/name.h"
 #include "vertex/file/request.h"
@@ -103,6 +104,7 @@ void file_free_all(struct proc *p)
     for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
         if (p->file[i])
             remove_file(p, i);
+    ask_drop_all(p);
     name_free(p->directory);
     p->directory = NULL;
 }

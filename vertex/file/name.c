@@ -78,25 +78,35 @@ static void add_name(struct message *m, const struct target *t)
     request_add(m, t->name, t->bytes);
 }
 
-int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
-                  struct file_request fields, const void *data, struct message **reply)
+int name_request(struct proc *p, const struct target *first, const struct target *second, struct file_request fields,
+                 uint32_t room, struct message **m)
 {
     uint32_t bytes = wire_bytes(first), bytes2 = second ? wire_bytes(second) : 0;
-    struct message *m;
 
-    if (reply)
-        *reply = NULL;
     if (bytes > FILE_NAME_MAX_BYTES || bytes2 > FILE_NAME_MAX_BYTES)
         return -N_ENAMETOOLONG;
     fields.drive = first->drive;
     fields.name_bytes = bytes;
     fields.name2_bytes = bytes2;
-    int error = request_new(p, &fields, bytes + bytes2 + (data ? fields.bytes : 0), &m);
+    int error = request_new(p, &fields, bytes + bytes2 + room, m);
     if (error)
         return error;
-    add_name(m, first);
+    add_name(*m, first);
     if (second)
-        add_name(m, second);
+        add_name(*m, second);
+    return 0;
+}
+
+int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
+                  struct file_request fields, const void *data, struct message **reply)
+{
+    struct message *m;
+
+    if (reply)
+        *reply = NULL;
+    int error = name_request(p, first, second, fields, data ? fields.bytes : 0, &m);
+    if (error)
+        return error;
     if (data)
         request_add(m, data, fields.bytes);
     return request_call(p, m, first->node, type, reply);

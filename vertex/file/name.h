@@ -17,6 +17,10 @@ struct target { /* a name and its server */
 
 /* Reads the program's path into p->path[slot] and finds its server. -N_EFAULT, -N_ENAMETOOLONG, -N_ENOENT. */
 int name_find(struct proc *p, uint64_t path, int slot, struct target *t);
+/* Makes a request that carries one or two names, for the caller to add `room` bytes of data. `second` may be NULL.
+ * -N_ENAMETOOLONG, -N_ENOMEM, -N_EINTR. */
+int name_request(struct proc *p, const struct target *first, const struct target *second, struct file_request fields,
+                 uint32_t room, struct message **m);
 /* As request_call, with a request that carries one or two names, and fields.bytes bytes of data; `second` and `data`
  * may be NULL. -N_ENAMETOOLONG, -N_ENOMEM. */
 int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,

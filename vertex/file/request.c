@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "vertex/contract/errors.h"
+#include "vertex/file/ask.h"
 #include "vertex/file/async.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/charge.h"
@@ -89,19 +90,19 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
 }
 
 /* The front end has no limit: it may have to wait until its user has typed. */
-static uint64_t limit_of(uint32_t node)
+static uint64_t limit_of(uint32_t node, uint64_t sent_cycles)
 {
-    return node == NODE_HOST ? NCU_TIMER_NONE : ncu_time() + REQUEST_LIMIT_CYCLES;
+    return node == NODE_HOST ? NCU_TIMER_NONE : sent_cycles + REQUEST_LIMIT_CYCLES;
 }
 
-static int await(struct proc *p, const struct msg_pattern *reply, struct message **m)
+static int await(struct proc *p, const struct msg_pattern *reply, uint64_t sent_cycles, struct message **m)
 {
     int error = 0;
 
     if ((*m = queue_find(&p->inbox, reply)))
         return 0;
     p->awaited = reply->sequence;
-    timer_set(p, limit_of(reply->node));
+    timer_set(p, limit_of(reply->node, sent_cycles));
     while (!error && !(*m = queue_find(&p->inbox, reply)))
         error = p->timed_out ? -N_ETIMEDOUT : proc_wait(p, NCU_WAIT_REPLY, reply->node, reply->type_low);
     timer_clear(p);
@@ -113,16 +114,17 @@ bool request_is_awaited(const struct proc *p, const struct message *m)
 {
     uint32_t sequence = message_sequence(m);
 
-    return (sequence != 0 && sequence == p->awaited) || async_awaits(p, m);
+    return (sequence != 0 && sequence == p->awaited) || async_awaits(p, m) || ask_awaits(p, m);
 }
 
-int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
+int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
+                            struct message **reply)
 {
     struct msg_pattern pattern = pattern_reply(node, N_REPLY(type), sequence);
     struct message *m;
 
     *reply = NULL;
-    int error = await(p, &pattern, &m);
+    int error = await(p, &pattern, sent_cycles, &m);
     if (error)
         return error;
     mail_receive(p, m);
@@ -132,6 +134,11 @@ int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t seq
     }
     *reply = m;
     return ((const struct file_reply *)m->payload)->status;
+}
+
+int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
+{
+    return request_await_since(p, node, type, sequence, ncu_time(), reply);
 }
 
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply)

@@ -32,6 +32,9 @@ int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
 /* Waits for the reply and returns its status. The caller releases *reply, which is NULL if there is none:
  * -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
 int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply);
+/* The same for a request that was sent at that time. */
+int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
+                            struct message **reply);
 /* Sends the request and waits for its reply. `reply` may be NULL. */
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
 

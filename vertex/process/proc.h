@@ -36,6 +36,7 @@
 enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDED };
 
 struct file;
+struct ask;
 struct async;
 struct lost;
 
@@ -116,6 +117,7 @@ struct proc {
         uint32_t node, channel;
     } via[PROC_VIA_MAX];                   /* iochannel; node 0: free */
     struct async *async;                   /* readstarts and writestarts under way, newest first */
+    struct ask *ask;                       /* questions whose answers are awaited, newest first */
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
     char *directory;                       /* the working directory; NULL: "/" */

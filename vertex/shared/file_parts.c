@@ -28,6 +28,8 @@ static const uint8_t parts_of[] = {
     OF(N_FSETATTR) = PART_FILE | PART_DATA,
     OF(N_FSYNCALL) = 0,
     OF(N_FVIEW) = PART_FILE | PART_DATA,
+    OF(N_FREADNAME) = PART_DRIVE | PART_NAME | PART_COUNT,
+    OF(N_FMAKE) = PART_DRIVE | PART_NAME | PART_DATA,
     OF(N_FSETATTRNAME) = PART_DRIVE | PART_NAME | PART_DATA,
 };
 #define TYPES             (sizeof parts_of / sizeof parts_of[0])
