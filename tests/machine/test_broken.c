@@ -63,7 +63,7 @@ static const struct broken_case {
     {"dead drive from the start", "0", "missing drive", "{ drive = \"df01\"; }", 0,
      "volume df01 is missing: the drive failed to read the superblock\n"},
     {"drive that dies and recovers", "0", "dead drive", "{ drive = \"df00\"; from_us = 500000; until_us = 900000; }", 0,
-     "the drive failed to read"},
+     "the drive failed to write"},
 };
 
 ParameterizedTestParameters(broken, machines)
