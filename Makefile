@@ -5,8 +5,10 @@
 #   make all      build everything into build/
 #   make setup    install what is missing; build newlib if it is not cached
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
+#   make deb          a Debian package, build/deb/ncube_*.deb, for the release on which it is made
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
 #   make check-debian   as root: the first two on a bare Debian 12 and 13 (RELEASES=trixie, DEBIAN_DIR=folder)
+#   make check-package  as root: the package, made and used on both
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
 #   make bench-cache  reads from the file server's data cache
@@ -124,9 +126,17 @@ install:
 uninstall:
 	@DESTDIR="$(DESTDIR)" images/install.sh --remove "$(PREFIX)"
 
-.PHONY: check-debian
+# In a copy, as dpkg-buildpackage writes beside the tree that it builds
+.PHONY: deb
+deb:
+	$(SUBMAKE) all
+	@images/package.sh $(B)
+
+.PHONY: check-debian check-package
 check-debian:
 	@tests/check_debian.sh $(RELEASES)
+check-package:
+	@tests/check_debian.sh --package $(RELEASES)
 
 .PHONY: clean
 clean:

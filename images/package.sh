@@ -1,0 +1,31 @@
+#!/bin/sh
+# make deb: a Debian package of what is built, BUILD/deb/ncube_VERSION_ARCHITECTURE.deb, by dpkg-buildpackage.
+#
+#   package.sh BUILD
+#
+# It is for the release of Debian on which it is made: others have other versions of its libraries.
+set -eu
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$1" && pwd)
+out=$build/deb
+
+die() {
+    echo "package: $*" >&2
+    exit 1
+}
+
+for tool in dpkg-buildpackage dh fakeroot; do
+    command -v $tool >/dev/null || die "$tool is missing; install dpkg-dev, debhelper and fakeroot"
+done
+[ -e "$build/bin/ncube" ] || die "nothing is built in $build; run \"make\" first"
+rm -rf "$out"
+mkdir -p "$out/ncube"
+(cd "$here" && tar -c debian docs images README.md LICENSE Makefile) | tar -x -C "$out/ncube"
+cd "$out/ncube"
+NCUBE_BUILD=$build dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 || {
+    tail -n 20 "$out/log" >&2
+    die "dpkg-buildpackage failed; $out/log has all that it said"
+}
+rm -rf "$out/ncube"
+echo "$out"/ncube_*.deb

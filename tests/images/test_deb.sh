@@ -1,0 +1,38 @@
+#!/bin/bash
+# make deb makes a package that has what make install installs, and whose programs run. BUILD is the argument.
+# Skipped, with a line, where Debian's tools for packages are missing.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+clone=$(readlink -f "$(dirname "$0")/../..")
+cd "$scratch" || exit 1
+
+# What the build needs is what a clone needs, but for the tests, QEMU and tools.
+for package in $(sed 's/#.*//; /criterion/d' "$clone/images/packages" | tr ' ' '\n' | grep -E -- '-(dev|elf|source)$'); do
+    case $package in libc6-dev) continue ;; esac
+    check "Build-Depends has $package" grep -q "^\(Build-Depends:\)\{0,1\}.* $package\b" "$clone/debian/control"
+done
+
+for tool in dpkg-buildpackage dh fakeroot; do
+    command -v $tool >/dev/null && continue
+    echo "make deb: skipped, $tool is not installed"
+    finish
+done
+
+status "make deb" 0 "$clone/images/package.sh" "$build"
+package=$(cat out)
+check "a package" test -s "$package"
+dpkg -x "$package" "$scratch/unpacked"
+DESTDIR=$scratch/installed "$clone/images/install.sh" "$build" /usr
+files() { # below usr, without what a package adds, and without its name for packed pages
+    (cd "$1" && find usr ! -type d | sed 's/\.gz$//' |
+        grep -v 'usr/share/doc/ncube/\(changelog\|copyright\|LICENSE\)\|lintian' | sort)
+}
+same "it has what make install installs" "" "$(diff <(files "$scratch/installed") <(files "$scratch/unpacked"))"
+same "its programs run" "hello from node 0 of 1" \
+    "$(timeout 60 "$scratch/unpacked/usr/bin/ncube" run "$scratch/unpacked/usr/lib/ncube/examples/hello")"
+if command -v lintian >/dev/null; then
+    same "lintian finds no fault" "" "$(lintian --fail-on error "$package" 2>&1 | grep '^E:')"
+fi
+finish
