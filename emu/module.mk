@@ -24,6 +24,7 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/mod
     emu/base/memory.c))
 
 $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
@@ -42,7 +43,7 @@ instrumentation:
 NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c \
     $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
-    -lext2fs -lcom_err))
+    -lext2fs -lcom_err -lncurses))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
     emu/front/loader.c,-lelf))
 

@@ -42,6 +42,7 @@ MACHINE_TEST_LIBS_test_creation := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
+MACHINE_TEST_LIBS_test_top := -lutil
 
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test

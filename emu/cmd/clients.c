@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu/cmd/explain.h"
+#include "emu/cmd/machine_load.h"
 #include "emu/cmd/machine_report.h"
 #include "emu/cmd/operate.h"
 #include "emu/cmd/run.h"
@@ -212,7 +213,7 @@ static void report_clients(struct report *r, const struct clients *all)
 }
 
 /* A report that cannot be made or sent is dropped: only the client that asked for it is affected. */
-static void report(const struct clients *all, const struct client *to)
+static void report(const struct clients *all, const struct client *to, bool with_load)
 {
     const struct topo *t = &all->machine->config.topo;
     const char *state = front_is_up(all->machine->front) ? "up" : all->announced ? "goes down" : "boots";
@@ -221,10 +222,17 @@ static void report(const struct clients *all, const struct client *to)
     report_begin(&r, all->name, state, 1u << t->dim, topo_drives(t), machine_seconds(all->machine),
                  LINK_MESSAGE_MAX_BYTES);
     report_clients(&r, all);
+    if (with_load && all->machine->sched)
+        report_add_load(&r, machine_load(all->machine, r.room));
     char *text = report_end(&r);
     if (text)
         link_send(to->fd, LINK_REPORT, text, strlen(text), false);
     free(text);
+}
+
+static bool asks_for_load(const struct link_message *m)
+{
+    return m->bytes == strlen(LOAD_QUESTION) && memcmp(m->content, LOAD_QUESTION, m->bytes) == 0;
 }
 
 static void client_act(struct clients *all, struct client *c, struct link_message *message)
@@ -243,7 +251,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         clients_go_down(all);
         break;
     case LINK_ASK:
-        report(all, c);
+        report(all, c, asks_for_load(message));
         break;
     default:
         client_misbehaves(all, c,

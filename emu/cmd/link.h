@@ -7,7 +7,7 @@
  *   client -> machine   LINK_RUN      a launch (launch.h), with the descriptors of the standard streams
  *                       LINK_KILL     ends the job
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
- *                       LINK_ASK      asks for a report
+ *                       LINK_ASK      asks for a report; with the text of machine_load.h, for the load, too
  *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, then the text of an
  * error
  *                       LINK_REPORT   the report: JSON (machine_report.h)

@@ -87,6 +87,12 @@ void report_add_waiting(struct report *r, const struct job_options *o, pid_t pid
     add(r, "waiting", json_pack("{s:o, s:i, s:i}", "command", json_command(o), "pid", (int)pid, "nodes", 1 << o->dim));
 }
 
+void report_add_load(struct report *r, json_t *load)
+{
+    if (load)
+        json_object_set_new(r->json, "load", load);
+}
+
 char *report_end(struct report *r)
 {
     json_object_set_new(r->json, "free_nodes", json_integer(r->free_nodes));

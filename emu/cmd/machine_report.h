@@ -4,7 +4,8 @@
  *   { "name", "pid", "state": "boots", "up" or "goes down", "nodes", "free_nodes", "volumes", "virtual_time_s",
  *     "programs": [ { "command", "pid" of its xnc, "first_node", "nodes", "state", "run_time_s" } ],
  *     "waiting":  [ { "command", "pid", "nodes" } ] for a subcube, in the order of their turns,
- *     "left_out": how many of both did not fit into the message }
+ *     "left_out": how many of both did not fit into the message,
+ *     "load": if it was asked for (machine_load.h) }
  */
 #ifndef NCUBE_REPORT_H
 #define NCUBE_REPORT_H
@@ -28,6 +29,8 @@ void report_begin(struct report *r, const char *name, const char *state, uint32_
 void report_add_program(struct report *r, const struct job *job, pid_t pid, double run_seconds);
 /* Adds a job that waits for a subcube. */
 void report_add_waiting(struct report *r, const struct job_options *o, pid_t pid);
+/* Adds machine_load.h's object, which is dropped; NULL is allowed. */
+void report_add_load(struct report *r, json_t *load);
 /* Returns the text, which the caller frees, or NULL if there was no memory. */
 char *report_end(struct report *r);
 

@@ -271,6 +271,7 @@ static const struct command {
     {"boot", command_boot, "boot a machine and keep it up for xnc"},
     {"down", command_down, "end a machine that is kept up"},
     {"ps", ps_command, "list the machines that are up, and what runs on them"},
+    {"top", top_command, "show what a machine that is up does, while it does it"},
     {"check", check_command, "say what is wrong with a machine file and its images"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},

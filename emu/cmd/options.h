@@ -52,6 +52,8 @@ enum option_key {
     KEY_BYTES,
     KEY_VIA,
     KEY_TOP,
+    KEY_ONCE,
+    KEY_EVERY,
     KEY_DISKS,
     KEY_BUFFERS,
     KEY_ROUTINGS,

@@ -27,6 +27,8 @@ int disk_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 /* Likewise; lists the machines that are up. */
 int ps_command(int argc, char **argv);
+/* Likewise; shows what a machine that is up does, again and again. */
+int top_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */
 int map_command(int argc, char **argv);
 

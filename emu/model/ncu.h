@@ -74,6 +74,13 @@ void ncu_advance(struct ncu *n, uint64_t now_cycles);
  * copied. */
 void ncu_host_send(struct ncu *n, uint32_t to, uint32_t tag, const void *bytes, size_t count);
 
+/* Returns in a word what a node waits for: "message", "reply", "memory", "drive", "time", "program" (it has none);
+ * NULL: it does not wait. Static. */
+const char *ncu_wait_word(const struct ncu *n, uint32_t index);
+
+/* Returns the commands of a drive that wait or are being executed. */
+uint32_t ncu_drive_queue(const struct ncu *n, uint32_t index, uint32_t drive);
+
 /* Writes one line for the deadlock report that says what a node waits for. Returns false if the node only waits for
  * work: it has no program, or is a file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);

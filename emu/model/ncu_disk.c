@@ -79,6 +79,11 @@ struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t i
     return s;
 }
 
+uint32_t ncu_drive_queue(const struct ncu *n, uint32_t index, uint32_t drive)
+{
+    return n->node[index].drive[drive].queued;
+}
+
 /* ---- Commands ---- */
 
 static void command_end(struct disk_command *c)

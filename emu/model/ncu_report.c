@@ -84,6 +84,18 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
     }
 }
 
+const char *ncu_wait_word(const struct ncu *n, uint32_t index)
+{
+    static const char *const words[] = {
+        [NCU_WAIT_PROCESS] = "program", [NCU_WAIT_MESSAGE] = "message", [NCU_WAIT_REPLY] = "reply",
+        [NCU_WAIT_MEMORY] = "memory",   [NCU_WAIT_DISK] = "drive",      [NCU_WAIT_TIME] = "time"};
+    const struct ncu_node *node = &n->node[index];
+
+    if (!node->idle)
+        return NULL;
+    return node->wait[0] < sizeof words / sizeof *words ? words[node->wait[0]] : "unknown";
+}
+
 static void describe_header(const struct net_message *m, uint32_t channel, char *text, size_t bytes)
 {
     snprintf(text, bytes, "; a message of %" PRIu64 " byte%s from node %u waits at channel %u for memory", m->bytes,

@@ -19,7 +19,7 @@ complete_words() {
 
 same "a command" "check " "$(complete_words ncube ch)"
 same "all commands" "$(ncube --help | grep -c '^  ncube ')" "$(complete_words ncube "" | wc -w | awk '{print $1 - 1}')"
-for command in "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube check" "ncube topo" "ncube route" \
+for command in "ncube run" "ncube boot" "ncube down" "ncube ps" "ncube top" "ncube check" "ncube topo" "ncube route" \
     "ncube place" "ncube model" "ncube disk" "ncube map" xnc ncc; do
     for option in $($command --help | grep -o '^ *\(-[a-z], \)\{0,1\}--[a-z-]*' | grep -o -- '--[a-z-]*'); do
         same "$command has $option" "$option" \

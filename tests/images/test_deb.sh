@@ -9,7 +9,8 @@ clone=$(readlink -f "$(dirname "$0")/../..")
 cd "$scratch" || exit 1
 
 # What the build needs is what a clone needs, but for the tests, QEMU and tools.
-for package in $(sed 's/#.*//; /criterion/d' "$clone/images/packages" | tr ' ' '\n' | grep -E -- '-(dev|elf|source)$'); do
+for package in $(sed 's/#.*//; /criterion/d' "$clone/images/packages" | tr ' ' '\n' |
+    grep -E -- '-(dev|elf|source)$'); do
     case $package in libc6-dev) continue ;; esac
     check "Build-Depends has $package" grep -q "^\(Build-Depends:\)\{0,1\}.* $package\b" "$clone/debian/control"
 done

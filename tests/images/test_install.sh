@@ -97,7 +97,7 @@ for header in "$build"/include/pio.h "$build"/include/group.h "$build"/include/n
 done
 for command in ncube xnc; do # each option is in the page
     for long in $({ "$build/bin/$command" --help
-        [ $command = xnc ] || for sub in run boot down ps check topo route place disk; do
+        [ $command = xnc ] || for sub in run boot down ps top check topo route place disk; do
             "$build/bin/ncube" $sub --help
         done
     } | sed -nE 's/^  (-.,|   ) --([a-z-]+).*/\2/p' | sort -u); do

@@ -1,0 +1,162 @@
+/*
+ * `ncube top`: asks a machine that is up for its report and load (machine_report.h, machine_load.h), again and again,
+ * and shows the difference between two answers; with --once, what has been since the start.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/cmd/link.h"
+#include "emu/cmd/machine_load.h"
+#include "emu/cmd/machine_report.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/tool.h"
+#include "emu/cmd/top_screen.h"
+#include "emu/cmd/top_view.h"
+
+#define ANSWER_MS 2000
+
+struct arguments {
+    const char *name;
+    bool once;
+    uint32_t every_ms;
+};
+
+/* ---- Asking ---- */
+
+static json_t *await_report(int fd, char *error, size_t error_bytes)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct link_message m;
+    json_t *report = NULL;
+
+    if (poll(&p, 1, ANSWER_MS) <= 0) {
+        snprintf(error, error_bytes, "the machine does not answer");
+        return NULL;
+    }
+    if (link_receive(fd, &m) <= 0) {
+        snprintf(error, error_bytes, "the machine has gone down");
+        return NULL;
+    }
+    if (m.kind == LINK_REPORT)
+        report = report_parse(m.content, m.bytes);
+    link_message_free(&m);
+    json_t *load = json_object_get(report, "load");
+    if (report && load && top_load_makes_sense(load))
+        return report;
+    snprintf(error, error_bytes,
+             report && !load ? "the machine boots; try again"
+                             : "the machine sends a malformed report; see that it and ncube are of "
+                               "the same version");
+    json_decref(report);
+    return NULL;
+}
+
+/* Returns a report with its load, which the caller drops; or NULL after a text in error. */
+static json_t *ask(const void *name, char *error, size_t error_bytes)
+{
+    int fd = link_connect(name, error, error_bytes);
+
+    if (fd < 0)
+        return NULL;
+    link_send(fd, LINK_ASK, LOAD_QUESTION, strlen(LOAD_QUESTION), false);
+    json_t *report = await_report(fd, error, error_bytes);
+    close(fd);
+    return report;
+}
+
+static int fail(const char *error)
+{
+    fprintf(stderr, "ncube top: %s\n", error);
+    return 1;
+}
+
+/* ---- Once ---- */
+
+static void print_table(const json_t *report, enum top_view view)
+{
+    struct top_table t;
+
+    top_table_make(&t, view, report, NULL);
+    if (view != TOP_NODES && view != TOP_PROGRAMS)
+        top_table_sort(&t, view == TOP_DRIVES ? 1 : 0);
+    if (t.n > 0)
+        printf("\n%s\n%s\n", t.title, t.header);
+    for (size_t i = 0; i < t.n; i++)
+        puts(t.row[i].text);
+    top_table_free(&t);
+}
+
+static int print_once(const char *name)
+{
+    char line[512];
+    json_t *report = ask(name, line, sizeof line);
+
+    if (!report)
+        return fail(line);
+    top_head(line, sizeof line, report, NULL);
+    puts(line);
+    top_states(line, sizeof line, report);
+    puts(line);
+    for (int view = 0; view < TOP_VIEWS; view++)
+        print_table(report, (enum top_view)view);
+    int left_out = (int)json_integer_value(json_object_get(json_object_get(report, "load"), "left_out"));
+    if (left_out > 0)
+        printf("\nand %d more rows, of nodes or of the least busy channels\n", left_out);
+    json_decref(report);
+    return 0;
+}
+
+/* ---- Command line ---- */
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_once = {KEY_ONCE, "once", NULL, "print what has been since the start, and end"};
+static const struct option_line option_every = {KEY_EVERY, "every", "MS",
+                                                "milliseconds between two looks at the machine (default 1000)"};
+
+static const struct options options = {
+    .command = "ncube top",
+    .usage = "[OPTION...]",
+    .summary =
+        "Shows what a machine that ncube boot keeps up does, while it does it: nodes by state, programs, channels\n"
+        "and drives by load, virtual time against the host's.",
+    .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
+    .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next number; / shows only rows with a\n"
+           "text; arrows and pages scroll; q ends.",
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key == KEY_NAME)
+        a->name = value;
+    else if (key == KEY_ONCE)
+        a->once = true;
+    else
+        a->every_ms = options_number(&options, "every", value, 50, 3600000);
+    return true;
+}
+
+int top_command(int argc, char **argv)
+{
+    struct arguments a = {.every_ms = 1000};
+    char line[512];
+    char **word = options_parse(&options, &a, argc, argv);
+
+    if (word[0])
+        options_refuse(&options, "unexpected word '%s'; ncube top takes only options", word[0]);
+    a.name = options_machine_name(&options, a.name);
+    if (a.once)
+        return print_once(a.name);
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return fail("standard input or output is no terminal; give --once");
+    if (!top_show(ask, a.name, a.every_ms, line, sizeof line))
+        return fail(line);
+    return 0;
+}
