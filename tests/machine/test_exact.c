@@ -78,7 +78,9 @@ static void read_images(struct result *r, const char *folder)
     }
 }
 
-static struct result run(const struct subject *s, unsigned seed, const struct way *way, const char *images)
+/* `option`: one more; NULL: none. */
+static struct result run_with(const struct subject *s, unsigned seed, const struct way *way, const char *images,
+                              const char *option)
 {
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
@@ -96,6 +98,11 @@ static struct result run(const struct subject *s, unsigned seed, const struct wa
         memcpy(r.args, ((const char *[10]){seed_text}), sizeof r.args);
     }
     memcpy(r.options, way->options, sizeof r.options);
+    for (size_t k = 0; option && k < sizeof r.options / sizeof *r.options; k++)
+        if (!r.options[k]) {
+            r.options[k] = option;
+            option = NULL;
+        }
     copy_images(images, folder);
     result.seen = observe(r, NULL);
     read_images(&result, folder);
@@ -105,6 +112,11 @@ static struct result run(const struct subject *s, unsigned seed, const struct wa
     free(machine);
     folder_remove(folder);
     return result;
+}
+
+static struct result run(const struct subject *s, unsigned seed, const struct way *way, const char *images)
+{
+    return run_with(s, seed, way, images, NULL);
 }
 
 static void result_free(struct result *r)
@@ -158,6 +170,26 @@ ParameterizedTest(size_t *row, exact, is_every_random_program)
 
     for (unsigned seed = first; seed < first + seeds; seed++)
         expect_all_ways_equal(&subjects[*row], seed, images);
+    folder_remove(images);
+}
+
+/* A timeline has more in it than the text: when user code ran, waits, channels, drives. */
+Test(exact, a_timeline_of_random_programs_is_too)
+{
+    char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
+    unsigned seed = number_from("FIRST", 1);
+
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        const struct subject *s = &subjects[i];
+        if (s->service || (strcmp(s->mix, "all") != 0 && strcmp(s->mix, "signals") != 0))
+            continue;
+        struct result strict = run_with(s, seed, &ways[0], images, "--trace-format=chrome");
+        struct result ahead = run_with(s, seed, &ways[2], images, "--trace-format=chrome");
+        cr_expect(strstr(strict.seen.trace, "\"traceEvents\"") != NULL);
+        expect_same(&strict, &ahead, s->program);
+        result_free(&strict);
+        result_free(&ahead);
+    }
     folder_remove(images);
 }
 
