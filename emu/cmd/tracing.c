@@ -245,12 +245,12 @@ int tracing_open(struct machine *m)
 int tracing_close(struct machine *m)
 {
     const struct tracing *t = &m->options->trace;
-    uint64_t full_cycles = trace_full_cycles(m->trace);
 
     if (m->sched && m->trace) {
         ncu_trace_end(m->ncu, sched_now(m->sched));
         sched_end_spells(m->sched);
     }
+    uint64_t full_cycles = trace_full_cycles(m->trace);
     if (trace_close(m->trace, m->sched ? sched_now(m->sched) : 0) != 0) {
         int reason = errno;
 

@@ -8,7 +8,7 @@
 
 #include "emu/base/memory.h"
 
-#define BUFFER_BYTES (1u << 20)
+#define BUFFER_BYTES (64u << 10)
 
 static const struct trace_writer *const writers[TRACE_FORMATS] = {
     [TRACE_TEXT] = &trace_text, [TRACE_CHROME] = &trace_chrome, [TRACE_PICL] = &trace_picl};
