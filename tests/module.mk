@@ -44,6 +44,10 @@ MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_LIBS_test_top := -lutil
 
+# The kernel's instructions cost what the plugin counts.
+MACHINE_TEST_SOURCES_test_kernel_ways := emu/qemu/cost.c
+MACHINE_TEST_LIBS_test_kernel_ways := -lelf
+
 # $(call machine_test,test_boot): tests/machine/test_boot.c, run after everything is built
 define machine_test
 $(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c tests/machine/observe.c \

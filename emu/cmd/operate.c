@@ -14,6 +14,7 @@
 #include "emu/base/signals.h"
 #include "emu/cmd/explain.h"
 #include "emu/model/net.h"
+#include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
 
 /* ---- The heartbeat ---- */
@@ -62,7 +63,8 @@ static bool run_injector(struct machine *m, const struct cabinet *c)
 {
     uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
 
-    harts_grant(&m->harts, slot, 0, EVENTQ_NEVER >> 2, false); /* the first time, it executes QEMU's reset code */
+    /* The first time, it executes QEMU's reset code. */
+    harts_grant(&m->harts, slot, &(struct harts_grant){.budget_cycles = EVENTQ_NEVER >> 2});
     return harts_wait_injector(&m->harts, slot, stops + 1);
 }
 
@@ -156,6 +158,18 @@ static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *ar
     return ncu_execute(((struct machine *)ctx)->ncu, hart, op, arg, now_cycles);
 }
 
+static bool on_arm_is_clear(void *ctx, uint32_t hart)
+{
+    return ncu_arm_is_clear(((struct machine *)ctx)->ncu, hart);
+}
+
+static void on_broken(void *ctx, uint32_t hart, const char *what)
+{
+    struct machine *m = ctx;
+
+    machine_complain(m, "node %u: %s; please report this", ncu_address(m->ncu, hart), what);
+}
+
 static bool on_cause_waits(void *ctx, uint32_t hart)
 {
     return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
@@ -220,16 +234,24 @@ static bool on_finished(void *ctx)
     follow_room(m);
     signals_note_progress(sched_now(m->sched));
     beat(m, false);
-    return m->failed || front_finished(m->front) || is_interrupted(m);
+    return m->failed || front_finished(m->front);
+}
+
+static bool on_pauses(void *ctx)
+{
+    return is_interrupted(ctx);
 }
 
 static const struct sched_ops sched_ops = {.execute = on_execute,
                                            .cause_waits = on_cause_waits,
+                                           .arm_is_clear = on_arm_is_clear,
+                                           .broken = on_broken,
                                            .answer = on_answer,
                                            .interrupted = on_interrupted,
                                            .spell = on_spell,
                                            .interrupt = on_raise,
-                                           .finished = on_finished};
+                                           .finished = on_finished,
+                                           .pauses = on_pauses};
 
 /* ---- Operations for the NCUs ---- */
 
@@ -357,12 +379,24 @@ static void make_text_pool(struct machine *m)
         text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
 }
 
+static void rely_on_kernel(struct machine *m)
+{
+    const uint32_t *costs = m->harts.control->cycles_of_class;
+
+    sched_rely_on(m->sched,
+                  &(struct sched_quiet){.trap_cycles = cost_least(costs, TRAP_QUIET_CYCLES),
+                                        .wake_cycles = cost_least(costs, WAKE_QUIET_CYCLES),
+                                        .user_cycles = cost_least(costs, USER_QUIET_CYCLES + TRAP_QUIET_CYCLES),
+                                        .arrival_cycles = m->config.n_faults == 0 ? NET_LOOKAHEAD_CYCLES : 0});
+}
+
 void machine_start_models(struct machine *m)
 {
     make_text_pool(m);
     m->events = eventq_new();
     m->sched =
         sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict, &sched_ops, m);
+    rely_on_kernel(m);
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,
                      m->config.n_faults);
     attach_nodes(m);

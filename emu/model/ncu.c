@@ -30,6 +30,11 @@ bool ncu_cause_waits(const struct ncu *n, uint32_t index)
     return n->node[index].causes.count > 0;
 }
 
+bool ncu_arm_is_clear(const struct ncu *n, uint32_t index)
+{
+    return n->node[index].headers == 0;
+}
+
 struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t index)
 {
     return n->node[index].statistics;

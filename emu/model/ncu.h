@@ -67,6 +67,9 @@ void ncu_answer(struct ncu *n, uint32_t index, uint64_t value);
 /* Returns true if the node has causes that it has not taken. */
 bool ncu_cause_waits(const struct ncu *n, uint32_t index);
 
+/* Returns true if no message waits in the network for an ARM of the node. */
+bool ncu_arm_is_clear(const struct ncu *n, uint32_t index);
+
 /* Sets the time at which the front end acts between events: not before the last event or request. */
 void ncu_advance(struct ncu *n, uint64_t now_cycles);
 

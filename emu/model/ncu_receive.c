@@ -72,6 +72,7 @@ bool ncu_net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
     if (TAILQ_EMPTY(&r->waiting) && receive_take(r, t))
         return true;
     TAILQ_INSERT_TAIL(&r->waiting, t, queued);
+    node->headers++;
     node->statistics.held++;
     if (TAILQ_FIRST(&r->waiting) == t && !r->landing)
         announce_header(node, t);
@@ -90,6 +91,7 @@ static void receive_retry(struct ncu_node *node, struct receive *r, bool armed_n
         return;
     }
     TAILQ_REMOVE(&r->waiting, t, queued);
+    node->headers--;
     t->accepted_cycles = armed_now ? node->ncu->now_cycles : 0;
     net_accept(node->ncu->net, t->message, node->ncu->now_cycles);
 }

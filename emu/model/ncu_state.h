@@ -95,7 +95,8 @@ struct ncu_node {
     struct causes causes;
     struct causes sent; /* successful SEND_DONE, which wait for REAP or SENT */
     struct receive receive[CHANNELS];
-    uint64_t timer; /* event, 0: none */
+    uint32_t headers; /* that wait at all channels */
+    uint64_t timer;   /* event, 0: none */
     struct drive drive[DRIVE_MAX];
     uint32_t drives;
     struct port port;

@@ -25,6 +25,16 @@ int cost_class_find(const char *name)
     return -1;
 }
 
+uint64_t cost_least(const uint32_t cycles_of_class[COST_CLASS_COUNT], uint64_t cycles)
+{
+    uint64_t least = cycles;
+
+    for (int i = 0; i < COST_CLASS_COUNT; i++)
+        if (cycles * cycles_of_class[i] / cost_class_cycles[i] < least)
+            least = cycles * cycles_of_class[i] / cost_class_cycles[i];
+    return least;
+}
+
 /* Classifies 16-bit loads and stores (quadrants 0 and 2) of both register files by their funct3. */
 static enum cost_class class_of_compressed_memory(uint32_t funct3)
 {

@@ -39,6 +39,9 @@ extern const uint32_t cost_class_cycles[COST_CLASS_COUNT]; /* the defaults */
 /* Returns the class of that name, or -1. */
 int cost_class_find(const char *name);
 
+/* Returns the least time that code takes with these costs of classes if it takes `cycles` with the default ones. */
+uint64_t cost_least(const uint32_t cycles_of_class[COST_CLASS_COUNT], uint64_t cycles);
+
 /* Returns the class of an instruction from its bits; a 16-bit form is in the low half. A compressed form has the class
  * of the instruction that it stands for. Bits that are no instruction count as COST_ALU, and trap when executed. */
 enum cost_class cost_class_of(uint32_t insn);

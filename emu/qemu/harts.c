@@ -145,15 +145,21 @@ struct slot *harts_slot(const struct harts *h, uint32_t index)
     return &h->control->slot[index];
 }
 
-void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread)
+void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *grant)
 {
     struct slot *s = harts_slot(h, index);
 
-    place(h, index, spread);
-    s->base_cycles = base_cycles;
-    s->budget_cycles = budget_cycles;
-    s->progress = base_cycles;
+    place(h, index, grant->spread);
+    s->base_cycles = grant->base_cycles;
+    s->budget_cycles = grant->budget_cycles;
+    s->pass_cycles = grant->pass_cycles;
+    s->progress = grant->base_cycles;
+    s->quiet = grant->quiet_cycles;
     s->stop_soon = 0;
+    s->posts = s->passed = 0;
+    s->batched = grant->batched;
+    if (s->batched)
+        __atomic_add_fetch(&h->control->batch, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
         futex_wake(&s->go);
@@ -174,6 +180,11 @@ int64_t harts_take_stopped(struct harts *h)
 uint64_t harts_progress(const struct harts *h, uint32_t index)
 {
     return __atomic_load_n(&harts_slot(h, index)->progress, __ATOMIC_SEQ_CST);
+}
+
+uint64_t harts_quiet(const struct harts *h, uint32_t index)
+{
+    return __atomic_load_n(&harts_slot(h, index)->quiet, __ATOMIC_SEQ_CST);
 }
 
 void harts_call(struct harts *h, uint32_t index)

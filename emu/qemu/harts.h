@@ -40,12 +40,22 @@ struct slot *harts_slot(const struct harts *h, uint32_t index);
  * belongs to the caller until it is granted again. */
 int64_t harts_take_stopped(struct harts *h);
 
-/* Returns the earliest time at which a running hart can make a request. */
+/* Return the earliest time at which a running hart can make a request, and at which it can execute SEND or ARM. */
 uint64_t harts_progress(const struct harts *h, uint32_t index);
+uint64_t harts_quiet(const struct harts *h, uint32_t index);
 
-/* Lets a stopped hart run from `base_cycles` on, its user code for at most budget_cycles. It runs on the home
- * processor, or with `spread` on the processor that has the fewest running harts. */
-void harts_grant(struct harts *h, uint32_t index, uint64_t base_cycles, uint64_t budget_cycles, bool spread);
+/* How far a hart may run. */
+struct harts_grant {
+    uint64_t base_cycles;   /* its clock */
+    uint64_t budget_cycles; /* for its user code; this and the next count from base_cycles */
+    uint64_t pass_cycles;   /* its ENTERs before that need no stop */
+    uint64_t quiet_cycles;  /* time before which it executes no SEND or ARM */
+    bool batched;           /* it need not ring when it stops, unless no other such hart runs then */
+    bool spread;            /* on the processor that has the fewest running harts, not on the home processor */
+};
+
+/* Lets a stopped hart run. */
+void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *grant);
 
 /* Looks for a processor with fewer runs than the home processor. If there is one, makes it home, moves this thread and
  * the harts there, and returns true; the caller then moves the cabinets' other threads with harts_bring. To be called

@@ -68,6 +68,7 @@ struct counter {
     bool reserved;
     uint64_t reserved_at;    /* its lr */
     uint64_t reserved_since; /* the first of the lr before it that followed each other soon, without an sc */
+    bool reaps;              /* the end of a send is a cause */
 };
 
 static struct {
@@ -135,10 +136,12 @@ static void list_stopped(struct control *c, struct slot *s)
     while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
-static void publish_progress(struct control *c, struct slot *s, uint64_t cycles)
+/* The hart is at `cycles` and executes no SEND or ARM for so long. */
+static void publish_progress(struct control *c, struct slot *s, uint64_t cycles, uint64_t quiet_cycles)
 {
+    __atomic_store_n(&s->quiet, cycles + quiet_cycles, __ATOMIC_SEQ_CST);
     __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
-    if (cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
+    if (!s->batched && cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
         doorbell_ring(c);
 }
 
@@ -172,9 +175,9 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
     if (op != NCU_INJECT)
         list_stopped(plugin.control, s);
-    doorbell_ring(plugin.control);
+    if (!s->batched || __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0)
+        doorbell_ring(plugin.control);
     slot_await_go(s, last);
-    s->posts = 0;
     counter_begin(counter_of(hart), s->budget_cycles);
 }
 
@@ -193,6 +196,39 @@ static void hart_limit_budget(unsigned hart, uint64_t cycles)
 
 /* ---- NCU instructions ---- */
 
+/* Returns true if a SEND of this hart surely succeeds: in a machine without faults, to another compute node, from the
+ * node's memory. */
+static bool send_succeeds(const struct ncu_mailbox *m, const uint64_t *arg)
+{
+    return plugin.control->arrival_cycles > 0 && arg[0] < 1ull << m->dim && arg[0] != m->node &&
+           arg[1] <= m->ram_bytes && arg[2] <= m->ram_bytes - arg[1] && arg[5] == NCU_VIA_NEAREST;
+}
+
+/* Returns the cycles after a post before which it brings no cause to its own hart. A SEND reaches its receiver first;
+ * an answer to it takes as long again. Its end may come sooner, but need not be a cause. */
+static uint64_t cycles_to_own_cause(unsigned hart, uint32_t op, const uint64_t *arg)
+{
+    const struct counter *c = counter_of(hart);
+
+    if (op == NCU_SEND && send_succeeds(mailbox_of(hart), arg))
+        return plugin.control->arrival_cycles + (c->reaps ? 0 : plugin.control->answer_cycles);
+    if (op == NCU_ARM && slot_of(hart)->arm_is_clear)
+        return UINT64_MAX;
+    return 0;
+}
+
+/* Ends the time in which ENTERs pass where a post may bring a cause. */
+static void post_limit_pass(unsigned hart, uint32_t op, const uint64_t *arg)
+{
+    struct slot *s = slot_of(hart);
+    uint64_t elapsed = counter_elapsed(counter_of(hart)), after = cycles_to_own_cause(hart, op, arg);
+
+    if (s->pass_cycles > elapsed && s->pass_cycles - elapsed > after)
+        s->pass_cycles = elapsed + after;
+    if (op == NCU_REAP)
+        counter_of(hart)->reaps = arg[0] != 0;
+}
+
 static void ncu_post(unsigned hart, uint32_t op)
 {
     struct slot *s = slot_of(hart);
@@ -203,6 +239,7 @@ static void ncu_post(unsigned hart, uint32_t op)
     p->cycles = hart_cycles(hart);
     p->op = op;
     memcpy(p->arg, mailbox_of(hart)->arg, sizeof p->arg);
+    post_limit_pass(hart, op, p->arg);
 }
 
 /* Sets the clock of the code that END has resumed. */
@@ -268,6 +305,31 @@ static void note_trap(struct slot *s)
         s->trap = cause & SCAUSE_INTERRUPT ? SLOT_TRAP_INTERRUPT : SLOT_TRAP_EXCEPTION;
 }
 
+/* ---- Traps ---- */
+
+/* Returns true if an ENTER now can find no cause. */
+static bool trap_may_pass(unsigned hart)
+{
+    const struct slot *s = slot_of(hart);
+
+    return counter_elapsed(counter_of(hart)) < s->pass_cycles && s->passed < SLOT_PASSED;
+}
+
+/* ncube learns of it at the next stop. */
+static void trap_pass(unsigned hart)
+{
+    struct slot *s = slot_of(hart);
+
+    s->passed_trap[s->passed] = (struct slot_trap){.cycles = hart_cycles(hart),
+                                            .user_since = s->user_since,
+                                            .instructions = counter_of(hart)->instructions,
+                                            .entry_cycles = s->entry_cycles};
+    __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
+    if (s->posts == 0)
+        publish_progress(plugin.control, s, hart_cycles(hart), plugin.control->trap_quiet_cycles);
+    mailbox_of(hart)->ans[0] = 0;
+}
+
 /* With `handling`, the trap came before an interrupt that has been raised: then the causes are handled first, and the
  * trap continues after them. Their number is the answer, which is in the mailbox already. */
 static void ncu_enter(unsigned hart)
@@ -280,6 +342,8 @@ static void ncu_enter(unsigned hart)
     hart_settle(hart);
     if (s->handling)
         s->shift_cycles += hart_cycles(hart) - s->base_cycles;
+    else if (trap_may_pass(hart))
+        trap_pass(hart);
     else
         hart_stop(hart, SLOT_OP, NCU_ENTER);
 }
@@ -309,6 +373,13 @@ static void ncu_end(unsigned hart)
     hart_set_cycles(hart, c->settled_cycles);
 }
 
+static uint64_t cycles_left_to_pass(unsigned hart)
+{
+    uint64_t elapsed = counter_elapsed(counter_of(hart)), pass = slot_of(hart)->pass_cycles;
+
+    return pass > elapsed ? pass - elapsed : 0;
+}
+
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
  * which user code resumes, without a reservation. ncube granted the budget before it could know that the user code must
  * be exact, or that there would be posts: it learns of posts when the hart stops, and until then can process nothing
@@ -325,15 +396,15 @@ static void ncu_leave(unsigned hart)
     if (counter_of(hart)->settle)
         hart_settle(hart);
     else
-        s->user_since = hart_cycles(hart);
+        __atomic_store_n(&s->user_since, hart_cycles(hart), __ATOMIC_SEQ_CST);
     counter_of(hart)->reserved = false;
     s->exact = mailbox_of(hart)->exact;
     if (s->posts == 0)
-        publish_progress(plugin.control, s, hart_cycles(hart));
-    if (s->exact)
-        hart_limit_budget(hart, 0);
-    else if (s->posts > 0)
+        publish_progress(plugin.control, s, hart_cycles(hart), plugin.control->user_quiet_cycles);
+    if (s->posts > 0)
         hart_limit_budget(hart, plugin.control->run_on_cycles);
+    if (s->exact)
+        hart_limit_budget(hart, cycles_left_to_pass(hart));
 }
 
 static void ncu_execute(unsigned hart, void *userdata)
@@ -437,7 +508,7 @@ static void mark_reached(unsigned hart, void *userdata)
         return;
     }
     if (s->posts == 0)
-        publish_progress(plugin.control, s, s->base_cycles + elapsed);
+        publish_progress(plugin.control, s, s->base_cycles + elapsed, plugin.control->user_quiet_cycles);
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);

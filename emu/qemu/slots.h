@@ -6,12 +6,12 @@
  *
  *      ncube                                         plugin, in the hart's thread
  *      ----------------------------------------      -----------------------------------------
- *      base_cycles, budget_cycles;
+ *      base_cycles, budget_cycles, pass_cycles;
  *      handling, causes_cycles, shift_cycles
  *      go += 1, wake if asleep             ------>   runs; until its first post, now and then:
  *                                                    progress; rings if that is past `wanted`
  *      stop_soon, when the hart is needed  ------>   stops at its next look
- *                                                    cycles, why, op, posts
+ *                                                    cycles, why, op, posts, passed
  *                                          <------   stops += 1; on the list of stopped harts unless it is the
  *                                                    injector; rings
  *
@@ -52,17 +52,32 @@ struct slot_post {
     uint64_t arg[6];
 };
 
+/* An ENTER, for the account of its hart. */
+struct slot_trap {
+    uint64_t cycles;       /* its time */
+    uint64_t user_since;   /* when the user code before it was resumed */
+    uint64_t instructions; /* of user code since the start; 0 unless the plugin counts */
+    uint64_t entry_cycles; /* of kernel code since the user code; 0 unless the plugin counts */
+};
+
+#define SLOT_PASSED 16u /* ENTERs that pass without a stop, between two stops */
+
 struct slot {
     _Alignas(128) uint32_t go; /* futex: number of the grant */
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
     uint64_t base_cycles;      /* clock of the hart at the grant */
     uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
+    uint64_t pass_cycles;      /* no cause comes before base + pass, unless by a post of the hart itself: an ENTER
+                                * before that needs no stop. A post cuts it short */
+    uint32_t arm_is_clear;     /* no header waits for an ARM of this hart: an ARM brings no cause before that, either */
+    uint32_t batched;          /* rings only when it stops as the last of `control.batch` */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
     uint32_t handling;         /* causes are in the mailbox; the plugin clears it at CAUSES, */
     uint64_t causes_cycles;    /* whose time is this */
     uint64_t shift_cycles;     /* from the start of the handling to the clock of the interrupted code; added at END */
 
     _Alignas(128) uint64_t progress; /* lower bound of the running hart's next request; only grows */
+    uint64_t quiet;                  /* likewise, of its next SEND or ARM, unless there is a cause */
     uint32_t stops;                  /* number of times that the hart has stopped */
     uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
     uint64_t cycles;
@@ -71,20 +86,26 @@ struct slot {
     uint32_t exact;      /* user code must not run ahead (mailbox.exact at the last LEAVE) */
     uint32_t why;
     uint32_t op;
-    uint64_t instructions; /* of user code since the start; 0 unless the plugin counts */
+    uint64_t instructions; /* as in slot_trap */
     uint32_t trap;         /* at ENTER: why user code was left, a SLOT_TRAP_... or a system call's number */
-    uint64_t entry_cycles; /* at ENTER: cycles of kernel code since the user code; 0 unless the plugin counts */
-    uint32_t posts;
+    uint64_t entry_cycles; /* as in slot_trap */
+    uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
+    struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant */
 };
 
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
     _Alignas(128) uint32_t stopped;  /* 1 + slot of the hart that stopped last, the head of their list; 0: none */
-    _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell */
+    _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
+    _Alignas(128) uint32_t batch;    /* batched harts that run */
     /* fixed before the first grant: */
-    uint64_t run_on_cycles; /* how far user code runs on after a post before the hart stops */
+    uint64_t run_on_cycles;     /* how far user code runs on after a post before the hart stops */
+    uint64_t trap_quiet_cycles; /* from ENTER, */
+    uint64_t user_quiet_cycles; /* and from user code, no SEND or ARM comes sooner, unless there is a cause */
+    uint64_t arrival_cycles;    /* no SEND brings a cause to another node sooner; 0: a SEND may fail, at once */
+    uint64_t answer_cycles;     /* and no message or ARM because of that cause is sooner */
     /* fixed before the cabinets start: */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */

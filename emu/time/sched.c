@@ -33,6 +33,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
 
     *s = (struct sched){.events = queue,
                         .requests = eventq_new(),
+                        .traps = eventq_new(),
                         .harts = harts,
                         .slot_of = slot_of,
                         .count = count,
@@ -45,6 +46,8 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         .ready = memory_new(count, sizeof(uint32_t)),
                         .raise = memory_new(count, sizeof(uint32_t))};
     clocks_init(&s->clocks, count);
+    clocks_init(&s->entered, count);
+    clocks_init(&s->quiet, count);
     harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
@@ -55,11 +58,25 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
     return s;
 }
 
+void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
+{
+    if (s->strict)
+        return;
+    s->harts->control->trap_quiet_cycles = quiet->trap_cycles;
+    s->harts->control->user_quiet_cycles = quiet->user_cycles;
+    s->harts->control->arrival_cycles = quiet->arrival_cycles;
+    s->harts->control->answer_cycles = quiet->wake_cycles + quiet->arrival_cycles;
+    s->wake_quiet_cycles = quiet->wake_cycles;
+}
+
 void sched_free(struct sched *s)
 {
     eventq_free(s->requests);
+    eventq_free(s->traps);
     free(s->hart);
     clocks_free(&s->clocks);
+    clocks_free(&s->entered);
+    clocks_free(&s->quiet);
     free(s->ready);
     free(s->hart_of);
     free(s->raise);
@@ -78,8 +95,10 @@ const struct sched_statistics *sched_statistics(const struct sched *s)
 
 /* ---- Granting ---- */
 
-/* The bounds of every hart's W: the lowest and the second lowest t(j), the first event and the first request. */
+/* The bounds of every hart's W: the lowest and the second lowest q(j), the first event and the first request, but for
+ * traps. */
 struct bounds {
+    uint64_t clock; /* the lowest t(j) */
     uint64_t lowest, second;
     uint32_t lowest_index;
     uint64_t event, request;
@@ -87,10 +106,11 @@ struct bounds {
 
 static struct bounds bounds_find(struct sched *s)
 {
-    uint32_t first = sched_live_first(s);
+    uint32_t slowest = sched_live_first(s), first = sched_quiet_first(s);
 
-    return (struct bounds){.lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, first),
-                           .second = clocks_second_cycles(&s->clocks),
+    return (struct bounds){.clock = slowest == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->clocks, slowest),
+                           .lowest = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->quiet, first),
+                           .second = clocks_second_cycles(&s->quiet),
                            .lowest_index = first,
                            .event = eventq_next(s->events),
                            .request = eventq_next(s->requests)};
@@ -107,22 +127,23 @@ static uint64_t window_end(const struct sched *s, const struct bounds *b, const 
 {
     uint64_t others = h->index == b->lowest_index ? b->second : b->lowest;
 
-    return earlier_of(b->event, arrival(s, earlier_of(others, b->request)));
+    return earlier_of(h->due, earlier_of(b->event, arrival(s, earlier_of(others, b->request))));
 }
 
 /* Returns the time up to which user code of this hart may run. */
 static uint64_t horizon(const struct sched *s, const struct bounds *b, const struct hart *h)
 {
-    uint64_t end = earlier_of(b->lowest, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
+    uint64_t end = earlier_of(b->clock, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
 
     if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
         end = earlier_of(end, window_end(s, b, h));
-    return earlier_of(end, s->limit_cycles);
+    return earlier_of(earlier_of(end, h->due), s->limit_cycles);
 }
 
 static bool hart_may_run(const struct hart *h, uint64_t end)
 {
-    return h->unprocessed == 0 && (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
+    return h->unprocessed == 0 && h->traps <= SLOT_PASSED &&
+           (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
 }
 
 /* Tells the plugin the clocks to set at the next CAUSES and END. */
@@ -136,23 +157,41 @@ static void hand_over(struct sched *s, struct hart *h)
     h->hand_over = false;
 }
 
+/* Returns the time before which traps of a hart with this W may begin out of turn. */
+static uint64_t pass_end(const struct sched *s, uint64_t window)
+{
+    if (s->strict)
+        return 0;
+    return earlier_of(earlier_of(window, s->limit_cycles), s->pauses ? arrival(s, s->now_cycles) : EVENTQ_NEVER);
+}
+
+static uint64_t cycles_from(uint64_t clock, uint64_t end)
+{
+    return end > clock ? end - clock : 0;
+}
+
 static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread)
 {
-    uint32_t slot = s->slot_of[h->index];
-
     if (h->hand_over)
         hand_over(s, h);
     h->granted_clock = h->clock;
     h->runs_short = !spread;
     s->n_short += h->runs_short;
     h->window = later_of(window, h->clock);
+    h->pass = pass_end(s, window);
     h->may_run_ahead = end > window;
     sched_ready_remove(s, h, HART_RUNNING);
+    s->n_running++;
+    h->taken = 0;
     s->statistics.grants++;
-    harts_grant(s->harts, slot, h->clock, end > h->clock ? end - h->clock : 0, spread);
-    if (h->handling == HANDLING_NONE && s->ops->cause_waits(s->ctx, h->index))
-        sched_cause_while_running(s, h,
-                                  clocks_of(&s->clocks, h->index)); /* it came when the hart could not be interrupted */
+    harts_slot(s->harts, s->slot_of[h->index])->arm_is_clear = s->ops->arm_is_clear(s->ctx, h->index);
+    harts_grant(s->harts, s->slot_of[h->index],
+                &(struct harts_grant){.base_cycles = h->clock,
+                                      .budget_cycles = cycles_from(h->clock, end),
+                                      .pass_cycles = cycles_from(h->clock, h->pass),
+                                      .quiet_cycles = clocks_of(&s->quiet, h->index),
+                                      .batched = s->n_long <= 1,
+                                      .spread = spread});
 }
 
 /* Raises the interrupts of harts that are stopped in user code. Returns false if the machine has failed. */
@@ -177,12 +216,25 @@ static bool hart_is_spread(const struct sched *s, const struct hart *h)
     return s->n_long > 1 && h->long_runs > 0;
 }
 
+/* Lets all traps begin before which no cause can come; the others begin in their turn. */
+static void begin_traps(struct sched *s, const struct bounds *b)
+{
+    for (uint32_t first; (first = clocks_first(&s->entered)) != CLOCKS_NONE;) {
+        struct hart *h = &s->hart[first];
+
+        if (h->unprocessed > 0 || h->clock >= pass_end(s, window_end(s, b, h)))
+            return;
+        sched_trap_begin(s, h);
+    }
+}
+
 /* Grants all harts that may run, but at most SHORT_RUNS_MOST of those that share a processor. */
 static bool grant_all(struct sched *s)
 {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
 
+    begin_traps(s, &b);
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last one to its place */
         struct hart *h = &s->hart[s->ready[k]];
         bool spread = hart_is_spread(s, h);
@@ -200,11 +252,19 @@ static bool grant_all(struct sched *s)
 
 static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint32_t op)
 {
-    sched_live_remove(s, h, HART_WAITING);
-    h->at_trap = op == NCU_ENTER;
-    uint64_t id = sched_request_add(s, h, NCU_POSTED, cycles, op, NULL);
-    if (h->at_trap)
-        h->enter = id;
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+
+    if (op == NCU_ENTER) {
+        sched_trap_add(s, h,
+                       &(struct slot_trap){.cycles = cycles,
+                                           .user_since = slot->user_since,
+                                           .instructions = slot->instructions,
+                                           .entry_cycles = slot->entry_cycles});
+        sched_trap_wait(s, h);
+    } else {
+        sched_live_remove(s, h, HART_WAITING);
+        sched_request_add(s, h, NCU_POSTED, cycles, op, NULL);
+    }
 }
 
 static void remember_run(struct sched *s, struct hart *h, uint64_t cycles)
@@ -226,28 +286,44 @@ static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles)
     s->statistics.ahead_cycles += cycles - h->window;
 }
 
+/* Returns how long no SEND or ARM comes after this stop. */
+static uint64_t quiet_after(const struct sched *s, const struct slot *slot)
+{
+    if (slot->why == SLOT_BUDGET)
+        return s->harts->control->user_quiet_cycles;
+    return slot->why == SLOT_OP && slot->op == NCU_ENTER ? s->harts->control->trap_quiet_cycles : 0;
+}
+
+/* Other harts have been let run because this one would not send before that time. */
+static void expect_quiet(struct sched *s, const struct hart *h, const struct slot_post *post)
+{
+    if ((post->op == NCU_SEND || post->op == NCU_ARM) && post->cycles < harts_quiet(s->harts, s->slot_of[h->index]))
+        s->ops->broken(s->ctx, h->index, "its kernel sends sooner than the scheduler expects");
+}
+
 static void hart_collect(struct sched *s, struct hart *h)
 {
     const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
-    uint64_t due = h->due == EVENTQ_NEVER ? 0 : h->due;
 
     sched_ready_add(s, h);
+    s->n_running--;
     s->n_short -= h->runs_short;
     h->runs_short = false;
-    h->due = EVENTQ_NEVER;
     remember_run(s, h, slot->cycles - h->granted_clock);
     count_ahead(s, h, slot->cycles);
-    for (uint32_t k = 0; k < slot->posts; k++)
+    for (uint32_t k = 0; k < slot->posts; k++) {
+        expect_quiet(s, h, &slot->post[k]);
         sched_request_add(s, h, k, slot->post[k].cycles, slot->post[k].op, slot->post[k].arg);
+    }
+    sched_traps_passed(s, h);
     assert(!slot->handling); /* an interrupt is taken at once */
     h->user_since = slot->user_since;
     h->in_user = slot->why == SLOT_BUDGET;
     h->clock = slot->cycles;
-    clocks_set(&s->clocks, h->index, slot->cycles);
+    sched_live_set(s, h, slot->cycles, slot->cycles + quiet_after(s, slot));
     if (slot->why == SLOT_OP)
         wait_for_turn(s, h, slot->cycles, slot->op);
-    if (sched_handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
-        sched_handling_begin(s, h, later_of(due, h->user_since));
+    sched_handle_due(s, h);
 }
 
 static bool collect_all(struct sched *s)
@@ -277,6 +353,14 @@ static void start(struct sched *s)
         sched_wake(s, i, 0);
 }
 
+/* Takes into the accounts what running harts have passed. */
+static void take_passed(struct sched *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->hart[i].state == HART_RUNNING)
+            sched_traps_passed(s, &s->hart[i]);
+}
+
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
 {
     s->limit_cycles = limit_cycles;
@@ -286,14 +370,16 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
         uint32_t bell = harts_watch(s->harts, sched_next_cycles(s));
         bool busy = collect_all(s);
 
-        if (!sched_process_all_safe(s, &busy))
+        if (!sched_process_all_safe(s, &busy)) {
+            take_passed(s);
             return SCHED_FINISHED;
+        }
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
         busy |= grant_all(s);
         if (busy)
             continue;
-        if (s->clocks.live.n == s->n_ready) /* nothing runs */
+        if (s->n_running == 0)
             return stuck_end(s);
         s->statistics.waits++;
         if (!harts_sleep(s->harts, bell))
@@ -328,15 +414,27 @@ void sched_end_spells(struct sched *s)
         report_last_spell(s, &s->hart[i]);
 }
 
-/* A running hart that has left the kernel before now_cycles has published its clock, or now_cycles would not have been
- * reached. So its slot has the time of the last LEAVE, or of one before the kernel was entered. */
+/* Returns the time of the LEAVE after the last trap in the account, or of one before. A running hart that has left the
+ * kernel before now_cycles has published its clock, or now_cycles would not have been reached. So its slot has the time
+ * of the last LEAVE, or of one before the kernel was entered; and it has the traps that have passed since the grant. */
+static uint64_t left_cycles(const struct sched *s, const struct hart *h)
+{
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    uint64_t left = __atomic_load_n(&slot->user_since, __ATOMIC_SEQ_CST);
+
+    if (h->traps > 0)
+        return h->trap[h->first_trap].user_since;
+    if (h->state == HART_RUNNING && __atomic_load_n(&slot->passed, __ATOMIC_SEQ_CST) > h->taken)
+        return slot->passed_trap[h->taken].user_since;
+    return left;
+}
+
 struct sched_hart_statistics sched_hart_statistics(const struct sched *s, uint32_t hart)
 {
     const struct hart *h = &s->hart[hart];
-    uint64_t left = __atomic_load_n(&harts_slot(s->harts, s->slot_of[hart])->user_since, __ATOMIC_SEQ_CST);
-    struct account_totals t = h->handling == HANDLING_NONE
-                                  ? account_totals(&h->account, s->now_cycles, left, EVENTQ_NEVER)
-                                  : account_totals(&h->account, s->now_cycles, h->held_since, h->start);
+    bool handles = h->handling != HANDLING_NONE && (h->traps == 0 || h->start < h->trap[h->first_trap].cycles);
+    struct account_totals t = account_totals(&h->account, s->now_cycles, handles ? h->held_since : left_cycles(s, h),
+                                             handles ? h->start : EVENTQ_NEVER);
 
     return (struct sched_hart_statistics){.user_cycles = t.user_cycles,
                                           .kernel_cycles = t.kernel_cycles,

@@ -6,17 +6,21 @@
  *
  *     (time, event before request, hart, sequence)
  *
- * and each only when no running hart can still produce anything with a lower key. So the outcome does not depend
- * on how harts are granted. In between, harts are granted budgets of cycles. With t(j) the clock of a running hart or
- * the time of a request not yet processed, and L the network's lookahead,
+ * and each only when no running hart can still produce anything with a lower key. So the outcome does not depend on how
+ * harts are granted. In between, harts are granted budgets of cycles. With L the network's lookahead, and q(j) the time
+ * before which a running hart surely executes no SEND or ARM, or the time of a request not yet processed,
  *
- *     W(i) = min( next model event, min over j != i of t(j) + L )
+ *     W(i) = min( next model event, min over j != i of q(j) + L )
+ *
+ * The clock of a running hart, t(j), is such a q(j). More is known from the kernel's code: it takes some time from a
+ * trap to a SEND (struct sched_quiet).
  *
  * Kernel code always runs to its next request: it learns of the outside only by requests, and takes no interrupts.
  *
  * User code sees the outside only through the kernel. So it may run ahead of W(i), to its next trap, whose ENTER is a
- * request and waits for its turn. A cause that falls due before that ENTER is handled in the kernel, with the clock set
- * back to the time of the cause:
+ * request. An ENTER before W(i) finds no cause: the plugin lets it pass without a stop, and tells of it at the next.
+ * Any other waits until W(i) has come so far, or for its turn. A cause that falls due before that ENTER is handled in
+ * the kernel, with the clock set back to the time of the cause:
  *
  *        user_since            e = cause due        t = clock of the stopped user code, or of ENTER
  *   ---------|======================|=======================|--------------> virtual time
@@ -35,7 +39,7 @@
  * Meanwhile harts run: those that run long are spread over the host's processors, and run all at once; the others share
  * ncube's processor, and a few of them run at a time. A running hart publishes its clock now and then, and nothing
  * later than that is processed. ncube learns of a post only when the hart stops: so the hart publishes nothing after a
- * post, and its user code stops soon.
+ * post, and its user code stops soon. Harts on ncube's processor wake it only when the last of them has stopped.
  *
  * User code can see where an interrupt falls if another process may get the hart, or if a signal handler of the program
  * may run. Then the interrupt must fall into the block that runs at the time of the cause. Vertex marks such a hart as
@@ -43,7 +47,8 @@
  * interrupted, in every run. User code that is about to be discarded need not be exact: after DROP, which takes the
  * place of END, the clock continues from the handler, however far the user code had run ahead.
  *
- * In strict mode (--sync=strict) all user code stops at W(i). Everything else is the same, and the outcome must be.
+ * In strict mode (--sync=strict) all user code stops at W(i), with q(j) = t(j), and each ENTER waits for its turn.
+ * Everything else is the same, and the outcome must be.
  *
  * Any effect of a request on another hart must lie at least L after the request; the NCU model ensures that.
  */
@@ -77,6 +82,8 @@ struct sched_ops {
     bool (*execute)(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles);
     /* Returns true if a cause waits for the hart. The model reports a new cause with sched_cause. */
     bool (*cause_waits)(void *ctx, uint32_t hart);
+    /* Returns true if no message's header waits for an ARM of the hart. */
+    bool (*arm_is_clear)(void *ctx, uint32_t hart);
     /* Writes ans0 of the hart's mailbox. */
     void (*answer)(void *ctx, uint32_t hart, uint64_t value);
     /* Called for the trace when the hart takes its causes; it was interrupted at start_cycles. */
@@ -85,8 +92,12 @@ struct sched_ops {
     void (*spell)(void *ctx, uint32_t hart, const struct sched_spell *spell);
     /* Raises the interrupts of n stopped harts. Returns false if the machine has failed. */
     bool (*interrupt)(void *ctx, const uint32_t *harts, uint32_t n);
-    /* Returns true when the run is over. Called before each event and request. */
+    /* Called when the scheduler has broken one of its rules: what follows may depend on the host. The run must end. */
+    void (*broken)(void *ctx, uint32_t hart, const char *what);
+    /* Return true when the run is over, and when sched_run is to return soon although the machine can go on. Called
+     * before each event and request. */
     bool (*finished)(void *ctx);
+    bool (*pauses)(void *ctx);
 };
 
 enum sched_end {
@@ -102,9 +113,20 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx);
 void sched_free(struct sched *s);
 
+/* What the scheduler may rely on, beyond the lookahead; 0 is always true. */
+struct sched_quiet {
+    uint64_t trap_cycles;    /* no SEND or ARM comes sooner after an ENTER, */
+    uint64_t user_cycles;    /* nor after user code, unless there is a cause, */
+    uint64_t wake_cycles;    /* nor after an IDLE or CAUSES */
+    uint64_t arrival_cycles; /* a SEND never fails at once, and brings no cause to another node sooner */
+};
+/* Ignored in strict mode. To be called before the first sched_run. */
+void sched_rely_on(struct sched *s, const struct sched_quiet *quiet);
+
 /* Runs the machine until one of the ends above. The first call expects all harts stopped at SLOT_START; a further call
  * continues where the last one ended. Between calls, after SCHED_FINISHED or SCHED_DEADLOCK, the caller may add events
- * that are not earlier than sched_now. Nothing later than the limit takes effect; EVENTQ_NEVER means no limit. */
+ * that are not earlier than sched_now and give no cause to a hart within the lookahead. Nothing later than the limit
+ * takes effect; EVENTQ_NEVER means no limit. */
 enum sched_end sched_run(struct sched *s, uint64_t limit_cycles);
 
 /* Resumes an idle hart at now_cycles; its answer is already in its mailbox. */

@@ -24,25 +24,40 @@ void sched_ready_remove(struct sched *s, struct hart *h, enum hart_state state)
     h->state = state;
 }
 
-static void live_add(struct sched *s, struct hart *h, uint64_t cycles)
+static void live_add(struct sched *s, struct hart *h, uint64_t cycles, uint64_t quiet)
 {
     sched_ready_add(s, h);
     clocks_add(&s->clocks, h->index, cycles);
+    clocks_add(&s->quiet, h->index, quiet);
 }
 
-/* Removes a runnable hart from the live ones. */
 void sched_live_remove(struct sched *s, struct hart *h, enum hart_state state)
 {
     sched_ready_remove(s, h, state);
     clocks_remove(&s->clocks, h->index);
+    clocks_remove(&s->quiet, h->index);
 }
 
-/* Returns t(i) of a running hart: the clock that it has published, or the start of the handling that is to come. */
-static uint64_t running_time(const struct sched *s, const struct hart *h)
+/* Returns the earliest start of the handling that is to come, or EVENTQ_NEVER. */
+static uint64_t handling_start(const struct hart *h)
 {
-    uint64_t progress = harts_progress(s->harts, s->slot_of[h->index]);
+    if (h->due == EVENTQ_NEVER || h->handling != HANDLING_NONE)
+        return EVENTQ_NEVER;
+    return later_of(h->due, h->in_user ? h->user_since : h->clock);
+}
 
-    return earlier_of(progress, h->due);
+/* A handler executes CAUSES first. */
+static uint64_t handling_quiet(const struct sched *s, const struct hart *h)
+{
+    uint64_t start = handling_start(h);
+
+    return start == EVENTQ_NEVER || s->strict ? start : start + NCU_INTERRUPT_CYCLES + s->wake_quiet_cycles;
+}
+
+void sched_live_set(struct sched *s, struct hart *h, uint64_t cycles, uint64_t quiet)
+{
+    clocks_set(&s->clocks, h->index, earlier_of(cycles, handling_start(h)));
+    clocks_set(&s->quiet, h->index, earlier_of(quiet, handling_quiet(s, h)));
 }
 
 /* Returns the live hart with the lowest clock, or CLOCKS_NONE; updates the clocks that running harts have published. */
@@ -53,19 +68,34 @@ uint32_t sched_live_first(struct sched *s)
 
         if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
             return first;
-        uint64_t cycles = running_time(s, &s->hart[first]);
+        uint64_t cycles = earlier_of(harts_progress(s->harts, s->slot_of[first]), handling_start(&s->hart[first]));
         if (cycles == clocks_of(&s->clocks, first))
             return first;
         clocks_set(&s->clocks, first, cycles);
     }
 }
 
+/* The same for q(i). */
+uint32_t sched_quiet_first(struct sched *s)
+{
+    for (;;) {
+        uint32_t first = clocks_first(&s->quiet);
+
+        if (first == CLOCKS_NONE || s->hart[first].state != HART_RUNNING)
+            return first;
+        uint64_t cycles = earlier_of(harts_quiet(s->harts, s->slot_of[first]), handling_quiet(s, &s->hart[first]));
+        if (cycles == clocks_of(&s->quiet, first))
+            return first;
+        clocks_set(&s->quiet, first, cycles);
+    }
+}
+
 /* Resumes a hart in the kernel. */
-static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles)
+static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles, uint64_t quiet_cycles)
 {
     h->in_user = false;
     h->clock = now_cycles;
-    live_add(s, h, now_cycles);
+    live_add(s, h, now_cycles, now_cycles + quiet_cycles);
 }
 
 void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
@@ -74,7 +104,7 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
 
     assert(h->state == HART_IDLE);
     account_wake(&h->account, now_cycles);
-    hart_resume(s, h, now_cycles);
+    hart_resume(s, h, now_cycles, h->takes_causes ? s->wake_quiet_cycles : 0);
 }
 
 /* ---- Requests ---- */
@@ -107,50 +137,144 @@ void sched_report_spell(struct sched *s, const struct hart *h, enum sched_spell_
         s->ops->spell(s->ctx, h->index, &spell);
 }
 
-/* ---- Handling causes ---- */
+/* ---- Traps ---- */
 
-bool sched_handling_may_begin(const struct hart *h)
+static void trap_due(void *arg, uint64_t now_cycles);
+
+static void trap_queue_first(struct sched *s, struct hart *h)
 {
-    return h->state != HART_RUNNING && h->handling == HANDLING_NONE && (h->in_user || h->at_trap);
+    h->trap_event = eventq_add(s->traps, h->trap[h->first_trap].cycles, h->index, trap_due, h);
 }
+
+static void trap_account(struct sched *s, struct hart *h, const struct slot_trap *t)
+{
+    s->statistics.requests++;
+    account_trap(&h->account, t->user_since, t->cycles, t->entry_cycles, t->instructions);
+    sched_report_spell(s, h, SPELL_USER_TO_TRAP, t->user_since, t->cycles);
+}
+
+/* The trap of a running hart may have passed before what has been processed in the meantime. */
+static bool trap_is_past(const struct sched *s, const struct hart *h, uint64_t cycles)
+{
+    return h->traps == 0 && (cycles < s->now_cycles || (cycles == s->now_cycles && h->index < s->now_hart));
+}
+
+void sched_trap_add(struct sched *s, struct hart *h, const struct slot_trap *trap)
+{
+    if (trap_is_past(s, h, trap->cycles)) {
+        trap_account(s, h, trap);
+        return;
+    }
+    assert(h->traps < TRAPS_KEPT);
+    h->trap[(h->first_trap + h->traps++) % TRAPS_KEPT] = *trap;
+    if (h->traps == 1)
+        trap_queue_first(s, h);
+}
+
+void sched_trap_wait(struct sched *s, struct hart *h)
+{
+    sched_ready_remove(s, h, HART_AT_TRAP);
+    clocks_remove(&s->clocks, h->index);
+    clocks_add(&s->entered, h->index, h->clock);
+}
+
+/* A trap begins only when no cause can come before it. */
+static void expect_later(struct sched *s, const struct hart *h)
+{
+    if (h->begun > 0 && h->due <= h->begun)
+        s->ops->broken(s->ctx, h->index, "a cause has come too late for a trap");
+}
+
+void sched_traps_passed(struct sched *s, struct hart *h)
+{
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    uint32_t passed = __atomic_load_n(&slot->passed, __ATOMIC_SEQ_CST);
+
+    for (; h->taken < passed; h->taken++) {
+        sched_trap_add(s, h, &slot->passed_trap[h->taken]);
+        h->begun = slot->passed_trap[h->taken].cycles;
+        expect_later(s, h);
+    }
+}
+
+/* The other half of a trap, its place in the account, follows in its turn. */
+void sched_trap_begin(struct sched *s, struct hart *h)
+{
+    clocks_remove(&s->entered, h->index);
+    h->begun = h->clock;
+    s->ops->answer(s->ctx, h->index, 0);
+    sched_ready_add(s, h);
+    clocks_add(&s->clocks, h->index, h->clock);
+}
+
+/* Takes the ENTER at which a hart is stopped back, as if it had not been executed. */
+static void trap_take_back(struct sched *s, struct hart *h)
+{
+    clocks_remove(&s->entered, h->index);
+    clocks_remove(&s->quiet, h->index);
+    if (--h->traps == 0)
+        eventq_cancel(s->traps, h->trap_event);
+}
+
+/* A trap is due. */
+static void trap_due(void *arg, uint64_t now_cycles)
+{
+    struct hart *h = arg;
+    struct sched *s = h->sched;
+
+    assert(h->trap[h->first_trap].cycles == now_cycles);
+    trap_account(s, h, &h->trap[h->first_trap]);
+    h->first_trap = (h->first_trap + 1) % TRAPS_KEPT;
+    if (--h->traps > 0)
+        trap_queue_first(s, h);
+    else if (h->state == HART_AT_TRAP)
+        sched_trap_begin(s, h);
+}
+
+/* ---- Handling causes ---- */
 
 /* Lets a hart that is stopped in user code or at ENTER handle its causes from `start` on. Makes the request CAUSES for
  * it. */
-void sched_handling_begin(struct sched *s, struct hart *h, uint64_t start)
+static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
 {
     h->handling = HANDLING_BEGUN;
+    h->due = EVENTQ_NEVER;
     h->start = start;
     h->held_since = h->user_since;
     h->interrupted = h->clock;
-    if (h->in_user) {
-        h->raise = true;
+    h->raise = h->in_user;
+    if (h->state == HART_AT_TRAP)
+        trap_take_back(s, h);
+    else
         sched_live_remove(s, h, HART_WAITING);
-    } else {
-        h->at_trap = false;
-        eventq_cancel(s->requests, h->enter);
-        h->unprocessed--;
-    }
+    h->state = HART_WAITING;
     sched_request_add(s, h, NCU_POSTED, start + NCU_INTERRUPT_CYCLES, NCU_CAUSES, NULL);
 }
 
-/* Notes a cause of a running hart. It is handled from `cycles` on, or from when the hart leaves the kernel; nothing
- * later is processed before that. */
-void sched_cause_while_running(struct sched *s, struct hart *h, uint64_t cycles)
+/* A hart in user code or at ENTER handles a cause that comes before it. One that comes later finds it elsewhere: the
+ * hart has been granted too little yet, or begins its trap first. */
+void sched_handle_due(struct sched *s, struct hart *h)
 {
-    h->due = cycles;
-    clocks_set(&s->clocks, h->index, cycles);
-    harts_call(s->harts, s->slot_of[h->index]);
+    bool held = h->state == HART_AT_TRAP || (h->state == HART_RUNNABLE && h->in_user);
+
+    if (held && h->handling == HANDLING_NONE && h->due <= h->clock)
+        handling_begin(s, h, later_of(h->due, h->user_since));
 }
 
+/* Until the hart handles the cause, nothing later than that is processed. */
 void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
 {
     struct hart *h = &s->hart[hart];
 
-    if (sched_handling_may_begin(h)) {
-        sched_handling_begin(s, h, later_of(now_cycles, h->user_since));
-    } else if (h->state == HART_RUNNING && h->due == EVENTQ_NEVER) {
-        sched_cause_while_running(s, h, now_cycles);
-    }
+    if (h->handling == HANDLING_BEGUN || h->due != EVENTQ_NEVER)
+        return;
+    h->due = now_cycles;
+    expect_later(s, h);
+    sched_handle_due(s, h);
+    if (h->state == HART_RUNNING)
+        harts_call(s->harts, s->slot_of[hart]);
+    if (h->state == HART_RUNNING || h->state == HART_RUNNABLE)
+        sched_live_set(s, h, clocks_of(&s->clocks, hart), clocks_of(&s->quiet, hart));
 }
 
 /* END: the interrupted code resumes, later by the cost (the plugin has set its clock), unless another cause is due. */
@@ -159,8 +283,7 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
     account_handled(&h->account, h->held_since, h->start, now_cycles);
     sched_report_spell(s, h, SPELL_HANDLING, h->start, now_cycles);
     h->handling = HANDLING_NONE;
-    if (sched_handling_may_begin(h) && s->ops->cause_waits(s->ctx, h->index))
-        sched_handling_begin(s, h, now_cycles);
+    sched_handle_due(s, h);
 }
 
 /* At DROP: the process that was interrupted has ended. */
@@ -170,22 +293,10 @@ static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
                     harts_slot(s->harts, s->slot_of[h->index])->instructions);
     sched_report_spell(s, h, SPELL_HANDLING_DROPPED, h->start, now_cycles);
     h->handling = HANDLING_NONE;
-    hart_resume(s, h, now_cycles);
+    hart_resume(s, h, now_cycles, 0);
 }
 
 /* ---- Processing events and requests in order ---- */
-
-/* ENTER takes effect: the trap begins. */
-static void trap_begin(struct sched *s, struct hart *h, uint64_t now_cycles)
-{
-    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
-
-    account_trap(&h->account, h->user_since, now_cycles, slot->entry_cycles, slot->instructions);
-    sched_report_spell(s, h, SPELL_USER_TO_TRAP, h->user_since, now_cycles);
-    h->at_trap = false;
-    s->ops->answer(s->ctx, h->index, 0);
-    hart_resume(s, h, now_cycles);
-}
 
 /* The first CAUSES of a handling takes effect: the next grant hands the causes over. */
 static void handling_take_causes(struct sched *s, struct hart *h)
@@ -206,9 +317,7 @@ static void request_due(void *arg, uint64_t now_cycles)
 
     h->unprocessed--;
     s->statistics.requests++;
-    if (r->op == NCU_ENTER) {
-        trap_begin(s, h, now_cycles);
-    } else if (r->op == NCU_END) {
+    if (r->op == NCU_END) {
         handling_end(s, h, now_cycles);
     } else if (r->op == NCU_DROP) {
         handling_drop(s, h, now_cycles);
@@ -218,18 +327,22 @@ static void request_due(void *arg, uint64_t now_cycles)
         if (h->handling == HANDLING_BEGUN)
             handling_take_causes(s, h);
         h->state = HART_IDLE;
+        h->takes_causes = r->op == NCU_IDLE || r->op == NCU_CAUSES;
         account_idle(&h->account, now_cycles);
-        if (s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles))
+        bool goes_on = s->ops->execute(s->ctx, h->index, r->op, r->arg, now_cycles);
+        if (!s->ops->cause_waits(s->ctx, h->index))
+            h->due = EVENTQ_NEVER;
+        if (goes_on)
             sched_wake(s, h->index, now_cycles);
     }
 }
 
 uint64_t sched_next_cycles(const struct sched *s)
 {
-    return earlier_of(eventq_next(s->events), eventq_next(s->requests));
+    return earlier_of(eventq_next(s->events), earlier_of(eventq_next(s->requests), eventq_next(s->traps)));
 }
 
-/* Return true if an event at that time, or the first request, may be processed: no live hart comes before it. */
+/* Return true if an event at that time, or a request of that hart, may be processed: no live hart comes before it. */
 static bool event_is_safe(struct sched *s, uint64_t cycles)
 {
     uint32_t first = sched_live_first(s);
@@ -237,20 +350,32 @@ static bool event_is_safe(struct sched *s, uint64_t cycles)
     return first == CLOCKS_NONE || cycles <= clocks_of(&s->clocks, first);
 }
 
-static bool request_is_safe(struct sched *s, uint64_t cycles)
+static bool request_is_safe(struct sched *s, uint64_t cycles, uint32_t hart)
 {
     uint32_t first = sched_live_first(s);
 
     if (first == CLOCKS_NONE)
         return true;
     uint64_t others = clocks_of(&s->clocks, first);
-    return cycles < others || (cycles == others && eventq_next_order(s->requests) <= first);
+    return cycles < others || (cycles == others && hart <= first);
+}
+
+/* Returns the queue of the first request or trap. A trap follows the requests of its hart. */
+static struct eventq *first_requests(const struct sched *s)
+{
+    uint64_t request = eventq_next(s->requests), trap = eventq_next(s->traps);
+
+    if (trap != request)
+        return trap < request ? s->traps : s->requests;
+    return trap != EVENTQ_NEVER && eventq_next_order(s->traps) < eventq_next_order(s->requests) ? s->traps
+                                                                                                : s->requests;
 }
 
 /* Processes the first event or request. Returns false if it is not safe yet, or lies beyond the limit. */
 static bool process_one(struct sched *s)
 {
-    uint64_t event = eventq_next(s->events), request = eventq_next(s->requests);
+    struct eventq *requests = first_requests(s);
+    uint64_t event = eventq_next(s->events), request = eventq_next(requests);
 
     if (earlier_of(event, request) > s->limit_cycles)
         return false;
@@ -258,21 +383,45 @@ static bool process_one(struct sched *s)
         if (event == EVENTQ_NEVER || !event_is_safe(s, event))
             return false;
         s->now_cycles = event;
+        s->now_hart = 0;
         s->statistics.events++;
         eventq_run_one(s->events);
     } else {
-        if (!request_is_safe(s, request))
+        if (!request_is_safe(s, request, eventq_next_order(requests)))
             return false;
         s->now_cycles = request;
-        eventq_run_one(s->requests);
+        s->now_hart = eventq_next_order(requests);
+        eventq_run_one(requests);
     }
     return true;
 }
 
-/* Processes all events and requests that are safe; sets *busy if there was one. Returns false when the run is over. */
+/* Returns true if a message that is sent now from outside the machine comes after all traps that have begun. */
+static bool may_pause(const struct sched *s)
+{
+    uint64_t arrival = s->now_cycles + s->lookahead_cycles;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct hart *h = &s->hart[i];
+
+        if (h->begun >= arrival)
+            return false;
+        if (h->state == HART_RUNNING && h->pass > arrival) {
+            harts_call(s->harts, s->slot_of[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Processes all events and requests that are safe; sets *busy if there was one. Returns false when the run is over, or
+ * pauses. */
 bool sched_process_all_safe(struct sched *s, bool *busy)
 {
     while (!s->ops->finished(s->ctx)) {
+        s->pauses = s->ops->pauses(s->ctx);
+        if (s->pauses && may_pause(s))
+            return false;
         if (!process_one(s))
             return true;
         *busy = true;

@@ -14,7 +14,8 @@
 enum hart_state {
     HART_RUNNABLE, /* may be granted */
     HART_RUNNING,  /* has been granted and has not been found stopped */
-    HART_WAITING,  /* stopped at an NCU instruction that has not been processed */
+    HART_AT_TRAP,  /* stopped at ENTER, before its trap has begun */
+    HART_WAITING,  /* stopped at another NCU instruction, which has not been processed */
     HART_IDLE,     /* waits for sched_wake */
 };
 
@@ -23,6 +24,10 @@ struct request {
     struct hart *hart;
     uint64_t arg[6];
 };
+
+/* A hart may run on with so many traps that are not in its account yet; then it may pass SLOT_PASSED, and stops at the
+ * next. */
+#define TRAPS_KEPT (2 * SLOT_PASSED + 1)
 
 enum handling { /* of causes, in an interrupt or before a trap */
                 HANDLING_NONE,
@@ -35,18 +40,24 @@ struct hart {
     uint32_t index;
     enum hart_state state;
     uint32_t ready_at;      /* position in sched.ready, while runnable */
-    uint32_t unprocessed;   /* requests in the queue */
+    uint32_t unprocessed;   /* requests in the queue, but for traps */
     uint64_t clock;         /* at the next grant */
     uint64_t granted_clock; /* at the last grant */
     uint64_t window;        /* W at the last grant */
     bool may_run_ahead;     /* that grant lets user code run beyond it */
     uint32_t long_runs;     /* > 0: one of the last grants was a long one */
+    uint64_t pass;          /* the last grant lets traps before that begin */
     bool runs_short;        /* counts in sched.n_short */
-    uint64_t due;           /* time of the first cause that came while it was running, or EVENTQ_NEVER */
+    uint32_t taken;         /* traps that have passed since the last grant and are in `trap` */
+    uint64_t due;           /* time of the first cause that waits while it is not idle, or EVENTQ_NEVER */
     uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
+    bool takes_causes;      /* its last NCU instruction, an IDLE or CAUSES, gives it causes */
     bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
-    bool at_trap;           /* waits at ENTER; its request is `enter` */
-    uint64_t enter;
+    /* Traps that are not in the account yet, a ring; the last is the one that has not begun, in HART_AT_TRAP. */
+    struct slot_trap trap[TRAPS_KEPT];
+    uint32_t first_trap, traps;
+    uint64_t trap_event; /* of the first */
+    uint64_t begun;      /* ENTER of the last trap that has begun */
     /* While causes are handled: */
     enum handling handling;
     bool raise;           /* SSWI is to be written before the next grant */
@@ -61,21 +72,28 @@ struct hart {
 struct sched {
     struct eventq *events;
     struct eventq *requests; /* order = hart index */
+    struct eventq *traps;    /* likewise: the first ENTER of each hart that is not in its account */
     struct harts *harts;
     const uint32_t *slot_of;
     uint32_t *hart_of; /* the inverse */
     uint32_t count;
     uint64_t lookahead_cycles;
+    uint64_t wake_quiet_cycles;
     bool strict;
     bool started;
     const struct sched_ops *ops;
     void *ctx;
     uint64_t now_cycles, limit_cycles;
+    bool pauses;       /* soon: no trap passes that a message sent in the pause could still come before */
+    uint32_t now_hart; /* whose request is the last that was processed; 0 after an event */
     struct hart *hart;
-    struct clocks clocks; /* t(i) of the live harts, which are runnable or running */
-    uint32_t *ready;      /* indices of runnable harts */
+    struct clocks clocks;  /* t(i) of the live harts, which are runnable or running */
+    struct clocks entered; /* of the harts at a trap: the time of its ENTER */
+    struct clocks quiet;   /* of both: q(i) */
+    uint32_t *ready;       /* indices of runnable harts */
     uint32_t n_ready;
-    uint32_t n_long;  /* harts with long_runs > 0, idle ones too */
+    uint32_t n_long; /* harts with long_runs > 0, idle ones too */
+    uint32_t n_running;
     uint32_t n_short; /* running harts that were not spread */
     uint32_t *raise;  /* scratch: harts to interrupt */
     struct sched_statistics statistics;
@@ -96,18 +114,25 @@ static inline uint64_t later_of(uint64_t a, uint64_t b)
 /* Add a hart to the runnable ones, and remove it when it becomes something else. */
 void sched_ready_add(struct sched *s, struct hart *h);
 void sched_ready_remove(struct sched *s, struct hart *h, enum hart_state state);
-/* Removes a hart from the live ones, which can still produce requests; `state`: what it becomes. */
+/* Removes a runnable hart from the live ones, which can still produce requests; `state`: what it becomes. */
 void sched_live_remove(struct sched *s, struct hart *h, enum hart_state state);
-/* Returns the live hart with the lowest t(j), or CLOCKS_NONE. */
+/* Sets t(i) and q(i) of a live hart; both are less if it has a cause. */
+void sched_live_set(struct sched *s, struct hart *h, uint64_t cycles, uint64_t quiet);
+/* Return the live hart with the lowest t(j), and the hart with the lowest q(j), or CLOCKS_NONE. */
 uint32_t sched_live_first(struct sched *s);
+uint32_t sched_quiet_first(struct sched *s);
 /* Queues request k of a hart. */
 uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
                            const uint64_t *arg);
-/* Whether a stopped hart can take a cause now; begins that at `start`. */
-bool sched_handling_may_begin(const struct hart *h);
-void sched_handling_begin(struct sched *s, struct hart *h, uint64_t start);
-/* Notes a cause for a hart that runs. */
-void sched_cause_while_running(struct sched *s, struct hart *h, uint64_t cycles);
+/* Lets a hart handle its causes if it has any and is stopped behind the first, in user code or at ENTER. */
+void sched_handle_due(struct sched *s, struct hart *h);
+/* Adds a trap to those that go into the hart's account in their turn. */
+void sched_trap_add(struct sched *s, struct hart *h, const struct slot_trap *trap);
+/* Stops a runnable hart at the ENTER that has been added last; lets the trap begin. */
+void sched_trap_wait(struct sched *s, struct hart *h);
+void sched_trap_begin(struct sched *s, struct hart *h);
+/* Adds the traps that have passed since the hart was granted, or since the last call. */
+void sched_traps_passed(struct sched *s, struct hart *h);
 /* Reports a spell to the ops. */
 void sched_report_spell(struct sched *s, const struct hart *h, enum sched_spell_kind kind, uint64_t since,
                         uint64_t until);

@@ -30,16 +30,23 @@ static void stop(uint32_t index)
     h.control->stopped = index + 1;
 }
 
-Test(harts, a_grant_sets_base_budget_and_progress_and_ends_an_earlier_call)
+Test(harts, a_grant_sets_the_clock_and_how_far_the_hart_may_run_and_ends_an_earlier_call)
 {
     struct slot *s = harts_slot(&h, 1);
     uint32_t go = s->go;
 
     harts_call(&h, 1);
     cr_expect_eq(s->stop_soon, 1);
-    harts_grant(&h, 1, 1000, 50, false);
+    s->posts = s->passed = 3;
+    harts_grant(
+        &h, 1,
+        &(struct harts_grant){
+            .base_cycles = 1000, .budget_cycles = 50, .pass_cycles = 40, .quiet_cycles = 1200, .batched = true});
     cr_expect(s->stop_soon == 0 && s->base_cycles == 1000 && s->budget_cycles == 50 && s->go == go + 1);
     cr_expect_eq(harts_progress(&h, 1), 1000);
+    cr_expect_eq(harts_quiet(&h, 1), 1200);
+    cr_expect(s->pass_cycles == 40 && s->batched == 1 && h.control->batch == 1);
+    cr_expect(s->posts == 0 && s->passed == 0, "what the last stop has told must not be taken twice");
 }
 
 Test(harts, each_that_has_stopped_is_taken_once)
@@ -71,7 +78,7 @@ Test(harts, one_is_moved_only_where_fewer_run_after_the_move)
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         memcpy(h.running, c[i].running, sizeof c[i].running);
         h.place[0] = (uint8_t)c[i].place;
-        harts_grant(&h, 0, 0, 0, c[i].spread);
+        harts_grant(&h, 0, &(struct harts_grant){.spread = c[i].spread});
         cr_expect_eq(h.place[0], c[i].expected, "%s", c[i].name);
         cr_expect_eq(h.running[c[i].expected], c[i].running[c[i].expected] + 1, "%s", c[i].name);
     }

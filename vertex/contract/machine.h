@@ -161,6 +161,14 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * interrupt is charged this, wherever its hart was stopped. */
 #define NCU_INTERRUPT_CYCLES 200u
 
+/* The least time that the kernel takes from an ENTER to a SEND, an ARM or another process; the same from an IDLE or
+ * CAUSES; and from user code to ENTER. An instruction's time is that at the end of its block. ncube relies on them.
+ * They hold for the default cost of each class of instructions; tests/machine/test_kernel_ways.c finds the shortest
+ * ways. */
+#define TRAP_QUIET_CYCLES 200u
+#define WAKE_QUIET_CYCLES 180u
+#define USER_QUIET_CYCLES 60u
+
 enum ncu_op {
     NCU_IDLE = 1,
     NCU_CAUSES,
