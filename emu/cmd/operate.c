@@ -387,7 +387,8 @@ static void rely_on_kernel(struct machine *m)
                   &(struct sched_quiet){.trap_cycles = cost_least(costs, TRAP_QUIET_CYCLES),
                                         .wake_cycles = cost_least(costs, WAKE_QUIET_CYCLES),
                                         .user_cycles = cost_least(costs, USER_QUIET_CYCLES + TRAP_QUIET_CYCLES),
-                                        .arrival_cycles = m->config.n_faults == 0 ? NET_LOOKAHEAD_CYCLES : 0});
+                                        .arrival_cycles = m->config.n_faults == 0 ? NET_LOOKAHEAD_CYCLES : 0,
+                                        .passes = !trace_wants(m->trace, TRACE_USER)});
 }
 
 void machine_start_models(struct machine *m)

@@ -212,7 +212,7 @@ static uint64_t cycles_to_own_cause(unsigned hart, uint32_t op, const uint64_t *
 
     if (op == NCU_SEND && send_succeeds(mailbox_of(hart), arg))
         return plugin.control->arrival_cycles + (c->reaps ? 0 : plugin.control->answer_cycles);
-    if (op == NCU_ARM && slot_of(hart)->arm_is_clear)
+    if (op == NCU_MARK || (op == NCU_ARM && slot_of(hart)->arm_is_clear))
         return UINT64_MAX;
     return 0;
 }
@@ -321,9 +321,9 @@ static void trap_pass(unsigned hart)
     struct slot *s = slot_of(hart);
 
     s->passed_trap[s->passed] = (struct slot_trap){.cycles = hart_cycles(hart),
-                                            .user_since = s->user_since,
-                                            .instructions = counter_of(hart)->instructions,
-                                            .entry_cycles = s->entry_cycles};
+                                                   .user_since = s->user_since,
+                                                   .instructions = counter_of(hart)->instructions,
+                                                   .entry_cycles = s->entry_cycles};
     __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
     if (s->posts == 0)
         publish_progress(plugin.control, s, hart_cycles(hart), plugin.control->trap_quiet_cycles);

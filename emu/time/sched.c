@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "emu/base/signals.h"
 #include "emu/time/sched_state.h"
 
 /* How far user code may run ahead of everything else: a tenth of a second. An endless loop stops that often. */
@@ -33,7 +34,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
 
     *s = (struct sched){.events = queue,
                         .requests = eventq_new(),
-                        .traps = eventq_new(),
+                        .silent = eventq_new(),
                         .harts = harts,
                         .slot_of = slot_of,
                         .count = count,
@@ -67,12 +68,13 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
     s->harts->control->arrival_cycles = quiet->arrival_cycles;
     s->harts->control->answer_cycles = quiet->wake_cycles + quiet->arrival_cycles;
     s->wake_quiet_cycles = quiet->wake_cycles;
+    s->passes = quiet->passes;
 }
 
 void sched_free(struct sched *s)
 {
     eventq_free(s->requests);
-    eventq_free(s->traps);
+    eventq_free(s->silent);
     free(s->hart);
     clocks_free(&s->clocks);
     clocks_free(&s->entered);
@@ -160,7 +162,7 @@ static void hand_over(struct sched *s, struct hart *h)
 /* Returns the time before which traps of a hart with this W may begin out of turn. */
 static uint64_t pass_end(const struct sched *s, uint64_t window)
 {
-    if (s->strict)
+    if (!s->passes)
         return 0;
     return earlier_of(earlier_of(window, s->limit_cycles), s->pauses ? arrival(s, s->now_cycles) : EVENTQ_NEVER);
 }
@@ -170,6 +172,7 @@ static uint64_t cycles_from(uint64_t clock, uint64_t end)
     return end > clock ? end - clock : 0;
 }
 
+/* Batched harts save wake-ups of ncube. But an orderly end is given up when it makes no progress (signals.h). */
 static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread)
 {
     if (h->hand_over)
@@ -190,7 +193,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
                                       .budget_cycles = cycles_from(h->clock, end),
                                       .pass_cycles = cycles_from(h->clock, h->pass),
                                       .quiet_cycles = clocks_of(&s->quiet, h->index),
-                                      .batched = s->n_long <= 1,
+                                      .batched = s->n_long <= 1 && signals_asked() == 0,
                                       .spread = spread});
 }
 
@@ -262,8 +265,7 @@ static void wait_for_turn(struct sched *s, struct hart *h, uint64_t cycles, uint
                                            .entry_cycles = slot->entry_cycles});
         sched_trap_wait(s, h);
     } else {
-        sched_live_remove(s, h, HART_WAITING);
-        sched_request_add(s, h, NCU_POSTED, cycles, op, NULL);
+        sched_wait_at(s, h, op);
     }
 }
 

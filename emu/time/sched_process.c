@@ -111,8 +111,8 @@ void sched_wake(struct sched *s, uint32_t hart, uint64_t now_cycles)
 
 static void request_due(void *arg, uint64_t now_cycles);
 
-uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
-                           const uint64_t *arg)
+static void request_add(struct eventq *queue, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
+                        const uint64_t *arg)
 {
     struct request *r = &h->request[k];
 
@@ -120,7 +120,27 @@ uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t
     for (int i = 0; arg && i < 6; i++)
         r->arg[i] = arg[i];
     h->unprocessed++;
-    return eventq_add(s->requests, cycles, h->index, request_due, r);
+    eventq_add(queue, cycles, h->index, request_due, r);
+}
+
+void sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op, const uint64_t *arg)
+{
+    request_add(s->requests, h, k, cycles, op, arg);
+}
+
+/* Returns q(i) of a hart that waits at IDLE. Without a cause, only an event makes it go on. */
+static uint64_t idle_quiet(const struct sched *s, const struct hart *h)
+{
+    return h->due == EVENTQ_NEVER ? EVENTQ_NEVER : h->clock + s->wake_quiet_cycles;
+}
+
+void sched_wait_at(struct sched *s, struct hart *h, uint32_t op)
+{
+    sched_live_remove(s, h, HART_WAITING);
+    h->at_idle = op == NCU_IDLE && !s->strict;
+    if (h->at_idle)
+        clocks_add(&s->quiet, h->index, idle_quiet(s, h));
+    request_add(h->at_idle ? s->silent : s->requests, h, NCU_POSTED, h->clock, op, NULL);
 }
 
 /* ---- Spells, for the trace ---- */
@@ -143,7 +163,7 @@ static void trap_due(void *arg, uint64_t now_cycles);
 
 static void trap_queue_first(struct sched *s, struct hart *h)
 {
-    h->trap_event = eventq_add(s->traps, h->trap[h->first_trap].cycles, h->index, trap_due, h);
+    h->trap_event = eventq_add(s->silent, h->trap[h->first_trap].cycles, h->index, trap_due, h);
 }
 
 static void trap_account(struct sched *s, struct hart *h, const struct slot_trap *t)
@@ -213,7 +233,7 @@ static void trap_take_back(struct sched *s, struct hart *h)
     clocks_remove(&s->entered, h->index);
     clocks_remove(&s->quiet, h->index);
     if (--h->traps == 0)
-        eventq_cancel(s->traps, h->trap_event);
+        eventq_cancel(s->silent, h->trap_event);
 }
 
 /* A trap is due. */
@@ -273,6 +293,8 @@ void sched_cause(struct sched *s, uint32_t hart, uint64_t now_cycles)
     sched_handle_due(s, h);
     if (h->state == HART_RUNNING)
         harts_call(s->harts, s->slot_of[hart]);
+    if (h->at_idle)
+        clocks_set(&s->quiet, hart, idle_quiet(s, h));
     if (h->state == HART_RUNNING || h->state == HART_RUNNABLE)
         sched_live_set(s, h, clocks_of(&s->clocks, hart), clocks_of(&s->quiet, hart));
 }
@@ -326,6 +348,9 @@ static void request_due(void *arg, uint64_t now_cycles)
     } else {
         if (h->handling == HANDLING_BEGUN)
             handling_take_causes(s, h);
+        if (h->at_idle)
+            clocks_remove(&s->quiet, h->index);
+        h->at_idle = false;
         h->state = HART_IDLE;
         h->takes_causes = r->op == NCU_IDLE || r->op == NCU_CAUSES;
         account_idle(&h->account, now_cycles);
@@ -339,7 +364,7 @@ static void request_due(void *arg, uint64_t now_cycles)
 
 uint64_t sched_next_cycles(const struct sched *s)
 {
-    return earlier_of(eventq_next(s->events), earlier_of(eventq_next(s->requests), eventq_next(s->traps)));
+    return earlier_of(eventq_next(s->events), earlier_of(eventq_next(s->requests), eventq_next(s->silent)));
 }
 
 /* Return true if an event at that time, or a request of that hart, may be processed: no live hart comes before it. */
@@ -363,12 +388,12 @@ static bool request_is_safe(struct sched *s, uint64_t cycles, uint32_t hart)
 /* Returns the queue of the first request or trap. A trap follows the requests of its hart. */
 static struct eventq *first_requests(const struct sched *s)
 {
-    uint64_t request = eventq_next(s->requests), trap = eventq_next(s->traps);
+    uint64_t request = eventq_next(s->requests), trap = eventq_next(s->silent);
 
     if (trap != request)
-        return trap < request ? s->traps : s->requests;
-    return trap != EVENTQ_NEVER && eventq_next_order(s->traps) < eventq_next_order(s->requests) ? s->traps
-                                                                                                : s->requests;
+        return trap < request ? s->silent : s->requests;
+    return trap != EVENTQ_NEVER && eventq_next_order(s->silent) < eventq_next_order(s->requests) ? s->silent
+                                                                                                 : s->requests;
 }
 
 /* Processes the first event or request. Returns false if it is not safe yet, or lies beyond the limit. */

@@ -51,12 +51,13 @@ struct hart {
     uint32_t taken;         /* traps that have passed since the last grant and are in `trap` */
     uint64_t due;           /* time of the first cause that waits while it is not idle, or EVENTQ_NEVER */
     uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
+    bool at_idle;           /* waits at IDLE, whose request is in sched.silent */
     bool takes_causes;      /* its last NCU instruction, an IDLE or CAUSES, gives it causes */
     bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
     /* Traps that are not in the account yet, a ring; the last is the one that has not begun, in HART_AT_TRAP. */
     struct slot_trap trap[TRAPS_KEPT];
     uint32_t first_trap, traps;
-    uint64_t trap_event; /* of the first */
+    uint64_t trap_event; /* of the first, in sched.silent */
     uint64_t begun;      /* ENTER of the last trap that has begun */
     /* While causes are handled: */
     enum handling handling;
@@ -72,13 +73,14 @@ struct hart {
 struct sched {
     struct eventq *events;
     struct eventq *requests; /* order = hart index */
-    struct eventq *traps;    /* likewise: the first ENTER of each hart that is not in its account */
+    struct eventq *silent;   /* likewise: ENTER and IDLE, which have no effect on other harts by themselves */
     struct harts *harts;
     const uint32_t *slot_of;
     uint32_t *hart_of; /* the inverse */
     uint32_t count;
     uint64_t lookahead_cycles;
     uint64_t wake_quiet_cycles;
+    bool passes; /* traps may begin out of turn */
     bool strict;
     bool started;
     const struct sched_ops *ops;
@@ -89,7 +91,7 @@ struct sched {
     struct hart *hart;
     struct clocks clocks;  /* t(i) of the live harts, which are runnable or running */
     struct clocks entered; /* of the harts at a trap: the time of its ENTER */
-    struct clocks quiet;   /* of both: q(i) */
+    struct clocks quiet;   /* q(i) of both, and of those that wait at IDLE */
     uint32_t *ready;       /* indices of runnable harts */
     uint32_t n_ready;
     uint32_t n_long; /* harts with long_runs > 0, idle ones too */
@@ -122,8 +124,9 @@ void sched_live_set(struct sched *s, struct hart *h, uint64_t cycles, uint64_t q
 uint32_t sched_live_first(struct sched *s);
 uint32_t sched_quiet_first(struct sched *s);
 /* Queues request k of a hart. */
-uint64_t sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op,
-                           const uint64_t *arg);
+void sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op, const uint64_t *arg);
+/* Lets a runnable hart wait for its turn at an instruction, other than ENTER, that it has stopped at. */
+void sched_wait_at(struct sched *s, struct hart *h, uint32_t op);
 /* Lets a hart handle its causes if it has any and is stopped behind the first, in user code or at ENTER. */
 void sched_handle_due(struct sched *s, struct hart *h);
 /* Adds a trap to those that go into the hart's account in their turn. */

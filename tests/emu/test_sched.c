@@ -257,9 +257,9 @@ static bool pass(struct player *a)
     if (cycles_left_to_pass(a) == 0 || s->passed == SLOT_PASSED)
         return false;
     s->passed_trap[s->passed] = (struct slot_trap){.cycles = a->clock,
-                                            .user_since = s->user_since,
-                                            .instructions = a->instructions,
-                                            .entry_cycles = s->entry_cycles};
+                                                   .user_since = s->user_since,
+                                                   .instructions = a->instructions,
+                                                   .entry_cycles = s->entry_cycles};
     __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
     a->passed++;
     if (s->posts == 0)
@@ -478,7 +478,8 @@ static void write_scripts(struct play *p, unsigned seed)
 static const struct sched_quiet quiet = {.trap_cycles = TRAP_CYCLES,
                                          .user_cycles = ENTRY_CYCLES + TRAP_CYCLES,
                                          .wake_cycles = WAKE_CYCLES,
-                                         .arrival_cycles = MESSAGE_CYCLES};
+                                         .arrival_cycles = MESSAGE_CYCLES,
+                                         .passes = true};
 
 /* The first harts are `endless`. */
 static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cycles, uint32_t endless)
