@@ -222,10 +222,11 @@ static void handle_due(struct player *a)
     a->play->interrupt[a->hart] = false;
     take_due(a);
     uint64_t taken = a->play->answer[a->hart];
-    a->clock += 20 + 5 * taken;
+    a->clock += WAKE_CYCLES;
     a->taken += taken;
     if (taken % 3 == 2)
         post(a, (a->hart + 1) % HARTS);
+    a->clock += 5 * taken;
     if (is_mortal(a->hart) && a->taken >= KILLED_BY)
         play_end(a, NCU_DROP);
     end(a);
@@ -310,6 +311,15 @@ static void user_block(struct player *a, const struct step *step)
     }
 }
 
+/* Sometimes the kernel answers a cause at once. */
+static void wait_for_causes(struct player *a, const struct step *step)
+{
+    stop(a, SLOT_OP, step->trap == TRAP_ASK ? NCU_CAUSES : NCU_IDLE);
+    a->clock += WAKE_CYCLES;
+    if (a->play->answer[a->hart] % 2 == 1)
+        post(a, step->to);
+}
+
 static void play_trap(struct player *a, const struct step *step)
 {
     enter(a);
@@ -317,7 +327,7 @@ static void play_trap(struct player *a, const struct step *step)
     if (step->trap == TRAP_SEND)
         post(a, step->to);
     else if (step->trap != TRAP_WORK)
-        stop(a, SLOT_OP, step->trap == TRAP_ASK ? NCU_CAUSES : NCU_IDLE);
+        wait_for_causes(a, step);
     leave(a);
 }
 

@@ -67,6 +67,7 @@ static void branch(const struct mix *mix);
 static void use_atomics(const struct mix *mix);
 static void send_next(const struct mix *mix);
 static void poll_awhile(const struct mix *mix);
+static void call_often(const struct mix *mix);
 static void receive_if_any(const struct mix *mix);
 static void nap(const struct mix *mix);
 static void print(const struct mix *mix);
@@ -74,10 +75,10 @@ static void read_plainly(const struct mix *mix);
 static void read_started(const struct mix *mix);
 static void read_in_parallel(const struct mix *mix);
 
-enum { ACTS = 13 };
-static const act_fn acts[ACTS] = {compute_integers, compute_reals, walk_memory,     branch, use_atomics,
-                                  send_next,        poll_awhile,   receive_if_any,  nap,    print,
-                                  read_plainly,     read_started,  read_in_parallel};
+enum { ACTS = 14 };
+static const act_fn acts[ACTS] = {compute_integers, compute_reals, walk_memory,      branch,    use_atomics,
+                                  send_next,        poll_awhile,   receive_if_any,   nap,       print,
+                                  read_plainly,     read_started,  read_in_parallel, call_often};
 
 static const struct mix {
     const char *name;
@@ -86,12 +87,13 @@ static const struct mix {
     uint32_t catching;   /* percent of the processes that have handlers */
     uint8_t weight[ACTS];
 } mixes[] = {
-    {"compute", 5, 1000, 0, {5, 5, 4, 4, 2, 2, 0, 1, 0, 1, 0, 0, 0}},
-    {"poll", 12, 300, 0, {1, 1, 1, 1, 1, 4, 8, 4, 1, 1, 0, 0, 0}},
-    {"receive", 20, 400, 0, {3, 3, 2, 2, 3, 9, 1, 1, 0, 1, 0, 0, 0}},
-    {"signals", 12, 400, 60, {2, 2, 1, 1, 3, 5, 2, 3, 1, 1, 0, 0, 0}},
-    {"files", 6, 500, 0, {2, 2, 1, 1, 1, 3, 1, 2, 1, 1, 2, 2, 2}},
-    {"all", 10, 400, 30, {2, 2, 2, 2, 2, 4, 3, 3, 1, 1, 1, 1, 1}},
+    {"compute", 5, 1000, 0, {5, 5, 4, 4, 2, 2, 0, 1, 0, 1, 0, 0, 0, 0}},
+    {"poll", 12, 300, 0, {1, 1, 1, 1, 1, 4, 8, 4, 1, 1, 0, 0, 0, 1}},
+    {"calls", 12, 200, 20, {1, 1, 1, 1, 1, 4, 2, 3, 1, 1, 0, 0, 0, 8}},
+    {"receive", 20, 400, 0, {3, 3, 2, 2, 3, 9, 1, 1, 0, 1, 0, 0, 0, 0}},
+    {"signals", 12, 400, 60, {2, 2, 1, 1, 3, 5, 2, 3, 1, 1, 0, 0, 0, 0}},
+    {"files", 6, 500, 0, {2, 2, 1, 1, 1, 3, 1, 2, 1, 1, 2, 2, 2, 0}},
+    {"all", 10, 400, 30, {2, 2, 2, 2, 2, 4, 3, 3, 1, 1, 1, 1, 1, 1}},
 };
 
 static const struct mix *find_mix(const char *name)
@@ -330,6 +332,29 @@ static void poll_awhile(const struct mix *mix)
     (void)mix;
     for (uint32_t i = choose(40); i > 0; i--)
         there += ntest(NULL, NULL) >= 0;
+    note((uint64_t)there);
+}
+
+/* Short calls that cannot send. */
+static void call_often(const struct mix *mix)
+{
+    int node, there = 0;
+
+    (void)mix;
+    for (uint32_t i = choose(200); i > 0; i--)
+        switch (choose(4)) {
+        case 0:
+            whoami(&node, NULL, NULL, NULL);
+            break;
+        case 1:
+            note(clock_cycles());
+            break;
+        case 2:
+            there += sbrk(0) != NULL;
+            break;
+        default:
+            there += ntest(NULL, NULL) >= 0;
+        }
     note((uint64_t)there);
 }
 

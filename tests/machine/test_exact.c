@@ -30,6 +30,7 @@ static const struct subject {
 } subjects[] = {
     {"guest/exact", "compute", 2, 0, NULL, NULL},
     {"guest/exact", "poll", 2, 0, NULL, NULL},
+    {"guest/exact", "calls", 2, 0, NULL, NULL},
     {"guest/exact", "receive", 2, 0, NULL, NULL},
     {"guest/exact", "signals", 2, 0, NULL, NULL},
     {"guest/exact", "files", 2, 2, NULL, NULL},
