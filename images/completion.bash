@@ -31,7 +31,7 @@ _ncube_words() { # OPTION
 }
 
 _ncube_takes_machine() { # COMMAND
-    case $1 in boot | check | topo | route | place) true ;; *) false ;; esac
+    case $1 in boot | check | topo | route | place | experiments) true ;; *) false ;; esac
 }
 
 _ncube_reply() { # WORD CHOICE...

@@ -276,6 +276,8 @@ static const struct command {
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
+    {"experiments", experiments_command,
+     "measure parallel file I/O on a machine and write the paper's study as a report"},
     {"model", model_command, "predict the rate of parallel file I/O by queueing theory"},
     {"disk", disk_command, "make, check and change the images of drives"},
     {"map", map_command, "draw which element has which byte of a file, and what two patterns have in common"},
@@ -328,7 +330,7 @@ static void print_first_steps(void)
 static void print_commands(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        printf("  ncube %-6s %s\n", commands[i].name, commands[i].help);
+        printf("  ncube %-11s %s\n", commands[i].name, commands[i].help);
     puts("\nEach command explains itself with --help; so do xnc and ncc. Manual pages: ncube(1), xnc(1), ncc(1).\n");
     print_first_steps();
 }

@@ -70,6 +70,8 @@ enum option_key {
     KEY_TRACE_NODES,
     KEY_TRACE_LIMIT,
     KEY_SET,
+    KEY_OUT,
+    KEY_ONLY,
 };
 
 struct options {                           /* of one command */

@@ -1,70 +1,17 @@
-/*
- * `ncube place MACHINE VOLUME...`: ranks the nodes on which a program can run that uses these volumes at the same time.
- * [P0 section 5] advises a node with many channel-disjoint routings. Among equal ones, a node is better if its busiest
- * channel carries fewer of the paths to the volumes and back, then if it is nearer.
- */
+/* `ncube place MACHINE VOLUME...`: prints the nodes as place.h ranks them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
 #include "emu/cmd/options.h"
+#include "emu/cmd/place.h"
 #include "emu/cmd/tool.h"
-#include "emu/model/paths.h"
-
-struct place {
-    uint32_t node, routings, busiest, hops;
-};
 
 struct volumes {
     uint32_t n;
     uint32_t *io_node; /* of each volume */
 };
-
-/* ---- Judging ---- */
-
-static struct place judge(const struct topo *t, uint32_t node, const struct volumes *v, struct path *there,
-                          struct path *back)
-{
-    struct place p = {.node = node};
-
-    for (uint32_t i = 0; i < v->n; i++) {
-        path_find(t, node, v->io_node[i], NCU_VIA_NEAREST, &there[i]); /* there is always a way to an I/O node */
-        path_find(t, v->io_node[i], node, NCU_VIA_NEAREST, &back[i]);
-        p.hops += there[i].hops;
-    }
-    uint32_t out = paths_busiest_channel(there, v->n), in = paths_busiest_channel(back, v->n);
-    p.routings = paths_disjoint_by_theorem(there, v->n);
-    p.busiest = out > in ? out : in;
-    return p;
-}
-
-static int better_first(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-
-    if (x->routings != y->routings)
-        return x->routings < y->routings ? 1 : -1;
-    if (x->busiest != y->busiest)
-        return x->busiest > y->busiest ? 1 : -1;
-    if (x->hops != y->hops)
-        return x->hops > y->hops ? 1 : -1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static struct place *rank_nodes(const struct topo *t, const struct volumes *v)
-{
-    uint32_t nodes = 1u << t->dim;
-    struct place *place = memory_new(nodes, sizeof *place);
-    struct path *there = memory_new(v->n, sizeof *there), *back = memory_new(v->n, sizeof *back);
-
-    for (uint32_t node = 0; node < nodes; node++)
-        place[node] = judge(t, node, v, there, back);
-    qsort(place, nodes, sizeof *place, better_first);
-    free(there);
-    free(back);
-    return place;
-}
 
 /* ---- Printing ---- */
 
@@ -165,7 +112,7 @@ static void collect(struct volumes *v, const struct topo *t, char **name)
 
 static int rank_and_print(const struct topo *t, const struct volumes *v, const struct arguments *a)
 {
-    struct place *place = rank_nodes(t, v);
+    struct place *place = place_rank(t, v->io_node, v->n);
     uint32_t n = 1u << t->dim;
 
     n = a->top < n ? a->top : n;

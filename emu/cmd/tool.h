@@ -32,6 +32,9 @@ int top_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */
 int map_command(int argc, char **argv);
 
+/* Likewise; boots machines, and writes a report of what it measured on them (emu/study). */
+int experiments_command(int argc, char **argv);
+
 #define TOOL_NAME_BYTES 24u
 /* Writes a node's name to `name` and returns it. */
 const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES]);

@@ -1,0 +1,170 @@
+/* Figures 7 and 8 [P0 section 4]: PIO READ and WRITE from a node with many channel-disjoint routings and one with few.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/study/experiments.h"
+
+static const uint32_t block_bytes[] = {4096, 8192, 16384};
+#define BLOCKS      (sizeof block_bytes / sizeof *block_bytes)
+#define BUFFERS_MAX 2u
+
+static const double paper_best[EXPERIMENT_SIDES] = {11.84, 4.53}; /* speed-ups of WRITE and READ */
+
+struct best {
+    double speed_up;
+    uint32_t block_bytes, buffers, node;
+};
+
+struct figure {
+    const char *name, *number; /* of the plot; of the paper's figure */
+    uint32_t wanted;           /* routings of the paper's node */
+    const struct place *place;
+};
+
+static struct transfer transfer(const struct experiment *x, const struct figure *f, uint32_t bytes, uint32_t buffers)
+{
+    return (struct transfer){.machine = &x->machine,
+                             .node = &f->place->node,
+                             .nodes = 1,
+                             .disks = x->volumes,
+                             .block_bytes = bytes,
+                             .buffers = buffers};
+}
+
+/* The paper's tables predict PIO WRITE with 1, 4 and 8 routings. */
+static double paper_predicts(uint32_t routings, uint32_t bytes, uint32_t buffers)
+{
+    static const struct {
+        uint32_t routings, block_bytes, buffers;
+        double mb_s;
+    } row[] = {{1, 4096, 1, 1.40323},  {1, 8192, 1, 1.89394},  {1, 16384, 1, 2.09415}, {4, 16384, 1, 3.84260},
+               {8, 16384, 1, 4.05712}, {1, 16384, 2, 2.11595}, {4, 16384, 2, 5.02614}, {8, 16384, 2, 5.31237}};
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].routings == routings && row[i].block_bytes == bytes && row[i].buffers == buffers)
+            return row[i].mb_s;
+    return 0;
+}
+
+static double plain_mb_s(struct experiment *x, const struct figure *f, int side)
+{
+    struct transfer t = {
+        .machine = &x->machine, .node = &f->place->node, .nodes = 1, .disks = 1, .request_bytes = 0, .plain = true};
+
+    return experiment_side(experiment_transfer(x, &t), side)->mb_s;
+}
+
+static void row(struct experiment *x, const struct figure *f, int side, uint32_t bytes, uint32_t buffers,
+                struct best best[EXPERIMENT_SIDES])
+{
+    struct transfer t = transfer(x, f, bytes, buffers);
+    const struct study_side *s = experiment_side(experiment_transfer(x, &t), side);
+    struct prediction p = experiment_predict(x, &t, side);
+    double speed_up = s->mb_s / plain_mb_s(x, f, side);
+    double paper = side == EXPERIMENT_WRITE ? paper_predicts(f->place->routings, bytes, buffers) : 0;
+    char name[EXPERIMENT_NAME_BYTES];
+
+    page_cell(x->page, "%s, %s", experiment_side_names[side], experiment_bytes_name(bytes, name));
+    page_cell(x->page, "%u", buffers);
+    page_cell(x->page, "%.3f", s->mb_s);
+    page_cell(x->page, "%.2f", speed_up);
+    page_cell(x->page, "%.3f", p.constant_mb_s);
+    page_difference(x->page, s->mb_s, p.constant_mb_s);
+    page_cell(x->page, "%.3f", p.exact_mb_s);
+    page_cell(x->page, paper > 0 ? "%.3f" : "-", paper);
+    if (speed_up > best[side].speed_up)
+        best[side] = (struct best){speed_up, bytes, buffers, f->place->node};
+}
+
+static void draw(struct experiment *x, const struct figure *f, const char *caption)
+{
+    static const char *const titles[] = {"WRITE, C = 1", "WRITE, C = 2", "READ, C = 1", "READ, C = 2"};
+    struct plot plot = {.name = f->name,
+                        .x_axis = "bytes per block",
+                        .y_axis = "MB/s",
+                        .ticks = "'4 KB' 4096, '8 KB' 8192, '16 KB' 16384",
+                        .logarithmic = true};
+
+    for (int side = 0; side < EXPERIMENT_SIDES; side++)
+        for (uint32_t c = 1; c <= BUFFERS_MAX; c++) {
+            struct plot_curve *curve = &plot.curve[plot.curves];
+
+            curve->title = titles[plot.curves++];
+            for (size_t b = 0; b < BLOCKS; b++) {
+                struct transfer t = transfer(x, f, block_bytes[b], c);
+
+                plot_point(curve, block_bytes[b], experiment_side(experiment_transfer(x, &t), side)->mb_s);
+            }
+        }
+    page_plot(x->page, &plot, caption);
+}
+
+static void write_figure(struct experiment *x, const struct figure *f, struct best best[EXPERIMENT_SIDES])
+{
+    char caption[200];
+    struct transfer t;
+
+    snprintf(caption, sizeof caption, "Figure %s of the paper, measured: node %u of %s, %u channel-disjoint routing%s.",
+             f->number, f->place->node, x->machine.name, f->place->routings, f->place->routings == 1 ? "" : "s");
+    if (f->place->routings != f->wanted)
+        page_paragraph(x->page, "Figure %s is of a node with %u; this machine has none, and node %u has %u.", f->number,
+                       f->wanted, f->place->node, f->place->routings);
+    draw(x, f, caption);
+    page_table(x->page, "block|C|measured, MB/s|speed-up|constant service, MB/s|difference|exponential service, MB/s|"
+                        "paper's model, MB/s");
+    for (int side = 0; side < EXPERIMENT_SIDES; side++)
+        for (uint32_t c = 1; c <= BUFFERS_MAX; c++)
+            for (size_t b = 0; b < BLOCKS; b++)
+                row(x, f, side, block_bytes[b], c, best);
+    page_end_table(x->page);
+    for (int side = 0; side < EXPERIMENT_SIDES; side++)
+        for (uint32_t c = 1; c <= BUFFERS_MAX; c++)
+            for (size_t b = 0; b < BLOCKS; b++) {
+                t = transfer(x, f, block_bytes[b], c);
+                experiment_explain(x, &t, side, experiment_predict(x, &t, side).constant_mb_s);
+            }
+}
+
+/* Returns the best place with so many routings; or that with the most, or the fewest, if there is none. */
+static const struct place *find_place(const struct experiment *x, uint32_t routings, bool most)
+{
+    uint32_t n = 1u << x->machine.config.topo.dim;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (x->place[i].routings == routings)
+            return &x->place[i];
+    return most ? &x->place[0] : &x->place[n - 1];
+}
+
+static void write_figures(struct experiment *x)
+{
+    struct best best[EXPERIMENT_SIDES] = {0};
+
+    if (x->volumes < 2) {
+        page_paragraph(x->page, "Left out: %s has %s, and blocks are striped over two at least.", x->machine.name,
+                       x->volumes == 0 ? "no volumes" : "one volume");
+        return;
+    }
+    const struct figure figure[] = {{"figure-7", "7", 4, find_place(x, 4, true)},
+                                    {"figure-8", "8", 1, find_place(x, 1, false)}};
+    page_paragraph(x->page,
+                   "One node transfers to and from %u volumes. C blocks are under way for each volume. The speed-up is "
+                   "over the plain call of the same node. The predictions solve the paper's queueing network with the "
+                   "service times of the monitor: constant ones, for this transfer with its beginning and its end; and "
+                   "exponential ones, exactly, in the steady state.",
+                   x->volumes);
+    for (size_t i = 0; i < 2; i++)
+        write_figure(x, &figure[i], best);
+    for (int side = 0; side < EXPERIMENT_SIDES; side++) {
+        char name[EXPERIMENT_NAME_BYTES];
+
+        page_paragraph(x->page, "Best speed-up of %s: %.2f (node %u, B = %s, C = %u); the paper has %.2f.",
+                       experiment_side_names[side], best[side].speed_up, best[side].node,
+                       experiment_bytes_name(best[side].block_bytes, name), best[side].buffers, paper_best[side]);
+    }
+}
+
+const struct experiment_section section_figures = {"figures", "Figures 7 and 8: from one node to eight volumes",
+                                                   write_figures};

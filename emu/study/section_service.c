@@ -1,0 +1,96 @@
+/* Service times, as monitor programs see them, and the plain calls [P0 section 3]. */
+#include <string.h>
+
+#include "emu/study/experiments.h"
+
+struct published {
+    uint32_t block_bytes;
+    double cpu_ms, network_ms, disk_ms;
+};
+
+static const struct published published[] = {
+    {4096, 0.8, 1.854, 17.3}, {8192, 1.065, 3.697, 19.5}, {16384, 1.82, 7.384, 20.5}};
+#define PUBLISHED (sizeof published / sizeof *published)
+
+static void row(struct experiment *x, int side, const struct published *p)
+{
+    struct service s = experiment_service(x, &x->machine, side, p->block_bytes);
+    char name[EXPERIMENT_NAME_BYTES];
+    struct page *page = x->page;
+
+    page_cell(page, "%s, %s", experiment_side_names[side], experiment_bytes_name(p->block_bytes, name));
+    const double ours[] = {s.cpu_us / 1e3, s.network_us / 1e3, s.disk_us / 1e3};
+    const double theirs[] = {p->cpu_ms, p->network_ms, p->disk_ms};
+    for (int i = 0; i < 3; i++) {
+        page_cell(page, "%.3f", ours[i]);
+        if (side == EXPERIMENT_READ) { /* the paper's are of writing */
+            page_cell(page, "-");
+            page_cell(page, "-");
+            continue;
+        }
+        page_cell(page, "%.3f", theirs[i]);
+        page_difference(page, ours[i], theirs[i]);
+    }
+}
+
+static void write_service(struct experiment *x)
+{
+    if (x->volumes == 0) {
+        page_paragraph(x->page, "Left out: %s has no volumes.", x->machine.name);
+        return;
+    }
+    page_paragraph(x->page,
+                   "The monitor (diskmon) writes and reads one block at a time, so that nothing waits. Processor: from "
+                   "the arrival of a reply until the next request is sent. Network: the message with the data. Server: "
+                   "nsdisk and its drive, from the arrival of the request until the reply is sent.");
+    page_table(x->page,
+               "block|processor, ms|paper|difference|network, ms|paper|difference|server, ms|paper|difference");
+    for (int side = 0; side < EXPERIMENT_SIDES; side++)
+        for (size_t i = 0; i < PUBLISHED; i++)
+            row(x, side, &published[i]);
+    page_end_table(x->page);
+    page_paragraph(x->page, "The paper states service times of writing only. A sequential read finds its data in the "
+                            "drive's read-ahead buffer, so the server takes less.");
+}
+
+const struct experiment_section section_service = {"service", "Service times", write_service};
+
+/* ---- Plain calls ---- */
+
+static const uint32_t call_bytes[] = {4096, 8192, 16384, 0};
+
+static void write_plain(struct experiment *x)
+{
+    char name[EXPERIMENT_NAME_BYTES];
+
+    if (x->volumes == 0) {
+        page_paragraph(x->page, "Left out: %s has no volumes.", x->machine.name);
+        return;
+    }
+    page_paragraph(x->page,
+                   "The conventional read and write of one file on one volume, by calls of one size, from node "
+                   "%u. They are what a speed-up is measured against.",
+                   x->place[0].node);
+    page_table(x->page, "bytes of a call|WRITE, MB/s|READ, MB/s|drive busy, WRITE|drive busy, READ");
+    for (size_t i = 0; i < sizeof call_bytes / sizeof *call_bytes; i++) {
+        struct transfer t = {.machine = &x->machine,
+                             .node = &x->place[0].node,
+                             .nodes = 1,
+                             .disks = 1,
+                             .request_bytes = call_bytes[i],
+                             .plain = true};
+        const struct study_measure *m = experiment_transfer(x, &t);
+
+        if (call_bytes[i] > 0)
+            page_cell(x->page, "%s", experiment_bytes_name(call_bytes[i], name));
+        else
+            page_cell(x->page, "all at once");
+        page_cell(x->page, "%.4f", m->write.mb_s);
+        page_cell(x->page, "%.4f", m->read.mb_s);
+        page_cell(x->page, "%.0f %%", 100 * m->write.use.drive);
+        page_cell(x->page, "%.0f %%", 100 * m->read.use.drive);
+    }
+    page_end_table(x->page);
+}
+
+const struct experiment_section section_plain = {"plain", "Plain calls", write_plain};

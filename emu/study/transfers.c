@@ -1,0 +1,263 @@
+/* What the sections share (experiments.h): transfers, service times, predictions and why they fail. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+#include "emu/cmd/tool.h"
+#include "emu/model/paths.h"
+#include "emu/study/experiments.h"
+
+#define LARGE_DIFFERENCE 0.10
+#define FULL             0.90 /* a part that is busy for so much of the time holds the others up */
+
+const char *const experiment_side_names[EXPERIMENT_SIDES] = {"WRITE", "READ"};
+
+/* ---- Names ---- */
+
+const char *experiment_bytes_name(uint32_t bytes, char name[EXPERIMENT_NAME_BYTES])
+{
+    if (bytes % 1048576 == 0)
+        snprintf(name, EXPERIMENT_NAME_BYTES, "%u MB", bytes / 1048576);
+    else if (bytes % 1024 == 0)
+        snprintf(name, EXPERIMENT_NAME_BYTES, "%u KB", bytes / 1024);
+    else
+        snprintf(name, EXPERIMENT_NAME_BYTES, "%u B", bytes);
+    return name;
+}
+
+uint32_t experiment_count_volumes(const struct study_machine *m)
+{
+    return topo_drives(&m->config.topo);
+}
+
+/* The I/O node of volume *i of a machine, which has it; *i becomes its drive there. */
+static const struct topo_io_node *find_volume(const struct study_machine *m, uint32_t *i)
+{
+    const struct topo_io_node *io = m->config.topo.io;
+
+    for (; *i >= io->ndrives; io++)
+        *i -= io->ndrives;
+    return io;
+}
+
+const char *experiment_volume_name(const struct study_machine *m, uint32_t i)
+{
+    const struct topo_io_node *io = find_volume(m, &i);
+
+    return io->drive[i].volume;
+}
+
+static uint32_t io_node_of(const struct study_machine *m, uint32_t i)
+{
+    return find_volume(m, &i)->node;
+}
+
+/* ---- Transfers ---- */
+
+/* Appends to a text of STUDY_WORDS_BYTES; sections ask for nothing longer. */
+static void append(char *text, const char *separator, const char *more)
+{
+    size_t n = strlen(text);
+
+    snprintf(text + n, STUDY_WORDS_BYTES - n, "%s%s", n > 0 ? separator : "", more);
+}
+
+static void append_number(char *text, const char *separator, const char *name, uint32_t number)
+{
+    char word[64];
+
+    snprintf(word, sizeof word, "%s%u", name, number);
+    append(text, separator, word);
+}
+
+static void name_nodes(const struct transfer *t, struct study_measure *m)
+{
+    uint32_t highest = 0;
+
+    for (uint32_t i = 0; i < t->nodes || i == 0; i++) {
+        uint32_t node = t->node ? t->node[i] : 0;
+
+        append_number(m->nodes, ",", "", node);
+        highest = node > highest ? node : highest;
+    }
+    while (highest >> m->dim)
+        m->dim++;
+}
+
+static void name_volumes(const struct transfer *t, struct study_measure *m)
+{
+    char volumes[STUDY_WORDS_BYTES] = "";
+
+    for (uint32_t i = 0; i < t->disks; i++)
+        append(volumes, ",", experiment_volume_name(t->machine, t->first_volume + i * (t->step ? t->step : 1)));
+    append(m->words, " ", "volumes=");
+    append(m->words, "", volumes);
+}
+
+const struct study_measure *experiment_transfer(struct experiment *x, const struct transfer *t)
+{
+    struct study_measure m = {.machine = t->machine, .program = STUDY_PIOBENCH};
+
+    name_nodes(t, &m);
+    append_number(m.words, " ", "bytes=", x->bytes);
+    name_volumes(t, &m);
+    if (t->plain)
+        append(m.words, " ", "plain");
+    else {
+        append_number(m.words, " ", "B=", t->block_bytes);
+        append_number(m.words, " ", "C=", t->buffers);
+    }
+    if (t->request_bytes > 0)
+        append_number(m.words, " ", "request=", t->request_bytes);
+    if (t->random)
+        append(m.words, " ", "random");
+    return study_measure(&x->study, &m);
+}
+
+/* ---- Service times ---- */
+
+static double number(const json_t *line, const char *key)
+{
+    return json_number_value(json_object_get(line, key));
+}
+
+struct service experiment_service(struct experiment *x, const struct study_machine *machine, int side,
+                                  uint32_t block_bytes)
+{
+    struct study_measure m = {.machine = machine, .program = STUDY_DISKMON};
+    const char *op = side == EXPERIMENT_WRITE ? "write" : "read";
+    json_t *line;
+    size_t i;
+
+    append(m.words, "", experiment_volume_name(machine, 0));
+    append_number(m.words, " ", "", block_bytes);
+    const struct study_measure *measure = study_measure(&x->study, &m);
+    json_array_foreach(measure->write.lines, i, line)
+    {
+        if (strcmp(json_string_value(json_object_get(line, "op")), op) != 0)
+            continue;
+        double out_us = number(line, "out_us"), back_us = number(line, "back_us");
+        bool writing = side == EXPERIMENT_WRITE;
+        return (struct service){.cpu_us = number(line, "cpu_us"),
+                                .network_us = writing ? out_us : back_us,
+                                .disk_us = number(line, "us"),
+                                .status_us = writing ? back_us : out_us};
+    }
+    return (struct service){0};
+}
+
+/* ---- Predictions ---- */
+
+/* The paths of a transfer's data, one for each volume; the caller frees them. */
+static struct path *find_paths(const struct transfer *t, int side)
+{
+    struct path *path = memory_new(t->disks, sizeof *path);
+    uint32_t node = t->node ? t->node[0] : 0;
+
+    for (uint32_t i = 0; i < t->disks; i++) {
+        uint32_t io_node = io_node_of(t->machine, t->first_volume + i * (t->step ? t->step : 1));
+
+        path_find(&t->machine->config.topo, side == EXPERIMENT_WRITE ? node : io_node,
+                  side == EXPERIMENT_WRITE ? io_node : node, NCU_VIA_NEAREST, &path[i]);
+    }
+    return path;
+}
+
+uint32_t experiment_routings(const struct transfer *t, int side)
+{
+    struct path *path = find_paths(t, side);
+    uint32_t n = paths_disjoint(path, t->disks);
+
+    free(path);
+    return n;
+}
+
+/* How many of the paths go through a channel. */
+static uint32_t count_paths(const struct transfer *t, int side, const struct study_use *u)
+{
+    struct path *path = find_paths(t, side);
+    uint32_t n = 0, from, number;
+
+    for (uint32_t i = 0; i < t->disks; i++)
+        for (uint32_t h = 0; h < path[i].hops; h++) {
+            topo_channel_start(&t->machine->config.topo, path[i].channel[h], &from, &number);
+            n += from == u->channel_from && number == u->channel_number;
+        }
+    free(path);
+    return n;
+}
+
+struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side)
+{
+    uint32_t routings = experiment_routings(t, side);
+
+    struct service service = experiment_service(x, t->machine, side, t->block_bytes);
+    uint32_t blocks = (x->bytes + t->block_bytes - 1) / t->block_bytes;
+    struct queueing q = {.disks = t->disks,
+                         .buffers = t->buffers,
+                         .routings = routings < t->disks ? routings : t->disks,
+                         .cpu_us = service.cpu_us,
+                         .network_us = service.network_us,
+                         .disk_us = service.disk_us,
+                         .status_us = service.status_us};
+
+    if (x->study.collecting || !queueing_is_sound(&q))
+        return (struct prediction){0};
+    return (struct prediction){x->bytes / STUDY_MB / (queueing_constant_us(&q, blocks) / 1e6),
+                               queueing_exact(&q).per_s * t->block_bytes / STUDY_MB};
+}
+
+/* ---- Explanations ---- */
+
+/* "channel 2 of node 3, which carries the data of 4 of the 8 volumes," */
+static void name_channel(const struct transfer *t, int side, const struct study_use *u, char *name, size_t bytes)
+{
+    char from[TOOL_NAME_BYTES];
+
+    snprintf(name, bytes, "channel %u of node %s, which carries the data of %u of the %u volumes,", u->channel_number,
+             tool_node_name(u->channel_from, from), count_paths(t, side, u), t->disks);
+}
+
+/* What holds the transfer up, from the statistics. */
+static void name_cause(struct experiment *x, const struct transfer *t, int side, char *cause, size_t bytes)
+{
+    const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
+    struct service service = experiment_service(x, t->machine, side, t->block_bytes);
+    uint32_t blocks = (x->bytes + t->block_bytes - 1) / t->block_bytes, routings = experiment_routings(t, side);
+    double each_us = s->use.drive * s->us * t->disks / blocks;
+    char channel[160];
+
+    name_channel(t, side, &s->use, channel, sizeof channel);
+    if (s->use.channel >= FULL && s->use.channel >= s->use.drive)
+        snprintf(cause, bytes,
+                 "Most is asked of %s and is busy %.0f %% of the time; the model has %.4g on each routing.", channel,
+                 100 * s->use.channel, (double)t->disks / (routings < t->disks ? routings : t->disks));
+    else if (s->use.drive >= FULL)
+        snprintf(cause, bytes,
+                 "The drives are busy %.0f %% of the time, %.1f ms for each block. The monitor's requests, which come "
+                 "at another angle of the platters, took %.1f ms with the server's part.",
+                 100 * s->use.drive, each_us / 1e3, service.disk_us / 1e3);
+    else if (s->use.processor >= FULL)
+        snprintf(cause, bytes, "The compute node's processor is busy %.0f %% of the time.", 100 * s->use.processor);
+    else
+        snprintf(cause, bytes,
+                 "Nothing is busy all the time: the drives %.0f %%, at %.1f ms for each block; %s %.0f %%; the compute "
+                 "node's processor %.0f %%.",
+                 100 * s->use.drive, each_us / 1e3, channel, 100 * s->use.channel, 100 * s->use.processor);
+}
+
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, double predicted_mb_s)
+{
+    const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
+    double difference = predicted_mb_s > 0 ? s->mb_s / predicted_mb_s - 1 : 0;
+    char cause[600], block[EXPERIMENT_NAME_BYTES];
+
+    if (fabs(difference) <= LARGE_DIFFERENCE)
+        return;
+    name_cause(x, t, side, cause, sizeof cause);
+    page_item(x->page, "%s from node %u, B = %s, C = %u: %.0f %% %s than predicted. %s", experiment_side_names[side],
+              t->node ? t->node[0] : 0, experiment_bytes_name(t->block_bytes, block), t->buffers,
+              100 * fabs(difference), difference < 0 ? "less" : "more", cause);
+}

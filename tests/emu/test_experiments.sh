@@ -1,0 +1,112 @@
+#!/bin/bash
+# ncube experiments: a short report, the same bytes twice, and what goes wrong. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+command -v gnuplot >/dev/null || { echo "test_experiments: gnuplot is missing; skipped"; finish; }
+cd "$scratch" || exit 1
+mkdir tmp
+export TMPDIR=$scratch/tmp
+
+machine() { # DIM MODEL...: a machine with a volume for each model
+    local dim=$1 i=0
+    shift
+    echo "dim = $dim; boards = ( { number = 0; io_nodes = ("
+    for model in "$@"; do
+        [ $i = 0 ] || echo ","
+        echo "{ index = $i; si = [$i]; drives = ( { volume = \"v$i\"; image = \"$scratch/own$i.img\"; $model } ); }"
+        i=$((i + 1))
+    done
+    echo "); } ); front_end = { si = $(((1 << dim) - 1)); };"
+}
+experiments() { "$ncube" experiments "$@"; }
+column() { # ROW COLUMN: a cell of the report's first table with such a row
+    awk -F ' *[|] *' -v row="$1" -v column="$2" '$2 == row { print $column; exit }' report/report.md
+}
+is_more() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 > b + 0) }'; }
+
+# ---- A report
+
+machine 2 "" "" >two.conf
+status "a short report" 0 experiments --out report --only figures --bytes 128K two.conf
+same "nothing on standard error" "" "$(cat err)"
+same "what is written" "figure-7.svg figure-8.svg report.html report.md runs.json" "$(ls report | xargs)"
+same "the raw figures are JSON" 14 "$(python3 -c 'import json; print(sum("write" in m for m in json.load(open("report/runs.json"))))' 2>/dev/null || grep -c '"write"' report/runs.json)"
+same "rows of both figures" 24 "$(grep -cE '^\| (WRITE|READ), (4|8|16) KB' report/report.md)"
+check "two volumes are faster than one" is_more "$(column 'WRITE, 16 KB' 5)" 1.5
+check "and at most twice as fast, but for the missed revolutions" is_more 4 "$(column 'WRITE, 16 KB' 5)"
+check "the plots are in the page" test "$(grep -c '<svg' report/report.html)" = 2
+check "the page is well-formed" test "$(grep -o '<table' report/report.html | wc -l)" = \
+    "$(grep -o '</table' report/report.html | wc -l)"
+check "the user's images were not made" test ! -e own0.img
+
+mv report first
+status "the same again" 0 experiments --out report --only figures --bytes 128K two.conf
+for file in first/*; do
+    check "$file: the same bytes" cmp "$file" "report/${file#first/}"
+done
+
+# ---- What is left out
+
+echo "dim = 1;" >none.conf
+machine 1 "" >one.conf
+status "no volumes" 0 experiments --out report --only figures --only plain --only service none.conf
+same "it says so in each part" 3 "$(grep -c '^Left out: none.conf has no volumes' report/report.md)"
+status "one volume" 0 experiments --out report --only figures one.conf
+check "it says so" grep -q '^Left out: one.conf has one volume' report/report.md
+
+# ---- What goes wrong
+
+refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
+    local name=$1 expected=$2 text=$3
+    shift 3
+    rm -rf no
+    status "$name" "$expected" experiments --out no "$@"
+    same "$name: one line" 1 "$(wc -l <err)"
+    check "$name: it says '$text'" grep -qF -- "$text" err
+    check "$name: no report" test ! -e no
+}
+
+refused "an unknown part" 2 "no part 'figure'; there are service, plain, figures" --only figure two.conf
+refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
+refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf
+refused "two machines" 2 "'two.conf'" one.conf two.conf
+refused "no such file" 1 "missing.conf" missing.conf
+echo "dim = 99;" >bad.conf
+refused "a bad machine file" 1 "bad.conf:1" bad.conf
+refused "a pipe" 1 "cannot copy it" --only service <(cat two.conf)
+touch file
+status "a folder that is a file" 1 experiments --out file --only service none.conf
+same "a folder that is a file: one line" 1 "$(wc -l <err)"
+check "it is named" grep -q 'file/report.md' err
+
+# A full disk: a file system of 8 KB, where the host lets us mount one.
+mkdir small
+if unshare -rm mount -t tmpfs -o size=8k none small 2>/dev/null; then
+    # shellcheck disable=SC2016
+    unshare -rm sh -c 'mount -t tmpfs -o size=8k none small; "$0" experiments --out small/report --only plain \
+        --bytes 4K two.conf; echo $?; ls small' "$ncube" >out 2>err
+    same "a full disk: status 1, nothing left" "1" "$(xargs <out)"
+    same "a full disk: one line" 1 "$(wc -l <err)"
+    check "it says so" grep -q 'No space left on device' err
+else
+    echo "test_experiments: no small file system can be mounted; a full disk is not tested"
+fi
+
+# Ended by a signal
+"$ncube" experiments --out no --only figures two.conf >out 2>err &
+pid=$!
+until compgen -G "tmp/*/*/write.out" >/dev/null; do
+    kill -0 $pid || break
+    sleep 0.05
+done
+kill -TERM $pid
+wait $pid
+same "a signal: status" 143 $?
+check "no report" test ! -e no
+same "no process of it is left" "" "$(pgrep -f "$scratch/tmp")"
+same "no temporary file is left" "" "$(ls tmp)"
+
+finish
