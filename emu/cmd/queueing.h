@@ -15,6 +15,15 @@
 
 #define QUEUEING_MESSAGES_MAX 512u /* D * C */
 
+/* A service time that depends on how long the I/O node was idle before: a drive turns on meanwhile, so that a service
+ * which begins later may end at the same time. Measured points in ascending order of idle time. Where the service gets
+ * longer from one point to the next, the drive has missed its sector in between: until then a service ends as the one
+ * of the point before. */
+struct queueing_curve {
+    uint32_t n;
+    const double *idle_us, *service_us;
+};
+
 struct queueing {
     uint32_t disks;                     /* D, I/O nodes and classes */
     uint32_t buffers;                   /* C, messages of each class */
@@ -46,5 +55,8 @@ struct queueing_means queueing_constant(const struct queueing *q);
  * constant service times: the end of a transfer, where I/O nodes are idle, counts. q must be sound, blocks at least 1.
  */
 double queueing_constant_us(const struct queueing *q, uint64_t blocks);
+
+/* The same with I/O nodes that serve as the curve says, instead of in disk_us; its n is at least 1. */
+double queueing_turning_us(const struct queueing *q, const struct queueing_curve *curve, uint64_t blocks);
 
 #endif

@@ -24,10 +24,12 @@ struct message {
 
 struct server {
     STAILQ_HEAD(, message) waiting; /* the first is served */
+    uint64_t idle_from_ns;
 };
 
 struct simulation {
     const struct queueing *q;
+    const struct queueing_curve *curve; /* NULL: none */
     struct eventq *events;
     struct message *message;
     struct server cpu, *routing, *disk;
@@ -56,9 +58,36 @@ static struct server *server_of(struct simulation *s, const struct message *m)
     }
 }
 
-static void begin_service(struct message *m, uint64_t now_ns)
+/* The service time of an I/O node that was idle for so long (struct queueing_curve). Before the first point the drive
+ * turns as behind it; after the last one it is as there. */
+static double on_curve(const struct queueing_curve *c, double idle_us)
 {
-    eventq_add(m->sim->events, now_ns + m->sim->service_ns[m->stage], m->number, end_of_service, m);
+    uint32_t i = 0;
+
+    while (i < c->n && c->idle_us[i] <= idle_us)
+        i++;
+    if (i == 0)
+        return c->service_us[0] + c->idle_us[0] - idle_us;
+    if (i == c->n)
+        return c->service_us[i - 1];
+    double since_us = idle_us - c->idle_us[i - 1], step_us = c->idle_us[i] - c->idle_us[i - 1];
+    double rise_us = c->service_us[i] - c->service_us[i - 1];
+    return c->service_us[i - 1] + (rise_us > 0 ? -since_us : rise_us * since_us / step_us);
+}
+
+static uint64_t service_of(const struct message *m, const struct server *server, uint64_t now_ns)
+{
+    const struct queueing_curve *curve = m->sim->curve;
+
+    if (m->stage != DISK || !curve)
+        return m->sim->service_ns[m->stage];
+    double us = on_curve(curve, (double)(now_ns - server->idle_from_ns) / 1e3);
+    return us > 0 ? (uint64_t)llround(us * 1e3) : 0;
+}
+
+static void begin_service(struct message *m, const struct server *server, uint64_t now_ns)
+{
+    eventq_add(m->sim->events, now_ns + service_of(m, server, now_ns), m->number, end_of_service, m);
 }
 
 static void arrive(struct message *m, enum stage stage, uint64_t now_ns)
@@ -70,7 +99,7 @@ static void arrive(struct message *m, enum stage stage, uint64_t now_ns)
     if (server)
         STAILQ_INSERT_TAIL(&server->waiting, m, next);
     if (idle)
-        begin_service(m, now_ns);
+        begin_service(m, server, now_ns);
 }
 
 static bool is_counting(const struct simulation *s)
@@ -99,8 +128,9 @@ static void end_of_service(void *arg, uint64_t now_ns)
     if (server) {
         STAILQ_REMOVE_HEAD(&server->waiting, next);
         next = STAILQ_FIRST(&server->waiting);
+        server->idle_from_ns = now_ns;
         if (next)
-            begin_service(next, now_ns);
+            begin_service(next, server, now_ns);
     }
     if (m->stage != STATUS) {
         arrive(m, m->stage + 1, now_ns);
@@ -179,14 +209,20 @@ struct queueing_means queueing_constant(const struct queueing *q)
     };
 }
 
-double queueing_constant_us(const struct queueing *q, uint64_t blocks)
+double queueing_turning_us(const struct queueing *q, const struct queueing_curve *curve, uint64_t blocks)
 {
     struct simulation s = start(q);
     uint64_t messages = (uint64_t)q->disks * q->buffers;
 
+    s.curve = curve;
     s.last = blocks;
     run(&s, blocks / messages, blocks % messages);
     return (double)s.last_ns / 1e3;
+}
+
+double queueing_constant_us(const struct queueing *q, uint64_t blocks)
+{
+    return queueing_turning_us(q, NULL, blocks);
 }
 
 bool queueing_is_sound(const struct queueing *q)

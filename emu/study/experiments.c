@@ -28,7 +28,8 @@
 #define STATUS_SIGNAL 128
 #define PATH_BYTES    4096
 
-static const struct experiment_section *const sections[] = {&section_service, &section_plain, &section_figures};
+static const struct experiment_section *const sections[] = {&section_service, &section_plain, &section_figures,
+                                                            &section_model};
 #define SECTIONS (sizeof sections / sizeof *sections)
 
 static const char *const model_files[MODELS] = {
@@ -55,9 +56,10 @@ static const struct option_line option_transfer_bytes = {KEY_BYTES, "bytes", "SI
 static const struct options options = {
     .command = "ncube experiments",
     .usage = "[OPTION...] [MACHINE]",
-    .summary = "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
-               "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
-               "measurement in runs.json. It makes images of its own.",
+    .summary =
+        "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
+        "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
+        "measurement in runs.json. It makes images of its own.",
     .line = (const struct option_line *const[]){&option_out, &option_only, &option_transfer_bytes, NULL},
     .print_end = print_sections,
     .take = take_option,

@@ -8,7 +8,7 @@
 
 #include "emu/cmd/place.h"
 #include "emu/cmd/queueing.h"
-#include "emu/study/page.h"
+#include "emu/study/report_page.h"
 #include "emu/study/study.h"
 
 #define EXPERIMENT_VOLUMES 8u /* [P0 section 4]: D */
@@ -33,7 +33,7 @@ struct experiment_section {
     void (*write)(struct experiment *x);
 };
 
-extern const struct experiment_section section_service, section_plain, section_figures;
+extern const struct experiment_section section_service, section_plain, section_figures, section_model;
 
 /* ---- A transfer ---- */
 
@@ -44,6 +44,7 @@ struct transfer {
     uint32_t first_volume, step, disks;           /* which volumes of the machine: first_volume + i * step */
     uint32_t block_bytes, buffers, request_bytes; /* request_bytes 0: all in one call */
     bool plain, random;
+    uint32_t bytes; /* of each node; 0: x->bytes */
 };
 
 /* Returns the measurement of a transfer of x->bytes from each node. */
@@ -58,26 +59,45 @@ static inline const struct study_side *experiment_side(const struct study_measur
 
 struct service {
     double cpu_us, network_us, disk_us, status_us; /* as struct queueing has them */
+    double monitor_cpu_us; /* what the monitor sees of cpu_us: from a reply to the next request */
 };
 
-/* Returns what the monitor measured on a machine for blocks of so many bytes; zeros while collecting. */
+/* Returns what was measured on a machine for blocks of so many bytes, one at a time: by the monitor, and cpu_us by the
+ * statistics, since the processor works for a block also while others hold it. Zeros while collecting. */
 struct service experiment_service(struct experiment *x, const struct study_machine *m, int side, uint32_t block_bytes);
+
+#define EXPERIMENT_PAUSES 72
+#define EXPERIMENT_POINTS (EXPERIMENT_PAUSES + 1)
+
+/* The service of an I/O node that is never idle, by a transfer with two blocks under way on one volume; and what the
+ * monitor measured when it was idle for longer and longer before each request. */
+struct curve {
+    double idle_us[EXPERIMENT_POINTS], service_us[EXPERIMENT_POINTS];
+    uint32_t n; /* 0 while collecting */
+};
+
+void experiment_curve(struct experiment *x, const struct study_machine *m, int side, uint32_t block_bytes,
+                      struct curve *c);
 
 /* ---- Predictions ---- */
 
 struct prediction {
     double constant_mb_s; /* of the whole transfer, its beginning and end included */
+    double turning_mb_s;  /* the same with drives that turn on between requests (experiment_curve); 0: not asked for */
     double exact_mb_s;    /* of the steady state, with exponential service times */
 };
 
-/* Predicts a transfer of one node with the service times of its machine. */
-struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side);
+/* Predicts a transfer of one node with the service times of its machine; with_curve: turning_mb_s, too. */
+struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side, bool with_curve);
 
 /* Returns the channel-disjoint routings of a transfer's data: to the volumes for WRITE, from them for READ. */
 uint32_t experiment_routings(const struct transfer *t, int side);
 
-/* Adds an item about a measurement that differs from its prediction by more than 10 %: what was busy. */
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, double predicted_mb_s);
+/* Adds an item about a measurement that differs from what a model predicts by more than a part of that: what was
+ * busy. */
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, const char *model,
+                        double predicted_mb_s, double limit);
+#define EXPERIMENT_LARGE 0.10 /* a difference that needs a sentence */
 
 /* "16 KB" */
 #define EXPERIMENT_NAME_BYTES 24

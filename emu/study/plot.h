@@ -1,6 +1,6 @@
 /*
- * A plot of curves or points as SVG, drawn by gnuplot. Its colours are classes of a style sheet (page.h), so that it
- * is light or dark as the page is; by itself it follows the reader's setting.
+ * A plot of curves or points as SVG, drawn by gnuplot. A style sheet (report_page.h) replaces its
+ * colours, so that it is light or dark as its reader's system is.
  */
 #ifndef NCUBE_PLOT_H
 #define NCUBE_PLOT_H

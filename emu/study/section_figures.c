@@ -61,7 +61,7 @@ static void row(struct experiment *x, const struct figure *f, int side, uint32_t
 {
     struct transfer t = transfer(x, f, bytes, buffers);
     const struct study_side *s = experiment_side(experiment_transfer(x, &t), side);
-    struct prediction p = experiment_predict(x, &t, side);
+    struct prediction p = experiment_predict(x, &t, side, false);
     double speed_up = s->mb_s / plain_mb_s(x, f, side);
     double paper = side == EXPERIMENT_WRITE ? paper_predicts(f->place->routings, bytes, buffers) : 0;
     char name[EXPERIMENT_NAME_BYTES];
@@ -123,7 +123,8 @@ static void write_figure(struct experiment *x, const struct figure *f, struct be
         for (uint32_t c = 1; c <= BUFFERS_MAX; c++)
             for (size_t b = 0; b < BLOCKS; b++) {
                 t = transfer(x, f, block_bytes[b], c);
-                experiment_explain(x, &t, side, experiment_predict(x, &t, side).constant_mb_s);
+                experiment_explain(x, &t, side, "constant service times",
+                                   experiment_predict(x, &t, side, false).constant_mb_s, EXPERIMENT_LARGE);
             }
 }
 

@@ -29,9 +29,9 @@ struct study_machine {
     struct machine_config config;
 };
 
-/* What was busy while the calls ran, as parts of that time. The statistics (docs/statistics.md) count from the machine's
- * start. So the same run is cut off where the calls begin, and where they end, and this is the difference. The busiest
- * of each kind. */
+/* What was busy while the calls ran, as parts of that time; the busiest of each kind. The statistics
+ * (docs/statistics.md) count from the machine's start. So the same run is cut off where the calls begin, and where they
+ * end, and this is the difference. */
 struct study_use {
     double processor; /* of a compute node */
     double drive;     /* its controller executed a command */

@@ -9,8 +9,7 @@
 #include "emu/model/paths.h"
 #include "emu/study/experiments.h"
 
-#define LARGE_DIFFERENCE 0.10
-#define FULL             0.90 /* a part that is busy for so much of the time holds the others up */
+#define FULL 0.90 /* a part that is busy for so much of the time holds the others up */
 
 const char *const experiment_side_names[EXPERIMENT_SIDES] = {"WRITE", "READ"};
 
@@ -72,6 +71,11 @@ static void append_number(char *text, const char *separator, const char *name, u
     append(text, separator, word);
 }
 
+static uint32_t bytes_of(const struct experiment *x, const struct transfer *t)
+{
+    return t->bytes > 0 ? t->bytes : x->bytes;
+}
+
 static void name_nodes(const struct transfer *t, struct study_measure *m)
 {
     uint32_t highest = 0;
@@ -101,7 +105,7 @@ const struct study_measure *experiment_transfer(struct experiment *x, const stru
     struct study_measure m = {.machine = t->machine, .program = STUDY_PIOBENCH};
 
     name_nodes(t, &m);
-    append_number(m.words, " ", "bytes=", x->bytes);
+    append_number(m.words, " ", "bytes=", bytes_of(x, t));
     name_volumes(t, &m);
     if (t->plain)
         append(m.words, " ", "plain");
@@ -123,6 +127,34 @@ static double number(const json_t *line, const char *key)
     return json_number_value(json_object_get(line, key));
 }
 
+/* The model's machines have the same nodes and drives: what is measured on one of them alone holds for all. */
+static const struct study_machine *representative(const struct experiment *x, const struct study_machine *m)
+{
+    return m >= x->model && m < x->model + MODELS ? &x->model[MODEL_1] : m;
+}
+
+/* As much as one of EXPERIMENT_VOLUMES volumes gets of a transfer, but whole blocks. */
+static struct transfer one_volume(const struct experiment *x, const struct study_machine *machine, uint32_t block_bytes,
+                                  uint32_t buffers)
+{
+    uint32_t blocks = x->bytes / EXPERIMENT_VOLUMES / block_bytes;
+
+    return (struct transfer){.machine = representative(x, machine),
+                             .disks = 1,
+                             .block_bytes = block_bytes,
+                             .buffers = buffers,
+                             .bytes = (blocks > 0 ? blocks : 1) * block_bytes};
+}
+
+/* The time for which the processor is busy with a block, by the statistics: with one block at a time, on one volume. */
+static double busy_us(struct experiment *x, const struct study_machine *machine, int side, uint32_t block_bytes)
+{
+    struct transfer t = one_volume(x, machine, block_bytes, 1);
+    const struct study_side *s = experiment_side(experiment_transfer(x, &t), side);
+
+    return s->use.processor * s->us / ((double)t.bytes / block_bytes);
+}
+
 struct service experiment_service(struct experiment *x, const struct study_machine *machine, int side,
                                   uint32_t block_bytes)
 {
@@ -134,18 +166,50 @@ struct service experiment_service(struct experiment *x, const struct study_machi
     append(m.words, "", experiment_volume_name(machine, 0));
     append_number(m.words, " ", "", block_bytes);
     const struct study_measure *measure = study_measure(&x->study, &m);
+    double processor_us = busy_us(x, machine, side, block_bytes);
     json_array_foreach(measure->write.lines, i, line)
     {
         if (strcmp(json_string_value(json_object_get(line, "op")), op) != 0)
             continue;
         double out_us = number(line, "out_us"), back_us = number(line, "back_us");
         bool writing = side == EXPERIMENT_WRITE;
-        return (struct service){.cpu_us = number(line, "cpu_us"),
+        return (struct service){.cpu_us = processor_us,
+                                .monitor_cpu_us = number(line, "cpu_us"),
                                 .network_us = writing ? out_us : back_us,
                                 .disk_us = number(line, "us"),
                                 .status_us = writing ? back_us : out_us};
     }
     return (struct service){0};
+}
+
+void experiment_curve(struct experiment *x, const struct study_machine *machine, int side, uint32_t block_bytes,
+                      struct curve *c)
+{
+    const char *op = side == EXPERIMENT_WRITE ? "write" : "read";
+    struct study_measure m = {.machine = representative(x, machine), .program = STUDY_DISKMON};
+    struct transfer queued = one_volume(x, machine, block_bytes, 2);
+    const struct study_side *never_idle = experiment_side(experiment_transfer(x, &queued), side);
+    json_t *line;
+    size_t i;
+
+    append(m.words, "", experiment_volume_name(machine, 0));
+    append_number(m.words, " ", "pauses=1000,", EXPERIMENT_PAUSES);
+    append_number(m.words, " ", "", block_bytes);
+    const struct study_measure *measure = study_measure(&x->study, &m);
+    c->n = 0;
+    if (!x->study.collecting) {
+        c->idle_us[0] = 0; /* with two blocks under way one always waits, but for the first one's way there */
+        struct service service = experiment_service(x, machine, side, block_bytes);
+        double way_us = service.cpu_us + service.network_us + service.status_us;
+        c->service_us[c->n++] = (never_idle->us - way_us) / ((double)queued.bytes / block_bytes);
+    }
+    json_array_foreach(measure->write.lines, i, line)
+    {
+        if (strcmp(json_string_value(json_object_get(line, "op")), op) != 0 || c->n == EXPERIMENT_POINTS)
+            continue;
+        c->idle_us[c->n] = number(line, "idle_us");
+        c->service_us[c->n++] = number(line, "us");
+    }
 }
 
 /* ---- Predictions ---- */
@@ -189,12 +253,11 @@ static uint32_t count_paths(const struct transfer *t, int side, const struct stu
     return n;
 }
 
-struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side)
+struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side, bool with_curve)
 {
-    uint32_t routings = experiment_routings(t, side);
-
+    uint32_t routings = experiment_routings(t, side), blocks = (bytes_of(x, t) + t->block_bytes - 1) / t->block_bytes;
     struct service service = experiment_service(x, t->machine, side, t->block_bytes);
-    uint32_t blocks = (x->bytes + t->block_bytes - 1) / t->block_bytes;
+    double mb = bytes_of(x, t) / STUDY_MB;
     struct queueing q = {.disks = t->disks,
                          .buffers = t->buffers,
                          .routings = routings < t->disks ? routings : t->disks,
@@ -202,11 +265,19 @@ struct prediction experiment_predict(struct experiment *x, const struct transfer
                          .network_us = service.network_us,
                          .disk_us = service.disk_us,
                          .status_us = service.status_us};
+    struct curve curve = {.n = 0};
 
+    if (with_curve)
+        experiment_curve(x, t->machine, side, t->block_bytes, &curve);
     if (x->study.collecting || !queueing_is_sound(&q))
         return (struct prediction){0};
-    return (struct prediction){x->bytes / STUDY_MB / (queueing_constant_us(&q, blocks) / 1e6),
-                               queueing_exact(&q).per_s * t->block_bytes / STUDY_MB};
+    struct prediction p = {.constant_mb_s = mb / (queueing_constant_us(&q, blocks) / 1e6),
+                           .exact_mb_s = queueing_exact(&q).per_s * t->block_bytes / STUDY_MB};
+    if (curve.n > 0) {
+        const struct queueing_curve c = {curve.n, curve.idle_us, curve.service_us};
+        p.turning_mb_s = mb / (queueing_turning_us(&q, &c, blocks) / 1e6);
+    }
+    return p;
 }
 
 /* ---- Explanations ---- */
@@ -220,20 +291,44 @@ static void name_channel(const struct transfer *t, int side, const struct study_
              tool_node_name(u->channel_from, from), count_paths(t, side, u), t->disks);
 }
 
+static uint32_t count_blocks(const struct experiment *x, const struct transfer *t)
+{
+    return (bytes_of(x, t) + t->block_bytes - 1) / t->block_bytes;
+}
+
+/* A channel that is always busy: because the wiring is uneven, or because a block holds it for longer than alone. */
+static void name_channel_cause(struct experiment *x, const struct transfer *t, int side, const struct study_side *s,
+                               char *cause, size_t bytes)
+{
+    uint32_t paths = count_paths(t, side, &s->use), routings = experiment_routings(t, side);
+    struct service service = experiment_service(x, t->machine, side, t->block_bytes);
+    double held_us = s->use.channel * s->us * t->disks / paths / count_blocks(x, t);
+    char channel[160];
+
+    name_channel(t, side, &s->use, channel, sizeof channel);
+    if (paths * routings > t->disks)
+        snprintf(cause, bytes,
+                 "Most is asked of %s and is busy %.0f %% of the time; the model has %.4g on each routing.", channel,
+                 100 * s->use.channel, (double)t->disks / routings);
+    else
+        snprintf(cause, bytes,
+                 "Most is asked of %s and is busy %.0f %% of the time. A block holds it for %.2f ms instead of the "
+                 "monitor's %.2f ms: its header waits until the receiver, which is at work on the block before, has a "
+                 "buffer for it.",
+                 channel, 100 * s->use.channel, held_us / 1e3, service.network_us / 1e3);
+}
+
 /* What holds the transfer up, from the statistics. */
 static void name_cause(struct experiment *x, const struct transfer *t, int side, char *cause, size_t bytes)
 {
     const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
     struct service service = experiment_service(x, t->machine, side, t->block_bytes);
-    uint32_t blocks = (x->bytes + t->block_bytes - 1) / t->block_bytes, routings = experiment_routings(t, side);
-    double each_us = s->use.drive * s->us * t->disks / blocks;
+    double each_us = s->use.drive * s->us * t->disks / count_blocks(x, t);
     char channel[160];
 
     name_channel(t, side, &s->use, channel, sizeof channel);
-    if (s->use.channel >= FULL && s->use.channel >= s->use.drive)
-        snprintf(cause, bytes,
-                 "Most is asked of %s and is busy %.0f %% of the time; the model has %.4g on each routing.", channel,
-                 100 * s->use.channel, (double)t->disks / (routings < t->disks ? routings : t->disks));
+    if (s->use.channel >= FULL && s->use.channel >= s->use.drive && count_paths(t, side, &s->use) > 0)
+        name_channel_cause(x, t, side, s, cause, bytes);
     else if (s->use.drive >= FULL)
         snprintf(cause, bytes,
                  "The drives are busy %.0f %% of the time, %.1f ms for each block. The monitor's requests, which come "
@@ -248,16 +343,17 @@ static void name_cause(struct experiment *x, const struct transfer *t, int side,
                  100 * s->use.drive, each_us / 1e3, channel, 100 * s->use.channel, 100 * s->use.processor);
 }
 
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, double predicted_mb_s)
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, const char *model,
+                        double predicted_mb_s, double limit)
 {
     const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
     double difference = predicted_mb_s > 0 ? s->mb_s / predicted_mb_s - 1 : 0;
     char cause[600], block[EXPERIMENT_NAME_BYTES];
 
-    if (fabs(difference) <= LARGE_DIFFERENCE)
+    if (fabs(difference) <= limit)
         return;
     name_cause(x, t, side, cause, sizeof cause);
-    page_item(x->page, "%s from node %u, B = %s, C = %u: %.0f %% %s than predicted. %s", experiment_side_names[side],
-              t->node ? t->node[0] : 0, experiment_bytes_name(t->block_bytes, block), t->buffers,
-              100 * fabs(difference), difference < 0 ? "less" : "more", cause);
+    page_item(x->page, "%s, node %u of %s, B = %s, C = %u: %.0f %% %s than %s predict. %s", experiment_side_names[side],
+              t->node ? t->node[0] : 0, t->machine->name, experiment_bytes_name(t->block_bytes, block), t->buffers,
+              100 * fabs(difference), difference < 0 ? "less" : "more", model, cause);
 }

@@ -8,7 +8,7 @@
  *                                   the other; prints the means. One more before them brings the drive's heads there
  *                                   and is not counted
  *   diskmon VOLUME pauses=US,N BYTES...     the same with a pause before each request: of 0, US, 2 US, ... (N - 1) US;
- *                                           for each, means of 6 requests after 2 more
+ *                                           for each, means of 12 requests after 2 more
  *
  * [P0 section 3] measured 17.3, 19.5 and 20.5 ms for such a request, and 0.8, 1.065 and 1.82 ms of the processor. To
  * come near the latter a machine needs `timing = "wang-leiss"`.
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     if (node > 0)
         return 0;
     if (*word && sscanf(*word, "pauses=%d,%d", &p.pause_us, &p.pauses) == 2) {
-        p.requests = 6;
+        p.requests = 12;
         p.before = 2;
         word++;
     }

@@ -217,3 +217,39 @@ Test(queueing, unsound_networks_are_told)
     for (size_t i = 0; i < sizeof unsound / sizeof *unsound; i++)
         cr_expect_not(queueing_is_sound(&unsound[i]), "row %zu", i);
 }
+
+/* ---- Service times that depend on the idle time before ---- */
+
+/* One disk that turns in 10 ms and needs 2 ms to pass a block: a request that comes within 8 ms ends 12 ms after the
+ * one before; a later one 22 ms after it. */
+static double period_us(double cpu_us, const struct queueing_curve *c)
+{
+    struct queueing q = {.disks = 1, .buffers = 1, .routings = 1, .cpu_us = cpu_us, .network_us = 1000, .disk_us = 1};
+
+    return (queueing_turning_us(&q, c, 500) - queueing_turning_us(&q, c, 100)) / 400;
+}
+
+Test(queueing, a_drive_that_turns_ends_each_service_a_revolution_after_the_last)
+{
+    static const double idle_us[] = {2000, 7900, 8100, 17900}, service_us[] = {10000, 4100, 13900, 4100};
+    const struct queueing_curve curve = {4, idle_us, service_us};
+    static const struct {
+        double cpu_us, period_us;
+    } row[] = {{500, 12000}, {1000, 12000}, {3000, 12000}, {6900, 12000}, {7050, 12000}, {7100, 22000}, {12000, 22000}};
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        double us = period_us(row[i].cpu_us, &curve);
+
+        cr_expect(fabs(us - row[i].period_us) < 1, "CPU %.0f us: %.1f us around instead of %.0f", row[i].cpu_us, us,
+                  row[i].period_us);
+    }
+}
+
+Test(queueing, after_the_last_point_a_service_takes_as_long_as_there)
+{
+    static const double idle_us[] = {2000, 4000}, service_us[] = {3000, 1000};
+    const struct queueing_curve curve = {2, idle_us, service_us};
+
+    cr_expect(fabs(period_us(9000, &curve) - 11000) < 1);
+    cr_expect(fabs(period_us(2000, &curve) - 5000) < 1); /* half way between the points: 2000 */
+}

@@ -1,6 +1,6 @@
-/* Reports (page.h). The style sheet is small: the browser's own fonts, one column, tables that scroll on a phone. */
+/* Reports (report_page.h). The style sheet is small: system fonts, one column, tables that scroll on a phone. */
 #define _GNU_SOURCE
-#include "emu/study/page.h"
+#include "emu/study/report_page.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  * Plots are files beside the Markdown text and part of the page. Nothing is written to the host's disk before
  * page_write, which makes every file under a temporary name first: a full disk leaves what was there.
  */
-#ifndef NCUBE_PAGE_H
-#define NCUBE_PAGE_H
+#ifndef NCUBE_REPORT_PAGE_H
+#define NCUBE_REPORT_PAGE_H
 
 #include <jansson.h>
 #include <stdio.h>
