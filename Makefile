@@ -12,6 +12,7 @@
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
 #   make bench-cache  reads from the file server's data cache
+#   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual-time table of README and docs/, measured and written there
 #   make bench    the figures of docs/performance.md, on this host

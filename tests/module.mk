@@ -99,6 +99,12 @@ bench-net:
 	@$(B)/tests/emu/bench_net
 	@NET_SETS=$(NET_SETS) $(B)/tests/emu/test_net_reference
 
+# make paper-000: the study of [P0], as a report and in docs/papers/000.md. Takes minutes.
+.PHONY: paper-000
+paper-000: setup
+	$(SUBMAKE) all
+	@images/paper_000.sh $(B)
+
 # make study: the speed-up of channel-disjoint routings. Needs gnuplot; boots 1024 nodes. STUDY_DIM=5: a smaller cube.
 STUDY_DIM ?= 10
 .PHONY: study

@@ -28,8 +28,9 @@
 #define STATUS_SIGNAL 128
 #define PATH_BYTES    4096
 
-static const struct experiment_section *const sections[] = {&section_service, &section_plain, &section_figures,
-                                                            &section_model};
+static const struct experiment_section *const sections[] = {&section_service, &section_plain,  &section_figures,
+                                                            &section_model,   &section_disks,  &section_buffers,
+                                                            &section_blocks,  &section_random, &section_nodes};
 #define SECTIONS (sizeof sections / sizeof *sections)
 
 static const char *const model_files[MODELS] = {
@@ -131,6 +132,7 @@ static void rank_places(struct experiment *x)
         for (uint32_t d = 0; d < t->io[j].ndrives && n < EXPERIMENT_VOLUMES; d++)
             io_node[n++] = t->io[j].node;
     x->volumes = n;
+    x->odd_volume = experiment_odd_volume(&x->machine, n);
     x->place = n > 0 ? place_rank(t, io_node, n) : NULL;
 }
 
@@ -174,6 +176,17 @@ static void collect(struct experiment *x, const struct arguments *a)
     page_end(&page);
 }
 
+/* A machine whose volumes are not alike has no single service time to predict with. */
+static void say_what_differs(struct experiment *x)
+{
+    if (x->odd_volume > 0)
+        page_paragraph(x->page,
+                       "Left out: predictions for %s. Its volumes %s and %s are not alike (drive, cache, or how many "
+                       "drives share an I/O node), and the model has one service time for all.",
+                       x->machine.name, experiment_volume_name(&x->machine, 0),
+                       experiment_volume_name(&x->machine, x->odd_volume));
+}
+
 static int write_report(struct experiment *x, const struct arguments *a)
 {
     struct page page;
@@ -187,6 +200,7 @@ static int write_report(struct experiment *x, const struct arguments *a)
                    "2^20 bytes, as in the paper. Every measurement has a machine and blank volumes of its own, and "
                    "reading another start of the machine than writing, so that no server remembers what it wrote.",
                    x->machine.name, experiment_bytes_name(x->bytes, size));
+    say_what_differs(x);
     write_sections(x, a);
     page_json(&page, "runs.json", study_json(&x->study));
     int result = page_write(&page, a->out);

@@ -25,6 +25,7 @@ struct experiment {
     struct study_machine model[MODELS]; /* the model's: from node 0, 1, 4 and 8 routings to 8 I/O nodes; 4 to 16 */
     struct place *place;                /* the user's machine's compute nodes, the best first; NULL: no volumes */
     uint32_t volumes;                   /* of the user's machine, that are used: at most EXPERIMENT_VOLUMES */
+    uint32_t odd_volume;                /* the first of them that is not as volume 0; 0: they are alike */
     uint32_t bytes;                     /* of one transfer */
 };
 
@@ -33,7 +34,8 @@ struct experiment_section {
     void (*write)(struct experiment *x);
 };
 
-extern const struct experiment_section section_service, section_plain, section_figures, section_model;
+extern const struct experiment_section section_service, section_plain, section_figures, section_model, section_disks,
+    section_buffers, section_blocks, section_random, section_nodes;
 
 /* ---- A transfer ---- */
 
@@ -83,28 +85,29 @@ void experiment_curve(struct experiment *x, const struct study_machine *m, int s
 
 struct prediction {
     double constant_mb_s; /* of the whole transfer, its beginning and end included */
-    double turning_mb_s;  /* the same with drives that turn on between requests (experiment_curve); 0: not asked for */
+    double turning_mb_s;  /* the same with drives that turn on between requests (experiment_curve) */
     double exact_mb_s;    /* of the steady state, with exponential service times */
 };
 
-/* Predicts a transfer of one node with the service times of its machine; with_curve: turning_mb_s, too. */
-struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side, bool with_curve);
+/* Predicts a transfer of one node with the service times of its machine; */
+struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side);
 
 /* Returns the channel-disjoint routings of a transfer's data: to the volumes for WRITE, from them for READ. */
 uint32_t experiment_routings(const struct transfer *t, int side);
 
-/* Adds an item about a measurement that differs from what a model predicts by more than a part of that: what was
- * busy. */
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, const char *model,
-                        double predicted_mb_s, double limit);
 #define EXPERIMENT_LARGE 0.10 /* a difference that needs a sentence */
+
+/* Adds an item about what was busy, if a measurement differs by more than EXPERIMENT_LARGE from constant service times,
+ * or else by more than `limit` from turning drives. */
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, const struct prediction *p,
+                        double limit);
 
 /* "16 KB" */
 #define EXPERIMENT_NAME_BYTES 24
 const char *experiment_bytes_name(uint32_t bytes, char name[EXPERIMENT_NAME_BYTES]);
 
-/* Volumes of a machine. */
-uint32_t experiment_count_volumes(const struct study_machine *m);
+/* Returns the first of n volumes of a machine that is on another kind of drive or I/O node than volume 0; 0: none. */
+uint32_t experiment_odd_volume(const struct study_machine *m, uint32_t n);
 const char *experiment_volume_name(const struct study_machine *m, uint32_t i);
 
 #endif

@@ -3,6 +3,7 @@
 #include "emu/study/plot.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +37,12 @@ static int run_gnuplot(const char *argument)
         execlp("gnuplot", "gnuplot", argument, NULL);
         _exit(127);
     }
-    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+    if (child < 0)
         return 1;
-    return WEXITSTATUS(status);
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 bool plot_has_program(void)
@@ -58,7 +62,8 @@ static void write_curves(FILE *f, const struct plot *p)
     }
     for (size_t i = 0; i < p->curves; i++)
         fprintf(f, "%s$curve%zu using 1:2 with %s linewidth 2 linecolor rgb \"" CURVE_COLOUR "\" %s title \"%s\"",
-                i > 0 ? ", " : "plot ", i, p->curve[i].dashed ? "lines" : "linespoints", i + 1,
+                i > 0 ? ", " : "plot ", i, p->curve[i].dashed ? "lines" : "linespoints",
+                p->curve[i].colour > 0 ? p->curve[i].colour : i + 1,
                 p->curve[i].dashed ? "dashtype 2" : "pointtype 7 pointsize 0.7", p->curve[i].title);
     fputc('\n', f);
 }
@@ -72,12 +77,12 @@ static void write_script(FILE *f, const struct plot *p, const char *svg)
     fprintf(f, "set terminal svg size 520,360 dynamic font 'sans-serif,15' name '%s' noenhanced\n", prefix);
     free(prefix);
     fprintf(f,
-            "set output '%s'\nset grid\nset key below spacing 1.2\nset yrange [0:*]\nset border 3\nset tics nomirror\n",
+            "set output '%s'\nset grid\nset key below maxrows 2 spacing 1.2\nset yrange [0:*]\nset border 3\nset tics "
+            "nomirror\n",
             svg);
     fprintf(f, "set xlabel '%s'\nset ylabel '%s'\nset offsets graph 0.03, graph 0.03, graph 0.05, 0\n", p->x_axis,
             p->y_axis);
-    if (p->logarithmic)
-        fputs("set logscale x 2\n", f);
+    fputs(p->logarithmic ? "set logscale x 2\n" : "set xrange [0:*]\n", f);
     if (p->ticks)
         fprintf(f, "set xtics (%s)\n", p->ticks);
     write_curves(f, p);

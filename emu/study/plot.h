@@ -13,7 +13,8 @@
 
 struct plot_curve {
     const char *title;
-    bool dashed; /* a prediction: a line without points */
+    bool dashed;   /* a prediction: a line without points */
+    size_t colour; /* 1 to PLOT_CURVES_MAX; 0: the curve's own */
     size_t n;
     double x[PLOT_POINTS_MAX], y[PLOT_POINTS_MAX];
 };

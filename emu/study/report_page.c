@@ -210,6 +210,11 @@ void page_cell(struct page *p, const char *format, ...)
     p->column = 0;
 }
 
+void page_number(struct page *p, int decimals, double value)
+{
+    page_cell(p, value > 0 && isfinite(value) ? "%.*f" : "-", decimals, value);
+}
+
 void page_difference(struct page *p, double value, double reference)
 {
     double percent = 100 * (value / reference - 1);

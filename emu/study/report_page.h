@@ -44,6 +44,8 @@ void page_item(struct page *p, const char *format, ...) __attribute__((format(pr
 /* A table: its columns' names, separated by '|'; then cells, row by row. */
 void page_table(struct page *p, const char *columns);
 void page_cell(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A number with so many decimals; "-" if it is not above 0: not known. */
+void page_number(struct page *p, int decimals, double value);
 /* By how much a value is above or below a reference, in %; "-" without a reference. */
 void page_difference(struct page *p, double value, double reference);
 void page_end_table(struct page *p);

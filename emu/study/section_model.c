@@ -58,7 +58,7 @@ static void write_row(struct experiment *x, const struct row *r)
     page_cell(x->page, "%.1f", use);
     page_cell(x->page, "%.2f", r->disk_use);
     page_cell(x->page, "%.1f", 100 * s->use.channel);
-    page_cell(x->page, "%.3f", s->mb_s);
+    page_number(x->page, 3, s->mb_s);
     page_cell(x->page, "%.3f", r->mb_s);
     page_difference(x->page, s->mb_s, r->mb_s);
 }
@@ -90,16 +90,16 @@ static void compare_row(struct experiment *x, size_t wiring, int side, uint32_t 
 {
     struct transfer t = transfer(x, wiring, bytes, buffers);
     double mb_s = experiment_side(experiment_transfer(x, &t), side)->mb_s;
-    struct prediction p = experiment_predict(x, &t, side, true);
+    struct prediction p = experiment_predict(x, &t, side);
     char name[EXPERIMENT_NAME_BYTES];
 
     page_cell(x->page, "%s, %s, C = %u", experiment_side_names[side], experiment_bytes_name(bytes, name), buffers);
     page_cell(x->page, "%u", routings[wiring]);
-    page_cell(x->page, "%.3f", mb_s);
-    page_cell(x->page, "%.3f", p.exact_mb_s);
-    page_cell(x->page, "%.3f", p.constant_mb_s);
+    page_number(x->page, 3, mb_s);
+    page_number(x->page, 3, p.exact_mb_s);
+    page_number(x->page, 3, p.constant_mb_s);
     page_difference(x->page, mb_s, p.constant_mb_s);
-    page_cell(x->page, "%.3f", p.turning_mb_s);
+    page_number(x->page, 3, p.turning_mb_s);
     page_difference(x->page, mb_s, p.turning_mb_s);
     worst->constant = fmax(worst->constant, fabs(mb_s / p.constant_mb_s - 1));
     worst->turning = fmax(worst->turning, fabs(mb_s / p.turning_mb_s - 1));
@@ -126,10 +126,9 @@ static void compare(struct experiment *x)
             for (uint32_t c = 1; c <= BUFFERS_MAX; c++)
                 for (size_t b = 0; b < BLOCKS; b++) {
                     struct transfer t = transfer(x, w, block_bytes[b], c);
-                    struct prediction p = experiment_predict(x, &t, side, true);
+                    struct prediction p = experiment_predict(x, &t, side);
 
-                    experiment_explain(x, &t, side, "constant service times", p.constant_mb_s, EXPERIMENT_LARGE);
-                    experiment_explain(x, &t, side, "turning drives", p.turning_mb_s, GOOD);
+                    experiment_explain(x, &t, side, &p, GOOD);
                 }
 }
 

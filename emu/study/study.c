@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/cmd/tool.h"
 
 static bool is_same(const struct study_measure *a, const struct study_measure *b)
 {
@@ -48,8 +49,7 @@ void study_remove_folder(const char *folder)
 
 /* ---- Raw figures ---- */
 
-static const char *const program_names[] = {
-    [STUDY_PIOBENCH] = "piobench", [STUDY_DISKMON] = "diskmon", [STUDY_NETMON] = "netmon"};
+const char *const study_program_names[] = {[STUDY_PIOBENCH] = "piobench", [STUDY_DISKMON] = "diskmon"};
 
 static json_t *json_of_side(const struct study_side *side)
 {
@@ -71,8 +71,8 @@ json_t *study_json(const struct study *s)
     for (size_t i = 0; i < s->n; i++) {
         const struct study_measure *m = s->measure[i];
         json_t *json =
-            json_pack("{s:s, s:s, s:i, s:s, s:s}", "machine", m->machine->name, "program", program_names[m->program],
-                      "dimension", (int)m->dim, "nodes", m->nodes, "words", m->words);
+            json_pack("{s:o, s:s, s:i, s:s, s:s}", "machine", tool_json_name(m->machine->name), "program",
+                      study_program_names[m->program], "dimension", (int)m->dim, "nodes", m->nodes, "words", m->words);
 
         if (m->program == STUDY_PIOBENCH) {
             json_object_set_new(json, "write", json_of_side(&m->write));

@@ -21,7 +21,8 @@
 #define STUDY_NAME_BYTES  64
 #define STUDY_ERROR_BYTES 4608 /* as a machine file's */
 
-enum study_program { STUDY_PIOBENCH, STUDY_DISKMON, STUDY_NETMON };
+enum study_program { STUDY_PIOBENCH, STUDY_DISKMON };
+extern const char *const study_program_names[];
 
 struct study_machine {
     char name[STUDY_NAME_BYTES]; /* of its file, without the folder: what the report says */

@@ -100,15 +100,13 @@ static void run(char **argv, const char *folder, const char *name, int wanted)
 static void run_machine(const struct study *s, const struct study_measure *m, const char *folder, const char *name,
                         const char *operation, double limit_us)
 {
-    static const char *const programs[] = {
-        [STUDY_PIOBENCH] = "piobench", [STUDY_DISKMON] = "diskmon", [STUDY_NETMON] = "netmon"};
     char dim[16], stats[PATH_BYTES], limit[64], program[PATH_BYTES], *words = memory_copy_text(m->words, SIZE_MAX);
     char *argv[ARGUMENTS_MAX] = {(char *)s->self, "run",          "--cores=1", "-m", m->machine->path,
                                  "--images",      (char *)folder, "-d",        dim};
     int n = 9;
 
     snprintf(dim, sizeof dim, "%u", m->dim);
-    snprintf(program, sizeof program, "%s/%s", s->examples, programs[m->program]);
+    snprintf(program, sizeof program, "%s/%s", s->examples, study_program_names[m->program]);
     if (limit_us > 0) {
         snprintf(stats, sizeof stats, "--stats=%s/%s.json", folder, name);
         snprintf(limit, sizeof limit, "--limit=%.9f", limit_us / 1e6);
@@ -265,9 +263,9 @@ static int explain(struct study *s, const struct worker *w, int status)
         fclose(f);
     }
     if (why[0] == '\0')
-        snprintf(why, sizeof why, "its process ended with status %d", status);
-    snprintf(s->error, sizeof s->error, "on %s, nodes %s, '%s': %s", w->measure->machine->name, w->measure->nodes,
-             w->measure->words, one_line(why));
+        snprintf(why, sizeof why, "its process ended without a word (status %d); is the disk of TMPDIR full?", status);
+    snprintf(s->error, sizeof s->error, "%s %s %s on %s: %s", study_program_names[w->measure->program],
+             w->measure->nodes, w->measure->words, w->measure->machine->name, one_line(why));
     return -1;
 }
 

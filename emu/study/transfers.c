@@ -9,7 +9,10 @@
 #include "emu/model/paths.h"
 #include "emu/study/experiments.h"
 
-#define FULL 0.90 /* a part that is busy for so much of the time holds the others up */
+#define CURVE_US       72000u      /* the longest pause of a curve */
+#define CURVE_REQUESTS 14u         /* of the monitor, for each pause */
+#define CURVE_BYTES    (18u << 20) /* that fit on a volume beside the file system's own */
+#define FULL           0.90        /* a part that is busy for so much of the time holds the others up */
 
 const char *const experiment_side_names[EXPERIMENT_SIDES] = {"WRITE", "READ"};
 
@@ -24,11 +27,6 @@ const char *experiment_bytes_name(uint32_t bytes, char name[EXPERIMENT_NAME_BYTE
     else
         snprintf(name, EXPERIMENT_NAME_BYTES, "%u B", bytes);
     return name;
-}
-
-uint32_t experiment_count_volumes(const struct study_machine *m)
-{
-    return topo_drives(&m->config.topo);
 }
 
 /* The I/O node of volume *i of a machine, which has it; *i becomes its drive there. */
@@ -51,6 +49,20 @@ const char *experiment_volume_name(const struct study_machine *m, uint32_t i)
 static uint32_t io_node_of(const struct study_machine *m, uint32_t i)
 {
     return find_volume(m, &i)->node;
+}
+
+uint32_t experiment_odd_volume(const struct study_machine *m, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t first_drive = 0, drive = i;
+        const struct topo_io_node *first = find_volume(m, &first_drive), *io = find_volume(m, &drive);
+        const struct topo_drive *a = &first->drive[first_drive], *b = &io->drive[drive];
+
+        if (strcmp(a->model, b->model) != 0 || a->rpm != b->rpm || memcmp(&a->cache, &b->cache, sizeof a->cache) != 0 ||
+            first->ndrives != io->ndrives || first->concurrent != io->concurrent)
+            return i;
+    }
+    return 0;
 }
 
 /* ---- Transfers ---- */
@@ -192,8 +204,11 @@ void experiment_curve(struct experiment *x, const struct study_machine *machine,
     json_t *line;
     size_t i;
 
+    uint32_t pauses = CURVE_BYTES / CURVE_REQUESTS / block_bytes;
+    pauses = pauses < EXPERIMENT_PAUSES ? pauses : EXPERIMENT_PAUSES;
     append(m.words, "", experiment_volume_name(machine, 0));
-    append_number(m.words, " ", "pauses=1000,", EXPERIMENT_PAUSES);
+    append_number(m.words, " ", "pauses=", CURVE_US / pauses);
+    append_number(m.words, "", ",", pauses);
     append_number(m.words, " ", "", block_bytes);
     const struct study_measure *measure = study_measure(&x->study, &m);
     c->n = 0;
@@ -253,7 +268,7 @@ static uint32_t count_paths(const struct transfer *t, int side, const struct stu
     return n;
 }
 
-struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side, bool with_curve)
+struct prediction experiment_predict(struct experiment *x, const struct transfer *t, int side)
 {
     uint32_t routings = experiment_routings(t, side), blocks = (bytes_of(x, t) + t->block_bytes - 1) / t->block_bytes;
     struct service service = experiment_service(x, t->machine, side, t->block_bytes);
@@ -266,10 +281,9 @@ struct prediction experiment_predict(struct experiment *x, const struct transfer
                          .disk_us = service.disk_us,
                          .status_us = service.status_us};
     struct curve curve = {.n = 0};
-
-    if (with_curve)
-        experiment_curve(x, t->machine, side, t->block_bytes, &curve);
-    if (x->study.collecting || !queueing_is_sound(&q))
+    experiment_curve(x, t->machine, side, t->block_bytes, &curve);
+    bool unlike = t->machine == &x->machine && x->odd_volume > 0;
+    if (x->study.collecting || unlike || !queueing_is_sound(&q))
         return (struct prediction){0};
     struct prediction p = {.constant_mb_s = mb / (queueing_constant_us(&q, blocks) / 1e6),
                            .exact_mb_s = queueing_exact(&q).per_s * t->block_bytes / STUDY_MB};
@@ -343,17 +357,20 @@ static void name_cause(struct experiment *x, const struct transfer *t, int side,
                  100 * s->use.drive, each_us / 1e3, channel, 100 * s->use.channel, 100 * s->use.processor);
 }
 
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, const char *model,
-                        double predicted_mb_s, double limit)
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, const struct prediction *p,
+                        double limit)
 {
-    const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
-    double difference = predicted_mb_s > 0 ? s->mb_s / predicted_mb_s - 1 : 0;
+    double mb_s = experiment_side(experiment_transfer(x, t), side)->mb_s;
+    bool turning = p->constant_mb_s <= 0 || fabs(mb_s / p->constant_mb_s - 1) <= EXPERIMENT_LARGE;
+    double predicted = turning ? p->turning_mb_s : p->constant_mb_s;
+    double difference = predicted > 0 ? mb_s / predicted - 1 : 0;
     char cause[600], block[EXPERIMENT_NAME_BYTES];
 
-    if (fabs(difference) <= limit)
+    if (fabs(difference) <= (turning ? limit : EXPERIMENT_LARGE))
         return;
     name_cause(x, t, side, cause, sizeof cause);
-    page_item(x->page, "%s, node %u of %s, B = %s, C = %u: %.0f %% %s than %s predict. %s", experiment_side_names[side],
-              t->node ? t->node[0] : 0, t->machine->name, experiment_bytes_name(t->block_bytes, block), t->buffers,
-              100 * fabs(difference), difference < 0 ? "less" : "more", model, cause);
+    page_item(x->page, "%s, node %u of %s, D = %u, B = %s, C = %u: %.0f %% %s than %s predict. %s",
+              experiment_side_names[side], t->node ? t->node[0] : 0, t->machine->name, t->disks,
+              experiment_bytes_name(t->block_bytes, block), t->buffers, 100 * fabs(difference),
+              difference < 0 ? "less" : "more", turning ? "turning drives" : "constant service times", cause);
 }

@@ -33,10 +33,10 @@ machine 2 "" "" >two.conf
 status "a short report" 0 experiments --out report --only figures --bytes 128K two.conf
 same "nothing on standard error" "" "$(cat err)"
 same "what is written" "figure-7.svg figure-8.svg report.html report.md runs.json" "$(ls report | xargs)"
-same "the raw figures: transfers" 17 "$(grep -c '"write": {' report/runs.json)"
+same "the raw figures: transfers" 20 "$(grep -c '"write": {' report/runs.json)"
 same "rows of both figures" 24 "$(grep -cE '^\| (WRITE|READ), (4|8|16) KB' report/report.md)"
-check "two volumes are faster than one" is_more "$(column 'WRITE, 16 KB' 5)" 1.5
-check "and at most twice as fast, but for the missed revolutions" is_more 4 "$(column 'WRITE, 16 KB' 5)"
+check "two volumes are faster than one" is_more "$(column "WRITE, 16 KB" 5)" 1.5
+check "and at most twice as fast, but for the missed revolutions" is_more 4 "$(column "WRITE, 16 KB" 5)"
 check "the plots are in the page" test "$(grep -c '<svg' report/report.html)" = 2
 check "the page is well-formed" test "$(grep -o '<table' report/report.html | wc -l)" = \
     "$(grep -o '</table' report/report.html | wc -l)"
@@ -57,6 +57,16 @@ same "it says so in each part" 3 "$(grep -c '^Left out: none.conf has no volumes
 status "one volume" 0 experiments --out report --only figures one.conf
 check "it says so" grep -q '^Left out: one.conf has one volume' report/report.md
 
+machine 2 "" 'model = "hp97560";' >unlike.conf
+status "volumes that are not alike" 0 experiments --out report --only random --only blocks --bytes 64K unlike.conf
+check "it says which" grep -q '^Left out: predictions for unlike.conf. Its volumes v0 and v1 are not alike' \
+    report/report.md
+check "rates are measured all the same" grep -qE '^[|] 16 KB [|] [0-9.]+ [|] [0-9.]+ [|] - [|] - [|] - [|] - [|]$' \
+    report/report.md
+status "few nodes" 0 experiments --out report --only nodes --bytes 16K two.conf
+check "more of them are left out" grep -q '^Left out: more than 4 nodes' report/report.md
+same "rows of 1, 2 and 4 nodes" 6 "$(grep -cE '^[|] (first|last) [124] ' report/report.md)"
+
 # ---- What goes wrong
 
 refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
@@ -69,7 +79,8 @@ refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no report
     check "$name: no report" test ! -e no
 }
 
-refused "an unknown part" 2 "no part 'figure'; there are service, plain, figures, model" --only figure two.conf
+parts="service, plain, figures, model, disks, buffers, blocks, random, nodes"
+refused "an unknown part" 2 "no part 'figure'; there are $parts" --only figure two.conf
 refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
 refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf
 refused "two machines" 2 "'two.conf'" one.conf two.conf
