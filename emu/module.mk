@@ -17,6 +17,7 @@ $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.
 $(eval $(call host_test,emu/test_trace,$(wildcard emu/model/trace*.c) emu/model/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
+    emu/cmd/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c emu/cmd/overrides.c emu/cmd/machine_file.c \
     emu/cmd/beside.c emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
@@ -29,9 +30,8 @@ $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
 $(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
-    $(wildcard libpio/map/*.c)))
-SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
-    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
+    $(wildcard libpio/map/*.c) vertex/shared/text.c))
+SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_map_cmd.sh tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh
@@ -42,7 +42,7 @@ instrumentation:
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c \
-    $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
+    vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \

@@ -40,7 +40,9 @@ $(B)/include/pio.h: libpio/file/pio.h
 
 LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
-LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(LIBPIO_SRCS))
+LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(LIBPIO_SRCS))) \
+    $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(LIBPIO_SRCS)))
+STRIPED_OBJS := $(B)/rv/libpio/ndevices/striped.o $(B)/rv/libpio/ndevices/striped_names.o
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(NSDISK_SRCS)))
 
@@ -87,8 +89,13 @@ $(B)/lib/program.ld: images/program.ld
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
-$(LIBPIO): $(LIBPIO_OBJS)
+$(LIBPIO): $(filter-out $(STRIPED_OBJS),$(LIBPIO_OBJS)) $(B)/rv/striped.o
 	$(archive)
+
+# The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld).
+$(B)/rv/striped.o: $(STRIPED_OBJS) $(filter $(B)/rv/libpio/file/% $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
+	$(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
+	$(RV)objcopy --keep-global-symbol=ndevice_striped --prefix-alloc-sections=.striped $@.all $@
 endif
 
 # ---- ncc ---------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
     file/rw.c file/seek.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
-    pattern_wire.c plan.c plan_move.c plan_project.c)
-NDEVICE_SRCS := libpio/ndevices/ioctl.c libpio/ndevices/mapped.c
+    pattern_wire.c plan.c plan_move.c plan_project.c) vertex/shared/text.c
+NDEVICE_SRCS := $(addprefix libpio/ndevices/,ioctl.c mapped.c striped.c striped_names.c)
 GROUP_SRCS := $(addprefix libpio/group/,collect.c stream.c operations.c group.c group_make.c group_parts.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 

@@ -61,16 +61,6 @@ static char *image_folder_of(const struct config_reader *l, const char *images, 
 
 /* ---- Drives ------------------------------------------------------------------------------- */
 
-static bool check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name)
-{
-    if (strlen(name) >= VOLUME_NAME_BYTES)
-        return setting_fail(&l->r, at, "volume '%s' has a name of %zu characters; give it at most %u", name,
-                            strlen(name), VOLUME_NAME_BYTES - 1);
-    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
-        return setting_fail(&l->r, at, "volume '%s': a name has only letters, digits, '_' and '-'", name);
-    return true;
-}
-
 static bool check_drive_is_new(struct config_reader *l, const config_setting_t *at, const struct topo_drive *drive)
 {
     const struct topo *t = &l->config->topo;
@@ -130,7 +120,7 @@ static bool load_drive(struct config_reader *l, const config_setting_t *group)
         !setting_require(r, group, "volume", "the drive's volume name, \"df00\" say") ||
         !setting_require(r, group, "image", "the path of its image file") ||
         !setting_string(r, group, "volume", &volume) || !setting_string(r, group, "image", &image) ||
-        !setting_string(r, group, "model", &model) || !check_volume_name(l, group, volume) ||
+        !setting_string(r, group, "model", &model) || !config_check_volume_name(l, group, volume) ||
         !check_model(l, config_setting_get_member(group, "model"), model))
         return false;
 
@@ -437,17 +427,26 @@ static bool load_timing(struct config_reader *l, const config_setting_t *root)
 
 static bool load_machine(struct config_reader *l, const config_setting_t *root, const char *image_folder)
 {
-    static const char *const keys[] = {
-        "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles", "timing",
-        "faults", NULL};
+    static const char *const keys[] = {"dim",
+                                       "ram_mb",
+                                       "nodes_per_cabinet",
+                                       "shared_text_kb",
+                                       "boards",
+                                       "front_end",
+                                       "images",
+                                       "cycles",
+                                       "timing",
+                                       "faults",
+                                       "striped",
+                                       NULL};
     const char *images = NULL;
 
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
         !setting_string(&l->r, root, "images", &images))
         return false;
     l->image_folder = image_folder_of(l, images, image_folder);
-    return load_boards(l, root) && load_front_end(l, root) && load_costs(l, root) && load_timing(l, root) &&
-           config_read_faults(l, root);
+    return load_boards(l, root) && config_read_striped(l, root) && load_front_end(l, root) && load_costs(l, root) &&
+           load_timing(l, root) && config_read_faults(l, root);
 }
 
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,

@@ -33,6 +33,13 @@ static inline uint32_t config_compute_nodes(const struct config_reader *l)
     return 1u << l->config->topo.dim;
 }
 
+/* Checks that a name can be a volume's, and writes the error for `at` otherwise. */
+bool config_check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name);
+
+/* Reads the list `striped`, if there is one, after the boards, whose volumes it names. False, with the reader's error,
+ * if it is wrong. */
+bool config_read_striped(struct config_reader *l, const config_setting_t *root);
+
 /* Reads the list `faults`, if there is one. False, with the reader's error, if it is wrong. */
 bool config_read_faults(struct config_reader *l, const config_setting_t *root);
 

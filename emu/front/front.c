@@ -83,6 +83,13 @@ static void list_volumes(struct front *f)
     }
 }
 
+static void write_striped(struct front *f)
+{
+    f->striped_bytes = (uint32_t)topo_striped_text(f->options.topo, NULL, 0);
+    f->striped = memory_new(f->striped_bytes + 1, 1);
+    topo_striped_text(f->options.topo, f->striped, f->striped_bytes + 1);
+}
+
 static int make_tables(struct front *f, char *error, size_t error_bytes)
 {
     const struct topo *t = f->options.topo;
@@ -98,6 +105,7 @@ static int make_tables(struct front *f, char *error, size_t error_bytes)
     if (f->options.keeps_going)
         streams_keep_going(&f->streams);
     list_volumes(f);
+    write_striped(f);
     return hostfs_new(&f->files, NULL, &f->lines, error, error_bytes);
 }
 
@@ -132,6 +140,7 @@ void front_free(struct front *f)
     streams_free(&f->streams);
     subcubes_free(f->subcubes);
     free(f->volume);
+    free(f->striped);
     io_nodes_free(&f->io);
     owed_free(&f->owed);
     free(f);

@@ -32,7 +32,7 @@ void front_end_if_exited(struct front *f, struct job *j)
 
 static void load(struct front *f, struct job *j)
 {
-    if (!job_load(j, f->volume, f->volumes))
+    if (!job_load(j, f->volume, f->volumes, f->striped, f->striped_bytes))
         front_end_if_exited(f, j);
 }
 

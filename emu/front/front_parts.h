@@ -33,6 +33,8 @@ struct front {
     struct hostfs *files;
     struct load_volume *volume; /* of every drive in the machine */
     uint32_t volumes;
+    char *striped; /* the text of striped volumes, and its length */
+    uint32_t striped_bytes;
     struct io_nodes io;
     struct owed owed;
     /* jobs */

@@ -208,7 +208,8 @@ static void send_load(void *ctx, uint32_t to, uint32_t type, const void *bytes, 
     j->ops->send(j->ctx, to, TAG(type, 0, 0), bytes, n);
 }
 
-bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes)
+bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes, const char *striped,
+              uint32_t striped_bytes)
 {
     const struct load_program program = {
         .job = j->id,
@@ -219,6 +220,8 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes)
         .parts = j->options.programs,
         .volume = volume,
         .volumes = volumes,
+        .striped = striped,
+        .striped_bytes = striped_bytes,
     };
 
     j->loaded = load_send_program(&program, send_load, j) == 0;

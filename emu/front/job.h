@@ -113,7 +113,8 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
                     size_t error_bytes);
 
 /* Sends the load. False, with a line for the user and nothing sent, if there is no memory for it. */
-bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes);
+bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes, const char *striped,
+              uint32_t striped_bytes);
 
 /* True if the node, by its address, is in the job's subcube. */
 bool job_has_node(const struct job *j, uint32_t node);

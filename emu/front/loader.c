@@ -78,7 +78,7 @@ static int read_segment(const struct complaint *c, Elf *elf, const GElf_Phdr *h,
         .va = h->p_vaddr,
         .file_bytes = h->p_filesz,
         .mem_bytes = h->p_memsz,
-        .flags = h->p_flags & (PF_R | PF_W | PF_X),
+        .flags = h->p_flags & (PF_R | PF_W | PF_X | PROGRAM_SEGMENT_STRIPED),
     };
     if (s->file_bytes > s->mem_bytes || s->va + s->mem_bytes < s->va)
         return complain(c, "the segment at 0x%" PRIx64 " has impossible sizes; build the program again", s->va);
@@ -318,7 +318,8 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .part_nodes = part->nodes,
         .argc = part->argc,
         .arg_bytes = arg_bytes,
-        .volumes = p->volumes,
+        .volumes = (uint16_t)p->volumes,
+        .striped_bytes = (uint16_t)p->striped_bytes,
         .entry = part->image->entry,
         .stack_bytes = elf_stack_bytes(part->image, p->stack_bytes),
         .heap_bytes = part->image->note.heap_bytes,
@@ -326,7 +327,8 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .procs = part->image->note.procs ? part->image->note.procs : 1,
     };
 
-    *bytes = volumes_at + p->volumes * sizeof *p->volume;
+    size_t striped_at = volumes_at + p->volumes * sizeof *p->volume;
+    *bytes = striped_at + p->striped_bytes;
     uint8_t *message = calloc(1, *bytes);
     if (!message)
         return NULL;
@@ -336,6 +338,8 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         arg = stpcpy(arg, part->argv[i]) + 1;
     if (p->volumes)
         memcpy(message + volumes_at, p->volume, p->volumes * sizeof *p->volume);
+    if (p->striped_bytes)
+        memcpy(message + striped_at, p->striped, p->striped_bytes);
     return message;
 }
 
@@ -413,7 +417,8 @@ static uint32_t send_data(const struct loading *l, const struct load_part *part)
     uint32_t messages = 0;
 
     for (uint32_t k = 0; k < part->image->segments; k++)
-        messages += send_segment(l, part, &part->image->segment[k]);
+        if (l->program->striped_bytes > 0 || !(part->image->segment[k].flags & PROGRAM_SEGMENT_STRIPED))
+            messages += send_segment(l, part, &part->image->segment[k]);
     return messages;
 }
 

@@ -57,6 +57,8 @@ struct load_program {
     uint32_t parts;
     const struct load_volume *volume;
     uint32_t volumes;
+    const char *striped; /* text of striped volumes (vertex/contract/system.h), without a NUL */
+    uint32_t striped_bytes;
 };
 
 /* The length in bytes of all arguments with their NULs. */

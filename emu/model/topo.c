@@ -8,6 +8,8 @@
 #include "emu/model/topo.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct gate {
@@ -40,7 +42,40 @@ void topo_free(struct topo *t)
         }
     }
     free(t->io);
+    for (uint32_t i = 0; i < t->n_striped; i++) {
+        free(t->striped[i].over);
+        free(t->striped[i].map);
+    }
+    free(t->striped);
     *t = (struct topo){0};
+}
+
+struct text {
+    char *to;
+    size_t room, bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct text *t, const char *format, ...)
+{
+    bool fits = t->bytes < t->room;
+    va_list args;
+
+    va_start(args, format);
+    t->bytes += (size_t)vsnprintf(fits ? t->to + t->bytes : NULL, fits ? t->room - t->bytes : 0, format, args);
+    va_end(args);
+}
+
+size_t topo_striped_text(const struct topo *t, char *text, size_t bytes)
+{
+    struct text out = {text, bytes, 0};
+
+    for (uint32_t i = 0; i < t->n_striped; i++) {
+        append(&out, "%s", t->striped[i].name);
+        for (uint32_t k = 0; k < t->striped[i].disks; k++)
+            append(&out, " %s", t->striped[i].over[k]);
+        append(&out, ": %s\n", t->striped[i].map);
+    }
+    return out.bytes;
 }
 
 uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k)

@@ -12,6 +12,7 @@
 #define NCUBE_TOPO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vertex/contract/machine.h"
@@ -36,6 +37,13 @@ struct topo_io_node {
 };
 #define TOPO_NONE UINT32_MAX
 
+struct topo_striped { /* a striped volume: one name for files that lie on several volumes */
+    char name[VOLUME_NAME_BYTES];
+    uint32_t disks;
+    char (*over)[VOLUME_NAME_BYTES]; /* [disks], in the order of the map's elements */
+    char *map;                       /* text of libpio/map/pattern.h */
+};
+
 struct topo {
     uint32_t dim;       /* the machine has 2^dim compute nodes */
     uint64_t ram_bytes; /* per node */
@@ -44,11 +52,17 @@ struct topo {
     uint32_t host_si;        /* SI node of the front end's link (its channel 13) */
     uint32_t n_io;
     struct topo_io_node *io; /* ascending by node */
+    uint32_t n_striped;
+    struct topo_striped *striped;
     /* further settings of the machine file live in config.h's structures */
 };
 
 /* Frees the memory that t points to, not t itself. */
 void topo_free(struct topo *t);
+
+/* Writes the lines by which nodes know the striped volumes (vertex/contract/system.h), as far as `bytes` reach, with a
+ * NUL. Returns the text's length without the NUL, also if it did not fit. */
+size_t topo_striped_text(const struct topo *t, char *text, size_t bytes);
 
 /* Returns the SI node of channel k of I/O node i on a board in the Sandia wiring: 64k + 4i + board [P0 Table 1]. */
 uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k);

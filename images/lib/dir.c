@@ -99,6 +99,17 @@ static const struct file_dirent *record_at_next(const DIR *dir)
     return record;
 }
 
+/* The next entry of another driver's folder. */
+static struct dirent *read_from_driver(DIR *dir, const struct ndevice_slot *slot)
+{
+    long result = failure_of_fd("readdir", dir->fd, slot->device->readdir(slot->state, &dir->entry));
+
+    if (result_to_errno(result) <= 0)
+        return NULL;
+    dir->position = (long)dir->entry.d_off;
+    return &dir->entry;
+}
+
 static int fill_buffer(DIR *dir)
 {
     long ufid = ndevice_ufid(dir->fd);
@@ -114,8 +125,11 @@ static int fill_buffer(DIR *dir)
 
 struct dirent *readdir(DIR *dir)
 {
+    const struct ndevice_slot *slot = ndevice_slot(dir->fd);
     const struct file_dirent *record;
 
+    if (slot && slot->device->readdir)
+        return read_from_driver(dir, slot);
     if (dir->next == dir->filled && fill_buffer(dir) <= 0)
         return NULL;
     record = record_at_next(dir);

@@ -42,7 +42,11 @@ long ndevice_ufid(int fd);
  * ndevice_ufid; -N_ENOTDIR, -N_ERANGE. */
 long ndevice_path(int fd, char *path, size_t bytes);
 
-extern const struct ndevice ndevice_file; /* images/lib/dev_file.c */
+extern const struct ndevice ndevice_file;    /* images/lib/dev_file.c */
+extern const struct ndevice ndevice_striped; /* libpio/ndevices/striped.c */
+
+/* Above 0, open gives the highest free descriptor: a driver opens files that are none of the program's. */
+extern int ndevice_opens_at_top;
 
 /* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
  * no such function. */

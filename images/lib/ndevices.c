@@ -9,12 +9,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
+#include "vertex/contract/abi.h"
 #include "vertex/contract/traps.h"
 
 enum { DRIVERS = 16, NESTED_OPENS = 16 };
@@ -45,9 +47,29 @@ long ndevice_ufid(int fd)
 
 long ndevice_path(int fd, char *path, size_t bytes)
 {
+    const struct ndevice_slot *slot = ndevice_slot(fd);
     long ufid = ndevice_ufid(fd);
 
+    if (slot && slot->device->path)
+        return slot->device->path(slot->state, path, bytes);
     return ufid < 0 ? ufid : trap_fdpath(ufid, path, (long)bytes);
+}
+
+/* Whether a path may be looked at. What is no address at all is left to the kernel, whose answer is EFAULT. */
+static bool may_be_read(const char *path)
+{
+    return (uintptr_t)path >= USER_TEXT_VA && (uintptr_t)path < USER_STACK_TOP;
+}
+
+/* Whether the machine has striped volumes. On one without, the program's text was loaded without the striped driver
+ * (images/program.ld). */
+static bool machine_stripes(void)
+{
+    static long bytes = -1; /* of the text that describes them; -1: not asked yet */
+
+    if (bytes < 0)
+        bytes = trap_striped(NULL, 0);
+    return bytes > 0;
 }
 
 const struct ndevice *ndevice_of(const char *path)
@@ -55,6 +77,8 @@ const struct ndevice *ndevice_of(const char *path)
     for (int i = drivers; path && i > 0; i--)
         if (added[i - 1]->match(path))
             return added[i - 1];
+    if (may_be_read(path) && path[0] == '/' && path[1] == '/' && machine_stripes() && ndevice_striped.match(path))
+        return &ndevice_striped;
     return &ndevice_file;
 }
 
@@ -82,15 +106,27 @@ static int find_free(int least)
     return -EMFILE;
 }
 
+int ndevice_opens_at_top;
+
+static int find_for_open(void)
+{
+    if (ndevice_opens_at_top == 0)
+        return find_free(0);
+    for (int fd = NDEVICE_DESCRIPTORS - 1; fd >= 0; fd--)
+        if (!ndevice_table[fd].device)
+            return fd;
+    return -EMFILE;
+}
+
 static int open_through(const struct ndevice *device, const char *path, int flags, mode_t mode)
 {
     void *state = NULL;
-    int fd = find_free(0);
+    int fd = find_for_open();
     int result = fd < 0 ? fd : device->open(path, flags, mode, &state);
 
     if (result < 0)
         return result;
-    fd = find_free(0); /* again: the driver may have opened files */
+    fd = find_for_open(); /* again: the driver may have opened files */
     if (fd >= 0)
         ndevice_table[fd] = (struct ndevice_slot){device, state, flags, (flags & O_CLOEXEC) != 0, false};
     else if (device->close)

@@ -67,7 +67,7 @@ static int add_segment(struct image *i, const struct elf_program *p)
 {
     uint32_t n = i->program.segments;
 
-    if (p->mem_bytes == 0)
+    if (p->mem_bytes == 0 || ((p->flags & PROGRAM_SEGMENT_STRIPED) && trap_striped(NULL, 0) == 0))
         return 0;
     if (n == ABI_SEGMENTS_MAX || !is_inside(i, p->at, p->file_bytes))
         return -ENOEXEC;

@@ -6,9 +6,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "vertex/shared/text.h"
 
 static const struct pio_layout all_defaults;
 
@@ -43,15 +44,40 @@ int pio_map_make(const char *text, struct pattern **pattern)
     return 0;
 }
 
+/* Takes a word off the text, exactly. */
+static bool take(const char **text, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (strncmp(*text, word, n) != 0)
+        return false;
+    *text += n;
+    return true;
+}
+
+/* Takes a number of 1 to 9 digits. */
+static bool take_number(const char **text, int *number)
+{
+    size_t digits = strspn(*text, "0123456789");
+
+    if (digits < 1 || digits > 9)
+        return false;
+    for (*number = 0; digits > 0; digits--)
+        *number = *number * 10 + *(*text)++ - '0';
+    return true;
+}
+
 /* Returns B if the pattern is "cyclic B D" and one message can carry a block, else 0. */
 static int stripe_block(const struct pattern *p)
 {
     char text[64];
-    int block, used = 0;
+    const char *at = text;
+    int block, disks;
 
-    if (pattern_format(p, text, sizeof text) >= sizeof text || sscanf(text, "cyclic %9d %*d%n", &block, &used) != 1)
+    if (pattern_format(p, text, sizeof text) >= sizeof text || !take(&at, "cyclic ") || !take_number(&at, &block) ||
+        !take(&at, " ") || !take_number(&at, &disks))
         return 0;
-    return used > 0 && text[used] == '\0' && block <= PIO_BLOCK_BYTES_MAX ? block : 0;
+    return *at == '\0' && block <= PIO_BLOCK_BYTES_MAX ? block : 0;
 }
 
 /* The values that a layout gives, by its fields or by its map. */
@@ -185,7 +211,7 @@ void pio_layout_complete(const struct pio_layout *layout, struct pio_description
         if (layout->volumes)
             strncpy(description->volume[k], layout->volumes[k], PIO_VOLUME_BYTES - 1);
         else
-            snprintf(description->volume[k], PIO_VOLUME_BYTES, PIO_VOLUME_DEFAULT_FORMAT, k);
+            text_print(description->volume[k], PIO_VOLUME_BYTES, k < 10 ? "df0%d" : "df%d", k);
     }
 }
 
@@ -213,48 +239,65 @@ int pio_layout_compare(const struct pio_layout *layout, const struct pio_descrip
 
 size_t pio_description_format(const struct pio_description *description, int index, char *text)
 {
+    const size_t room = PIO_DESCRIPTION_MAX_BYTES;
     bool mapped = description->map_text[0] != '\0';
-    size_t n = sprintf(text, "pio %d\nblock %d\ndisks %d\nindex %d\n", mapped ? 2 : 1, description->map.block_bytes,
-                       description->map.disks, index);
+    size_t n = text_print(text, room, "pio %d\nblock %d\ndisks %d\nindex %d\n", mapped ? 2 : 1,
+                          description->map.block_bytes, description->map.disks, index);
 
     if (mapped)
-        n += sprintf(text + n, "map %s\n", description->map_text);
-    n += sprintf(text + n, "volumes");
+        n += text_print(text + n, room - n, "map %s\n", description->map_text);
+    n += text_print(text + n, room - n, "volumes");
     for (int k = 0; k < description->map.disks; k++)
-        n += sprintf(text + n, " %s", description->volume[k]);
-    return n + sprintf(text + n, "\nend\n");
+        n += text_print(text + n, room - n, " %s", description->volume[k]);
+    return n + text_print(text + n, room - n, "\nend\n");
+}
+
+/* Takes what is before `end`, of less than `room` bytes, to `to`. */
+static bool take_until(const char **text, char end, char *to, size_t room)
+{
+    const char *stop = strchr(*text, end);
+    size_t n = stop ? (size_t)(stop - *text) : room;
+
+    if (n >= room)
+        return false;
+    memcpy(to, *text, n);
+    to[n] = '\0';
+    *text = stop;
+    return true;
 }
 
 static bool parse_volumes(const char *text, struct pio_description *description)
 {
     const char *names[PIO_DISKS_MAX];
-    int used;
+    int last = description->map.disks - 1;
 
-    for (int k = 0; k < description->map.disks; k++) {
-        if (sscanf(text, " %15s%n", description->volume[k], &used) != 1)
+    for (int k = 0; k <= last; k++) {
+        if (!take(&text, " ") || !take_until(&text, k < last ? ' ' : '\n', description->volume[k], PIO_VOLUME_BYTES))
             return false;
         names[k] = description->volume[k];
-        text += used;
     }
     return volume_names_are_valid(names, description->map.disks);
 }
 
-/* Reads the lines before the volumes. Returns their length, or 0 on an error. */
-static int parse_head(const char *text, struct pio_description *description, int *index)
+/* Reads the lines before the volumes. Returns a pointer behind the word "volumes", or NULL on an error. */
+static const char *parse_head(const char *text, struct pio_description *description, int *index)
 {
     struct pio_map *map = &description->map;
-    int used = 0, version = 0;
+    int version;
 
     *map = (struct pio_map){0};
     description->map_text[0] = '\0';
-    if (sscanf(text, "pio %1d block %9d disks %9d index %9d volumes%n", &version, &map->block_bytes, &map->disks, index,
-               &used) == 4 &&
-        used == 0 && version == 2)
-        sscanf(text, "pio %*d block %*d disks %*d index %*d map %1023[^\n] volumes%n", description->map_text, &used);
-    return used;
+    if (!take(&text, "pio ") || !take_number(&text, &version) || !take(&text, "\nblock ") ||
+        !take_number(&text, &map->block_bytes) || !take(&text, "\ndisks ") || !take_number(&text, &map->disks) ||
+        !take(&text, "\nindex ") || !take_number(&text, index) || !take(&text, "\n"))
+        return NULL;
+    if (version == 2 && (!take(&text, "map ") || !take_until(&text, '\n', description->map_text, PIO_MAP_TEXT_BYTES) ||
+                         !take(&text, "\n")))
+        return NULL;
+    return take(&text, "volumes") ? text : NULL;
 }
 
-/* The parser is lenient; the check is that formatting the result gives the same text. */
+/* Formatting the result must give the same text: no other spelling of a number or a map is one. */
 int pio_description_parse(const char *text, size_t bytes, struct pio_description *description, int *index)
 {
     char copy[PIO_DESCRIPTION_MAX_BYTES], again[PIO_DESCRIPTION_MAX_BYTES];
@@ -264,10 +307,8 @@ int pio_description_parse(const char *text, size_t bytes, struct pio_description
         return -EPROTO;
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
-    int used = parse_head(copy, description, index);
-    if (used == 0 || !map_is_valid(map) || *index < 0 || *index >= map->disks)
-        return -EPROTO;
-    if (!parse_volumes(copy + used, description))
+    const char *volumes = parse_head(copy, description, index);
+    if (!volumes || !map_is_valid(map) || *index >= map->disks || !parse_volumes(volumes, description))
         return -EPROTO;
     size_t expected = pio_description_format(description, *index, again);
     return expected == bytes && memcmp(again, text, bytes) == 0 ? 0 : -EPROTO;

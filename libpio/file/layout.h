@@ -29,10 +29,9 @@
 #include "libpio/file/pio.h"
 
 /* All defaults: the best parameters of [P0 section 3], on its machine of eight I/O nodes. */
-#define PIO_DISKS_DEFAULT         8
-#define PIO_BLOCK_BYTES_DEFAULT   16384
-#define PIO_BUFFERS_DEFAULT       2 /* double buffering */
-#define PIO_VOLUME_DEFAULT_FORMAT "df%02d"
+#define PIO_DISKS_DEFAULT       8
+#define PIO_BLOCK_BYTES_DEFAULT 16384
+#define PIO_BUFFERS_DEFAULT     2 /* double buffering */
 
 #define PIO_DISKS_MAX             256
 #define PIO_BLOCK_BYTES_MAX       (1 << 20) /* FILE_IO_MAX_BYTES of vertex/contract/proto.h: a block is one message */

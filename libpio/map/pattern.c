@@ -5,11 +5,11 @@
 #include "libpio/map/pattern.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "libpio/map/falls.h"
 #include "libpio/map/places.h"
+#include "vertex/shared/text.h"
 
 static struct pattern *pattern_new(int64_t period, int32_t elements)
 {
@@ -258,7 +258,7 @@ static int report_common(const struct pattern *p, char *why)
             int64_t x = plan->body.bytes > 0 ? plan->body.node[plan->body.top].left : -1;
             plan_free(plan);
             if (x >= 0) {
-                snprintf(why, PATTERN_WHY_BYTES, "elements %d and %d both have byte %lld", a, b, (long long)x);
+                text_print(why, PATTERN_WHY_BYTES, "elements %d and %d both have byte %lld", a, b, (long long)x);
                 return -EINVAL;
             }
         }
@@ -287,7 +287,7 @@ int pattern_check(const struct pattern *p, char *why)
     int error = report_common(p, why);
     if (error)
         return error;
-    snprintf(why, PATTERN_WHY_BYTES, "byte %lld is in no element", (long long)missing);
+    text_print(why, PATTERN_WHY_BYTES, "byte %lld is in no element", (long long)missing);
     return -EINVAL;
 }
 

@@ -1,8 +1,11 @@
 /* Patterns printed as text that pattern_parse reads (pattern_text.c has the grammar). */
 #include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "libpio/map/pattern.h"
+#include "vertex/shared/text.h"
+
+#define PIECE_BYTES 80 /* the longest that one call prints, with room */
 
 struct printer {
     char *to;
@@ -11,13 +14,19 @@ struct printer {
 
 __attribute__((format(printf, 2, 3))) static void print(struct printer *p, const char *format, ...)
 {
+    char piece[PIECE_BYTES];
     va_list list;
 
     va_start(list, format);
-    int n =
-        vsnprintf(p->used < p->size ? p->to + p->used : NULL, p->used < p->size ? p->size - p->used : 0, format, list);
+    size_t n = text_print_list(piece, sizeof piece, format, list);
     va_end(list);
-    p->used += (size_t)n;
+    if (p->used < p->size) {
+        size_t fits = n < p->size - p->used ? n : p->size - p->used - 1;
+
+        memcpy(p->to + p->used, piece, fits);
+        p->to[p->used + fits] = '\0';
+    }
+    p->used += n;
 }
 
 static void print_list(struct printer *p, const struct falls_set *set, int32_t first, int32_t n, int32_t element)

@@ -13,12 +13,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libpio/map/falls.h"
 #include "libpio/map/places.h"
+#include "vertex/shared/text.h"
 
 struct parser {
     const char *text, *at;
@@ -30,14 +30,13 @@ struct parser {
 __attribute__((format(printf, 3, 4))) static void fail(struct parser *p, int error, const char *format, ...)
 {
     va_list list;
-    int n;
 
     if (p->error)
         return;
     p->error = error;
-    n = snprintf(p->why, PATTERN_WHY_BYTES, "column %d: ", (int)(p->at - p->text) + 1);
+    size_t n = text_print(p->why, PATTERN_WHY_BYTES, "column %d: ", (int)(p->at - p->text) + 1);
     va_start(list, format);
-    vsnprintf(p->why + n, (size_t)(PATTERN_WHY_BYTES - n), format, list);
+    text_print_list(p->why + n, PATTERN_WHY_BYTES - n, format, list);
     va_end(list);
 }
 

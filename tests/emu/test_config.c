@@ -30,7 +30,10 @@ static int load(const char *text, const char *image_folder)
 #define BOARD(number, io_nodes) "boards = ({ number = " #number "; io_nodes = (\n" io_nodes "\n); });\n"
 #define DRIVE(volume, image)    "{ volume = \"" volume "\"; image = \"" image "\"; }"
 #define CACHE(keys)             "{ volume = \"c\"; image = \"c\"; " keys " }"
-#define IO_NODE(i, more)        "{ index = " #i "; " more " }"
+#define STRIPED(volume, over, map)                                                                                    \
+    "dim = 1; boards = ({ number = 0; io_nodes = ({ index = 0; si = [1]; drives = (\n" DRIVE("df00", "x") ", " DRIVE( \
+        "df01", "y") "); }); });\nstriped = ({ volume = \"" volume "\"; over = [" over "]; map = \"" map "\"; });\n"
+#define IO_NODE(i, more) "{ index = " #i "; " more " }"
 
 Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
 {
@@ -194,7 +197,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, boards, front_end, images, "
-                                  "cycles, timing, faults"},
+                                  "cycles, timing, faults, striped"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -295,6 +298,38 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\n" BOARD(
              3, IO_NODE(0, "drives = (" DRIVE("a", "x") ");") ",\n" IO_NODE(1, "drives = (" DRIVE("b", "x") ");")),
          "m.conf:4: image 'x' already belongs to volume 'a' (line 3)"},
+        /* striped volumes */
+        {STRIPED("df00", "\"df00\"", "cyclic 1 1"),
+         "m.conf:3: 'df00' is already the volume of a drive; give the striped volume another name"},
+        {STRIPED("a b", "\"df00\"", "cyclic 1 1"),
+         "m.conf:3: volume 'a b': a name has only letters, digits, '_' and '-'"},
+        {STRIPED("big", "\"df00\", \"df02\"", "cyclic 1 2"),
+         "m.conf:3: striped volume 'big': there is no volume 'df02'"},
+        {STRIPED("big", "\"df00\", \"df00\"", "cyclic 1 2"),
+         "m.conf:3: striped volume 'big' has volume 'df00' twice; a volume holds one part"},
+        {STRIPED("big", "", "cyclic 1 1"), "m.conf:3: 'over' must be a list of 1 to 256 names of volumes"},
+        {STRIPED("big", "1, 2", "cyclic 1 2"), "m.conf:3: 'over' takes names of volumes, as in [\"df00\", \"df01\"]"},
+        {STRIPED("big", "\"df00\", \"df01\"", "cyclic 16384 3"),
+         "m.conf:3: striped volume 'big': the map \"cyclic 16384 3\" is for 3 volumes, but 'over' has 2"},
+        {STRIPED("big", "\"df00\", \"df01\"", "cyclic 16384"),
+         "m.conf:3: striped volume 'big': column 13: the number of elements expected"},
+        {STRIPED("big", "\"df00\", \"df01\"", "cyclic 16384 2 +8"),
+         "m.conf:3: striped volume 'big': the map \"cyclic 16384 2 +8\" does not suit volumes: it must give each byte "
+         "from 0 on to one of them, in order, in at most 1023 characters and blocks of at most 1048576 bytes"},
+        {STRIPED("big", "\"df00\", \"df01\"", "bits o3-0 p0-0 o8-4"),
+         "m.conf:3: striped volume 'big': the map \"bits o3-0 p0-0 o8-4\" does not suit volumes: it must give each "
+         "byte from 0 on to one of them, in order, in at most 1023 characters and blocks of at most 1048576 bytes"},
+        {STRIPED("big", "\"df00\", \"df01\"", "cyclic 1 2\\n"), "m.conf:3: striped volume 'big': a map is one line"},
+        {"dim = 1;\n" BOARD(
+             0, IO_NODE(0, "si = [1]; drives = (" DRIVE(
+                               "df00", "x") ");")) "striped = ({ volume = \"big\"; map = \"cyclic 1 1\"; });",
+         "m.conf:5: 'over' is missing: the volumes that hold the parts of its files"},
+        {"dim = 1;\n" BOARD(
+             0, IO_NODE(0, "si = [1]; drives = (" DRIVE(
+                               "df00",
+                               "x") ");")) "striped = ({ volume = \"b\"; over = [\"df00\"]; map = \"cyclic 1 1\"; },\n"
+                                           "{ volume = \"b\"; over = [\"df00\"]; map = \"cyclic 1 1\"; });",
+         "m.conf:6: striped volume 'b' is already defined; volume names are unique"},
         /* data caches */
         {"dim = 5;\n" BOARD(3, IO_NODE(0, "drives = (" CACHE("cache_kb = 1;") ");")),
          "m.conf:3: cache_kb = 1 is less than two groups of 8 blocks of 4096 bytes"},

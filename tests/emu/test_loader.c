@@ -298,7 +298,7 @@ Test(loader, the_messages_of_a_load_rebuild_the_program)
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     image.note = (struct program_note){.heap_bytes = 1 << 20, .comm_bytes = 64 << 10, .procs = 2};
     const struct load_part all = {&image, argv, 3, 0, 8};
-    const struct load_program p = {7, 0, 3, STACK_BYTES, &all, 1, volumes, 2};
+    const struct load_program p = {7, 0, 3, STACK_BYTES, &all, 1, volumes, 2, "big df00: cyclic 1 1\n", 21};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
 
@@ -319,13 +319,37 @@ Test(loader, the_messages_of_a_load_rebuild_the_program)
     cr_expect_eq(begin.volumes, 2);
     cr_expect_eq(memcmp(l.begin + 72, "prog\0\0two words", 16), 0);
     cr_expect_eq(memcmp(l.begin + 88, volumes, sizeof volumes), 0);
-    cr_expect_eq(l.begin_bytes, 88 + sizeof volumes);
+    cr_expect_eq(begin.striped_bytes, 21);
+    cr_expect_eq(memcmp(l.begin + 88 + sizeof volumes, "big df00: cyclic 1 1\n", 21), 0);
+    cr_expect_eq(l.begin_bytes, 88 + sizeof volumes + 21);
     for (size_t i = 0; i < 20050; i++)
         cr_assert_eq(l.memory[i], i < 20000 ? i % 251 : 0, "text byte %zu", i);
     cr_expect_eq(l.memory[20050], 0xee);
     for (size_t i = 0; i < 5100; i++)
         cr_assert_eq(l.memory[0x6004 + i], i < 100 ? i : 0, "data byte %zu", i);
     cr_expect_eq(l.memory[0x6004 + 5100], 0xee);
+    elf_image_free(&image);
+}
+
+Test(loader, the_driver_of_striped_files_is_sent_only_where_there_are_striped_volumes)
+{
+    static struct loaded without, with;
+    struct tiny_elf e = tiny_elf_program();
+    struct elf_image image;
+    char error[300], *argv[] = {"prog"};
+
+    tiny_elf_write(&dir, "prog", &e);
+    cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
+    image.segment[0].flags |= PROGRAM_SEGMENT_STRIPED;
+    const struct load_part all = {&image, argv, 1, 0, 1};
+    struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
+    cr_assert_eq(load_send_program(&p, take_message, &without), 0);
+    cr_expect_eq(without.chunks, 1, "data only");
+    cr_expect_eq(without.writable_chunks, 1);
+    p.striped = "big df00: cyclic 1 1\n";
+    p.striped_bytes = 21;
+    cr_assert_eq(load_send_program(&p, take_message, &with), 0);
+    cr_expect_eq(with.chunks, 3);
     elf_image_free(&image);
 }
 
@@ -340,7 +364,7 @@ Test(loader, a_segment_of_zeros_only_is_one_message)
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     const struct load_part all = {&image, argv, 1, 0, 1};
-    const struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0};
+    const struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
     cr_expect_eq(l.chunks, 3);
@@ -387,7 +411,7 @@ Test(loader, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     const struct load_part parts[] = {{&image, argv, 1, 0, 1}, {&image, argv, 1, 1, 3}};
-    const struct load_program p = {7, 8, 2, STACK_BYTES, parts, 2, NULL, 0};
+    const struct load_program p = {7, 8, 2, STACK_BYTES, parts, 2, NULL, 0, NULL, 0};
     cr_assert_eq(load_send_program(&p, note_order, &o), 0);
     cr_assert_eq(o.n, 10);
     for (unsigned i = 0; i < 10; i++)

@@ -27,20 +27,22 @@ static const struct subject {
     int volumes;
     const char *service; /* of the one I/O node with all volumes; NULL: each volume has one */
     const char *limit;   /* of virtual time; then any end is as good as another, if it is always the same */
+    const char *more;    /* of the machine file; NULL: nothing */
 } subjects[] = {
-    {"guest/exact", "compute", 2, 0, NULL, NULL},
-    {"guest/exact", "poll", 2, 0, NULL, NULL},
-    {"guest/exact", "calls", 2, 0, NULL, NULL},
-    {"guest/exact", "receive", 2, 0, NULL, NULL},
-    {"guest/exact", "signals", 2, 0, NULL, NULL},
-    {"guest/exact", "files", 2, 2, NULL, NULL},
-    {"guest/exact", "all", 2, 2, NULL, NULL},
-    {"guest/exact2", "compute", 1, 0, NULL, NULL},
-    {"guest/exact2", "all", 1, 1, NULL, NULL},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL},
-    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2"},
-    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL},
-    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL},
+    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL},
+    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL},
+    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL},
+    {"guest/exact", "files", 2, 2, NULL, NULL, NULL},
+    {"guest/exact", "all", 2, 2, NULL, NULL, NULL},
+    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL},
+    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL},
+    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL},
+    {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
+     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );"},
 };
 
 static const struct way {
@@ -85,8 +87,9 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
 {
     int dim = s->least_dim + (int)((seed + 1) % 2);
     char *folder = folder_new();
-    char *machine = s->service ? machine_file_one_node(folder, dim, s->volumes, s->service, way->machine)
-                               : machine_file(folder, dim, s->volumes, way->machine);
+    char *more = format("%s\n%s", way->machine, s->more ? s->more : "");
+    char *machine = s->service ? machine_file_one_node(folder, dim, s->volumes, s->service, more)
+                               : machine_file(folder, dim, s->volumes, more);
     char *dim_text = format("%d", dim), *seed_text = format("%u", seed);
     char *volumes_text = format("%d", s->volumes);
     struct ncube_run r = {
@@ -111,6 +114,7 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     free(seed_text);
     free(volumes_text);
     free(machine);
+    free(more);
     folder_remove(folder);
     return result;
 }

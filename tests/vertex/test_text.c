@@ -21,6 +21,9 @@ Test(text, conversions_are_those_of_printf)
     SAME("%d %d %d", 0, INT_MIN, INT_MAX);
     SAME("%u %x", UINT_MAX, 0xbeefu);
     SAME("%ld %lu %lx", LONG_MIN, ULONG_MAX, 0x123456789abcdefL);
+    SAME("%lld %llu %llx", LLONG_MIN, ULLONG_MAX, 0x123456789abcdefLL);
+    SAME("%c%c", 'a', '%');
+    SAME("%.*s|%.*s|%.*s", 3, "abcdef", 0, "abc", 9, "abc");
 }
 
 Test(text, what_does_not_fit_is_cut)

@@ -97,7 +97,9 @@
                         /*                                      N_FREADNAME of at most so many bytes,    */ \
                         /*                                      N_FMAKE with these; -EAGAIN: too many    */ \
     X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
-                        /*                                      status; buf: what the request returns    */
+                        /*                                      status; buf: what the request returns    */ \
+    X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
+                        /*                                      (system.h), as much of it as fits        */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

@@ -28,7 +28,7 @@
  * for each k with 2^k > r. Messages of one load arrive in order. Every part of a job gets its N_LOAD_BEGIN before any
  * part gets its first N_LOAD_DATA, and all N_LOAD_DATA come before any N_LOAD_START.
  *
- *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[]
+ *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[], text of striped volumes
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
@@ -144,8 +144,9 @@ struct load_begin {
     uint32_t dim;                    /* of the subcube */
     uint32_t part_first, part_nodes; /* logical nodes that get this program */
     uint32_t argc;
-    uint32_t arg_bytes; /* all arguments with their NULs */
-    uint32_t volumes;   /* number of struct load_volume after the arguments, from the next multiple of 8 */
+    uint32_t arg_bytes;     /* all arguments with their NULs */
+    uint16_t volumes;       /* number of struct load_volume after the arguments, from the next multiple of 8 */
+    uint16_t striped_bytes; /* of the text of striped volumes behind them */
     uint64_t entry;
     uint64_t stack_bytes;
     uint64_t heap_bytes; /* limit; 0: all free memory */
@@ -176,6 +177,17 @@ struct load_volume {
     uint32_t drive;
 };
 _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
+
+/* The text of striped volumes has a line for each, which the driver of striped files reads (libpio/ndevices/striped.c);
+ * Vertex only keeps it: the name, the volumes over which its files are spread, and which of them has which byte.
+ *
+ *     big df00 df01: cyclic 16384 2
+ */
+#define LOAD_STRIPED_MAX_BYTES 65535u
+
+/* A flag of an ELF segment, beside PF_R, PF_W and PF_X: it has the driver of striped files and is loaded only where the
+ * machine has striped volumes (images/program.ld). */
+#define PROGRAM_SEGMENT_STRIPED 0x00100000u
 
 #define LOAD_CHUNK_BYTES 16384u /* most bytes of program in one N_LOAD_DATA */
 

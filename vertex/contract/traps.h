@@ -67,6 +67,7 @@ long trap_rmdir(const char *path);
 long trap_readdir(long ufid, void *buf, long bytes);
 long trap_access(const char *path, long mode);
 long trap_chdir(const char *path);
+long trap_striped(char *buf, long bytes);
 long trap_fdpath(long ufid, char *buf, long bytes);
 long trap_lstat(const char *path, struct file_stat *stat);
 long trap_symlink(const char *text, const char *path);

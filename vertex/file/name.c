@@ -271,6 +271,14 @@ int64_t sys_fdpath(struct proc *p, const uint64_t *arg)
 
 /* ---- All volumes ---- */
 
+int64_t sys_striped(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[1] < p->striped_bytes ? arg[1] : p->striped_bytes;
+    int error = bytes > 0 ? vm_copy_out(&p->vm, arg[0], p->volume + p->volumes, bytes) : 0;
+
+    return error ? error : (int64_t)p->striped_bytes;
+}
+
 static bool is_first_of_its_node(const struct proc *p, uint32_t volume)
 {
     for (uint32_t i = 0; i < volume; i++)

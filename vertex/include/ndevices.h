@@ -21,6 +21,7 @@
 #ifndef _NDEVICES_H
 #define _NDEVICES_H
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/types.h>
@@ -66,6 +67,10 @@ struct ndevice {
     int (*ftruncate)(void *state, off_t size);
     int (*fsync)(void *state);
     int (*fsetattr)(void *state, const struct nattr *attr);
+    /* The next entry of a folder, with d_off the offset, as of lseek, of the one behind it. 1; 0: there is no more. */
+    int (*readdir)(void *state, struct dirent *entry);
+    /* Writes the path by which a folder was opened, and a NUL, to path[0 .. bytes). Returns its length. */
+    int (*path)(void *state, char *path, size_t bytes);
     int (*ioctl)(void *state, int request, void *arg);
     int (*readstart)(void *state, int n); /* these four: nio(3n) */
     int (*readend)(void *state, void *buf);

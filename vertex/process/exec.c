@@ -111,6 +111,7 @@ static struct load_begin begin_of(const struct rexec *r)
                                .argc = a->argc,
                                .arg_bytes = a->arg_bytes,
                                .volumes = r->p->volumes,
+                               .striped_bytes = r->p->striped_bytes,
                                .entry = a->entry,
                                .stack_bytes = a->stack_bytes,
                                .heap_bytes = a->heap_bytes,
@@ -118,12 +119,14 @@ static struct load_begin begin_of(const struct rexec *r)
                                .procs = a->procs};
 }
 
-/* Makes N_LOAD_BEGIN with the caller's arguments and volumes. Its life is not known before the claim. */
+/* Makes N_LOAD_BEGIN with the caller's arguments, volumes and striped volumes. Its life is not known before the
+ * claim. */
 static int make_begin(struct rexec *r)
 {
     struct proc *p = r->p;
     const struct load_begin b = begin_of(r);
-    uint64_t at = sizeof b + round_up(b.arg_bytes, 8), volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume;
+    uint64_t at = sizeof b + round_up(b.arg_bytes, 8),
+             volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume + p->striped_bytes;
     int error = proc_new_message(p, at + volumes_bytes, false, &r->begin);
 
     if (error)

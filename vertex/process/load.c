@@ -82,10 +82,11 @@ static bool part_is_sound(const struct load_begin *b)
 
 static bool begin_is_sound(const struct message *m, const struct load_begin *b)
 {
-    uint64_t bytes = sizeof *b + round_up(b->arg_bytes, 8) + (uint64_t)b->volumes * sizeof(struct load_volume);
+    uint64_t bytes =
+        sizeof *b + round_up(b->arg_bytes, 8) + (uint64_t)b->volumes * sizeof(struct load_volume) + b->striped_bytes;
 
     return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
-           (m->bytes == bytes || (b->volumes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
+           (m->bytes == bytes || (b->volumes == 0 && b->striped_bytes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
            b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES &&
            b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
@@ -125,6 +126,7 @@ static int make_process(struct message *m)
     m->holds++;
     p->volume = (const struct load_volume *)(arguments_of(b) + round_up(b->arg_bytes, 8));
     p->volumes = b->volumes;
+    p->striped_bytes = b->striped_bytes;
     return 0;
 }
 

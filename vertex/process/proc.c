@@ -166,6 +166,7 @@ int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
     copy->begin->holds++;
     copy->volume = p->volume;
     copy->volumes = p->volumes;
+    copy->striped_bytes = p->striped_bytes;
     copy->procs = p->procs;
     *copy->frame = *p->frame;
     int error = vm_copy(&copy->vm, &p->vm);

@@ -124,6 +124,7 @@ struct proc {
     struct message *begin;                 /* N_LOAD_BEGIN, which contains the volumes; one hold is the process's */
     const struct load_volume *volume;
     uint32_t volumes;
+    uint32_t striped_bytes; /* of the text of striped volumes, behind the volumes */
 };
 
 /* Private to proc.c and the functions below. */

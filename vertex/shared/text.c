@@ -1,5 +1,6 @@
 #include "vertex/shared/text.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,9 +16,9 @@ static void put_char(struct output *o, char c)
         o->to[o->length++] = c;
 }
 
-static void put_string(struct output *o, const char *s)
+static void put_string(struct output *o, const char *s, int most)
 {
-    while (*s)
+    while (most-- > 0 && *s)
         put_char(o, *s++);
 }
 
@@ -44,12 +45,21 @@ static void put_signed(struct output *o, int64_t value)
 /* Writes one conversion; `f` points behind the '%'. Returns a pointer behind the conversion. */
 static const char *put_conversion(struct output *o, const char *f, va_list *list)
 {
-    bool is_long = *f == 'l';
+    int most = INT_MAX;
 
-    f += is_long;
+    if (f[0] == '.' && f[1] == '*') {
+        most = va_arg(*list, int);
+        f += 2;
+    }
+    bool is_long = *f == 'l';
+    while (*f == 'l')
+        f++;
     switch (*f) {
     case 's':
-        put_string(o, va_arg(*list, const char *));
+        put_string(o, va_arg(*list, const char *), most);
+        break;
+    case 'c':
+        put_char(o, (char)va_arg(*list, int));
         break;
     case 'd':
         put_signed(o, is_long ? va_arg(*list, int64_t) : va_arg(*list, int32_t));

@@ -1,0 +1,481 @@
+/*
+ * The striped driver of nDEVICES: ordinary calls on files that lie on several volumes [P1 section 2.6, Figure 10].
+ * "//big/dir/x", on a striped volume of the machine file, is the PIO file /dir/x over the volumes of "big".
+ *
+ *     open("//big/x")    ->  pio_open_layout("/x")  ->  open("//df00/x"), open("//df01/x"), ...
+ *     opendir("//big/")  ->  opendir("//df00/"), without the descriptions of PIO files
+ *
+ * libpio does the striping; here are the names, the descriptors and what concerns folders, which are on every volume.
+ * The parts' own descriptors are the highest free ones, so that a program's are the lowest, as Unix promises.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images/lib/ndevice_switch.h"
+#include "libpio/file/file.h"
+#include "libpio/ndevices/striped_names.h"
+#include "vertex/contract/abi.h"
+
+struct striped { /* an open file or folder */
+    const struct striped_volume *volume;
+    int pfd;
+    DIR *folder; /* NULL: a file */
+    bool sync;   /* O_SYNC */
+    char path[]; /* by which it was opened */
+};
+
+static int from_errno(int result)
+{
+    return result < 0 ? -errno : result;
+}
+
+static int striped_match(const char *path)
+{
+    const char *name;
+
+    return striped_find(path, &name) != NULL;
+}
+
+/* The status of the first volume's part: a folder's, or whether there is a file. */
+static int stat_first(const struct striped_volume *v, const char *name, struct stat *st)
+{
+    char part[STRIPED_PATH_BYTES];
+    int error = striped_part(v, 0, name, part);
+
+    return error ? error : from_errno(stat(part, st));
+}
+
+/* 1 if it is a folder, 0 if it is none, or why that cannot be told: -ENOENT ... */
+static int is_folder(const struct striped_volume *v, const char *name)
+{
+    struct stat st;
+    int error = stat_first(v, name, &st);
+
+    return error ? error : S_ISDIR(st.st_mode) != 0;
+}
+
+/* Calls `on` for the part on each volume until one fails. Returns that error and, if `failed` is given, the volume. */
+static int on_each(const struct striped_volume *v, const char *name, int (*on)(const char *part, const void *arg),
+                   const void *arg, int *failed)
+{
+    char part[STRIPED_PATH_BYTES];
+
+    for (int k = 0; k < v->layout.disks; k++) {
+        int error = striped_part(v, k, name, part);
+
+        if (!error)
+            error = from_errno(on(part, arg));
+        if (failed)
+            *failed = k;
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* ---- Open and close ---- */
+
+#define PIO_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND)
+
+/* A file with another map than the machine file gives now is opened as it is. */
+static int open_file(const struct striped_volume *v, const char *name, int flags, mode_t mode)
+{
+    ndevice_opens_at_top++;
+    int pfd = from_errno(pio_open_layout(name, flags & PIO_FLAGS, mode, &v->layout));
+    if (pfd == -EINVAL) {
+        struct pio_layout any = v->layout;
+
+        any.map = NULL;
+        pfd = from_errno(pio_open_layout(name, flags & PIO_FLAGS & ~O_CREAT, mode, &any));
+        pfd = pfd == -ENOENT ? -EINVAL : pfd;
+    }
+    ndevice_opens_at_top--;
+    return pfd;
+}
+
+static int open_folder(const struct striped_volume *v, const char *name, int flags, struct striped *s)
+{
+    char part[STRIPED_PATH_BYTES];
+
+    if ((flags & O_CREAT) && (flags & O_EXCL))
+        return -EEXIST;
+    if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT))
+        return -EISDIR;
+    int error = striped_part(v, 0, name, part);
+    if (error)
+        return error;
+    ndevice_opens_at_top++;
+    s->folder = opendir(part);
+    error = s->folder ? 0 : -errno;
+    ndevice_opens_at_top--;
+    return error;
+}
+
+static int striped_open(const char *path, int flags, mode_t mode, void **state)
+{
+    struct striped *s = calloc(1, sizeof *s + strlen(path) + 1);
+    const char *name;
+
+    if (!s)
+        return -ENOMEM;
+    strcpy(s->path, path);
+    s->volume = striped_find(path, &name);
+    s->sync = (flags & O_SYNC) != 0;
+    s->pfd = flags & O_DIRECTORY ? -EISDIR : open_file(s->volume, name, flags, mode);
+    int error = s->pfd < 0 ? is_folder(s->volume, name) : 0;
+    if (error == 1)
+        error = open_folder(s->volume, name, flags, s);
+    else if (s->pfd < 0)
+        error = flags & O_DIRECTORY ? error < 0 ? error : -ENOTDIR : s->pfd;
+    if (error < 0) {
+        free(s);
+        return error;
+    }
+    *state = s;
+    return 0;
+}
+
+static int striped_close(void *state)
+{
+    struct striped *s = state;
+    int result = from_errno(s->folder ? closedir(s->folder) : pio_close(s->pfd));
+
+    free(s);
+    return result;
+}
+
+/* ---- Files ---- */
+
+/* The part of a buffer is not read or written by a trap, whose kernel would see what is no memory of the program. */
+static bool is_memory(const void *buf, size_t n)
+{
+    uintptr_t at = (uintptr_t)buf;
+
+    return n == 0 || (at >= USER_TEXT_VA && at < USER_STACK_TOP && n <= USER_STACK_TOP - at);
+}
+
+static ssize_t striped_read(void *state, void *buf, size_t n)
+{
+    struct striped *s = state;
+
+    if (s->folder)
+        return -EISDIR;
+    if (!is_memory(buf, n))
+        return -EFAULT;
+    ssize_t got = pio_read(s->pfd, buf, n);
+    return got < 0 ? -errno : got;
+}
+
+static ssize_t striped_write(void *state, const void *buf, size_t n)
+{
+    struct striped *s = state;
+
+    if (s->folder)
+        return -EBADF;
+    if (!is_memory(buf, n))
+        return -EFAULT;
+    ssize_t put = pio_write(s->pfd, buf, n);
+    if (put < 0 || (s->sync && pio_fsync(s->pfd) < 0))
+        return -errno;
+    return put;
+}
+
+/* Moves the file's offset back, which sends no message. Returns `result`. */
+static ssize_t back_to(struct striped *s, off_t before, ssize_t result)
+{
+    pio_lseek(s->pfd, before, SEEK_SET);
+    return result;
+}
+
+static ssize_t striped_pread(void *state, void *buf, size_t n, off_t at)
+{
+    struct striped *s = state;
+
+    if (s->folder)
+        return -EISDIR;
+    off_t before = pio_lseek(s->pfd, 0, SEEK_CUR);
+    if (pio_lseek(s->pfd, at, SEEK_SET) < 0)
+        return -errno;
+    return back_to(s, before, striped_read(state, buf, n));
+}
+
+static ssize_t striped_pwrite(void *state, const void *buf, size_t n, off_t at)
+{
+    struct striped *s = state;
+
+    if (s->folder)
+        return -EBADF;
+    off_t before = pio_lseek(s->pfd, 0, SEEK_CUR);
+    if (pio_lseek(s->pfd, at, SEEK_SET) < 0)
+        return -errno;
+    return back_to(s, before, striped_write(state, buf, n));
+}
+
+/* Of a folder the offset is telldir's and only goes to where it has been. */
+static off_t striped_lseek(void *state, off_t offset, int whence)
+{
+    struct striped *s = state;
+
+    if (s->folder) {
+        if (whence != SEEK_SET)
+            return -EINVAL;
+        seekdir(s->folder, (long)offset);
+        return offset;
+    }
+    off_t at = pio_lseek(s->pfd, offset, whence);
+    return at < 0 ? -errno : at;
+}
+
+static int striped_fstat(void *state, struct stat *st)
+{
+    struct striped *s = state;
+
+    return from_errno(s->folder ? fstat(dirfd(s->folder), st) : pio_fstat(s->pfd, st));
+}
+
+static int striped_ftruncate(void *state, off_t size)
+{
+    struct striped *s = state;
+
+    return s->folder ? -EINVAL : from_errno(pio_ftruncate(s->pfd, size));
+}
+
+static int striped_fsync(void *state)
+{
+    struct striped *s = state;
+
+    return s->folder ? 0 : from_errno(pio_fsync(s->pfd));
+}
+
+static int striped_path(void *state, char *path, size_t bytes)
+{
+    const struct striped *s = state;
+    size_t n = strlen(s->path);
+
+    if (!s->folder)
+        return -ENOTDIR;
+    if (n >= bytes)
+        return -ERANGE;
+    strcpy(path, s->path);
+    return (int)n;
+}
+
+/* ---- The volume ---- */
+
+/* Adds up what the volumes have. */
+static int striped_fstatfs(void *state, struct statfs *st)
+{
+    const struct striped *s = state;
+    struct statfs sum = {0}, part;
+    char path[STRIPED_PATH_BYTES];
+
+    for (int k = 0; k < s->volume->layout.disks; k++) {
+        int error = striped_part(s->volume, k, "/", path);
+
+        if (!error)
+            error = from_errno(statfs(path, &part));
+        if (error)
+            return error;
+        if (k == 0)
+            sum.f_bsize = part.f_bsize;
+        sum.f_blocks += part.f_blocks * part.f_bsize / sum.f_bsize;
+        sum.f_bfree += part.f_bfree * part.f_bsize / sum.f_bsize;
+        sum.f_files += part.f_files;
+        sum.f_ffree += part.f_ffree;
+    }
+    *st = sum;
+    return 0;
+}
+
+/* ---- Folders ---- */
+
+/* Descriptions of PIO files, and the names under which they are made (libpio/file/store.c), are not the program's. */
+static bool is_description(const char *name)
+{
+    const char *suffix = strrchr(name, '.');
+
+    return suffix && (strcmp(suffix, ".pio") == 0 || strncmp(suffix, ".pio-", 5) == 0);
+}
+
+static int striped_readdir(void *state, struct dirent *entry)
+{
+    struct striped *s = state;
+    const struct dirent *next;
+
+    if (!s->folder)
+        return -ENOTDIR;
+    do {
+        errno = 0;
+        next = readdir(s->folder);
+        if (!next)
+            return -errno;
+    } while (is_description(next->d_name));
+    *entry = *next;
+    return 1;
+}
+
+static int make_one(const char *part, const void *mode)
+{
+    return mkdir(part, *(const mode_t *)mode);
+}
+
+/* A folder that a failed call has left on the first volume is in the way, so it is removed. */
+static int striped_mkdir(const char *path, mode_t mode)
+{
+    char part[STRIPED_PATH_BYTES];
+    const char *name;
+    int failed = 0;
+    const struct striped_volume *v = striped_find(path, &name);
+    int error = on_each(v, name, make_one, &mode, &failed);
+
+    for (int k = failed - 1; error && k >= 0; k--)
+        if (striped_part(v, k, name, part) == 0)
+            rmdir(part);
+    return error;
+}
+
+static int remove_one(const char *part, const void *arg)
+{
+    (void)arg;
+    return rmdir(part);
+}
+
+/* If a volume's folder has to stay, those removed before are made again. */
+static int striped_rmdir(const char *path)
+{
+    char part[STRIPED_PATH_BYTES];
+    struct stat st;
+    const char *name;
+    int failed = 0;
+    const struct striped_volume *v = striped_find(path, &name);
+    int error = stat_first(v, name, &st);
+
+    if (error)
+        return error;
+    error = on_each(v, name, remove_one, NULL, &failed);
+    for (int k = failed - 1; error && k >= 0; k--)
+        if (striped_part(v, k, name, part) == 0)
+            mkdir(part, st.st_mode & ACCESSPERMS);
+    return error;
+}
+
+/* ---- Names ---- */
+
+static int striped_stat(const char *path, struct stat *st)
+{
+    const char *name;
+    const struct striped_volume *v = striped_find(path, &name);
+    int error = stat_first(v, name, st);
+
+    if (error || S_ISDIR(st->st_mode))
+        return error;
+    int pfd = open_file(v, name, O_RDONLY, 0);
+    if (pfd < 0)
+        return pfd;
+    error = from_errno(pio_fstat(pfd, st));
+    pio_close(pfd);
+    return error;
+}
+
+static int access_one(const char *part, const void *mode)
+{
+    return access(part, *(const int *)mode);
+}
+
+static int striped_access(const char *path, int mode)
+{
+    const char *name;
+    const struct striped_volume *v = striped_find(path, &name);
+
+    return on_each(v, name, access_one, &mode, NULL);
+}
+
+static int striped_unlink(const char *path)
+{
+    char part[STRIPED_PATH_BYTES];
+    const char *name;
+    const struct striped_volume *v = striped_find(path, &name);
+    int error = -ENOENT;
+
+    if (is_folder(v, name) == 1)
+        return -EISDIR;
+    for (int k = 0; error == -ENOENT && k < v->layout.disks; k++) {
+        error = striped_part(v, k, name, part);
+        if (!error)
+            error = from_errno(pio_unlink(part));
+    }
+    return error;
+}
+
+struct change {
+    int flags;
+    const struct nattr *attr;
+};
+
+static int change_one(const char *part, const void *arg)
+{
+    const struct change *c = arg;
+    const struct ndevice *d = ndevice_of(part);
+    int error = d->setattr ? d->setattr(part, c->flags, c->attr) : -ENOTSUP;
+
+    errno = -error;
+    return error < 0 ? -1 : 0;
+}
+
+static int striped_setattr(const char *path, int flags, const struct nattr *attr)
+{
+    const char *name;
+    const struct striped_volume *v = striped_find(path, &name);
+
+    return on_each(v, name, change_one, &(struct change){flags, attr}, NULL);
+}
+
+static int set_attributes(int fd, const struct nattr *attr)
+{
+    const struct ndevice_slot *slot = ndevice_slot(fd);
+
+    return slot && slot->device->fsetattr ? slot->device->fsetattr(slot->state, attr) : -ENOTSUP;
+}
+
+static int striped_fsetattr(void *state, const struct nattr *attr)
+{
+    struct striped *s = state;
+    int error = 0;
+
+    if (s->folder)
+        return striped_setattr(s->path, 0, attr);
+    const struct pio_file *file = pio_file_get(s->pfd);
+    for (int k = 0; k < file->description.map.disks && !error; k++)
+        error = set_attributes(file->subfile[k].fd, attr);
+    return error;
+}
+
+const struct ndevice ndevice_striped = {
+    .name = "striped",
+    .match = striped_match,
+    .open = striped_open,
+    .close = striped_close,
+    .read = striped_read,
+    .write = striped_write,
+    .pread = striped_pread,
+    .pwrite = striped_pwrite,
+    .lseek = striped_lseek,
+    .fstat = striped_fstat,
+    .fstatfs = striped_fstatfs,
+    .ftruncate = striped_ftruncate,
+    .fsync = striped_fsync,
+    .fsetattr = striped_fsetattr,
+    .readdir = striped_readdir,
+    .path = striped_path,
+    .stat = striped_stat,
+    .access = striped_access,
+    .unlink = striped_unlink,
+    .mkdir = striped_mkdir,
+    .rmdir = striped_rmdir,
+    .setattr = striped_setattr,
+};

@@ -1,0 +1,151 @@
+/* Striped volumes: files over several volumes by the calls of Unix. After each run e2fsck judges every image. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(striped, .timeout = 120);
+
+#define PROGRAM "guest/striped"
+#define VOLUMES 4
+#define STRIPED \
+    "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\", \"df02\", \"df03\"]; map = \"%s\"; } );\n%s"
+
+static char *striped_machine(const char *folder, const char *map, const char *more)
+{
+    char *striped = format(STRIPED, map, more), *machine = machine_file(folder, 3, VOLUMES, striped);
+
+    free(striped);
+    return machine;
+}
+
+/* Runs a program on a new machine with the striped volume "big" over four volumes. */
+static void pass(struct ncube_run r, const char *map, const char *more, int kilobytes)
+{
+    char *folder = folder_with_images(VOLUMES, kilobytes, 1024), *machine = striped_machine(folder, map, more);
+
+    r.machine = machine;
+    guest_must_pass(&r);
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
+/* ---- Programs of its own ---- */
+
+static const struct own_case {
+    const char *dim, *map, *args[4];
+} own_cases[] = {
+    {"0", "cyclic 1000 4", {"like one file", "//big/", "1"}},
+    {"0", "cyclic 16384 4", {"like one file", "//big/", "2"}},
+    {"0", "cyclic 512 4", {"like one file", "//big/", "3"}},
+    {"0", "cyclic 4097 4", {"like one file", "//big/", "4"}},
+    {"0", "array 100x150x8 block,cyclic(7) on 2x2", {"like one file", "//big/", "5"}},
+    {"0", "cyclic 4096 4", {"PIO file", "//big/", "4", "4096"}},
+    {"0", "cyclic 1000 4", {"names", "//big/"}},
+    {"0", "cyclic 1000 4", {"lowest descriptors", "//big/"}},
+    {"0", "cyclic 1000 4", {"sum of volumes", "//big/", "4"}},
+    {"0", "cyclic 1000 4", {"shared", "//big/"}},
+    {"3", "cyclic 1000 4", {"shared", "//big/"}},
+    {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
+};
+
+ParameterizedTestParameters(striped, has_ordinary_files)
+{
+    return TABLE_ROWS(own_cases);
+}
+
+ParameterizedTest(size_t *row, striped, has_ordinary_files)
+{
+    const struct own_case *c = &own_cases[*row];
+    struct ncube_run r = {.dim = c->dim, .program = PROGRAM};
+
+    memcpy(r.args, c->args, sizeof c->args);
+    pass(r, c->map, "", 1024);
+}
+
+/* ---- Programs that know nothing of it ---- */
+
+static const struct {
+    const char *program, *dim, *args[4];
+} unix_cases[] = {
+    {"guest/files", "0", {"opens and closes", "//big/"}},
+    {"guest/files", "0", {"reads and writes", "//big/"}},
+    {"guest/files", "0", {"truncates and appends", "//big/"}},
+    {"guest/files", "0", {"describes", "//big/"}},
+    {"guest/files", "0", {"serves stdio", "//big/"}},
+    {"guest/files", "0", {"lists", "//big/"}},
+    {"guest/files", "0", {"many files", "//big/"}},
+    {"guest/files", "0", {"a big file", "//big/"}},
+    {"guest/files", "0", {"holes", "//big/"}},
+    {"guest/files", "0", {"beyond 4 GB", "//big/"}},
+    {"guest/files", "3", {"own files", "//big/"}},
+    {"guest/files", "3", {"one file", "//big/"}},
+    {"guest/posix", "0", {"attributes", "//big/"}},
+    {"guest/posix", "0", {"sorted lists", "//big/"}},
+    {"guest/posix", "0", {"several buffers", "//big/"}},
+    {"guest/posix", "0", {"file systems", "//big/"}},
+    {"guest/posix", "0", {"synchronous writes", "//big/"}},
+    {"guest/mapped", "1", {"calls", "//big/"}},
+    {"guest/mapped", "2", {"streams", "//big/"}},
+    {"guest/mapped", "2", {"shared file", "//big/", "cyclic 1024 4", "30000"}},
+    {"guest/mapped", "3", {"shared file", "//big/", "array 50x60x8 block,block on 2x4", "24000"}},
+    {"guest/mapped", "2", {"shared file", "//big/", "bits p1-0 o9-0", "4096"}},
+};
+
+ParameterizedTestParameters(striped, serves_programs_that_do_not_know_it)
+{
+    return TABLE_ROWS(unix_cases);
+}
+
+ParameterizedTest(size_t *row, striped, serves_programs_that_do_not_know_it)
+{
+    struct ncube_run r = {.dim = unix_cases[*row].dim, .program = unix_cases[*row].program};
+
+    memcpy(r.args, unix_cases[*row].args, sizeof unix_cases[*row].args);
+    pass(r, "cyclic 1000 4", "", 4096);
+}
+
+/* ---- Failures ---- */
+
+Test(striped, fills_up)
+{
+    pass((struct ncube_run){.program = PROGRAM, .args = {"full", "//big/"}}, "cyclic 4096 4", "", 400);
+}
+
+Test(striped, names_the_error_when_a_drive_is_dead)
+{
+    char *folder = folder_with_images(VOLUMES, 1024, 1024);
+    char *machine = striped_machine(folder, "cyclic 1000 4", "faults = ( { drive = \"df02\"; from_us = 4000000; } );");
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"dead drive", "//big/"}});
+
+    outcome_expect(&o, "dead drive", 1, "passed\n", "I/O node 2 of board 3: df02: the drive failed");
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+}
+
+Test(striped, is_not_there_unless_the_machine_file_names_it)
+{
+    char *folder = folder_with_images(2, 1024, 1024), *machine = machine_file(folder, 3, 2, "");
+
+    guest_must_pass(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"unknown", "//big/"}});
+    free(machine);
+    folder_remove(folder);
+}
+
+/* ---- The machine ---- */
+
+Test(striped, is_known_to_a_program_that_a_program_loads)
+{
+    char *folder = folder_new(), *program = build_path(PROGRAM), *to = format("%s/striped", folder);
+
+    command_must_succeed((char *[]){"cp", program, to, NULL});
+    pass((struct ncube_run){.serve = folder, .program = PROGRAM, .args = {"loads another", "//big/", "/striped"}},
+         "cyclic 1000 4", "", 1024);
+    free(to);
+    free(program);
+    folder_remove(folder);
+}
