@@ -25,6 +25,11 @@ int writeend(int fd)
     return (int)NDEVICE_ON_FD("writeend", fd, writeend, ENOTSUP);
 }
 
+int setview(int fd, const void *packed, size_t n)
+{
+    return (int)NDEVICE_ON_FD("setview", fd, setview, ENOTSUP, packed, n);
+}
+
 int ionode(int fd)
 {
     const struct ndevice_slot *slot = ndevice_slot(fd);

@@ -17,8 +17,9 @@ struct pio_subfile {
     int node;            /* N_k */
     int64_t ended_bytes; /* during a read: where the subfile was seen to end, else INT64_MAX */
     int64_t wrote_bytes; /* during a write: how far it was written, else 0 */
-    struct plan *plan;   /* of a file with a map: what the file (PLAN_A) and this subfile have in common */
-    int64_t next;        /* of such a file, during a transfer: the subfile's byte with which the next request begins */
+    struct plan *plan;   /* of a file with a map or a view: what the file, or the view's element (PLAN_A), and this
+                          * subfile have in common */
+    int64_t next;        /* of such a file, during a transfer: the offset of the next request */
 };
 
 struct pio_file {
@@ -27,6 +28,7 @@ struct pio_file {
     int64_t offset;                     /* of the next byte to read or write */
     int64_t known_bytes;                /* logical size as last seen; other processes may have changed it */
     struct pio_description description; /* D, B, volumes; owns its map.pattern */
+    struct pio_view *view;              /* viewed.h; NULL: the file itself */
     struct pio_subfile *subfile;        /* D of them */
     struct pio_queue queue;
     char *comm; /* communication buffer, of the file */

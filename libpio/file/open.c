@@ -15,6 +15,7 @@
 #include "libpio/file/pio.h"
 #include "libpio/file/store.h"
 #include "libpio/file/transport.h"
+#include "libpio/file/viewed.h"
 
 static struct pio_file *table[PIO_OPEN_MAX];
 
@@ -70,6 +71,7 @@ static void free_file(struct pio_file *file)
 {
     for (int k = 0; file->subfile && k < file->description.map.disks; k++)
         plan_free(file->subfile[k].plan);
+    pio_view_free(file->view);
     pattern_free((struct pattern *)file->description.map.pattern);
     pio_queue_free(&file->queue);
     free(file->comm);

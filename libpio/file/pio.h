@@ -69,6 +69,14 @@ ssize_t pio_write(int pfd, const void *buf, size_t n);
  *   EBADF; EINVAL: whence, or before the start; EOVERFLOW: too far; SEEK_END also what the volumes report */
 off_t pio_lseek(int pfd, off_t offset, int whence);
 
+/* Makes pio_read, pio_write and pio_lseek see one element of a pattern over the file only, n bytes that pattern_pack of
+ * <pattern.h> has written: offsets and the end are the element's; the offset keeps its number. Each volume's server
+ * gets its part of the element, so one request moves many runs, and data go straight to where they lie [P1 section 1.2,
+ * Figure 5]. n = 0: the file again. Calls about the whole file are as before. After a failed write the file is not cut
+ * back, as others write beside it. On failure the file has no view.
+ *   EBADF;  EINVAL: not an element, or O_APPEND;  E2BIG, EOVERFLOW: too many runs; ENOMEM; what the volumes report */
+int pio_setview(int pfd, const void *packed, size_t n);
+
 /* Closes all subfiles [P0 Figure 4]. The descriptor is closed even on failure; the first error is reported. */
 int pio_close(int pfd);
 

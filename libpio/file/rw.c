@@ -18,7 +18,8 @@
  *
  * Files with a map of another kind. Between two bytes of the file a subfile has one piece, as it has its bytes in the
  * file's order. So a transfer is one range of each subfile: requests of at most B bytes, C under way at every volume as
- * above. The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them.
+ * above. The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them. A view (viewed.h) is
+ * the same: the element is in the place of the file, and what a volume has of it in that of the subfile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +29,13 @@
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
 #include "libpio/file/transport.h"
+#include "libpio/file/viewed.h"
 
 struct pio_transfer {
     struct pio_file *file;
     enum pio_op op;
     char *buffer;  /* the user's; only read from when writing */
-    int64_t start; /* logical offset of its first byte */
+    int64_t start; /* offset of its first byte, in the file or in its view */
     int64_t limit; /* see above */
     int error;     /* of the failure that set the limit, 0: none */
 };
@@ -83,21 +85,25 @@ struct part {
     int64_t from, to;
 };
 
-static struct part part_of(const struct pio_file *file, int volume, int64_t subfile_offset, int64_t bytes)
+static struct part part_of(const struct pio_file *file, int volume, int64_t offset, int64_t bytes)
 {
-    const struct pio_map *map = &file->description.map;
-
-    return (struct part){pio_map_logical(map, volume, subfile_offset),
-                         pio_map_logical(map, volume, subfile_offset + bytes - 1) + 1};
+    return (struct part){pio_part_logical(file, volume, offset),
+                         pio_part_logical(file, volume, offset + bytes - 1) + 1};
 }
 
-/* For a file with a map, issues the next request to volume k, if any bytes are left for it. */
+/* Where the file's byte x lies in the user's buffer. */
+static int64_t position_of(const struct pio_transfer *t, int64_t x)
+{
+    return pio_own_bytes(t->file, x) - t->start;
+}
+
+/* For a file with a map or a view, issues the next request to volume k, if any bytes are left for it. */
 static void issue_part(struct pio_transfer *t, int k)
 {
     struct pio_file *file = t->file;
     struct pio_subfile *subfile = &file->subfile[k];
     int64_t at = subfile->next, block_bytes = file->description.map.block_bytes;
-    int64_t end = pio_map_subfile_bytes(&file->description.map, k, t->start + t->limit);
+    int64_t end = pio_part_bytes(file, k, pio_file_end(file, t->start + t->limit));
     int error;
 
     if (end > at - at % block_bytes + block_bytes)
@@ -113,12 +119,12 @@ static void issue_part(struct pio_transfer *t, int k)
         error = pio_transport->write_start(subfile->fd, at, file->comm, end - at);
     }
     if (error < 0)
-        lower_limit(t, part.from - t->start, k, error);
+        lower_limit(t, position_of(t, part.from), k, error);
     else
         pio_queue_append(&file->queue, &(struct pio_request){.node = subfile->node,
                                                              .volume = k,
                                                              .bytes = end - at,
-                                                             .position = part.from - t->start,
+                                                             .position = position_of(t, part.from),
                                                              .subfile_offset = at});
 }
 
@@ -157,8 +163,7 @@ static void finish_write(struct pio_transfer *t, const struct pio_request *reque
     if (ack->status > 0 && end_bytes > subfile->wrote_bytes)
         subfile->wrote_bytes = end_bytes;
     if (ack->status < request->bytes) /* vertex/contract/proto.h: a short count means that the volume is full */
-        lower_limit(t, pio_map_logical(&t->file->description.map, request->volume, end_bytes) - t->start,
-                    request->volume, -ENOSPC);
+        lower_limit(t, position_of(t, pio_part_logical(t->file, request->volume, end_bytes)), request->volume, -ENOSPC);
 }
 
 static void finish_request(struct pio_transfer *t, const struct pio_request *request, const struct pio_ack *ack)
@@ -181,14 +186,14 @@ static void issue_first_rounds(struct pio_transfer *t)
     int disks = t->file->description.map.disks;
     int64_t position = 0;
 
-    if (!t->file->description.map.pattern) {
+    if (!pio_uses_plans(t->file)) {
         for (int c = 0; c < t->file->buffers; c++)
             for (int k = 0; k < disks && position < t->limit; k++)
                 position += issue_request(t, position);
         return;
     }
     for (int k = 0; k < disks; k++)
-        t->file->subfile[k].next = pio_map_subfile_bytes(&t->file->description.map, k, t->start);
+        t->file->subfile[k].next = pio_part_bytes(t->file, k, pio_file_end(t->file, t->start));
     for (int c = 0; c < t->file->buffers; c++)
         for (int k = 0; k < disks; k++)
             issue_part(t, k);
@@ -204,7 +209,7 @@ static void issue_next(struct pio_transfer *t, const struct pio_request *done)
 
     if (file->subfile[done->volume].ended_bytes != INT64_MAX)
         return;
-    if (map->pattern)
+    if (pio_uses_plans(file))
         issue_part(t, done->volume);
     else if (position < t->limit)
         issue_request(t, position);
@@ -248,31 +253,31 @@ static bool clear_run(void *ctx, const struct plan_run *run)
 {
     struct pio_transfer *t = ctx;
 
-    memset(t->buffer + run->file - t->start, 0, run->bytes);
+    memset(t->buffer + run->in[PLAN_A] - t->start, 0, run->bytes);
     return true;
 }
 
-/* For a file with a map, fills the bytes below the limit that lie beyond their subfile's end with zeros. */
-static void fill_holes_of_map(struct pio_transfer *t)
+/* For a file with a map or a view, fills the bytes below the limit that lie beyond their subfile's end with zeros. */
+static void fill_holes_by_plans(struct pio_transfer *t)
 {
-    const struct pio_map *map = &t->file->description.map;
+    const struct pio_file *file = t->file;
+    int64_t from = pio_file_end(file, t->start), to = pio_file_end(file, t->start + t->limit);
 
-    for (int k = 0; k < map->disks; k++) {
-        struct pio_subfile *subfile = &t->file->subfile[k];
-        int64_t first = pio_map_subfile_bytes(map, k, t->start);
+    for (int k = 0; k < file->description.map.disks; k++) {
+        int64_t first = pio_part_bytes(file, k, from);
 
-        if (first < subfile->ended_bytes)
-            first = subfile->ended_bytes;
-        if (first < pio_map_subfile_bytes(map, k, t->start + t->limit))
-            plan_runs(subfile->plan, pio_map_logical(map, k, first), t->start + t->limit, clear_run, t);
+        if (first < file->subfile[k].ended_bytes)
+            first = file->subfile[k].ended_bytes;
+        if (first < pio_part_bytes(file, k, to))
+            plan_runs(file->subfile[k].plan, pio_part_logical(file, k, first), to, clear_run, t);
     }
 }
 
 /* Fills the bytes below the limit that lie beyond their subfile's end with zeros. */
 static void fill_holes(struct pio_transfer *t)
 {
-    if (t->file->description.map.pattern) {
-        fill_holes_of_map(t);
+    if (pio_uses_plans(t->file)) {
+        fill_holes_by_plans(t);
         return;
     }
     for (int64_t position = 0; position < t->limit;) {
@@ -297,6 +302,7 @@ static int settle_end(struct pio_transfer *t)
 
     if (bytes < 0)
         return bytes;
+    bytes = pio_own_bytes(t->file, bytes);
     int64_t left_bytes = bytes > t->start ? bytes - t->start : 0;
     if (left_bytes < t->limit) {
         t->limit = left_bytes;
@@ -358,6 +364,8 @@ ssize_t pio_read(int pfd, void *buf, size_t n)
     struct pio_transfer t = {.file = file, .op = PIO_OP_READ, .buffer = buf, .start = file->offset, .limit = n};
     if (t.limit > PIO_OFFSET_MAX - t.start)
         t.limit = PIO_OFFSET_MAX - t.start;
+    if (pio_file_end(file, t.start + t.limit) < 0)
+        return pio_result(-EINVAL);
     error = run_transfer(&t);
     if (!error && any_subfile_ended(file))
         error = settle_end(&t);
@@ -378,16 +386,17 @@ ssize_t pio_write(int pfd, const void *buf, size_t n)
     start = file->flags & O_APPEND ? pio_file_bytes(file) : file->offset;
     if (start < 0)
         return pio_result(start);
-    if ((int64_t)n > PIO_OFFSET_MAX - start)
+    if ((int64_t)n > PIO_OFFSET_MAX - start || pio_file_end(file, start + (int64_t)n) < 0)
         return pio_result(-EFBIG);
     struct pio_transfer t = {.file = file, .op = PIO_OP_WRITE, .buffer = (char *)buf, .start = start, .limit = n};
     error = run_transfer(&t);
     if (error)
         return pio_result(error);
-    if (t.error)
+    if (t.error && !file->view) /* beside a view's bytes others write */
         trim_after_gap(&t);
     file->offset = start + t.limit;
-    if (file->known_bytes < file->offset)
-        file->known_bytes = file->offset;
+    int64_t end = t.limit > 0 ? pio_file_end(file, file->offset) : 0;
+    if (file->known_bytes < end)
+        file->known_bytes = end;
     return result_of(&t);
 }

@@ -8,6 +8,7 @@
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
 #include "libpio/file/transport.h"
+#include "libpio/file/viewed.h"
 
 static int stat_volume(struct pio_file *file, int k, struct stat *st)
 {
@@ -33,6 +34,13 @@ int64_t pio_file_bytes(struct pio_file *file)
     return file->known_bytes;
 }
 
+static int64_t own_end(struct pio_file *file)
+{
+    int64_t bytes = pio_file_bytes(file);
+
+    return bytes < 0 ? bytes : pio_own_bytes(file, bytes);
+}
+
 /* Returns the offset from which a seek counts, or a negative errno. */
 static int64_t seek_base(struct pio_file *file, int whence)
 {
@@ -42,7 +50,7 @@ static int64_t seek_base(struct pio_file *file, int whence)
     case SEEK_CUR:
         return file->offset;
     case SEEK_END:
-        return pio_file_bytes(file);
+        return own_end(file);
     default:
         return -EINVAL;
     }

@@ -56,6 +56,10 @@ struct pio_transport {
      * errno. */
     void (*ask)(struct pio_question *questions, int n);
 
+    /* Makes the offsets of read_start and write_start those of a view, the bytes of one element of a pattern over the
+     * subfile, as pattern_pack wrote it; no bytes: of the subfile again. -ENOTSUP where the server knows no views. */
+    int (*set_view)(int fd, const void *packed, size_t n);
+
     int (*node)(int fd); /* address of the I/O node that serves the file */
     int (*read_start)(int fd, int64_t offset, int n);
     int (*write_start)(int fd, int64_t offset, const void *buf, int n); /* buf is free again at return */

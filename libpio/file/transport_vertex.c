@@ -133,6 +133,7 @@ static const struct pio_transport node_transport = {
     .ftruncate = node_ftruncate,
     .fsync = node_fsync,
     .ask = node_ask,
+    .set_view = setview,
     .node = ionode,
     .read_start = node_read_start,
     .write_start = node_write_start,

@@ -187,6 +187,9 @@ int plan_project(const struct plan *p, int side, struct pattern **view);
 /* Returns the number of bytes that both elements have below file offset `end`. */
 int64_t plan_bytes(const struct plan *p, int64_t end);
 
+/* The inverse: the file byte with k common bytes below it. -1: there is none; -EOVERFLOW. */
+int64_t plan_file(const struct plan *p, int64_t k);
+
 /* A run: bytes that lie together in the file and in both elements. */
 struct plan_run {
     int64_t file, in[2], bytes;

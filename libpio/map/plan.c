@@ -557,6 +557,18 @@ int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern
     return 0;
 }
 
+int64_t plan_file(const struct plan *p, int64_t k)
+{
+    int64_t at;
+
+    if (p->body.bytes == 0)
+        return -1;
+    if (__builtin_mul_overflow(k / p->body.bytes, p->period, &at) ||
+        __builtin_add_overflow(at, p->from + falls_select(&p->body, k % p->body.bytes), &at) || at > PATTERN_OFFSET_MAX)
+        return -EOVERFLOW;
+    return at;
+}
+
 int64_t plan_bytes(const struct plan *p, int64_t end)
 {
     if (end <= p->from)

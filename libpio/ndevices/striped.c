@@ -216,6 +216,13 @@ static ssize_t striped_pwrite(void *state, const void *buf, size_t n, off_t at)
     return back_to(s, before, striped_write(state, buf, n));
 }
 
+static int striped_setview(void *state, const void *packed, size_t n)
+{
+    struct striped *s = state;
+
+    return s->folder ? -ENOTSUP : from_errno(pio_setview(s->pfd, packed, n));
+}
+
 /* Of a folder the offset is telldir's and only goes to where it has been. */
 static off_t striped_lseek(void *state, off_t offset, int whence)
 {
@@ -464,6 +471,7 @@ const struct ndevice ndevice_striped = {
     .write = striped_write,
     .pread = striped_pread,
     .pwrite = striped_pwrite,
+    .setview = striped_setview,
     .lseek = striped_lseek,
     .fstat = striped_fstat,
     .fstatfs = striped_fstatfs,

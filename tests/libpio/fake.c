@@ -9,6 +9,7 @@
 
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
+#include "libpio/map/pattern.h"
 
 #define INODES   64
 #define NAMES    64
@@ -30,6 +31,7 @@ struct fd {
     bool open;
     int inode, flags;
     int64_t offset;
+    struct pattern *view; /* NULL: the file */
 };
 
 struct request {
@@ -37,6 +39,7 @@ struct request {
     int volume, inode, bytes, error;
     int64_t offset;
     char *data;
+    const struct pattern *view; /* of its descriptor, when it was issued */
 };
 
 static struct volume {
@@ -51,7 +54,7 @@ static struct inode inodes[INODES];
 static struct name names[NAMES];
 static struct fd fds[FDS];
 static struct request requests[REQUESTS]; /* in the order of issue, over all nodes */
-static int n_requests, lose_in;
+static int n_requests, lose_in, view_error;
 static int at_call_in;
 static void (*at_call_action)(void);
 static int (*choose_node)(int options);
@@ -155,6 +158,25 @@ static int read_bytes(const struct inode *inode, int64_t offset, char *data, int
     return n;
 }
 
+/* Byte by byte: the reference for what a server does by runs. */
+static int write_view(struct inode *inode, const struct pattern *view, int64_t offset, const char *data, int n)
+{
+    int done = 0;
+
+    while (done < n && write_bytes(inode, pattern_file(view, 0, offset + done), data + done, 1) == 1)
+        done++;
+    return done;
+}
+
+static int read_view(const struct inode *inode, const struct pattern *view, int64_t offset, char *data, int n)
+{
+    int done = 0;
+
+    while (done < n && read_bytes(inode, pattern_file(view, 0, offset + done), data + done, 1) == 1)
+        done++;
+    return done;
+}
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 static int new_fd(int inode, int flags)
@@ -208,6 +230,7 @@ static int fake_close(int fd)
     int error = check_fd(fd);
 
     if (error != -EBADF) {
+        pattern_free(fds[fd].view);
         fds[fd].open = false;
         counts.open_files--;
     }
@@ -352,6 +375,22 @@ static void fake_ask(struct pio_question *questions, int n)
         questions[i].result = answer(&questions[i]);
 }
 
+static int fake_set_view(int fd, const void *packed, size_t n)
+{
+    struct pattern *view = NULL;
+    int error = check_fd(fd);
+
+    if (!error && view_error)
+        error = n > 0 ? view_error : 0;
+    if (!error && n > 0)
+        error = pattern_unpack(packed, n, &view);
+    if (error)
+        return error;
+    pattern_free(fds[fd].view);
+    fds[fd].view = view;
+    return 0;
+}
+
 static int fake_node(int fd)
 {
     return volumes[inodes[fds[fd].inode].volume].node;
@@ -377,7 +416,8 @@ static int start(enum pio_op op, int fd, int64_t offset, const void *data, int n
     if (volume->refuse_in >= 0 && volume->refuse_in-- == 0)
         return volume->refuse_error;
     struct request *request = &requests[n_requests++];
-    *request = (struct request){.op = op, .inode = inode, .volume = inodes[inode].volume, .bytes = n};
+    *request =
+        (struct request){.op = op, .inode = inode, .volume = inodes[inode].volume, .bytes = n, .view = fds[fd].view};
     request->offset = op == PIO_OP_WRITE && (fds[fd].flags & O_APPEND) ? inodes[inode].size : offset;
     if (volume->fail_in >= 0 && volume->fail_in-- == 0)
         request->error = volume->fail_error;
@@ -443,7 +483,12 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     if (op == PIO_OP_READ && (size_t)request.bytes > comm_bytes - PIO_ACK_HEADER_BYTES)
         abort();
     *ack = (struct pio_ack){.node = node, .status = request.error, .data = data};
-    if (!request.error && op == PIO_OP_READ)
+    if (!request.error && request.view)
+        ack->status =
+            op == PIO_OP_READ
+                ? read_view(&inodes[request.inode], request.view, request.offset, data, request.bytes)
+                : write_view(&inodes[request.inode], request.view, request.offset, request.data, request.bytes);
+    else if (!request.error && op == PIO_OP_READ)
         ack->status = read_bytes(&inodes[request.inode], request.offset, data, request.bytes);
     else if (!request.error)
         ack->status = write_bytes(&inodes[request.inode], request.offset, request.data, request.bytes);
@@ -458,6 +503,7 @@ static const struct pio_transport fake_transport = {
     .ftruncate = fake_ftruncate,
     .fsync = fake_fsync,
     .ask = fake_ask,
+    .set_view = fake_set_view,
     .node = fake_node,
     .read_start = fake_read_start,
     .write_start = fake_write_start,
@@ -516,6 +562,11 @@ void fake_lose_messages(int nth)
 void fake_fail_calls(int volume, int error)
 {
     volumes[volume].calls_error = error;
+}
+
+void fake_refuse_views(int error)
+{
+    view_error = error;
 }
 
 void fake_remove_volume(int volume)

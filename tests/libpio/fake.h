@@ -28,6 +28,8 @@ void fake_refuse_request(int volume, int nth, int error);
 void fake_lose_messages(int nth);
 /* Other calls to volume k fail (0: work again). */
 void fake_fail_calls(int volume, int error);
+/* The servers refuse every view (0: no longer). */
+void fake_refuse_views(int error);
 /* Volume k vanishes from the machine. */
 void fake_remove_volume(int volume);
 /* Volumes a and b change places, as when drives are plugged in wrongly. */

@@ -8,6 +8,8 @@
 #ifndef _NIO_H
 #define _NIO_H
 
+#include <stddef.h>
+
 /* Starts reading n bytes at the file offset, and advances the offset by n. Returns 0. Errors: EBADF, EINVAL, ENOMEM. */
 int readstart(int fd, int n);
 
@@ -22,6 +24,11 @@ int writestart(int fd, const void *buf, int n);
 /* Waits for the most recent writestart. Returns the number of bytes written.
  * Errors: EBADF; EINVAL when no writestart is under way; any error of the server. */
 int writeend(int fd);
+
+/* Makes reads and writes of fd at an offset, readstart and writestart see one element of the file only, n bytes that
+ * pattern_pack of <pattern.h> has written: offsets are the element's. n = 0: the file again. Returns 0. Errors: EBADF;
+ * EINVAL: not an element, or it has no bytes; E2BIG, EOVERFLOW, ENOMEM; ENOTSUP: the front end serves fd. */
+int setview(int fd, const void *packed, size_t n);
 
 /* Returns the address of the I/O node that serves fd (N_k [P0 section 3]), or of the front end. Errors: EBADF. */
 int ionode(int fd);
