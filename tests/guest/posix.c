@@ -3,6 +3,10 @@
  *
  *   posix CASE PREFIX     PREFIX is the root of names: "/" or "//df00/"
  */
+#include <stdlib.h>
+#include <termios.h>
+#include <sys/select.h>
+#include <poll.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -578,6 +582,76 @@ static void alarm_ends_waiting(void)
     nread(&value, sizeof value, NULL, NULL, NULL);
 }
 
+/* ---- Waiting for descriptors ---- */
+
+static void polls(void)
+{
+    int fd = open(name_of("polled"), O_WRONLY | O_CREAT, 0644);
+    struct pollfd p[] = {{fd, POLLIN | POLLOUT, 7}, {-1, POLLIN, 7}, {99, POLLIN, 7}, {0, POLLIN | POLLOUT, 7}};
+
+    check(fd >= 0, "open");
+    check_equal(poll(p, 4, -1), 3);
+    check_equal(p[0].revents, POLLOUT);
+    check_equal(p[1].revents, 0);
+    check_equal(p[2].revents, POLLNVAL);
+    check_equal(p[3].revents, POLLIN);
+    p[0].events = POLLIN;
+    check_equal(poll(p, 2, 0), 0);
+    double start_us = amicclk();
+    check_equal(poll(p, 2, 30), 0);
+    check(amicclk() - start_us >= 30000 && amicclk() - start_us < 31000, "%.0f us", amicclk() - start_us);
+    check_fails(poll(p, 257, 0), EINVAL);
+    check_works(close(fd));
+    check_works(unlink(name_of("polled")));
+}
+
+static void note_alarm(int signal)
+{
+    (void)signal;
+}
+
+static void selects(void)
+{
+    fd_set reads, writes, others;
+    struct timeval t = {.tv_usec = 20000};
+    struct timespec ts = {.tv_nsec = 20000000};
+    sigset_t none;
+
+    FD_ZERO(&reads);
+    FD_ZERO(&writes);
+    FD_ZERO(&others);
+    FD_SET(0, &reads);
+    FD_SET(1, &reads);
+    FD_SET(1, &writes);
+    FD_SET(2, &others);
+    check_equal(select(3, &reads, &writes, &others, NULL), 2);
+    check(FD_ISSET(0, &reads) && !FD_ISSET(1, &reads) && FD_ISSET(1, &writes) && !FD_ISSET(2, &others), "wrong sets");
+    FD_SET(60, &reads);
+    check_fails(select(61, &reads, NULL, NULL, NULL), EBADF);
+    check_fails(select(-1, NULL, NULL, NULL, NULL), EINVAL);
+    double start_us = amicclk();
+    check_equal(select(0, NULL, NULL, NULL, &t), 0);
+    check_equal(pselect(0, NULL, NULL, NULL, &ts, NULL), 0);
+    check(amicclk() - start_us >= 40000 && amicclk() - start_us < 41000, "%.0f us", amicclk() - start_us);
+    signal(SIGALRM, note_alarm);
+    ualarm(10000, 0);
+    check_fails(select(0, NULL, NULL, NULL, NULL), EINTR);
+    sigemptyset(&none);
+    ualarm(10000, 0);
+    check_fails(pselect(0, NULL, NULL, NULL, NULL, &none), EINTR);
+}
+
+/* There is no shell and no terminal. */
+static void lacks_what_a_node_lacks(void)
+{
+    struct termios t;
+
+    check_equal(system(NULL), 0);
+    check(popen("ls", "r") == NULL && errno == ENOSYS, "popen");
+    check_fails(tcgetattr(1, &t), ENOTTY);
+    check_fails(tcsetattr(99, TCSANOW, &t), EBADF);
+}
+
 static const struct test_case cases[] = {
     {"working directory", has_a_working_directory},
     {"names at directories", has_names_at_directories},
@@ -595,6 +669,9 @@ static const struct test_case cases[] = {
     {"patterns", knows_patterns},
     {"lines", reads_lines},
     {"alarms", alarms_ring},
+    {"polls", polls},
+    {"selects", selects},
+    {"no shell", lacks_what_a_node_lacks},
     {"alarm ends computing", alarm_ends_computing},
     {"alarm ends waiting", alarm_ends_waiting},
     {NULL, NULL},

@@ -13,8 +13,9 @@ TestSuite(posix, .timeout = 90);
 #define PROGRAM "guest/posix"
 
 static const char *const file_cases[] = {
-    "working directory", "names at directories", "symbolic links",  "attributes", "sorted lists",
-    "several buffers",   "file systems",         "temporary files", "real paths", "synchronous writes",
+    "working directory", "names at directories", "symbolic links", "attributes",
+    "sorted lists",      "several buffers",      "file systems",   "temporary files",
+    "real paths",        "synchronous writes",   "polls",
 };
 
 ParameterizedTestParameters(posix, holds_for_files_of_the_front_end)
@@ -70,7 +71,8 @@ Test(posix, has_temporary_files_without_a_folder_and_in_a_folder_tmp)
 static const struct {
     const char *dim, *name;
 } process_cases[] = {
-    {"0", "identity"}, {"2", "identity"}, {"0", "memory"}, {"0", "patterns"}, {"0", "lines"}, {"0", "alarms"},
+    {"0", "identity"}, {"2", "identity"}, {"0", "memory"},  {"0", "patterns"},
+    {"0", "lines"},    {"0", "alarms"},   {"0", "selects"}, {"0", "no shell"},
 };
 
 ParameterizedTestParameters(posix, holds_for_processes)

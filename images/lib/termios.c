@@ -1,0 +1,26 @@
+/*
+ * Terminals, of which a node has none that could be set.
+ */
+#include <errno.h>
+#include <termios.h>
+
+#include "images/lib/ndevice_switch.h"
+
+static int refuse(int fd)
+{
+    errno = ndevice_slot(fd) ? ENOTTY : EBADF;
+    return -1;
+}
+
+int tcgetattr(int fd, struct termios *t)
+{
+    (void)t;
+    return refuse(fd);
+}
+
+int tcsetattr(int fd, int when, const struct termios *t)
+{
+    (void)when;
+    (void)t;
+    return refuse(fd);
+}
