@@ -1,7 +1,7 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
-    file/rw.c file/seek.c file/viewed.c file/setview.c)
+    file/rw.c file/seek.c file/viewed.c file/setview.c file/rename.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c) vertex/shared/text.c
 NDEVICE_SRCS := $(addprefix libpio/ndevices/,ioctl.c mapped.c striped.c striped_names.c)
@@ -15,6 +15,7 @@ $(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRC
 $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 
 $(eval $(call host_test,libpio/test_mapped,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_rename,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_viewed,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
 
 PATTERN_TEST := tests/libpio/random_pattern.c $(MAP_SRCS)

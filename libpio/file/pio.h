@@ -94,6 +94,12 @@ int pio_fsync(int pfd);
 /* Removes subfiles and descriptions. ENOENT if no description is found. If it fails half way, call it again. */
 int pio_unlink(const char *name);
 
+/* Gives a PIO file another name on its volumes, and removes the PIO file that has had that name. If it fails half way,
+ * call it again. Open descriptors stay good.
+ *   ENOENT   no such file;  EEXIST: a folder or a file that is no PIO file has the new name
+ *   EXDEV    one name has a volume that the other has not;  EINVAL, ENAMETOOLONG, and what the volumes report */
+int pio_rename(const char *from, const char *to);
+
 /* "//volume/name" of the subfile, description or volume at which the last failed call failed; "" if it had nothing
  * to do with one. Static; valid until the next PIO call. */
 const char *pio_failed_path(void);

@@ -10,8 +10,7 @@
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
 
-#define DESCRIPTION_SUFFIX ".pio"
-#define SUFFIX_MAX_BYTES   32 /* older libraries made temporary files with longer suffixes */
+#define SUFFIX_MAX_BYTES 32 /* older libraries made temporary files with longer suffixes */
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
@@ -41,7 +40,7 @@ int pio_name_parse(const char *text, struct pio_name *name)
     if (strncmp(text, "//", 2) == 0 && parse_volume(text, name) < 0)
         return -EINVAL;
     size_t length = strlen(name->name);
-    if (name->name[0] != '/' || name->name[1] == '/' || ends_in(name->name, length, DESCRIPTION_SUFFIX))
+    if (name->name[0] != '/' || name->name[1] == '/' || ends_in(name->name, length, PIO_DESCRIPTION_SUFFIX))
         return -EINVAL;
     if (ends_in(name->name, length, "/"))
         return -EISDIR;
@@ -205,7 +204,7 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
     struct asking a = {.kind = PIO_ASK_READ,
                        .description = &places,
                        .name = name->name,
-                       .suffix = DESCRIPTION_SUFFIX,
+                       .suffix = PIO_DESCRIPTION_SUFFIX,
                        .judge = judge_first,
                        .ctx = &f};
     int error = ask(&a, 0, 1);
@@ -261,7 +260,7 @@ int pio_store_survey(const char *name, const struct pio_description *description
     struct asking parts = {.kind = PIO_ASK_READ,
                            .description = description,
                            .name = name,
-                           .suffix = DESCRIPTION_SUFFIX,
+                           .suffix = PIO_DESCRIPTION_SUFFIX,
                            .judge = judge_part,
                            .ctx = &s};
 
@@ -295,7 +294,7 @@ static struct asking make_description(const char *name, const struct pio_descrip
     return (struct asking){.kind = PIO_ASK_MAKE,
                            .description = description,
                            .name = name,
-                           .suffix = DESCRIPTION_SUFFIX,
+                           .suffix = PIO_DESCRIPTION_SUFFIX,
                            .mode = (mode & 0777) | 0444};
 }
 
@@ -344,7 +343,7 @@ static int remove_parts(const char *name, const struct pio_description *descript
 
     subfiles.judge = judge_removed;
     subfiles.ctx = gone;
-    descriptions.suffix = DESCRIPTION_SUFFIX;
+    descriptions.suffix = PIO_DESCRIPTION_SUFFIX;
     descriptions.only = gone;
     int error = ask(&subfiles, from, to), later_error = ask(&descriptions, from, to);
     return error ? error : later_error;

@@ -14,6 +14,8 @@
 
 #include "libpio/file/layout.h"
 
+#define PIO_DESCRIPTION_SUFFIX ".pio"
+
 struct pio_name {
     const char *name;              /* from its first '/', within the caller's string */
     char volume[PIO_VOLUME_BYTES]; /* where to look; "": on the volumes of the layout */

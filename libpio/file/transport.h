@@ -60,6 +60,8 @@ struct pio_transport {
      * subfile, as pattern_pack wrote it; no bytes: of the subfile again. -ENOTSUP where the server knows no views. */
     int (*set_view)(int fd, const void *packed, size_t n);
 
+    int (*rename)(const char *from, const char *to); /* paths are "//volume/name" */
+
     int (*node)(int fd); /* address of the I/O node that serves the file */
     int (*read_start)(int fd, int64_t offset, int n);
     int (*write_start)(int fd, int64_t offset, const void *buf, int n); /* buf is free again at return */

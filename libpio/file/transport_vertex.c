@@ -12,6 +12,7 @@
 #include <nio.h>
 #include <nself.h>
 #include <ntime.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -126,6 +127,11 @@ static int node_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     return 0;
 }
 
+static int node_rename(const char *from, const char *to)
+{
+    return from_errno(rename(from, to));
+}
+
 static const struct pio_transport node_transport = {
     .open = node_open,
     .close = node_close,
@@ -134,6 +140,7 @@ static const struct pio_transport node_transport = {
     .fsync = node_fsync,
     .ask = node_ask,
     .set_view = setview,
+    .rename = node_rename,
     .node = ionode,
     .read_start = node_read_start,
     .write_start = node_write_start,

@@ -419,6 +419,44 @@ static int striped_unlink(const char *path)
     return error;
 }
 
+/* Renames a folder on each volume. If one fails, those before it get their old name back. */
+static int rename_folder(const struct striped_volume *v, const char *from, const char *to)
+{
+    char old[STRIPED_PATH_BYTES], new[STRIPED_PATH_BYTES];
+    int error = 0, k = 0;
+
+    for (; k < v->layout.disks && !error; k++) {
+        error = striped_part(v, k, from, old);
+        if (!error)
+            error = striped_part(v, k, to, new);
+        if (!error)
+            error = from_errno(rename(old, new));
+    }
+    for (k -= 2; error && k >= 0; k--)
+        if (striped_part(v, k, from, old) == 0 && striped_part(v, k, to, new) == 0)
+            rename(new, old);
+    return error;
+}
+
+/* Unix lets a file replace a file, and a folder replace an empty folder. */
+static int striped_rename(const char *from_path, const char *to_path)
+{
+    char old[STRIPED_PATH_BYTES], new[STRIPED_PATH_BYTES];
+    const char *from, *to;
+    const struct striped_volume *v = striped_find(from_path, &from);
+
+    if (striped_find(to_path, &to) != v)
+        return -EXDEV;
+    if (is_folder(v, from) == 1)
+        return is_folder(v, to) == 0 ? -ENOTDIR : rename_folder(v, from, to);
+    if (is_folder(v, to) == 1)
+        return -EISDIR;
+    int error = striped_part(v, 0, from, old);
+    if (!error)
+        error = striped_part(v, 0, to, new);
+    return error ? error : from_errno(pio_rename(old, new));
+}
+
 struct change {
     int flags;
     const struct nattr *attr;
@@ -483,6 +521,7 @@ const struct ndevice ndevice_striped = {
     .stat = striped_stat,
     .access = striped_access,
     .unlink = striped_unlink,
+    .rename = striped_rename,
     .mkdir = striped_mkdir,
     .rmdir = striped_rmdir,
     .setattr = striped_setattr,

@@ -201,6 +201,21 @@ static void has_names(void)
     check_fails(remove(name_of("d")), ENOENT);
     check_equal(entries("//df00/", "d") + entries("//df01/", "d"), 0);
     check_fails(rename("//df00/", name_of("x")), EXDEV);
+    make_text_file(name_of("a"), "new text");
+    make_text_file(name_of("b"), "old text, which is longer");
+    check_works(rename(name_of("a"), name_of("b")));
+    expect_text_file(name_of("b"), "new text");
+    check_fails(open(name_of("a"), O_RDONLY), ENOENT);
+    check_works(mkdir(name_of("e"), 0755));
+    check_works(mkdir(name_of("f"), 0755));
+    check_works(rename(name_of("b"), name_of("e/b")));
+    check_fails(rename(name_of("e/b"), name_of("f")), EISDIR);
+    check_fails(rename(name_of("f"), name_of("e/b")), ENOTDIR);
+    check_fails(rename(name_of("f"), name_of("e")), ENOTEMPTY);
+    check_works(rename(name_of("e"), name_of("f")));
+    expect_text_file(name_of("f/b"), "new text");
+    check_fails(rename(name_of("f"), "//df00/x"), EXDEV);
+    check_fails(rename(name_of("none"), name_of("x")), ENOENT);
 }
 
 /* The lowest free descriptor is given, as always: those of the parts are none of the program's. */

@@ -318,6 +318,23 @@ static int fake_unlink(const char *path)
     return 0;
 }
 
+static int fake_rename(const char *from, const char *to)
+{
+    const char *from_name, *to_name;
+
+    count_call();
+    int volume = split(from, &from_name);
+    if (volume < 0 || split(to, &to_name) != volume)
+        return volume < 0 ? volume : -EXDEV;
+    struct name *found = find_name(volume, from_name), *before = find_name(volume, to_name);
+    if (!found)
+        return -ENOENT;
+    if (before)
+        drop_name(before);
+    snprintf(found->path, sizeof found->path, "%s", to_name);
+    return 0;
+}
+
 /* ---- Questions --------------------------------------------------------------------------------- */
 
 static int make_file(const char *path, const void *bytes, size_t n)
@@ -503,6 +520,7 @@ static const struct pio_transport fake_transport = {
     .ftruncate = fake_ftruncate,
     .fsync = fake_fsync,
     .ask = fake_ask,
+    .rename = fake_rename,
     .set_view = fake_set_view,
     .node = fake_node,
     .read_start = fake_read_start,

@@ -107,6 +107,93 @@ ParameterizedTest(size_t *row, striped, serves_programs_that_do_not_know_it)
     pass(r, "cyclic 1000 4", "", 4096);
 }
 
+/* ---- What the paper claims [P1 sections 1.1 and 2.6] ---- */
+
+#define RATES "guest/striped_rates"
+
+static void make_machine(const char *folder, const char *maps)
+{
+    char *machine = machine_file(folder, 5, 8, maps);
+
+    free(machine);
+}
+
+/* Runs a case of guest/striped_rates on the folder's machine; the caller frees what it printed. */
+static char *measure(const char *folder, const char *dim, const char *name, const char *first, const char *second)
+{
+    char *machine = format("%s/machine.conf", folder);
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = dim, .machine = machine, .program = RATES, .args = {name, first, second}});
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    free(machine);
+    free(o.err);
+    return o.out;
+}
+
+/* The number behind the nth occurrence of a word. */
+static double number_behind(const char *text, const char *word, int nth)
+{
+    for (; nth >= 0; nth--) {
+        text = strstr(text, word);
+        cr_assert_not_null(text, "%s", word);
+        text += strlen(word);
+    }
+    return strtod(text, NULL);
+}
+
+#define OVER      "[\"df00\", \"df01\", \"df02\", \"df03\", \"df04\", \"df05\", \"df06\", \"df07\"]"
+#define BLOCKS(b) "{ volume = \"b" b "\"; over = " OVER "; map = \"cyclic " b " 8\"; }"
+
+/* Figure 10: a plain write to a striped disk is as fast as libpio's call, to 1 %. It may be faster: how far the disks
+ * have turned when the first block comes differs. */
+Test(striped, plain_writes_are_as_fast_as_pio_writes)
+{
+    char *text[2];
+
+    for (int plain = 0; plain < 2; plain++) {
+        char *folder = folder_with_images(8, 8192, 4096);
+
+        make_machine(folder, "striped = (" BLOCKS("4096") ", " BLOCKS("8192") ", " BLOCKS("16384") ");");
+        text[plain] = measure(folder, "5", "table", plain ? "open" : "pio", "write");
+        images_check(folder, 8);
+        folder_remove(folder);
+    }
+    for (int i = 0; i < 3; i++) {
+        double pio_us = number_behind(text[0], "us=", i), plain_us = number_behind(text[1], "us=", i);
+
+        cr_expect_lt(plain_us, pio_us * 1.01, "%d: %.0f us, by libpio %.0f us", i, plain_us, pio_us);
+    }
+    free(text[0]);
+    free(text[1]);
+}
+
+/* Capacity, rates and seeks grow with the drives, to 5 %. */
+Test(striped, grow_with_their_drives)
+{
+    static const char *const words[] = {"MB=", "write=", "read=", "reads="};
+    char *text[2];
+
+    for (int i = 0; i < 2; i++) {
+        char *folder = folder_with_images(8, 8192, 4096);
+        const char *dim = i ? "2" : "0";
+
+        make_machine(folder, i ? "striped = ({ volume = \"big\"; map = \"cyclic 16384 4\"; over = [\"df00\", "
+                                 "\"df01\", \"df02\", \"df03\"]; });"
+                               : "striped = ({ volume = \"big\"; map = \"cyclic 16384 1\"; over = [\"df00\"]; });");
+        text[i] = measure(folder, dim, "drives", NULL, NULL);
+        folder_remove(folder);
+    }
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        double one = number_behind(text[0], words[w], 0), four = number_behind(text[1], words[w], 0);
+
+        cr_expect_gt(four, 4 * one * 0.95, "%s%.2f, with one drive %.2f", words[w], four, one);
+        cr_expect_lt(four, 4 * one * 1.05, "%s%.2f, with one drive %.2f", words[w], four, one);
+    }
+    free(text[0]);
+    free(text[1]);
+}
+
 /* ---- Failures ---- */
 
 Test(striped, fills_up)

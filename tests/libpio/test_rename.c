@@ -1,0 +1,111 @@
+/* Renaming PIO files: over others, and interrupted at each call to a volume. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpio/file/pio.h"
+#include "tests/libpio/fake.h"
+
+static const struct pio_layout small = {3, 4, 2, NULL, NULL}, other = {2, 8, 2, NULL, NULL};
+
+TestSuite(rename, .init = fake_reset);
+
+static void make(const char *name, const struct pio_layout *layout, const char *text)
+{
+    int pfd = pio_open_layout(name, O_RDWR | O_CREAT, 0644, layout);
+
+    cr_assert_geq(pfd, 0, "%s: %s at %s", name, strerror(errno), pio_failed_path());
+    cr_assert_eq(pio_write(pfd, text, strlen(text)), strlen(text));
+    cr_assert_eq(pio_close(pfd), 0);
+}
+
+static void expect(const char *name, const char *text, const char *what)
+{
+    char got[100] = "";
+    int pfd = pio_open(name, O_RDONLY);
+
+    cr_assert_geq(pfd, 0, "%s: %s: %s at %s", what, name, strerror(errno), pio_failed_path());
+    cr_expect_eq(pio_read(pfd, got, sizeof got), strlen(text), "%s", what);
+    cr_expect_str_eq(got, text, "%s", what);
+    cr_assert_eq(pio_close(pfd), 0);
+}
+
+#define TEXT "0123456789abcdefghijklmnopqrstuvwxyz"
+
+Test(rename, gives_another_name)
+{
+    make("/f", &small, TEXT);
+    int pfd = pio_open("/f", O_RDWR);
+    cr_expect_eq(pio_rename("/f", "/d/g"), 0);
+    cr_expect_eq(pio_open("/f", O_RDONLY), -1);
+    cr_expect_eq(pio_lseek(pfd, 0, SEEK_END), 36, "an open descriptor stays good");
+    pio_close(pfd);
+    expect("/d/g", TEXT, "renamed");
+    cr_expect_eq(fake_count_files(), 6);
+    cr_expect_eq(pio_rename("/d/g", "/d/g"), 0);
+    cr_expect_eq(pio_rename("//df01/d/g", "//df01/f"), 0);
+    expect("/f", TEXT, "on one volume's word");
+}
+
+Test(rename, replaces_a_file_of_any_layout)
+{
+    const struct pio_layout *const layouts[] = {&small, &other};
+
+    for (int i = 0; i < 2; i++) {
+        fake_reset();
+        make("/f", &small, TEXT);
+        make("/g", layouts[i], "something else");
+        cr_expect_eq(pio_rename("/f", "/g"), 0);
+        expect("/g", TEXT, "replaced");
+        cr_expect_eq(fake_count_files(), 6);
+    }
+}
+
+Test(rename, refuses_what_is_in_the_way)
+{
+    make("/f", &small, TEXT);
+    cr_expect(pio_rename("/none", "/g") == -1 && errno == ENOENT);
+    cr_expect(pio_rename("/f", "//df01/g") == -1 && errno == EXDEV);
+    cr_expect(pio_rename("/f", "/g.pio") == -1 && errno == EINVAL);
+    cr_expect(pio_rename("/f", "/g/") == -1 && errno == EISDIR);
+    cr_expect(pio_rename("", "/g") == -1 && errno == ENOENT);
+    fake_put_file("//df00/g", "plain", 5);
+    cr_expect(pio_rename("/f", "/g") == -1 && errno == EEXIST);
+    expect("/f", TEXT, "still there");
+}
+
+static int failing;
+
+static void fail_calls(void)
+{
+    fake_fail_calls(failing, -EIO);
+}
+
+/* A volume fails from some call on. When it works again, the same call completes what was begun. */
+Test(rename, that_failed_can_be_repeated)
+{
+    int failures = 0;
+
+    for (int i = 0; i < 9 * 80; i++) {
+        int replace = i % 3, at = i / 9;
+
+        failing = i / 3 % 3;
+        fake_reset();
+        make("/f", &small, TEXT);
+        if (replace > 0)
+            make("/g", replace == 1 ? &small : &other, "something else");
+        fake_at_call(at, fail_calls);
+        int result = pio_rename("/f", "/g");
+        failures += result < 0;
+        fake_fail_calls(failing, 0);
+        fake_at_call(-1, fail_calls);
+        if (result < 0)
+            cr_expect_eq(pio_rename("/f", "/g"), 0, "%d at %d: %s at %s", replace, at, strerror(errno),
+                         pio_failed_path());
+        expect("/g", TEXT, "completed");
+        cr_expect_eq(fake_count_files(), 6, "%d at %d: %d files", replace, at, fake_count_files());
+    }
+    cr_expect_gt(failures, 20);
+}
