@@ -46,7 +46,7 @@ NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
-    emu/front/loader.c,-lelf))
+    emu/front/loader.c emu/front/shares.c,-lelf))
 
 PROGRAMS += $(B)/lib/plugin.so
 $(B)/lib/plugin.so: $(B)/obj/emu/qemu/plugin.o $(B)/obj/emu/qemu/cost.o
@@ -74,7 +74,7 @@ FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c em
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
     emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
-    emu/front/lives.c emu/model/owed.c emu/front/subcube.c \
+    emu/front/lives.c emu/front/stages.c emu/front/shares.c emu/model/owed.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
     $(FRONT_HOSTFS_SOURCES)
 
@@ -88,4 +88,4 @@ $(eval $(call host_test,emu/test_hostfs,$(FRONT_HOSTFS_SOURCES)))
 $(eval $(call host_test,emu/test_front,$(FRONT_SOURCES),-lelf -ldw))
 $(eval $(call host_test,emu/test_job,$(FRONT_SOURCES),-lelf -ldw))
 $(eval $(call host_test,emu/test_link,emu/cmd/link.c))
-$(eval $(call host_test,emu/test_launch,emu/cmd/launch.c))
+$(eval $(call host_test,emu/test_launch,emu/cmd/launch.c emu/front/shares.c))

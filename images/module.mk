@@ -42,6 +42,7 @@ LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(LIBPIO_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(LIBPIO_SRCS)))
+PIPE_OBJS := $(addprefix $(B)/rv/libpio/ndevices/,pipe.o pipe_end.o pipe_read.o pipe_write.o)
 STRIPED_OBJS := $(B)/rv/libpio/ndevices/striped.o $(B)/rv/libpio/ndevices/striped_names.o
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(NSDISK_SRCS)))
@@ -89,13 +90,22 @@ $(B)/lib/program.ld: images/program.ld
 
 ifdef LIBPIO_SRCS
 LIBPIO := $(B)/lib/libpio.a
-$(LIBPIO): $(filter-out $(STRIPED_OBJS),$(LIBPIO_OBJS)) $(B)/rv/striped.o
+$(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) $(B)/rv/striped.o $(B)/rv/pipes.o
 	$(archive)
+
+# $(call in_sections,symbol,prefix): one object whose sections begin with the prefix, and which defines the symbol only
+define in_sections
+$(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
+$(RV)objcopy --keep-global-symbol=$(1) --prefix-alloc-sections=$(2) $@.all $@
+endef
 
 # The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld).
 $(B)/rv/striped.o: $(STRIPED_OBJS) $(filter $(B)/rv/libpio/file/% $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
-	$(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
-	$(RV)objcopy --keep-global-symbol=ndevice_striped --prefix-alloc-sections=.striped $@.all $@
+	$(call in_sections,ndevice_striped,.striped)
+
+# The driver of pipes likewise.
+$(B)/rv/pipes.o: $(PIPE_OBJS) $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
+	$(call in_sections,pipes_start,.pipes)
 endif
 
 # ---- ncc ---------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ MACHINE_TEST_LIBS_test_stats := -ljansson
 MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
 MACHINE_TEST_LIBS_test_creation := -ljansson
-MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c
+MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c emu/front/shares.c
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_LIBS_test_top := -lutil
@@ -56,6 +56,13 @@ $$(B)/tests/machine/$(1): | $$(PROGRAMS)
 endef
 
 $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $(call machine_test,$(name))))
+
+# make pipes: parallel pipes against files, SEEDS= pairs of random mappings (default 200) from FIRST= on
+.PHONY: pipes
+pipes:
+	$(SUBMAKE) $(B)/tests/machine/test_pipes
+	@PIPES_SEEDS=$(or $(SEEDS),200) FIRST=$(or $(FIRST),1) $(B)/tests/machine/test_pipes \
+	    --filter 'pipes/give_what_a_file_gives'
 
 # make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
 SOAK ?= 200

@@ -37,7 +37,10 @@ static void put_job(FILE *f, const struct job_options *o, const char *folder)
 
     fwrite(&head, sizeof head, 1, f);
     for (uint32_t i = 0; i < o->programs; i++) {
-        const struct launch_program p = {.nodes = o->program[i].nodes, .argc = (uint32_t)o->program[i].argc};
+        const struct launch_program p = {.nodes = o->program[i].nodes,
+                                         .argc = (uint32_t)o->program[i].argc,
+                                         .dim = o->program[i].dim,
+                                         .piped = o->program[i].piped};
 
         fwrite(&p, sizeof p, 1, f);
     }
@@ -124,12 +127,17 @@ static bool take_counts(struct reader *r, struct launch *l)
     for (uint32_t i = 0; i < l->job.programs; i++) {
         struct launch_program p;
 
-        if (!take_bytes(r, &p, sizeof p) || p.argc == 0 || p.argc > r->left || p.nodes > 1u << NODE_MAX_DIM)
+        if (!take_bytes(r, &p, sizeof p) || p.argc == 0 || p.argc > r->left || p.nodes > 1u << NODE_MAX_DIM ||
+            p.dim > NODE_MAX_DIM || p.piped > 1 || (i == 0 && p.piped))
             return false;
         l->program[i].nodes = p.nodes;
+        l->program[i].dim = p.dim;
+        l->program[i].piped = p.piped;
         l->program[i].argc = (int)p.argc;
         words += p.argc + 1;
     }
+    if (job_dimension(l->program, l->job.programs, l->job.dim) != l->job.dim)
+        return false;
     l->argv = calloc(words, sizeof *l->argv);
     return l->argv;
 }

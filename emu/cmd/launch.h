@@ -21,7 +21,8 @@ struct launch_head {
 };
 
 struct launch_program {
-    uint32_t nodes, argc;
+    uint32_t nodes, argc, dim;
+    uint8_t piped, pad[3];
 };
 
 /* Packs a job; relative paths start at `folder`. Returns the bytes, which the caller frees, and their number in *n; or

@@ -41,7 +41,7 @@ static json_t *json_command(const struct job_options *o)
     size_t n = 0;
 
     for (uint32_t i = 0; i < o->programs; i++) {
-        n = i > 0 ? add_word(text, n, ":") : n;
+        n = i > 0 ? add_word(text, n, o->program[i].piped ? "|" : ":") : n;
         for (int k = 0; k < o->program[i].argc; k++)
             n = add_word(text, n, o->program[i].argv[k]);
     }

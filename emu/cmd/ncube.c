@@ -117,7 +117,7 @@ static bool take_run_option(void *ctx, int key, const char *value);
 
 static const struct options run_options = {
     .command = "ncube run",
-    .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
+    .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
     .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine, &option_set,
                                                 &option_images, &option_serve, &option_status, &option_label,

@@ -293,21 +293,27 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
 struct later_program {
     const struct options *options;
     struct job_program *program;
+    bool dimension_given;
 };
 
 static bool take_later_option(void *ctx, int key, const char *value)
 {
-    const struct later_program *later = ctx;
+    struct later_program *later = ctx;
 
+    if (key == KEY_DIMENSION && later->program->piped) {
+        later->program->dim = options_dimension(later->options, value);
+        return later->dimension_given = true;
+    }
     if (key != KEY_NODES)
         options_refuse(later->options,
-                       "after ':' only the option -n is possible; other options go before the first program");
+                       "after '%s only the option%s possible; other options go before the first program",
+                       later->program->piped ? "|'" : ":'", later->program->piped ? "s -d and -n are" : " -n is");
     later->program->nodes = parse_nodes(later->options, value);
     return true;
 }
 
-/* Takes the options of a later program; argv[-1] is the ':'. Returns the words after the options. */
-static char **take_later_options(const struct options *o, struct job_program *p, char **argv)
+/* Takes the options of a later program; argv[-1] is the ':' or '|'. Returns the words after the options. */
+static char **take_later_options(const struct options *o, struct later_program *p, char **argv)
 {
     struct options later = *o;
     int argc = 1;
@@ -315,42 +321,78 @@ static char **take_later_options(const struct options *o, struct job_program *p,
     later.take = take_later_option;
     while (argv[argc - 1])
         argc++;
-    return options_parse(&later, &(struct later_program){o, p}, argc, argv - 1);
+    return options_parse(&later, p, argc, argv - 1);
 }
 
-/* The first program says how many nodes it wants. What is wrong with it is told when the job is made, which then reads
- * it again. */
-static void read_first_program(struct job_words *w)
+/* A program may say how many nodes it wants. What is wrong with it is told when the job is made, which then reads it
+ * again. Returns the dimension; 0 if it says nothing. */
+static uint32_t read_program(const char *path, struct elf_image *image)
 {
     char error[256];
 
-    if (elf_image_read(&w->image, w->program[0].path, error, sizeof error) < 0)
-        return;
-    w->job.dim = elf_default_dim(&w->image);
-    w->program[0].image = &w->image;
+    return elf_image_read(image, path, error, sizeof error) == 0 ? elf_default_dim(image) : 0;
+}
+
+static void read_first_program(struct job_words *w)
+{
+    w->job.dim = read_program(w->program[0].path, &w->image);
+    if (w->image.segments > 0)
+        w->program[0].image = &w->image;
+}
+
+static uint32_t read_later_program(const char *path)
+{
+    struct elf_image image = {.segments = 0};
+    uint32_t dim = read_program(path, &image);
+
+    elf_image_free(&image);
+    return dim;
+}
+
+static bool ends_program(const char *word)
+{
+    return !word || strcmp(word, ":") == 0 || strcmp(word, "|") == 0;
+}
+
+/* Takes the words of program i. argv[0] is its first word, or that of its options. Returns where the words end. */
+static char **take_program(const struct options *o, struct job_program *p, uint32_t i, char **argv)
+{
+    struct later_program later = {.options = o, .program = p};
+
+    argv = i > 0 ? take_later_options(o, &later, argv) : argv;
+    p->argv = argv;
+    for (; !ends_program(*argv); argv++)
+        p->argc++;
+    if (p->argc == 0)
+        options_refuse(o, i == 0 && !*argv ? "no program given" : "no program given between ':' or '|'");
+    p->path = p->argv[0];
+    if (p->piped && !later.dimension_given)
+        p->dim = read_later_program(p->path);
+    return argv;
 }
 
 void options_take_programs(const struct options *o, struct job_words *w, char **argv)
 {
+    bool piped = false;
+
     w->job.program = w->program;
     for (uint32_t i = 0;; i++, argv++) {
         if (i == JOB_PROGRAMS_MAX)
             options_refuse(o, "more than %u programs; leave some out", JOB_PROGRAMS_MAX);
-        struct job_program *p = &w->program[i];
-        argv = i > 0 ? take_later_options(o, p, argv) : argv;
-        p->argv = argv;
-        for (; *argv && strcmp(*argv, ":") != 0; argv++)
-            p->argc++;
-        if (p->argc == 0)
-            options_refuse(o, i == 0 && !*argv ? "no program given" : "no program given between ':'");
-        p->path = p->argv[0];
+        w->program[i].piped = piped;
+        argv = take_program(o, &w->program[i], i, argv);
         w->job.programs = i + 1;
         if (!*argv)
             break;
+        piped = strcmp(*argv, "|") == 0;
         *argv = NULL;
     }
     if (!w->dimension_given)
         read_first_program(w);
+    w->program[0].dim = w->job.dim;
+    w->job.dim = job_dimension(w->program, w->job.programs, w->job.dim);
+    if (w->job.dim > NODE_MAX_DIM)
+        options_refuse(o, "the programs of the pipeline want more than 2^%u nodes; give smaller -d", NODE_MAX_DIM);
 }
 
 const char *options_machine_name(const struct options *o, const char *value)

@@ -36,7 +36,7 @@ static bool take_option(void *ctx, int key, const char *value);
 
 static const struct options options = {
     .command = "xnc",
-    .usage = "[OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...",
+    .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Runs PROG on a subcube of a machine that ncube boot keeps up, and exits with its status.",
     .line = lines,
     .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"

@@ -14,45 +14,8 @@
 #include "emu/base/plural.h"
 #include "emu/front/console.h"
 #include "emu/front/lives.h"
+#include "emu/front/stages.h"
 #include "vertex/contract/system.h"
-
-/* ---- Nodes for programs ------------------------------------------------------------------------- */
-
-static uint32_t count_wanted(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *sharing)
-{
-    uint32_t wanted = 0;
-
-    *sharing = 0;
-    for (uint32_t i = 0; i < programs; i++) {
-        *sharing += program[i].nodes == 0;
-        wanted += program[i].nodes <= nodes ? program[i].nodes : nodes + 1;
-        if (wanted > nodes)
-            break;
-    }
-    return wanted;
-}
-
-int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
-                    size_t error_bytes)
-{
-    uint32_t sharing, wanted = count_wanted(program, programs, nodes, &sharing), turn = 0;
-
-    if (wanted > nodes || nodes - wanted < sharing) {
-        snprintf(error, error_bytes, "the programs want more nodes than the subcube's %u; give a larger -d", nodes);
-        return -1;
-    }
-    if (sharing == 0 && wanted < nodes) {
-        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s idle; give one of them no -n",
-                 nodes - wanted, nodes, plural(nodes));
-        return -1;
-    }
-    for (uint32_t i = 0; i < programs; i++) {
-        uint32_t left = nodes - wanted;
-
-        share[i] = program[i].nodes ? program[i].nodes : left / sharing + (turn++ < left % sharing);
-    }
-    return 0;
-}
 
 /* ---- Building ----------------------------------------------------------------------------------- */
 
@@ -96,22 +59,21 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
     j->part[i].image = &own->image;
     j->part[i].argv = p->argv;
     j->part[i].argc = p->argc;
+    if (j->part[i].piped && own->image.note.procs > 1) {
+        snprintf(error, error_bytes,
+                 "%s: a program of several processes on a node (ncc -Nprocs) can't be in a pipeline", p->path);
+        return -1;
+    }
     return check_arguments(p, stack_bytes, error, error_bytes);
 }
 
 static int read_programs(struct job *j, uint64_t ram_bytes, char *error, size_t error_bytes)
 {
-    uint32_t share[JOB_PROGRAMS_MAX], first = 0;
-
-    if (job_share_nodes(j->options.program, j->options.programs, j->nodes, share, error, error_bytes) < 0)
+    if (stages_place(j, error, error_bytes) < 0)
         return -1;
-    for (uint32_t i = 0; i < j->options.programs; i++) {
-        j->part[i].first = first;
-        j->part[i].nodes = share[i];
-        first += share[i];
+    for (uint32_t i = 0; i < j->options.programs; i++)
         if (read_program(j, i, ram_bytes, error, error_bytes) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -146,7 +108,10 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     const struct lives_options lives = {
         .job = j->id, .base = j->base, .nodes = j->nodes, .files = j->files, .send = j->ops->send, .ctx = j->ctx};
     j->lives = lives_new(&lives);
-    return j->lives ? 0 : fail_for_memory(j, error, error_bytes);
+    if (!j->lives)
+        return fail_for_memory(j, error, error_bytes);
+    stages_note_idle(j);
+    return 0;
 }
 
 int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *topo, const struct job_options *o,
@@ -214,7 +179,6 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
     const struct load_program program = {
         .job = j->id,
         .base = j->base,
-        .dim = j->options.dim,
         .stack_bytes = j->options.stack_bytes,
         .part = j->part,
         .parts = j->options.programs,
@@ -234,7 +198,7 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
 
 void job_kill(struct job *j)
 {
-    struct load_job kill = {.job = j->id, .base = j->base};
+    struct load_job kill = {.job = j->id};
 
     j->failed = true;
     if (j->killed)
@@ -244,6 +208,7 @@ void job_kill(struct job *j)
     for (uint32_t i = 0; j->loaded && i < j->nodes; i++)
         if (!lives_has_exited(j->lives, i)) {
             kill.life = lives_of(j->lives, i);
+            kill.base = j->base + stages_part(j, i)->base;
             j->ops->send(j->ctx, j->base + i, TAG(N_KILL, 0, 0), &kill, sizeof kill);
         }
 }

@@ -9,6 +9,10 @@
  * without a number of nodes gets an equal share of those that the others leave; where that does not divide, the first
  * ones get one more.
  *
+ * In a pipeline, a program and those behind it that are not piped have a subcube of their own in the job's, a stage:
+ * the job has the smallest subcube in which all stages fit. A stage numbers its nodes from 0; its standard output is
+ * the next one's standard input (struct load_pipes in vertex/contract/system.h). The job's status is the last stage's.
+ *
  * Where other jobs must not wait, a request for a standard stream that is not ready is held until it is (job_resume).
  * Requests for one stream are answered in the order of their arrival.
  */
@@ -40,6 +44,8 @@ struct job_program {
     char *const *argv; /* argv[0 .. argc-1] */
     int argc;
     uint32_t nodes;                /* 0: an equal share of those that are left */
+    bool piped;                    /* it reads what the program before it writes, and has a subcube of its own ... */
+    uint32_t dim;                  /* ... of this dimension. Of the first program, too, if others are piped */
     const struct elf_image *image; /* the program, read already; the job frees what it has. NULL: job_new reads it */
 };
 
@@ -69,7 +75,8 @@ struct lives;
 
 struct job_part { /* one program of the job */
     struct elf_image image;
-    int fd; /* the program, open for where.h; -1: it could not be opened */
+    uint32_t stage; /* of its pipeline */
+    int fd;         /* the program, open for where.h; -1: it could not be opened */
 };
 
 struct job {
@@ -82,6 +89,7 @@ struct job {
     uint32_t base, nodes;
     struct load_part *part; /* options.programs of them */
     struct job_part *own;
+    uint32_t stages;
     /* files and streams */
     struct streams streams;
     struct lines lines;
@@ -111,6 +119,12 @@ void job_free(struct job *j);
  * nodes than that, or would leave some idle. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
                     size_t error_bytes);
+
+/* Whether one of the programs reads what another one writes. */
+bool job_is_pipeline(const struct job_program *program, uint32_t programs);
+/* Returns the dimension of the smallest subcube in which the stages of a pipeline have theirs; `dim` if the programs
+ * are no pipeline. More than NODE_MAX_DIM: there is no such subcube. */
+uint32_t job_dimension(const struct job_program *program, uint32_t programs, uint32_t dim);
 
 /* Sends the load. False, with a line for the user and nothing sent, if there is no memory for it. */
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes, const char *striped,

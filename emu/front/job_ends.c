@@ -11,6 +11,7 @@
 #include "emu/front/console.h"
 #include "emu/front/errmap.h"
 #include "emu/front/lives.h"
+#include "emu/front/stages.h"
 #include "emu/front/where.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
@@ -51,13 +52,15 @@ int job_conclude(struct job *j)
 
 static void note_status(struct job *j, uint32_t logical, int status)
 {
+    if (!stages_is_last(j, logical))
+        return;
     switch (j->options.status_rule) {
     case JOB_STATUS_FIRST:
         if (!j->status_known)
             j->status = status;
         break;
     case JOB_STATUS_NODE0:
-        if (logical == 0)
+        if (stages_number(j, logical) == 0)
             j->status = status;
         break;
     default:
@@ -73,12 +76,10 @@ static void note_status(struct job *j, uint32_t logical, int status)
 static const char *program_of(const struct job *j, uint32_t logical, int *fd)
 {
     const char *loaded = lives_program(j->lives, logical, fd);
-    uint32_t i = 0;
 
     if (loaded)
         return loaded;
-    while (logical - j->part[i].first >= j->part[i].nodes)
-        i++;
+    ptrdiff_t i = stages_part(j, logical) - j->part;
     *fd = j->own[i].fd;
     return j->options.program[i].path;
 }
@@ -158,7 +159,7 @@ static void print_failed_load(struct job *j, const struct job_exit *e, const cha
     if (j->lost)
         console_say(&j->streams, "%s can't be loaded: %s", path, why);
     else
-        console_say(&j->streams, "%s can't be loaded on node %u: %s", path, e->node, why);
+        console_say(&j->streams, "%s can't be loaded on node %u: %s", path, stages_number(j, e->node), why);
 }
 
 /* Tells the user of the first failure of a job; the others follow from it. */
@@ -176,20 +177,20 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
     else if (n > 0)
         console_print(&j->streams, "", text, n);
     else
-        console_say(&j->streams, "node %u: the program was killed", e->node);
+        console_say(&j->streams, "node %u: the program was killed", stages_number(j, e->node));
 }
 
 static const char *check_exit(const struct job *j, uint32_t from, const struct job_exit *e, size_t text_bytes)
 {
     if (e->job != j->id || !j->loaded)
         return "no such job is running";
-    if (e->node != from - j->base)
+    if (e->node != stages_number(j, from - j->base))
         return "it names another node";
     if (e->how > EXIT_SIGNAL)
         return "there is no such way to end";
     if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
         return "it is too short";
-    return lives_has_exited(j->lives, e->node) ? "that node has exited already" : NULL;
+    return lives_has_exited(j->lives, from - j->base) ? "that node has exited already" : NULL;
 }
 
 static void note_exit(struct job *j, uint32_t node, int status)
@@ -213,6 +214,7 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     if (wrong)
         return wrong;
 
+    e.node = from - j->base;
     note_exit(j, from, e.how == EXIT_NORMAL ? e.status & 0xff : -1);
     if (e.how == EXIT_NORMAL) {
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
@@ -237,7 +239,7 @@ void job_lose_node(struct job *j, uint32_t node)
     if (lives_has_exited(j->lives, logical))
         return;
     if (!j->told)
-        console_say(&j->streams, "node %u: no path to it works", logical);
+        console_say(&j->streams, "node %u: no path to it works", stages_number(j, logical));
     j->told = true;
     note_exit(j, node, -1);
 }
@@ -249,7 +251,8 @@ void job_fail_load(struct job *j, uint32_t node)
 
     j->lost = true;
     if (!j->killed)
-        console_say(&j->streams, "%s can't be loaded: no path to node %u works", path, node - j->base);
+        console_say(&j->streams, "%s can't be loaded: no path to node %u works", path,
+                    stages_number(j, node - j->base));
     j->told = true;
     job_kill(j);
 }

@@ -78,7 +78,7 @@ static int read_segment(const struct complaint *c, Elf *elf, const GElf_Phdr *h,
         .va = h->p_vaddr,
         .file_bytes = h->p_filesz,
         .mem_bytes = h->p_memsz,
-        .flags = h->p_flags & (PF_R | PF_W | PF_X | PROGRAM_SEGMENT_STRIPED),
+        .flags = h->p_flags & (PF_R | PF_W | PF_X | PROGRAM_SEGMENT_STRIPED | PROGRAM_SEGMENT_PIPES),
     };
     if (s->file_bytes > s->mem_bytes || s->va + s->mem_bytes < s->va)
         return complain(c, "the segment at 0x%" PRIx64 " has impossible sizes; build the program again", s->va);
@@ -312,9 +312,9 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
     size_t volumes_at = sizeof(struct load_begin) + round_up(arg_bytes, 8);
     const struct load_begin begin = {
         .job = p->job,
-        .base = p->base,
-        .dim = p->dim,
-        .part_first = part->first,
+        .base = p->base + part->base,
+        .dim = part->dim,
+        .part_first = part->first - part->base,
         .part_nodes = part->nodes,
         .argc = part->argc,
         .arg_bytes = arg_bytes,
@@ -324,11 +324,14 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .stack_bytes = elf_stack_bytes(part->image, p->stack_bytes),
         .heap_bytes = part->image->note.heap_bytes,
         .comm_bytes = part->image->note.comm_bytes,
-        .procs = part->image->note.procs ? part->image->note.procs : 1,
+        .procs = (uint16_t)(part->image->note.procs ? part->image->note.procs : 1),
+        .piped = part->piped,
     };
 
-    size_t striped_at = volumes_at + p->volumes * sizeof *p->volume;
-    *bytes = striped_at + p->striped_bytes;
+    size_t striped_at = volumes_at + p->volumes * sizeof *p->volume, pipes_at = striped_at + p->striped_bytes;
+    if (part->piped)
+        pipes_at = round_up(pipes_at, 8);
+    *bytes = pipes_at + (part->piped ? sizeof part->pipes : 0);
     uint8_t *message = calloc(1, *bytes);
     if (!message)
         return NULL;
@@ -340,6 +343,8 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         memcpy(message + volumes_at, p->volume, p->volumes * sizeof *p->volume);
     if (p->striped_bytes)
         memcpy(message + striped_at, p->striped, p->striped_bytes);
+    if (part->piped)
+        memcpy(message + pipes_at, &part->pipes, sizeof part->pipes);
     return message;
 }
 
@@ -412,12 +417,20 @@ static void free_room(struct loading *l)
     free(l->chunk);
 }
 
+/* Drivers that a program may need are in segments of their own. */
+static bool is_needed(const struct load_program *p, const struct load_part *part, uint32_t flags)
+{
+    if (flags & PROGRAM_SEGMENT_STRIPED)
+        return p->striped_bytes > 0;
+    return !(flags & PROGRAM_SEGMENT_PIPES) || part->piped;
+}
+
 static uint32_t send_data(const struct loading *l, const struct load_part *part)
 {
     uint32_t messages = 0;
 
     for (uint32_t k = 0; k < part->image->segments; k++)
-        if (l->program->striped_bytes > 0 || !(part->image->segment[k].flags & PROGRAM_SEGMENT_STRIPED))
+        if (is_needed(l->program, part, part->image->segment[k].flags))
             messages += send_segment(l, part, &part->image->segment[k]);
     return messages;
 }

@@ -5,6 +5,7 @@
 #ifndef NCUBE_LOADER_H
 #define NCUBE_LOADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,15 +44,18 @@ void elf_image_free(struct elf_image *image);
 int load_check_program(const struct elf_image *image, const char *path, uint64_t ram_bytes, uint64_t stack_bytes,
                        char *error, size_t error_bytes);
 
-struct load_part { /* of a subcube: the nodes that get one program */
+struct load_part { /* the nodes of a job that get one program */
     const struct elf_image *image;
     char *const *argv;
     int argc;
-    uint32_t first, nodes; /* logical */
+    uint32_t first, nodes;   /* numbered in the job's subcube */
+    uint32_t base, dim;      /* the subcube that is the program's own, in the job's: all of it unless there are pipes */
+    struct load_pipes pipes; /* if `piped` */
+    bool piped;
 };
 
 struct load_program {
-    uint32_t job, base, dim;
+    uint32_t job, base;   /* base: address of the job's first node */
     uint64_t stack_bytes; /* 0: the size in each program's note, or USER_STACK_DEFAULT_BYTES */
     const struct load_part *part;
     uint32_t parts;

@@ -35,6 +35,8 @@ static bool serves_files(const struct ncu_node *node)
 static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
 static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 #undef CALL_NAME
+static const char *const pipe_waits[PIPE_KINDS] = {
+    [PIPE_MAP] = "the mapping of the other end of", [PIPE_DATA] = "data from", [PIPE_ROOM] = "readers of"};
 
 /* Describes a wait in a call that all nodes of a group make. */
 static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
@@ -45,6 +47,8 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
 
     if (context == CONTEXT_SYNC)
         return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
+    if (context == CONTEXT_PIPE)
+        return (size_t)snprintf(text, bytes, "waits for %s pipe %u", pipe_waits[type % PIPE_KINDS], type / PIPE_KINDS);
     if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
         return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
     if (type >= TYPE_COLLECTIVE && type < TYPE_COLLECTIVE + GROUP_OPERATION_COUNT)

@@ -1,5 +1,5 @@
 /*
- * Where a program starts: a0 = argc, a1 = argv, sp 16-byte aligned (vertex/contract/abi.h).
+ * Where a program starts: a0 = argc, a1 = argv, a2 = pipes, sp 16-byte aligned (vertex/contract/abi.h).
  */
     .section .text._start, "ax"
     .globl _start

@@ -21,6 +21,13 @@ struct ndevice_slot {
 /* Opens the standard streams. Called before constructors and main. */
 void ndevice_start(void);
 
+/* Called before the process ends, whichever way it exits; NULL: nothing is to be done. */
+extern void (*ndevice_end)(void);
+
+struct load_pipes;
+/* Makes descriptors 0 and 1 ends of pipes (libpio/ndevices/pipe.c). */
+void pipes_start(const struct load_pipes *pipes);
+
 #define NDEVICE_DESCRIPTORS 256
 
 extern struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS]; /* by descriptor */

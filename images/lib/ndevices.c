@@ -28,6 +28,8 @@ struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS];
 static const struct ndevice *added[DRIVERS];
 static int drivers;
 
+void (*ndevice_end)(void);
+
 /* Fills the table here, not by an initialiser: that would put the whole table into every program's file. */
 void ndevice_start(void)
 {

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
@@ -19,6 +20,8 @@ clock_t _times(struct tms *times);
 
 void _exit(int status)
 {
+    if (ndevice_end)
+        ndevice_end();
     trap_exit(status);
 }
 

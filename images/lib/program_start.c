@@ -13,7 +13,7 @@ extern start_function __fini_array_start[], __fini_array_end[];
 extern char **environ;
 
 int main(int argc, char **argv, char **envp);
-_Noreturn void start_program(int argc, char **argv);
+_Noreturn void start_program(int argc, char **argv, const struct load_pipes *pipes);
 
 static void run_all(start_function *first, start_function *end)
 {
@@ -27,9 +27,11 @@ static void run_destructors(void)
         (*--f)();
 }
 
-void start_program(int argc, char **argv)
+void start_program(int argc, char **argv, const struct load_pipes *pipes)
 {
     ndevice_start();
+    if (pipes)
+        pipes_start(pipes);
     atexit(run_destructors);
     run_all(__preinit_array_start, __preinit_array_end);
     run_all(__init_array_start, __init_array_end);

@@ -44,7 +44,7 @@ enum group_element { GROUP_INT, GROUP_DOUBLE };
  * members agree on a context that is free on all of them, by a reduction.
  * Returns 0. Errors, after which there is no group: EINVAL: size < 1, a number that is no process, a process that is
  * in the list twice, or lists that differ (only if the difference did not stop the agreement); ESRCH: the caller is not
- * in the list; EAGAIN: no context is free on all members (each process can be in 28 groups); ENOMEM.
+ * in the list; EAGAIN: no context is free on all members (each process can be in 27 groups); ENOMEM.
  */
 int group_make(struct group *g, const int *member, int size);
 

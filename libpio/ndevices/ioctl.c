@@ -44,7 +44,11 @@ static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
     struct mapped *m;
 
     whoami(&node, &proc, NULL, &dim);
-    if (!pattern || pattern->elements != 1 << dim || proc > 0 || (slot->flags & O_APPEND))
+    if (!pattern || proc > 0 || (slot->flags & O_APPEND))
+        return -EINVAL;
+    if (slot->device->setmap)
+        return pattern->elements <= 1 << dim ? slot->device->setmap(slot->state, pattern) : -EINVAL;
+    if (pattern->elements != 1 << dim)
         return -EINVAL;
     struct mapped *before = slot->device == &mapped_device ? slot->state : NULL;
     const struct ndevice *below = slot->device;
@@ -74,7 +78,7 @@ static int request_on(struct ndevice_slot *slot, int request, void *arg)
     case N_SETMAP:
         return set_map(slot, arg);
     case N_GETMAP:
-        return get_map(slot, arg);
+        return slot->device->setmap ? slot->device->ioctl(slot->state, request, arg) : get_map(slot, arg);
     case N_UNMAP:
         return unmap(slot);
     default:

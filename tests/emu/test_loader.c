@@ -284,6 +284,13 @@ static void take_message(void *ctx, uint32_t to, uint32_t type, const void *byte
     }
 }
 
+/* A part of a job whose whole subcube, of that dimension, is the program's. */
+static struct load_part part_of(const struct elf_image *image, char *const *argv, int argc, uint32_t first,
+                                uint32_t nodes, uint32_t dim)
+{
+    return (struct load_part){.image = image, .argv = argv, .argc = argc, .first = first, .nodes = nodes, .dim = dim};
+}
+
 Test(loader, the_messages_of_a_load_rebuild_the_program)
 {
     static struct loaded l;
@@ -297,8 +304,8 @@ Test(loader, the_messages_of_a_load_rebuild_the_program)
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     image.note = (struct program_note){.heap_bytes = 1 << 20, .comm_bytes = 64 << 10, .procs = 2};
-    const struct load_part all = {&image, argv, 3, 0, 8};
-    const struct load_program p = {7, 0, 3, STACK_BYTES, &all, 1, volumes, 2, "big df00: cyclic 1 1\n", 21};
+    const struct load_part all = part_of(&image, argv, 3, 0, 8, 3);
+    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, volumes, 2, "big df00: cyclic 1 1\n", 21};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
 
@@ -341,8 +348,8 @@ Test(loader, the_driver_of_striped_files_is_sent_only_where_there_are_striped_vo
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     image.segment[0].flags |= PROGRAM_SEGMENT_STRIPED;
-    const struct load_part all = {&image, argv, 1, 0, 1};
-    struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
+    const struct load_part all = part_of(&image, argv, 1, 0, 1, 0);
+    struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
     cr_assert_eq(load_send_program(&p, take_message, &without), 0);
     cr_expect_eq(without.chunks, 1, "data only");
     cr_expect_eq(without.writable_chunks, 1);
@@ -363,8 +370,8 @@ Test(loader, a_segment_of_zeros_only_is_one_message)
     e.segment[1].p_filesz = 0;
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
-    const struct load_part all = {&image, argv, 1, 0, 1};
-    const struct load_program p = {7, 0, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
+    const struct load_part all = part_of(&image, argv, 1, 0, 1, 0);
+    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
     cr_expect_eq(l.chunks, 3);
@@ -410,8 +417,8 @@ Test(loader, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
 
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
-    const struct load_part parts[] = {{&image, argv, 1, 0, 1}, {&image, argv, 1, 1, 3}};
-    const struct load_program p = {7, 8, 2, STACK_BYTES, parts, 2, NULL, 0, NULL, 0};
+    const struct load_part parts[] = {part_of(&image, argv, 1, 0, 1, 2), part_of(&image, argv, 1, 1, 3, 2)};
+    const struct load_program p = {7, 8, STACK_BYTES, parts, 2, NULL, 0, NULL, 0};
     cr_assert_eq(load_send_program(&p, note_order, &o), 0);
     cr_assert_eq(o.n, 10);
     for (unsigned i = 0; i < 10; i++)

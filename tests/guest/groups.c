@@ -13,7 +13,7 @@
 #define PROCS 1
 #endif
 
-enum { MEMBERS_MAX = 64, BYTES_MAX = 100000, CONTEXTS = 28, INTS = 5 };
+enum { MEMBERS_MAX = 64, BYTES_MAX = 100000, CONTEXTS = 27, INTS = 5 };
 
 static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32};
 static char one[BYTES_MAX + 8], other[BYTES_MAX + 8], all[4 * BYTES_MAX];

@@ -334,7 +334,7 @@ static struct arguments arguments_of(const struct ncube_run *r)
         add(&a, r->options[i]);
     if (r->program != NULL)
         add(&a, strchr("/.", r->program[0]) != NULL ? r->program : build_path(r->program));
-    for (int i = 0; i < 10 && r->args[i] != NULL; i++)
+    for (int i = 0; i < RUN_ARGS && r->args[i] != NULL; i++)
         add(&a, is_built(r->args[i]) ? build_path(r->args[i]) : r->args[i]);
     return a;
 }

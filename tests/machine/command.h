@@ -74,11 +74,13 @@ void command_must_succeed(char *const argv[]);
 
 /* ---- ncube run ---- */
 
+#define RUN_ARGS 16
+
 struct ncube_run { /* NULL or 0: not given */
     const char *dim;
     const char *machine, *images, *serve, *trace, *stats, *limit;
-    const char *program;  /* below the build folder; one that begins with '/' or '.' is taken as it is */
-    const char *args[10]; /* of these, too, "guest/..." and "examples/..." lie below the build folder */
+    const char *program;        /* below the build folder; one that begins with '/' or '.' is taken as it is */
+    const char *args[RUN_ARGS]; /* of these, too, "guest/..." and "examples/..." lie below the build folder */
     const char *options[3];
     const void *input;
     size_t input_bytes; /* 0: input is a string */

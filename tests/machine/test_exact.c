@@ -28,21 +28,23 @@ static const struct subject {
     const char *service; /* of the one I/O node with all volumes; NULL: each volume has one */
     const char *limit;   /* of virtual time; then any end is as good as another, if it is always the same */
     const char *more;    /* of the machine file; NULL: nothing */
+    bool piped;          /* the program is there twice, the second time on two nodes */
 } subjects[] = {
-    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL},
-    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL},
-    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL},
-    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL},
-    {"guest/exact", "files", 2, 2, NULL, NULL, NULL},
-    {"guest/exact", "all", 2, 2, NULL, NULL, NULL},
-    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL},
-    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL},
-    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL},
-    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL},
-    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL},
-    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL},
+    {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false},
+    {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false},
+    {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false},
+    {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false},
+    {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
+    {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
-     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );"},
+     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false},
+    {"guest/pipes", "exact", 2, 0, NULL, NULL, NULL, true},
 };
 
 static const struct way {
@@ -99,7 +101,11 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     if (s->limit) {
         r.limit = s->limit;
         r.may_fail = true;
-        memcpy(r.args, ((const char *[10]){seed_text}), sizeof r.args);
+        memcpy(r.args, ((const char *[RUN_ARGS]){seed_text}), sizeof r.args);
+    }
+    if (s->piped) {
+        r.dim = "1";
+        memcpy(r.args + 2, ((const char *[]){"|", "-d", "1", s->program, s->mix, seed_text}), 6 * sizeof *r.args);
     }
     memcpy(r.options, way->options, sizeof r.options);
     for (size_t k = 0; option && k < sizeof r.options / sizeof *r.options; k++)

@@ -189,7 +189,8 @@ struct abi_disk_done {
 };
 
 /* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.
- * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp. */
+ * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp, and so does the struct
+ * load_pipes at a2, which is 0 for a program that is in no pipeline. */
 #define USER_TEXT_VA             0x10000ull
 #define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)

@@ -16,7 +16,8 @@
  *   1  CONTEXT_HIGH      nwrite and nread, types from 0x8000, kept apart from the system's
  *   2  CONTEXT_SYNC      nsync; the type is its caller's
  *   3  CONTEXT_GROUP     the library's other global operations (images/lib/group.h)
- *   4  .. CONTEXT_MOST   free, for libraries
+ *   4  CONTEXT_PIPE      pipes between the programs of a job; nodes are numbered in the job's subcube
+ *   5  .. CONTEXT_MOST   free, for libraries
  *
  * A program's wildcard matches contexts 0 and 1 except the system's types. Only the traps cwrite and cread reach
  * contexts from 2 on.
@@ -28,7 +29,8 @@
  * for each k with 2^k > r. Messages of one load arrive in order. Every part of a job gets its N_LOAD_BEGIN before any
  * part gets its first N_LOAD_DATA, and all N_LOAD_DATA come before any N_LOAD_START.
  *
- *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[], text of striped volumes
+ *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[], text of striped volumes,
+ *                 struct load_pipes if `piped`
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
@@ -81,7 +83,15 @@
 #define TAG_ALL_CONTEXTS          IN_CONTEXT(0x1f, 0)
 #define TAG_NOT_PROGRAM           IN_CONTEXT(0x1e, 0) /* none of these bits in a program's own contexts */
 
-enum context { CONTEXT_PROGRAM, CONTEXT_HIGH, CONTEXT_SYNC, CONTEXT_GROUP, CONTEXT_LIBRARIES, CONTEXT_MOST = 31 };
+enum context {
+    CONTEXT_PROGRAM,
+    CONTEXT_HIGH,
+    CONTEXT_SYNC,
+    CONTEXT_GROUP,
+    CONTEXT_PIPE,
+    CONTEXT_LIBRARIES,
+    CONTEXT_MOST = 31
+};
 
 /* The types of CONTEXT_GROUP: the calls of <npara_prt.h> and the making of a group, 0 and up. */
 #define GROUP_CALLS(X)        X(isumn) X(imaxn) X(iminn) X(dsumn) X(dmaxn) X(dminn) X(nbrdcst) X(group_make)
@@ -100,6 +110,16 @@ enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
 enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
 #undef GROUP_NUMBER
 #define GROUP_TYPE(name) ((int)(TYPE_COLLECTIVE + NUMBER_##name))
+
+/* Types in CONTEXT_PIPE: kinds of messages of each pipe of a job (libpio/ndevices/pipe.h). */
+enum pipe_kind {
+    PIPE_MAP,  /* how the nodes at the sender's end share the bytes */
+    PIPE_DATA, /* to a reader */
+    PIPE_ROOM, /* to a writer: a reader takes more, or no more */
+    PIPE_KINDS
+};
+#define PIPES_MAX             64u /* of a job */
+#define PIPE_TYPE(pipe, kind) ((int)((pipe)*PIPE_KINDS + (kind)))
 
 /* The type of a program's own message, 0 .. 0xffff, with its context. */
 #define TYPE_OF_PROGRAM(type) ((uint32_t)(type) > N_TYPE_USER_MAX ? IN_CONTEXT(CONTEXT_HIGH, type) : (uint32_t)(type))
@@ -151,7 +171,8 @@ struct load_begin {
     uint64_t stack_bytes;
     uint64_t heap_bytes; /* limit; 0: all free memory */
     uint64_t comm_bytes; /* memory that heap and stack leave for messages; 0: the default */
-    uint32_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
+    uint16_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
+    uint16_t piped;      /* 1: struct load_pipes follows, from the next multiple of 8 */
     uint32_t life;
 };
 _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
@@ -185,9 +206,23 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
  */
 #define LOAD_STRIPED_MAX_BYTES 65535u
 
+/* For the programs of a pipeline, each of which has a subcube of its own in that of the job. `first` and the others
+ * like it are numbered in the job's subcube. The program gets this structure at its start (vertex/contract/abi.h). */
+struct load_pipes {
+    uint32_t job_base, job_dim; /* the job's subcube; job_base is an address */
+    uint32_t first, nodes;      /* of the program itself */
+    struct load_pipe {
+        uint32_t number;       /* of the pipe in the job */
+        uint32_t first, nodes; /* of the program at the other end; nodes 0: there is no pipe */
+    } in, out;                 /* in place of standard input and standard output */
+};
+_Static_assert(sizeof(struct load_pipes) == 40, "load_pipes layout");
+
 /* A flag of an ELF segment, beside PF_R, PF_W and PF_X: it has the driver of striped files and is loaded only where the
  * machine has striped volumes (images/program.ld). */
 #define PROGRAM_SEGMENT_STRIPED 0x00100000u
+/* The same of the driver of pipes, for programs of a pipeline. */
+#define PROGRAM_SEGMENT_PIPES 0x00200000u
 
 #define LOAD_CHUNK_BYTES 16384u /* most bytes of program in one N_LOAD_DATA */
 

@@ -34,6 +34,8 @@
 #define N_ATTR_ATIME 8
 #define N_ATTR_MTIME 16
 
+struct pattern; /* <pattern.h> */
+
 struct nattr {
     unsigned what; /* N_ATTR_ */
     mode_t mode;
@@ -61,6 +63,8 @@ struct ndevice {
     /* Makes pread and pwrite see one element of a file only, as pattern_pack of <pattern.h> has written it: offsets and
      * counts are the element's. No bytes: the file again. NULL: whoever maps the file moves each run by itself. */
     int (*setview)(void *state, const void *packed, size_t n);
+    /* Gives an end of a pipe its mapping, for N_SETMAP. NULL: a mapping is laid on pread and pwrite. */
+    int (*setmap)(void *state, const struct pattern *map);
     off_t (*lseek)(void *state, off_t offset, int whence);
     int (*fstat)(void *state, struct stat *st);
     int (*fstatfs)(void *state, struct statfs *st);

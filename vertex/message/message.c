@@ -175,8 +175,38 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
     return write_in(p, arg, CONTEXT_PROGRAM);
 }
 
+/* In CONTEXT_PIPE a destination is a node of the job's subcube, not of the program's. */
+static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
+{
+    uint64_t bytes = arg[1], dest = arg[2];
+    int32_t type = arg[3];
+    struct message *m;
+
+    if (!p->pipes || dest >> p->pipes->job_dim || bytes > MSG_MAX_BYTES || !is_type(type))
+        return -N_EINVAL;
+    uint32_t node = p->pipes->job_base + dest;
+    int error = p->long_way ? lost_tell(p, node) : 0;
+    if (!error)
+        error = proc_new_message(p, bytes, false, &m);
+    if (error)
+        return error;
+    m->bytes = bytes;
+    error = proc_copy_in(p, m->payload, arg[0], bytes);
+    if (error) {
+        msg_release(m);
+        return error;
+    }
+    msg_note_copy();
+    charge_send(bytes);
+    mail_note_sent(p, m);
+    msg_post(m, node, TAG(IN_CONTEXT(CONTEXT_PIPE, type), p->procid, 0));
+    return msg_reap_is_due(p->procid) ? reap() : 0;
+}
+
 int64_t sys_cwrite(struct proc *p, const uint64_t *arg)
 {
+    if (arg[4] == CONTEXT_PIPE)
+        return write_to_job(p, arg);
     return is_context(arg[4]) ? write_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
@@ -383,8 +413,21 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
     return read_in(p, arg, CONTEXT_PROGRAM);
 }
 
+/* In CONTEXT_PIPE the source may be any node, and is then named as in the job's subcube. */
+static RARE int64_t read_from_job(struct proc *p, const uint64_t *arg)
+{
+    if (!p->pipes || (int32_t)arg[2] != ANY)
+        return -N_EINVAL;
+    int64_t result = read_in(p, arg, CONTEXT_PIPE);
+    if (result >= 0 || result == -N_EIO)
+        p->frame->a[1] = (uint32_t)(p->frame->a[1] + p->base - p->pipes->job_base);
+    return result;
+}
+
 int64_t sys_cread(struct proc *p, const uint64_t *arg)
 {
+    if (arg[4] == CONTEXT_PIPE)
+        return read_from_job(p, arg);
     return is_context(arg[4]) ? read_in(p, arg, arg[4]) : -N_EINVAL;
 }
 

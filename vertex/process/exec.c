@@ -267,7 +267,7 @@ static int64_t replace_program(struct rexec *r)
 int64_t sys_rexec(struct proc *p, const uint64_t *arg)
 {
     struct rexec r = {.p = p};
-    int64_t result = check(&r, arg);
+    int64_t result = p->pipes ? -N_ENOTSUP : check(&r, arg);
 
     if (!result)
         result = make_begin(&r);

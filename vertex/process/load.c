@@ -80,14 +80,38 @@ static bool part_is_sound(const struct load_begin *b)
            node - b->part_first < b->part_nodes;
 }
 
-static bool begin_is_sound(const struct message *m, const struct load_begin *b)
+/* The other ends lie in the job's subcube, as the program does. */
+static bool pipes_are_sound(const struct load_begin *b, const struct load_pipes *pipes)
+{
+    const struct load_pipe *const end[] = {&pipes->in, &pipes->out};
+
+    if (pipes->job_dim > NODE_MAX_DIM || b->procs > 1 || b->base < pipes->job_base)
+        return false;
+    uint32_t nodes = 1u << pipes->job_dim;
+    for (uint32_t i = 0; i < sizeof end / sizeof *end; i++)
+        if (end[i]->number >= PIPES_MAX || end[i]->nodes > nodes || end[i]->first > nodes - end[i]->nodes)
+            return false;
+    return pipes->nodes == 1u << b->dim && pipes->nodes <= nodes && pipes->first == b->base - pipes->job_base &&
+           pipes->first <= nodes - pipes->nodes;
+}
+
+static bool lengths_are_sound(const struct message *m, const struct load_begin *b)
 {
     uint64_t bytes =
         sizeof *b + round_up(b->arg_bytes, 8) + (uint64_t)b->volumes * sizeof(struct load_volume) + b->striped_bytes;
 
-    return b->dim <= NODE_MAX_DIM && part_is_sound(b) &&
-           (m->bytes == bytes || (b->volumes == 0 && b->striped_bytes == 0 && m->bytes == sizeof *b + b->arg_bytes)) &&
-           b->entry < USER_STACK_TOP && b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES &&
+    if (b->piped) {
+        bytes = round_up(bytes, 8);
+        return m->bytes == bytes + sizeof(struct load_pipes) &&
+               pipes_are_sound(b, (const struct load_pipes *)((const char *)b + bytes));
+    }
+    return m->bytes == bytes || (b->volumes == 0 && b->striped_bytes == 0 && m->bytes == sizeof *b + b->arg_bytes);
+}
+
+static bool begin_is_sound(const struct message *m, const struct load_begin *b)
+{
+    return b->dim <= NODE_MAX_DIM && part_is_sound(b) && lengths_are_sound(m, b) && b->entry < USER_STACK_TOP &&
+           b->procs >= 1 && b->procs <= PROCS_MAX && b->stack_bytes >= PAGE_BYTES &&
            b->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
@@ -127,6 +151,8 @@ static int make_process(struct message *m)
     p->volume = (const struct load_volume *)(arguments_of(b) + round_up(b->arg_bytes, 8));
     p->volumes = b->volumes;
     p->striped_bytes = b->striped_bytes;
+    if (b->piped)
+        p->pipes = (const struct load_pipes *)((const char *)b + m->bytes) - 1;
     return 0;
 }
 

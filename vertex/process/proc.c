@@ -206,16 +206,20 @@ int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *argume
     uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
     uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
 
+    uint64_t pipes = p->pipes ? (argv - sizeof *p->pipes) & ~15ull : 0, sp = p->pipes ? pipes : argv;
+
     if (!proc_arguments_are_sound(arguments, bytes, argc))
         return -N_EPROTO;
-    if (argv < p->vm.stack_low + (USER_STACK_TOP - p->vm.stack_low) / 2)
+    if (sp < p->vm.stack_low + (USER_STACK_TOP - p->vm.stack_low) / 2)
         return -N_E2BIG;
     int error = vm_copy_out(&p->vm, strings, arguments, bytes);
     if (!error)
         error = write_argv(p, argv, strings, argc, arguments);
+    if (!error && pipes)
+        error = vm_copy_out(&p->vm, pipes, p->pipes, sizeof *p->pipes);
     if (error)
         return error;
-    *p->frame = (struct trap_frame){.pc = entry, .sp = argv, .a = {argc, argv}};
+    *p->frame = (struct trap_frame){.pc = entry, .sp = sp, .a = {argc, argv, pipes}};
     p->state = PROC_READY;
     return 0;
 }

@@ -76,8 +76,9 @@ struct proc {
     /* the subcube */
     uint32_t base; /* address of logical node 0 */
     uint32_t dim;
-    uint32_t procs;   /* of this job on each node */
-    uint32_t logical; /* its node's logical number; in the built-in program, the node's address */
+    uint32_t procs;                 /* of this job on each node */
+    uint32_t logical;               /* its node's logical number; in the built-in program, the node's address */
+    const struct load_pipes *pipes; /* in `begin`; NULL: it is in no pipeline */
 
     /* memory and registers */
     struct vm vm;

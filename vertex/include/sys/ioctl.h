@@ -17,6 +17,21 @@
  * not mapped. */
 #define N_UNMAP 0x4e03
 
+/* Requests of the ends of pipes [P1 section 2.4], for which N_SETMAP is the mapping of the end: node k of the program
+ * writes or reads the bytes of element k; a pattern may have fewer elements, and the other nodes nothing. EBUSY: bytes
+ * have been moved, or a mapping set, already. */
+
+/* Stores the number of nodes at the other end (arg: int *). */
+#define N_PES 0x4e04
+/* Stores how the bytes of this node go (arg: int *), an N_PLAN_. EAGAIN: nothing has been moved yet. */
+#define N_GETPLAN 0x4e05
+
+#define N_PLAN_MATCHED 0 /* all to, or from, one node */
+#define N_PLAN_COARSE  1 /* to several, in runs of at least N_PLAN_COARSE_BYTES */
+#define N_PLAN_PACKED  2 /* shorter runs, which are packed together for each node */
+
+#define N_PLAN_COARSE_BYTES 1024
+
 /* Carries out a request. The others, and the type of their argument, are a matter of the descriptor's driver. Returns
  * >= 0, or -1 with errno: EBADF; ENOTTY: the driver knows no such request; or what the request or driver says. Files
  * know no request of their own. */

@@ -1,0 +1,161 @@
+/*
+ * The driver of pipes (pipe.h): descriptors 0 and 1 of the programs of a pipeline. The C library's start calls
+ * pipes_start in a program that is in one; elsewhere none of this is loaded (images/program.ld).
+ */
+#include "libpio/ndevices/pipe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/lib/ndevice_switch.h"
+#include "vertex/contract/traps.h"
+
+/* ---- Ends ---- */
+
+static void end_free(struct pipe_end *e)
+{
+    for (int32_t i = 0; i < e->partners; i++)
+        plan_free(e->partner[i].plan);
+    free(e->partner);
+    plan_free(e->part);
+    pattern_free(e->their);
+    pattern_free(e->identity);
+}
+
+/* The other end must know that there is nothing more to come or to take, and may wait for the mapping. */
+static int pipe_close(void *end)
+{
+    struct pipe_end *e = end;
+
+    if (!e->announced && e->nodes == 1)
+        pattern_stripe(1, 1, &e->identity);
+    if (!e->map)
+        e->map = e->identity;
+    pipe_announce(e);
+    if (e->writes)
+        pipe_end_writing(e);
+    else
+        pipe_end_reading(e);
+    end_free(e);
+    return 0;
+}
+
+static int pipe_fstat(void *end, struct stat *st)
+{
+    (void)end;
+    memset(st, 0, sizeof *st);
+    st->st_mode = S_IFIFO | S_IRUSR | S_IWUSR;
+    st->st_nlink = 1;
+    st->st_blksize = 8192;
+    return 0;
+}
+
+/* ---- Requests ---- */
+
+static int pipe_setmap(void *end, const struct pattern *map)
+{
+    return pipe_set_map(end, map);
+}
+
+static bool find_short(void *ctx, const struct plan_run *run)
+{
+    int64_t *shortest = ctx;
+
+    if (run->bytes < *shortest)
+        *shortest = run->bytes;
+    return *shortest >= N_PLAN_COARSE_BYTES;
+}
+
+/* [P1 section 1.2]: how the bytes of this node go. */
+static int plan_of(const struct pipe_end *e)
+{
+    int64_t shortest = INT64_MAX;
+
+    if (!e->ready)
+        return -EAGAIN;
+    if (e->partners <= 1)
+        return N_PLAN_MATCHED;
+    for (int32_t i = 0; i < e->partners; i++) {
+        const struct plan *p = e->partner[i].plan;
+
+        plan_runs(p, p->from, p->from + p->period, find_short, &shortest);
+    }
+    return shortest >= N_PLAN_COARSE_BYTES ? N_PLAN_COARSE : N_PLAN_PACKED;
+}
+
+static int pipe_ioctl(void *end, int request, void *arg)
+{
+    const struct pipe_end *e = end;
+    int plan;
+
+    switch (request) {
+    case N_GETMAP:
+        *(const struct pattern **)arg = e->map;
+        return e->by_user ? 0 : -EINVAL;
+    case N_PES:
+        *(int *)arg = (int)e->other.nodes;
+        return 0;
+    case N_GETPLAN:
+        plan = plan_of(e);
+        *(int *)arg = plan;
+        return plan < 0 ? plan : 0;
+    default:
+        return -ENOTTY;
+    }
+}
+
+/* The direction that a descriptor does not have is EBADF, as in Unix. */
+static ssize_t no_read(void *end, void *buf, size_t n)
+{
+    (void)end, (void)buf, (void)n;
+    return -EBADF;
+}
+
+static ssize_t no_write(void *end, const void *buf, size_t n)
+{
+    (void)end, (void)buf, (void)n;
+    return -EBADF;
+}
+
+/* ---- Start and end of the program ---- */
+
+#define BOTH_ENDS .name = "pipe", .close = pipe_close, .fstat = pipe_fstat, .setmap = pipe_setmap, .ioctl = pipe_ioctl
+
+static const struct ndevice reading = {BOTH_ENDS, .read = pipe_read, .write = no_write};
+static const struct ndevice writing = {BOTH_ENDS, .read = no_read, .write = pipe_write};
+
+/* A process that ends without closing its descriptors closes its ends of pipes. */
+static void end_all(void)
+{
+    ndevice_end = NULL;
+    for (int fd = 0; fd < NDEVICE_DESCRIPTORS; fd++)
+        if (ndevice_table[fd].device == &reading || ndevice_table[fd].device == &writing)
+            close(fd);
+}
+
+static void attach(int fd, const struct load_pipes *pipes, const struct load_pipe *pipe, int own)
+{
+    static struct pipe_end ends[2];
+    struct pipe_end *e = &ends[fd];
+
+    if (pipe->nodes == 0)
+        return;
+    *e = (struct pipe_end){.other = *pipe, .own = own, .nodes = (int32_t)pipes->nodes, .writes = fd == STDOUT_FILENO};
+    ndevice_table[fd].device = e->writes ? &writing : &reading;
+    ndevice_table[fd].state = e;
+}
+
+void pipes_start(const struct load_pipes *pipes)
+{
+    struct abi_whoami who;
+
+    trap_whoami(&who);
+    attach(STDIN_FILENO, pipes, &pipes->in, who.node);
+    attach(STDOUT_FILENO, pipes, &pipes->out, who.node);
+    ndevice_end = end_all;
+}

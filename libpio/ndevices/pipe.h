@@ -1,0 +1,120 @@
+/*
+ * Parallel pipes [P1 sections 2.2, 2.4, 2.6 and Figure 11]: the bytes that the nodes of one program write go to the
+ * nodes of another, from node to node, past everything else.
+ *
+ * A pipe has a stream, as a file has bytes. Each end has a mapping, a pattern that shares the stream out among its
+ * nodes; an end of one node has all of it. Writer w and reader r have the common bytes of their elements, by a plan
+ * that both make. Every rule below is one of a file to which the writers write before the readers read: "a | b" gives b
+ * the bytes that "a > f", then "b < f" give.
+ *
+ *   writer w                                  reader r
+ *     | <----------- PIPE_MAP ----------------> |    once: node k tells every node n with n % nodes == k its mapping
+ *     | ------------ PIPE_DATA from, to ------> |    the common bytes of a range of the stream, in the stream's order
+ *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read
+ *     | ------------ PIPE_DATA end -----------> |    to every reader: no more comes; where its last byte ended
+ *
+ * A reader keeps PIPE_SLOTS slots of its own part of the stream, of equal size, from the one that it reads on. A writer
+ * sends only what falls into them, so that a reader needs the same memory for any number of writers. There is no
+ * deadlock of the pipe's own: the lowest byte of the stream that is not read yet falls into its reader's first slot,
+ * and its writer waits for nothing before it.
+ *
+ * Where a mapping orders an element's bytes otherwise than the stream (pattern_bits), a reader's slot is a number of
+ * whole periods of its mapping, and a writer keeps what it has of a period of its mapping until it has all.
+ */
+#ifndef LIBPIO_PIPE_H
+#define LIBPIO_PIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libpio/map/pattern.h"
+#include "vertex/contract/system.h"
+
+#define PIPE_SLOTS        4
+#define PIPE_PERIOD_BYTES (1ll << 20) /* most of a period of a permutation that a node keeps */
+
+struct pipe_map { /* PIPE_MAP; the text of the pattern follows, with its NUL */
+    uint32_t hash;
+    uint32_t mapped; /* 0: the node has ended its use of the pipe without a mapping; no text */
+};
+
+struct pipe_data { /* PIPE_DATA; the bytes follow */
+    uint32_t hash_writers, hash_readers;
+    int64_t slot;     /* into which they fall; -1: none, the writer has ended */
+    int64_t from, to; /* of the stream. At the end: to is where the writer's last byte ended */
+};
+
+struct pipe_room { /* PIPE_ROOM */
+    uint32_t hash_writers, hash_readers;
+    int64_t slots; /* the reader takes bytes of all slots below this; -1: it has ended */
+};
+
+struct pipe_partner { /* a node at the other end that has bytes in common with this one */
+    int32_t pe;       /* its number in its program */
+    struct plan *plan;
+    bool ended;
+    int64_t next;  /* stream offset: at a writer, of the next byte to send; at a reader, of the next byte to come */
+    int64_t slots; /* at a writer: how many its reader takes */
+};
+
+struct pipe_end {
+    struct load_pipe other; /* the program at the other end */
+    int32_t own, nodes;     /* this node's number in its program, and their number */
+    bool writes;
+    bool announced, ready, closed;
+    bool by_user;              /* N_SETMAP was called: the pattern is the program's */
+    int error;                 /* negative errno: from now on the result of every call; 0: none */
+    const struct pattern *map; /* of this end; NULL: not known yet */
+    struct pattern *identity;  /* the map of an end of one node */
+    struct pattern *their;     /* of the other end; NULL: not known, or it has none */
+    uint32_t hash, their_hash;
+    struct pipe_partner *partner;
+    int32_t partners;
+    struct plan *part; /* the stream and this node's element */
+    int64_t at;        /* bytes of the element that were written or read */
+    int64_t reach;     /* at a writer: where its last byte ended; at a reader: up to where the stream is known to go */
+    /* a writer's */
+    char *message; /* header and bytes */
+    char *stage;   /* what a permuting writer has of a period */
+    /* a reader's */
+    int64_t slot_bytes; /* of this node; a writer computes each reader's */
+    int64_t first_slot;
+    char *slot;      /* [PIPE_SLOTS * slot_bytes]; slot k at k % PIPE_SLOTS */
+    int64_t cleared; /* so many slots, from the first on, have had their zeros */
+    int32_t ends;    /* writers that have ended */
+};
+
+/* ---- pipe_end.c: set-up, common to both ends ---- */
+
+/* Gives the end its mapping, which must live as long as the end. -EBUSY: bytes have been moved already. */
+int pipe_set_map(struct pipe_end *e, const struct pattern *map);
+/* Waits until both mappings are known, and makes the plans with all partners. -EDESTADDRREQ: the end has several nodes
+ * and no mapping; -EPIPE: the other end has ended and never had one; -EINVAL: its mapping is not one for its nodes;
+ * -ENOBUFS: a mapping permutes more bytes than a node can keep; -ENOMEM. */
+int pipe_make_ready(struct pipe_end *e);
+/* Whether the mapping gives this node any bytes. */
+bool pipe_has_bytes(const struct pipe_end *e);
+/* Tells the other end this end's mapping, or that there will be none. */
+void pipe_announce(struct pipe_end *e);
+/* Returns the size of a slot of reader `pe`, or -ENOBUFS. */
+int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe);
+struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node); /* NULL: it is none */
+/* Returns the stream offset of the first common byte at or above x; INT64_MAX if there is none. */
+int64_t pipe_next_common(const struct plan *plan, int64_t x);
+/* The mapping of the writing end, and of the reading one. */
+const struct pattern *pipe_writers_map(const struct pipe_end *e);
+const struct pattern *pipe_readers_map(const struct pipe_end *e);
+/* Sends a message of the pipe to a node of the other end. Keeps an error in e->error, and returns it. */
+int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n);
+/* Checks the hashes of a message: -EINVAL if nodes of one end have given different mappings. */
+int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t readers);
+
+/* ---- pipe_write.c and pipe_read.c ---- */
+
+ssize_t pipe_write(void *end, const void *buf, size_t n);
+void pipe_end_writing(struct pipe_end *e);
+ssize_t pipe_read(void *end, void *buf, size_t n);
+void pipe_end_reading(struct pipe_end *e);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * What both ends of a pipe do (pipe.h): mappings are exchanged, plans made, messages sent.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/ndevices/pipe.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
+
+#define IDENTITY_BLOCK 65536 /* of an end of one node; any size would do */
+/* Rows that become columns come from one writer after the other in a reader's order. For all writers to be at work, a
+ * reader needs room for what each has for it; and each slot costs a message to each writer. */
+#define SLOT_BYTES        16384
+#define SLOT_WRITER_BYTES (32768 / PIPE_SLOTS)
+#define SLOT_BYTES_MAX    (256ll << 10)
+#define MAP_BYTES         1024 /* room for a mapping's text at first */
+
+const struct pattern *pipe_writers_map(const struct pipe_end *e)
+{
+    return e->writes ? e->map : e->their;
+}
+
+const struct pattern *pipe_readers_map(const struct pipe_end *e)
+{
+    return e->writes ? e->their : e->map;
+}
+
+/* ---- Messages ---- */
+
+int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n)
+{
+    long result =
+        trap_cwrite(bytes, (long)n, (long)e->other.first + pe, PIPE_TYPE(e->other.number, kind), CONTEXT_PIPE);
+
+    if (result < 0 && !e->error)
+        e->error = (int)result;
+    return result < 0 ? (int)result : 0;
+}
+
+int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t readers)
+{
+    uint32_t own = e->writes ? writers : readers, their = e->writes ? readers : writers;
+
+    return own == e->hash && their == e->their_hash ? 0 : -EINVAL;
+}
+
+struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node)
+{
+    int32_t pe = node - (int32_t)e->other.first, low = 0, high = e->partners;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+
+        if (e->partner[middle].pe < pe)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < e->partners && e->partner[low].pe == pe ? &e->partner[low] : NULL;
+}
+
+int64_t pipe_next_common(const struct plan *plan, int64_t x)
+{
+    int64_t at = plan_file(plan, plan_bytes(plan, x));
+
+    return at < 0 ? INT64_MAX : at;
+}
+
+/* ---- Telling the mapping ---- */
+
+/* FNV-1a, of 32 bits. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+/* Makes the message with the mapping. The caller frees it. NULL: no memory. */
+static struct pipe_map *describe(struct pipe_end *e, size_t *n)
+{
+    size_t length = e->map ? pattern_format(e->map, NULL, 0) : 0;
+    struct pipe_map *m = malloc(sizeof *m + length + 1);
+
+    if (!m)
+        return NULL;
+    char *text = (char *)(m + 1);
+    text[0] = '\0';
+    if (e->map)
+        pattern_format(e->map, text, length + 1);
+    e->hash = hash_of(text);
+    *m = (struct pipe_map){.hash = e->hash, .mapped = e->map != NULL};
+    *n = sizeof *m + length + 1;
+    return m;
+}
+
+void pipe_announce(struct pipe_end *e)
+{
+    size_t n;
+    struct pipe_map *m = e->announced ? NULL : describe(e, &n);
+
+    if (!m) {
+        e->error = e->announced ? e->error : -ENOMEM;
+        return;
+    }
+    e->announced = true;
+    for (int32_t pe = e->own; pe < (int32_t)e->other.nodes; pe += e->nodes)
+        pipe_send(e, pe, PIPE_MAP, m, n);
+    free(m);
+}
+
+int pipe_set_map(struct pipe_end *e, const struct pattern *map)
+{
+    if (e->announced)
+        return -EBUSY;
+    e->map = map;
+    e->by_user = true;
+    pipe_announce(e);
+    return e->error;
+}
+
+/* ---- Learning the other end's ---- */
+
+/* Waits for the message with the other end's mapping. The caller frees it. */
+static int await_map(const struct pipe_end *e, struct pipe_map **map, long *n)
+{
+    long room = sizeof **map + MAP_BYTES;
+    int from, type;
+
+    for (;;) {
+        *map = malloc((size_t)room);
+        if (!*map)
+            return -ENOMEM;
+        from = -1;
+        type = PIPE_TYPE(e->other.number, PIPE_MAP);
+        *n = trap_read_context(*map, room, &from, &type, CONTEXT_PIPE);
+        if (*n != -N_EMSGSIZE)
+            break;
+        free(*map);
+        from = -1;
+        room = trap_test_context(&from, &type, CONTEXT_PIPE);
+    }
+    if (*n >= (long)sizeof **map + 1)
+        return 0;
+    free(*map);
+    return *n < 0 ? (int)*n : -EPROTO;
+}
+
+static int take_map(struct pipe_end *e, struct pipe_map *m, long n)
+{
+    char why[PATTERN_WHY_BYTES];
+    const char *text = (const char *)(m + 1);
+
+    if (!m->mapped)
+        return -EPIPE;
+    if (memchr(text, '\0', (size_t)n - sizeof *m) == NULL || hash_of(text) != m->hash)
+        return -EPROTO;
+    e->their_hash = m->hash;
+    int error = pattern_parse(text, &e->their, why);
+    if (error)
+        return error;
+    return e->their->elements <= (int32_t)e->other.nodes ? 0 : -EINVAL;
+}
+
+static int learn_map(struct pipe_end *e)
+{
+    struct pipe_map *m;
+    long n;
+    int error = await_map(e, &m, &n);
+
+    if (error)
+        return error;
+    error = take_map(e, m, n);
+    free(m);
+    return error;
+}
+
+/* ---- Plans ---- */
+
+int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe)
+{
+    int64_t writers = e->writes ? e->nodes : (int32_t)e->other.nodes;
+    int64_t bytes = writers * SLOT_WRITER_BYTES > SLOT_BYTES ? writers * SLOT_WRITER_BYTES : SLOT_BYTES;
+    const struct pattern *readers = pipe_readers_map(e);
+
+    bytes = bytes < SLOT_BYTES_MAX ? bytes : SLOT_BYTES_MAX;
+    int64_t share = readers->element[pe].bytes;
+    if (readers->element[pe].ascending)
+        return bytes;
+    if (share > PIPE_PERIOD_BYTES)
+        return -ENOBUFS;
+    return share < bytes ? bytes / share * share : share;
+}
+
+/* Makes the plan with a node of the other end, as a partner if it has anything in common with this one. */
+static int add_partner(struct pipe_end *e, int32_t pe)
+{
+    struct plan *plan;
+    int error = plan_make(e->map, e->own, e->their, pe, &plan);
+
+    if (error)
+        return error;
+    if (plan->body.bytes == 0) {
+        plan_free(plan);
+        return 0;
+    }
+    e->partner[e->partners++] =
+        (struct pipe_partner){.pe = pe, .plan = plan, .next = pipe_next_common(plan, 0), .slots = PIPE_SLOTS};
+    return 0;
+}
+
+bool pipe_has_bytes(const struct pipe_end *e)
+{
+    return e->own < e->map->elements && e->map->element[e->own].bytes > 0;
+}
+
+static int make_plans(struct pipe_end *e)
+{
+    if (!pipe_has_bytes(e))
+        return 0;
+    int error = plan_make_file(e->map, e->own, &e->part);
+    e->partner = calloc((size_t)e->their->elements, sizeof *e->partner);
+    if (!e->partner)
+        return -ENOMEM;
+    for (int32_t pe = 0; pe < e->their->elements && !error; pe++)
+        error = add_partner(e, pe);
+    return error;
+}
+
+/* An end of one node has the whole stream. */
+static int find_own_map(struct pipe_end *e)
+{
+    if (e->map)
+        return 0;
+    if (e->nodes > 1)
+        return -EDESTADDRREQ;
+    int error = pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
+    e->map = e->identity;
+    return error;
+}
+
+int pipe_make_ready(struct pipe_end *e)
+{
+    if (e->ready || e->error)
+        return e->error;
+    int error = find_own_map(e);
+    if (error)
+        return error; /* a mapping may still be set */
+    pipe_announce(e);
+    if (!e->error)
+        e->error = learn_map(e);
+    if (!e->error)
+        e->error = make_plans(e);
+    e->ready = e->error == 0;
+    return e->error;
+}

@@ -1,0 +1,188 @@
+/*
+ * The reading end of a pipe (pipe.h). What comes is put where it belongs in the slots; up to the next byte that some
+ * writer still has to send, all is there. Bytes that nobody writes are zeros.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpio/ndevices/pipe.h"
+#include "vertex/contract/traps.h"
+
+#define MESSAGE_BYTES 16384
+
+static int prepare(struct pipe_end *e)
+{
+    int error = pipe_make_ready(e);
+
+    if (error || e->slot || !pipe_has_bytes(e))
+        return error;
+    e->slot_bytes = pipe_slot_bytes(e, e->own);
+    if (e->slot_bytes < 0)
+        return e->error = (int)e->slot_bytes;
+    e->slot = malloc(PIPE_SLOTS * (size_t)e->slot_bytes);
+    e->message = malloc(MESSAGE_BYTES);
+    if (!e->slot || !e->message)
+        return e->error = -ENOMEM;
+    return 0;
+}
+
+/* ---- Messages ---- */
+
+static void end_writer(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data)
+{
+    e->ends++;
+    if (data->to > e->reach)
+        e->reach = data->to;
+    if (!writer)
+        return;
+    writer->ended = true;
+    writer->next = INT64_MAX;
+}
+
+/* The address of a slot, which is full of zeros when it is used first. */
+static char *slot_at(struct pipe_end *e, int64_t slot)
+{
+    for (; e->cleared <= slot; e->cleared++)
+        memset(e->slot + e->cleared % PIPE_SLOTS * e->slot_bytes, 0, (size_t)e->slot_bytes);
+    return e->slot + slot % PIPE_SLOTS * e->slot_bytes;
+}
+
+static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data, int64_t n)
+{
+    if (data->slot < e->first_slot || data->slot >= e->first_slot + PIPE_SLOTS || data->from < 0 ||
+        data->to <= data->from || plan_bytes(writer->plan, data->to) - plan_bytes(writer->plan, data->from) != n)
+        return -EPROTO;
+    plan_scatter(writer->plan, data->from, data->to, slot_at(e, data->slot), data->slot * e->slot_bytes, data + 1);
+    writer->next = pipe_next_common(writer->plan, data->to);
+    if (data->to > e->reach)
+        e->reach = data->to;
+    return 0;
+}
+
+/* Waits for a message of a writer. */
+static int await_data(struct pipe_end *e)
+{
+    int node = -1, type = PIPE_TYPE(e->other.number, PIPE_DATA);
+    const struct pipe_data *data = (const struct pipe_data *)e->message;
+    long n = trap_read_context(e->message, MESSAGE_BYTES, &node, &type, CONTEXT_PIPE);
+
+    if (n < (long)sizeof *data)
+        return e->error = n < 0 ? (int)n : -EPROTO;
+    struct pipe_partner *writer = pipe_partner_of(e, node);
+    if (data->slot < 0) {
+        end_writer(e, writer, data);
+        return 0;
+    }
+    int error = writer ? pipe_check_hashes(e, data->hash_writers, data->hash_readers) : -EINVAL;
+    return e->error = error ? error : put(e, writer, data, n - (long)sizeof *data);
+}
+
+static void tell_room(struct pipe_end *e, int64_t slots)
+{
+    const struct pipe_room room = {.hash_writers = e->their_hash, .hash_readers = e->hash, .slots = slots};
+
+    for (int32_t i = 0; i < e->partners; i++)
+        if (!e->partner[i].ended)
+            pipe_send(e, e->partner[i].pe, PIPE_ROOM, &room, sizeof room);
+}
+
+/* ---- Reading ---- */
+
+static bool at_end(const struct pipe_end *e)
+{
+    return e->ends == (int32_t)e->other.nodes;
+}
+
+static bool find_lowest(void *ctx, const struct plan_run *run)
+{
+    int64_t *lowest = ctx;
+
+    if (run->in[PLAN_B] < *lowest)
+        *lowest = run->in[PLAN_B];
+    return true;
+}
+
+/* Returns how many of this node's bytes, from its first one on, lie below `end` of the stream. In a permutation these
+ * are not all below the end: one of the next bytes may lie beyond. */
+static int64_t count_below(const struct pipe_end *e, int64_t end)
+{
+    int64_t below = plan_bytes(e->part, end), period = e->map->period, first = e->map->displacement;
+
+    if (e->map->element[e->own].ascending || end <= first)
+        return below;
+    int64_t lowest = (end - first + period - 1) / period * e->map->element[e->own].bytes;
+    plan_runs(e->part, end, first + (end - first + period - 1) / period * period, find_lowest, &lowest);
+    return lowest;
+}
+
+/* Returns how many of this node's bytes are there, counted from the first of all. */
+static int64_t count_ready(const struct pipe_end *e)
+{
+    int64_t next = e->reach, window = (e->first_slot + PIPE_SLOTS) * e->slot_bytes;
+
+    for (int32_t i = 0; i < e->partners; i++)
+        if (e->partner[i].next < next)
+            next = e->partner[i].next;
+    int64_t ready = count_below(e, next);
+    return ready < window ? ready : window;
+}
+
+/* Moves up to n bytes that are there. Returns how many. */
+static int64_t take(struct pipe_end *e, char *buf, int64_t n)
+{
+    int64_t ready = count_ready(e) - e->at, done = 0;
+
+    n = n < ready ? n : ready;
+    while (done < n) {
+        int64_t within = e->at % e->slot_bytes, left = e->slot_bytes - within;
+        int64_t piece = n - done < left ? n - done : left;
+
+        memcpy(buf + done, slot_at(e, e->first_slot) + within, (size_t)piece);
+        done += piece;
+        e->at += piece;
+        if (piece < left)
+            break;
+        e->first_slot++;
+        tell_room(e, e->first_slot + PIPE_SLOTS);
+    }
+    return done;
+}
+
+/* A mapped end gets all that it asks for, as from a file; another one, what is there, as from a pipe of Unix. */
+ssize_t pipe_read(void *end, void *buf, size_t n)
+{
+    struct pipe_end *e = end;
+    int64_t done = 0;
+    int error = prepare(e);
+
+    if (error == -EPIPE)
+        return 0; /* the writers have ended, and never had a mapping: they have written nothing */
+    if (error || !pipe_has_bytes(e))
+        return error;
+    while (done < (int64_t)n) {
+        int64_t got = take(e, (char *)buf + done, (int64_t)n - done);
+
+        done += got;
+        if (got > 0)
+            continue;
+        if (at_end(e) || (done > 0 && !e->by_user))
+            break;
+        if (await_data(e) != 0)
+            return done > 0 ? (ssize_t)done : e->error;
+    }
+    return (ssize_t)done;
+}
+
+void pipe_end_reading(struct pipe_end *e)
+{
+    const struct pipe_room end = {.slots = -1};
+
+    if (e->ready && e->slot)
+        tell_room(e, -1);
+    else
+        for (int32_t pe = 0; pe < (int32_t)e->other.nodes; pe++)
+            pipe_send(e, pe, PIPE_ROOM, &end, sizeof end);
+    free(e->slot);
+    free(e->message);
+}

@@ -1,0 +1,314 @@
+/*
+ * The two ends of a parallel pipe, and what they do with a file in its place.
+ *
+ *   pipes write PLACE MAP SEED    every node writes a random number of bytes, in random chunks
+ *   pipes read PLACE MAP SEED     every node reads all that is its own, in random chunks, and tells what it was
+ *
+ *   pipes exact SEED             a program of a pipeline: does what its ends are for, by mappings of the seed
+ *   pipes CASE                   see the table
+ *
+ * PLACE: a file, or "-" for the standard output or input. MAP: a pattern, or "-" for none.
+ */
+#include <fcntl.h>
+#include <nself.h>
+#include <pattern.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check_files.h"
+
+#define BYTES_MOST 20000 /* of a node */
+#define CHUNK_MOST 5000
+
+static int open_place(const char *place, bool writes)
+{
+    if (strcmp(place, "-") == 0)
+        return writes ? STDOUT_FILENO : STDIN_FILENO;
+    int fd = open(place, writes ? O_RDWR | O_CREAT : O_RDONLY, 0666);
+    check(fd >= 0, "open %s: %s", place, strerror(errno));
+    return fd;
+}
+
+/* Returns whether the mapping gives this node any bytes. */
+static bool map(int fd, const char *text)
+{
+    char why[PATTERN_WHY_BYTES];
+    struct pattern *p;
+
+    if (strcmp(text, "-") == 0)
+        return true;
+    check(pattern_parse(text, &p, why) == 0, "%s: %s", text, why);
+    check_works(ioctl(fd, N_SETMAP, p));
+    return p->element[own_node()].bytes > 0;
+}
+
+/* Bytes by which a byte of another node, or of another place, is told. */
+static char content(long y)
+{
+    return (char)(own_node() * 53 + y * 7 + (y >> 8) * 3 + 1);
+}
+
+static void write_all(int fd, uint64_t *seed)
+{
+    static char buf[BYTES_MOST];
+    long n = draw(seed) % 4 == 0 ? 0 : draw(seed) % BYTES_MOST;
+
+    for (long y = 0; y < n;) {
+        long piece = 1 + draw(seed) % CHUNK_MOST;
+
+        piece = piece < n - y ? piece : n - y;
+        for (long i = 0; i < piece; i++)
+            buf[i] = content(y + i);
+        check_equal(write(fd, buf, (size_t)piece), piece);
+        y += piece;
+    }
+}
+
+static void read_all(int fd, uint64_t *seed)
+{
+    static char buf[CHUNK_MOST];
+    uint64_t hash = 14695981039346656037ull;
+    long n = 0, got;
+
+    while ((got = read(fd, buf, 1 + draw(seed) % CHUNK_MOST)) > 0) {
+        for (long i = 0; i < got; i++)
+            hash = (hash ^ (unsigned char)buf[i]) * 1099511628211ull;
+        n += got;
+    }
+    check(got == 0, "read behind %ld: %s", n, strerror(errno));
+    fprintf(stderr, "node %d read %ld bytes, hash %016llx\n", own_node(), n, (unsigned long long)hash);
+}
+
+/* ---- A pipeline that make exact repeats ---- */
+
+static bool is_pipe(int fd)
+{
+    struct stat st;
+
+    check_works(fstat(fd, &st));
+    return S_ISFIFO(st.st_mode);
+}
+
+/* A mapping of all nodes of the program, drawn from the seed. */
+static const char *draw_map(uint64_t *seed)
+{
+    static char text[64];
+    uint32_t kind = draw(seed) % 3, block = 1 + draw(seed) % 2000;
+    int nodes = node_count();
+
+    if (kind == 0)
+        snprintf(text, sizeof text, "cyclic %u %d +%u", block, nodes, draw(seed) % 50);
+    else if (kind == 1)
+        snprintf(text, sizeof text, "array 40x%dx%u *,cyclic on 1x%d", nodes * 4, 1 + block % 16, nodes);
+    else
+        snprintf(text, sizeof text, "array %dx40x%u block,* on %dx1", nodes * 4, 1 + block % 16, nodes);
+    return text;
+}
+
+static void play(uint64_t seed)
+{
+    uint64_t own = seed * 1000 + (uint64_t)own_node(), common = seed + (uint64_t)node_count();
+
+    if (is_pipe(STDIN_FILENO)) {
+        map(STDIN_FILENO, draw_map(&common));
+        read_all(STDIN_FILENO, &own);
+    }
+    if (is_pipe(STDOUT_FILENO)) {
+        if (map(STDOUT_FILENO, draw_map(&common)))
+            write_all(STDOUT_FILENO, &own);
+    }
+}
+
+/* ---- Cases ---- */
+
+static void writes_until_the_end(void)
+{
+    static char buf[5000];
+
+    for (;;)
+        check(write(STDOUT_FILENO, buf, sizeof buf) > 0, "write: %s", strerror(errno));
+}
+
+static volatile int pipe_signals;
+
+static void note_signal(int number)
+{
+    pipe_signals += number == SIGPIPE;
+}
+
+static void sees_sigpipe(void)
+{
+    static char buf[5000];
+
+    signal(SIGPIPE, note_signal);
+    while (write(STDOUT_FILENO, buf, sizeof buf) > 0)
+        ;
+    check_equal(errno, EPIPE);
+    check_equal(pipe_signals, 1);
+    signal(SIGPIPE, SIG_IGN);
+    check_fails(write(STDOUT_FILENO, buf, 1), EPIPE);
+    exit(4);
+}
+
+static void reads_a_little(void)
+{
+    char buf[10];
+
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), (long)sizeof buf);
+    check_works(close(STDIN_FILENO));
+}
+
+/* Node 1 takes nothing; the others get all that is theirs. */
+static void one_reader_leaves(void)
+{
+    map(STDIN_FILENO, "cyclic 100 4");
+    if (own_node() == 1)
+        check_works(close(STDIN_FILENO));
+    else
+        read_all(STDIN_FILENO, &(uint64_t){1});
+}
+
+static void writes_40000(void)
+{
+    char buf[100] = "";
+
+    for (int i = 0; i < 400; i++)
+        check_equal(write(STDOUT_FILENO, buf, sizeof buf), (long)sizeof buf);
+}
+
+static void calls_that_fail(void)
+{
+    struct pattern *p, *wrong;
+    int value;
+
+    check_equal(pattern_stripe(4, node_count(), &p), 0);
+    check_equal(pattern_stripe(4, 3, &wrong), 0);
+    check_fails(lseek(STDOUT_FILENO, 0, SEEK_SET), ESPIPE);
+    check_fails(pwrite(STDOUT_FILENO, "x", 1, 0), ENOTSUP);
+    check_fails(read(STDOUT_FILENO, &value, 1), EBADF);
+    check_fails(write(STDOUT_FILENO, "x", 1), EDESTADDRREQ);
+    check_fails(ioctl(STDOUT_FILENO, N_SETMAP, wrong), EINVAL);
+    check_fails(ioctl(STDOUT_FILENO, N_GETMAP, &wrong), EINVAL);
+    check_fails(ioctl(STDOUT_FILENO, N_GETPLAN, &value), EAGAIN);
+    check_works(ioctl(STDOUT_FILENO, N_PES, &value));
+    check_equal(value, 1);
+    check_fails(ioctl(STDOUT_FILENO, 17, &value), ENOTTY);
+    check_works(ioctl(STDOUT_FILENO, N_SETMAP, p));
+    check_fails(ioctl(STDOUT_FILENO, N_SETMAP, p), EBUSY);
+    check_equal(write(STDOUT_FILENO, "own", 3), 3);
+    check_works(ioctl(STDOUT_FILENO, N_GETPLAN, &value));
+    check_equal(value, N_PLAN_MATCHED);
+    check_equal(isatty(STDOUT_FILENO), 0);
+}
+
+/* Node 1 gives another mapping than node 0; a reader notices. */
+static void disagrees(void)
+{
+    map(STDOUT_FILENO, own_node() == 1 ? "cyclic 5 2" : "cyclic 4 2");
+    writes_40000();
+}
+
+static void sees_disagreement(void)
+{
+    char buf[100];
+    ssize_t n;
+
+    while ((n = read(STDIN_FILENO, buf, sizeof buf)) > 0)
+        ;
+    check_equal(n, -1);
+    check_equal(errno, EINVAL);
+}
+
+/* dup makes a second descriptor of the end; the pipe ends when both are closed. */
+static void dups(void)
+{
+    int copy = dup(STDOUT_FILENO);
+
+    check_works(close(STDOUT_FILENO));
+    check_equal(write(copy, "text\n", 5), 5);
+}
+
+static void copies(void)
+{
+    char buf[64];
+    ssize_t n;
+
+    while ((n = read(STDIN_FILENO, buf, sizeof buf)) > 0)
+        check_equal(write(STDOUT_FILENO, buf, (size_t)n), n);
+    check_equal(n, 0);
+}
+
+static void waits_for_ever(void)
+{
+    nread(NULL, 0, &(int){-1}, &(int){-1}, NULL);
+}
+
+static void faults(void)
+{
+    volatile uintptr_t nowhere = 8;
+
+    *(volatile int *)nowhere = 1;
+}
+
+static void maps_and_waits(void)
+{
+    map(STDIN_FILENO, "cyclic 10 2");
+    read_all(STDIN_FILENO, &(uint64_t){1});
+}
+
+static const struct end_case {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"writes until the end", writes_until_the_end},
+    {"sees SIGPIPE", sees_sigpipe},
+    {"reads a little", reads_a_little},
+    {"one reader leaves", one_reader_leaves},
+    {"writes 40000", writes_40000},
+    {"calls that fail", calls_that_fail},
+    {"disagrees", disagrees},
+    {"sees disagreement", sees_disagreement},
+    {"dups", dups},
+    {"copies", copies},
+    {"waits for ever", waits_for_ever},
+    {"faults", faults},
+    {"maps and waits", maps_and_waits},
+};
+
+static void run_one(const char *name)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, name) == 0) {
+            cases[i].run();
+            return;
+        }
+    check(false, "no case '%s'", name);
+}
+
+static void run_end(char **argv)
+{
+    bool writes = strcmp(argv[1], "write") == 0;
+    int fd = open_place(argv[2], writes);
+    uint64_t seed = strtoull(argv[4], NULL, 10) * 1000 + (uint64_t)own_node() + (writes ? 0 : 500);
+
+    bool any = map(fd, argv[3]);
+    if (!writes)
+        read_all(fd, &seed);
+    else if (any)
+        write_all(fd, &seed);
+    check_works(close(fd));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5)
+        run_end(argv);
+    else if (argc >= 3 && strcmp(argv[1], "exact") == 0)
+        play(strtoull(argv[2], NULL, 10));
+    else
+        run_one(argc == 2 ? argv[1] : "");
+    return 0;
+}

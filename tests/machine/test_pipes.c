@@ -1,0 +1,232 @@
+/*
+ * Parallel pipes [P1 2.2, 2.6]. The law: the readers of "a | b" get the bytes that they would read from a file which a
+ * has written; tests/guest/pipes.c does both, and the mappings, sizes and pieces are drawn. PIPES_SEEDS=n tries n pairs
+ * instead of a few, from FIRST on; a failure names the command lines.
+ */
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/observe.h"
+
+TestSuite(pipes, .timeout = 36000);
+
+#define GUEST "guest/pipes"
+
+static unsigned number_from(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+/* ---- The law ---- */
+
+static uint32_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*state >> 33);
+}
+
+struct mapping {
+    char dim[4], text[64];
+};
+
+/* A mapping for 1 to 8 nodes. */
+static struct mapping draw_mapping(uint64_t *seed)
+{
+    static const unsigned blocks[] = {1, 7, 100, 1024, 5000, 16384};
+    unsigned dim = draw(seed) % 4, nodes = 1u << dim, item = 1 + draw(seed) % 9;
+    unsigned block = blocks[draw(seed) % (sizeof blocks / sizeof *blocks)], shift = draw(seed) % 100;
+    struct mapping m;
+
+    snprintf(m.dim, sizeof m.dim, "%u", dim);
+    switch (draw(seed) % 6) {
+    case 0:
+        snprintf(m.text, sizeof m.text, "array %ux37x%u block,* on %ux1", nodes * 5 + 1, item, nodes);
+        break;
+    case 1:
+        snprintf(m.text, sizeof m.text, "array 19x%ux%u *,cyclic(3) on 1x%u", nodes * 9, item, nodes);
+        break;
+    case 2:
+        if (dim > 0)
+            snprintf(m.text, sizeof m.text, "bits o3-0 p%u-0 o8-4", dim - 1);
+        else
+            snprintf(m.text, sizeof m.text, "-");
+        break;
+    case 3:
+        if (dim > 0)
+            snprintf(m.text, sizeof m.text, "bits p%u-0 o9-0", dim - 1);
+        else
+            snprintf(m.text, sizeof m.text, "-");
+        break;
+    case 4:
+        snprintf(m.text, sizeof m.text, "cyclic %u %u +%u", block, nodes, shift);
+        break;
+    default:
+        snprintf(m.text, sizeof m.text, "cyclic %u %u", block, nodes);
+    }
+    return m;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorts lines in place. */
+static char *sort_lines(const char *text)
+{
+    size_t n = count_lines(text), i = 0;
+    char **line = calloc(n + 1, sizeof *line), *copy = strdup(text), *sorted = calloc(1, strlen(text) + 2);
+
+    for (char *l = strtok(copy, "\n"); l && i < n; l = strtok(NULL, "\n"))
+        line[i++] = l;
+    qsort(line, i, sizeof *line, compare_lines);
+    for (size_t k = 0; k < i; k++) {
+        strcat(sorted, line[k]);
+        strcat(sorted, "\n");
+    }
+    free(line);
+    free(copy);
+    return sorted;
+}
+
+/* What the readers tell when a file lies between; NULL if a mapping does not work there either. */
+static char *by_file(const struct mapping *w, const struct mapping *r, const char *seed)
+{
+    char *folder = folder_new();
+
+    file_write(folder, "f", "", 0);
+    struct outcome written = ncube_run(
+        &(struct ncube_run){.dim = w->dim, .serve = folder, .program = GUEST, .args = {"write", "/f", w->text, seed}});
+    outcome_expect(&written, w->text, 0, "", "");
+    struct outcome read = ncube_run(
+        &(struct ncube_run){.dim = r->dim, .serve = folder, .program = GUEST, .args = {"read", "/f", r->text, seed}});
+    cr_assert_eq(read.status, 0, "%s: %s", r->text, read.err);
+    char *lines = sort_lines(read.err);
+    outcome_free(&written);
+    outcome_free(&read);
+    folder_remove(folder);
+    return lines;
+}
+
+static void expect_law(uint64_t seed)
+{
+    uint64_t state = seed * 77 + 1;
+    struct mapping w = draw_mapping(&state), r = draw_mapping(&state);
+    char *number = format("%llu", (unsigned long long)seed), *folder = folder_new();
+    char *machine = machine_file(folder, 4, 0, seed % 3 == 0 ? "faults = ( { parity = 20; seed = 5; } );" : "");
+    char *expected = by_file(&w, &r, number);
+    struct outcome piped = ncube_run(&(struct ncube_run){
+        .dim = w.dim,
+        .machine = machine,
+        .program = GUEST,
+        .args = {"write", "-", w.text, number, "|", "-d", r.dim, GUEST, "read", "-", r.text, number}});
+    char *got = sort_lines(piped.err);
+
+    cr_expect_eq(piped.status, 0, "seed %llu: status %d", (unsigned long long)seed, piped.status);
+    cr_expect_str_eq(got, expected, "seed %llu: -d %s '%s' | -d %s '%s':\n%snot\n%s", (unsigned long long)seed, w.dim,
+                     w.text, r.dim, r.text, got, expected);
+    outcome_free(&piped);
+    free(got);
+    free(expected);
+    free(machine);
+    free(number);
+    folder_remove(folder);
+}
+
+Test(pipes, give_what_a_file_gives)
+{
+    unsigned first = number_from("FIRST", 1), seeds = number_from("PIPES_SEEDS", 8);
+
+    for (unsigned seed = first; seed < first + seeds; seed++)
+        expect_law(seed);
+}
+
+/* ---- Three programs in a row ---- */
+
+Test(pipes, pass_text_through_programs_of_one_node)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){.program = GUEST,
+                                                     .args = {"copies", "|", GUEST, "copies", "|", GUEST, "copies"},
+                                                     .input = "one\ntwo\nthree\n"});
+
+    outcome_expect(&o, "three programs", 0, "one\ntwo\nthree\n", "");
+    outcome_free(&o);
+}
+
+/* ---- Ends ---- */
+
+static const struct end {
+    const char *name, *dim, *first, *second_dim, *second; /* cases of the guest */
+    int status;
+    const char *err; /* "": none */
+} ends[] = {
+    {"the reader ends first", "0", "writes until the end", "0", "reads a little", 0, ""},
+    {"the writer catches SIGPIPE", "0", "sees SIGPIPE", "0", "reads a little", 0, ""},
+    {"one of several readers leaves", "0", "writes 40000", "2", "one reader leaves", 0, "node 3 read 10000 bytes"},
+    {"calls that fail", "1", "calls that fail", "0", "reads a little", 1, "read"},
+    {"nodes that disagree about the mapping", "1", "disagrees", "0", "sees disagreement", 0, ""},
+    {"a copy of the end", "0", "dups", "0", "reads a little", 1, "is 5, not"},
+    {"a fault of a writer", "0", "faults", "0", "waits for ever", 1, "store to an address"},
+    {"a fault of a reader", "0", "writes until the end", "0", "faults", 1, "store to an address"},
+    {"readers that wait for the mapping", "1", "waits for ever", "1", "maps and waits", 125,
+     "waits for the mapping of the other end of pipe 0"},
+    {"readers that wait for data", "0", "waits for ever", "0", "reads a little", 125,
+     "waits for the mapping of the other end of pipe 0"},
+};
+
+ParameterizedTestParameters(pipes, end)
+{
+    return TABLE_ROWS(ends);
+}
+
+ParameterizedTest(size_t *row, pipes, end)
+{
+    const struct end *e = &ends[*row];
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = e->dim, .program = GUEST, .args = {e->first, "|", "-d", e->second_dim, GUEST, e->second}});
+
+    outcome_expect(&o, e->name, e->status, "", e->err);
+    outcome_free(&o);
+}
+
+/* ---- Command lines ---- */
+
+static const struct line {
+    const char *name, *dim, *args[RUN_ARGS];
+    int status;
+    const char *err;
+} lines[] = {
+    {"no program behind the pipe", "0", {"dups", "|"}, 2, "no program given between ':' or '|'"},
+    {"no program between", "0", {"dups", "|", "|", GUEST}, 2, "no program given between ':' or '|'"},
+    {"an option that is the job's",
+     "0",
+     {"dups", "|", "--serve", ".", GUEST},
+     2,
+     "after '|' only the options -d and -n are possible"},
+    {"-d behind a colon", "0", {"dups", ":", "-d", "1", GUEST}, 2, "after ':' only the option -n is possible"},
+    {"more nodes than a machine may have", "13", {"dups", "|", "-d", "13", GUEST, "dups"}, 2, "more than 2^13 nodes"},
+    {"more nodes than its stage has", "0", {"dups", "|", "-n", "2", GUEST, "dups"}, 1, "give a larger -d"},
+    {"a program that there is not", "0", {"dups", "|", "./none"}, 1, "./none"},
+    {"several processes on a node", "0", {"dups", "|", "guest/processes", "x"}, 1, "can't be in a pipeline"},
+};
+
+ParameterizedTestParameters(pipes, refuse_lines)
+{
+    return TABLE_ROWS(lines);
+}
+
+ParameterizedTest(size_t *row, pipes, refuse_lines)
+{
+    const struct line *l = &lines[*row];
+    struct ncube_run r = {.dim = l->dim, .program = GUEST};
+
+    memcpy(r.args, l->args, sizeof r.args);
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, l->name, l->status, "", l->err);
+    outcome_free(&o);
+}
