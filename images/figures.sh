@@ -87,6 +87,19 @@ measure_one_drive() {
     done
 }
 
+measure_global() {
+    local dim mode to=$build/guest/global_costs
+
+    { echo 'dim = 5; ram_mb = 16;' && sed 1s/dim.*boards/boards/ "$work/disk-own.conf"; } >"$work/global.conf"
+    run global-write -d 0 -m "$work/global.conf" --images "$work" "$to" write
+    run global-0-local -d 0 -m "$work/global.conf" --images "$work" "$to" local
+    for dim in 1 3 5; do
+        for mode in local scattered global; do
+            run "global-$dim-$mode" -d "$dim" -m "$work/global.conf" --images "$work" "$to" $mode
+        done
+    done
+}
+
 measure() {
     local preset='timing = "wang-leiss";'
 
@@ -113,6 +126,7 @@ measure() {
     done
     run groups-50 -d 6 "$build/guest/group_costs" 64 50
     measure_one_drive
+    measure_global
     "$here/demo.sh" "$build" >"$work/demo"
     if command -v gnuplot >/dev/null; then
         "$here/study.sh" "$build" >"$work/study.log"
@@ -154,6 +168,22 @@ block_network() {
     for row in "4096 1854" "8192 3697" "16384 7384" "8 15"; do
         set -- $row
         echo "| $1 | $(value net "bytes=$1 us=") | $2 |"
+    done
+}
+
+# 2 MB for each node through one channel of 20/9 MB/s.
+block_global() {
+    local dim one
+
+    one=$(value global-0-local in)
+    echo "| nodes | each for itself, in step | scattered | global | of one node's read |" \
+        "speed-up, in step | scattered |"
+    echo "| --- | --- | --- | --- | --- | --- | --- |"
+    for dim in 1 3 5; do
+        awk -v n=$((1 << dim)) -v one="$one" -v step="$(value global-$dim-local in)" \
+            -v apart="$(value global-$dim-scattered in)" -v all="$(value global-$dim-global in)" 'BEGIN {
+            printf "| %d | %.2f s | %.2f s | %.2f s | %.1f %% | %.1f | %.1f |\n", n, step / 1e6, apart / 1e6,
+                all / 1e6, 100 * all / one, step / all, apart / all }'
     done
 }
 

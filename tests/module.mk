@@ -27,6 +27,9 @@ $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 
 # groups, with three processes on each node
 $(eval $(call node_program,guest/groups3,tests/guest/groups.c,-DPROCS=3 -Nprocs 3))
 
+# global_io, with three processes on each node
+$(eval $(call node_program,guest/global_io3,tests/guest/global_io.c,-Nprocs 3))
+
 # An nsdisk that ends on request, for tests/machine/test_lost_nsdisk.c
 NSDISK_ENDS := tests/nsdisk/ends_on_request.c
 PROGRAMS += $(B)/guest/nsdisk_ends.elf
@@ -40,6 +43,7 @@ MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
 MACHINE_TEST_LIBS_test_creation := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c emu/front/shares.c
+MACHINE_TEST_LIBS_test_global_io := -ljansson
 MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_LIBS_test_top := -lutil

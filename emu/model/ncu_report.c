@@ -33,6 +33,7 @@ static bool serves_files(const struct ncu_node *node)
 
 #define CALL_NAME(name) #name,
 static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
+static const char *const global_calls[] = {GLOBAL_CALLS(CALL_NAME)};
 static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 #undef CALL_NAME
 static const char *const pipe_waits[PIPE_KINDS] = {
@@ -51,6 +52,9 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
         return (size_t)snprintf(text, bytes, "waits for %s pipe %u", pipe_waits[type % PIPE_KINDS], type / PIPE_KINDS);
     if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
         return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
+    if (context == CONTEXT_GROUP && type < GLOBAL_CALL_END)
+        return (size_t)snprintf(text, bytes, "waits in global %s for node %s", global_calls[type - GROUP_CALL_COUNT],
+                                from);
     if (type >= TYPE_COLLECTIVE && type < TYPE_COLLECTIVE + GROUP_OPERATION_COUNT)
         return (size_t)snprintf(text, bytes, "waits in %s of context %u for node %s",
                                 group_operations[type - TYPE_COLLECTIVE], context, from);

@@ -15,7 +15,8 @@ struct ndevice_slot {
     void *state;
     int flags; /* of open */
     bool close_on_exec;
-    bool shared; /* dup was called: another slot may have the same state */
+    bool shared;   /* dup was called: another slot may have the same state */
+    bool standard; /* a standard stream with which the program began */
 };
 
 /* Opens the standard streams. Called before constructors and main. */
@@ -54,6 +55,12 @@ extern const struct ndevice ndevice_striped; /* libpio/ndevices/striped.c */
 
 /* Above 0, open gives the highest free descriptor: a driver opens files that are none of the program's. */
 extern int ndevice_opens_at_top;
+/* As ndevice_add, but the switch asks this driver before all others, also before those that are added later. */
+int ndevice_add_outermost(const struct ndevice *device);
+
+/* Sets driver and state of a slot and of those that dup has made of it. */
+void ndevice_replace(struct ndevice_slot *slot, const struct ndevice *device, void *state);
+
 
 /* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
  * no such function. */

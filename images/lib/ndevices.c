@@ -27,6 +27,7 @@ int _close(int fd);
 struct ndevice_slot ndevice_table[NDEVICE_DESCRIPTORS];
 static const struct ndevice *added[DRIVERS];
 static int drivers;
+static bool has_outermost; /* the last driver stays the last */
 
 void (*ndevice_end)(void);
 
@@ -34,8 +35,8 @@ void (*ndevice_end)(void);
 void ndevice_start(void)
 {
     for (long fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        ndevice_table[fd] =
-            (struct ndevice_slot){&ndevice_file, (void *)fd, fd == STDIN_FILENO ? O_RDONLY : O_WRONLY, false, false};
+        ndevice_table[fd] = (struct ndevice_slot){&ndevice_file, (void *)fd, fd == STDIN_FILENO ? O_RDONLY : O_WRONLY,
+                                                  .standard = true};
 }
 
 long ndevice_ufid(int fd)
@@ -74,14 +75,26 @@ static bool machine_stripes(void)
     return bytes > 0;
 }
 
-const struct ndevice *ndevice_of(const char *path)
+/* The latest of the first n drivers that takes the path. */
+static const struct ndevice *find_driver(const char *path, int n)
 {
-    for (int i = drivers; path && i > 0; i--)
+    for (int i = n; path && i > 0; i--)
         if (added[i - 1]->match(path))
             return added[i - 1];
     if (may_be_read(path) && path[0] == '/' && path[1] == '/' && machine_stripes() && ndevice_striped.match(path))
         return &ndevice_striped;
     return &ndevice_file;
+}
+
+const struct ndevice *ndevice_of(const char *path)
+{
+    return find_driver(path, drivers);
+}
+
+/* A directory that is opened belongs to one node, in global mode too: readdir knows files only. */
+static const struct ndevice *opener_of(const char *path, int flags)
+{
+    return flags & O_DIRECTORY ? find_driver(path, drivers - has_outermost) : ndevice_of(path);
 }
 
 int ndevice_add(const struct ndevice *device)
@@ -93,8 +106,32 @@ int ndevice_add(const struct ndevice *device)
             return (int)result_to_errno(-EEXIST);
     if (drivers == DRIVERS)
         return (int)result_to_errno(-ENFILE);
-    added[drivers++] = device;
+    added[drivers] = device;
+    if (has_outermost) {
+        added[drivers] = added[drivers - 1];
+        added[drivers - 1] = device;
+    }
+    drivers++;
     return 0;
+}
+
+int ndevice_add_outermost(const struct ndevice *device)
+{
+    int result = ndevice_add(device);
+
+    has_outermost = has_outermost || result == 0;
+    return result;
+}
+
+void ndevice_replace(struct ndevice_slot *slot, const struct ndevice *device, void *state)
+{
+    const struct ndevice_slot before = *slot;
+
+    for (struct ndevice_slot *s = ndevice_table; s < ndevice_table + NDEVICE_DESCRIPTORS; s++)
+        if (s->device == before.device && s->state == before.state) {
+            s->device = device;
+            s->state = state;
+        }
 }
 
 /* ---- Open and close ---- */
@@ -130,7 +167,7 @@ static int open_through(const struct ndevice *device, const char *path, int flag
         return result;
     fd = find_for_open(); /* again: the driver may have opened files */
     if (fd >= 0)
-        ndevice_table[fd] = (struct ndevice_slot){device, state, flags, (flags & O_CLOEXEC) != 0, false};
+        ndevice_table[fd] = (struct ndevice_slot){device, state, flags, .close_on_exec = (flags & O_CLOEXEC) != 0};
     else if (device->close)
         device->close(state);
     return fd;
@@ -160,7 +197,7 @@ int _open(const char *path, int flags, ...)
         va_end(args);
     }
     nested++;
-    long fd = nested > NESTED_OPENS ? -ELOOP : open_through(ndevice_of(path), path, flags, mode);
+    long fd = nested > NESTED_OPENS ? -ELOOP : open_through(opener_of(path, flags), path, flags, mode);
     nested--;
     if (failure_of_path("open", path, fd) >= 0)
         failure_name(fd, path);

@@ -91,26 +91,6 @@ int nrelp(char *buf)
     return (int)trap_nrelp(buf);
 }
 
-static int global;
-
-static int set_global(int mode)
-{
-    int before = global;
-
-    global = mode;
-    return before;
-}
-
-int nglobal(void)
-{
-    return set_global(1);
-}
-
-int nlocal(void)
-{
-    return set_global(0);
-}
-
 int nsync(int type)
 {
     struct group all;

@@ -12,18 +12,6 @@
 #include "images/lib/result.h"
 #include "libpio/ndevices/mapped.h"
 
-/* Sets driver and state of a slot and of those that dup has made of it. */
-static void replace(struct ndevice_slot *slot, const struct ndevice *device, void *state)
-{
-    const struct ndevice_slot before = *slot;
-
-    for (int fd = 0; fd < NDEVICE_DESCRIPTORS; fd++)
-        if (ndevice_table[fd].device == before.device && ndevice_table[fd].state == before.state) {
-            ndevice_table[fd].device = device;
-            ndevice_table[fd].state = state;
-        }
-}
-
 static int unmap(struct ndevice_slot *slot)
 {
     struct mapped *m = slot->state;
@@ -32,8 +20,10 @@ static int unmap(struct ndevice_slot *slot)
     if (slot->device != &mapped_device)
         return -EINVAL;
     const struct ndevice *below = mapped_below(m, &state);
-    replace(slot, below, state);
+    ndevice_replace(slot, below, state);
     mapped_end(m);
+    if (below->alone)
+        below->alone(state, false);
     return 0;
 }
 
@@ -55,10 +45,15 @@ static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
     void *state = slot->state;
     if (before)
         below = mapped_below(before, &state);
-    result = mapped_new(below, state, pattern, node, &m);
+    result = before || !below->alone ? 0 : below->alone(state, true);
     if (result < 0)
         return result;
-    replace(slot, &mapped_device, m);
+    result = mapped_new(below, state, pattern, node, &m);
+    if (result < 0 && !before && below->alone)
+        below->alone(state, false);
+    if (result < 0)
+        return result;
+    ndevice_replace(slot, &mapped_device, m);
     if (before)
         mapped_free(before);
     return 0;

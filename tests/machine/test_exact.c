@@ -39,6 +39,7 @@ static const struct subject {
     {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false},
     {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false},
     {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_global", "global", 2, 1, NULL, NULL, NULL, false},
     {"guest/exact_ends", "ends", 2, 0, NULL, "0.2", NULL, false},
     {"guest/exact", "files", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
     {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false},

@@ -99,6 +99,40 @@ enum context {
 enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
 #undef GROUP_CALL_TYPE
 
+/* Calls in global mode (docs/global.md) have the types behind those. */
+#define GLOBAL_CALLS(X) \
+    X(open)             \
+    X(close)            \
+    X(read)             \
+    X(write)            \
+    X(pread)            \
+    X(pwrite)           \
+    X(lseek)            \
+    X(fstat)            \
+    X(fstatfs)          \
+    X(ftruncate)        \
+    X(fsync)            \
+    X(fsetattr)         \
+    X(readstart)        \
+    X(readend)          \
+    X(writestart)       \
+    X(writeend)         \
+    X(iochannel)        \
+    X(stat)             \
+    X(lstat)            \
+    X(access)           \
+    X(unlink)           \
+    X(rename)           \
+    X(link)             \
+    X(mkdir)            \
+    X(rmdir)            \
+    X(symlink)          \
+    X(readlink)         \
+    X(setattr)
+#define GLOBAL_CALL_TYPE(name) GLOBAL_##name,
+enum global_call_type { GLOBAL_FIRST = GROUP_CALL_COUNT - 1, GLOBAL_CALLS(GLOBAL_CALL_TYPE) GLOBAL_CALL_END };
+#undef GLOBAL_CALL_TYPE
+
 /* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those
  * of the group's operations, which a wildcard does not match. */
 #define TYPE_COLLECTIVE 0x4000u

@@ -65,6 +65,9 @@ struct ndevice {
     int (*setview)(void *state, const void *packed, size_t n);
     /* Gives an end of a pipe its mapping, for N_SETMAP. NULL: a mapping is laid on pread and pwrite. */
     int (*setmap)(void *state, const struct pattern *map);
+    /* Of a descriptor that all nodes share (nglobal): from now on each node's calls are its own, as a mapping lies on
+     * it; `on` = 0 ends that. NULL: they always are. */
+    int (*alone)(void *state, int on);
     off_t (*lseek)(void *state, off_t offset, int whence);
     int (*fstat)(void *state, struct stat *st);
     int (*fstatfs)(void *state, struct statfs *st);

@@ -74,8 +74,13 @@ int nrelp(char *buf);
  */
 int nsync(int type);
 
-/* Select global or local mode of input and output. The mode is recorded, but has no effect without nDEVICES.
- * Both return the previous mode: 1 global, 0 local (the mode at the start). */
+/*
+ * Select global or local mode of input and output [P1 section 2.5]. In global mode the standard input and output, calls
+ * with a path, and descriptors that are opened meanwhile belong to the whole program: all nodes make each call, node 0
+ * carries it out once, and result, errno and data reach all. A descriptor stays global until it is closed. A write
+ * takes node 0's bytes; a read reads the least count of all nodes. EINVAL: the nodes do not mean the same file.
+ * Both return the previous mode: 1 global, 0 local (the mode at the start).
+ */
 int nglobal(void);
 int nlocal(void);
 

@@ -1,0 +1,500 @@
+/*
+ * Global mode: the driver of descriptors that belong to the whole program [P1 section 2.5], and nglobal and nlocal of
+ * <nself.h>. Part of libpio, so that only programs that call nglobal have it.
+ *
+ *     nglobal();                        the switch asks this driver first, for every path
+ *     fd = open("data", O_RDONLY);      node 0 opens it by the driver below; the other nodes have a name for it
+ *     read(fd, buf, n);                 node 0 reads, all get the bytes (global_call.h)
+ *
+ * A file stays the program's until it is closed, whatever nlocal says. The standard input and output follow the mode:
+ * each node has them anyway. So does every call with a path. The standard error stays each node's own [P1 2.1].
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <nself.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images/lib/ndevice_switch.h"
+#include "libpio/ndevices/global_call.h"
+
+struct global_file {
+    const struct ndevice *device; /* at node 0; a standard stream's at every node. NULL elsewhere */
+    void *state;
+    const struct ndevice *own; /* the file opened again, at every node, for a mapping; or NULL */
+    void *own_state;
+    uint32_t about; /* number of the open: the same at all nodes; 0 and 1: a standard stream */
+    bool is_stream; /* standard input or output */
+    int server;     /* as of ionode, or a negative errno */
+    int started;    /* bytes of the last readstart */
+    int flags;      /* of open */
+    char *held;     /* input that stdio had read before nglobal; malloc'd */
+    size_t held_at, held_bytes;
+    char path[];
+};
+
+static bool is_global; /* the mode */
+static int nodes;      /* of the program; 0: nglobal has not been called */
+
+/* ---- Opening and closing ---- */
+
+static int match(const char *path)
+{
+    (void)path;
+    return is_global && !global_inside;
+}
+
+/* Opens the path by the driver below this one. */
+static long open_below(const char *path, int flags, mode_t mode, const struct ndevice **device, void **state)
+{
+    global_inside = true;
+    *device = ndevice_of(path);
+    long result = (*device)->open(path, flags, mode, state);
+    global_inside = false;
+    return result;
+}
+
+static struct global_file *new_file(const char *path, int flags)
+{
+    struct global_file *f = calloc(1, sizeof *f + strlen(path) + 1);
+
+    if (f) {
+        f->flags = flags;
+        strcpy(f->path, path);
+    }
+    return f;
+}
+
+static int global_open(const char *path, int flags, mode_t mode, void **state)
+{
+    static uint32_t opens = 1;
+    struct global_file *f = new_file(path, flags);
+    int server = -ENOTSUP;
+    long result = global_begin(GLOBAL_open, global_sum((uint32_t)flags, path), f ? 0 : -ENOMEM);
+
+    if (result >= 0 && global_is_first()) {
+        result = open_below(path, flags, mode, &f->device, &f->state);
+        if (result >= 0 && f->device->ionode)
+            server = f->device->ionode(f->state);
+    }
+    result = global_share(GLOBAL_open, result, &server, sizeof server);
+    if (result < 0) {
+        free(f);
+        return (int)result;
+    }
+    f->server = server;
+    f->about = ++opens;
+    *state = f;
+    return 0;
+}
+
+/* Opens the file at this node, too. */
+static int global_alone(void *state, int on)
+{
+    const int creating = O_CREAT | O_EXCL | O_TRUNC;
+    struct global_file *f = state;
+    long result = 0;
+
+    if (f->is_stream)
+        return -ENOTSUP;
+    if (on)
+        result = open_below(f->path, f->flags & ~creating, 0, &f->own, &f->own_state);
+    else if (f->own && f->own->close)
+        result = f->own->close(f->own_state);
+    if (!on || result < 0)
+        f->own = NULL;
+    return (int)result;
+}
+
+/* True if a call on it is this node's own: a mapping lies on it, or it is a standard stream in local mode. */
+static bool is_alone(const struct global_file *f)
+{
+    return f->own || (f->is_stream && (!is_global || global_inside));
+}
+
+#define CALL(d, s, entry, missing, ...) ((d)->entry ? (d)->entry((s)__VA_OPT__(, ) __VA_ARGS__) : -(missing))
+#define BELOW(f, entry, missing, ...)   CALL((f)->device, (f)->state, entry, missing __VA_OPT__(, ) __VA_ARGS__)
+/* This node's own call. */
+#define ALONE(f, entry, missing, ...)                                                      \
+    CALL((f)->own ? (f)->own : (f)->device, (f)->own ? (f)->own_state : (f)->state, entry, \
+         missing __VA_OPT__(, ) __VA_ARGS__)
+/* The call of all nodes, or this node's own. `data`: what it stores. */
+#define EITHER(f, entry, missing, data, bytes, ...)            \
+    (is_alone(f)                                               \
+         ? ALONE(f, entry, missing __VA_OPT__(, ) __VA_ARGS__) \
+         : GLOBAL_ONCE(GLOBAL_##entry, (f)->about, BELOW(f, entry, missing __VA_OPT__(, ) __VA_ARGS__), data, bytes))
+
+static int global_close(void *state)
+{
+    struct global_file *f = state;
+    int result;
+
+    if (f->own)
+        global_alone(f, false);
+    if (f->is_stream)
+        result = BELOW(f, close, 0);
+    else
+        result = (int)GLOBAL_ONCE(GLOBAL_close, f->about, BELOW(f, close, 0), NULL, 0);
+    free(f->held);
+    free(f);
+    return result;
+}
+
+/* ---- Data ---- */
+
+/* Input that stdio had read in local mode comes before what is still unread. */
+static ssize_t read_held(struct global_file *f, void *buf, size_t n)
+{
+    size_t left = f->held_bytes - f->held_at;
+
+    if (n > left)
+        n = left;
+    memcpy(buf, f->held + f->held_at, n);
+    f->held_at += n;
+    return (ssize_t)n;
+}
+
+static ssize_t read_below(void *state, void *buf, size_t n)
+{
+    struct global_file *f = state;
+
+    return f->held_at < f->held_bytes ? read_held(f, buf, n) : BELOW(f, read, ENOTSUP, buf, n);
+}
+
+static ssize_t global_read_at_offset(void *state, void *buf, size_t n)
+{
+    static const struct ndevice stream = {.name = "stream", .read = read_below};
+    struct global_file *f = state;
+
+    if (f->own)
+        return ALONE(f, read, ENOTSUP, buf, n);
+    if (is_alone(f))
+        return read_below(f, buf, n);
+    const struct global_source from = {f->is_stream ? &stream : f->device, f->is_stream ? f : f->state, GLOBAL_read, 0};
+    return global_read(&from, f->about, buf, (long)n);
+}
+
+static ssize_t global_pread(void *state, void *buf, size_t n, off_t at)
+{
+    struct global_file *f = state;
+
+    if (is_alone(f))
+        return ALONE(f, pread, ENOTSUP, buf, n, at);
+    return global_read(&(struct global_source){f->device, f->state, GLOBAL_pread, at}, f->about, buf, (long)n);
+}
+
+/* Node 0's n bytes count. If they were all written, so were this node's, however many they are; else this node's are
+ * short, too, so that all nodes go on with the rest. */
+static ssize_t own_part(ssize_t written, int64_t n_of_first, size_t n)
+{
+    if (written < 0 || global_is_first())
+        return written;
+    if (written == n_of_first)
+        return (ssize_t)n;
+    return written < (ssize_t)n ? written : n > 0 ? (ssize_t)n - 1 : 0;
+}
+
+static ssize_t global_write(void *state, const void *buf, size_t n)
+{
+    struct global_file *f = state;
+    int64_t most = (int64_t)n;
+
+    return is_alone(f) ? ALONE(f, write, ENOTSUP, buf, n)
+                       : own_part(EITHER(f, write, ENOTSUP, &most, sizeof most, buf, n), most, n);
+}
+
+static ssize_t global_pwrite(void *state, const void *buf, size_t n, off_t at)
+{
+    struct global_file *f = state;
+    int64_t most = (int64_t)n;
+
+    return is_alone(f) ? ALONE(f, pwrite, ENOTSUP, buf, n, at)
+                       : own_part(EITHER(f, pwrite, ENOTSUP, &most, sizeof most, buf, n, at), most, n);
+}
+
+static int global_readstart(void *state, int n)
+{
+    struct global_file *f = state;
+
+    f->started = n;
+    return (int)EITHER(f, readstart, ENOTSUP, NULL, 0, n);
+}
+
+static int global_readend(void *state, void *buf)
+{
+    struct global_file *f = state;
+
+    if (is_alone(f))
+        return (int)ALONE(f, readend, ENOTSUP, buf);
+    return (int)global_read(&(struct global_source){f->device, f->state, GLOBAL_readend, 0}, f->about, buf, f->started);
+}
+
+static int global_writestart(void *state, const void *buf, int n)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, writestart, ENOTSUP, NULL, 0, buf, n);
+}
+
+static int global_writeend(void *state)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, writeend, ENOTSUP, NULL, 0);
+}
+
+/* ---- Other calls on a descriptor ---- */
+
+static int global_setview(void *state, const void *packed, size_t n)
+{
+    const struct global_file *f = state;
+
+    return f->own ? ALONE(f, setview, ENOTSUP, packed, n) : -ENOTSUP;
+}
+
+static off_t global_lseek(void *state, off_t offset, int whence)
+{
+    const struct global_file *f = state;
+
+    return EITHER(f, lseek, ESPIPE, NULL, 0, offset, whence);
+}
+
+/* Of a stream, stdio asks when it uses it for the first time, perhaps in local mode; and all nodes get the same. */
+static int global_fstat(void *state, struct stat *st)
+{
+    const struct global_file *f = state;
+
+    return f->is_stream ? BELOW(f, fstat, ENOTSUP, st) : (int)EITHER(f, fstat, ENOTSUP, st, sizeof *st, st);
+}
+
+static int global_fstatfs(void *state, struct statfs *st)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, fstatfs, ENOTSUP, st, sizeof *st, st);
+}
+
+static int global_ftruncate(void *state, off_t size)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, ftruncate, ENOTSUP, NULL, 0, size);
+}
+
+static int global_fsync(void *state)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, fsync, ENOTSUP, NULL, 0);
+}
+
+static int global_fsetattr(void *state, const struct nattr *attr)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, fsetattr, ENOTSUP, NULL, 0, attr);
+}
+
+static int global_iochannel(void *state, int channel)
+{
+    const struct global_file *f = state;
+
+    return (int)EITHER(f, iochannel, ENOTSUP, NULL, 0, channel);
+}
+
+/* No call of all nodes: nfailed asks for it. */
+static int global_ionode(void *state)
+{
+    const struct global_file *f = state;
+
+    return f->is_stream ? BELOW(f, ionode, ENOTSUP) : f->server;
+}
+
+/* ---- Calls with a path ---- */
+
+#define ON_PATH(path, about, entry, data, bytes, ...)                      \
+    GLOBAL_ONCE(GLOBAL_##entry, about, ({                                  \
+                    const struct ndevice *below_ = ndevice_of(path);       \
+                    below_->entry ? below_->entry(__VA_ARGS__) : -ENOTSUP; \
+                }),                                                        \
+                data, bytes)
+
+static int global_stat(const char *path, struct stat *st)
+{
+    return (int)ON_PATH(path, global_sum(0, path), stat, st, sizeof *st, path, st);
+}
+
+static int global_lstat(const char *path, struct stat *st)
+{
+    return (int)ON_PATH(path, global_sum(0, path), lstat, st, sizeof *st, path, st);
+}
+
+static int global_access(const char *path, int mode)
+{
+    return (int)ON_PATH(path, global_sum((uint32_t)mode, path), access, NULL, 0, path, mode);
+}
+
+static int global_unlink(const char *path)
+{
+    return (int)ON_PATH(path, global_sum(0, path), unlink, NULL, 0, path);
+}
+
+/* The switch does not see which drivers have the two paths. */
+static int global_rename(const char *from, const char *to)
+{
+    return (int)GLOBAL_ONCE(GLOBAL_rename, global_sum(global_sum(0, from), to),
+                            ndevice_of(from) != ndevice_of(to) ? -EXDEV
+                            : ndevice_of(from)->rename         ? ndevice_of(from)->rename(from, to)
+                                                               : -ENOTSUP,
+                            NULL, 0);
+}
+
+static int global_link(const char *path, const char *new_path)
+{
+    return (int)GLOBAL_ONCE(GLOBAL_link, global_sum(global_sum(0, path), new_path),
+                            ndevice_of(path) != ndevice_of(new_path) ? -EXDEV
+                            : ndevice_of(path)->link                 ? ndevice_of(path)->link(path, new_path)
+                                                                     : -ENOTSUP,
+                            NULL, 0);
+}
+
+static int global_mkdir(const char *path, mode_t mode)
+{
+    return (int)ON_PATH(path, global_sum(0, path), mkdir, NULL, 0, path, mode);
+}
+
+static int global_rmdir(const char *path)
+{
+    return (int)ON_PATH(path, global_sum(0, path), rmdir, NULL, 0, path);
+}
+
+static int global_symlink(const char *text, const char *path)
+{
+    return (int)ON_PATH(path, global_sum(global_sum(0, text), path), symlink, NULL, 0, text, path);
+}
+
+static ssize_t global_readlink(const char *path, char *buf, size_t size)
+{
+    char text[GLOBAL_DATA_BYTES];
+    size_t most = size < sizeof text ? size : sizeof text;
+    ssize_t n = ON_PATH(path, global_sum((uint32_t)size, path), readlink, text, sizeof text, path, text, most);
+
+    if (n > 0)
+        memcpy(buf, text, (size_t)n);
+    return n;
+}
+
+static int global_setattr(const char *path, int flags, const struct nattr *attr)
+{
+    return (int)ON_PATH(path, global_sum((uint32_t)flags, path), setattr, NULL, 0, path, flags, attr);
+}
+
+static const struct ndevice global_device = {
+    .name = "global",
+    .match = match,
+    .open = global_open,
+    .close = global_close,
+    .read = global_read_at_offset,
+    .write = global_write,
+    .pread = global_pread,
+    .pwrite = global_pwrite,
+    .setview = global_setview,
+    .alone = global_alone,
+    .lseek = global_lseek,
+    .fstat = global_fstat,
+    .fstatfs = global_fstatfs,
+    .ftruncate = global_ftruncate,
+    .fsync = global_fsync,
+    .fsetattr = global_fsetattr,
+    .readstart = global_readstart,
+    .readend = global_readend,
+    .writestart = global_writestart,
+    .writeend = global_writeend,
+    .ionode = global_ionode,
+    .iochannel = global_iochannel,
+    .stat = global_stat,
+    .lstat = global_lstat,
+    .access = global_access,
+    .unlink = global_unlink,
+    .rename = global_rename,
+    .link = global_link,
+    .mkdir = global_mkdir,
+    .rmdir = global_rmdir,
+    .symlink = global_symlink,
+    .readlink = global_readlink,
+    .setattr = global_setattr,
+};
+
+/* ---- The mode ---- */
+
+/* Puts the driver on a standard stream, if the descriptor still is one. */
+static void cover_stream(int fd)
+{
+    struct ndevice_slot *slot = ndevice_slot(fd);
+    struct global_file *f;
+
+    if (!slot || !slot->standard || !(f = new_file("", slot->flags)))
+        return;
+    f->device = slot->device;
+    f->state = slot->state;
+    f->is_stream = true;
+    f->about = (uint32_t)fd;
+    ndevice_replace(slot, &global_device, f);
+}
+
+/* Takes what stdio has read ahead in local mode: node 0's belongs to all now. The other nodes' comes back with nlocal.
+ */
+static void hold_input(void)
+{
+    struct ndevice_slot *slot = ndevice_slot(STDIN_FILENO);
+    struct global_file *f = slot && slot->device == &global_device ? slot->state : NULL;
+    size_t n = f && f->is_stream ? (size_t)stdin->_r : 0, old = f ? f->held_bytes - f->held_at : 0;
+    char *held = n > 0 ? malloc(n + old) : NULL;
+
+    if (!held)
+        return;
+    for (size_t i = 0; i < n; i++)
+        held[i] = (char)getc(stdin);
+    memcpy(held + n, f->held ? f->held + f->held_at : held, old);
+    free(f->held);
+    f->held = held;
+    f->held_at = 0;
+    f->held_bytes = n + old;
+}
+
+static void begin(void)
+{
+    nodes = global_nodes();
+    if (nodes == 1)
+        return;
+    ndevice_add_outermost(&global_device);
+    cover_stream(STDIN_FILENO);
+    cover_stream(STDOUT_FILENO);
+}
+
+/* What is printed belongs to the mode in which it was printed. */
+int nglobal(void)
+{
+    int before = is_global;
+
+    if (nodes == 0)
+        begin();
+    if (!before && nodes > 1) {
+        fflush(stdout);
+        hold_input();
+    }
+    is_global = true;
+    return before;
+}
+
+int nlocal(void)
+{
+    int before = is_global;
+
+    if (before && nodes > 1)
+        fflush(stdout);
+    is_global = false;
+    return before;
+}
