@@ -48,8 +48,10 @@ WORDS_INLINE void *copy_rest(void *to_start, char *to, const char *from, size_t 
 }
 
 /* Copies upwards: right for memmove, too, when the destination begins below the source. Up to two words come first, as
- * most calls copy no more; beyond them the first whole word of the destination always lies within the n bytes. */
-void *memcpy(void *restrict to_start, const void *restrict from_start, size_t n)
+ * most calls copy no more; beyond them the first whole word of the destination always lies within the n bytes. Without
+ * `restrict`, which would let the compiler store a word of a row before it has loaded all of them: memmove's rows
+ * overlap. */
+void *memcpy(void *to_start, const void *from_start, size_t n)
 {
     char *to = to_start;
     const char *from = from_start;

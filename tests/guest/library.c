@@ -65,10 +65,10 @@ static void expect_memory(void)
 /* Copies N bytes by COPY within one buffer and judges every byte of it. */
 static int copies(void *copy(void *, const void *, size_t), int to, int from, int n)
 {
-    static char area[96], right[96];
+    static char area[300], right[300]; /* rows of 64 bytes, too */
 
     for (int i = 0; i < (int)sizeof area; i++)
-        area[i] = right[i] = i + 1;
+        area[i] = right[i] = (char)(i * 7 + i / 256);
     for (int i = 0; i < n; i++)
         right[to + i] = area[from + i];
     return copy(area + to, area + from, n) == area + to && memcmp(area, right, sizeof area) == 0;
@@ -87,6 +87,9 @@ static void expect_copies(void)
                 wrong += sqrt((double)n * n) != n || sqrt(at / 8.0) * 4 != sqrt(at * 2.0);
             }
     EXPECT(moved == 40 * 8 * 56);
+    for (int n = 60; n < 240; n++)
+        for (int by = 1; by < 24; by++)
+            wrong += !copies(memmove, 3, 3 + by, n) || !copies(memmove, 3 + by, 3, n);
     EXPECT(copied == 40 * 8 * 8);
     EXPECT(wrong == 0);
 }
