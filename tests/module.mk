@@ -27,6 +27,8 @@ $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 
 # groups, with three processes on each node
 $(eval $(call node_program,guest/groups3,tests/guest/groups.c,-DPROCS=3 -Nprocs 3))
 
+$(eval $(call node_program,guest/endpoints3,tests/guest/endpoints.c,-Nprocs 3))
+$(eval $(call node_program,guest/reactive3,tests/guest/reactive.c,-Nprocs 3))
 # global_io, with three processes on each node
 $(eval $(call node_program,guest/global_io3,tests/guest/global_io.c,-Nprocs 3))
 

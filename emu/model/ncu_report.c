@@ -39,6 +39,30 @@ static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 static const char *const pipe_waits[PIPE_KINDS] = {
     [PIPE_MAP] = "the mapping of the other end of", [PIPE_DATA] = "data from", [PIPE_ROOM] = "readers of"};
 
+/* Describes a wait in a call of CONTEXT_GROUP; `where` follows the call's name. Returns 0 if there is no such call. */
+static size_t describe_call(uint32_t call, const char *where, const char *from, char *text, size_t bytes)
+{
+    if (call < GROUP_CALL_COUNT)
+        return (size_t)snprintf(text, bytes, "waits in %s%s for node %s", group_calls[call], where, from);
+    if (call < GLOBAL_CALL_END)
+        return (size_t)snprintf(text, bytes, "waits in global %s%s for node %s", global_calls[call - GROUP_CALL_COUNT],
+                                where, from);
+    return 0;
+}
+
+/* The same in the context of a domain, which has nsync, too. */
+static size_t describe_domain(uint32_t context, uint32_t type, const char *from, char *text, size_t bytes)
+{
+    char where[24];
+
+    snprintf(where, sizeof where, " of context %u", context);
+    if (type >= (uint32_t)TYPE_OF_DOMAIN(TYPE_OF_SYNC(0)))
+        return (size_t)snprintf(text, bytes, "waits in nsync%s for node %s", where, from);
+    if (type >= (uint32_t)TYPE_OF_DOMAIN(0))
+        return describe_call(type - (uint32_t)TYPE_OF_DOMAIN(0), where, from, text, bytes);
+    return 0;
+}
+
 /* Describes a wait in a call that all nodes of a group make. */
 static size_t describe_group(const struct ncu_node *node, char *text, size_t bytes)
 {
@@ -50,11 +74,10 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
         return (size_t)snprintf(text, bytes, "waits in nsync of type %u for node %s", type, from);
     if (context == CONTEXT_PIPE)
         return (size_t)snprintf(text, bytes, "waits for %s pipe %u", pipe_waits[type % PIPE_KINDS], type / PIPE_KINDS);
-    if (context == CONTEXT_GROUP && type < sizeof group_calls / sizeof *group_calls)
-        return (size_t)snprintf(text, bytes, "waits in %s for node %s", group_calls[type], from);
-    if (context == CONTEXT_GROUP && type < GLOBAL_CALL_END)
-        return (size_t)snprintf(text, bytes, "waits in global %s for node %s", global_calls[type - GROUP_CALL_COUNT],
-                                from);
+    size_t done = context == CONTEXT_GROUP ? describe_call(type, "", from, text, bytes)
+                                           : describe_domain(context, type, from, text, bytes);
+    if (done > 0)
+        return done;
     if (type >= TYPE_COLLECTIVE && type < TYPE_COLLECTIVE + GROUP_OPERATION_COUNT)
         return (size_t)snprintf(text, bytes, "waits in %s of context %u for node %s",
                                 group_operations[type - TYPE_COLLECTIVE], context, from);

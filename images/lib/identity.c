@@ -16,6 +16,7 @@
 
 #include "images/lib/failure.h"
 #include "images/lib/result.h"
+#include "images/lib/self.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
 
@@ -125,10 +126,7 @@ pid_t getsid(pid_t pid)
 
 static void name_node(char *name, size_t size)
 {
-    int node;
-
-    whoami(&node, NULL, NULL, NULL);
-    snprintf(name, size, "node%d", node);
+    snprintf(name, size, "node%d", N_NODE_OF(self_process()));
 }
 
 int gethostname(char *name, size_t size)

@@ -58,6 +58,9 @@ extern int ndevice_opens_at_top;
 /* As ndevice_add, but the switch asks this driver before all others, also before those that are added later. */
 int ndevice_add_outermost(const struct ndevice *device);
 
+/* Opens the lowest free descriptor for a driver's state. -EMFILE. */
+int ndevice_open_state(const struct ndevice *device, void *state, int flags);
+
 /* Sets driver and state of a slot and of those that dup has made of it. */
 void ndevice_replace(struct ndevice_slot *slot, const struct ndevice *device, void *state);
 

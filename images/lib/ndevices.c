@@ -157,6 +157,15 @@ static int find_for_open(void)
     return -EMFILE;
 }
 
+int ndevice_open_state(const struct ndevice *device, void *state, int flags)
+{
+    int fd = find_for_open();
+
+    if (fd >= 0)
+        ndevice_table[fd] = (struct ndevice_slot){device, state, flags, .close_on_exec = (flags & O_CLOEXEC) != 0};
+    return fd;
+}
+
 static int open_through(const struct ndevice *device, const char *path, int flags, mode_t mode)
 {
     void *state = NULL;
@@ -165,10 +174,8 @@ static int open_through(const struct ndevice *device, const char *path, int flag
 
     if (result < 0)
         return result;
-    fd = find_for_open(); /* again: the driver may have opened files */
-    if (fd >= 0)
-        ndevice_table[fd] = (struct ndevice_slot){device, state, flags, .close_on_exec = (flags & O_CLOEXEC) != 0};
-    else if (device->close)
+    fd = ndevice_open_state(device, state, flags); /* the driver may have opened files */
+    if (fd < 0 && device->close)
         device->close(state);
     return fd;
 }

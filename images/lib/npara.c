@@ -24,7 +24,9 @@ static void over_all(const char *name, void *value, void *room, int bytes, colle
     struct group all;
 
     collect_all(&all, CONTEXT_GROUP);
-    check(&all, name, collect_all_reduce(&all, &(struct collect_reduction){value, room, 1, bytes, operation}, type));
+    check(&all, name,
+          collect_all_reduce(&all, &(struct collect_reduction){value, room, 1, bytes, operation},
+                             collect_type(&all, type)));
 }
 
 #define GLOBAL(name, type, operation)                                          \
@@ -48,5 +50,5 @@ void nbrdcst(void *buf, int n)
     struct group all;
 
     collect_all(&all, CONTEXT_GROUP);
-    check(&all, "nbrdcst", collect_broadcast(&all, buf, n, 0, TYPE_nbrdcst));
+    check(&all, "nbrdcst", collect_broadcast(&all, buf, n, 0, collect_type(&all, TYPE_nbrdcst)));
 }

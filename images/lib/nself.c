@@ -4,6 +4,7 @@
 #include <nself.h>
 #include <stddef.h>
 
+#include "images/lib/endpoint.h"
 #include "libpio/group/collect.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
@@ -17,10 +18,33 @@ static void store(int *where, int value)
         *where = value;
 }
 
+#define RARE __attribute__((noinline, cold))
+
+/* The endpoint that `nself` is, if it is not the program; NULL: errors are -N_EBADF, -N_ENOSTR in *error. */
+#define OTHER(error) endpoint_of_nself(&(error))
+
+/* In a domain: the PE. A bad `nself` counts as the program. */
+static RARE bool whoami_of_other(int *node, int *proc, int *host, int *dim)
+{
+    int error;
+    struct endpoint *e = OTHER(error);
+
+    if (!e)
+        return false;
+    const struct ninfo *info = endpoint_info(e);
+    store(node, info->pid);
+    store(proc, info->procid);
+    store(host, info->host);
+    store(dim, info->dim);
+    return true;
+}
+
 void whoami(int *node, int *proc, int *host, int *dim)
 {
     struct abi_whoami self = {0};
 
+    if (endpoint_is_other() && whoami_of_other(node, proc, host, dim))
+        return;
     trap_whoami(&self);
     store(node, self.node);
     store(proc, self.proc);
@@ -32,13 +56,50 @@ int npid(void)
 {
     struct abi_whoami self = {0};
 
+    if (endpoint_is_other() && whoami_of_other(&self.node, &self.proc, NULL, NULL))
+        return N_PROCESS(self.node, self.proc);
     trap_whoami(&self);
     return N_PROCESS(self.node, self.proc);
+}
+
+/* The call on the endpoint that `nself` is. */
+#define ON_OTHER(call, ...)                                           \
+    ({                                                                \
+        int error_;                                                   \
+        struct endpoint *e_ = OTHER(error_);                          \
+        e_ ? call(e_ __VA_OPT__(, ) __VA_ARGS__) : trap_note(error_); \
+    })
+
+static RARE int write_other(const void *buf, int n, int dest, int type)
+{
+    return (int)ON_OTHER(endpoint_put, buf, n, dest, type);
+}
+
+static RARE int read_other(void *buf, int n, int *src, int *type)
+{
+    return (int)ON_OTHER(endpoint_take, buf, n, src, type);
+}
+
+static RARE int test_other(int *src, int *type)
+{
+    return (int)ON_OTHER(endpoint_test, src, type);
+}
+
+static RARE int write_buffer_other(char *buf, int n, int dest, int type)
+{
+    return (int)ON_OTHER(endpoint_put_buffer, buf, n, dest, type);
+}
+
+static RARE int read_buffer_other(char **buf, int n, int *src, int *type)
+{
+    return (int)ON_OTHER(endpoint_take_buffer, (void **)buf, n, src, type);
 }
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
 {
     (void)flag;
+    if (endpoint_is_other())
+        return write_other(buf, n, dest, type);
     return (int)trap_nwrite(buf, n, dest, type);
 }
 
@@ -48,6 +109,8 @@ int nread(void *buf, int n, int *src, int *type, int *flag)
     int any_type = N_ANY;
 
     (void)flag;
+    if (endpoint_is_other())
+        return read_other(buf, n, src ? src : &any_src, type ? type : &any_type);
     return (int)trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type);
 }
 
@@ -56,6 +119,8 @@ int ntest(int *src, int *type)
     int any_src = N_ANY;
     int any_type = N_ANY;
 
+    if (endpoint_is_other())
+        return test_other(src ? src : &any_src, type ? type : &any_type);
     return (int)trap_test_message(src ? src : &any_src, type ? type : &any_type);
 }
 
@@ -74,7 +139,9 @@ char *ngetp(int n)
 int nwritep(char *buf, int n, int dest, int type, int *flag)
 {
     (void)flag;
-    return (int)trap_nwritep(buf, n, dest, type);
+    if (endpoint_is_other())
+        return write_buffer_other(buf, n, dest, type);
+    return (int)trap_nwritep(buf, n, dest, type, CONTEXT_PROGRAM);
 }
 
 int nreadp(char **buf, int n, int *src, int *type, int *flag)
@@ -83,7 +150,9 @@ int nreadp(char **buf, int n, int *src, int *type, int *flag)
     int any_type = N_ANY;
 
     (void)flag;
-    return (int)trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type);
+    if (endpoint_is_other())
+        return read_buffer_other(buf, n, src ? src : &any_src, type ? type : &any_type);
+    return (int)trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type, CONTEXT_PROGRAM);
 }
 
 int nrelp(char *buf)
@@ -98,5 +167,5 @@ int nsync(int type)
     if (type < 0 || type > N_TYPE_MAX)
         return trap_note(-N_EINVAL);
     collect_all(&all, CONTEXT_SYNC);
-    return collect_barrier(&all, type);
+    return collect_barrier(&all, all.context == CONTEXT_SYNC ? type : TYPE_OF_DOMAIN(TYPE_OF_SYNC(type)));
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "images/lib/result.h"
+#include "images/lib/self.h"
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
 
@@ -232,7 +233,7 @@ int rwait(int node)
 
 int execv(const char *path, char *const argv[])
 {
-    return (int)result_to_errno(rexecv(N_NODE_OF(npid()), 1, path, argv));
+    return (int)result_to_errno(rexecv(N_NODE_OF(self_process()), 1, path, argv));
 }
 
 int execve(const char *path, char *const argv[], char *const envp[])

@@ -85,7 +85,9 @@ long trap_test_context(int *src, int *type, long context)
     SELECTING_TRAP(ctest, 0, 0, A4_GIVEN, NO_A4, );
 }
 
-long trap_read_buffer(void **buf, long bytes, int *src, int *type)
+long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context)
 {
-    SELECTING_TRAP(nreadp, 0, bytes, NO_A4, A4_LOST, *buf = (void *)a3);
+    register long a4 __asm__("a4") = context;
+
+    SELECTING_TRAP(nreadp, 0, bytes, A4_GIVEN, NO_A4, *buf = (void *)a3);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "images/lib/result.h"
+#include "images/lib/self.h"
 #include "vertex/contract/traps.h"
 
 #define ALL_SIGNALS UINT32_MAX
@@ -121,17 +122,18 @@ int sigpending(sigset_t *set)
 
 int raise(int number)
 {
-    return (int)result_to_errno(trap_kill(npid(), number));
+    return (int)result_to_errno(trap_kill(self_process(), number));
 }
 
 /* Signals every process of the program, the caller last. */
 static int kill_all(int number)
 {
-    int self = npid(), dim;
+    struct abi_whoami who = {0};
 
-    whoami(NULL, NULL, NULL, &dim);
+    trap_whoami(&who);
+    int self = N_PROCESS(who.node, who.proc);
     for (int procid = 0; trap_kill(N_PROCESS(0, procid), 0) == 0; procid++)
-        for (int node = 0; node < 1 << dim; node++)
+        for (int node = 0; node < 1 << who.dim; node++)
             if (N_PROCESS(node, procid) != self)
                 trap_kill(N_PROCESS(node, procid), number);
     return raise(number);
@@ -150,7 +152,7 @@ int kill(pid_t pid, int number)
 
 int _getpid(void)
 {
-    return npid() + 1; /* POSIX wants process ids to be positive */
+    return self_process() + 1; /* POSIX wants process ids to be positive */
 }
 
 int _kill(int pid, int number)

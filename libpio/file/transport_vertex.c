@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nio.h>
-#include <nself.h>
 #include <ntime.h>
 #include <stdio.h>
 #include <string.h>
+#include <sysn.h>
 #include <unistd.h>
 
 #include "libpio/file/file.h"
@@ -116,7 +116,7 @@ static int node_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     struct file_reply reply;
 
     ack->node = N_ANY;
-    int bytes = nread(comm, comm_bytes, &ack->node, &type, NULL);
+    int bytes = (int)trap_read_message(comm, comm_bytes, &ack->node, &type);
     if (bytes < 0)
         return bytes;
     if ((size_t)bytes < sizeof reply)

@@ -20,8 +20,19 @@
 #include "libpio/group/group.h"
 #include "vertex/contract/system.h"
 
-/* Makes *g the group of all nodes, with the caller's procid, in a context whose number the caller knows to be free. */
+/* Makes *g the group of all nodes, with the caller's procid, in a context whose number the caller knows to be free. If
+ * `nself` is a domain, *g is that, in its own context. */
 void collect_all(struct group *g, int context);
+
+/* The type that a call of all has in collect_all's group: there it may lie in the context of a domain, whose lower
+ * types are the program's, and the first of the others those of group.h. */
+static inline int collect_type(const struct group *g, int type)
+{
+    return g->context < CONTEXT_LIBRARIES ? type : TYPE_OF_DOMAIN(type);
+}
+
+/* The group that `nself` is; NULL: all nodes. A program that does not name `nself` has no such function. */
+const struct group *endpoint_domain(void) __attribute__((weak));
 
 /* Messages by place. collect_take returns the bytes. */
 int collect_give(struct group *g, int place, const void *buf, long bytes, int type);
@@ -38,6 +49,9 @@ int collect_position(const struct group *g, int root);
 /* How many positions the subtree of a position has, itself included; and its parent. */
 int collect_subtree(const struct group *g, int position);
 int collect_parent(int position);
+
+/* As group_make; the members are processes of the program, even if `nself` is a domain. The caller calls trap_note. */
+int group_make_of(struct group *g, const int *member, int size);
 
 int collect_barrier(struct group *g, int type);
 

@@ -16,7 +16,7 @@
 #ifndef _GROUP_H
 #define _GROUP_H
 
-#define GROUP_TYPE_MAX 0x3fff /* the types of group_write are 0 .. GROUP_TYPE_MAX */
+#define GROUP_TYPE_MAX 0x7fff /* the types of group_write are 0 .. GROUP_TYPE_MAX */
 
 /* Made by group_make. A program reads size, rank, context and failed; the rest is the library's. */
 struct group {

@@ -6,7 +6,6 @@
  * messages never reach the same process. The agreement's messages have CONTEXT_GROUP and a type of their own. Two
  * processes that are in several groups make them in the same order, so they pair the messages rightly.
  */
-#include <nself.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,9 +87,9 @@ static int place_all(struct group *g, struct placing *order)
 
 /* ---- The list ---- */
 
-static int find_self(struct group *g, int nodes)
+static int find_self(struct group *g, const struct abi_whoami *who)
 {
-    int self = npid();
+    int self = N_PROCESS(who->node, who->proc), nodes = 1 << who->dim;
 
     g->rank = -1;
     for (int r = 0; r < g->size; r++) {
@@ -104,8 +103,11 @@ static int find_self(struct group *g, int nodes)
 
 static int take_list(struct group *g, const int *member, int size, int has_broadcast)
 {
-    int nodes = ncubesize(), error;
+    struct abi_whoami self = {0};
+    int error;
 
+    trap_whoami(&self);
+    int nodes = 1 << self.dim;
     if (size < 1 || size > nodes * (int)PROCS_MAX)
         return -N_EINVAL;
     size_t bytes = (size_t)size * sizeof(int);
@@ -116,7 +118,7 @@ static int take_list(struct group *g, const int *member, int size, int has_broad
         g->rank_at = g->process + size;
         g->place_of = g->rank_at + size;
         memcpy(g->process, member, bytes);
-        error = find_self(g, nodes);
+        error = find_self(g, &self);
         if (!error)
             error = place_all(g, order);
         g->has_broadcast = !error && g->is_subcube && size == nodes && has_broadcast;
@@ -150,7 +152,7 @@ static int agree(struct group *g)
     struct offer own = {free_contexts, sum, ~sum}, other;
     int result = collect_all_reduce(
         g, &(struct collect_reduction){&own, &other, sizeof own / sizeof(int), sizeof(int), collect_and_ints},
-        TYPE_group_make);
+        collect_type(g, TYPE_group_make));
 
     if (result < 0)
         return result;
@@ -163,17 +165,8 @@ static int agree(struct group *g)
     return 0;
 }
 
-int group_make(struct group *g, const int *member, int size)
+static int finish(struct group *g, int error)
 {
-    int error = 0;
-
-    collect_all(g, CONTEXT_GROUP);
-    if (member) {
-        int has_broadcast = g->has_broadcast;
-
-        *g = (struct group){.context = CONTEXT_GROUP};
-        error = take_list(g, member, size, has_broadcast);
-    }
     if (!error)
         error = agree(g);
     if (error) {
@@ -181,7 +174,46 @@ int group_make(struct group *g, const int *member, int size)
         g->process = NULL;
         g->size = 0;
     }
-    return trap_note(error);
+    return error;
+}
+
+int group_make_of(struct group *g, const int *member, int size)
+{
+    struct abi_whoami self = {0};
+
+    trap_whoami(&self);
+    *g = (struct group){.context = CONTEXT_GROUP};
+    return finish(g, take_list(g, member, size, self.broadcasts != 0));
+}
+
+/* A part of a domain: its members by the domain's ranks, or all of them. */
+static int make_in_domain(struct group *g, const struct group *domain, const int *member, int size)
+{
+    if (!member)
+        return group_make_of(g, domain->process, domain->size);
+    if (size < 1 || size > domain->size)
+        return -N_EINVAL;
+    int *process = malloc((size_t)size * sizeof *process), error = process ? 0 : -N_ENOMEM;
+    for (int r = 0; r < size && !error; r++) {
+        error = member[r] < 0 || member[r] >= domain->size ? -N_EINVAL : 0;
+        process[r] = error ? 0 : domain->process[member[r]];
+    }
+    if (!error)
+        error = group_make_of(g, process, size);
+    free(process);
+    return error;
+}
+
+int group_make(struct group *g, const int *member, int size)
+{
+    const struct group *domain = endpoint_domain ? endpoint_domain() : NULL;
+
+    if (domain)
+        return trap_note(make_in_domain(g, domain, member, size));
+    if (member)
+        return trap_note(group_make_of(g, member, size));
+    collect_all(g, CONTEXT_GROUP);
+    return trap_note(finish(g, 0));
 }
 
 int group_free(struct group *g)

@@ -25,18 +25,20 @@ struct global_file {
     void *state;
     const struct ndevice *own; /* the file opened again, at every node, for a mapping; or NULL */
     void *own_state;
-    uint32_t about; /* number of the open: the same at all nodes; 0 and 1: a standard stream */
-    bool is_stream; /* standard input or output */
-    int server;     /* as of ionode, or a negative errno */
-    int started;    /* bytes of the last readstart */
-    int flags;      /* of open */
-    char *held;     /* input that stdio had read before nglobal; malloc'd */
+    struct group nodes; /* whose file it is; not of a stream, which is everybody's */
+    uint32_t about;     /* number of the open: the same at all nodes; 0 and 1: a standard stream */
+    bool is_stream;     /* standard input or output */
+    int server;         /* as of ionode, or a negative errno */
+    int started;        /* bytes of the last readstart */
+    int flags;          /* of open */
+    char *held;         /* input that stdio had read before nglobal; malloc'd */
     size_t held_at, held_bytes;
     char path[];
 };
 
-static bool is_global; /* the mode */
-static int nodes;      /* of the program; 0: nglobal has not been called */
+static bool is_global;       /* the mode */
+static bool is_covering;     /* the driver is in the switch */
+static struct group current; /* the nodes that `nself` had when nglobal was called; size 0: it was not */
 
 /* ---- Opening and closing ---- */
 
@@ -72,18 +74,19 @@ static int global_open(const char *path, int flags, mode_t mode, void **state)
     static uint32_t opens = 1;
     struct global_file *f = new_file(path, flags);
     int server = -ENOTSUP;
-    long result = global_begin(GLOBAL_open, global_sum((uint32_t)flags, path), f ? 0 : -ENOMEM);
+    long result = global_begin(&current, GLOBAL_open, global_sum((uint32_t)flags, path), f ? 0 : -ENOMEM);
 
-    if (result >= 0 && global_is_first()) {
+    if (result >= 0 && global_is_first(&current)) {
         result = open_below(path, flags, mode, &f->device, &f->state);
         if (result >= 0 && f->device->ionode)
             server = f->device->ionode(f->state);
     }
-    result = global_share(GLOBAL_open, result, &server, sizeof server);
+    result = global_share(&current, GLOBAL_open, result, &server, sizeof server);
     if (result < 0) {
         free(f);
         return (int)result;
     }
+    f->nodes = current;
     f->server = server;
     f->about = ++opens;
     *state = f;
@@ -114,6 +117,11 @@ static bool is_alone(const struct global_file *f)
     return f->own || (f->is_stream && (!is_global || global_inside));
 }
 
+static struct group *nodes_of(struct global_file *f)
+{
+    return f->is_stream ? &current : &f->nodes;
+}
+
 #define CALL(d, s, entry, missing, ...) ((d)->entry ? (d)->entry((s)__VA_OPT__(, ) __VA_ARGS__) : -(missing))
 #define BELOW(f, entry, missing, ...)   CALL((f)->device, (f)->state, entry, missing __VA_OPT__(, ) __VA_ARGS__)
 /* This node's own call. */
@@ -121,10 +129,10 @@ static bool is_alone(const struct global_file *f)
     CALL((f)->own ? (f)->own : (f)->device, (f)->own ? (f)->own_state : (f)->state, entry, \
          missing __VA_OPT__(, ) __VA_ARGS__)
 /* The call of all nodes, or this node's own. `data`: what it stores. */
-#define EITHER(f, entry, missing, data, bytes, ...)            \
-    (is_alone(f)                                               \
-         ? ALONE(f, entry, missing __VA_OPT__(, ) __VA_ARGS__) \
-         : GLOBAL_ONCE(GLOBAL_##entry, (f)->about, BELOW(f, entry, missing __VA_OPT__(, ) __VA_ARGS__), data, bytes))
+#define EITHER(f, entry, missing, data, bytes, ...)                     \
+    (is_alone(f) ? ALONE(f, entry, missing __VA_OPT__(, ) __VA_ARGS__)  \
+                 : GLOBAL_ONCE(nodes_of(f), GLOBAL_##entry, (f)->about, \
+                               BELOW(f, entry, missing __VA_OPT__(, ) __VA_ARGS__), data, bytes))
 
 static int global_close(void *state)
 {
@@ -136,7 +144,7 @@ static int global_close(void *state)
     if (f->is_stream)
         result = BELOW(f, close, 0);
     else
-        result = (int)GLOBAL_ONCE(GLOBAL_close, f->about, BELOW(f, close, 0), NULL, 0);
+        result = (int)GLOBAL_ONCE(nodes_of(f), GLOBAL_close, f->about, BELOW(f, close, 0), NULL, 0);
     free(f->held);
     free(f);
     return result;
@@ -173,7 +181,7 @@ static ssize_t global_read_at_offset(void *state, void *buf, size_t n)
     if (is_alone(f))
         return read_below(f, buf, n);
     const struct global_source from = {f->is_stream ? &stream : f->device, f->is_stream ? f : f->state, GLOBAL_read, 0};
-    return global_read(&from, f->about, buf, (long)n);
+    return global_read(nodes_of(f), &from, f->about, buf, (long)n);
 }
 
 static ssize_t global_pread(void *state, void *buf, size_t n, off_t at)
@@ -182,14 +190,15 @@ static ssize_t global_pread(void *state, void *buf, size_t n, off_t at)
 
     if (is_alone(f))
         return ALONE(f, pread, ENOTSUP, buf, n, at);
-    return global_read(&(struct global_source){f->device, f->state, GLOBAL_pread, at}, f->about, buf, (long)n);
+    return global_read(nodes_of(f), &(struct global_source){f->device, f->state, GLOBAL_pread, at}, f->about, buf,
+                       (long)n);
 }
 
 /* Node 0's n bytes count. If they were all written, so were this node's, however many they are; else this node's are
  * short, too, so that all nodes go on with the rest. */
-static ssize_t own_part(ssize_t written, int64_t n_of_first, size_t n)
+static ssize_t own_part(struct group *nodes, ssize_t written, int64_t n_of_first, size_t n)
 {
-    if (written < 0 || global_is_first())
+    if (written < 0 || global_is_first(nodes))
         return written;
     if (written == n_of_first)
         return (ssize_t)n;
@@ -202,7 +211,7 @@ static ssize_t global_write(void *state, const void *buf, size_t n)
     int64_t most = (int64_t)n;
 
     return is_alone(f) ? ALONE(f, write, ENOTSUP, buf, n)
-                       : own_part(EITHER(f, write, ENOTSUP, &most, sizeof most, buf, n), most, n);
+                       : own_part(nodes_of(f), EITHER(f, write, ENOTSUP, &most, sizeof most, buf, n), most, n);
 }
 
 static ssize_t global_pwrite(void *state, const void *buf, size_t n, off_t at)
@@ -211,7 +220,7 @@ static ssize_t global_pwrite(void *state, const void *buf, size_t n, off_t at)
     int64_t most = (int64_t)n;
 
     return is_alone(f) ? ALONE(f, pwrite, ENOTSUP, buf, n, at)
-                       : own_part(EITHER(f, pwrite, ENOTSUP, &most, sizeof most, buf, n, at), most, n);
+                       : own_part(nodes_of(f), EITHER(f, pwrite, ENOTSUP, &most, sizeof most, buf, n, at), most, n);
 }
 
 static int global_readstart(void *state, int n)
@@ -228,19 +237,20 @@ static int global_readend(void *state, void *buf)
 
     if (is_alone(f))
         return (int)ALONE(f, readend, ENOTSUP, buf);
-    return (int)global_read(&(struct global_source){f->device, f->state, GLOBAL_readend, 0}, f->about, buf, f->started);
+    return (int)global_read(nodes_of(f), &(struct global_source){f->device, f->state, GLOBAL_readend, 0}, f->about, buf,
+                            f->started);
 }
 
 static int global_writestart(void *state, const void *buf, int n)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, writestart, ENOTSUP, NULL, 0, buf, n);
 }
 
 static int global_writeend(void *state)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, writeend, ENOTSUP, NULL, 0);
 }
@@ -249,14 +259,14 @@ static int global_writeend(void *state)
 
 static int global_setview(void *state, const void *packed, size_t n)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return f->own ? ALONE(f, setview, ENOTSUP, packed, n) : -ENOTSUP;
 }
 
 static off_t global_lseek(void *state, off_t offset, int whence)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return EITHER(f, lseek, ESPIPE, NULL, 0, offset, whence);
 }
@@ -264,42 +274,42 @@ static off_t global_lseek(void *state, off_t offset, int whence)
 /* Of a stream, stdio asks when it uses it for the first time, perhaps in local mode; and all nodes get the same. */
 static int global_fstat(void *state, struct stat *st)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return f->is_stream ? BELOW(f, fstat, ENOTSUP, st) : (int)EITHER(f, fstat, ENOTSUP, st, sizeof *st, st);
 }
 
 static int global_fstatfs(void *state, struct statfs *st)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, fstatfs, ENOTSUP, st, sizeof *st, st);
 }
 
 static int global_ftruncate(void *state, off_t size)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, ftruncate, ENOTSUP, NULL, 0, size);
 }
 
 static int global_fsync(void *state)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, fsync, ENOTSUP, NULL, 0);
 }
 
 static int global_fsetattr(void *state, const struct nattr *attr)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, fsetattr, ENOTSUP, NULL, 0, attr);
 }
 
 static int global_iochannel(void *state, int channel)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return (int)EITHER(f, iochannel, ENOTSUP, NULL, 0, channel);
 }
@@ -307,18 +317,18 @@ static int global_iochannel(void *state, int channel)
 /* No call of all nodes: nfailed asks for it. */
 static int global_ionode(void *state)
 {
-    const struct global_file *f = state;
+    struct global_file *f = state;
 
     return f->is_stream ? BELOW(f, ionode, ENOTSUP) : f->server;
 }
 
 /* ---- Calls with a path ---- */
 
-#define ON_PATH(path, about, entry, data, bytes, ...)                      \
-    GLOBAL_ONCE(GLOBAL_##entry, about, ({                                  \
-                    const struct ndevice *below_ = ndevice_of(path);       \
-                    below_->entry ? below_->entry(__VA_ARGS__) : -ENOTSUP; \
-                }),                                                        \
+#define ON_PATH(path, about, entry, data, bytes, ...)          \
+    GLOBAL_ONCE(&current, GLOBAL_##entry, about, ({            \
+        const struct ndevice *below_ = ndevice_of(path);       \
+        below_->entry ? below_->entry(__VA_ARGS__) : -ENOTSUP; \
+    }),                                                        \
                 data, bytes)
 
 static int global_stat(const char *path, struct stat *st)
@@ -344,7 +354,7 @@ static int global_unlink(const char *path)
 /* The switch does not see which drivers have the two paths. */
 static int global_rename(const char *from, const char *to)
 {
-    return (int)GLOBAL_ONCE(GLOBAL_rename, global_sum(global_sum(0, from), to),
+    return (int)GLOBAL_ONCE(&current, GLOBAL_rename, global_sum(global_sum(0, from), to),
                             ndevice_of(from) != ndevice_of(to) ? -EXDEV
                             : ndevice_of(from)->rename         ? ndevice_of(from)->rename(from, to)
                                                                : -ENOTSUP,
@@ -353,7 +363,7 @@ static int global_rename(const char *from, const char *to)
 
 static int global_link(const char *path, const char *new_path)
 {
-    return (int)GLOBAL_ONCE(GLOBAL_link, global_sum(global_sum(0, path), new_path),
+    return (int)GLOBAL_ONCE(&current, GLOBAL_link, global_sum(global_sum(0, path), new_path),
                             ndevice_of(path) != ndevice_of(new_path) ? -EXDEV
                             : ndevice_of(path)->link                 ? ndevice_of(path)->link(path, new_path)
                                                                      : -ENOTSUP,
@@ -464,24 +474,25 @@ static void hold_input(void)
     f->held_bytes = n + old;
 }
 
-static void begin(void)
+static void cover(void)
 {
-    nodes = global_nodes();
-    if (nodes == 1)
-        return;
+    is_covering = true;
     ndevice_add_outermost(&global_device);
     cover_stream(STDIN_FILENO);
     cover_stream(STDOUT_FILENO);
 }
 
-/* What is printed belongs to the mode in which it was printed. */
+/* What is printed belongs to the mode in which it was printed. A program of one node is the same in both modes. */
 int nglobal(void)
 {
     int before = is_global;
 
-    if (nodes == 0)
-        begin();
-    if (!before && nodes > 1) {
+    if (before)
+        return before;
+    collect_all(&current, CONTEXT_GROUP);
+    if (!is_covering && current.size > 1)
+        cover();
+    if (is_covering) {
         fflush(stdout);
         hold_input();
     }
@@ -493,7 +504,7 @@ int nlocal(void)
 {
     int before = is_global;
 
-    if (before && nodes > 1)
+    if (before && is_covering)
         fflush(stdout);
     is_global = false;
     return before;

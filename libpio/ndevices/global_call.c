@@ -12,19 +12,7 @@
 
 enum { ROOT = 0, PIECE_BYTES = 8 << 10 };
 
-static struct group all;
 bool global_inside;
-
-int global_nodes(void)
-{
-    collect_all(&all, CONTEXT_GROUP);
-    return all.size;
-}
-
-bool global_is_first(void)
-{
-    return all.place == ROOT;
-}
 
 uint32_t global_sum(uint32_t sum, const char *text)
 {
@@ -50,35 +38,35 @@ static void combine(void *into, const void *low, const void *high, int n)
         (struct arrival){a->about & b->about, a->inverted & b->inverted, a->count < b->count ? a->count : b->count};
 }
 
-long global_begin(enum global_call_type type, uint32_t about, long count)
+long global_begin(struct group *nodes, enum global_call_type type, uint32_t about, long count)
 {
     struct arrival own = {about, ~about, count}, other;
-    int result =
-        collect_reduce(&all, &(struct collect_reduction){&own, &other, 1, sizeof own, combine}, ROOT, (int)type);
+    int result = collect_reduce(nodes, &(struct collect_reduction){&own, &other, 1, sizeof own, combine}, ROOT,
+                                collect_type(nodes, (int)type));
 
-    if (result < 0 || !global_is_first())
+    if (result < 0 || !global_is_first(nodes))
         return result;
     return own.about == ~own.inverted ? own.count : -EINVAL;
 }
 
-static int broadcast(enum global_call_type type, void *buf, size_t bytes)
+static int broadcast(struct group *nodes, enum global_call_type type, void *buf, size_t bytes)
 {
-    return collect_broadcast(&all, buf, (int)bytes, ROOT, (int)type);
+    return collect_broadcast(nodes, buf, (int)bytes, ROOT, collect_type(nodes, (int)type));
 }
 
-long global_share(enum global_call_type type, long result, void *data, size_t bytes)
+long global_share(struct group *nodes, enum global_call_type type, long result, void *data, size_t bytes)
 {
     struct {
         int64_t result;
         char data[GLOBAL_DATA_BYTES];
     } answer = {.result = result};
 
-    if (bytes > 0 && global_is_first())
+    if (bytes > 0 && global_is_first(nodes))
         memcpy(answer.data, data, bytes);
-    int error = broadcast(type, &answer, sizeof answer.result + bytes);
+    int error = broadcast(nodes, type, &answer, sizeof answer.result + bytes);
     if (error < 0)
         return error;
-    if (answer.result >= 0 && bytes > 0 && !global_is_first())
+    if (answer.result >= 0 && bytes > 0 && !global_is_first(nodes))
         memcpy(data, answer.data, bytes);
     return (long)answer.result;
 }
@@ -117,7 +105,7 @@ static bool start_piece(const struct global_source *from, long left)
            d->readstart(from->state, (int)least(left, PIECE_BYTES)) >= 0;
 }
 
-static long read_as_first(const struct global_source *from, char *buf, long n)
+static long read_as_first(struct group *nodes, const struct global_source *from, char *buf, long n)
 {
     bool begun = n > PIECE_BYTES && start_piece(from, n);
     struct piece piece;
@@ -129,38 +117,38 @@ static long read_as_first(const struct global_source *from, char *buf, long n)
 
         piece.bytes = read_piece(from, buf + done, asked, begun);
         piece.more = begun && piece.bytes == asked && done + asked < n && start_piece(from, n - done - asked);
-        error = broadcast(from->type, &piece, sizeof piece);
+        error = broadcast(nodes, from->type, &piece, sizeof piece);
         if (error >= 0 && piece.bytes > 0)
-            error = broadcast(from->type, buf + done, (size_t)piece.bytes);
+            error = broadcast(nodes, from->type, buf + done, (size_t)piece.bytes);
         done += piece.bytes > 0 ? piece.bytes : 0;
     } while (error >= 0 && piece.more);
     return error < 0 ? error : done > 0 ? done : (long)piece.bytes;
 }
 
 /* Takes a piece, also if the node has no place for it: the program passed a bad address. */
-static int take_piece(enum global_call_type type, char *buf, size_t bytes)
+static int take_piece(struct group *nodes, enum global_call_type type, char *buf, size_t bytes)
 {
-    int result = broadcast(type, buf, bytes);
+    int result = broadcast(nodes, type, buf, bytes);
 
     if (result != -N_EFAULT)
         return result;
     char *room = malloc(bytes);
-    int error = room ? broadcast(type, room, bytes) : 0;
+    int error = room ? broadcast(nodes, type, room, bytes) : 0;
     free(room);
     return error < 0 ? error : result;
 }
 
-static long read_as_other(enum global_call_type type, char *buf)
+static long read_as_other(struct group *nodes, enum global_call_type type, char *buf)
 {
     struct piece piece;
     long done = 0;
     int error = 0;
 
     do {
-        int result = broadcast(type, &piece, sizeof piece);
+        int result = broadcast(nodes, type, &piece, sizeof piece);
 
         if (result >= 0 && piece.bytes > 0)
-            result = take_piece(type, buf + done, (size_t)piece.bytes);
+            result = take_piece(nodes, type, buf + done, (size_t)piece.bytes);
         if (result < 0)
             error = result;
         if (result < 0 && result != -N_EFAULT)
@@ -171,24 +159,24 @@ static long read_as_other(enum global_call_type type, char *buf)
 }
 
 /* Tells the others that nothing was read. */
-static long fail_read(enum global_call_type type, long error)
+static long fail_read(struct group *nodes, enum global_call_type type, long error)
 {
     struct piece piece = {.bytes = error};
-    int result = broadcast(type, &piece, sizeof piece);
+    int result = broadcast(nodes, type, &piece, sizeof piece);
 
     return result < 0 ? result : error;
 }
 
-long global_read(const struct global_source *from, uint32_t about, void *buf, long n)
+long global_read(struct group *nodes, const struct global_source *from, uint32_t about, void *buf, long n)
 {
-    long most = global_begin(from->type, about, n);
+    long most = global_begin(nodes, from->type, about, n);
 
-    if (!global_is_first())
-        return most < 0 ? most : read_as_other(from->type, buf);
+    if (!global_is_first(nodes))
+        return most < 0 ? most : read_as_other(nodes, from->type, buf);
     if (most < 0)
-        return fail_read(from->type, most);
+        return fail_read(nodes, from->type, most);
     global_inside = true;
-    most = read_as_first(from, buf, most);
+    most = read_as_first(nodes, from, buf, most);
     global_inside = false;
     return most;
 }

@@ -16,35 +16,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libpio/group/collect.h"
 #include "vertex/contract/system.h"
 
-/* Finds the program's nodes. Called before any other function. Returns how many they are. */
-int global_nodes(void);
-
-bool global_is_first(void); /* this is node 0 */
+/* The nodes that make a call: a group of collect_all. Node 0 is its place 0. */
+static inline bool global_is_first(const struct group *nodes)
+{
+    return nodes->place == 0;
+}
 
 /* Node 0 is carrying out a call: those that it makes below are its own. */
 extern bool global_inside;
 
 /* Begins a call. `about` says which file or path the node means; count: a number of bytes, or a negative errno. Returns
  * at node 0 the least count, or a negative errno: -EINVAL: the nodes do not mean the same; elsewhere 0. */
-long global_begin(enum global_call_type type, uint32_t about, long count);
+long global_begin(struct group *nodes, enum global_call_type type, uint32_t about, long count);
 
 /* Ends a call: all nodes get node 0's result and, unless that is negative, its `bytes` bytes at `data`; at most
  * GLOBAL_DATA_BYTES. Returns the result, or the negative error of a message. */
 #define GLOBAL_DATA_BYTES 1100
-long global_share(enum global_call_type type, long result, void *data, size_t bytes);
+long global_share(struct group *nodes, enum global_call_type type, long result, void *data, size_t bytes);
 
 /* Makes a call whose only result is its number. `expression` is evaluated at node 0. */
-#define GLOBAL_ONCE(type, about, expression, data, bytes) \
-    ({                                                    \
-        long result_ = global_begin(type, about, 0);      \
-        if (result_ >= 0 && global_is_first()) {          \
-            global_inside = true;                         \
-            result_ = (expression);                       \
-            global_inside = false;                        \
-        }                                                 \
-        global_share(type, result_, data, bytes);         \
+#define GLOBAL_ONCE(nodes, type, about, expression, data, bytes) \
+    ({                                                           \
+        long result_ = global_begin(nodes, type, about, 0);      \
+        if (result_ >= 0 && global_is_first(nodes)) {            \
+            global_inside = true;                                \
+            result_ = (expression);                              \
+            global_inside = false;                               \
+        }                                                        \
+        global_share(nodes, type, result_, data, bytes);         \
     })
 
 /* Where node 0 reads. */
@@ -58,7 +60,7 @@ struct global_source {
 /* Reads up to n bytes at node 0 into the buffers of all nodes. A long read at the file's offset goes in pieces: the
  * drive reads one while the one before it is broadcast. The least n of all nodes counts. Returns the number of bytes;
  * an error that comes behind some of them is left to the next call. */
-long global_read(const struct global_source *from, uint32_t about, void *buf, long n);
+long global_read(struct group *nodes, const struct global_source *from, uint32_t about, void *buf, long n);
 
 /* FNV-1a of a string, on top of an earlier value. */
 uint32_t global_sum(uint32_t sum, const char *text);

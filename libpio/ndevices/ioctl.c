@@ -30,15 +30,15 @@ static int unmap(struct ndevice_slot *slot)
 /* Node k of the program gets element k; the pattern must have one for each, and nodes one process. */
 static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
 {
-    int node, proc, dim, result;
+    int node, proc, nodes = ncubesize(), result;
     struct mapped *m;
 
-    whoami(&node, &proc, NULL, &dim);
+    whoami(&node, &proc, NULL, NULL);
     if (!pattern || proc > 0 || (slot->flags & O_APPEND))
         return -EINVAL;
     if (slot->device->setmap)
-        return pattern->elements <= 1 << dim ? slot->device->setmap(slot->state, pattern) : -EINVAL;
-    if (pattern->elements != 1 << dim)
+        return pattern->elements <= nodes ? slot->device->setmap(slot->state, pattern) : -EINVAL;
+    if (pattern->elements != nodes)
         return -EINVAL;
     struct mapped *before = slot->device == &mapped_device ? slot->state : NULL;
     const struct ndevice *below = slot->device;

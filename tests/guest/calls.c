@@ -155,9 +155,9 @@ static int tame(long number, long *arg)
     case TRAP_sleep:
         return 0;
     case TRAP_nwrite:
-    case TRAP_nwritep:
         shorten(&arg[1]);
         return 1;
+    case TRAP_nwritep:
     case TRAP_cwrite:
         shorten(&arg[1]);
         return is_own_context((unsigned long)arg[4]);
@@ -173,8 +173,8 @@ static int tame(long number, long *arg)
             arg[0] = 0;
         return 1;
     case TRAP_nread: /* waits for ever if no message is queued */
-    case TRAP_nreadp:
         return trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
+    case TRAP_nreadp:
     case TRAP_cread:
         return is_own_context((unsigned long)arg[4]) && trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
     case TRAP_close: /* the standard streams are left alone */

@@ -1,14 +1,16 @@
 /*
- * Random input and output in global mode: all nodes draw the same sequence of calls on a file of all and one of each
- * node's own, compute for different times between them, and add up what they saw, and when. Node 0 knows the contents;
- * the others compare with theirs. The sum is each node's last line, so that a single cycle's difference between two
- * runs shows.
+ * Random input and output in global mode, and addressing domains: all nodes draw the same sequence of calls on a file
+ * of all and one of each node's own, compute for different times between them, and add up what they saw, and when.
+ * Node 0 knows the contents; the others compare with theirs. The sum is each node's last line, so that a single
+ * cycle's difference between two runs shows.
  *
  *   exact_global MIX SEED VOLUMES     MIX: not used; make exact names one
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <npara_prt.h>
 #include <ntime.h>
+#include <stropts.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -94,8 +96,32 @@ static void alone(uint32_t drawn)
     close(own);
 }
 
-static void (*const operations[])(uint32_t drawn) = {write_some, write_some, read_some, read_some,
-                                                     read_at,    seek,       print,     alone};
+/* The nodes in rows, each of which is a program for a while: messages in parts, sums, and a line from each. */
+static void in_rows(uint32_t drawn)
+{
+    int n = node_count(), columns = 1 + (int)(drawn % (unsigned)n), first = own_node() / columns * columns, pid[64];
+    int size = n - first < columns ? n - first : columns, program = nself, bytes = (int)(drawn / 7 % 3000) + 1, got = 0;
+    struct ncaddr from = {-1, -1, 5};
+    struct strbuf ctl = {sizeof from, 0, (char *)&from}, data = {(int)(drawn % 1000) + 1, 0, buf};
+
+    for (int k = 0; k < size; k++)
+        pid[k] = first + k;
+    check((nself = ndomain(program, size, pid)) >= 0, "errno %d", errno);
+    check_equal(nwrite(model, bytes, (npid() + 1) % size, 5, NULL), 0);
+    for (int more = MOREDATA, flags = 0; more == MOREDATA; got += data.len)
+        check((more = getmsg(nself, &ctl, &data, &flags)) >= 0, "errno %d", errno);
+    check_equal(got, bytes);
+    check_equal(from.pid, (npid() + size - 1) % size);
+    note((uint64_t)isumn((int)(drawn % 100) + first));
+    if (drawn % 2)
+        print(drawn + (unsigned)first);
+    check_equal(nsync(0), 0);
+    check_equal(close(nself), 0);
+    nself = program;
+}
+
+static void (*const operations[])(uint32_t drawn) = {write_some, write_some, read_some, read_some, read_at,
+                                                     seek,       print,      alone,     in_rows};
 
 int main(int argc, char **argv)
 {

@@ -34,9 +34,11 @@ cat >calls.c <<END
 #include <nself.h>
 #include <ntime.h>
 #include <rexec.h>
+#include <rk.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stropts.h>
 #include <sysn.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -55,6 +57,8 @@ void *used[] = {
     USE(opendir), USE(readdir), USE(closedir), USE(rewinddir), USE(telldir), USE(seekdir), USE(dirfd),
     USE(gettimeofday), USE(time), USE(times), USE(clock), USE(sbrk), USE(_exit), USE(kill), USE(signal),
     USE(raise), USE(abort), USE(getpid), USE(fsync), USE(malloc), USE(printf), USE(scanf), USE(fopen),
+    USE(getmsg), USE(putmsg), USE(ndomain), USE(xmalloc), USE(xfree), USE(xlength), USE(xsend), USE(xmsend), USE(xrecv),
+    USE(xrecvb), USE(mynode), USE(mypid), USE(nnodes),
     USE(sin), USE(ngetp), USE(nwritep), USE(nreadp), USE(nrelp), USE(nglobal), USE(nlocal), USE(pread), USE(pwrite),
     USE(sleep), USE(usleep), USE(nanosleep), USE(clock_gettime), USE(pause), USE(sigaction), USE(sigprocmask),
     USE(sigpending), USE(sigsuspend), USE(sigwait), USE(sigwaitinfo), USE(sigtimedwait), USE(pthread_sigmask),

@@ -53,8 +53,8 @@
     X(disk_io, 32)      /* drive write? sector buf sectors      messages that wait;     I/O nodes only   */ \
     X(iochannel, 33)    /* ufid channel                         0; channel -1: the nearest               */ \
     X(ngetp, 34)        /* bytes                                address of a buffer                      */ \
-    X(nwritep, 35)      /* buffer bytes dest type               0; the caller no longer has the buffer  */  \
-    X(nreadp, 36)       /* - bytes src type                     as nread, and a3 = address of a buffer   */ \
+    X(nwritep, 35)      /* buffer bytes dest type context       0; the caller no longer has the buffer  */  \
+    X(nreadp, 36)       /* - bytes src type context             as nread, and a3 = address of a buffer   */ \
     X(nrelp, 37)        /* buffer                               0                                        */ \
     X(sleep, 38)        /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
     X(sigaction, 39)    /* signal, enum abi_action, signals     0; caught signals call the dispatcher    */ \

@@ -135,12 +135,15 @@ enum global_call_type { GLOBAL_FIRST = GROUP_CALL_COUNT - 1, GLOBAL_CALLS(GLOBAL
 
 /* Types in the contexts of groups (<group.h>): below TYPE_COLLECTIVE they are the program's; from it on they are those
  * of the group's operations, which a wildcard does not match. */
-#define TYPE_COLLECTIVE 0x4000u
+#define TYPE_COLLECTIVE 0x8000u
 #define GROUP_OPERATIONS(X) \
     X(group_free)           \
     X(group_barrier)        \
     X(group_broadcast) X(group_reduce) X(group_all_reduce) X(group_gather) X(group_scatter) X(group_exchange)
-#define GROUP_NUMBER(name) NUMBER_##name,
+/* In the context of a domain (ndomain), these are followed by the calls of CONTEXT_GROUP, and nsync. */
+#define TYPE_OF_DOMAIN(type) ((int)(TYPE_COLLECTIVE + 0x100u + (unsigned)(type)))
+#define TYPE_OF_SYNC(type)   ((int)((unsigned)(type)&0x3fffu) + 0x4000 - 0x100) /* for TYPE_OF_DOMAIN */
+#define GROUP_NUMBER(name)   NUMBER_##name,
 enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
 #undef GROUP_NUMBER
 #define GROUP_TYPE(name) ((int)(TYPE_COLLECTIVE + NUMBER_##name))

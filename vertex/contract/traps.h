@@ -28,12 +28,12 @@ long trap_whoami(struct abi_whoami *whoami);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
 long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: in wanted, out received */
 long trap_test_message(int *src, int *type);                        /* ntest */
-long trap_read_buffer(void **buf, long bytes, int *src, int *type); /* nreadp */
+long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context); /* nreadp */
 long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);
 long trap_read_context(void *buf, long bytes, int *src, int *type, long context); /* cread, as trap_read_message */
 long trap_test_context(int *src, int *type, long context);                        /* ctest, as trap_test_message */
 long trap_ngetp(long bytes);
-long trap_nwritep(void *buf, long bytes, long dest, long type);
+long trap_nwritep(void *buf, long bytes, long dest, long type, long context);
 long trap_nrelp(void *buf);
 long trap_nrange(long low, long high);
 long trap_cycles(void);

@@ -27,6 +27,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct strbuf; /* <stropts.h> */
+
 /* What setattr changes. */
 #define N_ATTR_MODE  1
 #define N_ATTR_UID   2
@@ -44,8 +46,8 @@ struct nattr {
     time_t atime, mtime; /* seconds since 1970 */
 };
 
-/* A NULL function fails with ENOTSUP, but for these: close returns 0; lseek fails with ESPIPE, ioctl with ENOTTY, lstat
- * is stat. */
+/* A NULL function fails with ENOTSUP, but for these: close returns 0; lseek fails with ESPIPE, ioctl with ENOTTY,
+ * getmsg and putmsg with ENOSTR, lstat is stat. */
 struct ndevice {
     const char *name;
 
@@ -79,6 +81,8 @@ struct ndevice {
     /* Writes the path by which a folder was opened, and a NUL, to path[0 .. bytes). Returns its length. */
     int (*path)(void *state, char *path, size_t bytes);
     int (*ioctl)(void *state, int request, void *arg);
+    int (*getmsg)(void *state, struct strbuf *ctl, struct strbuf *data, int *flags); /* NULL: ENOSTR */
+    int (*putmsg)(void *state, const struct strbuf *ctl, const struct strbuf *data, int flags);
     int (*readstart)(void *state, int n); /* these four: nio(3n) */
     int (*readend)(void *state, void *buf);
     int (*writestart)(void *state, const void *buf, int n);

@@ -14,6 +14,11 @@
 
 #include <sysn.h>
 
+/* The descriptor of the own program's messages [P1 section 2.4], which is open before main: getmsg and putmsg of
+ * <stropts.h> take it. The routines of this header, <npara_prt.h>, and <group.h> refer to it, so that `nself =
+ * ndomain(...)` makes them work within that domain. In a domain types are 0 .. 32767, and nrange has no effect. */
+extern int nself;
+
 /* Stores the caller's node, its procid on that node, the front end (usable as a destination) and the subcube's
  * dimension. Any pointer may be NULL. */
 void whoami(int *node, int *proc, int *host, int *dim);

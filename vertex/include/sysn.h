@@ -16,11 +16,19 @@
 #define N_NODE_OF(process)      ((process)&0xffff)
 #define N_PROCID_OF(process)    ((process) >> 16)
 
-/* The address of a message [P1 section 2.4]. */
+/* The address of a message [P1 section 2.4]. <stropts.h> says where a field may be -1. */
 struct ncaddr {
-    short pid;    /* node, 0 .. n-1 */
-    short procid; /* of the processes on the node */
+    short pid;    /* PE, 0 .. n-1 */
+    short procid; /* of the processes on the PE */
     short type;   /* of the message */
+};
+
+/* What N_INFO of <sys/ioctl.h> tells of an endpoint. */
+struct ninfo {
+    int pid, procid; /* of the caller, at its own end */
+    int pes;         /* at the other end */
+    int dim;         /* of the smallest cube with so many nodes */
+    int host;        /* the front end's address, for nwrite */
 };
 
 #endif

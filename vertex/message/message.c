@@ -159,8 +159,9 @@ static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t con
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
-    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim || type > N_TYPE_USER_MAX || p->long_way ||
-        !vm_is_short(arg[0], bytes) || !vm_touch_user(m->payload, (const void *)arg[0], bytes))
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim ||
+        type > (context == CONTEXT_PROGRAM ? N_TYPE_USER_MAX : 0xffffu) || p->long_way || !vm_is_short(arg[0], bytes) ||
+        !vm_touch_user(m->payload, (const void *)arg[0], bytes))
         return write_any(p, arg, context);
     msg_take_spare(m);
     m->bytes = bytes;
@@ -548,14 +549,14 @@ int64_t sys_nwritep(struct proc *p, const uint64_t *arg)
 
     if (!link)
         return -N_EFAULT;
-    int error = arg[1] > (*link)->capacity ? -N_EINVAL : check_send(p, arg[1], dest, type);
+    int error = arg[1] > (*link)->capacity || !is_context(arg[4]) ? -N_EINVAL : check_send(p, arg[1], dest, type);
     if (!error)
         error = earlier_failure(p, dest);
     if (error)
         return error;
     struct message *m = take_buffer(p, link);
     m->bytes = arg[1];
-    send(p, m, dest, full_type(p, type, CONTEXT_PROGRAM));
+    send(p, m, dest, full_type(p, type, arg[4]));
     return 0;
 }
 
@@ -613,7 +614,7 @@ int64_t sys_nreadp(struct proc *p, const uint64_t *arg)
     struct msg_pattern pattern;
     struct message *m, *buffer;
     uint64_t most = arg[1];
-    int64_t result = make_pattern(p, arg[2], arg[3], CONTEXT_PROGRAM, &pattern);
+    int64_t result = is_context(arg[4]) ? make_pattern(p, arg[2], arg[3], arg[4], &pattern) : -N_EINVAL;
 
     if (!result && most >= LOST_BYTES)
         result = -N_EINVAL;

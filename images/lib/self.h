@@ -1,0 +1,17 @@
+/* Who the process is in its program, whatever `nself` is. Part of libvertex. */
+#ifndef NCUBE_LIB_SELF_H
+#define NCUBE_LIB_SELF_H
+
+#include <sysn.h>
+
+#include "vertex/contract/traps.h"
+
+static inline int self_process(void)
+{
+    struct abi_whoami self = {0};
+
+    trap_whoami(&self);
+    return N_PROCESS(self.node, self.proc);
+}
+
+#endif
