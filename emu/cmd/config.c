@@ -23,6 +23,9 @@
 #define COST_MAX_CYCLES 100000
 #define RPM_LEAST       600
 
+#define SERVER_LIMIT_S     60 /* a server that works makes progress: a command of a drive takes a second at most */
+#define SERVER_LIMIT_MAX_S 100000
+
 static char *copy(const char *text)
 {
     return memory_copy_text(text, SIZE_MAX);
@@ -334,13 +337,14 @@ static bool load_boards(struct config_reader *l, const config_setting_t *root)
 static bool load_size(struct config_reader *l, const config_setting_t *root)
 {
     int64_t dim = 0, ram_mb = NODE_RAM_DEFAULT_BYTES >> 20, per_cabinet = CABINET_MAX_NODES,
-            text_kb = CABINET_TEXT_MAX_BYTES >> 10;
+            text_kb = CABINET_TEXT_MAX_BYTES >> 10, limit_s = SERVER_LIMIT_S;
 
     if (!setting_require(&l->r, root, "dim", "the dimension of the hypercube, 0 to 13") ||
         !setting_integer(&l->r, root, "dim", 0, NODE_MAX_DIM, &dim) ||
         !setting_integer(&l->r, root, "ram_mb", NODE_RAM_MIN_BYTES >> 20, NODE_RAM_MAX_BYTES >> 20, &ram_mb) ||
         !setting_integer(&l->r, root, "nodes_per_cabinet", 1, CABINET_MAX_NODES, &per_cabinet) ||
-        !setting_integer(&l->r, root, "shared_text_kb", 0, CABINET_TEXT_MAX_BYTES >> 10, &text_kb))
+        !setting_integer(&l->r, root, "shared_text_kb", 0, CABINET_TEXT_MAX_BYTES >> 10, &text_kb) ||
+        !setting_integer(&l->r, root, "server_limit_s", 1, SERVER_LIMIT_MAX_S, &limit_s))
         return false;
     if (ram_mb & (ram_mb - 1))
         return setting_fail(&l->r, config_setting_get_member(root, "ram_mb"),
@@ -350,6 +354,7 @@ static bool load_size(struct config_reader *l, const config_setting_t *root)
     t->ram_bytes = (uint64_t)ram_mb << 20;
     t->nodes_per_cabinet = (uint32_t)per_cabinet;
     t->shared_text_kb = (uint32_t)text_kb;
+    t->server_limit_s = (uint32_t)limit_s;
     return true;
 }
 
@@ -438,6 +443,7 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
                                        "timing",
                                        "faults",
                                        "striped",
+                                       "server_limit_s",
                                        NULL};
     const char *images = NULL;
 
@@ -474,6 +480,7 @@ void config_default(struct machine_config *config, uint32_t dim)
         .topo = {.dim = dim,
                  .ram_bytes = NODE_RAM_DEFAULT_BYTES,
                  .nodes_per_cabinet = CABINET_MAX_NODES,
+                 .server_limit_s = SERVER_LIMIT_S,
                  .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10},
     };
 }

@@ -294,7 +294,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .channels = topo_node_channels(n->topo, address),
                                     .boot_number = boot_number,
                                     .broadcasts = n->faults == 0,
-                                    .software = n->software};
+                                    .software = n->software,
+                                    .server_limit_s = n->topo->server_limit_s};
     if (!io)
         return;
     mailbox->drives = node->drives = io->ndrives;

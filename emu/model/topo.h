@@ -48,6 +48,7 @@ struct topo {
     uint32_t dim;       /* the machine has 2^dim compute nodes */
     uint64_t ram_bytes; /* per node */
     uint32_t nodes_per_cabinet;
+    uint32_t server_limit_s; /* virtual time after which a file server without progress counts as dead */
     uint32_t shared_text_kb; /* room for program text that a cabinet's nodes share */
     uint32_t host_si;        /* SI node of the front end's link (its channel 13) */
     uint32_t n_io;

@@ -68,6 +68,7 @@ Test(config, the_least_machine_file_is_a_dimension)
     cr_expect_eq(config.topo.ram_bytes, NODE_RAM_DEFAULT_BYTES);
     cr_expect_eq(config.topo.nodes_per_cabinet, 256);
     cr_expect_eq(config.topo.shared_text_kb, 27648);
+    cr_expect_eq(config.topo.server_limit_s, 60);
     cr_expect_eq(config.topo.n_io, 0);
     cr_expect_eq(config.topo.host_si, 0);
     cr_expect_eq(config.n_costs, 0);
@@ -197,7 +198,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, boards, front_end, images, "
-                                  "cycles, timing, faults, striped"},
+                                  "cycles, timing, faults, striped, server_limit_s"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -255,6 +256,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "m.conf:2: ram_mb = 12 is not a power of two; it must be 1, 2, 4, 8, 16, 32 or 64"},
         {"dim = 5;\nnodes_per_cabinet = 0;\n",
          "m.conf:2: nodes_per_cabinet = 0 is out of range; it must be an integer from 1 to 256"},
+        {"dim = 5;\nserver_limit_s = 0;\n",
+         "m.conf:2: server_limit_s = 0 is out of range; it must be an integer from 1 to 100000"},
         {"dim = 5;\nshared_text_kb = 27649;\n",
          "m.conf:2: shared_text_kb = 27649 is out of range; it must be an integer from 0 to 27648"},
         {"dim = 5;\nboards = ( { number = 1024; } );\n",

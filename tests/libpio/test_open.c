@@ -505,3 +505,52 @@ Test(unlink, removes_a_file_that_lost_a_part)
     cr_expect_eq(pio_unlink("/f"), 0);
     cr_expect_eq(fake_count_files(), 0);
 }
+
+static void heal_volume_1(void)
+{
+    fake_fail_calls(1, 0);
+}
+
+static void break_volume_1_for_a_call(void)
+{
+    break_volume_1();
+    fake_at_call(0, heal_volume_1);
+}
+
+static int files_left;
+
+static void count_files(void)
+{
+    files_left = fake_count_files();
+}
+
+static int calls_of_unlink(void)
+{
+    create_with_data("/f", &small);
+    int calls = fake_counts()->calls;
+    pio_unlink("/f");
+    return fake_counts()->calls - calls;
+}
+
+Test(unlink, leaves_a_subfile_its_description)
+{
+    int calls = calls_of_unlink();
+
+    create_with_data("/f", &small);
+    fake_at_call(calls - 6, break_volume_1_for_a_call);
+    cr_expect(pio_unlink("/f") == -1 && errno == EIO);
+    cr_expect_geq(fake_get_file("//df01/f", NULL, 0), 0);
+    cr_expect_gt(fake_get_file("//df01/f.pio", NULL, 0), 0);
+    cr_expect_eq(fake_count_files(), 2);
+}
+
+/* A process that ends in between leaves a file that is found. */
+Test(unlink, removes_the_first_volume_s_part_last)
+{
+    int calls = calls_of_unlink();
+
+    create_with_data("/f", &small);
+    fake_at_call(calls - 2, count_files);
+    cr_assert_eq(pio_unlink("/f"), 0);
+    cr_expect_eq(files_left, 2);
+}

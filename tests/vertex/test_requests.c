@@ -39,12 +39,17 @@ enum answer {
     CUT,           /* shorter than a reply's header */
     EMPTY,         /* promises data and has none */
     TOO_LONG,      /* more than was asked for */
-    SILENT,        /* none: the limit passes */
+    SILENT,        /* none, and none to probes: the limit passes */
+    HUNG,          /* none, and the same count to each probe */
+    SLOW,          /* a good one when SLOW_PROBES probes have been answered, with different counts */
+    DYING,         /* none, and to probes only as many answers */
     UNDELIVERABLE, /* the network fails the request */
     KILLED,        /* the process is to die, no answer */
     KILLED_AFTER,  /* the process is to die, and the answer has arrived */
     ANSWERS
 };
+
+#define SLOW_PROBES 5u
 
 static struct proc p;
 static enum answer answer;
@@ -61,7 +66,10 @@ static int request_count;
 
 /* ---- The node ---- */
 
-struct ncu_mailbox host_mailbox = {.ram_bytes = NODE_RAM_DEFAULT_BYTES};
+struct ncu_mailbox host_mailbox = {.ram_bytes = NODE_RAM_DEFAULT_BYTES, .server_limit_s = 60};
+struct proc *proc_table[PROCS_MAX] = {&p};
+static uint64_t now_cycles, timer_cycles;
+static uint32_t probes; /* that have reached the server */
 bool trap_attention;
 const pte_t *vm_active_root = (const pte_t *)&p;
 
@@ -191,7 +199,7 @@ void signal_broken_pipe(struct proc *proc)
 
 void timer_set(struct proc *proc, uint64_t at_cycles)
 {
-    (void)at_cycles;
+    timer_cycles = at_cycles;
     proc->timed_out = false;
 }
 
@@ -201,6 +209,11 @@ void timer_clear(struct proc *proc)
 }
 
 uint64_t ncu_time(void)
+{
+    return now_cycles;
+}
+
+uint64_t disk_commands_ended(void)
 {
     return 0;
 }
@@ -226,8 +239,28 @@ void host_ncu_execute(uint32_t op)
     *r = (struct request){.node = host_mailbox.arg[0],
                           .type = TAG_TYPE(host_mailbox.arg[3]),
                           .sending = (struct message *)host_mailbox.arg[4]};
+    if (r->type == N_PROBE) {
+        cr_assert_eq(r->sending->bytes, sizeof(struct server_count));
+        r->answered = true;
+        return;
+    }
     cr_assert_geq(r->sending->bytes, sizeof r->head);
     memcpy(&r->head, r->sending->payload, sizeof r->head);
+}
+
+static void answer_probe(void)
+{
+    probes++;
+    if (answer == SILENT || (answer == DYING && probes > SLOW_PROBES))
+        return;
+    int left = allocations_left;
+    allocations_left = NEVER;
+    struct message *m = msg_new(sizeof(struct server_count));
+    allocations_left = left;
+    *(struct server_count *)m->payload = (struct server_count){.count = answer == HUNG ? 1 : probes};
+    m->bytes = sizeof(struct server_count);
+    m->node = IO_NODE;
+    watch_answer_arrived(m);
 }
 
 static void end_send(struct request *r)
@@ -243,6 +276,8 @@ static void end_send(struct request *r)
     }
     msg_release(m);
     r->sending = NULL;
+    if (r->type == N_PROBE)
+        answer_probe();
 }
 
 void event_reap(void)
@@ -310,12 +345,15 @@ int proc_wait(struct proc *proc, enum ncu_wait why, uint64_t node, uint64_t type
     (void)node;
     (void)type;
     event_reap();
-    for (int i = 0; i < request_count && answer != SILENT && answer != KILLED; i++) {
+    bool silent = answer == SILENT || answer == HUNG || answer == DYING || (answer == SLOW && probes < SLOW_PROBES);
+    for (int i = 0; i < request_count && !silent && answer != KILLED; i++) {
         if (!requests[i].answered)
             reply_to(&requests[i]);
         requests[i].answered = true;
     }
-    proc->timed_out = answer == SILENT;
+    proc->timed_out = silent;
+    if (silent)
+        now_cycles = timer_cycles;
     proc->killed = answer == KILLED || answer == KILLED_AFTER;
     return proc->killed ? -N_EINTR : 0;
 }
@@ -501,7 +539,8 @@ static void begin(void)
     memset(&p, 0, sizeof p);
     p.volume = &volume;
     p.volumes = 1;
-    request_count = 0;
+    request_count = probes = 0;
+    now_cycles = 0;
     answer = GOOD;
     allocations_left = copies_left = NEVER;
     cr_assert_eq(file_open_standard(&p), 0);
@@ -579,6 +618,50 @@ Test(requests, tell_what_went_wrong)
     cr_expect_eq(try_call(ASK, SILENT, NEVER, NEVER), -N_ETIMEDOUT);
     cr_expect_eq(try_call(ASK, FAILED, NEVER, NEVER), -N_EIO);
     cr_expect_eq(try_call(ASK, GOOD, NEVER, 0), -N_EFAULT);
+}
+
+/* ---- Servers that take their time ---- */
+
+#define SECONDS(cycles) ((cycles) / (double)CLOCK_HZ)
+
+Test(requests, wait_for_a_server_that_works_and_give_up_one_that_does_not)
+{
+    enum { READ = 2, ASK = 19 };
+
+    for (int call = READ; call <= ASK; call += ASK - READ) {
+        cr_expect_eq(try_call(call, SLOW, NEVER, NEVER), BYTES);
+        cr_expect_geq(SECONDS(now_cycles), 120, "%.0f s", SECONDS(now_cycles));
+        cr_expect_eq(try_call(call, HUNG, NEVER, NEVER), -N_ETIMEDOUT);
+        cr_expect(SECONDS(now_cycles) >= 60 && SECONDS(now_cycles) < 60.1, "%.3f s", SECONDS(now_cycles));
+        try_call(call, SLOW, NEVER, NEVER); /* forgets that it was given up */
+        cr_expect_eq(try_call(call, DYING, NEVER, NEVER), -N_ETIMEDOUT);
+        cr_expect(SECONDS(now_cycles) >= 180 && SECONDS(now_cycles) < 210.1, "%.0f s", SECONDS(now_cycles));
+        try_call(call, SLOW, NEVER, NEVER);
+        cr_expect_eq(try_call(call, SILENT, NEVER, NEVER), -N_ETIMEDOUT);
+        cr_expect_eq(now_cycles, 60 * CLOCK_HZ, "%.3f s", SECONDS(now_cycles));
+        try_call(call, SLOW, NEVER, NEVER);
+    }
+}
+
+/* The time of one limit is for all of them. */
+Test(requests, give_up_a_server_that_was_given_up_soon)
+{
+    begin();
+    answer = SILENT;
+    cr_expect_eq(read_it(), -N_ETIMEDOUT);
+    cr_expect_eq(now_cycles, 60 * CLOCK_HZ);
+    cr_expect_eq(read_it(), -N_ETIMEDOUT);
+    cr_expect_eq(now_cycles, 61 * CLOCK_HZ, "%.3f s", SECONDS(now_cycles));
+    answer = SLOW;
+    cr_expect_eq(stat_name(), 0, "it works again");
+    answer = SILENT;
+    uint64_t from = now_cycles;
+    cr_expect_eq(read_it(), -N_ETIMEDOUT);
+    cr_expect_eq(now_cycles - from, 60 * CLOCK_HZ);
+    answer = GOOD;
+    cr_expect_eq(stat_name(), 0);
+    end();
+    cr_expect_eq(msg_count(), 0);
 }
 
 Test(requests, have_as_many_questions_as_they_may)

@@ -276,7 +276,7 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     uint32_t broadcasts;  /* 1: SEND to a subcube is possible */
     struct software_cost software;
     uint32_t concurrent; /* I/O node: 1: its drives work at the same time, and nsdisk serves several requests at once */
-    uint32_t pad_concurrent;
+    uint32_t server_limit_s; /* virtual time; a file server that makes no progress for so long counts as dead */
     char pad[0x178 - 0x080 - 0x20 - 32 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
     /* 0x178 written by Vertex */
     uint32_t exact;  /* not 0: user code can see where an interrupt falls; the plugin reads it at LEAVE */

@@ -57,6 +57,8 @@
  *   N_SHUTDOWN    front end -> nsdisk: (empty); write everything back, mark clean;
  *                 N_REPLY(N_SHUTDOWN) with struct file_reply, after which nsdisk serves no request; after status 0
  *                 a struct drive_cache_report for each drive with a data cache, after an error text
+ *   N_PROBE       node -> Vertex of an I/O node: struct server_count   does the server work? (vertex/file/watch.h)
+ *   N_PROGRESS    Vertex of an I/O node -> node: struct server_count   the answer
  *   N_CONSOLE     nsdisk or Vertex -> front end: text for the front end's standard error
  */
 #ifndef NCUBE_SYSTEM_H
@@ -177,6 +179,8 @@ enum system_type {
     N_SIGNAL = 0x8009,
     N_LOST = 0x800a,
     N_STARTED = 0x800b,
+    N_PROBE = 0x800c,
+    N_PROGRESS = 0x800d,
     N_RCLAIM = 0x803c,
     N_RBEGUN = 0x803d,
     N_RWAIT = 0x803e,
@@ -184,8 +188,16 @@ enum system_type {
 
 /* Messages for Vertex itself; all others are for processes. */
 #define N_IS_LOAD(type) ((type) >= N_LOAD_BEGIN && (type) <= N_LOAD_START)
-#define N_IS_FOR_KERNEL(type) \
-    ((type) > N_TYPE_USER_MAX && (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL || (type) == N_LOST))
+#define N_IS_FOR_KERNEL(type)                                                                                      \
+    ((type) > N_TYPE_USER_MAX && (N_IS_LOAD(type) || (type) == N_KILL || (type) == N_SIGNAL || (type) == N_LOST || \
+                                  (type) == N_PROBE || (type) == N_PROGRESS))
+
+struct server_count {
+    uint32_t procid; /* of the process that waits */
+    uint32_t pad;
+    uint64_t count; /* messages that the server has taken, and commands of its drives that have ended */
+};
+_Static_assert(sizeof(struct server_count) == 16, "server_count layout");
 
 struct load_job {
     uint32_t job;

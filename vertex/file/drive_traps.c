@@ -36,6 +36,13 @@ struct command { /* started by disk_start; its index in command[] is its number 
 static struct command command[DISK_COMMANDS_MAX];
 static uint32_t first_done = NO_PLACE, last_done;
 
+static uint64_t ended;
+
+uint64_t disk_commands_ended(void)
+{
+    return ended;
+}
+
 bool disk_has_done(void)
 {
     return first_done != NO_PLACE;
@@ -55,6 +62,7 @@ void disk_done(const struct ncu_cause *cause)
 {
     if (!single.busy || cause->cookie != single.cookie)
         panic("disk: command %lu is done, %lu was given", cause->cookie, single.cookie);
+    ended++;
     single.busy = false;
     single.status = cause->status;
 }
@@ -66,6 +74,7 @@ RARE void disk_started_done(const struct ncu_cause *cause)
 
     if (place >= DISK_COMMANDS_MAX || command[place].state != UNDER_WAY)
         panic("disk: command %lu is done, which was not given", place);
+    ended++;
     command[place].state = DONE;
     command[place].status = cause->status;
     queue_done(place);

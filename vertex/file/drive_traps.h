@@ -15,6 +15,8 @@
 
 /* True if disk_end has a command to give. */
 bool disk_has_done(void);
+/* Commands that have ended, since boot. */
+uint64_t disk_commands_ended(void);
 
 /* For the end of the built-in program: waits until no command uses its memory. */
 void disk_drop_all(void);

@@ -8,6 +8,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/ask.h"
 #include "vertex/file/async.h"
+#include "vertex/file/watch.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/charge.h"
 #include "vertex/message/mail.h"
@@ -89,23 +90,21 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
     return last_sequence;
 }
 
-/* The front end has no limit: it may have to wait until its user has typed. */
-static uint64_t limit_of(uint32_t node, uint64_t sent_cycles)
-{
-    return node == NODE_HOST ? NCU_TIMER_NONE : sent_cycles + REQUEST_LIMIT_CYCLES;
-}
-
 static int await(struct proc *p, const struct msg_pattern *reply, uint64_t sent_cycles, struct message **m)
 {
+    struct watch w;
     int error = 0;
 
     if ((*m = queue_find(&p->inbox, reply)))
         return 0;
     p->awaited = reply->sequence;
-    timer_set(p, limit_of(reply->node, sent_cycles));
+    watch_begin(p, &w, reply->node, sent_cycles);
     while (!error && !(*m = queue_find(&p->inbox, reply)))
-        error = p->timed_out ? -N_ETIMEDOUT : proc_wait(p, NCU_WAIT_REPLY, reply->node, reply->type_low);
-    timer_clear(p);
+        if (p->timed_out)
+            error = watch_goes_on(p, &w) ? 0 : -N_ETIMEDOUT;
+        else
+            error = proc_wait(p, NCU_WAIT_REPLY, reply->node, reply->type_low);
+    watch_end(p, &w, *m);
     p->awaited = 0;
     return error;
 }

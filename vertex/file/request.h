@@ -14,10 +14,6 @@
 #include "vertex/contract/proto.h"
 #include "vertex/process/proc.h"
 
-/* A server on an I/O node that has not answered after this time counts as dead: -N_ETIMEDOUT. In the worst case its
- * queue has several requests, of 20 ms each, from every node of a large machine. */
-#define REQUEST_LIMIT_CYCLES (60ull * CLOCK_HZ)
-
 /* Allocates a request with these fields and room for `extra` more bytes. -N_ENOMEM, -N_EINTR. */
 int request_new(struct proc *p, const struct file_request *fields, uint64_t extra, struct message **m);
 /* Appends n bytes, for which request_new has made room. */

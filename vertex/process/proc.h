@@ -116,9 +116,12 @@ struct proc {
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
     struct proc_via {
         uint32_t node, channel;
-    } via[PROC_VIA_MAX];                   /* iochannel; node 0: free */
-    struct async *async;                   /* readstarts and writestarts under way, newest first */
-    struct ask *ask;                       /* questions whose answers are awaited, newest first */
+    } via[PROC_VIA_MAX];   /* iochannel; node 0: free */
+    struct async *async;   /* readstarts and writestarts under way, newest first */
+    struct ask *ask;       /* questions whose answers are awaited, newest first */
+    uint32_t watched_node; /* of the request that the process waits for (watch.h), 0: none */
+    bool server_answered;  /* the last probe */
+    uint64_t server_count;
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
     char *directory;                       /* the working directory; NULL: "/" */

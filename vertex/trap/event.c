@@ -10,7 +10,7 @@
 #include "vertex/message/msg.h"
 #include "vertex/message/resend.h"
 
-enum { TYPES = N_LOST - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
+enum { TYPES = N_PROGRESS - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
 
 #define EVENT_TYPE(type, function)  [(type)-N_LOAD_BEGIN] = (function),
 #define EVENT_CAUSE(kind, function) [kind] = (function),

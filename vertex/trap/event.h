@@ -12,13 +12,15 @@
 struct message;
 
 /* Messages for the kernel itself, by type. The function takes over the message. */
-#define EVENT_MESSAGES(ENTRY)         \
-    ENTRY(N_LOAD_BEGIN, load_message) \
-    ENTRY(N_LOAD_DATA, load_message)  \
-    ENTRY(N_LOAD_START, load_message) \
-    ENTRY(N_KILL, load_kill)          \
-    ENTRY(N_SIGNAL, signal_message)   \
-    ENTRY(N_LOST, lost_arrived)
+#define EVENT_MESSAGES(ENTRY)           \
+    ENTRY(N_LOAD_BEGIN, load_message)   \
+    ENTRY(N_LOAD_DATA, load_message)    \
+    ENTRY(N_LOAD_START, load_message)   \
+    ENTRY(N_KILL, load_kill)            \
+    ENTRY(N_SIGNAL, signal_message)     \
+    ENTRY(N_LOST, lost_arrived)         \
+    ENTRY(N_PROBE, watch_probe_arrived) \
+    ENTRY(N_PROGRESS, watch_answer_arrived)
 #define EVENT_MESSAGE_DECLARE(type, function) void function(struct message *m);
 EVENT_MESSAGES(EVENT_MESSAGE_DECLARE)
 

@@ -1,0 +1,172 @@
+/* See watch.h. */
+#include "vertex/file/watch.h"
+
+#include <stddef.h>
+
+#include "vertex/base/attr.h"
+#include "vertex/contract/system.h"
+#include "vertex/file/drive_traps.h"
+#include "vertex/message/msg.h"
+#include "vertex/process/dispatch.h"
+#include "vertex/trap/event.h"
+#include "vertex/trap/timer.h"
+
+#define SOON     60u /* part of a limit in which a server that was given up must answer */
+#define DEAD_MAX 8u
+
+static uint32_t dead[DEAD_MAX]; /* servers that were given up, by address; 0: none, which is no I/O node */
+static uint32_t next_dead;      /* where the next one goes, in place of the oldest */
+
+static uint64_t limit_cycles(void)
+{
+    return (uint64_t)MAILBOX->server_limit_s * CLOCK_HZ;
+}
+
+/* ---- Servers that were given up ---- */
+
+static bool is_dead(uint32_t node)
+{
+    for (uint32_t i = 0; i < DEAD_MAX; i++)
+        if (dead[i] == node)
+            return true;
+    return false;
+}
+
+static void forget(uint32_t node)
+{
+    for (uint32_t i = 0; i < DEAD_MAX; i++)
+        if (dead[i] == node)
+            dead[i] = 0;
+}
+
+static bool give_up(uint32_t node)
+{
+    if (!is_dead(node)) {
+        dead[next_dead] = node;
+        next_dead = (next_dead + 1) % DEAD_MAX;
+    }
+    return false;
+}
+
+/* ---- Probes ---- */
+
+static void release_probe(struct watch *w)
+{
+    if (w->probe)
+        msg_release(w->probe);
+    w->probe = NULL;
+}
+
+/* Without memory for one, the next is tried later. */
+static void send_probe(struct proc *p, struct watch *w)
+{
+    struct message *m = msg_new(sizeof(struct server_count));
+
+    if (!m)
+        return;
+    release_probe(w);
+    *(struct server_count *)m->payload = (struct server_count){.procid = p->procid};
+    m->bytes = sizeof(struct server_count);
+    m->holds++;
+    w->probe = m;
+    p->server_answered = false;
+    msg_post(m, w->node, TAG(N_PROBE, 0, 0));
+}
+
+/* On an I/O node: answers with what its server and its drives have done since the start. The probe itself becomes the
+ * answer: memory may be full of requests. */
+RARE void watch_probe_arrived(struct message *m)
+{
+    const struct proc *server = proc_find(0);
+
+    if (m->bytes != sizeof(struct server_count) || !server) {
+        msg_release(m);
+        return;
+    }
+    ((struct server_count *)m->payload)->count =
+        server->monitor.copied + server->monitor.landed + server->monitor.mapped + disk_commands_ended();
+    msg_post(m, m->node, TAG(N_PROGRESS, 0, 0));
+}
+
+RARE void watch_answer_arrived(struct message *m)
+{
+    const struct server_count *count = (const struct server_count *)m->payload;
+    struct proc *p = m->bytes == sizeof *count && count->procid < PROCS_MAX ? proc_find(count->procid) : NULL;
+
+    if (p && p->watched_node == m->node) {
+        p->server_answered = true;
+        p->server_count = count->count;
+        timer_set(p, ncu_time() + 1); /* it is judged at once */
+    }
+    msg_release(m);
+}
+
+/* ---- Watching ---- */
+
+static void ask(struct proc *p, struct watch *w, uint64_t until_cycles)
+{
+    w->asked = true;
+    send_probe(p, w);
+    timer_set(p, until_cycles);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void watch_begin(struct proc *p, struct watch *w, uint32_t node, uint64_t sent_cycles)
+{
+    uint64_t now = ncu_time();
+
+    *w = (struct watch){.node = node, .sent_cycles = sent_cycles};
+    if (node == NODE_HOST) {
+        timer_set(p, NCU_TIMER_NONE);
+        return;
+    }
+    p->watched_node = node;
+    p->server_answered = false;
+    if (is_dead(node))
+        ask(p, w, now + limit_cycles() / SOON);
+    else
+        timer_set(p, later(sent_cycles + limit_cycles() / 2, now + 1));
+}
+
+/* The probe was answered: is there progress since the one before? */
+static bool judge(struct proc *p, struct watch *w)
+{
+    bool works = !w->counted || w->count != p->server_count;
+
+    forget(w->node);
+    w->asked = false;
+    w->counted = true;
+    w->count = p->server_count;
+    timer_set(p, ncu_time() + limit_cycles() / 2); /* not from the probe on, which may have been long on its way */
+    return works || give_up(w->node);
+}
+
+/* A probe that is not delivered has a second hold, its send's. */
+RARE bool watch_goes_on(struct proc *p, struct watch *w)
+{
+    uint64_t now = ncu_time(), half = limit_cycles() / 2, limit = w->sent_cycles + limit_cycles();
+
+    event_reap();
+    if (w->asked && p->server_answered)
+        return judge(p, w);
+    if (w->asked && w->probe && w->probe->holds == 1)
+        return give_up(w->node);
+    if (w->asked)
+        timer_set(p, now + half);
+    else
+        ask(p, w, w->counted ? now + half : later(limit, now + limit_cycles() / SOON));
+    return true;
+}
+
+void watch_end(struct proc *p, struct watch *w, bool answered)
+{
+    timer_clear(p);
+    release_probe(w);
+    p->watched_node = 0;
+    if (answered)
+        forget(w->node);
+}
