@@ -161,6 +161,11 @@ static int file_readstart(void *ufid, int n)
     return (int)trap_readstart((long)ufid, n);
 }
 
+static int file_preadstart(void *ufid, int n, off_t at)
+{
+    return (int)trap_preadstart((long)ufid, n, at);
+}
+
 static int file_readend(void *ufid, void *buf)
 {
     return (int)trap_readend((long)ufid, buf);
@@ -169,6 +174,11 @@ static int file_readend(void *ufid, void *buf)
 static int file_writestart(void *ufid, const void *buf, int n)
 {
     return (int)trap_writestart((long)ufid, buf, n);
+}
+
+static int file_pwritestart(void *ufid, const void *buf, int n, off_t at)
+{
+    return (int)trap_pwritestart((long)ufid, buf, n, at);
 }
 
 static int file_writeend(void *ufid)
@@ -243,8 +253,10 @@ const struct ndevice ndevice_file = {
     .fsync = file_fsync,
     .fsetattr = file_fsetattr,
     .readstart = file_readstart,
+    .preadstart = file_preadstart,
     .readend = file_readend,
     .writestart = file_writestart,
+    .pwritestart = file_pwritestart,
     .writeend = file_writeend,
     .ionode = file_ionode,
     .iochannel = file_iochannel,

@@ -10,6 +10,11 @@ int readstart(int fd, int n)
     return (int)NDEVICE_ON_FD("readstart", fd, readstart, ENOTSUP, n);
 }
 
+int preadstart(int fd, int n, off_t offset)
+{
+    return (int)NDEVICE_ON_FD("preadstart", fd, preadstart, ENOTSUP, n, offset);
+}
+
 int readend(int fd, void *buf)
 {
     return (int)NDEVICE_ON_FD("readend", fd, readend, ENOTSUP, buf);
@@ -18,6 +23,11 @@ int readend(int fd, void *buf)
 int writestart(int fd, const void *buf, int n)
 {
     return (int)NDEVICE_ON_FD("writestart", fd, writestart, ENOTSUP, buf, n);
+}
+
+int pwritestart(int fd, const void *buf, int n, off_t offset)
+{
+    return (int)NDEVICE_ON_FD("pwritestart", fd, pwritestart, ENOTSUP, buf, n, offset);
 }
 
 int writeend(int fd)

@@ -1,8 +1,8 @@
 /*
- * libpio's transport on a node: POSIX calls for files, readstart and writestart for transfers, and nread to take the
+ * libpio's transport on a node: POSIX calls for files, preadstart and pwritestart for transfers, and nread to take the
  * acknowledgements, as "READ ACK FROM I/O NODES" of [P0 Figure 3] does.
  *
- * Taking a reply by nread ends its readstart or writestart (vertex/contract/abi.h), so readend and writeend are not
+ * Taking a reply by nread ends its start (vertex/contract/abi.h), so readend and writeend are not
  * called.
  */
 #include "libpio/file/transport.h"
@@ -90,16 +90,12 @@ static void node_ask(struct pio_question *questions, int n)
 
 static int node_read_start(int fd, int64_t offset, int n)
 {
-    if (lseek(fd, offset, SEEK_SET) < 0)
-        return -errno;
-    return readstart(fd, n);
+    return preadstart(fd, n, offset);
 }
 
 static int node_write_start(int fd, int64_t offset, const void *buf, int n)
 {
-    if (lseek(fd, offset, SEEK_SET) < 0)
-        return -errno;
-    return writestart(fd, buf, n);
+    return pwritestart(fd, buf, n, offset);
 }
 
 /* Returns the reply's status, or an error if the status does not agree with the reply's length. */

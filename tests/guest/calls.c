@@ -83,6 +83,7 @@ static int is_pointer_argument(long number, int i)
     case TRAP_readdir:
     case TRAP_readend:
     case TRAP_writestart:
+    case TRAP_pwritestart:
     case TRAP_statfs:
     case TRAP_stat:
     case TRAP_fdpath:
@@ -162,6 +163,7 @@ static int tame(long number, long *arg)
         shorten(&arg[1]);
         return is_own_context((unsigned long)arg[4]);
     case TRAP_readstart:
+    case TRAP_preadstart:
         shorten(&arg[1]);
         return 1;
     case TRAP_sbrk:
@@ -182,6 +184,7 @@ static int tame(long number, long *arg)
     case TRAP_write:
     case TRAP_pwrite:
     case TRAP_writestart:
+    case TRAP_pwritestart:
         shorten(&arg[2]);
         return (unsigned long)arg[0] > 2;
     case TRAP_sigaction: /* the default may end it */

@@ -530,6 +530,48 @@ static void starts_and_ends(void)
     check_works(close(fd));
 }
 
+/* Starts that name their place, between starts that move the offset, on a file for appending. */
+static void starts_at_places(void)
+{
+    enum { PART = 16384, COUNT = 4 };
+    static char buf[PART];
+    int fd = open_file("places", O_RDWR | O_CREAT);
+
+    for (int i = COUNT - 1; i >= 0; i--) {
+        fill_pattern(buf, PART, i);
+        check_equal(pwritestart(fd, buf, PART, (off_t)i * PART), 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        check_equal(writeend(fd), PART);
+    check_equal(lseek(fd, 0, SEEK_CUR), 0);
+    check_equal(preadstart(fd, PART, 0), 0);
+    check_equal(readstart(fd, PART), 0);
+    check_equal(preadstart(fd, PART, (off_t)PART * COUNT - 5), 0); /* comes short, but moves nothing */
+    check_equal(preadstart(fd, PART, 1ll << 40), 0);
+    check_equal(readend(fd, buf), 0);
+    check_equal(readend(fd, buf), 5);
+    for (int i = 0; i < 2; i++) {
+        check_equal(readend(fd, buf), PART);
+        check(find_wrong_byte(buf, PART, 0) == PART, "start %d: wrong at %zu", i, find_wrong_byte(buf, PART, 0));
+    }
+    check_equal(lseek(fd, 0, SEEK_CUR), PART);
+    check_equal(preadstart(fd, PART, -1), -N_EINVAL);
+    check_equal(pwritestart(fd, buf, 0, 0), -N_EINVAL);
+    check_equal(pwritestart(fd, NULL, 10, 0), -N_EFAULT);
+    check_equal(preadstart(99, 10, 0), -N_EBADF);
+    check_equal(pwritestart(99, buf, 10, 0), -N_EBADF);
+    check_works(close(fd));
+
+    fd = open_file("places", O_RDWR | O_APPEND);
+    fill_pattern(buf, PART, 7);
+    check_equal(pwritestart(fd, buf, PART, PART), 0);
+    check_equal(writeend(fd), PART);
+    check_equal(lseek(fd, 0, SEEK_END), PART * COUNT);
+    check_equal(pread(fd, buf, PART, PART), PART);
+    check(find_wrong_byte(buf, PART, 7) == PART, "wrong at %zu", find_wrong_byte(buf, PART, 7));
+    check_works(close(fd));
+}
+
 /* ---- Across runs ---- */
 
 static void leaves_open(void)
@@ -726,6 +768,7 @@ static const struct test_case cases[] = {
     {"one file", one_file},
     {"appended records", appended_records},
     {"starts and ends", starts_and_ends},
+    {"starts at places", starts_at_places},
     {"leaves open", leaves_open},
     {"finds what was left", finds_what_was_left},
     {"syncs", syncs},

@@ -50,7 +50,8 @@ _Static_assert(sizeof(off_t) == 8 && sizeof(ino_t) == 8 && sizeof(dev_t) == 4, "
 #define USE(f) (void *)(f)
 void *used[] = {
     USE(whoami), USE(npid), USE(nwrite), USE(nread), USE(ntest), USE(nrange), USE(nsync),
-    USE(readstart), USE(readend), USE(writestart), USE(writeend), USE(ionode), USE(nmonitor),
+    USE(readstart), USE(preadstart), USE(readend), USE(writestart), USE(pwritestart), USE(writeend), USE(ionode),
+    USE(nmonitor),
     USE(amicclk), USE(n_time), USE(ntime), USE(nperror), USE(n_strerror),
     USE(open), USE(creat), USE(close), USE(read), USE(write), USE(lseek), USE(fstat), USE(stat),
     USE(ftruncate), USE(unlink), USE(rename), USE(link), USE(mkdir), USE(rmdir), USE(access), USE(isatty),

@@ -31,6 +31,7 @@ static const struct file_case {
     {"0", "holes"},
     {"0", "beyond 4 GB"},
     {"0", "starts and ends"},
+    {"0", "starts at places"},
     {"3", "own files"},
     {"2", "one file"},
     {"3", "appended records"},

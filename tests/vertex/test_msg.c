@@ -7,19 +7,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "vertex/contract/proto.h"
 #include "vertex/message/msg.h"
 
 #define SLABS_BYTES  (3 * PAGE_BYTES) /* on a node that has booted, as measured */
 #define AIM_BYTES    (256u << 10)     /* of a node's 1 MB at least */
 #define HEADERS_MOST 8
 
-Test(msg, buffers_are_16_kilobytes_up_to_twelve_channels)
+Test(msg, buffers_hold_a_block_of_16_kilobytes_and_its_request_up_to_nine_channels)
 {
-    static const uint32_t bytes[NCU_CHANNELS + 1] = {16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384,
-                                                     16384, 16384, 16384, 16384, 16384, 12288, 12288};
+    static const uint32_t bytes[NCU_CHANNELS + 1] = {20480, 20480, 20480, 20480, 20480, 20480, 20480, 20480,
+                                                     20480, 20480, 16384, 16384, 16384, 12288, 12288};
 
     for (uint32_t n = 0; n <= NCU_CHANNELS; n++)
         cr_expect_eq(msg_standard_bytes(n), bytes[n], "%u channels: %u bytes", n, msg_standard_bytes(n));
+    cr_expect_geq(msg_standard_bytes(NCU_SI_CHANNELS), 16384 + sizeof(struct file_request));
 }
 
 static int open_kernel(void)

@@ -427,6 +427,16 @@ static int64_t start_read(void)
     return CALL(readstart, file, BYTES);
 }
 
+static int64_t start_read_at(void)
+{
+    return CALL(preadstart, file, BYTES, 1 << 20);
+}
+
+static int64_t start_write_at(void)
+{
+    return CALL(pwritestart, file, BUFFER, BYTES, 1 << 20);
+}
+
 static int64_t start_write(void)
 {
     return CALL(writestart, file, BUFFER, BYTES);
@@ -521,6 +531,8 @@ static const struct {
     {"fsync", sync_it},
     {"readstart", start_read},
     {"writestart", start_write},
+    {"preadstart", start_read_at},
+    {"pwritestart", start_write_at},
     {"writestart of 8 bytes", start_short_write},
     {"readstart and readend", start_and_end_read},
     {"writestart and writeend", start_and_end_write},

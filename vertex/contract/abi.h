@@ -99,7 +99,9 @@
     X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
                         /*                                      status; buf: what the request returns    */ \
     X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
-                        /*                                      (system.h), as much of it as fits        */
+                        /*                                      (system.h), as much of it as fits        */ \
+    X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */ \
+    X(pwritestart, 71)  /* ufid buf bytes offset                0; the same                              */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

@@ -81,8 +81,10 @@ long trap_askstart(const char *path, long type, long mode, const void *buf, long
 long trap_askend(long number, void *buf);
 
 long trap_readstart(long ufid, long bytes);
+long trap_preadstart(long ufid, long bytes, long offset);
 long trap_readend(long ufid, void *buf);
 long trap_writestart(long ufid, const void *buf, long bytes);
+long trap_pwritestart(long ufid, const void *buf, long bytes, long offset);
 long trap_writeend(long ufid);
 long trap_ionode(long ufid);
 long trap_iochannel(long ufid, long channel);

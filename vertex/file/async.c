@@ -1,5 +1,5 @@
 /*
- * readstart, readend, writestart, writeend, and their replies (async.h).
+ * readstart, preadstart, readend, writestart, pwritestart, writeend, and their replies (async.h).
  */
 #include "vertex/file/async.h"
 
@@ -19,6 +19,7 @@ struct async {          /* a start under way */
     uint32_t node;
     uint32_t type; /* N_FREAD or N_FWRITE */
     uint32_t sequence;
+    bool positioned; /* it did not move the file's offset */
     uint64_t offset;
     uint64_t bytes;
 };
@@ -71,9 +72,11 @@ static void end_record(struct proc *p, struct async *a, int64_t status, const st
 {
     struct file *f = p->file[a->ufid];
 
-    note_end(p, f, a, status, reply);
-    if (--f->pending == 0)
-        correct_offset(f);
+    if (!a->positioned) {
+        note_end(p, f, a, status, reply);
+        if (--f->pending == 0)
+            correct_offset(f);
+    }
     unlink_record(p, a);
 }
 
@@ -165,8 +168,14 @@ void async_drop(struct proc *p, uint64_t ufid)
 
 /* ---- Starting ---- */
 
+/* What a start transfers. */
+struct place {
+    uint64_t bytes, offset;
+    bool positioned;
+};
+
 /* Allocates the record before it sends the request: after that nothing can fail. Takes over `m`, also on an error. */
-static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, struct message *m)
+static int start(struct proc *p, uint64_t ufid, uint32_t type, const struct place *place, struct message *m)
 {
     struct file *f = p->file[ufid];
     struct async *a = kmem_alloc(MEM_PROCESS, sizeof *a);
@@ -179,11 +188,13 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, uint64_t bytes, s
         msg_release(m);
         return -N_ENOMEM;
     }
-    *a = (struct async){p->async, ufid, f->node, type, 0, f->offset, bytes};
+    *a = (struct async){p->async, ufid, f->node, type, 0, place->positioned, place->offset, place->bytes};
     a->sequence = request_send(p, m, f->node, type);
     p->async = a;
-    f->pending++;
-    f->offset += bytes;
+    if (!place->positioned) {
+        f->pending++;
+        f->offset += place->bytes;
+    }
     return 0;
 }
 
@@ -195,20 +206,42 @@ static int check_length(const struct file *f, uint64_t bytes)
     return NODE_IS_IO(f->node) && bytes > file_io_bytes(MAILBOX->ram_bytes) ? -N_ENOMEM : 0;
 }
 
-int64_t sys_readstart(struct proc *p, const uint64_t *arg)
+/* Checks the place of a positioned start; any other is at the file's offset. */
+static int settle_place(const struct file *f, struct place *place)
 {
-    struct file *f = file_get(p, arg[0]);
-    struct message *m;
-
     if (!f)
         return -N_EBADF;
-    int error = check_length(f, arg[1]);
+    if (!place->positioned)
+        place->offset = f->offset;
+    else if (f->stream)
+        return -N_ESPIPE;
+    else if ((int64_t)place->offset < 0)
+        return -N_EINVAL;
+    return check_length(f, place->bytes);
+}
+
+static int64_t start_read(struct proc *p, uint64_t ufid, struct place place)
+{
+    struct file *f = file_get(p, ufid);
+    struct message *m;
+    int error = settle_place(f, &place);
+
     if (error)
         return error;
     const struct file_request fields = {
-        .drive = f->drive, .view = f->view, .sfid = f->sfid, .offset = f->offset, .bytes = arg[1]};
+        .drive = f->drive, .view = f->view, .sfid = f->sfid, .offset = place.offset, .bytes = place.bytes};
     error = request_new(p, &fields, 0, &m);
-    return error ? error : start(p, arg[0], N_FREAD, arg[1], m);
+    return error ? error : start(p, ufid, N_FREAD, &place, m);
+}
+
+int64_t sys_readstart(struct proc *p, const uint64_t *arg)
+{
+    return start_read(p, arg[0], (struct place){.bytes = arg[1]});
+}
+
+int64_t sys_preadstart(struct proc *p, const uint64_t *arg)
+{
+    return start_read(p, arg[0], (struct place){arg[1], arg[2], true});
 }
 
 int async_request_with(struct proc *p, const struct file_request *fields, uint64_t from, struct message **m)
@@ -235,17 +268,27 @@ int async_write_request(struct proc *p, const struct file *f, uint32_t flags, ui
     return async_request_with(p, &fields, from, m);
 }
 
+static int64_t start_write(struct proc *p, uint64_t ufid, uint64_t from, struct place place)
+{
+    struct file *f = file_get(p, ufid);
+    struct message *m;
+    int error = settle_place(f, &place);
+
+    if (error)
+        return error;
+    uint32_t append = place.positioned ? 0 : f->flags & N_O_APPEND;
+    error = async_write_request(p, f, append, from, place.bytes, place.offset, &m);
+    return error ? error : start(p, ufid, N_FWRITE, &place, m);
+}
+
 int64_t sys_writestart(struct proc *p, const uint64_t *arg)
 {
-    struct file *f = file_get(p, arg[0]);
-    struct message *m;
+    return start_write(p, arg[0], arg[1], (struct place){.bytes = arg[2]});
+}
 
-    if (!f)
-        return -N_EBADF;
-    int error = check_length(f, arg[2]);
-    if (!error)
-        error = async_write_request(p, f, f->flags & N_O_APPEND, arg[1], arg[2], f->offset, &m);
-    return error ? error : start(p, arg[0], N_FWRITE, arg[2], m);
+int64_t sys_pwritestart(struct proc *p, const uint64_t *arg)
+{
+    return start_write(p, arg[0], arg[1], (struct place){arg[2], arg[3], true});
 }
 
 /* ---- Ending ---- */

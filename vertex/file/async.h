@@ -1,7 +1,8 @@
 /*
  * Asynchronous file I/O: readstart, readend, writestart, writeend [P0 section 2], and replies taken by nread.
  *
- * A start sends one request and advances the file's offset by the whole length. Its record is freed when its reply is
+ * A start sends one request and advances the file's offset by the whole length; a positioned one (preadstart,
+ * pwritestart) names its place, appends nothing, and leaves the offset alone. Its record is freed when its reply is
  * received: readend and writeend receive that of the most recent start of their kind on the UFID, nread the first reply
  * that has arrived. If some starts transferred less than asked, the offset goes back to the lowest end when the file's
  * last start has ended.

@@ -24,7 +24,7 @@ struct file {
     bool stream;   /* has no position: not a regular file or directory */
     uint16_t view; /* in which offsets are; 0: the file itself (N_FVIEW of vertex/contract/proto.h) */
     uint32_t flags;
-    uint32_t pending; /* readstarts and writestarts under way */
+    uint32_t pending; /* readstarts and writestarts under way that have moved the offset */
     uint64_t sfid;
     char *path; /* of a directory: absolute, simplified; NULL: no memory for it */
     uint64_t offset;

@@ -83,9 +83,11 @@ struct ndevice {
     int (*ioctl)(void *state, int request, void *arg);
     int (*getmsg)(void *state, struct strbuf *ctl, struct strbuf *data, int *flags); /* NULL: ENOSTR */
     int (*putmsg)(void *state, const struct strbuf *ctl, const struct strbuf *data, int flags);
-    int (*readstart)(void *state, int n); /* these four: nio(3n) */
+    int (*readstart)(void *state, int n); /* these six: nio(3n) */
+    int (*preadstart)(void *state, int n, off_t at);
     int (*readend)(void *state, void *buf);
     int (*writestart)(void *state, const void *buf, int n);
+    int (*pwritestart)(void *state, const void *buf, int n, off_t at);
     int (*writeend)(void *state);
     int (*ionode)(void *state);
     int (*iochannel)(void *state, int channel);

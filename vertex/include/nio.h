@@ -1,6 +1,8 @@
 /*
  * Asynchronous file transfers: a start begins one, the program goes on, and an end waits for it.
  *
+ * preadstart and pwritestart name the place in the file and leave its offset alone, also with O_APPEND.
+ *
  * A descriptor may have several reads and several writes under way; an end waits for the most recent start of its kind
  * [P0 section 3].
  * Every call returns >= 0, or a negative error of <n_errno.h>. errno is not touched.
@@ -9,19 +11,26 @@
 #define _NIO_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Starts reading n bytes at the file offset, and advances the offset by n. Returns 0. Errors: EBADF, EINVAL, ENOMEM. */
 int readstart(int fd, int n);
 
-/* Waits for the most recent readstart and stores its data in buf. Returns the number of bytes, 0 at the end of the
- * file. Errors: EBADF; EINVAL when no readstart is under way; EFAULT; any error of the server. */
+/* The same at `offset`. Also ESPIPE: the file has no positions, as a terminal. EINVAL: an offset below 0, too. */
+int preadstart(int fd, int n, off_t offset);
+
+/* Waits for the most recent readstart or preadstart and stores its data in buf. Returns the number of bytes, 0 at the
+ * end of the file. Errors: EBADF; EINVAL when no readstart is under way; EFAULT; any error of the server. */
 int readend(int fd, void *buf);
 
 /* Starts writing n bytes from buf at the file offset, and advances the offset by n. The caller may reuse buf at once.
  * Returns 0. Errors: EBADF, EINVAL, EFAULT; ENOMEM: this node or the server's has no memory for n bytes. */
 int writestart(int fd, const void *buf, int n);
 
-/* Waits for the most recent writestart. Returns the number of bytes written.
+/* The same at `offset`. Also ESPIPE; EINVAL: an offset below 0, too. */
+int pwritestart(int fd, const void *buf, int n, off_t offset);
+
+/* Waits for the most recent writestart or pwritestart. Returns the number of bytes written.
  * Errors: EBADF; EINVAL when no writestart is under way; any error of the server. */
 int writeend(int fd);
 
