@@ -321,7 +321,7 @@ Test(errmap, host_errors_keep_their_names)
         {ENOENT, -N_ENOENT},       {ENOTEMPTY, -N_ENOTEMPTY}, {ENAMETOOLONG, -N_ENAMETOOLONG},
         {ELOOP, -N_ELOOP},         {ENOSYS, -N_ENOSYS},       {EOPNOTSUPP, -N_ENOTSUP},
         {EOVERFLOW, -N_EOVERFLOW}, {ESTALE, -N_ESTALE},       {EDQUOT, -N_ENOSPC},
-        {ETXTBSY, -N_EBUSY},       {ENOTTY, -N_EIO},
+        {ETXTBSY, -N_EBUSY},       {ENOTBLK, -N_EIO},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -12,7 +12,8 @@ judge() { # NAME COMPILER...: compiles tests/libpio/judge_NAME.c, and runs it
     local name=$1 counts
     shift
     # There, because h5cc leaves the objects where it runs
-    (cd "$scratch" && "$@" $flags -o "$name" "$root/tests/libpio/judge_$name.c" "$root"/libpio/map/*.c) \
+    (cd "$scratch" && "$@" $flags -o "$name" "$root/tests/libpio/judge_$name.c" "$root"/libpio/map/*.c \
+        "$root"/vertex/shared/text.c) \
         >"$scratch/log" 2>&1 ||
         { check "judge_$name.c compiles" false; head -n 5 "$scratch/log" >&2; return; }
     # Open MPI alone, without its daemon, its shared memory or the network; its files go to where ours are
