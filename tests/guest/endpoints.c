@@ -5,6 +5,7 @@
 #include <group.h>
 #include <n_errno.h>
 #include <npara_prt.h>
+#include <pattern.h>
 #include <stropts.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -277,6 +278,11 @@ static void buffers(int size)
     check_equal(from, (pid + size - 1) % size);
     check_equal(find_wrong_byte(pages, LONG, (uint32_t)from), LONG);
     check_equal(nwritep(pages, 1, size, 9, NULL), -N_EINVAL);
+    check_equal(nwritep(pages, 8, pid, 9, NULL), 0); /* and by a source that is named */
+    from = pid;
+    check_equal(nreadp(&pages, 8, &from, &type, NULL), 8);
+    from = size;
+    check_equal(nreadp(&pages, 8, &from, &type, NULL), -N_EINVAL);
     check_equal(nrelp(pages), 0);
 }
 
@@ -391,6 +397,89 @@ static void all_contexts(void)
     close(fd[0]);
 }
 
+/* ---- nredist ---- */
+
+static char content(int64_t x)
+{
+    return (char)(x * 7 + x / 251);
+}
+
+/* This node's element of an array of `bytes` bytes: filled, or compared. Returns its length. */
+static int64_t element(const struct pattern *p, int64_t bytes, char *own, int compare)
+{
+    int64_t n = 0;
+
+    for (int64_t x = 0; x < bytes; x++) {
+        int64_t place;
+        int32_t e;
+
+        if (pattern_place(p, x, &e, &place) < 0 || e != npid())
+            continue;
+        if (compare)
+            check(own[place] == content(x), "byte %ld at place %ld", (long)x, (long)place);
+        own[place] = content(x);
+        n = place + 1 > n ? place + 1 : n;
+    }
+    return n;
+}
+
+static struct pattern *parse(const char *format, int n)
+{
+    struct pattern *p;
+    char line[100], why[PATTERN_WHY_BYTES];
+
+    snprintf(line, sizeof line, format, n);
+    check(pattern_parse(line, &p, why) == 0, "%s: %s", line, why);
+    return p;
+}
+
+static void redistribution_of(int n)
+{
+    static const char *const maps[] = {"cyclic 300 %d", "cyclic 1 %d", "array 20x25x2 block,* on %dx1",
+                                       "array 20x25x2 *,cyclic(3) on 1x%d", "cyclic 7 %d +100"};
+    enum { MAPS = sizeof maps / sizeof *maps, BYTES = 2000 };
+
+    for (int a = 0; a < MAPS; a++)
+        for (int b = 0; b < MAPS; b++) {
+            struct pattern *out = parse(maps[a], n), *in = parse(maps[b], n);
+
+            memset(text, 0, BYTES);
+            memset(buf, 0, BYTES);
+            element(out, BYTES, text, 0);
+            check_equal(nredist(text, out, buf, in, BYTES), 0);
+            if (a < 4 && b < 4) /* a displaced pattern has not all bytes */
+                element(in, BYTES, buf, 1);
+            pattern_free(out);
+            pattern_free(in);
+        }
+}
+
+static void redistribution(void)
+{
+    int first, size, program = nself, n = node_count();
+    struct pattern *same = parse("cyclic 8 %d", n), *fewer = parse("cyclic 8 %d", n + 1);
+    struct pattern *other = parse("cyclic 16 %d", n);
+
+    if (N_PROCID_OF(npid()) == 0) {
+        redistribution_of(n);
+        check_equal(nredist(text, same, buf, same, 0), 0);
+        check_equal(nredist(text, same, buf, fewer, 100), -N_EINVAL);
+        check_equal(nredist(text, same, buf, same, -1), -N_EINVAL);
+        check_equal(nredist(text, same, buf, NULL, 100), -N_EINVAL);
+        if (n > 1)
+            check_equal(nredist(text, same, buf, own_node() == 1 ? other : same, 100), -N_EINVAL);
+    }
+    if (N_PROCID_OF(npid()) == 0) {
+        nself = make_row(3, &first, &size);
+        redistribution_of(size);
+        check_equal(close(nself), 0);
+        nself = program;
+    }
+    pattern_free(same);
+    pattern_free(fewer);
+    pattern_free(other);
+}
+
 /* ---- What goes wrong ---- */
 
 /* One PE of each row does not come. */
@@ -451,6 +540,7 @@ static const struct test_case cases[] = {
     {"bad domains", bad_domains},
     {"all contexts", all_contexts},
     {"all", all}, /* those before it */
+    {"redistribution", redistribution},
     {"lacking", lacking},
     {"lacking sum", lacking_sum},
     {"lacking print", lacking_print},

@@ -26,6 +26,18 @@ ParameterizedTest(size_t *row, endpoints, work_on_all_cubes)
     guest_must_pass(&(struct ncube_run){.dim = rows[*row].dim, .program = rows[*row].program, .args = {"all"}});
 }
 
+static const char *const cubes[] = {"0", "1", "3"};
+
+ParameterizedTestParameters(endpoints, redistribute_arrays)
+{
+    return TABLE_ROWS(cubes);
+}
+
+ParameterizedTest(size_t *row, endpoints, redistribute_arrays)
+{
+    guest_must_pass(&(struct ncube_run){.dim = cubes[*row], .program = PROGRAM, .args = {"redistribution"}});
+}
+
 /* ---- <rk.h> ---- */
 
 static const struct row reactive[] = {

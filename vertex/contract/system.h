@@ -130,7 +130,8 @@ enum group_call { GROUP_CALLS(GROUP_CALL_TYPE) GROUP_CALL_COUNT };
     X(rmdir)            \
     X(symlink)          \
     X(readlink)         \
-    X(setattr)
+    X(setattr)          \
+    X(nredist)
 #define GLOBAL_CALL_TYPE(name) GLOBAL_##name,
 enum global_call_type { GLOBAL_FIRST = GROUP_CALL_COUNT - 1, GLOBAL_CALLS(GLOBAL_CALL_TYPE) GLOBAL_CALL_END };
 #undef GLOBAL_CALL_TYPE

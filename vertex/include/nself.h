@@ -79,6 +79,17 @@ int nrelp(char *buf);
  */
 int nsync(int type);
 
+struct pattern; /* <pattern.h> */
+
+/*
+ * Passes an array of `bytes` bytes from one distribution over the nodes to another: before, node k has element k of
+ * map_out at `out`; after, element k of map_in at `in`, which may not overlap. All nodes call it, with the same
+ * patterns, which have one element for each node, and the same length. Each byte goes straight to its place's node.
+ * Returns 0. Errors, at all nodes: EINVAL: other numbers of elements, or arguments that differ; ENOMEM: a node has no
+ * memory for a second copy of its parts; E2BIG: a node has more than 2 GB; as plan_make.
+ */
+int nredist(const void *out, const struct pattern *map_out, void *in, const struct pattern *map_in, long bytes);
+
 /*
  * Select global or local mode of input and output [P1 section 2.5]. In global mode the standard input and output, calls
  * with a path, and descriptors that are opened meanwhile belong to the whole program: all nodes make each call, node 0
