@@ -133,7 +133,7 @@ static struct cache_block *hash_find(struct cache *c, uint32_t number)
 static void mark_clean(struct cache *c, struct cache_block *b)
 {
     c->dirty -= b->dirty;
-    b->dirty = b->fresh = false;
+    b->dirty = b->fresh = b->late = false;
 }
 
 static void block_drop(struct cache *c, struct cache_block *b)
@@ -267,6 +267,15 @@ void cache_mark_dirty(struct cache *c, struct cache_block *b)
 {
     c->dirty += !b->dirty;
     b->dirty = true;
+    b->late = false;
+}
+
+void cache_mark_late(struct cache *c, struct cache_block *b)
+{
+    bool late = !b->dirty || b->late;
+
+    cache_mark_dirty(c, b);
+    b->late = late;
 }
 
 bool cache_has(struct cache *c, uint32_t number)
@@ -389,11 +398,13 @@ void cache_keep_data(struct cache *c, uint32_t number, const void *bytes)
 
 /* ---- Flushing ---- */
 
+#define RANK_LATE (2 * BLOCK_TYPES)
+
 static uint32_t flush_rank(const struct cache_block *b)
 {
     bool early = b->fresh || b->type <= BLOCK_GROUPS;
 
-    return early ? b->type : b->type + BLOCK_TYPES;
+    return early ? b->type : b->late ? RANK_LATE : b->type + BLOCK_TYPES;
 }
 
 static int compare_rank(const void *left, const void *right)
@@ -445,14 +456,15 @@ static int write_run(struct cache *c, struct cache_block **run, uint32_t length)
     return error;
 }
 
-int cache_flush(struct cache *c)
+/* Writes the dirty blocks up to a rank. */
+static int flush_to(struct cache *c, uint32_t rank)
 {
     int before = c->data ? data_cache_flush(c->data) : 0;
 
     if (before < 0 || c->dirty == 0)
         return before;
     uint32_t n = collect_dirty(c);
-    for (uint32_t i = 0; i < n;) {
+    for (uint32_t i = 0; i < n && flush_rank(c->order[i]) <= rank;) {
         uint32_t length = run_length(c, c->order + i, n - i);
         int error = write_run(c, c->order + i, length);
 
@@ -461,6 +473,16 @@ int cache_flush(struct cache *c)
         i += length;
     }
     return 0;
+}
+
+int cache_flush(struct cache *c)
+{
+    return flush_to(c, RANK_LATE);
+}
+
+int cache_flush_but_late(struct cache *c)
+{
+    return flush_to(c, RANK_LATE - 1);
 }
 
 int cache_write_now(struct cache *c, struct cache_block *b)

@@ -17,7 +17,7 @@
  *                                blocks; all are whole before anything points to them
  *   3. indirect blocks, inodes   an inode is marked as deleted before its name goes
  *   4. directories, superblock
- *   5. by ext2_sync: the links of new inodes, whose names are now there (ext2_inode.c)
+ *   5. late blocks, and by ext2_sync the links of new inodes, whose names are now there (ext2_itable.c)
  *   6. by ext2_sync: what was freed becomes free in the bitmaps, now that no pointer to it is left (ext2_alloc.c)
  *
  * Other data went before all of it. So at any moment the bitmaps on the disk call no block free that the disk uses, no
@@ -60,6 +60,7 @@ struct cache_block {
     bool valid; /* number and type mean something */
     bool dirty;
     bool fresh; /* nothing on the disk points to it yet */
+    bool late;  /* what has changed may reach the disk after the directories */
 };
 
 struct cache_log {
@@ -89,6 +90,8 @@ int cache_get_new_for(struct cache *c, uint32_t number, enum block_type type, st
 
 void cache_put(struct cache_block *b); /* NULL is allowed */
 void cache_mark_dirty(struct cache *c, struct cache_block *b);
+/* The same for a change that may reach the disk after all others. */
+void cache_mark_late(struct cache *c, struct cache_block *b);
 
 /* File data, blocks [first, first + count), between the disk and buf in one command. */
 #define cache_read_data(c, first, count, buf)  cache_read_data_for(c, first, count, buf, __func__)
@@ -122,6 +125,8 @@ int cache_reserve(struct cache *c);
 
 /* Writes every dirty block, in the order above. On -N_EIO what was not written is still dirty. */
 int cache_flush(struct cache *c);
+/* The same, but leaves the late blocks dirty, which are the last in that order. */
+int cache_flush_but_late(struct cache *c);
 
 /* Writes one held block now, whatever else is dirty. */
 int cache_write_now(struct cache *c, struct cache_block *b);

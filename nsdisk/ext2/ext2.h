@@ -231,6 +231,8 @@ int ext2_inode_put_journal(struct ext2_inode *inode, bool remove);
 int ext2_inode_put(struct ext2_inode *inode);
 /* Packs the copy into its cached block of inodes (ext2_itable.c). */
 int ext2_inode_store(struct ext2_inode *inode);
+/* The same where only times have changed since the last one: they need not be on the disk before anything else. */
+int ext2_inode_store_times(struct ext2_inode *inode);
 static inline bool ext2_is_dir(const struct ext2_inode *inode)
 {
     return (inode->mode & EXT2_S_IFMT) == EXT2_S_IFDIR;

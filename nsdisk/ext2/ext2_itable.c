@@ -4,8 +4,10 @@
  * A copy is packed into its cached block of inodes by ext2_inode_store, field by field; fields that ext2 does not
  * define here (those behind the first 128 bytes) keep what they hold.
  *
- * An inode made since the last sync is unnamed: it is stored without links, as if deleted, until a sync has brought its
- * name to the disk. So a crash never leaves an inode in use that has no name, which only a human could judge.
+ * An inode made since the last sync is unnamed: it is stored without links, as if deleted, until a sync has brought
+ * its name to the disk. So a crash never leaves an inode in use that has no name, which only a human could judge. A
+ * block in which only such inodes have changed, and times, is late: it is written once, after the names, with the
+ * links.
  */
 #include "nsdisk/ext2/ext2_itable.h"
 
@@ -177,7 +179,7 @@ int ext2_publish_unnamed(struct ext2 *fs)
         if (error < 0)
             return error;
         disk_put16(inode_in(fs, u->ino, block) + I_LINKS, u->links);
-        cache_mark_dirty(fs->cache, block);
+        cache_mark_late(fs->cache, block);
         cache_put(block);
         if (inode)
             inode->unnamed = false;
@@ -187,7 +189,7 @@ int ext2_publish_unnamed(struct ext2 *fs)
 
 /* ---- Storing ---- */
 
-int ext2_inode_store(struct ext2_inode *inode)
+static int store(struct ext2_inode *inode, bool late)
 {
     struct ext2 *fs = inode->fs;
     struct cache_block *block;
@@ -198,9 +200,22 @@ int ext2_inode_store(struct ext2_inode *inode)
     if (error < 0)
         return error;
     inode_pack(inode, inode_in(fs, inode->ino, block));
-    cache_mark_dirty(fs->cache, block);
+    if (late)
+        cache_mark_late(fs->cache, block);
+    else
+        cache_mark_dirty(fs->cache, block);
     cache_put(block);
     return 0;
+}
+
+int ext2_inode_store(struct ext2_inode *inode)
+{
+    return store(inode, inode->unnamed);
+}
+
+int ext2_inode_store_times(struct ext2_inode *inode)
+{
+    return store(inode, true);
 }
 
 /* ---- Loading and clearing ---- */
@@ -244,7 +259,7 @@ int ext2_place_clear(struct ext2 *fs, uint32_t ino, uint32_t *generation)
     }
     *generation = disk_get32(at + I_GENERATION) + 1;
     memset(at, 0, fs->inode_bytes);
-    cache_mark_dirty(fs->cache, block);
+    cache_mark_late(fs->cache, block);
     cache_put(block);
     return 0;
 }

@@ -20,7 +20,7 @@ int ext2_name_add(struct ext2_inode *dir, const struct ext2_walk *w, struct ext2
     if (error < 0)
         return error;
     ext2_dir_fill(dir, &slot, w->name, w->name_bytes, inode->ino, ext2_dir_type(inode->mode));
-    return ext2_inode_store(dir);
+    return ext2_inode_store_times(dir); /* its growth is stored already */
 }
 
 static int fill(struct ext2_inode *inode, struct ext2_path content)
@@ -49,11 +49,11 @@ static int make(struct ext2 *fs, const struct ext2_walk *w, uint16_t mode, struc
             error = ext2_inode_store(inode);
         if (error == 0)
             error = ext2_name_add(dir, w, inode);
-        if (error == 0) {
-            dir->links += directory;
-            error = ext2_inode_store(dir);
-        } else {
+        if (error < 0) {
             inode->links = 0; /* the put gives all back */
+        } else if (directory) {
+            dir->links++;
+            error = ext2_inode_store(dir);
         }
         *out = inode;
         if (error < 0)

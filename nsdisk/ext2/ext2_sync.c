@@ -125,7 +125,7 @@ static int apply_freed(struct ext2 *fs)
 
 int ext2_sync(struct ext2 *fs)
 {
-    int error = cache_flush(fs->cache);
+    int error = cache_flush_but_late(fs->cache);
 
     if (error == 0 && fs->unnamed_count != 0)
         error = ext2_publish_unnamed(fs);

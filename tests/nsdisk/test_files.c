@@ -433,6 +433,21 @@ Test(files, are_made_and_read_by_name)
     }
 }
 
+/* Its data; bitmaps; group counts; the directory; the inodes, once: of 1 KB blocks, its directory's lies apart. */
+Test(files, are_made_by_few_commands)
+{
+    EACH_BLOCK_SIZE(i)
+    {
+        start(block_sizes[i], 3000);
+        cr_assert_eq(make_file("/first", "1", 1), 0);
+        uint32_t writes = v.writes;
+        cr_assert_eq(make_file("/second", "2", 1), 0);
+        cr_expect_eq(v.writes - writes, block_sizes[i] == 1024 ? 6 : 5, "blocks of %u: %u commands", block_sizes[i],
+                     v.writes - writes);
+        finish("few commands");
+    }
+}
+
 /* Nothing is left of a file for which there is no room. */
 Test(files, are_made_whole_or_not_at_all)
 {

@@ -273,6 +273,48 @@ Test(merge, takes_no_write_of_another_file_and_no_other_request)
     finish();
 }
 
+/* Among writes that would join: each malformed one has its own answer, in its turn. */
+Test(merge, gives_malformed_writes_their_own_answers)
+{
+    static uint8_t data[KB];
+    static const struct {
+        const char *name;
+        size_t cut;     /* bytes that are missing at its end */
+        uint32_t bytes; /* more than its header says */
+        uint64_t sfid;  /* added to the client's */
+        uint16_t view;
+        int32_t status;
+    } bad[] = {
+        {"shorter than a header", KB + 10, 0, 0, 0, -N_EPROTO},
+        {"data cut off", 1, 0, 0, 0, -N_EPROTO},
+        {"length unlike the header's", 0, 5, 0, 0, -N_EPROTO},
+        {"a file that is not open", 0, 0, 1ull << 40, 0, -N_ESTALE},
+        {"no such view", 0, 0, 0, 7, -N_EINVAL},
+        {"no view of any file", 0, 0, 0, 99, -N_EINVAL},
+    };
+
+    start(KB, 3000);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct file_request r;
+
+        empty_inbox();
+        post_write(0, 0, 0, data, KB);
+        post_write(1, 0, KB, data, KB);
+        struct mail *m = post_write(2, bad[i].view, 2 * KB, data, KB);
+        memcpy(&r, m->bytes, sizeof r);
+        r.bytes += bad[i].bytes;
+        r.sfid += bad[i].sfid;
+        memcpy(m->bytes, &r, sizeof r);
+        m->n -= bad[i].cut;
+        post_write(3, 0, 2 * KB, data, KB);
+        cr_expect_eq(serve_all(), 1, "%s", bad[i].name);
+        for (uint32_t k = 0; k < 4; k++)
+            cr_expect_eq(inbox.mail[k].reply.status, k == 2 ? bad[i].status : (int32_t)KB, "%s: write %u gives %d",
+                         bad[i].name, k, inbox.mail[k].reply.status);
+    }
+    finish();
+}
+
 /* ---- As if one by one ---- */
 
 struct reference {
