@@ -4,6 +4,7 @@
  *
  *     IMAGE:PATH          a path in an image file
  *     //VOLUME/PATH       in the image of a volume of the machine that -m names
+ *     //STRIPED/PATH      a file of a striped volume of that machine
  *     pio:PATH            a PIO file over that machine's volumes
  */
 #include <errno.h>
@@ -54,7 +55,7 @@ static const struct options options = {
            "  put FILE NAME          copy in; from standard input if FILE is -\n"
            "  mkdir NAME             make a directory\n"
            "  rm NAME...             remove files and empty directories\n\n"
-           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH or pio:PATH for a PIO file.\n",
+           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH, also of a striped volume, or pio:PATH for a PIO file.\n",
     .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
                                                 &option_disk_block, &option_set, NULL},
     .take = take_option,
@@ -91,13 +92,18 @@ static bool take_option(void *ctx, int key, const char *value)
 
 struct machine {
     struct machine_config config;
-    struct pio_volumes volumes;
+    struct pio_volumes volumes;         /* all, or those that a striped volume is over */
+    const char **all_name, **all_image; /* [drives] */
 };
 
 static void machine_free(struct machine *m)
 {
-    free((void *)m->volumes.name);
-    free((void *)m->volumes.image);
+    if (m->volumes.name != m->all_name) {
+        free((void *)m->volumes.name);
+        free((void *)m->volumes.image);
+    }
+    free(m->all_name);
+    free(m->all_image);
     free(m->volumes.open);
     config_free(&m->config);
 }
@@ -122,6 +128,8 @@ static bool machine_load(struct machine *m, const struct arguments *a)
             name[i] = t->io[j].drive[d].volume;
             image[i] = t->io[j].drive[d].image;
         }
+    m->all_name = name;
+    m->all_image = image;
     m->volumes = (struct pio_volumes){n, name, image, memory_new(n + 1, sizeof(struct volume *)), false};
     return true;
 }
@@ -130,10 +138,43 @@ static bool machine_load(struct machine *m, const struct arguments *a)
 
 static const char *volume_image(const struct machine *m, const char *volume, size_t n)
 {
-    for (uint32_t i = 0; i < m->volumes.n; i++)
-        if (strlen(m->volumes.name[i]) == n && strncmp(m->volumes.name[i], volume, n) == 0)
-            return m->volumes.image[i];
+    for (uint32_t i = 0; i < topo_drives(&m->config.topo); i++)
+        if (strlen(m->all_name[i]) == n && strncmp(m->all_name[i], volume, n) == 0)
+            return m->all_image[i];
     return NULL;
+}
+
+static const struct topo_striped *find_striped(const struct machine *m, const char *name, size_t n)
+{
+    const struct topo *t = &m->config.topo;
+
+    for (uint32_t i = 0; i < t->n_striped; i++)
+        if (strlen(t->striped[i].name) == n && strncmp(t->striped[i].name, name, n) == 0)
+            return &t->striped[i];
+    return NULL;
+}
+
+/* Makes the machine's volumes those that a striped volume is over, in its order; NULL: all. */
+static void choose_volumes(struct machine *m, const struct topo_striped *s)
+{
+    const char **name = m->all_name, **image = m->all_image;
+    uint32_t n = s ? s->disks : topo_drives(&m->config.topo);
+
+    if (m->volumes.name != m->all_name) {
+        free((void *)m->volumes.name);
+        free((void *)m->volumes.image);
+    }
+    if (s) {
+        name = memory_new(n, sizeof *name);
+        image = memory_new(n, sizeof *image);
+    }
+    for (uint32_t k = 0; s && k < n; k++) {
+        name[k] = s->over[k];
+        image[k] = volume_image(m, s->over[k], strlen(s->over[k]));
+    }
+    m->volumes.n = n;
+    m->volumes.name = name;
+    m->volumes.image = image;
 }
 
 static void need_machine(const struct arguments *a, const char *text)
@@ -142,28 +183,35 @@ static void need_machine(const struct arguments *a, const char *text)
         options_refuse(&options, "'%s' is a name in a machine: give its file with -m", text);
 }
 
-static struct disk_name parse_name(const struct arguments *a, const struct machine *m, const char *text)
+/* The name also says which of the machine's volumes a PIO file is over. */
+static struct disk_name parse_name(const struct arguments *a, struct machine *m, const char *text)
 {
     if (strncmp(text, "pio:", 4) == 0 && text[4] == '/') {
         need_machine(a, text);
-        return (struct disk_name){NAME_PIO, NULL, text + 4};
+        choose_volumes(m, NULL);
+        return (struct disk_name){NAME_PIO, NULL, text + 4, NULL};
     }
     if (strncmp(text, "//", 2) == 0) {
         size_t n = strcspn(text + 2, "/");
 
         need_machine(a, text);
+        const char *path = text[2 + n] ? text + 2 + n : "/";
+        const struct topo_striped *striped = find_striped(m, text + 2, n);
+        if (striped) {
+            choose_volumes(m, striped);
+            return (struct disk_name){NAME_PIO, NULL, path, striped->map};
+        }
         const char *image = volume_image(m, text + 2, n);
         if (!image)
             options_refuse(&options, "there is no volume %.*s in this machine", (int)n, text + 2);
-        return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)),
-                                  text[2 + n] ? text + 2 + n : "/"};
+        return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(image, strlen(image)), path, NULL};
     }
     const char *colon = NULL;
     for (const char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
         colon = c; /* the last one: folders of the host may have colons */
     if (!colon || colon == text)
         options_refuse(&options, "'%s' is no name: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
-    return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1};
+    return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1, NULL};
 }
 
 /* ---- get and put ---- */
@@ -219,11 +267,59 @@ static void print_entry(void *ctx, const char *name, const struct volume_stat *s
            time_text(st->mtime_s, text), name);
 }
 
+/* What print_striped needs to know. */
+struct listing {
+    struct machine *m;
+    const char *folder;
+    char *error;
+    int result;
+};
+
+/* Prints an entry of a striped volume's folder. A file has the bytes of all its parts, and no description. */
+static void print_striped(void *ctx, const char *name, const struct volume_stat *st)
+{
+    struct listing *l = ctx;
+    struct volume_stat whole = *st;
+    struct pio_image_file *f;
+    const char *suffix = strrchr(name, '.');
+
+    if (l->result < 0 || (suffix && strncmp(suffix, ".pio", 4) == 0))
+        return;
+    if (S_ISREG(st->mode)) {
+        char *path = memory_new(strlen(l->folder) + strlen(name) + 2, 1);
+
+        sprintf(path, "%s/%s", l->folder, name);
+        l->result = pio_image_open(&l->m->volumes, path, &f, &whole.bytes, l->error);
+        if (l->result == 0)
+            l->result = pio_image_close(f, l->error);
+        free(path);
+    }
+    if (l->result == 0)
+        print_entry(NULL, name, &whole);
+}
+
+static int list_striped(struct machine *m, const char *folder, char *error)
+{
+    struct listing l = {m, folder, error, 0};
+    struct volume *v;
+    int result = pio_volume(&m->volumes, 0, &v, error);
+
+    if (result == 0)
+        result = volume_list(v, folder, print_striped, &l, error);
+    if (result == 0)
+        result = l.result;
+    if (pio_volumes_close(&m->volumes, result == 0 ? error : NULL) < 0)
+        result = -1;
+    return result;
+}
+
 static int verb_ls(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name n = parse_name(a, m, word[0]);
     struct volume *v = NULL;
 
+    if (n.map)
+        return list_striped(m, n.path, error);
     if (n.kind == NAME_PIO)
         options_refuse(&options, "'%s': PIO files lie in the directories of each volume: list //VOLUME/PATH", word[0]);
     int result = volume_open(&v, n.image, false, error);

@@ -133,11 +133,12 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
 }
 
 /* The layout of a new PIO file: all volumes of the machine, in its order. */
-static int describe_new(const struct pio_volumes *v, uint32_t block_bytes, struct pio_description *d, char *error)
+static int describe_new(const struct pio_volumes *v, uint32_t block_bytes, const char *map, struct pio_description *d,
+                        char *error)
 {
     if (v->n == 0 || v->n > PIO_DISKS_MAX)
         return volume_fail(error, "a PIO file lies on 1 to %d volumes; this machine has %u", PIO_DISKS_MAX, v->n);
-    struct pio_layout layout = {.disks = (int)v->n, .block_size = (int)block_bytes, .volumes = v->name};
+    struct pio_layout layout = {.disks = (int)v->n, .block_size = (int)block_bytes, .volumes = v->name, .map = map};
     pio_layout_complete(&layout, d);
     return 0;
 }
@@ -149,8 +150,9 @@ static int make_named(struct pio_volumes *v, uint32_t block_bytes, const struct 
 
     v->write = true;
     if (n->kind == NAME_PIO)
-        return describe_new(v, block_bytes, &description, error) < 0 ? -1
-                                                                     : pio_image_new(v, &description, &f->pio, error);
+        return describe_new(v, block_bytes, n->map, &description, error) < 0
+                   ? -1
+                   : pio_image_new(v, &description, &f->pio, error);
     if (volume_open(&f->volume, n->image, true, error) < 0)
         return -1;
     return volume_file_new(f->volume, &f->in_volume, error);

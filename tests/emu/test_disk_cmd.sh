@@ -219,6 +219,30 @@ status "fsck names it, too" 1 pio fsck
 check "by its name" grep -q df05.img err
 mv disks/away.img disks/df05.img
 
+# ---- Striped volumes: plain names for files over several volumes
+
+cp "$sandia" striped.conf
+cat >>striped.conf <<'END'
+striped = ({ volume = "big"; over = ["df03", "df01"]; map = "cyclic 1000 2"; },
+           { volume = "odd"; over = ["df02", "df00", "df05"]; map = "array 30x90x1 *,cyclic(7) on 1x3"; });
+END
+striped() { disk "$1" -m striped.conf --images striped "${@:2}"; }
+status "a machine with striped volumes" 0 striped create 2M
+status "a folder of one" 0 striped mkdir //big/d
+status "put to one" 0 striped put large //big/d/x
+status "and to one with another map" 0 striped put large //odd/y
+striped ls //big/d >list
+same "ls shows the whole file and no description" "$(stat -c %s large) x" "$(awk '{ print $2, $NF }' list)"
+check "stat shows the volumes in order" eval 'striped stat //big/d/x | grep -q "^volumes  df03 df01$"'
+check "the part is on the second volume" eval 'striped get //df01/d/x - | cmp -s - \
+    <(for i in $(seq 1 2 $(($(stat -c %s large) / 1000))); do tail -c +$((i * 1000 + 1)) large | head -c 1000; done)'
+status "get from it" 0 striped get //odd/y got
+check "the same bytes" cmp large got
+status "names of both and of a drive" 0 striped rm //odd/y //big/d/x //df01/d
+same "nothing is left" "" "$(striped ls //big/ | grep -v 'lost+found\| d$')"
+status "a folder that is not there" 1 striped ls //big/none
+status "fsck finds all sound" 0 striped fsck
+
 # ---- Wrong command lines
 
 for words in "" "make" "ls" "ls a.img" "ls :/x" "ls a.img:/ b" "put text" "get" "rm" "fsck" "create a.img" \
