@@ -531,8 +531,6 @@ static const struct {
     {"fsync", sync_it},
     {"readstart", start_read},
     {"writestart", start_write},
-    {"preadstart", start_read_at},
-    {"pwritestart", start_write_at},
     {"writestart of 8 bytes", start_short_write},
     {"readstart and readend", start_and_end_read},
     {"writestart and writeend", start_and_end_write},
@@ -542,6 +540,8 @@ static const struct {
     {"a question for content", ask_for_content},
     {"a question to make a file", ask_to_make},
     {"two questions", ask_twice},
+    {"preadstart", start_read_at},
+    {"pwritestart", start_write_at},
 };
 
 static void begin(void)
