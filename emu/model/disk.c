@@ -338,8 +338,11 @@ static bool image_open(struct disk *d, const char *image, char *error, size_t er
 
     d->fd = open(image, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
     if (d->fd < 0 && errno == ENOENT)
-        return fail(error, error_bytes, image,
-                    "%s; --images names the folder of the images, \"ncube disk create\" makes them", strerror(errno));
+        return fail(
+            error, error_bytes, image,
+            "%s; --images names the folder of the images, \"ncube disk create -m MACHINE --images DIR 32M\" makes "
+            "those that a machine lacks",
+            strerror(errno));
     if (d->fd < 0 || fstat(d->fd, &st) < 0)
         return fail(error, error_bytes, image, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))

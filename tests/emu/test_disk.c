@@ -435,9 +435,9 @@ static void expect_refused(const char *path, const char *text)
 
 Test(disk, a_missing_image_is_named)
 {
-    expect_refused(
-        "/tmp/ncube-no-such-folder/df00.img",
-        "No such file or directory; --images names the folder of the images, \"ncube disk create\" makes them");
+    expect_refused("/tmp/ncube-no-such-folder/df00.img",
+                   "No such file or directory; --images names the folder of the images, "
+                   "\"ncube disk create -m MACHINE --images DIR 32M\" makes those that a machine lacks");
 }
 
 Test(disk, an_image_in_use_is_refused_until_it_is_closed)
