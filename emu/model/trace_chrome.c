@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/model/trace_arrows.h"
 #include "emu/model/trace_parts.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
@@ -23,6 +24,7 @@
 #define COUNTER_CYCLES  20000u /* between two values of a rate: 1 ms */
 #define END             "\n]}\n"
 #define PHASE_END_BYTES 96u
+#define ARROW_END_BYTES 160u
 #define DRIVES          ((NODE_HOST - NODE_IO_BASE) * DRIVE_MAX)
 
 enum process { PROCESS_NODES = 1, PROCESS_CHANNELS, PROCESS_DRIVES };
@@ -44,6 +46,7 @@ struct chrome {
     struct rate net, *drive;
     uint64_t interval; /* number of the one that `rate`s count in */
     bool begun;        /* an event has been written */
+    struct trace_arrows arrows;
 };
 
 /* ---- Parts of an event ---- */
@@ -162,6 +165,8 @@ static void put_slice(struct trace *t, uint32_t node, uint64_t since, uint64_t u
     put_event(t, &p);
 }
 
+static void show_arrows(struct trace *t, uint32_t node, uint64_t until);
+
 /* A spell of user code ends the kernel's before it. */
 static void user(struct trace *t, const struct trace_record *r)
 {
@@ -172,6 +177,7 @@ static void user(struct trace *t, const struct trace_record *r)
     put_slice(t, r->node, r->since, r->cycles, "user");
     v->kernel_since = r->how == TRACE_BY_INTERRUPT ? NEVER : r->cycles;
     v->call = r->how;
+    show_arrows(t, r->node, r->cycles);
 }
 
 static void handled(struct trace *t, const struct trace_record *r)
@@ -181,6 +187,7 @@ static void handled(struct trace *t, const struct trace_record *r)
     put_slice(t, r->node, r->since, r->cycles, "interrupt");
     v->kernel_since = r->dies ? r->cycles : NEVER;
     v->call = TRACE_BY_SWITCH;
+    show_arrows(t, r->node, r->cycles);
 }
 
 static void idle(struct trace *t, const struct trace_record *r)
@@ -265,16 +272,32 @@ static void put_flow_end(struct trace *t, char phase, uint32_t node, uint64_t cy
     put_event(t, &p);
 }
 
-/* An arrow, if both its ends are wanted. It is written when the message is received, so that each has two ends. A
- * broadcast is one message with several: each receiver's arrow has a number of its own. */
+/* Writes both ends, or none if there is no room for both. */
+static void put_arrow(void *ctx, const struct trace_arrow *a)
+{
+    struct trace *t = ctx;
+
+    t->reserve += ARROW_END_BYTES;
+    put_flow_end(t, 's', a->from, a->since, a->id);
+    t->reserve -= ARROW_END_BYTES;
+    put_flow_end(t, 'f', a->to, a->until, a->id);
+}
+
+static void show_arrows(struct trace *t, uint32_t node, uint64_t until)
+{
+    trace_arrows_show(&((struct chrome *)t->own)->arrows, node, until, put_arrow, t);
+}
+
+/* An arrow, if both its ends are wanted. A broadcast is one message with several: each receiver's arrow has a number of
+ * its own. */
 static void receive(struct trace *t, const struct trace_record *r)
 {
-    uint64_t id = r->number << 16 | r->node;
+    struct chrome *c = t->own;
 
     if (r->since < t->options.from_cycles || r->peer == r->node || !trace_chose(t, r->peer))
         return;
-    put_flow_end(t, 's', r->peer, r->since, id);
-    put_flow_end(t, 'f', r->node, r->cycles, id);
+    trace_arrows_add(&c->arrows,
+                     (struct trace_arrow){r->peer, r->node, r->since, r->cycles, r->number << 16 | r->node});
 }
 
 /* The front end has no kernel that would show that it is at work: a slice of one cycle carries the arrows' ends. */
@@ -283,6 +306,7 @@ static void host_slice(struct trace *t, const struct trace_record *r, const char
     if (r->node == NODE_HOST) {
         view_of(t, NODE_HOST);
         put_slice(t, NODE_HOST, r->cycles, r->cycles + 1, name);
+        show_arrows(t, NODE_HOST, r->cycles + 1);
     }
 }
 
@@ -524,6 +548,7 @@ static void begin(struct trace *t)
     c->channel_named = memory_new(topo_channels(t->options.topo), sizeof(bool));
     c->drive_named = memory_new(DRIVES, sizeof(bool));
     c->drive = memory_new(DRIVES, sizeof(struct rate));
+    trace_arrows_begin(&c->arrows, NODE_HOST + 1);
     t->reserve = sizeof END - 1;
     trace_put(t, head, sizeof head - 1);
     put_meta(t, PROCESS_NODES, 0, "process_name", "nodes");
@@ -537,12 +562,16 @@ static void end(struct trace *t, uint64_t now_cycles)
     struct chrome *c = t->own;
 
     for (uint32_t i = 0; i <= NODE_HOST; i++)
-        if (c->node[i].named && i != NODE_HOST && c->node[i].kernel_since != NEVER)
+        if (c->node[i].named && i != NODE_HOST && c->node[i].kernel_since != NEVER) {
             put_slice(t, i, c->node[i].kernel_since, now_cycles, trace_call_name(c->node[i].call));
+            show_arrows(t, i, now_cycles);
+        }
+    show_arrows(t, NODE_HOST, 0);
     pass_intervals(t, now_cycles);
     for (uint32_t i = 0; i <= NODE_HOST; i++)
         phase_end(t, i, now_cycles < t->full_cycles ? now_cycles : t->full_cycles);
     trace_put_reserved(t, END, sizeof END - 1);
+    trace_arrows_end(&c->arrows);
     free(c->node);
     free(c->channel_named);
     free(c->drive_named);

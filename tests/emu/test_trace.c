@@ -127,6 +127,7 @@ Test(trace, a_limit_ends_the_text_after_a_line)
 /* ---- JSON ---- */
 
 static const struct trace_record spells[] = {
+    {.kind = TRACE_USER, .cycles = 260, .node = 0, .since = 0, .how = TRACE_BY_INTERRUPT},
     {.kind = TRACE_USER, .since = 100, .cycles = 200, .node = 1, .how = 2 /* nwrite */},
     {.kind = TRACE_MARK, .cycles = 210, .node = 1, .text = "a \"phase\"\n\x80"},
     {.kind = TRACE_IDLE, .since = 220, .cycles = 240, .node = 1, .text = "waits"},
@@ -208,6 +209,7 @@ Test(trace, json_is_whole_at_every_limit)
         json_decref(parse(&w, "limited"));
         cr_expect_leq(w.bytes, limit);
         cr_expect_eq(count(w.text, "\"ph\":\"b\""), count(w.text, "\"ph\":\"e\""), "phases do not match at %lu", limit);
+        cr_expect_eq(count(w.text, "\"ph\":\"s\""), count(w.text, "\"ph\":\"f\""), "arrows do not match at %lu", limit);
         free(w.text);
     }
     free(all.text);

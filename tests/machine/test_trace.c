@@ -299,24 +299,32 @@ Test(trace, marks_have_bounds)
     guest_must_pass(&(struct ncube_run){.program = "guest/phases", .args = {"bounds"}});
 }
 
-Test(trace, a_limit_leaves_a_whole_timeline_and_a_line)
+/* Wherever the limit falls, arrows have both ends, in slices. */
+static void cut_at(unsigned kilobytes)
 {
-    char *folder = folder_new(), *path = format("%s/t.json", folder);
+    char *folder = folder_new(), *path = format("%s/t.json", folder), *limit = format("--trace-limit=%uK", kilobytes);
     size_t bytes;
     struct outcome o = ncube_run(&(struct ncube_run){
-        .dim = "4", .trace = path, .program = "guest/phases", .args = {"work"}, .options = {"--trace-limit=64K"}});
+        .dim = "4", .trace = path, .program = "guest/phases", .args = {"work"}, .options = {limit}});
 
     cr_expect_eq(o.status, 0, "%s", o.err);
     cr_expect(count_lines(o.err) == 1 && strstr(o.err, "reached its limit") != NULL, "%s", o.err);
     char *text = file_read(folder, "t.json", &bytes);
-    cr_expect_leq(bytes, 64u << 10);
+    cr_expect_leq(bytes, kilobytes << 10);
     struct timeline t = read_timeline(text);
     expect_arrows(&t);
     timeline_free(&t);
     free(text);
+    free(limit);
     free(path);
     outcome_free(&o);
     folder_remove(folder);
+}
+
+Test(trace, a_limit_leaves_a_whole_timeline_and_a_line)
+{
+    for (unsigned kilobytes = 64; kilobytes < 70; kilobytes++)
+        cut_at(kilobytes);
 }
 
 Test(trace, a_run_that_reaches_its_limit_of_time_has_a_whole_timeline)
