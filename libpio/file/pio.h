@@ -20,6 +20,7 @@
 
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 struct pio_layout {             /* 0 or NULL: the default */
     int disks;                  /* D: number of volumes, 1-256; default 8 */
@@ -65,6 +66,17 @@ ssize_t pio_read(int pfd, void *buf, size_t n);
  *   EFBIG    beyond the highest offset;  EINVAL, EPROTO, EIO ... as for pio_read */
 ssize_t pio_write(int pfd, const void *buf, size_t n);
 
+/* As pio_read and pio_write, at `offset`; the file's offset does not move, and O_APPEND makes no difference. EINVAL: an
+ * offset below 0 or beyond any file, too. */
+ssize_t pio_pread(int pfd, void *buf, size_t n, off_t offset);
+ssize_t pio_pwrite(int pfd, const void *buf, size_t n, off_t offset);
+
+/* As pio_read and pio_write, with `count` buffers taken one after the other, as one transfer: blocks go to all volumes
+ * at the same time, however small the buffers are. EINVAL: count is not 1 to 1024, or the lengths add up to more than a
+ * file holds. ENOMEM: no memory for a list of the buffers. */
+ssize_t pio_readv(int pfd, const struct iovec *iov, int count);
+ssize_t pio_writev(int pfd, const struct iovec *iov, int count);
+
 /* Moves the offset as lseek does: SEEK_SET, SEEK_CUR, SEEK_END. It may go beyond the end. Returns the new offset.
  *   EBADF; EINVAL: whence, or before the start; EOVERFLOW: too far; SEEK_END also what the volumes report */
 off_t pio_lseek(int pfd, off_t offset, int whence);
@@ -87,6 +99,14 @@ int pio_fstat(int pfd, struct stat *st);
 /* Makes the file `size` bytes long; added bytes read as zeros. EBADF, EINVAL, or what the volumes report; then
  * some volumes may have been cut and others not. */
 int pio_ftruncate(int pfd, off_t size);
+
+/* Gives the n bytes from `offset` on their places on the volumes, so that later writes there find room: bytes that the
+ * file has are written again, with what they hold, others with zeros. A shorter file becomes offset + n bytes long.
+ * What another process writes there meanwhile may be lost. Returns 0. On failure the file is as long as before.
+ *   EBADF    not open for writing; or there are bytes in the range, and it is not open for reading
+ *   EINVAL   offset < 0 or n <= 0, or the descriptor has a view;  EFBIG: beyond the highest offset
+ *   ENOSPC   a volume has no room;  ENOMEM, EIO ... as for pio_read and pio_write */
+int pio_preallocate(int pfd, off_t offset, off_t n);
 
 /* Returns when everything written is on the drives of all D volumes. */
 int pio_fsync(int pfd);

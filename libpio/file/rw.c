@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "libpio/file/file.h"
+#include "libpio/file/pieces.h"
 #include "libpio/file/pio.h"
 #include "libpio/file/transport.h"
 #include "libpio/file/viewed.h"
@@ -34,10 +35,10 @@
 struct pio_transfer {
     struct pio_file *file;
     enum pio_op op;
-    char *buffer;  /* the user's; only read from when writing */
-    int64_t start; /* offset of its first byte, in the file or in its view */
-    int64_t limit; /* see above */
-    int error;     /* of the failure that set the limit, 0: none */
+    struct pio_pieces pieces; /* the user's memory; only read from when writing */
+    int64_t start;            /* offset of its first byte, in the file or in its view */
+    int64_t limit;            /* see above */
+    int error;                /* of the failure that set the limit, 0: none */
 };
 
 /* Set when acknowledgements were lost: one may still arrive, and would be mistaken for that of a later request. */
@@ -54,6 +55,17 @@ static void lower_limit(struct pio_transfer *t, int64_t position, int volume, in
     t->error = pio_fail_at_volume(t->file, volume, error);
 }
 
+/* Returns the bytes to write at `position`, gathered into the communication buffer if they lie in several pieces. */
+static const char *in_one_piece(struct pio_transfer *t, int64_t position, int bytes)
+{
+    const char *whole = pio_pieces_whole(&t->pieces, position, bytes);
+
+    if (whole)
+        return whole;
+    pio_pieces_gather(&t->pieces, position, bytes, t->file->comm);
+    return t->file->comm;
+}
+
 /* ASYNCHRONOUS DISK READ/WRITE: requests the transfer's part of the block at `position` in the buffer. Returns the
  * number of bytes requested. */
 static int issue_request(struct pio_transfer *t, int64_t position)
@@ -67,7 +79,7 @@ static int issue_request(struct pio_transfer *t, int64_t position)
     if (t->op == PIO_OP_READ)
         error = pio_transport->read_start(subfile->fd, place.subfile_offset, bytes);
     else
-        error = pio_transport->write_start(subfile->fd, place.subfile_offset, t->buffer + position, bytes);
+        error = pio_transport->write_start(subfile->fd, place.subfile_offset, in_one_piece(t, position, bytes), bytes);
     if (error < 0) {
         lower_limit(t, position, place.volume, error);
         return bytes;
@@ -97,6 +109,23 @@ static int64_t position_of(const struct pio_transfer *t, int64_t x)
     return pio_own_bytes(t->file, x) - t->start;
 }
 
+/* Moves a request's bytes between the user's memory and `packed`, where they lie one after the other. */
+static void move_part(struct pio_transfer *t, int volume, struct part part, char *packed)
+{
+    const struct plan *plan = t->file->subfile[volume].plan;
+    struct pio_piece span;
+
+    for (int64_t at = position_of(t, part.from); pio_pieces_next(&t->pieces, &at, position_of(t, part.to), &span);) {
+        int64_t own = t->start + span.position;
+        int64_t from = pio_file_end(t->file, own), to = pio_file_end(t->file, own + span.bytes);
+
+        if (from < part.from)
+            from = part.from;
+        packed += t->op == PIO_OP_READ ? plan_scatter(plan, from, to, span.at, own, packed)
+                                       : plan_gather(plan, from, to, packed, span.at, own);
+    }
+}
+
 /* For a file with a map or a view, issues the next request to volume k, if any bytes are left for it. */
 static void issue_part(struct pio_transfer *t, int k)
 {
@@ -115,7 +144,7 @@ static void issue_part(struct pio_transfer *t, int k)
     if (t->op == PIO_OP_READ) {
         error = pio_transport->read_start(subfile->fd, at, end - at);
     } else {
-        plan_gather(subfile->plan, part.from, part.to, file->comm, t->buffer, t->start);
+        move_part(t, k, part, file->comm);
         error = pio_transport->write_start(subfile->fd, at, file->comm, end - at);
     }
     if (error < 0)
@@ -145,11 +174,11 @@ static void finish_read(struct pio_transfer *t, const struct pio_request *reques
     int64_t end_bytes = request->subfile_offset + ack->status;
 
     if (!subfile->plan) {
-        memcpy(t->buffer + request->position, ack->data, ack->status);
+        pio_pieces_scatter(&t->pieces, request->position, ack->status, ack->data);
     } else if (ack->status > 0) {
         struct part part = part_of(t->file, request->volume, request->subfile_offset, ack->status);
 
-        plan_scatter(subfile->plan, part.from, part.to, t->buffer, t->start, ack->data);
+        move_part(t, request->volume, part, (char *)ack->data);
     }
     if (ack->status < request->bytes && end_bytes < subfile->ended_bytes)
         subfile->ended_bytes = end_bytes;
@@ -253,7 +282,7 @@ static bool clear_run(void *ctx, const struct plan_run *run)
 {
     struct pio_transfer *t = ctx;
 
-    memset(t->buffer + run->in[PLAN_A] - t->start, 0, run->bytes);
+    pio_pieces_clear(&t->pieces, run->in[PLAN_A] - t->start, run->bytes);
     return true;
 }
 
@@ -289,7 +318,7 @@ static void fill_holes(struct pio_transfer *t)
         if (present < 0)
             present = 0;
         if (present < bytes)
-            memset(t->buffer + position + present, 0, bytes - present);
+            pio_pieces_clear(&t->pieces, position + present, bytes - present);
         position += bytes;
     }
 }
@@ -351,52 +380,133 @@ static struct pio_file *get_file(int pfd, int unfit_mode, size_t n, int *error)
 
 static ssize_t result_of(const struct pio_transfer *t)
 {
-    return pio_result(t->limit == 0 && t->error ? t->error : t->limit);
+    return t->limit == 0 && t->error ? t->error : t->limit;
+}
+
+/* Returns the bytes read, or a negative errno. */
+static ssize_t read_at(struct pio_file *file, int64_t start, struct pio_pieces pieces, int64_t n)
+{
+    struct pio_transfer t = {.file = file, .op = PIO_OP_READ, .pieces = pieces, .start = start, .limit = n};
+
+    if (t.limit > PIO_OFFSET_MAX - t.start)
+        t.limit = PIO_OFFSET_MAX - t.start;
+    if (pio_file_end(file, t.start + t.limit) < 0)
+        return -EINVAL;
+    int error = run_transfer(&t);
+    if (!error && any_subfile_ended(file))
+        error = settle_end(&t);
+    return error ? error : result_of(&t);
+}
+
+/* Returns the bytes written, or a negative errno. */
+static ssize_t write_at(struct pio_file *file, int64_t start, struct pio_pieces pieces, int64_t n)
+{
+    struct pio_transfer t = {.file = file, .op = PIO_OP_WRITE, .pieces = pieces, .start = start, .limit = n};
+
+    if (n > PIO_OFFSET_MAX - start || pio_file_end(file, start + n) < 0)
+        return -EFBIG;
+    int error = run_transfer(&t);
+    if (error)
+        return error;
+    if (t.error && !file->view) /* beside a view's bytes others write */
+        trim_after_gap(&t);
+    int64_t end = t.limit > 0 ? pio_file_end(file, start + t.limit) : 0;
+    if (file->known_bytes < end)
+        file->known_bytes = end;
+    return result_of(&t);
+}
+
+static ssize_t read_here(struct pio_file *file, struct pio_pieces pieces, int64_t n)
+{
+    ssize_t done = read_at(file, file->offset, pieces, n);
+
+    if (done > 0)
+        file->offset += done;
+    return pio_result(done);
+}
+
+static ssize_t write_here(struct pio_file *file, struct pio_pieces pieces, int64_t n)
+{
+    int64_t start = file->flags & O_APPEND && n > 0 ? pio_file_bytes(file) : file->offset;
+
+    if (start < 0 || n == 0)
+        return pio_result(start < 0 ? start : 0);
+    ssize_t done = write_at(file, start, pieces, n);
+    if (done >= 0)
+        file->offset = start + done;
+    return pio_result(done);
+}
+
+static struct pio_pieces one_piece(struct pio_piece *piece, const void *buf, size_t n)
+{
+    *piece = (struct pio_piece){(char *)buf, 0, n};
+    return (struct pio_pieces){piece, 1};
 }
 
 ssize_t pio_read(int pfd, void *buf, size_t n)
 {
     int error;
     struct pio_file *file = get_file(pfd, O_WRONLY, n, &error);
+    struct pio_piece piece;
 
-    if (error)
-        return pio_result(error);
-    struct pio_transfer t = {.file = file, .op = PIO_OP_READ, .buffer = buf, .start = file->offset, .limit = n};
-    if (t.limit > PIO_OFFSET_MAX - t.start)
-        t.limit = PIO_OFFSET_MAX - t.start;
-    if (pio_file_end(file, t.start + t.limit) < 0)
-        return pio_result(-EINVAL);
-    error = run_transfer(&t);
-    if (!error && any_subfile_ended(file))
-        error = settle_end(&t);
-    if (error)
-        return pio_result(error);
-    file->offset += t.limit;
-    return result_of(&t);
+    return error ? pio_result(error) : read_here(file, one_piece(&piece, buf, n), n);
 }
 
 ssize_t pio_write(int pfd, const void *buf, size_t n)
 {
     int error;
     struct pio_file *file = get_file(pfd, O_RDONLY, n, &error);
-    int64_t start;
+    struct pio_piece piece;
 
-    if (error || n == 0)
-        return pio_result(error);
-    start = file->flags & O_APPEND ? pio_file_bytes(file) : file->offset;
-    if (start < 0)
-        return pio_result(start);
-    if ((int64_t)n > PIO_OFFSET_MAX - start || pio_file_end(file, start + (int64_t)n) < 0)
-        return pio_result(-EFBIG);
-    struct pio_transfer t = {.file = file, .op = PIO_OP_WRITE, .buffer = (char *)buf, .start = start, .limit = n};
-    error = run_transfer(&t);
+    return error ? pio_result(error) : write_here(file, one_piece(&piece, buf, n), n);
+}
+
+ssize_t pio_pread(int pfd, void *buf, size_t n, off_t offset)
+{
+    int error;
+    struct pio_file *file = get_file(pfd, O_WRONLY, n, &error);
+    struct pio_piece piece;
+
+    if (!error && (offset < 0 || offset > PIO_OFFSET_MAX))
+        error = -EINVAL;
+    return pio_result(error ? error : read_at(file, offset, one_piece(&piece, buf, n), n));
+}
+
+ssize_t pio_pwrite(int pfd, const void *buf, size_t n, off_t offset)
+{
+    int error;
+    struct pio_file *file = get_file(pfd, O_RDONLY, n, &error);
+    struct pio_piece piece;
+
+    if (!error && (offset < 0 || offset > PIO_OFFSET_MAX))
+        error = -EINVAL;
+    return pio_result(error || n == 0 ? error : write_at(file, offset, one_piece(&piece, buf, n), n));
+}
+
+/* Transfers several buffers as one, as `move` does. */
+static ssize_t move_vector(int pfd, int unfit_mode, const struct iovec *iov, int count,
+                           ssize_t (*move)(struct pio_file *file, struct pio_pieces pieces, int64_t n))
+{
+    int error;
+    struct pio_file *file = get_file(pfd, unfit_mode, 0, &error);
+    struct pio_pieces pieces;
+    int64_t n;
+
+    if (!error)
+        error = pio_pieces_make(iov, count, &pieces, &n);
     if (error)
         return pio_result(error);
-    if (t.error && !file->view) /* beside a view's bytes others write */
-        trim_after_gap(&t);
-    file->offset = start + t.limit;
-    int64_t end = t.limit > 0 ? pio_file_end(file, file->offset) : 0;
-    if (file->known_bytes < end)
-        file->known_bytes = end;
-    return result_of(&t);
+    ssize_t done = n > PIO_OFFSET_MAX ? pio_result(-EINVAL) : move(file, pieces, n);
+    free(pieces.piece);
+    return done;
+}
+
+ssize_t pio_readv(int pfd, const struct iovec *iov, int count)
+{
+    return move_vector(pfd, O_WRONLY, iov, count, read_here);
+}
+
+ssize_t pio_writev(int pfd, const struct iovec *iov, int count)
+{
+    return move_vector(pfd, O_RDONLY, iov, count, write_here);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pio.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +58,23 @@ enum { SHADOW_BYTES = 150000, OPERATIONS = 60 };
 static char shadow[SHADOW_BYTES], buf[SHADOW_BYTES];
 static off_t shadow_size, offset;
 
+/* Moves n bytes at the offset in one of three ways, and the file's offset with them. */
+static ssize_t move(int pfd, bool writes, size_t n, uint64_t *state)
+{
+    size_t first = n ? draw(state) % n : 0, second = (n - first) / 3;
+    struct iovec iov[] = {{buf, first}, {NULL, 0}, {buf + first, second}, {buf + first + second, n - first - second}};
+    uint32_t way = draw(state) % 3;
+
+    if (way == 0)
+        return writes ? pio_write(pfd, buf, n) : pio_read(pfd, buf, n);
+    if (way == 1)
+        return writes ? pio_writev(pfd, iov, 4) : pio_readv(pfd, iov, 4);
+    ssize_t done = writes ? pio_pwrite(pfd, buf, n, offset) : pio_pread(pfd, buf, n, offset);
+    check_equal(pio_lseek(pfd, 0, SEEK_CUR), offset);
+    check_equal(pio_lseek(pfd, done, SEEK_CUR), offset + done);
+    return done;
+}
+
 static void shadow_write(int pfd, uint64_t *state)
 {
     size_t n = draw(state) % (draw(state) % 3 ? 3000 : 40000);
@@ -64,7 +82,7 @@ static void shadow_write(int pfd, uint64_t *state)
     if (offset + (off_t)n > SHADOW_BYTES)
         n = SHADOW_BYTES - offset;
     fill_pattern(buf, n, draw(state));
-    check_equal(pio_write(pfd, buf, n), n);
+    check_equal(move(pfd, true, n, state), n);
     memcpy(shadow + offset, buf, n);
     offset += n;
     shadow_size = n > 0 && offset > shadow_size ? offset : shadow_size;
@@ -77,7 +95,7 @@ static void shadow_read(int pfd, uint64_t *state)
     ssize_t expected = (off_t)n < left ? (off_t)n : left;
 
     memset(buf, 0x5a, sizeof buf);
-    check_equal(pio_read(pfd, buf, n), expected);
+    check_equal(move(pfd, false, n, state), expected);
     for (ssize_t i = 0; i < expected; i++)
         check(buf[i] == shadow[offset + i], "byte %ld is %d, not %d", (long)offset + i, buf[i], shadow[offset + i]);
     check(buf[expected] == 0x5a, "written behind the %ld bytes read", (long)expected);
@@ -286,6 +304,33 @@ static void unlinks(void)
     check_fails(access("//df01/file.pio", F_OK), ENOENT);
 }
 
+static void renames(void)
+{
+    int pfd = open_pio("/file", O_RDWR | O_CREAT);
+
+    write_pattern(pfd, 50000, 1);
+    check_equal(pio_rename("//df00/file", "//df00/other"), 0);
+    check_equal(pio_lseek(pfd, 0, SEEK_SET), 0);
+    expect_pattern(pfd, 50000, 1);
+    check_equal(pio_close(pfd), 0);
+    check_fails(pio_open("//df00/file", O_RDWR), ENOENT);
+    check_fails(access("//df01/file.pio", F_OK), ENOENT);
+    pfd = open_pio("/file", O_RDWR | O_CREAT | O_EXCL);
+    check_equal(pio_preallocate(pfd, 0, 70000), 0);
+    check_equal(size_of(pfd), 70000);
+    write_pattern(pfd, 60000, 2);
+    check_equal(pio_close(pfd), 0);
+    check_equal(pio_rename("//df00/file", "//df00/other"), 0);
+    pfd = open_pio("/other", O_RDONLY);
+    check_equal(size_of(pfd), 70000);
+    expect_pattern(pfd, 60000, 2);
+    check_equal(pio_close(pfd), 0);
+    check_fails(pio_rename("//df00/file", "//df00/other"), ENOENT);
+    check_equal(mkdir("//df00/folder", 0777), 0);
+    check_fails(pio_rename("//df00/other", "//df00/folder"), EEXIST);
+    check_equal(pio_unlink("//df00/other"), 0);
+}
+
 static void a_full_volume(void)
 {
     enum { PIECE = 30000 };
@@ -367,6 +412,7 @@ static const struct test_case cases[] = {
     {"open errors", open_errors},
     {"descriptor errors", descriptor_errors},
     {"unlinks", unlinks},
+    {"renames", renames},
     {"a full volume", a_full_volume},
     {"all nodes, one file", all_nodes_one_file},
     {"leaves", leaves},

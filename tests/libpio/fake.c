@@ -225,6 +225,21 @@ static int check_fd(int fd)
     return volumes[inodes[fds[fd].inode].volume].calls_error;
 }
 
+/* Frees an inode without a name that nobody has open. */
+static void drop_unused(int inode)
+{
+    int users = 0;
+
+    for (int i = 0; i < NAMES; i++)
+        users += names[i].path[0] && names[i].inode == inode;
+    for (int i = 0; i < FDS; i++)
+        users += fds[i].open && fds[i].inode == inode;
+    if (users == 0) {
+        free(inodes[inode].data);
+        inodes[inode].data = NULL;
+    }
+}
+
 static int fake_close(int fd)
 {
     int error = check_fd(fd);
@@ -233,6 +248,7 @@ static int fake_close(int fd)
         pattern_free(fds[fd].view);
         fds[fd].open = false;
         counts.open_files--;
+        drop_unused(fds[fd].inode);
     }
     return error;
 }
@@ -290,17 +306,8 @@ static int fake_fsync(int fd)
 
 static void drop_name(struct name *name)
 {
-    int inode = name->inode, users = 0;
-
     name->path[0] = '\0';
-    for (int i = 0; i < NAMES; i++)
-        users += names[i].path[0] && names[i].inode == inode;
-    for (int i = 0; i < FDS; i++)
-        users += fds[i].open && fds[i].inode == inode;
-    if (users == 0) {
-        free(inodes[inode].data);
-        inodes[inode].data = NULL;
-    }
+    drop_unused(name->inode);
 }
 
 static int fake_unlink(const char *path)

@@ -53,6 +53,21 @@ static int set_view(int pfd, const struct pattern *p, int element)
     return result;
 }
 
+/* Cuts a buffer in up to four pieces. Returns their number. */
+static int cut(struct iovec iov[4], char *bytes, int64_t n)
+{
+    int pieces = 1 + (int)random_below(&state, 4);
+
+    for (int i = 0; i < pieces; i++) {
+        int64_t length = i == pieces - 1 ? n : random_below(&state, (uint32_t)n + 1);
+
+        iov[i] = (struct iovec){bytes, (size_t)length};
+        bytes += length;
+        n -= length;
+    }
+    return pieces;
+}
+
 static int64_t file_place(const struct own *o, int64_t y)
 {
     return o->pattern ? pattern_file(o->pattern, o->element, y) : y;
@@ -70,12 +85,13 @@ static int64_t own_end(const struct own *o)
 
 static void write_both(const struct own *o, int64_t at, int64_t n)
 {
+    struct iovec iov[4];
     char from[FILE_BYTES];
 
     for (int64_t i = 0; i < n; i++)
         from[i] = (char)(1 + random_below(&state, 255));
     cr_assert_eq(pio_lseek(o->pfd, at, SEEK_SET), at);
-    cr_assert_eq(pio_write(o->pfd, from, (size_t)n), n);
+    cr_assert_eq(pio_writev(o->pfd, iov, cut(iov, (char *)from, n)), n);
     for (int64_t i = 0; i < n; i++) {
         int64_t x = file_place(o, at + i);
 
@@ -87,12 +103,14 @@ static void write_both(const struct own *o, int64_t at, int64_t n)
 
 static void read_both(const struct own *o, int64_t at, int64_t n)
 {
+    struct iovec iov[4];
     char got[FILE_BYTES + 1];
     int64_t end = own_end(o), expected = at >= end ? 0 : n < end - at ? n : end - at;
 
     memset(got, 0x55, sizeof got);
     cr_assert_eq(pio_lseek(o->pfd, at, SEEK_SET), at);
-    cr_assert_eq(pio_read(o->pfd, got, (size_t)n), expected, "%ld at %ld, end %ld", (long)n, (long)at, (long)end);
+    cr_assert_eq(pio_readv(o->pfd, iov, cut(iov, got, n)), expected, "%ld at %ld, end %ld", (long)n, (long)at,
+                 (long)end);
     for (int64_t i = 0; i < expected; i++)
         cr_assert_eq(got[i], model[file_place(o, at + i)], "own byte %ld", (long)(at + i));
     cr_assert_eq(got[expected], 0x55, "no more than was asked for");

@@ -33,6 +33,7 @@ static const struct pio_case {
     {"0", "open errors", {"4", "1000"}, 1024},
     {"0", "descriptor errors", {"4", "1000"}, 1024},
     {"0", "unlinks", {"4", "4096"}, 1024},
+    {"0", "renames", {"4", "4096"}, 1024},
     {"0", "a full volume", {"4", "4096"}, 400},
     {"0", "a full volume", {"3", "1000", "3"}, 400},
     {"3", "all nodes, one file", {"4", "4096"}, 1024},
