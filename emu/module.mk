@@ -31,7 +31,8 @@ $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queue
     emu/time/eventq.c emu/base/memory.c,-lm))
 $(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
     $(wildcard libpio/map/*.c) vertex/shared/text.c))
-SHELL_TESTS += tests/emu/test_tools.sh tests/emu/test_map_cmd.sh tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
+SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
+    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh

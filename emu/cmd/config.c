@@ -432,19 +432,9 @@ static bool load_timing(struct config_reader *l, const config_setting_t *root)
 
 static bool load_machine(struct config_reader *l, const config_setting_t *root, const char *image_folder)
 {
-    static const char *const keys[] = {"dim",
-                                       "ram_mb",
-                                       "nodes_per_cabinet",
-                                       "shared_text_kb",
-                                       "boards",
-                                       "front_end",
-                                       "images",
-                                       "cycles",
-                                       "timing",
-                                       "faults",
-                                       "striped",
-                                       "server_limit_s",
-                                       NULL};
+    static const char *const keys[] = {
+        "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles",
+        "timing", "faults", "striped",           "server_limit_s", NULL};
     const char *images = NULL;
 
     if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||

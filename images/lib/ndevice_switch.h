@@ -64,7 +64,6 @@ int ndevice_open_state(const struct ndevice *device, void *state, int flags);
 /* Sets driver and state of a slot and of those that dup has made of it. */
 void ndevice_replace(struct ndevice_slot *slot, const struct ndevice *device, void *state);
 
-
 /* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
  * no such function. */
 #define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                         \

@@ -32,6 +32,7 @@ static const struct subject {
 } subjects[] = {
     {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false},
