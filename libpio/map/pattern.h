@@ -145,6 +145,11 @@ int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size
  * -EINVAL for lengths, order and bounds, -E2BIG beyond PATTERN_NODES_MAX and PATTERN_LEVELS_MAX, -EOVERFLOW. */
 int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
 
+/* The same of all elements of a pattern, which must all be ascending; for one program to tell another. That elements
+ * are disjoint is not checked. */
+int64_t pattern_pack_all(const struct pattern *p, void *bytes, size_t room);
+int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p);
+
 /* Checks that every byte of the period is in exactly one element. 0, or -EINVAL and a line in `why`. Patterns other
  * than views pass it: the functions above make no others. */
 int pattern_check(const struct pattern *p, char *why);

@@ -190,3 +190,84 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
     *p = new;
     return 0;
 }
+
+/* ---- Whole patterns: the number of elements, then each one's length and bytes ---- */
+
+int64_t pattern_pack_all(const struct pattern *p, void *bytes, size_t room)
+{
+    uint8_t *to = bytes;
+    int64_t all = 8;
+
+    if (room >= 8)
+        put(to, 8, p->elements);
+    for (int32_t e = 0; e < p->elements; e++) {
+        int64_t n = pattern_pack(p, e, NULL, 0);
+
+        if (n < 0)
+            return n;
+        if ((uint64_t)(all + 8 + n) <= room) {
+            put(to + all, 8, n);
+            pattern_pack(p, e, to + all + 8, (size_t)n);
+        }
+        all += 8 + n;
+    }
+    return all;
+}
+
+/* Unpacks the next element into `whole`, whose first one it is if e is 0. */
+static int unpack_element(const uint8_t *bytes, size_t n, struct pattern *whole, int32_t e)
+{
+    struct pattern *one;
+    int error = pattern_unpack(bytes, n, &one);
+
+    if (error)
+        return error;
+    if (e == 0) {
+        whole->displacement = one->displacement;
+        whole->period = one->period;
+    }
+    if (one->displacement != whole->displacement || one->period != whole->period)
+        error = -EINVAL;
+    if (!error) {
+        whole->element[e] = one->element[0];
+        one->element[0].node = NULL;
+    }
+    pattern_free(one);
+    return error;
+}
+
+int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p)
+{
+    const uint8_t *from = bytes;
+    size_t at = 8;
+    int error = 0;
+
+    if (n < 8 || get(from, 8) < 1 || get(from, 8) > PATTERN_ELEMENTS_MAX)
+        return -EINVAL;
+    struct pattern *whole = calloc(1, sizeof *whole);
+    int32_t elements = (int32_t)get(from, 8);
+    if (whole)
+        whole->element = calloc((size_t)elements, sizeof *whole->element);
+    if (!whole || !whole->element) {
+        free(whole);
+        return -ENOMEM;
+    }
+    whole->elements = elements;
+    for (int32_t e = 0; e < elements && !error; e++) {
+        int64_t length = n - at >= 8 ? get(from + at, 8) : -1;
+
+        if (length < 0 || (uint64_t)length > n - at - 8) {
+            error = -EINVAL;
+            break;
+        }
+        error = unpack_element(from + at + 8, (size_t)length, whole, e);
+        at += 8 + (size_t)length;
+    }
+    if (!error && at != n)
+        error = -EINVAL;
+    if (error)
+        pattern_free(whole);
+    else
+        *p = whole;
+    return error;
+}

@@ -34,9 +34,15 @@
 #define PIPE_SLOTS        4
 #define PIPE_PERIOD_BYTES (1ll << 20) /* most of a period of a permutation that a node keeps */
 
-struct pipe_map { /* PIPE_MAP; the text of the pattern follows, with its NUL */
-    uint32_t hash;
-    uint32_t mapped; /* 0: the node has ended its use of the pipe without a mapping; no text */
+enum pipe_form {              /* what follows a struct pipe_map */
+                 PIPE_NO_MAP, /* nothing: the node has ended its use of the pipe without a mapping */
+                 PIPE_PACKED, /* what pattern_pack_all wrote */
+                 PIPE_TEXT    /* a permutation, as pattern_format wrote it, with its NUL */
+};
+
+struct pipe_map {  /* PIPE_MAP */
+    uint32_t hash; /* of what follows */
+    uint32_t form;
 };
 
 struct pipe_data { /* PIPE_DATA; the bytes follow */
@@ -102,6 +108,8 @@ int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe);
 struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node); /* NULL: it is none */
 /* Returns the stream offset of the first common byte at or above x; INT64_MAX if there is none. */
 int64_t pipe_next_common(const struct plan *plan, int64_t x);
+/* Returns the place of a common byte, by its stream offset, in the element `side`; -1 if the byte is not common. */
+int64_t pipe_place(const struct plan *plan, int64_t x, int side);
 /* The mapping of the writing end, and of the reading one. */
 const struct pattern *pipe_writers_map(const struct pipe_end *e);
 const struct pattern *pipe_readers_map(const struct pipe_end *e);

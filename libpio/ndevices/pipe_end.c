@@ -15,7 +15,7 @@
 #define SLOT_BYTES        16384
 #define SLOT_WRITER_BYTES (32768 / PIPE_SLOTS)
 #define SLOT_BYTES_MAX    (256ll << 10)
-#define MAP_BYTES         1024 /* room for a mapping's text at first */
+#define MAP_BYTES         4096 /* room for a mapping at first */
 
 const struct pattern *pipe_writers_map(const struct pipe_end *e)
 {
@@ -68,33 +68,52 @@ int64_t pipe_next_common(const struct plan *plan, int64_t x)
     return at < 0 ? INT64_MAX : at;
 }
 
+int64_t pipe_place(const struct plan *plan, int64_t x, int side)
+{
+    int64_t period = (x - plan->from) / plan->period, place;
+
+    if (x < plan->from || !falls_find(&plan->body, (x - plan->from) % plan->period, side, &place))
+        return -1;
+    return place + period * plan->step[side];
+}
+
 /* ---- Telling the mapping ---- */
 
 /* FNV-1a, of 32 bits. */
-static uint32_t hash_of(const char *text)
+static uint32_t hash_of(const char *bytes, size_t n)
 {
     uint32_t hash = 2166136261u;
 
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
     return hash;
+}
+
+/* The length of the mapping in one of the forms, which it has. */
+static size_t measure(const struct pattern *map, enum pipe_form *form)
+{
+    int64_t packed = map ? pattern_pack_all(map, NULL, 0) : 0;
+
+    *form = !map ? PIPE_NO_MAP : packed >= 0 ? PIPE_PACKED : PIPE_TEXT;
+    return *form == PIPE_TEXT ? pattern_format(map, NULL, 0) + 1 : (size_t)packed;
 }
 
 /* Makes the message with the mapping. The caller frees it. NULL: no memory. */
 static struct pipe_map *describe(struct pipe_end *e, size_t *n)
 {
-    size_t length = e->map ? pattern_format(e->map, NULL, 0) : 0;
-    struct pipe_map *m = malloc(sizeof *m + length + 1);
+    enum pipe_form form;
+    size_t length = measure(e->map, &form);
+    struct pipe_map *m = malloc(sizeof *m + length);
 
     if (!m)
         return NULL;
-    char *text = (char *)(m + 1);
-    text[0] = '\0';
-    if (e->map)
-        pattern_format(e->map, text, length + 1);
-    e->hash = hash_of(text);
-    *m = (struct pipe_map){.hash = e->hash, .mapped = e->map != NULL};
-    *n = sizeof *m + length + 1;
+    if (form == PIPE_PACKED)
+        pattern_pack_all(e->map, m + 1, length);
+    if (form == PIPE_TEXT)
+        pattern_format(e->map, (char *)(m + 1), length);
+    e->hash = hash_of((char *)(m + 1), length);
+    *m = (struct pipe_map){.hash = e->hash, .form = form};
+    *n = sizeof *m + length;
     return m;
 }
 
@@ -125,42 +144,40 @@ int pipe_set_map(struct pipe_end *e, const struct pattern *map)
 
 /* ---- Learning the other end's ---- */
 
-/* Waits for the message with the other end's mapping. The caller frees it. */
-static int await_map(const struct pipe_end *e, struct pipe_map **map, long *n)
+/* Waits for the message with the other end's mapping. Returns its length, and *map, which the caller frees; or a
+ * negative errno. */
+static long await_map(const struct pipe_end *e, struct pipe_map **map)
 {
     long room = sizeof **map + MAP_BYTES;
-    int from, type;
 
     for (;;) {
-        *map = malloc((size_t)room);
-        if (!*map)
-            return -ENOMEM;
-        from = -1;
-        type = PIPE_TYPE(e->other.number, PIPE_MAP);
-        *n = trap_read_context(*map, room, &from, &type, CONTEXT_PIPE);
-        if (*n != -N_EMSGSIZE)
-            break;
-        free(*map);
+        int from = -1, type = PIPE_TYPE(e->other.number, PIPE_MAP);
+        struct pipe_map *m = malloc((size_t)room);
+        long n = m ? trap_read_context(m, room, &from, &type, CONTEXT_PIPE) : -ENOMEM;
+
+        if (n >= (long)sizeof *m) {
+            *map = m;
+            return n;
+        }
+        free(m);
+        if (n != -N_EMSGSIZE)
+            return n < 0 ? n : -EPROTO;
         from = -1;
         room = trap_test_context(&from, &type, CONTEXT_PIPE);
     }
-    if (*n >= (long)sizeof **map + 1)
-        return 0;
-    free(*map);
-    return *n < 0 ? (int)*n : -EPROTO;
 }
 
-static int take_map(struct pipe_end *e, struct pipe_map *m, long n)
+static int take_map(struct pipe_end *e, const struct pipe_map *m, size_t n)
 {
     char why[PATTERN_WHY_BYTES];
-    const char *text = (const char *)(m + 1);
+    const char *bytes = (const char *)(m + 1);
 
-    if (!m->mapped)
+    if (m->form == PIPE_NO_MAP)
         return -EPIPE;
-    if (memchr(text, '\0', (size_t)n - sizeof *m) == NULL || hash_of(text) != m->hash)
+    if (hash_of(bytes, n) != m->hash || (m->form == PIPE_TEXT && memchr(bytes, '\0', n) == NULL))
         return -EPROTO;
     e->their_hash = m->hash;
-    int error = pattern_parse(text, &e->their, why);
+    int error = m->form == PIPE_TEXT ? pattern_parse(bytes, &e->their, why) : pattern_unpack_all(bytes, n, &e->their);
     if (error)
         return error;
     return e->their->elements <= (int32_t)e->other.nodes ? 0 : -EINVAL;
@@ -169,12 +186,11 @@ static int take_map(struct pipe_end *e, struct pipe_map *m, long n)
 static int learn_map(struct pipe_end *e)
 {
     struct pipe_map *m;
-    long n;
-    int error = await_map(e, &m, &n);
+    long n = await_map(e, &m);
 
-    if (error)
-        return error;
-    error = take_map(e, m, n);
+    if (n < 0)
+        return (int)n;
+    int error = take_map(e, m, (size_t)n - sizeof *m);
     free(m);
     return error;
 }

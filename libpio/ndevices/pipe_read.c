@@ -48,10 +48,25 @@ static char *slot_at(struct pipe_end *e, int64_t slot)
     return e->slot + slot % PIPE_SLOTS * e->slot_bytes;
 }
 
+/* Whether the common bytes of the range are all in that slot. */
+static bool is_in_slot(const struct pipe_end *e, const struct pipe_partner *writer, const struct pipe_data *data)
+{
+    const struct falls_set *set = &e->map->element[e->own];
+    int64_t first = e->map->displacement, round = e->map->period * (e->slot_bytes / set->bytes);
+
+    if (!set->ascending)
+        return data->from >= first + data->slot * round && data->to <= first + (data->slot + 1) * round;
+    int64_t low = pipe_place(writer->plan, pipe_next_common(writer->plan, data->from), PLAN_A);
+    int64_t last = plan_file(writer->plan, plan_bytes(writer->plan, data->to) - 1);
+    return low >= data->slot * e->slot_bytes &&
+           pipe_place(writer->plan, last, PLAN_A) < (data->slot + 1) * e->slot_bytes;
+}
+
 static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data, int64_t n)
 {
     if (data->slot < e->first_slot || data->slot >= e->first_slot + PIPE_SLOTS || data->from < 0 ||
-        data->to <= data->from || plan_bytes(writer->plan, data->to) - plan_bytes(writer->plan, data->from) != n)
+        data->to <= data->from || plan_bytes(writer->plan, data->to) - plan_bytes(writer->plan, data->from) != n ||
+        n == 0 || !is_in_slot(e, writer, data))
         return -EPROTO;
     plan_scatter(writer->plan, data->from, data->to, slot_at(e, data->slot), data->slot * e->slot_bytes, data + 1);
     writer->next = pipe_next_common(writer->plan, data->to);
@@ -103,14 +118,16 @@ static bool find_lowest(void *ctx, const struct plan_run *run)
     return true;
 }
 
-/* Returns how many of this node's bytes, from its first one on, lie below `end` of the stream. In a permutation these
- * are not all below the end: one of the next bytes may lie beyond. */
+/* Returns how many of this node's bytes, from its first one on, lie below `end` of the stream. In a permutation, one of
+ * the next bytes may lie beyond: only whole periods count, until all writers have ended. */
 static int64_t count_below(const struct pipe_end *e, int64_t end)
 {
-    int64_t below = plan_bytes(e->part, end), period = e->map->period, first = e->map->displacement;
+    int64_t period = e->map->period, first = e->map->displacement;
 
     if (e->map->element[e->own].ascending || end <= first)
-        return below;
+        return plan_bytes(e->part, end);
+    if (!at_end(e))
+        return (end - first) / period * e->map->element[e->own].bytes;
     int64_t lowest = (end - first + period - 1) / period * e->map->element[e->own].bytes;
     plan_runs(e->part, end, first + (end - first + period - 1) / period * period, find_lowest, &lowest);
     return lowest;

@@ -81,8 +81,7 @@ static ssize_t broken_pipe(void)
 /* The slot of the reader into which stream byte x falls, and in *end the stream offset of the next slot. */
 static int64_t slot_of(const struct pipe_end *e, const struct pipe_partner *reader, int64_t x, int64_t *end)
 {
-    int64_t bytes = pipe_slot_bytes(e, reader->pe), at;
-    int32_t pe;
+    int64_t bytes = pipe_slot_bytes(e, reader->pe);
 
     if (bytes < 0)
         return bytes;
@@ -93,7 +92,7 @@ static int64_t slot_of(const struct pipe_end *e, const struct pipe_partner *read
         *end = x + (round - (x - first) % round);
         return (x - first) / round;
     }
-    pattern_place(e->their, x, &pe, &at);
+    int64_t at = pipe_place(reader->plan, x, PLAN_B);
     *end = pattern_file(e->their, reader->pe, (at / bytes + 1) * bytes);
     if (*end < 0)
         *end = INT64_MAX;

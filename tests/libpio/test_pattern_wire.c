@@ -214,3 +214,62 @@ Test(pattern_wire, an_element_that_is_not_there_or_not_in_file_order_is_refused)
     cr_expect_eq(pattern_pack(p, 2, NULL, 0), -EINVAL);
     pattern_free(p);
 }
+
+/* ---- Whole patterns ---- */
+
+static int unpack_copy(const uint8_t *bytes, size_t n, struct pattern **p)
+{
+    uint8_t *copy = malloc(n + 1);
+
+    memcpy(copy, bytes, n);
+    int error = pattern_unpack_all(copy, n, p);
+    free(copy);
+    return error;
+}
+
+Test(pattern_wire, a_whole_pattern_comes_back)
+{
+    static const char *const text[] = {"cyclic 10 3 +7", "array 31x37x3 cyclic(5),* on 4x1", "cyclic 4 1",
+                                       "falls 16 (0,1,8,2,2,4)", "array 5x4x1 block,* on 8x1"};
+
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        char why[PATTERN_WHY_BYTES], before[4096], after[4096];
+        struct pattern *p, *back;
+
+        cr_assert_eq(pattern_parse(text[i], &p, why), 0, "%s", why);
+        int64_t n = pattern_pack_all(p, NULL, 0);
+        uint8_t *packed = malloc((size_t)n);
+        cr_assert_eq(pattern_pack_all(p, packed, (size_t)n), n);
+        cr_assert_eq(unpack_copy(packed, (size_t)n, &back), 0, "%s", text[i]);
+        pattern_format(p, before, sizeof before);
+        pattern_format(back, after, sizeof after);
+        cr_expect_str_eq(after, before);
+        cr_expect_eq(back->elements, p->elements);
+        pattern_free(back);
+        for (int64_t cut = 0; cut < n; cut++)
+            cr_expect_lt(unpack_copy(packed, (size_t)cut, &back), 0, "%s, cut at %lld", text[i], (long long)cut);
+        pattern_free(p);
+        free(packed);
+    }
+}
+
+Test(pattern_wire, elements_of_different_patterns_are_no_pattern)
+{
+    char why[PATTERN_WHY_BYTES];
+    struct pattern *p, *back;
+    uint8_t packed[1000];
+
+    cr_assert_eq(pattern_parse("cyclic 4 2", &p, why), 0);
+    int64_t n = pattern_pack_all(p, packed, sizeof packed);
+    pattern_free(p);
+    packed[16 + 8]++; /* the first element's period */
+    cr_expect_eq(unpack_copy(packed, (size_t)n, &back), -EINVAL);
+    packed[16 + 8]--;
+    packed[0] = 0;
+    cr_expect_eq(unpack_copy(packed, 8, &back), -EINVAL, "no element");
+    packed[0] = 3;
+    cr_expect_eq(unpack_copy(packed, (size_t)n, &back), -EINVAL, "an element that is missing");
+    cr_assert_eq(pattern_parse("bits o0-0 p0-0 o2-1", &p, why), 0);
+    cr_expect_eq(pattern_pack_all(p, packed, sizeof packed), -EINVAL, "a permutation");
+    pattern_free(p);
+}
