@@ -390,7 +390,7 @@ static void all_contexts(void)
     while ((fd[n] = ndomain(nself, 1, &self)) >= 0)
         n++;
     check_equal(errno, ENFILE);
-    check_equal(n, 28);
+    check_equal(n, 27);
     while (n > 0)
         check_equal(close(fd[--n]), 0);
     check((fd[0] = ndomain(nself, 1, &self)) >= 0, "errno %d", errno);

@@ -161,7 +161,7 @@ static void many_files(void)
         fds[open_files++] = fd;
         check_equal(write(fd, &i, sizeof i), sizeof i);
     }
-    check(open_files > 10, "only %d files", open_files);
+    check(open_files > 5, "only %d files", open_files);
     for (int i = 0, n; i < open_files; i++) {
         check_equal(pread(fds[i], &n, sizeof n, 0), sizeof n);
         check_equal(n, i);

@@ -100,9 +100,9 @@ Test(endpoints, of_a_row_print_and_read_once)
 static const struct end {
     const char *name, *err;
 } ends[] = {
-    {"lacking", "  node 0 waits in nsync of context 4 for node 1\n"},
-    {"lacking sum", "  node 0 waits in isumn of context 4 for node 1\n"},
-    {"lacking print", "  node 0 waits in global write of context 4 for node 1\n"},
+    {"lacking", "  node 0 waits in nsync of context 5 for node 1\n"},
+    {"lacking sum", "  node 0 waits in isumn of context 5 for node 1\n"},
+    {"lacking print", "  node 0 waits in global write of context 5 for node 1\n"},
 };
 
 ParameterizedTestParameters(endpoints, name_who_is_missing_in_a_domain)

@@ -115,9 +115,9 @@ static const struct end {
     int status;
     const char *err;
 } ends[] = {
-    {"one has ended", "2", "", 125, "node 2 waits in group_all_reduce of context 4 for node 3\n"},
+    {"one has ended", "2", "", 125, "node 2 waits in group_all_reduce of context 5 for node 3\n"},
     {"one does not make", "2", "", 125, "waits in group_make for node 1\n"},
-    {"nothing comes", "1", "", 125, "each waits for a message of any type in context 4 from node any\n"},
+    {"nothing comes", "1", "", 125, "each waits for a message of any type in context 5 from node any\n"},
     {"member dies", "2", "{ node = 3; from_us = 200000; }", 123, "node 3 has been dead since 0.200000 s"},
     {"member dies", "2", "{ node = 3; from_us = 200000; until_us = 400000; }", 125,
      "  node 3 was dead from 0.200000 s to 0.400000 s\n"},

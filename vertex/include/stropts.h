@@ -41,7 +41,7 @@ int getmsg(int fd, struct strbuf *ctl, struct strbuf *data, int *flags);
  * routines of <nself.h>, <npara_prt.h> and <group.h> work within these PEs. close gives it back; all of them call
  * that, too. Returns the descriptor, or -1 with errno. EBADF; ENOSTR: fd is no endpoint; EINVAL: n < 1, a PE that is
  * twice in the list, or lists that differ; EADDRNOTAVAIL: a number that is no PE of fd; ESRCH: the caller is not in
- * the list; ENFILE: a PE is in 28 domains and groups; EMFILE, ENOMEM.
+ * the list; ENFILE: a PE is in 27 domains and groups; EMFILE, ENOMEM.
  */
 int ndomain(int fd, int n, const int *pid);
 
