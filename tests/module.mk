@@ -68,6 +68,12 @@ pipes:
 	@PIPES_SEEDS=$(or $(SEEDS),200) FIRST=$(or $(FIRST),1) $(B)/tests/machine/test_pipes \
 	    --filter 'pipes/give_what_a_file_gives'
 
+# make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/claims.sh)
+.PHONY: paper-001
+paper-001:
+	$(SUBMAKE) all
+	@images/claims.sh $(B)
+
 # make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
 SOAK ?= 200
 .PHONY: soak
