@@ -171,6 +171,13 @@ static ssize_t read_below(void *state, void *buf, size_t n)
     return f->held_at < f->held_bytes ? read_held(f, buf, n) : BELOW(f, read, ENOTSUP, buf, n);
 }
 
+/* Of a pipe, node 0 has all bytes, unless the program has set a mapping. */
+static void give_all_to_first(const struct global_file *f)
+{
+    if (f->is_stream && f->device->setmap)
+        f->device->setmap(f->state, NULL);
+}
+
 static ssize_t global_read_at_offset(void *state, void *buf, size_t n)
 {
     static const struct ndevice stream = {.name = "stream", .read = read_below};
@@ -180,6 +187,7 @@ static ssize_t global_read_at_offset(void *state, void *buf, size_t n)
         return ALONE(f, read, ENOTSUP, buf, n);
     if (is_alone(f))
         return read_below(f, buf, n);
+    give_all_to_first(f);
     const struct global_source from = {f->is_stream ? &stream : f->device, f->is_stream ? f : f->state, GLOBAL_read, 0};
     return global_read(nodes_of(f), &from, f->about, buf, (long)n);
 }
@@ -210,8 +218,10 @@ static ssize_t global_write(void *state, const void *buf, size_t n)
     struct global_file *f = state;
     int64_t most = (int64_t)n;
 
-    return is_alone(f) ? ALONE(f, write, ENOTSUP, buf, n)
-                       : own_part(nodes_of(f), EITHER(f, write, ENOTSUP, &most, sizeof most, buf, n), most, n);
+    if (is_alone(f))
+        return ALONE(f, write, ENOTSUP, buf, n);
+    give_all_to_first(f);
+    return own_part(nodes_of(f), EITHER(f, write, ENOTSUP, &most, sizeof most, buf, n), most, n);
 }
 
 static ssize_t global_pwrite(void *state, const void *buf, size_t n, off_t at)

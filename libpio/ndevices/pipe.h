@@ -68,7 +68,8 @@ struct pipe_end {
     struct load_pipe other; /* the program at the other end */
     int32_t own, nodes;     /* this node's number in its program, and their number */
     bool writes;
-    bool announced, ready, closed;
+    bool announced, ready;
+    bool told;                 /* that it needs a mapping */
     bool by_user;              /* N_SETMAP was called: the pattern is the program's */
     int error;                 /* negative errno: from now on the result of every call; 0: none */
     const struct pattern *map; /* of this end; NULL: not known yet */
@@ -93,7 +94,8 @@ struct pipe_end {
 
 /* ---- pipe_end.c: set-up, common to both ends ---- */
 
-/* Gives the end its mapping, which must live as long as the end. -EBUSY: bytes have been moved already. */
+/* Gives the end its mapping, which must live as long as the end; NULL: node 0 has all bytes. -EBUSY: bytes have been
+ * moved, or a mapping set, already. */
 int pipe_set_map(struct pipe_end *e, const struct pattern *map);
 /* Waits until both mappings are known, and makes the plans with all partners. -EDESTADDRREQ: the end has several nodes
  * and no mapping; -EPIPE: the other end has ended and never had one; -EINVAL: its mapping is not one for its nodes;

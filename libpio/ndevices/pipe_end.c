@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libpio/ndevices/pipe.h"
 #include "vertex/contract/errors.h"
@@ -136,8 +137,11 @@ int pipe_set_map(struct pipe_end *e, const struct pattern *map)
 {
     if (e->announced)
         return -EBUSY;
-    e->map = map;
-    e->by_user = true;
+    int error = map ? 0 : pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
+    if (error)
+        return error;
+    e->map = map ? map : e->identity;
+    e->by_user = map != NULL;
     pipe_announce(e);
     return e->error;
 }
@@ -247,13 +251,26 @@ static int make_plans(struct pipe_end *e)
     return error;
 }
 
+/* A program that was written for a terminal ignores the error, and its output would vanish without a word. */
+static void tell_unmapped(struct pipe_end *e)
+{
+    static const char writes[] = "a pipe: who writes what? Give it a mapping (N_SETMAP), or print in global mode\n";
+    static const char reads[] = "a pipe: who reads what? Give it a mapping (N_SETMAP), or read in global mode\n";
+
+    if (e->own == 0 && !e->told)
+        write(STDERR_FILENO, e->writes ? writes : reads, e->writes ? sizeof writes - 1 : sizeof reads - 1);
+    e->told = true;
+}
+
 /* An end of one node has the whole stream. */
 static int find_own_map(struct pipe_end *e)
 {
     if (e->map)
         return 0;
-    if (e->nodes > 1)
+    if (e->nodes > 1) {
+        tell_unmapped(e);
         return -EDESTADDRREQ;
+    }
     int error = pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
     e->map = e->identity;
     return error;

@@ -241,6 +241,28 @@ static void copies(void)
     check_equal(n, 0);
 }
 
+/* In global mode the end is the program's: what all nodes print appears once, and all read the same. */
+static void prints_once(void)
+{
+    nglobal();
+    printf("printed by %d nodes\n", node_count());
+    fflush(stdout);
+}
+
+static void reads_once(void)
+{
+    char line[80] = "";
+
+    nglobal();
+    check(fgets(line, sizeof line, stdin) != NULL, "no line");
+    fprintf(stderr, "node %d: %s", own_node(), line);
+}
+
+static void prints(void)
+{
+    printf("node %d\n", own_node());
+}
+
 static void waits_for_ever(void)
 {
     nread(NULL, 0, &(int){-1}, &(int){-1}, NULL);
@@ -273,6 +295,9 @@ static const struct end_case {
     {"sees disagreement", sees_disagreement},
     {"dups", dups},
     {"copies", copies},
+    {"prints", prints},
+    {"prints once", prints_once},
+    {"reads once", reads_once},
     {"waits for ever", waits_for_ever},
     {"faults", faults},
     {"maps and waits", maps_and_waits},

@@ -158,6 +158,20 @@ Test(pipes, pass_text_through_programs_of_one_node)
     outcome_free(&o);
 }
 
+Test(pipes, belong_to_the_program_in_global_mode)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "2",
+                            .program = GUEST,
+                            .args = {"prints once", "|", GUEST, "copies", "|", "-d", "1", GUEST, "reads once"}});
+    char *lines = sort_lines(o.err);
+
+    cr_expect_eq(o.status, 0, "status %d", o.status);
+    cr_expect_str_eq(lines, "node 0: printed by 4 nodes\nnode 1: printed by 4 nodes\n");
+    free(lines);
+    outcome_free(&o);
+}
+
 /* ---- Ends ---- */
 
 static const struct end {
@@ -168,6 +182,8 @@ static const struct end {
     {"the reader ends first", "0", "writes until the end", "0", "reads a little", 0, ""},
     {"the writer catches SIGPIPE", "0", "sees SIGPIPE", "0", "reads a little", 0, ""},
     {"one of several readers leaves", "0", "writes 40000", "2", "one reader leaves", 0, "node 3 read 10000 bytes"},
+    {"several nodes without a mapping", "1", "prints", "0", "copies", 0, "a pipe: who writes what?"},
+    {"several readers without a mapping", "0", "prints", "1", "copies", 1, "a pipe: who reads what?"},
     {"calls that fail", "1", "calls that fail", "0", "reads a little", 1, "read"},
     {"nodes that disagree about the mapping", "1", "disagrees", "0", "sees disagreement", 0, ""},
     {"a copy of the end", "0", "dups", "0", "reads a little", 1, "is 5, not"},

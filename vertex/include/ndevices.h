@@ -65,7 +65,8 @@ struct ndevice {
     /* Makes pread and pwrite see one element of a file only, as pattern_pack of <pattern.h> has written it: offsets and
      * counts are the element's. No bytes: the file again. NULL: whoever maps the file moves each run by itself. */
     int (*setview)(void *state, const void *packed, size_t n);
-    /* Gives an end of a pipe its mapping, for N_SETMAP. NULL: a mapping is laid on pread and pwrite. */
+    /* Gives an end of a pipe its mapping, for N_SETMAP; without a map, node 0 gets all bytes, for global mode. NULL: a
+     * mapping is laid on pread and pwrite. */
     int (*setmap)(void *state, const struct pattern *map);
     /* Of a descriptor that all nodes share (nglobal): from now on each node's calls are its own, as a mapping lies on
      * it; `on` = 0 ends that. NULL: they always are. */
