@@ -32,10 +32,8 @@ static int pipe_close(void *end)
 {
     struct pipe_end *e = end;
 
-    if (!e->announced && e->nodes == 1)
-        pattern_stripe(1, 1, &e->identity);
-    if (!e->map)
-        e->map = e->identity;
+    if (e->nodes == 1)
+        pipe_set_map(e, NULL); /* unless it has one */
     pipe_announce(e);
     if (e->writes)
         pipe_end_writing(e);

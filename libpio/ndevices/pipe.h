@@ -112,8 +112,7 @@ struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node); /* NUL
 int64_t pipe_next_common(const struct plan *plan, int64_t x);
 /* Returns the place of a common byte, by its stream offset, in the element `side`; -1 if the byte is not common. */
 int64_t pipe_place(const struct plan *plan, int64_t x, int side);
-/* The mapping of the writing end, and of the reading one. */
-const struct pattern *pipe_writers_map(const struct pipe_end *e);
+/* The mapping of the reading end. */
 const struct pattern *pipe_readers_map(const struct pipe_end *e);
 /* Sends a message of the pipe to a node of the other end. Keeps an error in e->error, and returns it. */
 int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n);

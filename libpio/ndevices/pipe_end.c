@@ -18,11 +18,6 @@
 #define SLOT_BYTES_MAX    (256ll << 10)
 #define MAP_BYTES         4096 /* room for a mapping at first */
 
-const struct pattern *pipe_writers_map(const struct pipe_end *e)
-{
-    return e->writes ? e->map : e->their;
-}
-
 const struct pattern *pipe_readers_map(const struct pipe_end *e)
 {
     return e->writes ? e->their : e->map;
@@ -271,9 +266,7 @@ static int find_own_map(struct pipe_end *e)
         tell_unmapped(e);
         return -EDESTADDRREQ;
     }
-    int error = pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
-    e->map = e->identity;
-    return error;
+    return pipe_set_map(e, NULL);
 }
 
 int pipe_make_ready(struct pipe_end *e)
@@ -283,7 +276,6 @@ int pipe_make_ready(struct pipe_end *e)
     int error = find_own_map(e);
     if (error)
         return error; /* a mapping may still be set */
-    pipe_announce(e);
     if (!e->error)
         e->error = learn_map(e);
     if (!e->error)
