@@ -413,6 +413,29 @@ void guest_must_repeat(const struct ncube_run *r, const char *folder)
     free(path);
 }
 
+void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes)
+{
+    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
+    struct first_trace first = {NULL, 0};
+
+    for (int i = 0; i < 3; i++) {
+        char *folder = folder_with_images(volumes, 1024, 1024), *machine = machine_file(folder, 3, volumes, "");
+        char *path = format("%s/trace", folder);
+
+        r.machine = machine;
+        r.trace = path;
+        r.options[0] = sync[i];
+        struct outcome o = ncube_run(&r);
+        cr_assert_eq(o.status, 0, "%s%s", o.out, o.err);
+        trace_must_repeat(&first, folder, sync[i]);
+        outcome_free(&o);
+        free(path);
+        free(machine);
+        folder_remove(folder);
+    }
+    free(first.text);
+}
+
 size_t count_lines(const char *text)
 {
     size_t n = 0;

@@ -99,6 +99,11 @@ void guest_must_pass(const struct ncube_run *r);
  * options. */
 void guest_must_repeat(const struct ncube_run *r, const char *folder);
 
+/* Runs a program that writes to volumes three times, too, the last time without running ahead: it ends with status 0
+ * and has the same trace. Images differ after a run, so each has fresh ones of 1 MB, on a machine of 8 nodes with so
+ * many volumes. No options. */
+void ncube_must_repeat_on_volumes(struct ncube_run r, int volumes);
+
 struct first_trace {
     char *text; /* NULL: no run yet; the caller frees it */
     size_t bytes;

@@ -66,28 +66,7 @@ ParameterizedTest(size_t *row, creation, asks_all_volumes_at_once)
     folder_remove(folder);
 }
 
-/* Images differ after a run, so each run has its own. */
 Test(creation, repeats_every_event)
 {
-    static const char *const sync[] = {"--sync=ahead", "--sync=ahead", "--sync=strict"};
-    struct first_trace first = {NULL, 0};
-
-    for (int i = 0; i < 3; i++) {
-        char *folder = folder_with_images(4, 1024, 1024), *machine = machine_file(folder, 3, 4, "");
-        char *path = format("%s/trace", folder);
-        struct outcome o = ncube_run(&(struct ncube_run){.dim = "2",
-                                                         .machine = machine,
-                                                         .program = "guest/creates",
-                                                         .args = {"2", "4"},
-                                                         .trace = path,
-                                                         .options = {sync[i]}});
-
-        cr_assert_eq(o.status, 0, "%s%s", o.out, o.err);
-        trace_must_repeat(&first, folder, sync[i]);
-        outcome_free(&o);
-        free(path);
-        free(machine);
-        folder_remove(folder);
-    }
-    free(first.text);
+    ncube_must_repeat_on_volumes((struct ncube_run){.dim = "2", .program = "guest/creates", .args = {"2", "4"}}, 4);
 }
