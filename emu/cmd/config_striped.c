@@ -127,7 +127,7 @@ static bool check_text(struct config_reader *l, const config_setting_t *list)
     size_t bytes = topo_striped_text(&l->config->topo, NULL, 0);
 
     return bytes <= LOAD_STRIPED_MAX_BYTES ||
-           setting_fail(&l->r, list, "the striped volumes are described by %zu characters; %u is the most", bytes,
+           setting_fail(&l->r, list, "the striped volumes are described by %zu characters; at most %u fit", bytes,
                         LOAD_STRIPED_MAX_BYTES);
 }
 

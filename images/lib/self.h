@@ -1,4 +1,4 @@
-/* Who the process is in its program, whatever `nself` is. Part of libvertex. */
+/* The process's own numbers in its program, regardless of `nself`. Part of libvertex. */
 #ifndef NCUBE_LIB_SELF_H
 #define NCUBE_LIB_SELF_H
 

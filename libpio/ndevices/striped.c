@@ -151,7 +151,7 @@ static int striped_close(void *state)
 
 /* ---- Files ---- */
 
-/* The part of a buffer is not read or written by a trap, whose kernel would see what is no memory of the program. */
+/* libpio reads and writes parts of the buffer itself, so it must lie in the program's memory: no trap checks that. */
 static bool is_memory(const void *buf, size_t n)
 {
     uintptr_t at = (uintptr_t)buf;
