@@ -4,16 +4,31 @@
 
 #include "emu/base/oneline.h"
 
-int machine_complain(struct machine *m, const char *format, ...)
+static void say(const char *format, va_list arguments)
 {
     char text[2 * MACHINE_ERROR_BYTES];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    fflush(stdout);
+    fprintf(stderr, "ncube: %s\n", one_line(text));
+}
+
+void machine_say(const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    say(format, arguments);
     va_end(arguments);
-    fflush(stdout);
-    fprintf(stderr, "ncube: %s\n", one_line(text));
+}
+
+int machine_complain(struct machine *m, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
     m->failed = true;
     return -1;
 }

@@ -93,7 +93,9 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
     return index % m->config.topo.nodes_per_cabinet;
 }
 
-/* Prints one line, "ncube: ...", and notes that the machine has failed. Returns -1. */
+/* Prints one line, "ncube: ...". */
+void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and notes that the machine has failed. Returns -1. */
 int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -298,9 +298,8 @@ static void on_fault(void *ctx, uint32_t index, const char *text)
 static void on_image_fails(void *ctx, const char *volume, int reason)
 {
     (void)ctx;
-    fflush(stdout);
-    fprintf(stderr, "ncube: the image of volume %s: %s; its drive fails\n", volume,
-            reason ? strerror(reason) : "it has become shorter");
+    machine_say("the image of volume %s: %s; its drive fails", volume,
+                reason ? strerror(reason) : "it has become shorter");
 }
 
 /* Returns where the text is to be executed: in the cabinet's text pool, or where it lies. */

@@ -23,8 +23,7 @@ static void report_deadlock(struct machine *m, const struct job *j)
 {
     char text[256];
 
-    machine_complain(m, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
-                     machine_seconds(m));
+    machine_say("deadlock at %.6f s: nothing more can happen, and the program has not ended", machine_seconds(m));
     front_describe_wait(m->front, text, sizeof text);
     say_line(NULL, text);
     machine_report_waits(m, j, true, say_line, NULL);
@@ -43,7 +42,7 @@ static int end_stuck(struct run *r)
         return RUN_DEADLOCK;
     }
     fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
-    machine_complain(m, "%s: the program can neither go on nor end there", text);
+    machine_say("%s: the program can neither go on nor end there", text);
     return RUN_DEAD;
 }
 
@@ -76,7 +75,7 @@ static int end_status(struct run *r, enum sched_end end)
     }
 }
 
-/* After a signal: kills the program; the I/O nodes then write back what they have. */
+/* Kills the program; the I/O nodes then write back what they have. */
 static void stop(struct run *r)
 {
     machine_act_now(&r->machine);
@@ -106,6 +105,14 @@ static enum sched_end run_to_end(struct run *r)
     return end;
 }
 
+/* Ends the machine of a program that is stuck, whose volumes are not to blame: they are unmounted. What is printed
+ * about the deadlock, the statistics too, is of the time before. */
+static void end_orderly(struct run *r)
+{
+    stop(r);
+    run_to_end(r);
+}
+
 static int begin(struct run *r)
 {
     struct machine *m = &r->machine;
@@ -128,6 +135,8 @@ int run_program(const struct run_options *o)
         status = end_status(&r, run_to_end(&r));
         if (machine_tell_statistics(&r.machine) != 0 && status == 0)
             status = RUN_FAILED;
+        if (status == RUN_DEADLOCK)
+            end_orderly(&r);
     }
     if (signals_asked() != 0)
         status = RUN_SIGNAL + signals_asked();

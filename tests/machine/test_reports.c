@@ -50,6 +50,24 @@ ParameterizedTest(size_t *row, reports, of_a_deadlock_put_nodes_together_that_wa
     folder_remove(folder);
 }
 
+/* The second run would complain of volumes that were not shut down cleanly. */
+Test(reports, of_a_deadlock_leave_the_volumes_shut_down)
+{
+    char *folder = folder_with_images(2, 1024, 1024), *machine = machine_file(folder, 3, 2, "");
+
+    for (int run = 0; run < 2; run++) {
+        struct outcome o = ncube_run(
+            &(struct ncube_run){.machine = machine, .dim = "3", .program = "guest/crowd", .args = {deadlocks[0].name}});
+
+        outcome_expect(&o, "a deadlock", DEADLOCK, "", "nodes 0-7: each waits in nread");
+        cr_expect_eq(count_lines(o.err), 3, "run %d: %s", run, o.err);
+        outcome_free(&o);
+    }
+    images_check(folder, 2);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(reports, of_a_deadlock_on_a_machine_that_is_up_are_as_short)
 {
     struct booted b = booted_up(WORDS("-d", "6"));
