@@ -7,6 +7,8 @@
  * No request makes it end: it takes the memory for the largest request and the largest answer at the start, Vertex
  * reserves memory for sending one answer, and a request that finds no memory for a table is answered with ENOMEM.
  */
+#include <limits.h>
+#include <malloc.h>
 #include <ntime.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@
 #include "vertex/shared/text.h"
 
 #define CACHE_BYTES  (1u << 20)  /* of all volumes together */
-#define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for */
+#define TABLES_BYTES (64u << 10) /* for open files and inodes, whatever else memory is used for, */
+#define TABLES_SHARE 8u          /* and as much of what is left, up to this part of the node's memory */
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
@@ -88,6 +91,17 @@ static void take_memory(uint64_t ram_bytes)
         give_up("nsdisk: not enough memory to start");
     pages_touch(area->bytes, area->size);
     free(tables); /* malloc's from now on */
+}
+
+/* Messages that wait take all memory that is free. So malloc takes what the tables may need before there are any. */
+static void set_tables_aside(uint64_t ram_bytes)
+{
+    void *tables = NULL;
+
+    mallopt(M_TRIM_THRESHOLD, INT_MAX); /* it keeps what is freed */
+    for (size_t bytes = ram_bytes / TABLES_SHARE; !tables && bytes > TABLES_BYTES; bytes /= 2)
+        tables = malloc(bytes);
+    free(tables);
 }
 
 /* ---- Mounting ---- */
@@ -185,6 +199,7 @@ static struct server *start_server(void)
 
         report_mount(drive, status, text);
     }
+    set_tables_aside(drives == 0 ? 0 : info[0].ram_bytes);
     return s;
 }
 

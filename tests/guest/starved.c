@@ -169,12 +169,39 @@ static void many_files(void)
     }
 }
 
+static void open_again(int times)
+{
+    for (int i = 0; i < times; i++)
+        check(open(path, O_RDWR) >= 0, "open %d of %s: errno %d: %s", i, path, errno, nfailed());
+}
+
+/* While the requests of three quarters of the nodes wait, the table of open files must grow to more than 2048. */
+static void opens_in_a_flood(void)
+{
+    enum { STARTS = 16, WRITES = 64, OPENS = 242, FEW = 3, FURTHER = 2 };
+
+    make_buffer();
+    int fd = own_file(), started = 0, ended = 0;
+    open_again(own % 4 == 0 ? OPENS : FEW); /* 2040 files are open */
+    check_equal(nsync(1), 0);
+    if (own % 4 == 0) {
+        sleep(1);
+        open_again(FURTHER);
+        return;
+    }
+    while (ended < WRITES)
+        if (started < WRITES && started - ended < STARTS) {
+            check_equal(writestart(fd, buffer, 16384), 0);
+            started++;
+        } else {
+            check_equal(writeend(fd), 16384);
+            ended++;
+        }
+}
+
 static const struct test_case cases[] = {
-    {"all sizes", all_sizes},
-    {"many at once", many_at_once},
-    {"floods", floods},
-    {"many files", many_files},
-    {NULL, NULL},
+    {"all sizes", all_sizes},   {"many at once", many_at_once},         {"floods", floods},
+    {"many files", many_files}, {"opens in a flood", opens_in_a_flood}, {NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -277,7 +277,7 @@ static const struct scarce {
 } scarce[] = {
     {"0", "all sizes", 2},    {"3", "all sizes", 2},    {"0", "all sizes", 4},    {"0", "all sizes", 8},
     {"0", "all sizes", 16},   {"0", "many at once", 2}, {"3", "many at once", 2}, {"3", "many at once", 4},
-    {"3", "many at once", 8}, {"3", "floods", 2},       {"3", "many files", 2},
+    {"3", "many at once", 8}, {"3", "floods", 2},       {"3", "many files", 2},   {"5", "opens in a flood", 4},
 };
 
 ParameterizedTestParameters(volumes, are_served_whatever_a_client_asks_for)
@@ -289,7 +289,7 @@ ParameterizedTest(size_t *row, volumes, are_served_whatever_a_client_asks_for)
 {
     const struct scarce *c = &scarce[*row];
     char *more = format("ram_mb = %d;", c->ram_mb), *folder = folder_with_images(1, 65536, 1024);
-    char *machine = machine_file(folder, 3, 1, more);
+    char *machine = machine_file(folder, 5, 1, more);
 
     guest_must_pass(&(struct ncube_run){
         .dim = c->dim, .machine = machine, .program = "guest/starved", .args = {c->name, "//df00/"}});
