@@ -42,12 +42,25 @@ instrumentation:
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
-NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c,$(wildcard emu/*/*.c)) vertex/shared/file_parts.c \
-    vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
+NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c emu/nhost/%,$(wildcard emu/*/*.c)) \
+    vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
 $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
     emu/front/loader.c emu/front/shares.c,-lelf))
+
+# libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.
+PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h
+$(B)/host/lib/libnhost.a: $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/cmd/link emu/cmd/launch emu/front/shares)
+	@mkdir -p $(@D)
+	$(LD) -r -o $(@D)/nhost.o $^
+	objcopy $(foreach n,nopen nclose nodeset rexecl rexecv nload nwrite nread ntest nwait nfailed,-G $n) $(@D)/nhost.o
+	rm -f $@
+	$(AR) rcs $@ $(@D)/nhost.o
+	rm $(@D)/nhost.o
+$(B)/host/include/nhost.h: emu/nhost/nhost.h
+	@mkdir -p $(@D)
+	cp $< $@
 
 PROGRAMS += $(B)/lib/plugin.so
 $(B)/lib/plugin.so: $(B)/obj/emu/qemu/plugin.o $(B)/obj/emu/qemu/cost.o
@@ -75,7 +88,8 @@ FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c em
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
     emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
-    emu/front/lives.c emu/front/stages.c emu/front/shares.c emu/model/owed.c emu/front/subcube.c \
+    emu/front/lives.c emu/front/hosted.c emu/front/program.c emu/front/stages.c emu/front/shares.c \
+    emu/model/owed.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
     $(FRONT_HOSTFS_SOURCES)
 

@@ -6,6 +6,7 @@
 #
 #   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples, machines; and newlib
 #   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
+#   PREFIX/include/nhost.h, PREFIX/lib/libnhost.a   for host programs
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
 #   PREFIX/share/doc/ncube/      README.md and docs/
 #   PREFIX/share/bash-completion/   completion for bash
@@ -53,6 +54,14 @@ install_commands() {
 
 names_of() { # PAGE: those of its section NAME, the first is the page's own
     sed -n '/^\.SH NAME/{n;s/ *\\-.*//;s/,//g;p;q;}' "$1"
+}
+
+install_host_library() {
+    mkdir -p "$root/include" "$root/lib"
+    for file in include/nhost.h lib/libnhost.a; do
+        cp "$build/host/$file" "$root/$file"
+        own "$file"
+    done
 }
 
 install_pages() {
@@ -107,6 +116,7 @@ remove
 mkdir -p "$tree"
 install_tree
 install_commands
+install_host_library
 install_pages
 install_completion
 install_docs

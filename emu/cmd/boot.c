@@ -38,6 +38,14 @@ static void poll_add(struct boot *b, const struct pollfd *p, size_t n)
     b->polls += n;
 }
 
+/* A host program that does not read its messages. */
+static short poll_for_mail(const struct boot *b, const struct client *c)
+{
+    const struct job *j = front_find_job(b->machine.front, c->job);
+
+    return j && hosts_have_mail(j) ? POLLOUT : 0;
+}
+
 /* Collects every descriptor that can give the machine something to do. */
 static void poll_gather(struct boot *b)
 {
@@ -48,7 +56,7 @@ static void poll_gather(struct boot *b)
     poll_add(b, p, 1);
     LIST_FOREACH(c, &b->clients.list, entry)
         if (c->fd >= 0)
-            poll_add(b, &(struct pollfd){.fd = c->fd, .events = POLLIN}, 1);
+            poll_add(b, &(struct pollfd){.fd = c->fd, .events = POLLIN | poll_for_mail(b, c)}, 1);
     for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
         poll_add(b, p, job_poll_streams(j, p));
 }
@@ -81,11 +89,17 @@ static void report_deadlock(struct boot *b, struct job *j)
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 
-/* Ends the jobs that wait for no input or output of the host: they would wait for ever. */
+/* A job that waits for input or output of the host, or for a host program. */
+static bool waits_for_host(const struct job *j)
+{
+    return job_holds_requests(j) || (j->hosted && !j->killed);
+}
+
+/* Ends the jobs that wait for nothing of the host: they would wait for ever. */
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
-        if (job_has_ended(j) || job_holds_requests(j))
+        if (job_has_ended(j) || waits_for_host(j))
             continue;
         report_deadlock(b, j);
         front_kill_job(b->machine.front, j->id);
@@ -95,7 +109,7 @@ static void end_deadlocks(struct boot *b)
 static bool has_running_jobs(const struct boot *b)
 {
     for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
-        if (!job_has_ended(j) && !job_holds_requests(j))
+        if (!job_has_ended(j) && !waits_for_host(j))
             return true;
     return false;
 }

@@ -48,6 +48,7 @@ static void client_free(struct client *c)
 {
     client_hang_up(c);
     launch_free(&c->launch);
+    hosts_free(&c->host);
     link_message_free(&c->message);
     free(c);
 }
@@ -135,6 +136,14 @@ static const char *find_wrong_launch(const struct client *c, const struct link_m
     return NULL;
 }
 
+/* Reads what the client wants to run from its message. */
+static bool take_launch(struct client *c)
+{
+    if (c->message.kind == LINK_OPEN)
+        return hosts_take_open(&c->host, &c->launch.job, &c->message);
+    return launch_unpack(&c->launch, c->message.content, c->message.bytes) == 0;
+}
+
 static void begin_job(struct clients *all, struct client *c, struct link_message *message)
 {
     const char *wrong = find_wrong_launch(c, message);
@@ -145,7 +154,7 @@ static void begin_job(struct clients *all, struct client *c, struct link_message
         return;
     }
     c->message = *message;
-    if (launch_unpack(&c->launch, c->message.content, c->message.bytes) < 0) {
+    if (!take_launch(c)) {
         refuse(c, RUN_USAGE,
                "the machine does not understand this launch; see that machine and xnc are of the same version");
         return;
@@ -239,6 +248,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
 {
     switch (message->kind) {
     case LINK_RUN:
+    case LINK_OPEN:
         begin_job(all, c, message);
         return;
     case LINK_KILL:
@@ -254,6 +264,8 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         report(all, c, asks_for_load(message));
         break;
     default:
+        if (hosts_act(&c->host, all->machine->front, front_find_job(all->machine->front, c->job), c->fd, message))
+            break;
         client_misbehaves(all, c,
                           "the machine takes no such message; see that machine and xnc are of the same version");
     }
@@ -336,7 +348,7 @@ static bool is_done(const struct clients *all, const struct client *c)
         return false;
     if (!j)
         return c->fd < 0;
-    return job_has_ended(j) && (c->fd < 0 || !streams_drain(&j->streams));
+    return job_has_ended(j) && (c->fd < 0 || (!hosts_have_mail(j) && !streams_drain(&j->streams)));
 }
 
 static void client_done(struct clients *all, struct client *c)
@@ -354,6 +366,8 @@ void clients_finish(struct clients *all)
 {
     for (struct client *c = LIST_FIRST(&all->list), *next; c; c = next) {
         next = LIST_NEXT(c, entry);
+        if (c->fd >= 0)
+            hosts_serve(&c->host, front_find_job(all->machine->front, c->job), c->fd);
         if (is_done(all, c))
             client_done(all, c);
     }

@@ -6,6 +6,8 @@
  * freed.
  *                     | LINK_DOWN: it gets the status when the machine is down
  *                     | no subcube is free, and it waits: its job runs when its turn comes
+ * A host program's client has a job, too (hosts.h).
+ *
  * When a client closes its link, its job is killed; the client is freed when the job has ended.
  */
 #ifndef NCUBE_CLIENTS_H
@@ -17,6 +19,7 @@
 #include <sys/types.h>
 
 #include "emu/cmd/assemble.h"
+#include "emu/cmd/hosts.h"
 #include "emu/cmd/launch.h"
 #include "emu/cmd/link.h"
 
@@ -30,6 +33,7 @@ struct client {
     uint64_t turn; /* its place among the clients that wait for a subcube, lowest first; 0: it does not wait */
     struct link_message message; /* with the launch's strings and the streams */
     struct launch launch;
+    struct host host;
 };
 
 struct clients {

@@ -8,9 +8,19 @@
  *                       LINK_KILL     ends the job
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
  *                       LINK_ASK      asks for a report; with the text of machine_load.h, for the load, too
+ *                       LINK_OPEN     opens a subcube for a host program (libnhost): struct link_open, with the
+ *                                     descriptors of the standard streams; then
+ *                       LINK_LOAD     struct link_part, then a launch of one program
+ *                       LINK_MAIL     struct link_mail, then a message for a node, or a part of it
+ *                       LINK_WAIT     asks to be told when no program runs
  *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, then the text of an
  * error
  *                       LINK_REPORT   the report: JSON (machine_report.h)
+ *                       LINK_OPENED   the subcube is there
+ *                       LINK_LOADED   struct link_status: the program's number, above 0, or a negative
+ *                                     n_error; then the text of an error
+ *                       LINK_MAIL     struct link_mail, then a message of a node, or a part of it
+ *                       LINK_IDLE     struct link_status: no program runs; the highest status so far
  *
  * When a client closes its end, in whatever way, its job is killed. A client that sends something wrong (bytes that are
  * no message, a kind that only machines send, a launch without three descriptors, a second launch) gets a LINK_STATUS
@@ -30,11 +40,42 @@
 #define LINK_FULL_TEXT \
     "the machine has no descriptor left for another client; wait, or raise ulimit -n before ncube boot"
 
-enum link_kind { LINK_RUN = 1, LINK_KILL, LINK_DOWN, LINK_STATUS, LINK_ASK, LINK_REPORT };
+enum link_kind {
+    LINK_RUN = 1,
+    LINK_KILL,
+    LINK_DOWN,
+    LINK_STATUS,
+    LINK_ASK,
+    LINK_REPORT,
+    LINK_OPEN,
+    LINK_LOAD,
+    LINK_MAIL,
+    LINK_WAIT,
+    LINK_OPENED,
+    LINK_LOADED,
+    LINK_IDLE
+};
 
 struct link_status {
     int32_t status; /* exit status */
 };
+
+struct link_open {
+    uint32_t dim;
+};
+
+struct link_part {
+    uint32_t first, nodes;
+};
+
+struct link_mail {
+    uint32_t node; /* in the subcube; LINK_ALL_NODES: all with a program */
+    uint32_t type; /* 0 .. 0xffff */
+    uint32_t left; /* bytes that follow in the next LINK_MAIL of this side */
+};
+
+#define LINK_ALL_NODES  0xffffu
+#define LINK_MAIL_BYTES (LINK_MESSAGE_MAX_BYTES - sizeof(struct link_mail)) /* at most, in one */
 
 /* A message as received. Content and descriptors belong to the caller of link_receive. */
 struct link_message {

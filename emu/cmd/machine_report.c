@@ -38,7 +38,7 @@ static size_t add_word(char *text, size_t n, const char *word)
 static json_t *json_command(const struct job_options *o)
 {
     char text[COMMAND_BYTES] = "";
-    size_t n = 0;
+    size_t n = o->hosted ? add_word(text, 0, "(host program)") : 0;
 
     for (uint32_t i = 0; i < o->programs; i++) {
         n = i > 0 ? add_word(text, n, o->program[i].piped ? "|" : ":") : n;

@@ -54,6 +54,9 @@ enum { FRONT_BUSY = 1 };
 int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, char *error, size_t error_bytes);
 /* Checks whether a job could begin if all nodes were free; changes nothing. 0, or -1 with one clear line in error. */
 int front_check_job(struct front *f, const struct job_options *o, char *error, size_t error_bytes);
+/* Loads a program on nodes of a hosted job (hosted_load). */
+int32_t front_load_hosted(struct front *f, struct job *j, uint32_t first, const struct job_program *p, char *error,
+                          size_t error_bytes);
 /* The job of that id, which stays until front_forget_job; NULL if there is none. */
 struct job *front_find_job(const struct front *f, uint32_t id);
 /* Asks all nodes of a job to end. The job has ended when they have confirmed it. */

@@ -9,6 +9,7 @@
 #include "emu/base/plural.h"
 #include "emu/front/console.h"
 #include "emu/front/front_parts.h"
+#include "emu/front/hosted.h"
 #include "vertex/shared/node_name.h"
 
 /* The running job of a node, or NULL. */
@@ -105,6 +106,18 @@ int front_begin_job(struct front *f, const struct job_options *o, uint32_t *id, 
     if (f->phase == PHASE_UP)
         load(f, j);
     return 0;
+}
+
+int32_t front_load_hosted(struct front *f, struct job *j, uint32_t first, const struct job_program *p, char *error,
+                          size_t error_bytes)
+{
+    const struct load_program volumes = {
+        .volume = f->volume, .volumes = f->volumes, .striped = f->striped, .striped_bytes = f->striped_bytes};
+    int32_t life = hosted_load(j, first, p, &volumes, error, error_bytes);
+
+    if (hosted_must_end(j))
+        kill_job(f, j);
+    return life;
 }
 
 int front_check_job(struct front *f, const struct job_options *o, char *error, size_t error_bytes)

@@ -12,6 +12,7 @@
 
 #include "emu/front/console.h"
 #include "emu/front/front_parts.h"
+#include "emu/front/hosted.h"
 #include "emu/front/lives.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
@@ -123,6 +124,19 @@ static const char *receive_request(struct front *f, uint32_t from, uint32_t tag,
     return NULL;
 }
 
+/* Messages of programs are for a host program. */
+static const char *receive_message(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
+    struct job *j = front_job_of(f, from);
+
+    if (!j || !j->hosted || !TAG_IS_PROGRAM(tag))
+        return "the front end reads no messages of programs";
+    const char *wrong = hosted_receive(j, from, tag, bytes, n);
+    if (hosted_must_end(j))
+        front_kill_job(f, j->id);
+    return wrong;
+}
+
 static bool is_in_machine(const struct front *f, uint32_t node)
 {
     return NODE_IS_COMPUTE(node) ? node < 1u << f->options.topo->dim : front_has_io_node(f, node);
@@ -149,7 +163,7 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].type == type)
             return handlers[i].receive(f, from, bytes, n);
-    return !TAG_IS_SYSTEM(tag) ? "the front end reads no messages of programs" : "there is no such type";
+    return TAG_IS_SYSTEM(tag) ? "there is no such type" : receive_message(f, from, tag, bytes, n);
 }
 
 /* On a machine that is kept up, a program may send any number of such messages from every node. So the lines about

@@ -5,66 +5,36 @@
 #define _GNU_SOURCE
 #include "emu/front/job.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "emu/base/plural.h"
 #include "emu/front/console.h"
+#include "emu/front/hosted.h"
 #include "emu/front/lives.h"
+#include "emu/front/program.h"
 #include "emu/front/stages.h"
 #include "vertex/contract/system.h"
 
 /* ---- Building ----------------------------------------------------------------------------------- */
-
-/* The arguments lie on the stack, and may take a quarter of it, with their pointers. */
-static int check_arguments(const struct job_program *p, uint64_t stack_bytes, char *error, size_t error_bytes)
-{
-    uint64_t need = load_arg_bytes(p->argv, p->argc) + (p->argc + 1) * sizeof(uint64_t);
-
-    if (need <= stack_bytes / 4)
-        return 0;
-    snprintf(error, error_bytes,
-             "the arguments take %" PRIu64 " bytes; at most a quarter of the stack, %" PRIu64
-             ", is for them; give a larger --stack",
-             need, stack_bytes / 4);
-    return -1;
-}
-
-/* The user's options count more than those of ncc. */
-static void override_sizes(struct program_note *note, const struct job_options *o)
-{
-    if (o->heap_bytes)
-        note->heap_bytes = o->heap_bytes;
-    if (o->comm_bytes)
-        note->comm_bytes = o->comm_bytes;
-}
 
 static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *error, size_t error_bytes)
 {
     const struct job_program *p = &j->options.program[i];
     struct job_part *own = &j->own[i];
 
-    if (p->image)
-        own->image = *p->image;
-    else if (elf_image_read(&own->image, p->path, error, error_bytes) < 0)
+    if (program_read(&own->image, p, &j->options, ram_bytes, error, error_bytes) < 0)
         return -1;
-    override_sizes(&own->image.note, &j->options);
-    uint64_t stack_bytes = elf_stack_bytes(&own->image, j->options.stack_bytes);
-    if (load_check_program(&own->image, p->path, ram_bytes, stack_bytes, error, error_bytes) < 0)
-        return -1;
-    own->fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    own->fd = program_open(p->path);
     j->part[i].image = &own->image;
     j->part[i].argv = p->argv;
     j->part[i].argc = p->argc;
-    if (j->part[i].piped && own->image.note.procs > 1) {
-        snprintf(error, error_bytes,
-                 "%s: a program of several processes on a node (ncc -Nprocs) can't be in a pipeline", p->path);
-        return -1;
-    }
-    return check_arguments(p, stack_bytes, error, error_bytes);
+    if (!j->part[i].piped || own->image.note.procs <= 1)
+        return 0;
+    snprintf(error, error_bytes, "%s: a program of several processes on a node (ncc -Nprocs) can't be in a pipeline",
+             p->path);
+    return -1;
 }
 
 static int read_programs(struct job *j, uint64_t ram_bytes, char *error, size_t error_bytes)
@@ -79,10 +49,12 @@ static int read_programs(struct job *j, uint64_t ram_bytes, char *error, size_t 
 
 static bool make_tables(struct job *j)
 {
-    j->part = calloc(j->options.programs, sizeof *j->part);
-    j->own = calloc(j->options.programs, sizeof *j->own);
+    uint32_t parts = j->options.hosted ? 1 : j->options.programs;
+
+    j->part = calloc(parts, sizeof *j->part);
+    j->own = calloc(parts, sizeof *j->own);
     j->exit_status = calloc(j->nodes, sizeof *j->exit_status);
-    for (uint32_t i = 0; j->own && i < j->options.programs; i++)
+    for (uint32_t i = 0; j->own && i < parts; i++)
         j->own[i].fd = -1;
     return j->part && j->own && j->exit_status &&
            streams_init(&j->streams, j->options.in, j->options.out, j->options.err, j->ops->interrupted, j->ctx) == 0 &&
@@ -111,6 +83,8 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     if (!j->lives)
         return fail_for_memory(j, error, error_bytes);
     stages_note_idle(j);
+    if (j->options.hosted && !(j->hosted = hosted_new(topo->ram_bytes)))
+        return fail_for_memory(j, error, error_bytes);
     return 0;
 }
 
@@ -139,6 +113,7 @@ void job_free(struct job *j)
     if (!j)
         return;
     job_drop_requests(j, JOB_ANY, JOB_ANY);
+    hosted_free(j->hosted);
     lives_free(j->lives);
     hostfs_free(j->files);
     lines_free(&j->lines);
@@ -188,7 +163,7 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
         .striped_bytes = striped_bytes,
     };
 
-    j->loaded = load_send_program(&program, send_load, j) == 0;
+    j->loaded = j->hosted || load_send_program(&program, send_load, j) == 0;
     if (!j->loaded) {
         console_say(&j->streams, "%s: no memory to load it", j->options.program[0].path);
         j->failed = true;

@@ -13,6 +13,9 @@
  * the job has the smallest subcube in which all stages fit. A stage numbers its nodes from 0; its standard output is
  * the next one's standard input (struct load_pipes in vertex/contract/system.h). The job's status is the last stage's.
  *
+ * A hosted job begins without a program: a host program loads some on its nodes (hosted.h), and keeps the subcube when
+ * they have ended, until it lets go.
+ *
  * Where other jobs must not wait, a request for a standard stream that is not ready is held until it is (job_resume).
  * Requests for one stream are answered in the order of their arrival.
  */
@@ -59,6 +62,7 @@ struct job_options { /* what it points to outlives the job */
     bool label;       /* lines of output begin with their node */
     bool registers;   /* a fault prints them */
     bool waits;       /* for a free subcube (boot.c) */
+    bool hosted;      /* no programs */
     bool keeps_going; /* the standard streams never wait (streams.h) */
     int in, out, err; /* the standard streams' descriptors */
 };
@@ -71,6 +75,7 @@ struct job_ops {
 };
 
 struct held_request;
+struct hosted;
 struct lives;
 
 struct job_part { /* one program of the job */
@@ -96,6 +101,7 @@ struct job {
     struct hostfs *files;
     TAILQ_HEAD(, held_request) held; /* requests that wait for a stream, oldest first */
     struct lives *lives;             /* which nodes have exited, and programs that the program loads */
+    struct hosted *hosted;           /* what a host program has with it; NULL: none */
     /* life */
     bool loaded;
     bool killed;       /* N_KILL was sent to all that had not exited */

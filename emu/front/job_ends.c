@@ -22,7 +22,9 @@
 
 bool job_has_ended(const struct job *j)
 {
-    return j->loaded ? lives_exits(j->lives) == j->nodes : j->failed;
+    if (!j->loaded)
+        return j->failed;
+    return lives_exits(j->lives) == j->nodes && (!j->hosted || j->killed);
 }
 
 int job_status(const struct job *j)
@@ -77,8 +79,10 @@ static const char *program_of(const struct job *j, uint32_t logical, int *fd)
 {
     const char *loaded = lives_program(j->lives, logical, fd);
 
-    if (loaded)
-        return loaded;
+    if (loaded || j->hosted) {
+        *fd = loaded ? *fd : -1;
+        return loaded ? loaded : "the program";
+    }
     ptrdiff_t i = stages_part(j, logical) - j->part;
     *fd = j->own[i].fd;
     return j->options.program[i].path;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
@@ -23,6 +24,7 @@ struct load { /* of one claim; kept until the job is freed, because faults name 
     int32_t error;          /* of the first node on which it did not start */
     uint32_t holders;       /* nodes on which it runs: the program's file is open for them, to say where it faults */
     struct host_file *file; /* NULL: closed, or never open */
+    int fd;                 /* the same for a program that the front end has loaded; -1 */
     char name[];
 };
 
@@ -68,6 +70,9 @@ static void close_file(struct lives *l, struct load *load)
     if (load->file)
         hostfs_close_program(l->options.files, load->file);
     load->file = NULL;
+    if (load->fd >= 0)
+        close(load->fd);
+    load->fd = -1;
 }
 
 /* The load no longer runs on the node. */
@@ -121,7 +126,7 @@ const char *lives_program(const struct lives *l, uint32_t logical, int *fd)
 
     if (!load)
         return NULL;
-    *fd = load->file ? load->file->fd : -1;
+    *fd = load->file ? load->file->fd : load->fd;
     return load->name;
 }
 
@@ -214,13 +219,26 @@ static struct load *new_load(struct lives *l, uint32_t nodes, const char *name, 
     memcpy(load->name, name, name_bytes);
     load->starting = nodes;
     load->life = ++l->last;
-    load->file = hostfs_open_program(l->options.files, load->name);
+    load->fd = -1;
     load->holders = nodes;
     SLIST_INSERT_HEAD(&l->loads, load, entry);
     return load;
 }
 
-/* Counts the nodes as running from now on. The life, or a negative n_error. */
+/* Counts the nodes as running from now on. */
+static void take_nodes(struct lives *l, struct load *load, uint64_t first, uint64_t nodes)
+{
+    load->in_place = !l->node[first].exited;
+    for (uint64_t i = first; i < first + nodes; i++) {
+        l->exits -= l->node[i].exited;
+        l->node[i].exited = false;
+        let_go(l, &l->node[i]);
+        l->node[i].load = load;
+        l->node[i].holds = true;
+    }
+}
+
+/* The life, or a negative n_error. */
 static int32_t claim(struct lives *l, uint32_t from, const struct file_request *r, const char *name)
 {
     int32_t wrong = l->refuses_claims ? -N_EINTR : check_nodes(l, from, r->sfid, r->offset);
@@ -228,15 +246,32 @@ static int32_t claim(struct lives *l, uint32_t from, const struct file_request *
 
     if (!load)
         return wrong ? wrong : -N_ENOMEM;
-    load->in_place = !l->node[r->sfid].exited;
-    for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++) {
-        l->exits -= l->node[i].exited;
-        l->node[i].exited = false;
-        let_go(l, &l->node[i]);
-        l->node[i].load = load;
-        l->node[i].holds = true;
-    }
+    load->file = hostfs_open_program(l->options.files, load->name);
+    take_nodes(l, load, r->sfid, r->offset);
     return load->life;
+}
+
+int32_t lives_claim(struct lives *l, uint32_t first, uint32_t nodes, const char *name, int fd)
+{
+    int32_t wrong = l->refuses_claims ? -N_EINTR : check_nodes(l, LIVES_ANY, first, nodes);
+    struct load *load = wrong ? NULL : new_load(l, nodes, name, strlen(name));
+
+    if (!load) {
+        if (fd >= 0)
+            close(fd);
+        return wrong ? wrong : -N_ENOMEM;
+    }
+    load->fd = fd;
+    take_nodes(l, load, first, nodes);
+    return load->life;
+}
+
+bool lives_has_begun(const struct lives *l, uint32_t life, int32_t *error)
+{
+    const struct load *load = find_load(l, life);
+
+    *error = load ? load->error : -N_EINVAL;
+    return !load || load->starting == 0;
 }
 
 /* ---- Requests ------------------------------------------------------------------------------------- */

@@ -47,6 +47,11 @@ const char *lives_program(const struct lives *l, uint32_t logical, int *fd);
 
 /* Answers a request of a process of the job (LIVES_IS_REQUEST), now or later. NULL, or why it is refused. */
 const char *lives_request(struct lives *l, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+/* Claims nodes, which must be free, for the front end itself. `fd` is the program's file, which is the lives' from now
+ * on, or -1. Returns the life, or a negative n_error: N_EINVAL, N_EBUSY, N_ENOMEM, N_EINTR. */
+int32_t lives_claim(struct lives *l, uint32_t first, uint32_t nodes, const char *name, int fd);
+/* Whether all nodes of a life have reported the result of their load; then *error is 0, or the error of one of them. */
+bool lives_has_begun(const struct lives *l, uint32_t life, int32_t *error);
 /* Takes N_STARTED of a node. NULL, or why it is refused. */
 const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t *bytes, size_t n);
 

@@ -326,6 +326,7 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .comm_bytes = part->image->note.comm_bytes,
         .procs = (uint16_t)(part->image->note.procs ? part->image->note.procs : 1),
         .piped = part->piped,
+        .life = p->life,
     };
 
     size_t striped_at = volumes_at + p->volumes * sizeof *p->volume, pipes_at = striped_at + p->striped_bytes;
@@ -442,7 +443,7 @@ static void send_all(const struct loading *l)
     for (uint32_t i = 0; i < p->parts; i++)
         send_to(l, &p->part[i], N_LOAD_BEGIN, l->begin[i], l->begin_bytes[i]);
     for (uint32_t i = 0; i < p->parts; i++)
-        l->start[i] = (struct load_job){.job = p->job, .data_messages = send_data(l, &p->part[i])};
+        l->start[i] = (struct load_job){.job = p->job, .life = p->life, .data_messages = send_data(l, &p->part[i])};
     for (uint32_t i = 0; i < p->parts; i++)
         send_to(l, &p->part[i], N_LOAD_START, &l->start[i], sizeof l->start[i]);
 }

@@ -63,6 +63,7 @@ struct load_program {
     uint32_t volumes;
     const char *striped; /* text of striped volumes (vertex/contract/system.h), without a NUL */
     uint32_t striped_bytes;
+    uint32_t life; /* 0: the job begins with it (vertex/contract/system.h) */
 };
 
 /* The length in bytes of all arguments with their NULs. */

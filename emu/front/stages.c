@@ -77,6 +77,11 @@ int stages_place(struct job *j, char *error, size_t error_bytes)
 {
     const struct job_options *o = &j->options;
 
+    if (o->hosted) {
+        j->part[0].dim = o->dim;
+        j->stages = 1;
+        return 0;
+    }
     if (!job_is_pipeline(o->program, o->programs))
         return place_stage(j, 0, o->programs, 0, o->dim, error, error_bytes);
     for (uint32_t i = 0, n; i < o->programs; i += n) {

@@ -305,7 +305,7 @@ Test(loader, the_messages_of_a_load_rebuild_the_program)
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     image.note = (struct program_note){.heap_bytes = 1 << 20, .comm_bytes = 64 << 10, .procs = 2};
     const struct load_part all = part_of(&image, argv, 3, 0, 8, 3);
-    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, volumes, 2, "big df00: cyclic 1 1\n", 21};
+    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, volumes, 2, "big df00: cyclic 1 1\n", 21, 0};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
 
@@ -349,7 +349,7 @@ Test(loader, the_driver_of_striped_files_is_sent_only_where_there_are_striped_vo
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     image.segment[0].flags |= PROGRAM_SEGMENT_STRIPED;
     const struct load_part all = part_of(&image, argv, 1, 0, 1, 0);
-    struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
+    struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0, 0};
     cr_assert_eq(load_send_program(&p, take_message, &without), 0);
     cr_expect_eq(without.chunks, 1, "data only");
     cr_expect_eq(without.writable_chunks, 1);
@@ -371,7 +371,7 @@ Test(loader, a_segment_of_zeros_only_is_one_message)
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     const struct load_part all = part_of(&image, argv, 1, 0, 1, 0);
-    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0};
+    const struct load_program p = {7, 0, STACK_BYTES, &all, 1, NULL, 0, NULL, 0, 0};
     memset(l.memory, 0xee, sizeof l.memory);
     cr_assert_eq(load_send_program(&p, take_message, &l), 0);
     cr_expect_eq(l.chunks, 3);
@@ -418,7 +418,7 @@ Test(loader, parts_begin_before_any_gets_data_and_have_data_before_any_starts)
     tiny_elf_write(&dir, "prog", &e);
     cr_assert_eq(read_and_check(scratch_path(&dir, "prog"), &image, error, sizeof error), 0);
     const struct load_part parts[] = {part_of(&image, argv, 1, 0, 1, 2), part_of(&image, argv, 1, 1, 3, 2)};
-    const struct load_program p = {7, 8, STACK_BYTES, parts, 2, NULL, 0, NULL, 0};
+    const struct load_program p = {7, 8, STACK_BYTES, parts, 2, NULL, 0, NULL, 0, 0};
     cr_assert_eq(load_send_program(&p, note_order, &o), 0);
     cr_assert_eq(o.n, 10);
     for (unsigned i = 0; i < 10; i++)

@@ -154,6 +154,11 @@ static const struct message_case {
     {"a kind that is the machine's", LINK_STATUS, NOISE, 0, 1, "takes no such message"},
     {"a kind that is not there", 77, EMPTY, 0, 1, "takes no such message"},
     {"descriptors with a kind that is not there", 77, EMPTY, 9, 1, "takes no such message"},
+    {"a cube without a dimension", LINK_OPEN, EMPTY, 3, 1, "does not understand"},
+    {"noise for a cube", LINK_OPEN, NOISE, 3, 1, "does not understand"},
+    {"a program for a cube that is not open", LINK_LOAD, LAUNCH, 0, 1, "takes no such message"},
+    {"mail for a cube that is not open", LINK_MAIL, NOISE, 0, 1, "takes no such message"},
+    {"a wait for a cube that is not open", LINK_WAIT, EMPTY, 0, 1, "takes no such message"},
 };
 
 static void send_case(int fd, const struct message_case *m)
@@ -245,6 +250,61 @@ Test(socket, random_messages_do_no_harm)
         close(fd);
     }
     expect_descriptors(&b, before, "300 clients");
+    xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 0, NULL, "");
+    free(launch);
+    booted_down(&b);
+}
+
+/* ---- Host programs ---- */
+
+static void expect_opened(int fd)
+{
+    struct link_message m;
+
+    cr_assert_eq(link_receive(fd, &m), 1);
+    cr_assert_eq(m.kind, LINK_OPENED);
+    link_message_free(&m);
+}
+
+/* What an open cube gets from a host program: loads, mail and waits, some of them damaged. */
+static void send_to_cube(int fd, const uint8_t *launch, size_t n, unsigned *state)
+{
+    static uint8_t bytes[LINK_MESSAGE_MAX_BYTES];
+    static const uint32_t kinds[] = {LINK_LOAD, LINK_MAIL, LINK_WAIT};
+    const uint32_t kind = kinds[draw(state, 3)];
+    const struct link_part part = {.first = draw(state, 5), .nodes = draw(state, 6)};
+    const struct link_mail mail = {
+        .node = draw(state, 4) ? draw(state, 5) : LINK_ALL_NODES, .type = draw(state, 1 << 17), .left = draw(state, 2)};
+    size_t head = kind == LINK_LOAD ? sizeof part : sizeof mail;
+
+    if (kind == LINK_LOAD)
+        memcpy(bytes, &part, sizeof part);
+    else
+        memcpy(bytes, &mail, sizeof mail);
+    memcpy(bytes + head, launch, n);
+    for (unsigned k = draw(state, 3); k > 0; k--)
+        bytes[draw(state, (unsigned)(head + n))] = (uint8_t)draw(state, 256);
+    send_kind(fd, kind, bytes, draw(state, 4) ? head + n : draw(state, (unsigned)(head + n)), 0);
+}
+
+Test(socket, a_host_program_that_sends_nonsense_does_no_harm)
+{
+    struct booted b = booted_up(WORDS("-d", "2"));
+    size_t before = count_descriptors(b.command.pid), n;
+    uint8_t *launch = pack("examples/hello", &n);
+    const struct link_open open = {.dim = 2};
+    unsigned state = 9;
+
+    for (int i = 0; i < 100; i++) {
+        int fd = connect_to(&b);
+
+        send_kind(fd, LINK_OPEN, &open, sizeof open, 3);
+        expect_opened(fd);
+        for (unsigned k = 1 + draw(&state, 6); k > 0; k--)
+            send_to_cube(fd, launch, n, &state);
+        close(fd);
+        expect_descriptors(&b, before, "a host program");
+    }
     xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 0, NULL, "");
     free(launch);
     booted_down(&b);

@@ -223,7 +223,7 @@ static bool may_read_from(const struct proc *p, int32_t src)
 {
     if (src == ANY || p->builtin)
         return src >= ANY;
-    return is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p);
+    return (is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p)) || src == (int32_t)NODE_HOST;
 }
 
 /* Programs also use the type numbers of these replies for messages of their own. A reply is meant if the source is a

@@ -1,0 +1,18 @@
+/* Reading the programs of a job: what can be wrong with one is found before anything is sent. */
+#ifndef NCUBE_PROGRAM_H
+#define NCUBE_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/front/job.h"
+
+/* Takes p->image, or reads the file p->path, and checks that it and its arguments fit a node of so much memory. The
+ * sizes in the job's options go before those of the program's note. Returns 0, and the caller frees *image; or -1 with
+ * one clear line in error. */
+int program_read(struct elf_image *image, const struct job_program *p, const struct job_options *o, uint64_t ram_bytes,
+                 char *error, size_t error_bytes);
+/* Opens a program for where.h. -1: it cannot be opened. */
+int program_open(const char *path);
+
+#endif
