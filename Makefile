@@ -24,7 +24,8 @@
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)
 #   make check-patterns    100,000 random file patterns and pairs against tables of bytes, under the sanitizers
-#   make check-pio         100,000 random sequences of PIO calls against plain arrays, under the sanitizers
+#   make check-pio         100,000 random sequences of PIO calls against plain arrays, under the sanitizers; then 500 in
+#                          the machine
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make format   lay out the code as .clang-format says (clang-format 14)
 #   make clean    remove build/

@@ -82,6 +82,12 @@ measure_one_drive() {
         run "creates-$dim" -d "$dim" -m "$here/sandia.conf" --images "$work" "--stats=$work/creates-$dim.stats" \
             "$build/guest/creates" 1 8
     done
+    for k in 0 1 2 3 4 5 6 7; do
+        make_image "$work/df0$k.img" 4096
+    done
+    for op in write read; do
+        run "overlap-$op" -d 2 -m "$here/sandia.conf" --images "$work" "$build/guest/overlap" $op 16 262144 60000
+    done
     for piece in 1000 1024 3000 16384; do
         on_one_drive "appends-$piece" 0 "$build/guest/appends" //df00/f 1000000 "$piece"
     done
@@ -302,6 +308,16 @@ block_creation() {
             -v writes="$(drive_commands writes creates-$dim)" 'BEGIN {
             printf "| %d | %.0f | %.0f | %.0f | %d |\n", nodes, made / 1000, opened / 1000, removed / 1000,
                 reads + writes }'
+    done
+}
+
+block_overlap() {
+    echo "| 16 times | computing, s | one call, s | in two halves, s |"
+    echo "| --- | --- | --- | --- |"
+    for op in write read; do
+        awk -v op=$op -v compute="$(value overlap-$op 'compute us=')" -v whole="$(value overlap-$op 'whole us=')" \
+            -v halves="$(value overlap-$op 'halves us=')" 'BEGIN {
+            printf "| %s | %.2f | %.2f | %.2f |\n", op, compute / 1e6, whole / 1e6, halves / 1e6 }'
     done
 }
 

@@ -1,7 +1,8 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
-    file/pieces.c file/rw.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
+    file/pieces.c file/table.c file/transfer.c file/transfer_end.c \
+    file/rw.c file/starts.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c) vertex/shared/text.c
 NDEVICE_SRCS := $(addprefix libpio/ndevices/,ioctl.c mapped.c global.c global_call.c nredist.c striped.c \
@@ -13,12 +14,13 @@ $(eval $(call host_test,libpio/test_pending,libpio/file/pending.c,))
 $(eval $(call host_test,libpio/test_layout,libpio/file/layout.c $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_open,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_rw,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_starts,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 
 $(eval $(call host_test,libpio/test_mapped,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_rename,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_preallocate,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
-SEQUENCES_TEST := tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS)
+SEQUENCES_TEST := tests/libpio/fake.c tests/libpio/sequences.c $(PIO_SRCS) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_sequences,$(SEQUENCES_TEST),))
 $(eval $(call host_test,libpio/test_viewed,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
 
@@ -44,13 +46,16 @@ check-patterns:
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
 	@$(B)/tests/libpio/packed
 
-# make check-pio: random sequences of PIO calls under the sanitizers; SEQUENCES= (default 100000)
+# make check-pio: random sequences of PIO calls under the sanitizers; SEQUENCES= (default 100000). Then some in the
+# machine: SEQUENCES_IN_MACHINE= (default 500)
 .PHONY: check-pio
 check-pio:
 	@mkdir -p $(B)/tests/libpio
 	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/sequences \
 	    tests/libpio/test_sequences.c $(SEQUENCES_TEST) -lcriterion
 	@SEQUENCES=$(or $(SEQUENCES),100000) $(B)/tests/libpio/sequences
+	$(SUBMAKE) $(B)/tests/machine/test_pio
+	@SEQUENCES_IN_MACHINE=$(or $(SEQUENCES_IN_MACHINE),500) $(B)/tests/machine/test_pio --filter 'pio/sequences*'
 
 # make bench-map: what patterns and plans cost on this host, beside Open MPI where that is installed
 $(B)/tests/libpio/bench_map: $(patsubst %.c,$(B)/obj/%.o,tests/libpio/bench_map.c $(MAP_SRCS))

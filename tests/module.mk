@@ -11,6 +11,7 @@ GUEST_FLAGS_calls := -I.
 GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_devices := -I.
+GUEST_FLAGS_sequences := -I. tests/libpio/sequences.c
 GUEST_FLAGS_library := -lm
 GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
 GUEST_FLAGS_globals := -lm

@@ -7,19 +7,15 @@
 #include <stdint.h>
 
 #include "libpio/file/layout.h"
-#include "libpio/file/pending.h"
 
 #define PIO_OPEN_MAX       32
 #define PIO_PATH_MAX_BYTES 1024 /* FILE_NAME_MAX_BYTES of vertex/contract/proto.h */
 
 struct pio_subfile {
-    int fd;              /* F_k; -1: not open */
-    int node;            /* N_k */
-    int64_t ended_bytes; /* during a read: where the subfile was seen to end, else INT64_MAX */
-    int64_t wrote_bytes; /* during a write: how far it was written, else 0 */
-    struct plan *plan;   /* of a file with a map or a view: what the file, or the view's element (PLAN_A), and this
-                          * subfile have in common */
-    int64_t next;        /* of such a file, during a transfer: the offset of the next request */
+    int fd;            /* F_k; -1: not open */
+    int node;          /* N_k */
+    struct plan *plan; /* of a file with a map or a view: what the file, or the view's element (PLAN_A), and this
+                        * subfile have in common */
 };
 
 struct pio_file {
@@ -30,14 +26,17 @@ struct pio_file {
     struct pio_description description; /* D, B, volumes; owns its map.pattern */
     struct pio_view *view;              /* viewed.h; NULL: the file itself */
     struct pio_subfile *subfile;        /* D of them */
-    struct pio_queue queue;
-    char *comm; /* communication buffer, of the file */
-    size_t comm_bytes;
-    char name[PIO_PATH_MAX_BYTES]; /* begins with '/', no volume */
+    struct pio_transfer *own;           /* for calls that return when their transfer is done */
+    struct pio_transfer *started;       /* transfers started and not ended, the latest first (starts.c) */
+    int moved;                          /* how many of those have moved the offset on */
+    int64_t short_at;                   /* lowest end of those that came short and have ended, else INT64_MAX */
+    char name[PIO_PATH_MAX_BYTES];      /* begins with '/', no volume */
 };
 
-/* Returns the open file of a descriptor, or NULL. */
-struct pio_file *pio_file_get(int pfd);
+/* The PIO file table, in table.c. */
+int pio_file_find_empty(void);                       /* a free descriptor, or -EMFILE */
+void pio_file_enter(int pfd, struct pio_file *file); /* NULL: the descriptor is free */
+struct pio_file *pio_file_get(int pfd);              /* the open file of a descriptor, or NULL */
 
 /* Sets errno for a negative result. Returns the result, or -1. */
 int64_t pio_result(int64_t result);

@@ -1,5 +1,5 @@
 /*
- * The PIO file table; PIO OPEN and PIO CLOSE [P0 Figure 4].
+ * PIO OPEN and PIO CLOSE [P0 Figure 4].
  *
  * pio_open_layout first finds the file and checks that it is complete (store.h), then opens the D subfiles in order and
  * stores the F_k and N_k of each in the entry.
@@ -13,41 +13,11 @@
 
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
+#include "libpio/file/starts.h"
 #include "libpio/file/store.h"
+#include "libpio/file/transfer.h"
 #include "libpio/file/transport.h"
 #include "libpio/file/viewed.h"
-
-static struct pio_file *table[PIO_OPEN_MAX];
-
-/* ---- Results and the table ----------------------------------------------------------------- */
-
-int64_t pio_result(int64_t result)
-{
-    if (result >= 0)
-        return result;
-    errno = -result;
-    return -1;
-}
-
-int pio_fail_at_volume(const struct pio_file *file, int volume, int error)
-{
-    pio_path(pio_fail_path, file->description.volume[volume], file->name, "");
-    return error;
-}
-
-struct pio_file *pio_file_get(int pfd)
-{
-    pio_fail_path[0] = '\0';
-    return pfd >= 0 && pfd < PIO_OPEN_MAX ? table[pfd] : NULL;
-}
-
-static int find_empty_entry(void)
-{
-    for (int pfd = 0; pfd < PIO_OPEN_MAX; pfd++)
-        if (!table[pfd])
-            return pfd;
-    return -EMFILE;
-}
 
 /* ---- An entry's life ------------------------------------------------------------------------ */
 
@@ -73,8 +43,7 @@ static void free_file(struct pio_file *file)
         plan_free(file->subfile[k].plan);
     pio_view_free(file->view);
     pattern_free((struct pattern *)file->description.map.pattern);
-    pio_queue_free(&file->queue);
-    free(file->comm);
+    pio_transfer_free(file->own);
     free(file->subfile);
     free(file);
 }
@@ -103,10 +72,10 @@ static int new_file(const struct pio_description *description, const char *name,
     f->buffers = buffers;
     f->description = *description;
     strcpy(f->name, name);
-    f->comm_bytes = PIO_ACK_HEADER_BYTES + description->map.block_bytes;
-    f->comm = malloc(f->comm_bytes);
+    f->short_at = INT64_MAX;
     f->subfile = calloc(disks, sizeof *f->subfile);
-    int error = !f->comm || !f->subfile || pio_queue_init(&f->queue, disks * buffers) < 0 ? -ENOMEM : 0;
+    f->own = pio_transfer_new(f);
+    int error = !f->subfile || !f->own ? -ENOMEM : pio_transfer_reserve(description->map.block_bytes);
     if (!error && description->map.pattern)
         error = plan_subfiles(f);
     if (error) {
@@ -279,7 +248,7 @@ static int check_flags(int flags)
 
 int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_layout *layout)
 {
-    int pfd = find_empty_entry();
+    int pfd = pio_file_find_empty();
     struct pio_file *file;
     struct pio_name name;
 
@@ -295,7 +264,7 @@ int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_l
         error = open_file(&name, flags, mode, layout, &file);
     if (error)
         return pio_result(error);
-    table[pfd] = file;
+    pio_file_enter(pfd, file);
     return pfd;
 }
 
@@ -320,12 +289,13 @@ int pio_close(int pfd)
 
     if (!file)
         return pio_result(-EBADF);
-    table[pfd] = NULL;
+    pio_file_enter(pfd, NULL);
+    int started_error = pio_starts_drop(file);
     int error = close_subfiles(file, &volume);
-    if (error)
+    if (error && !started_error)
         pio_fail_at_volume(file, volume, error);
     free_file(file);
-    return pio_result(error);
+    return pio_result(started_error ? started_error : error);
 }
 
 int pio_unlink(const char *text)

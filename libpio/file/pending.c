@@ -1,66 +1,41 @@
 #include "libpio/file/pending.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-static void put_spare(struct pio_queue *queue, struct pio_request *request)
+void pio_queue_append(struct pio_queue *queue, struct pio_request *request)
 {
-    request->next = queue->spare;
-    queue->spare = request;
-}
-
-int pio_queue_init(struct pio_queue *queue, int requests)
-{
-    *queue = (struct pio_queue){.requests = calloc(requests, sizeof(struct pio_request))};
-    if (!queue->requests)
-        return -ENOMEM;
-    for (int i = 0; i < requests; i++)
-        put_spare(queue, &queue->requests[i]);
-    return 0;
-}
-
-void pio_queue_free(struct pio_queue *queue)
-{
-    free(queue->requests);
-    *queue = (struct pio_queue){0};
-}
-
-void pio_queue_append(struct pio_queue *queue, const struct pio_request *request)
-{
-    struct pio_request *entry = queue->spare;
-
-    queue->spare = entry->next;
-    *entry = *request;
-    entry->next = NULL;
+    request->next = NULL;
     if (queue->tail)
-        queue->tail->next = entry;
+        queue->tail->next = request;
     else
-        queue->head = entry;
-    queue->tail = entry;
+        queue->head = request;
+    queue->tail = request;
 }
 
-bool pio_queue_take(struct pio_queue *queue, int node, struct pio_request *request)
+struct pio_request *pio_queue_take(struct pio_queue *queue, enum pio_op op, int node)
 {
     struct pio_request *before = NULL, *entry = queue->head;
 
-    while (entry && entry->node != node) {
+    while (entry && (entry->node != node || entry->op != op)) {
         before = entry;
         entry = entry->next;
     }
     if (!entry)
-        return false;
+        return NULL;
     if (before)
         before->next = entry->next;
     else
         queue->head = entry->next;
     if (queue->tail == entry)
         queue->tail = before;
-    *request = *entry;
-    put_spare(queue, entry);
-    return true;
+    return entry;
 }
 
-bool pio_queue_empty(const struct pio_queue *queue)
+bool pio_queue_has(const struct pio_queue *queue, enum pio_op op)
 {
-    return !queue->head;
+    const struct pio_request *entry = queue->head;
+
+    while (entry && entry->op != op)
+        entry = entry->next;
+    return entry;
 }

@@ -1,13 +1,15 @@
 /*
- * The message queue linked list of [P0 Figure 3]: the requests under way, in the order of their issue.
+ * The message queue linked list of [P0 Figure 3]: the requests under way, in the order of their issue, whichever
+ * transfer they are of.
  *
- * An acknowledgement names only the I/O node that served its request. An I/O node answers requests in the order of
- * their arrival, for whichever drive, so the request is the first in the list with that node's address.
+ * An acknowledgement names only its kind and the I/O node that served its request. An I/O node answers requests in the
+ * order of their arrival, for whichever drive, so the request is the first of that kind in the list with that node's
+ * address.
  *
- *   head -> request -> request -> ... -> NULL        spare -> request -> ... -> NULL
+ *   head -> request -> request -> ... -> NULL        of a transfer: spare -> request -> ... -> NULL
  *                                  ^ tail
  *
- * The queue owns its requests: D*C of them, made once when the file is opened.
+ * A transfer owns its requests: D*C of them, so there is always a spare one.
  */
 #ifndef PIO_PENDING_H
 #define PIO_PENDING_H
@@ -15,8 +17,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libpio/file/transport.h"
+
+struct pio_transfer;
+
 struct pio_request {
     struct pio_request *next;
+    struct pio_transfer *transfer;
+    enum pio_op op;
     int node;               /* N_k */
     int volume;             /* k */
     int bytes;              /* asked for */
@@ -25,19 +33,16 @@ struct pio_request {
 };
 
 struct pio_queue {
-    struct pio_request *requests; /* all of them */
-    struct pio_request *head, *tail, *spare;
+    struct pio_request *head, *tail;
 };
 
-int pio_queue_init(struct pio_queue *queue, int requests); /* 0, or -ENOMEM */
-void pio_queue_free(struct pio_queue *queue);
+/* Appends the request, which stays its owner's and must not be in a queue. */
+void pio_queue_append(struct pio_queue *queue, struct pio_request *request);
 
-/* Appends a copy of *request. There must be a spare one: at most D*C are under way. */
-void pio_queue_append(struct pio_queue *queue, const struct pio_request *request);
+/* Takes out the first request of that kind to that I/O node. NULL: there is none. */
+struct pio_request *pio_queue_take(struct pio_queue *queue, enum pio_op op, int node);
 
-/* Takes out the first request to that I/O node. False if there is none. */
-bool pio_queue_take(struct pio_queue *queue, int node, struct pio_request *request);
-
-bool pio_queue_empty(const struct pio_queue *queue);
+/* Returns true if a request of that kind is in the queue. */
+bool pio_queue_has(const struct pio_queue *queue, enum pio_op op);
 
 #endif

@@ -10,6 +10,12 @@
 #define IOV_MAX 1024
 #endif
 
+struct pio_pieces pio_pieces_one(struct pio_piece *piece, const void *buf, int64_t n)
+{
+    *piece = (struct pio_piece){(char *)buf, 0, n};
+    return (struct pio_pieces){piece, 1};
+}
+
 static int sum(const struct iovec *iov, int count, int64_t *bytes)
 {
     size_t all = 0;

@@ -23,6 +23,9 @@ struct pio_pieces {
     int n;
 };
 
+/* Makes one piece of n bytes, for which the caller has room in *piece. */
+struct pio_pieces pio_pieces_one(struct pio_piece *piece, const void *buf, int64_t n);
+
 /* Makes the pieces of a vector, without its empty ones, and sets *bytes to their sum. The caller frees pieces->piece.
  * -EINVAL: count is not 1 to IOV_MAX, or the sum does not fit into a ssize_t; -ENOMEM. */
 int pio_pieces_make(const struct iovec *iov, int count, struct pio_pieces *pieces, int64_t *bytes);

@@ -12,7 +12,8 @@
  * or else on the default ones. "//volume/dir/name" is the same file, looked for on that volume alone. Names that
  * end in ".pio" are refused (EINVAL), so are those that end in "/" (EISDIR). Folders must exist on every volume.
  *
- * One process does one PIO call at a time, and has no readstart or writestart of its own under way meanwhile.
+ * One process does one PIO call at a time, and has no readstart or writestart of its own under way meanwhile, nor while
+ * transfers of PIO files that it has started are under way.
  * Several processes may have one file open. Their calls are not atomic towards each other.
  */
 #ifndef NCUBE_PIO_H
@@ -77,6 +78,42 @@ ssize_t pio_pwrite(int pfd, const void *buf, size_t n, off_t offset);
 ssize_t pio_readv(int pfd, const struct iovec *iov, int count);
 ssize_t pio_writev(int pfd, const struct iovec *iov, int count);
 
+/* ---- Transfers in two halves ----
+ *
+ * A start returns when the first C blocks of each volume are under way. The rest follows whenever the process is in a
+ * PIO call that waits, or in pio_iodone. So a program that computes in between computes while D*C blocks move. At most
+ * PIO_STARTS_MAX transfers, of any files, may be started and not ended. Until a transfer has ended its memory is
+ * libpio's. Transfers under way at the same time happen in any order: only reads may overlap each other, and a read
+ * that meets the end of the file sees a write that moves this end, or does not. Calls about the whole file (pio_fstat,
+ * SEEK_END, pio_ftruncate, pio_fsync, pio_preallocate) first wait until the descriptor's transfers have moved their
+ * bytes. What is not ended when the process ends may be written or not. */
+#define PIO_STARTS_MAX 32
+
+/* As pio_read, pio_write, pio_pread and pio_pwrite, but return the id of a transfer that has started, and the file's
+ * offset moves on by all n bytes at once. When some come short, it goes back to the lowest end of those once all that
+ * have moved it have ended. An append begins where the file ends or where the descriptor's last append will.
+ *   EAGAIN   PIO_STARTS_MAX transfers are started and not ended
+ *   ENOMEM   no memory for one more;  what the calls of the other names say of the arguments */
+int pio_iread(int pfd, void *buf, size_t n);
+int pio_iwrite(int pfd, const void *buf, size_t n);
+int pio_ipread(int pfd, void *buf, size_t n, off_t offset);
+int pio_ipwrite(int pfd, const void *buf, size_t n, off_t offset);
+
+/* Ends a transfer: waits for it, and returns what pio_read or pio_write would have. The id is no longer one.
+ *   EINVAL   not the id of a transfer that is started and not ended;  as pio_read and pio_write */
+ssize_t pio_iowait(int id);
+
+/* 1: pio_iowait would return at once, but for what the end of the file needs; 0: it would wait. -1: EINVAL. */
+int pio_iodone(int id);
+
+/* The four calls of [P0 section 2], for PIO files: an end ends the most recent start of its kind on that descriptor
+ * that has not ended. libpio keeps the data of a readstart, in memory for n bytes, until its readend, which copies
+ * them. Errors of a start as pio_iread, of an end as pio_iowait; EINVAL: there is no such start. */
+int pio_readstart(int pfd, size_t n);
+ssize_t pio_readend(int pfd, void *buf);
+int pio_writestart(int pfd, const void *buf, size_t n);
+ssize_t pio_writeend(int pfd);
+
 /* Moves the offset as lseek does: SEEK_SET, SEEK_CUR, SEEK_END. It may go beyond the end. Returns the new offset.
  *   EBADF; EINVAL: whence, or before the start; EOVERFLOW: too far; SEEK_END also what the volumes report */
 off_t pio_lseek(int pfd, off_t offset, int whence);
@@ -86,10 +123,12 @@ off_t pio_lseek(int pfd, off_t offset, int whence);
  * gets its part of the element, so one request moves many runs, and data go straight to where they lie [P1 section 1.2,
  * Figure 5]. n = 0: the file again. Calls about the whole file are as before. After a failed write the file is not cut
  * back, as others write beside it. On failure the file has no view.
- *   EBADF;  EINVAL: not an element, or O_APPEND;  E2BIG, EOVERFLOW: too many runs; ENOMEM; what the volumes report */
+ *   EBADF;  EBUSY: a transfer is started and not ended;  EINVAL: not an element, or O_APPEND
+ *   E2BIG, EOVERFLOW: too many runs;  ENOMEM, and what the volumes report */
 int pio_setview(int pfd, const void *packed, size_t n);
 
-/* Closes all subfiles [P0 Figure 4]. The descriptor is closed even on failure; the first error is reported. */
+/* Closes all subfiles [P0 Figure 4]. First waits for the transfers that the descriptor has started and not ended: they
+ * end here. The descriptor is closed even on failure; reports an error of a write among those, else the first one. */
 int pio_close(int pfd);
 
 /* As fstat of one file: st_size is the logical size, st_blocks the sum over the subfiles, st_blksize one stripe D*B,

@@ -9,6 +9,7 @@
 
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
+#include "libpio/file/transfer.h"
 
 #define PIECE_BYTES (256 << 10) /* most that is written at once, unless a stripe is longer */
 
@@ -64,6 +65,7 @@ int pio_preallocate(int pfd, off_t offset, off_t n)
     int error = check(file, offset, n);
     if (error)
         return pio_result(error);
+    pio_transfer_settle(file);
     int64_t before = pio_file_bytes(file), at = offset, end = offset + n;
     if (before < 0)
         return pio_result(before);

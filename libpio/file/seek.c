@@ -7,7 +7,7 @@
 
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
-#include "libpio/file/transport.h"
+#include "libpio/file/transfer.h"
 #include "libpio/file/viewed.h"
 
 static int stat_volume(struct pio_file *file, int k, struct stat *st)
@@ -36,6 +36,7 @@ int64_t pio_file_bytes(struct pio_file *file)
 
 static int64_t own_end(struct pio_file *file)
 {
+    pio_transfer_settle(file);
     int64_t bytes = pio_file_bytes(file);
 
     return bytes < 0 ? bytes : pio_own_bytes(file, bytes);
@@ -93,6 +94,7 @@ int pio_fstat(int pfd, struct stat *st)
 
     if (!file)
         return pio_result(-EBADF);
+    pio_transfer_settle(file);
     const struct pio_map *map = &file->description.map;
     for (int k = 0; k < map->disks; k++) {
         int error = stat_volume(file, k, &part);
@@ -121,6 +123,7 @@ int pio_ftruncate(int pfd, off_t size)
         return pio_result(-EBADF);
     if (size < 0 || size > PIO_OFFSET_MAX)
         return pio_result(-EINVAL);
+    pio_transfer_settle(file);
     for (int k = 0; k < file->description.map.disks; k++) {
         int64_t subfile_bytes = pio_map_subfile_bytes(&file->description.map, k, size);
         int error = pio_transport->ftruncate(file->subfile[k].fd, subfile_bytes);
@@ -138,6 +141,7 @@ int pio_fsync(int pfd)
 
     if (!file)
         return pio_result(-EBADF);
+    pio_transfer_settle(file);
     for (int k = 0; k < file->description.map.disks; k++) {
         int error = pio_transport->fsync(file->subfile[k].fd);
 

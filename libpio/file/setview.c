@@ -118,6 +118,8 @@ int pio_setview(int pfd, const void *packed, size_t n)
 
     if (!file)
         return (int)pio_result(-EBADF);
+    if (file->started)
+        return (int)pio_result(-EBUSY);
     int error = set_view(file, packed, n);
     if (error && n > 0)
         set_view(file, NULL, 0);

@@ -70,6 +70,9 @@ struct pio_transport {
      * comm_bytes = PIO_ACK_HEADER_BYTES + the largest read under way. A failed operation is an acknowledgement
      * with a negative status; a negative result means that acknowledgements can no longer be had. */
     int (*wait)(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack);
+
+    /* 1 if such an acknowledgement has arrived, so that wait returns at once; else 0. One is under way. */
+    int (*arrived)(enum pio_op op);
 };
 
 /* The transport in use. transport_vertex.c sets it on a node. */

@@ -106,9 +106,21 @@ static int status_of_reply(enum pio_op op, const struct file_reply *reply, int d
     return reply->status;
 }
 
+static int reply_type(enum pio_op op)
+{
+    return op == PIO_OP_READ ? N_REPLY(N_FREAD) : N_REPLY(N_FWRITE);
+}
+
+static int node_arrived(enum pio_op op)
+{
+    int node = N_ANY, type = reply_type(op);
+
+    return trap_test_message(&node, &type) >= 0;
+}
+
 static int node_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack)
 {
-    int type = op == PIO_OP_READ ? N_REPLY(N_FREAD) : N_REPLY(N_FWRITE);
+    int type = reply_type(op);
     struct file_reply reply;
 
     ack->node = N_ANY;
@@ -141,6 +153,7 @@ static const struct pio_transport node_transport = {
     .read_start = node_read_start,
     .write_start = node_write_start,
     .wait = node_wait,
+    .arrived = node_arrived,
 };
 
 const struct pio_transport *pio_transport = &node_transport;

@@ -463,26 +463,26 @@ static int fake_write_start(int fd, int64_t offset, const void *buf, int n)
     return start(PIO_OP_WRITE, fd, offset, buf, n);
 }
 
-/* Addresses of the I/O nodes that have a request of this kind first in line, ascending. */
+/* Addresses of the I/O nodes that have a request of this kind, ascending. Requests of the other kind before it may have
+ * been answered, too: a program that takes answers of one kind passes over those of the other. */
 static int list_ready_nodes(enum pio_op op, int *ready)
 {
     int n = 0;
 
     for (int node = 0x4000; node < 0x4000 + 2 * FAKE_VOLUMES; node++)
         for (int i = 0; i < n_requests; i++)
-            if (volumes[requests[i].volume].node == node) {
-                if (requests[i].op == op)
-                    ready[n++] = node;
+            if (volumes[requests[i].volume].node == node && requests[i].op == op) {
+                ready[n++] = node;
                 break;
             }
     return n;
 }
 
-static struct request take_request(int node)
+static struct request take_request(enum pio_op op, int node)
 {
     int i = 0;
 
-    while (volumes[requests[i].volume].node != node)
+    while (volumes[requests[i].volume].node != node || requests[i].op != op)
         i++;
     struct request request = requests[i];
     memmove(&requests[i], &requests[i + 1], (n_requests - i - 1) * sizeof request);
@@ -503,7 +503,7 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     if (n == 0)
         abort(); /* libpio waits for an acknowledgement that will never arrive */
     int node = ready[choose_node(n)];
-    struct request request = take_request(node);
+    struct request request = take_request(op, node);
     if (op == PIO_OP_READ && (size_t)request.bytes > comm_bytes - PIO_ACK_HEADER_BYTES)
         abort();
     *ack = (struct pio_ack){.node = node, .status = request.error, .data = data};
@@ -520,6 +520,13 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     return 0;
 }
 
+static int fake_arrived(enum pio_op op)
+{
+    int ready[2 * FAKE_VOLUMES];
+
+    return list_ready_nodes(op, ready) > 0 && choose_node(2) == 0;
+}
+
 static const struct pio_transport fake_transport = {
     .open = fake_open,
     .close = fake_close,
@@ -533,6 +540,7 @@ static const struct pio_transport fake_transport = {
     .read_start = fake_read_start,
     .write_start = fake_write_start,
     .wait = fake_wait,
+    .arrived = fake_arrived,
 };
 
 const struct pio_transport *pio_transport = &fake_transport;

@@ -3,69 +3,62 @@
 #include <criterion/criterion.h>
 
 static struct pio_queue queue;
+static struct pio_request requests[4];
 
-static void append(int node, int volume)
+static void append(int i, enum pio_op op, int node, int volume)
 {
-    pio_queue_append(&queue, &(struct pio_request){.node = node, .volume = volume});
+    requests[i] = (struct pio_request){.op = op, .node = node, .volume = volume};
+    pio_queue_append(&queue, &requests[i]);
 }
 
-static int take(int node)
+static int take(enum pio_op op, int node)
 {
-    struct pio_request request;
+    const struct pio_request *request = pio_queue_take(&queue, op, node);
 
-    return pio_queue_take(&queue, node, &request) ? request.volume : -1;
+    return request ? request->volume : -1;
 }
-
-static void set_up(void)
-{
-    pio_queue_init(&queue, 4);
-}
-
-static void tear_down(void)
-{
-    pio_queue_free(&queue);
-}
-
-TestSuite(queue, .init = set_up, .fini = tear_down);
 
 Test(queue, gives_the_first_request_of_the_node)
 {
-    append(1, 10);
-    append(2, 20);
-    append(1, 11);
-    append(2, 21);
-    cr_expect_eq(take(2), 20, "first of node 2, from the middle");
-    cr_expect_eq(take(2), 21, "second of node 2, from the tail");
-    cr_expect_eq(take(1), 10, "first of node 1, from the head");
-    cr_expect_eq(take(1), 11);
-    cr_expect(pio_queue_empty(&queue));
+    append(0, PIO_OP_READ, 1, 10);
+    append(1, PIO_OP_READ, 2, 20);
+    append(2, PIO_OP_READ, 1, 11);
+    append(3, PIO_OP_READ, 2, 21);
+    cr_expect_eq(take(PIO_OP_READ, 2), 20, "first of node 2, from the middle");
+    cr_expect_eq(take(PIO_OP_READ, 2), 21, "second of node 2, from the tail");
+    cr_expect_eq(take(PIO_OP_READ, 1), 10, "first of node 1, from the head");
+    cr_expect_eq(take(PIO_OP_READ, 1), 11);
+    cr_expect_not(pio_queue_has(&queue, PIO_OP_READ));
+}
+
+Test(queue, gives_requests_of_the_kind_that_was_answered)
+{
+    append(0, PIO_OP_READ, 1, 10);
+    append(1, PIO_OP_WRITE, 1, 11);
+    append(2, PIO_OP_WRITE, 1, 12);
+    cr_expect(pio_queue_has(&queue, PIO_OP_WRITE));
+    cr_expect_eq(take(PIO_OP_WRITE, 1), 11, "behind a read");
+    cr_expect_eq(take(PIO_OP_WRITE, 1), 12);
+    cr_expect_not(pio_queue_has(&queue, PIO_OP_WRITE));
+    cr_expect_eq(take(PIO_OP_WRITE, 1), -1, "a read is left");
+    cr_expect_eq(take(PIO_OP_READ, 1), 10);
 }
 
 Test(queue, refuses_a_node_without_requests)
 {
-    cr_expect_eq(take(1), -1, "empty");
-    append(1, 10);
-    cr_expect_eq(take(2), -1, "another node's only");
-    cr_expect_eq(take(1), 10);
+    cr_expect_eq(take(PIO_OP_READ, 1), -1, "empty");
+    append(0, PIO_OP_READ, 1, 10);
+    cr_expect_eq(take(PIO_OP_READ, 2), -1, "another node's only");
+    cr_expect_eq(take(PIO_OP_READ, 1), 10);
 }
 
 Test(queue, appends_after_its_tail_was_taken)
 {
-    append(1, 10);
-    append(2, 20);
-    cr_expect_eq(take(2), 20);
-    append(3, 30);
-    cr_expect_eq(take(1), 10);
-    cr_expect_eq(take(3), 30);
-}
-
-Test(queue, uses_its_requests_again)
-{
-    for (int i = 0; i < 10; i++) {
-        for (int k = 0; k < 4; k++)
-            append(k, k);
-        for (int k = 3; k >= 0; k--)
-            cr_assert_eq(take(k), k);
-    }
-    cr_expect(pio_queue_empty(&queue));
+    append(0, PIO_OP_READ, 1, 10);
+    append(1, PIO_OP_READ, 2, 20);
+    cr_expect_eq(take(PIO_OP_READ, 2), 20);
+    append(2, PIO_OP_READ, 3, 30);
+    cr_expect_eq(take(PIO_OP_READ, 1), 10);
+    cr_expect_eq(take(PIO_OP_READ, 3), 30);
+    cr_expect_not(pio_queue_has(&queue, PIO_OP_READ));
 }

@@ -46,6 +46,7 @@ static const struct subject {
     {"guest/exact", "all", 2, 2, "service = \"concurrent\";", NULL, NULL, false},
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false},
+    {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false},
     {"guest/pipes", "exact", 2, 0, NULL, NULL, NULL, true},
 };
 

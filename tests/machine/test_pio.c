@@ -75,6 +75,19 @@ static void exchange(const char *folder, const char *a, const char *b)
     free(path);
 }
 
+/* SEQUENCES_IN_MACHINE says how many (make check-pio). */
+Test(pio, sequences_behave_as_plain_files, .timeout = 600)
+{
+    const char *n = getenv("SEQUENCES_IN_MACHINE");
+    char *folder = folder_with_images(VOLUMES, 4096, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
+
+    guest_must_pass(&(struct ncube_run){
+        .machine = machine, .program = "guest/sequences", .args = {"sequences", "1", "4", n ? n : "60"}});
+    images_check(folder, VOLUMES);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(pio, files_are_found_by_the_next_run_unless_volumes_are_exchanged)
 {
     char *folder = folder_with_images(VOLUMES, 1024, 1024), *machine = machine_file(folder, 3, VOLUMES, "");

@@ -1,0 +1,40 @@
+/* The PIO file table [P0 section 3], and what every call does with a descriptor and a result (file.h). */
+#include <errno.h>
+#include <stddef.h>
+
+#include "libpio/file/file.h"
+
+static struct pio_file *table[PIO_OPEN_MAX];
+
+int64_t pio_result(int64_t result)
+{
+    if (result >= 0)
+        return result;
+    errno = -result;
+    return -1;
+}
+
+int pio_fail_at_volume(const struct pio_file *file, int volume, int error)
+{
+    pio_path(pio_fail_path, file->description.volume[volume], file->name, "");
+    return error;
+}
+
+int pio_file_find_empty(void)
+{
+    for (int pfd = 0; pfd < PIO_OPEN_MAX; pfd++)
+        if (!table[pfd])
+            return pfd;
+    return -EMFILE;
+}
+
+void pio_file_enter(int pfd, struct pio_file *file)
+{
+    table[pfd] = file;
+}
+
+struct pio_file *pio_file_get(int pfd)
+{
+    pio_fail_path[0] = '\0';
+    return pfd >= 0 && pfd < PIO_OPEN_MAX ? table[pfd] : NULL;
+}
