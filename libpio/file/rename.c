@@ -43,18 +43,49 @@ static int find_target(const struct pio_name *to, const struct pio_description *
     return error;
 }
 
-/* Removes the PIO file that has the new name. What is no PIO file there is in the way. */
+/* What has the new name on this volume may go if it belongs to a PIO file. `stat_error`: of the volume's answer. */
+static int check_part(const struct pio_name *to, const char *volume, int stat_error)
+{
+    struct pio_description found;
+    struct pio_name name = *to;
+    char path[PIO_PATH_MAX_BYTES];
+
+    if (stat_error == -ENOENT)
+        return 0;
+    memcpy(name.volume, volume, sizeof name.volume);
+    int error = stat_error < 0 ? stat_error : pio_store_find(&name, NULL, &found);
+    pio_path(path, volume, to->name, "");
+    return error ? pio_fail_at(path, error == -ENOENT ? -EEXIST : error) : 0;
+}
+
+/* Checks that no volume has a folder or a file of the new name that belongs to no PIO file. */
+static int check_way(const struct pio_name *to, const struct pio_description *from)
+{
+    struct pio_question q[PIO_QUESTIONS_MAX];
+    int error = 0;
+
+    for (int first = 0; first < from->map.disks && !error; first += PIO_QUESTIONS_MAX) {
+        int n = from->map.disks - first < PIO_QUESTIONS_MAX ? from->map.disks - first : PIO_QUESTIONS_MAX;
+
+        for (int i = 0; i < n; i++)
+            q[i] = (struct pio_question){
+                .kind = PIO_ASK_STAT, .volume = from->volume[first + i], .name = to->name, .suffix = ""};
+        pio_transport->ask(q, n);
+        for (int i = 0; i < n && !error; i++)
+            error = check_part(to, from->volume[first + i], q[i].result);
+    }
+    return error;
+}
+
+/* Removes the PIO files that have the new name on some of the volumes: one, or several on different volumes. */
 static int make_way(const struct pio_name *to, const struct pio_description *from)
 {
     struct pio_description found;
-    char path[PIO_PATH_MAX_BYTES];
-    int error = find_target(to, from, &found);
+    int error = check_way(to, from);
 
-    if (error != -ENOENT)
-        return error ? error : pio_store_remove(to->name, &found);
-    pio_path(path, from->volume[0], to->name, "");
-    error = ask(PIO_ASK_STAT, from->volume[0], to->name, "");
-    return error == -ENOENT ? 0 : pio_fail_at(path, error ? error : -EEXIST);
+    while (!error && !(error = find_target(to, from, &found)))
+        error = pio_store_remove(to->name, &found);
+    return error == -ENOENT ? 0 : error;
 }
 
 /* Checks that what the file lacks has its new name already: an earlier call ended half way. */

@@ -63,6 +63,39 @@ Test(rename, replaces_a_file_of_any_layout)
     }
 }
 
+Test(rename, replaces_files_of_that_name_on_different_volumes)
+{
+    static const char *const last[] = {"df01", "df02"};
+
+    make("/f", &small, TEXT);
+    make("//df00/g", &(struct pio_layout){.disks = 1, .block_size = 4}, "one");
+    make("//df01/g", &(struct pio_layout){.disks = 2, .block_size = 4, .volumes = last}, "the other");
+    cr_expect_eq(pio_rename("/f", "/g"), 0, "%s at %s", strerror(errno), pio_failed_path());
+    expect("/g", TEXT, "renamed");
+    cr_expect_eq(fake_count_files(), 6);
+}
+
+Test(rename, refuses_what_is_in_the_way_on_any_volume)
+{
+    for (int k = 0; k < 3; k++) {
+        char path[] = "//df00/g", got[10] = "";
+
+        fake_reset();
+        make("/f", &small, TEXT);
+        if (k > 0)
+            make("//df00/g", &(struct pio_layout){.disks = k, .block_size = 4}, "before it");
+        path[5] = (char)('0' + k);
+        fake_put_file(path, "plain", 5);
+        cr_expect(pio_rename("/f", "/g") == -1 && errno == EEXIST, "on %s: %s", path, strerror(errno));
+        cr_expect_str_eq(pio_failed_path(), path);
+        expect("/f", TEXT, "still there");
+        cr_expect_eq(fake_get_file(path, got, sizeof got), 5, "%s", path);
+        cr_expect_str_eq(got, "plain");
+        if (k > 0)
+            expect("//df00/g", "before it", "still there");
+    }
+}
+
 Test(rename, refuses_what_is_in_the_way)
 {
     make("/f", &small, TEXT);
