@@ -171,6 +171,12 @@ static ssize_t striped_read(void *state, void *buf, size_t n)
     return got < 0 ? -errno : got;
 }
 
+/* The result of a write of libpio, which O_SYNC makes durable first. */
+static ssize_t written(const struct striped *s, ssize_t put)
+{
+    return put < 0 || (s->sync && pio_fsync(s->pfd) < 0) ? -errno : put;
+}
+
 static ssize_t striped_write(void *state, const void *buf, size_t n)
 {
     struct striped *s = state;
@@ -179,17 +185,7 @@ static ssize_t striped_write(void *state, const void *buf, size_t n)
         return -EBADF;
     if (!is_memory(buf, n))
         return -EFAULT;
-    ssize_t put = pio_write(s->pfd, buf, n);
-    if (put < 0 || (s->sync && pio_fsync(s->pfd) < 0))
-        return -errno;
-    return put;
-}
-
-/* Moves the file's offset back, which sends no message. Returns `result`. */
-static ssize_t back_to(struct striped *s, off_t before, ssize_t result)
-{
-    pio_lseek(s->pfd, before, SEEK_SET);
-    return result;
+    return written(s, pio_write(s->pfd, buf, n));
 }
 
 static ssize_t striped_pread(void *state, void *buf, size_t n, off_t at)
@@ -198,10 +194,10 @@ static ssize_t striped_pread(void *state, void *buf, size_t n, off_t at)
 
     if (s->folder)
         return -EISDIR;
-    off_t before = pio_lseek(s->pfd, 0, SEEK_CUR);
-    if (pio_lseek(s->pfd, at, SEEK_SET) < 0)
-        return -errno;
-    return back_to(s, before, striped_read(state, buf, n));
+    if (!is_memory(buf, n))
+        return -EFAULT;
+    ssize_t got = pio_pread(s->pfd, buf, n, at);
+    return got < 0 ? -errno : got;
 }
 
 static ssize_t striped_pwrite(void *state, const void *buf, size_t n, off_t at)
@@ -210,10 +206,9 @@ static ssize_t striped_pwrite(void *state, const void *buf, size_t n, off_t at)
 
     if (s->folder)
         return -EBADF;
-    off_t before = pio_lseek(s->pfd, 0, SEEK_CUR);
-    if (pio_lseek(s->pfd, at, SEEK_SET) < 0)
-        return -errno;
-    return back_to(s, before, striped_write(state, buf, n));
+    if (!is_memory(buf, n))
+        return -EFAULT;
+    return written(s, pio_pwrite(s->pfd, buf, n, at));
 }
 
 static int striped_setview(void *state, const void *packed, size_t n)

@@ -117,6 +117,24 @@ static void is_like_one_file(void)
 /* ---- libpio's own calls ---- */
 
 /* Bytes and descriptions are those of a PIO file: each way writes what the other reads. Arguments: disks, block. */
+/* As on one volume: pwrite appends nothing, and leaves the offset alone. */
+static void appends(void)
+{
+    int fd = open(name_of("a"), O_RDWR | O_CREAT | O_APPEND, 0644);
+    char got[8] = "";
+
+    check_equal(write(fd, "abc", 3), 3);
+    check_equal(lseek(fd, 1, SEEK_SET), 1);
+    check_equal(pwrite(fd, "X", 1, 0), 1);
+    check_equal(lseek(fd, 0, SEEK_CUR), 1);
+    check_equal(pread(fd, got, 7, 2), 1);
+    check_equal(lseek(fd, 0, SEEK_CUR), 1);
+    check_fails(pwrite(fd, "X", 1, -1), EINVAL);
+    check_equal(write(fd, "d", 1), 1);
+    check_equal(close(fd), 0);
+    expect_text_file(name_of("a"), "Xbcd");
+}
+
 static void is_a_pio_file(void)
 {
     const struct pio_layout layout = {.disks = atoi(test_argv[1]), .block_size = atoi(test_argv[2])};
@@ -339,6 +357,7 @@ static void is_unknown(void)
 
 static const struct test_case cases[] = {
     {"like one file", is_like_one_file},
+    {"appends", appends},
     {"PIO file", is_a_pio_file},
     {"names", has_names},
     {"lowest descriptors", gives_the_lowest_descriptors},
