@@ -14,7 +14,10 @@
  *
  * One process does one PIO call at a time, and has no readstart or writestart of its own under way meanwhile, nor while
  * transfers of PIO files that it has started are under way.
- * Several processes may have one file open. Their calls are not atomic towards each other.
+ * Several processes, on any nodes, may have one file open. What a pio_write has returned is seen by every read, size
+ * and seek to the end that begins later, on any node; pio_close or nsync make no difference. Writes of disjoint bytes
+ * do not disturb each other. Calls that overlap are not atomic towards each other: each volume has them in an order of
+ * its own.
  */
 #ifndef NCUBE_PIO_H
 #define NCUBE_PIO_H
@@ -61,7 +64,8 @@ ssize_t pio_read(int pfd, void *buf, size_t n);
 
 /* Writes n bytes at the file's offset, or with O_APPEND at its end, and moves the offset on. Returns the bytes
  * written from the start of buf without a gap: n, or less when a volume is full or fails; the next call then returns
- * the error. Bytes beyond the returned count may have been overwritten; the file does not grow because of them.
+ * the error. Bytes beyond the returned count may have been overwritten; the file does not grow because of them, except
+ * to where the write began.
  *   EBADF    not a descriptor, or not open for writing
  *   ENOSPC   a volume is full: not even the first byte fits
  *   EFBIG    beyond the highest offset;  EINVAL, EPROTO, EIO ... as for pio_read */

@@ -82,11 +82,12 @@ static int settle_end(struct pio_transfer *t)
 }
 
 /* After a write that failed at a gap, the file must end where it ended before, or where the bytes written without a gap
- * end. Cuts each subfile that this write made longer, unless another process has made it longer still. */
+ * end. Cuts each subfile that this write made longer, unless another process has made it longer still. Nothing below
+ * the transfer's start is cut: another process may have written it since the size was seen. */
 static void trim_after_gap(struct pio_transfer *t)
 {
     struct pio_file *file = t->file;
-    int64_t end = t->limit > 0 ? t->start + t->limit : 0;
+    int64_t end = t->start + t->limit;
     struct stat st;
 
     if (end < file->known_bytes)

@@ -320,7 +320,7 @@ static void fail_request(const struct pattern *p, int volume, int nth, bool writ
     if (writing) {
         int64_t end = collect(MAP, got);
 
-        cr_assert_eq(end, expected == 0 ? 0 : START + expected, "no byte after the gap");
+        cr_assert(end == START + expected || (expected == 0 && end < START), "no byte after the gap");
         cr_assert_arr_eq(got + START, bytes + START, (size_t)expected);
     } else {
         cr_assert_arr_eq(got, bytes + START, (size_t)expected);

@@ -75,17 +75,46 @@ static void exchange(const char *folder, const char *a, const char *b)
     free(path);
 }
 
-/* SEQUENCES_IN_MACHINE says how many (make check-pio). */
-Test(pio, sequences_behave_as_plain_files, .timeout = 600)
+/* How many random sequences: SEQUENCES_IN_MACHINE says it (make check-pio). */
+static long sequences(void)
 {
     const char *n = getenv("SEQUENCES_IN_MACHINE");
-    char *folder = folder_with_images(VOLUMES, 4096, 1024), *machine = machine_file(folder, 3, VOLUMES, "");
 
-    guest_must_pass(&(struct ncube_run){
-        .machine = machine, .program = "guest/sequences", .args = {"sequences", "1", "4", n ? n : "60"}});
+    return n ? strtol(n, NULL, 10) : 60;
+}
+
+static void must_pass(const char *dim, const char *program, const char *const args[4])
+{
+    char *folder = folder_with_images(VOLUMES, 4096, 1024), *machine = machine_file(folder, 4, VOLUMES, "");
+    struct ncube_run r = {.dim = dim, .machine = machine, .program = program};
+
+    memcpy(r.args, args, 4 * sizeof *args);
+    guest_must_pass(&r);
     images_check(folder, VOLUMES);
     free(machine);
     folder_remove(folder);
+}
+
+Test(pio, random_calls_behave_as_those_on_plain_files, .timeout = 600)
+{
+    char *n = format("%ld", sequences());
+
+    must_pass("0", "guest/sequences", (const char *const[]){"sequences", "1", "4", n});
+    free(n);
+}
+
+Test(pio, random_parts_of_one_file_are_seen_by_all_nodes, .timeout = 600)
+{
+    static const char *const dims[] = {"0", "1", "2", "3", "4"};
+    char *n = format("%ld", 1 + sequences() / 30);
+
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        char *first = format("%zu", 1 + 1000 * i);
+
+        must_pass(dims[i], "guest/shares", (const char *const[]){first, n, NULL, NULL});
+        free(first);
+    }
+    free(n);
 }
 
 Test(pio, files_are_found_by_the_next_run_unless_volumes_are_exchanged)
