@@ -25,6 +25,8 @@ $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
 # exact, with two processes on each node
 $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
 
+# patience, with two processes on each node
+$(eval $(call node_program,guest/patience2,tests/guest/patience.c,-Nprocs 2 -lpio))
 # groups, with three processes on each node
 $(eval $(call node_program,guest/groups3,tests/guest/groups.c,-DPROCS=3 -Nprocs 3))
 

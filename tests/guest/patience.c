@@ -6,6 +6,8 @@
  *   patience dead            one that dies with a request: its client gives up after the limit
  *   patience dying           one that dies while it works on a request: within the limit from then on
  *   patience dead volumes    two of a PIO file's servers die while they are busy: pio_unlink takes one limit, not two
+ *   patience dying volumes   two of them die while a PIO file is written: pio_write ends, and other files work on
+ *   patience gone            a request cannot reach its server: the process that waits for the answer is woken
  *
  * Faults: the I/O nodes of df01 and df02 die at 2.5 s; but in "dead", at 0.5 s.
  */
@@ -22,6 +24,8 @@
 #define LIMIT_S   1.0
 #define DEATH_S   2.5
 #define OWN_BYTES 6144 /* in pieces of 8 bytes, 4096 apart: 768 commands of the drive */
+
+#define LARGE_BYTES (512 << 10)
 
 static char buffer[8192];
 
@@ -132,8 +136,64 @@ static void dead_volumes(void)
     expect_silence(pio_unlink("//df00/f"), DEATH_S, DEATH_S + LIMIT_S + 0.1);
 }
 
+static char large[LARGE_BYTES];
+
+static void dying_volumes(void)
+{
+    const struct pio_layout four = {.disks = 4}, two = {.disks = 2, .volumes = (const char *[]){"df00", "df03"}};
+
+    if (own_node() != 0)
+        return;
+    int file = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &four);
+    int other = pio_open_layout("//df00/g", O_RDWR | O_CREAT, 0644, &two);
+    check(file >= 0 && other >= 0, "errno %d", errno);
+    wait_until_s(DEATH_S - 0.05);
+    check_equal(pio_iwrite(other, large, LARGE_BYTES), 0);
+    ssize_t done = pio_write(file, large, LARGE_BYTES);
+    check(done > 0 && done < LARGE_BYTES, "%ld bytes, at %.3f s", (long)done, now_s());
+    check(now_s() > DEATH_S + LIMIT_S / 2 && now_s() < DEATH_S + LIMIT_S + 0.3, "at %.3f s", now_s());
+    check(strcmp(pio_failed_path(), "//df01/f") == 0, "at %s", pio_failed_path());
+    check_equal(pio_iowait(0), LARGE_BYTES);
+    check(pio_write(file, large, LARGE_BYTES) == -1 && (errno == ETIMEDOUT || errno == EHOSTUNREACH), "errno %d",
+          errno);
+    check_equal(pio_pread(other, large, LARGE_BYTES, 0), LARGE_BYTES);
+    check_equal(pio_close(other), 0);
+}
+
+/* Each node has two processes, so an event does not let a process go on that nobody wakes. */
+static void gone(void)
+{
+    const struct pio_layout layout = {.disks = 4};
+    int type = 1, other = own_node() | 1 << 16;
+    char word[8] = "";
+
+    if (own_node() != 0)
+        return;
+    if (npid() >> 16) {
+        check_equal(nread(word, sizeof word, &(int){0}, &type, NULL), sizeof word);
+        return;
+    }
+    int fd = make_file("//df01/g"), file = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &layout);
+    check(file >= 0, "errno %d", errno);
+    wait_until_s(DEATH_S + 0.1);
+    check(write(fd, buffer, 1000) == -1 && errno == EHOSTUNREACH, "errno %d", errno);
+    check_equal(writestart(fd, buffer, 1000), 0);
+    check_equal(writeend(fd), -EHOSTUNREACH);
+    check(pio_pwrite(file, buffer, 8000, 16384) == -1 && errno == EHOSTUNREACH, "errno %d", errno);
+    check(pio_pread(file, buffer, 8000, 0) == 0 || errno == EHOSTUNREACH, "errno %d", errno);
+    check(now_s() < DEATH_S + 0.1 + LIMIT_S / 4, "only at %.3f s", now_s());
+    check_equal(nwrite(word, sizeof word, other, type, NULL), 0);
+}
+
 static const struct test_case cases[] = {
-    {"slow", slow}, {"queued", queued}, {"dead", dead}, {"dying", dying}, {"dead volumes", dead_volumes}, {NULL, NULL},
+    {"slow", slow},
+    {"queued", queued},
+    {"dead", dead},
+    {"dying", dying},
+    {"dead volumes", dead_volumes},
+    {"dying volumes", dying_volumes},
+    {"gone", gone},
+    {NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -11,13 +11,15 @@ TestSuite(patience, .timeout = 120);
     "faults = ( { io_node = [3, 1]; from_us = " from_us "; }, { io_node = [3, 2]; from_us = " from_us "; } );\n"
 
 static const struct row {
-    const char *name, *faults;
+    const char *name, *faults, *program; /* NULL: guest/patience */
 } rows[] = {
-    {"slow", ""},
-    {"queued", ""},
-    {"dead", DEATHS("500000")},
-    {"dying", DEATHS("2500000")},
-    {"dead volumes", DEATHS("2500000")},
+    {"slow", "", NULL},
+    {"queued", "", NULL},
+    {"dead", DEATHS("500000"), NULL},
+    {"dying", DEATHS("2500000"), NULL},
+    {"dead volumes", DEATHS("2500000"), NULL},
+    {"dying volumes", DEATHS("2500000"), NULL},
+    {"gone", DEATHS("2500000"), "guest/patience2"},
 };
 
 static struct outcome run_row(const struct row *r, const char *folder, const char *option, char *trace)
@@ -25,7 +27,7 @@ static struct outcome run_row(const struct row *r, const char *folder, const cha
     char *more = format("server_limit_s = 1;\n%s", r->faults), *machine = machine_file(folder, 3, VOLUMES, more);
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "2",
                                                      .machine = machine,
-                                                     .program = "guest/patience",
+                                                     .program = r->program ? r->program : "guest/patience",
                                                      .args = {r->name},
                                                      .trace = trace,
                                                      .options = {option}});

@@ -22,6 +22,7 @@ struct async {          /* a start under way */
     bool positioned; /* it did not move the file's offset */
     uint64_t offset;
     uint64_t bytes;
+    uint64_t sent_cycles; /* virtual time */
 };
 
 /* ---- Records ---- */
@@ -86,19 +87,23 @@ static struct msg_pattern reply_to(const struct async *a)
 }
 
 /* As msg_matches with reply_to(a), but without building a pattern for each record that a search looks at. */
-static bool answers(const struct async *a, const struct message *m)
+static bool answers(const struct async *a, uint32_t node, uint32_t tag, uint32_t sequence)
 {
-    return m->node == a->node && TAG_TYPE(m->tag) == N_REPLY(a->type) && TAG_FROM(m->tag) == 0 &&
-           message_sequence(m) == a->sequence;
+    return node == a->node && TAG_TYPE(tag) == N_REPLY(a->type) && TAG_FROM(tag) == 0 && sequence == a->sequence;
+}
+
+static struct async *find(const struct proc *p, uint32_t node, uint32_t tag, uint32_t sequence)
+{
+    struct async *a = p->async;
+
+    while (a && !answers(a, node, tag, sequence))
+        a = a->next;
+    return a;
 }
 
 static struct async *record_of(const struct proc *p, const struct message *m)
 {
-    struct async *a = p->async;
-
-    while (a && !answers(a, m))
-        a = a->next;
-    return a;
+    return find(p, m->node, m->tag, message_sequence(m));
 }
 
 static struct async *most_recent(const struct proc *p, uint64_t ufid, uint32_t type)
@@ -121,17 +126,46 @@ struct message *async_find_arrived(const struct proc *p, const struct msg_patter
     return m;
 }
 
-bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern)
+const struct async *async_expected(const struct proc *p, const struct msg_pattern *pattern)
 {
     for (const struct async *a = p->async; a; a = a->next)
         if (N_REPLY(a->type) == pattern->type_low && (pattern->node == MSG_ANY_NODE || pattern->node == a->node))
-            return true;
-    return false;
+            return a;
+    return NULL;
+}
+
+void async_watch(struct proc *p, const struct async *a, struct watch *w)
+{
+    watch_begin(p, w, a->node, a->sent_cycles);
+}
+
+int async_answer(struct proc *p, uint32_t node, uint32_t reply_type, int32_t error)
+{
+    const struct async *oldest = NULL;
+    struct message *m = msg_new(sizeof(struct file_reply));
+
+    if (!m)
+        return -N_ENOMEM;
+    for (const struct async *a = p->async; a; a = a->next)
+        if (a->node == node && N_REPLY(a->type) == reply_type)
+            oldest = a;
+    *(struct file_reply *)m->payload = (struct file_reply){oldest->sequence, error};
+    m->bytes = sizeof(struct file_reply);
+    m->node = node;
+    m->tag = TAG(reply_type, 0, p->procid);
+    m->start_cycles = m->done_cycles = ncu_time();
+    queue_add(&p->inbox, m);
+    return 0;
 }
 
 bool async_awaits(const struct proc *p, const struct message *m)
 {
     return record_of(p, m);
+}
+
+bool async_expects(const struct proc *p, uint32_t node, uint32_t tag, uint32_t sequence)
+{
+    return find(p, node, tag, sequence);
 }
 
 void async_taken(struct proc *p, const struct message *m)
@@ -188,7 +222,7 @@ static int start(struct proc *p, uint64_t ufid, uint32_t type, const struct plac
         msg_release(m);
         return -N_ENOMEM;
     }
-    *a = (struct async){p->async, ufid, f->node, type, 0, place->positioned, place->offset, place->bytes};
+    *a = (struct async){p->async, ufid, f->node, type, 0, place->positioned, place->offset, place->bytes, ncu_time()};
     a->sequence = request_send(p, m, f->node, type);
     p->async = a;
     if (!place->positioned) {
@@ -297,7 +331,7 @@ int64_t sys_pwritestart(struct proc *p, const uint64_t *arg)
 static int64_t finish(struct proc *p, struct async *a, uint64_t to)
 {
     struct message *reply;
-    int64_t status = request_await(p, a->node, a->type, a->sequence, &reply);
+    int64_t status = request_await_since(p, a->node, a->type, a->sequence, a->sent_cycles, &reply);
 
     if (p->killed) { /* closing the file will free the record */
         if (reply)

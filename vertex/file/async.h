@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "vertex/file/file.h"
+#include "vertex/file/watch.h"
 #include "vertex/message/queue.h"
 
 /* Allocates a request with fields->bytes bytes of the program's memory from `from` on. -N_EFAULT, -N_ENOMEM, -N_EINTR.
@@ -25,12 +26,18 @@ int async_write_request(struct proc *p, const struct file *f, uint32_t flags, ui
 
 /* Returns the oldest arrived reply to a start that matches the pattern, or NULL. */
 struct message *async_find_arrived(const struct proc *p, const struct msg_pattern *pattern);
-/* Returns true if a start under way may still get a reply that matches the pattern. */
-bool async_is_expected(const struct proc *p, const struct msg_pattern *pattern);
-/* Returns true if the arrived message is the reply to a start under way. */
+/* Returns a start under way that may still get a reply which matches the pattern, or NULL. */
+const struct async *async_expected(const struct proc *p, const struct msg_pattern *pattern);
+/* Begins to watch its server. */
+void async_watch(struct proc *p, const struct async *a, struct watch *w);
+/* Returns true if the arrived message is the reply to a start under way; the same of one with that content. */
 bool async_awaits(const struct proc *p, const struct message *m);
+bool async_expects(const struct proc *p, uint32_t node, uint32_t tag, uint32_t sequence);
 /* Called when nread has received m: if m is such a reply, ends its start. */
 void async_taken(struct proc *p, const struct message *m);
+/* Answers the oldest start of that kind at that server, of which there is one, with this error, as the server would:
+ * the reply is in the inbox. -N_ENOMEM. */
+int async_answer(struct proc *p, uint32_t node, uint32_t reply_type, int32_t error);
 /* Drops the starts of a UFID, and their arrived replies. */
 void async_drop(struct proc *p, uint64_t ufid);
 

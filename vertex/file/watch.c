@@ -16,6 +16,7 @@
 
 static uint32_t dead[DEAD_MAX]; /* servers that were given up, by address; 0: none, which is no I/O node */
 static uint32_t next_dead;      /* where the next one goes, in place of the oldest */
+static bool some_are_dead;      /* usually none has ever been given up */
 
 static uint64_t limit_cycles(void)
 {
@@ -26,7 +27,7 @@ static uint64_t limit_cycles(void)
 
 static bool is_dead(uint32_t node)
 {
-    for (uint32_t i = 0; i < DEAD_MAX; i++)
+    for (uint32_t i = 0; some_are_dead && i < DEAD_MAX; i++)
         if (dead[i] == node)
             return true;
     return false;
@@ -34,7 +35,7 @@ static bool is_dead(uint32_t node)
 
 static void forget(uint32_t node)
 {
-    for (uint32_t i = 0; i < DEAD_MAX; i++)
+    for (uint32_t i = 0; some_are_dead && i < DEAD_MAX; i++)
         if (dead[i] == node)
             dead[i] = 0;
 }
@@ -44,6 +45,7 @@ static bool give_up(uint32_t node)
     if (!is_dead(node)) {
         dead[next_dead] = node;
         next_dead = (next_dead + 1) % DEAD_MAX;
+        some_are_dead = true;
     }
     return false;
 }

@@ -7,6 +7,7 @@
 
 #include "vertex/base/attr.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/charge.h"
@@ -32,6 +33,13 @@ static struct proc *find_reader(const struct ncu_cause *cause)
         (p->builtin && N_IS_FOR_KERNEL(TAG_TYPE(cause->tag))))
         return NULL;
     return p;
+}
+
+/* True if the process waits for replies to its starts: no other message is for it, nor the reply to a start that it has
+ * dropped. Whether a message is one can be told only when it is there. */
+static bool reads_replies(const struct proc *p)
+{
+    return p->reader.pattern.types == PATTERN_ONE && N_IS_FILE_REPLY(p->reader.pattern.type_low) && !p->builtin;
 }
 
 /* The pattern has the reader's own procid, too. */
@@ -76,6 +84,15 @@ static void copied(struct proc *p, const struct ncu_cause *cause)
     reader_done(p, cause->node, cause->tag, cause->bytes);
 }
 
+/* The message, of which the buffer has only the content yet, is the reply to a start. */
+static void end_start(struct proc *p, struct message *m, const struct ncu_cause *cause)
+{
+    m->node = cause->node;
+    m->tag = cause->tag;
+    m->bytes = cause->bytes;
+    async_taken(p, m);
+}
+
 /* Before the copy of a large message, which takes as long as part of the next message does, the channel gets another
  * buffer. */
 bool mail_take_by_pages(const struct ncu_cause *cause)
@@ -86,6 +103,9 @@ bool mail_take_by_pages(const struct ncu_cause *cause)
 
     if (!p || !m || cause->status != NCU_OK)
         return false;
+    bool reply = reads_replies(p);
+    if (reply && !async_expects(p, cause->node, cause->tag, *m->payload))
+        return false;
     if (large) {
         m = msg_keep(cause->channel, msg_received(cause));
         msg_rearm(cause->channel);
@@ -95,6 +115,8 @@ bool mail_take_by_pages(const struct ncu_cause *cause)
             mail_deliver(m);
         return large;
     }
+    if (reply)
+        end_start(p, m, cause);
     if (large)
         msg_release(m);
     else
@@ -122,7 +144,7 @@ struct message *mail_landing(const struct ncu_cause *cause)
 {
     struct proc *p = find_reader(cause);
 
-    if (!p || cause->bytes > MSG_MAX_BYTES)
+    if (!p || cause->bytes > MSG_MAX_BYTES || reads_replies(p))
         return NULL;
     void *memory = vm_contiguous(&p->vm, p->reader.va, cause->bytes, PTE_W);
     struct message *m = memory ? msg_new_landing(memory, cause->bytes) : NULL;
@@ -280,8 +302,11 @@ void mail_send_failed(const struct message *m, const struct ncu_cause *cause)
 
     if (!p)
         return;
-    if (request_is(m))
-        request_failed(p, m, mail_error_of_status(cause->status));
-    else
+    if (!request_is(m)) {
         lost_note(p, m, cause);
+        return;
+    }
+    request_failed(p, m, mail_error_of_status(cause->status));
+    note_overtaken(p, m);
+    sched_wake(p);
 }

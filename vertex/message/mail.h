@@ -28,7 +28,7 @@ bool mail_take_by_pages(const struct ncu_cause *cause);
 /* Returns the longest message that mail_take_short may copy for p->reader, which is open; -1: none. */
 int64_t mail_short_bytes(const struct proc *p);
 
-/* Puts the reader into any state but READER_OPEN: no short message is copied to it. */
+/* Puts the reader into a state in which no short message is copied to it by mail_take_short. */
 static inline void mail_set_reader(struct proc *p, enum reader_state state)
 {
     p->reader.state = state;

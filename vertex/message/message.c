@@ -19,6 +19,7 @@
 #include "vertex/message/lost.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/replies.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -233,7 +234,7 @@ static bool is_for_replies(const struct proc *p, int32_t src, int32_t type, stru
     if (!is_async_type(p, type) || (src >= 0 && (src < (int32_t)NODE_IO_BASE || src > (int32_t)NODE_HOST)))
         return false;
     *pattern = pattern_one(src == ANY ? MSG_ANY_NODE : (uint32_t)src, 0, type);
-    return src != ANY || async_is_expected(p, pattern);
+    return src != ANY || async_expected(p, pattern);
 }
 
 static struct msg_pattern pattern_of_range(const struct proc *p, uint32_t node, uint32_t procid, uint64_t context)
@@ -337,8 +338,13 @@ static void wait_for(const struct msg_pattern *pattern)
 static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, struct message **m)
 {
     while (!(*m = find(p, pattern))) {
-        if (pattern_is_async(p, pattern) && !async_is_expected(p, pattern))
-            return -N_EINVAL;
+        if (pattern_is_async(p, pattern)) {
+            int64_t error = replies_await_queued(p, pattern);
+
+            if (error)
+                return error;
+            continue;
+        }
         wait_for(pattern);
         if (p->killed)
             return -N_EINTR;
@@ -346,16 +352,6 @@ static int64_t await_queued(struct proc *p, const struct msg_pattern *pattern, s
             return SYSCALL_AGAIN;
     }
     return 0;
-}
-
-/* Called after an event that did not complete the nread. Returns true if the wait must end; *result says why. */
-static RARE bool gives_up(struct proc *p, int64_t *result)
-{
-    if (p->killed)
-        *result = -N_EINTR;
-    else if (signal_is_due(p))
-        *result = SYSCALL_AGAIN;
-    return p->reader.state == READER_OVERTAKEN || (*result && p->reader.state == READER_OPEN);
 }
 
 /* Waits while arriving messages may be written straight to the program (mail.h). Returns 1 if that has happened, 0 if
@@ -372,7 +368,7 @@ static INLINE int64_t await_open(struct proc *p)
         wait_for(&p->reader.pattern);
         if (p->reader.state == READER_CLOSED)
             return 1;
-    } while (!gives_up(p, &result));
+    } while (!replies_reader_gives_up(p, &result));
     mail_set_reader(p, READER_CLOSED);
     return result;
 }
@@ -397,12 +393,11 @@ static INLINE int64_t read_in(struct proc *p, const uint64_t *arg, uint64_t cont
         return result;
     if (r->bytes >= LOST_BYTES)
         return -N_EINVAL;
-    if (pattern_is_async(p, &r->pattern))
-        return read_queued(p);
-    struct message *m = p->inbox.first ? queue_find(&p->inbox, &r->pattern) : NULL;
+    bool replies = pattern_is_async(p, &r->pattern);
+    struct message *m = p->inbox.first && !replies ? queue_find(&p->inbox, &r->pattern) : NULL;
     if (m)
         return take(p, m, r->va, r->bytes);
-    result = await_open(p);
+    result = replies ? replies_await(p) : await_open(p);
     if (result <= 0)
         return result ? result : read_queued(p);
     give_selectors(p, r->pattern.node, r->tag);

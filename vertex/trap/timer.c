@@ -14,12 +14,15 @@ static uint64_t earliest(void)
 {
     uint64_t at = slice_end < report_at ? slice_end : report_at;
 
-    for (uint32_t i = 0; i < PROCS_MAX; i++) {
+    for (uint32_t i = 0, left = proc_count(); left > 0; i++) {
         const struct proc *p = proc_find(i);
 
-        if (p && p->deadline_cycles < at)
+        if (!p)
+            continue;
+        left--;
+        if (p->deadline_cycles < at)
             at = p->deadline_cycles;
-        if (p && p->alarm.at_cycles < at)
+        if (p->alarm.at_cycles < at)
             at = p->alarm.at_cycles;
     }
     return at;
