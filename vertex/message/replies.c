@@ -23,8 +23,8 @@ static void wait_for(const struct msg_pattern *pattern)
     sched_wait(NCU_WAIT_MESSAGE, pattern->node == MSG_ANY_NODE ? NCU_WAIT_ANY : pattern->node, pattern->type_low);
 }
 
-/* As message.c waits for a message, but watches a server that is to answer. When that is given up, it is because no other
- * has answered either. No reply lands in the program's memory
+/* As message.c waits for a message, but watches a server that is to answer. When that is given up, no other has
+ * answered either. No reply lands in the program's memory
  * by itself: of a header alone nobody knows which start it answers. */
 static int64_t await_one(struct proc *p, const struct async *a)
 {
