@@ -19,7 +19,7 @@
 #   make costs    what calls of the C library cost: writes the table of docs/libc.md
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)
-#   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md (FULL=1: larger)
+#   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise
 #   make instrumentation   what the plugin adds to the code that QEMU makes (docs/performance.md)

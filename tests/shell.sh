@@ -5,12 +5,13 @@ failed=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# check NAME COMMAND...: the case NAME passes when the command succeeds.
+# check NAME COMMAND...: the case NAME passes when the command succeeds. SHOW_CASES=1 prints its name then, too.
 check() {
     local name=$1
     shift
     if "$@"; then
         passed=$((passed + 1))
+        [ -z "${SHOW_CASES:-}" ] || echo "passed: $name"
     else
         failed=$((failed + 1))
         echo "failed: $name: $*" >&2
