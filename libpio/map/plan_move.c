@@ -65,80 +65,103 @@ static bool hand_out(const struct walk *w, const struct row *row)
     return last == first || hand_out_part(w, row, last);
 }
 
-/* Hands out all blocks of f at once, if each has one row and none is cut: then there is nothing to be done for each. */
-static bool hand_out_rows(const struct walk *w, const struct falls *f, const struct row *base)
+/* Hands out the one row that is in each of the blocks low..high of f, none of which is cut: then there is nothing to be
+ * done for each block. */
+static bool hand_out_rows(const struct walk *w, const struct falls *f, const struct row *base, int64_t low,
+                          int64_t high)
 {
     const struct falls *child = &w->node[f->child];
-    int64_t file = base->file + f->left + child->left;
-    struct row all = {.file = file,
-                      .in = {base->in[0] + f->in[0].at + child->in[0].at, base->in[1] + f->in[1].at + child->in[1].at},
+    struct row all = {.file = base->file + f->left + low * f->stride + child->left,
                       .bytes = child->length,
                       .stride = child->stride,
-                      .step = {child->in[0].step, child->in[1].step},
                       .count = child->count,
-                      .rows = f->count,
-                      .row_stride = f->stride,
-                      .row_step = {f->in[0].step, f->in[1].step}};
+                      .rows = high - low + 1,
+                      .row_stride = f->stride};
 
+    for (int s = 0; s < 2; s++) {
+        all.in[s] = base->in[s] + f->in[s].at + low * f->in[s].step + child->in[s].at;
+        all.step[s] = child->in[s].step;
+        all.row_step[s] = f->in[s].step;
+    }
+    if (all.count == 1) { /* one run in each block: they are a row */
+        all.count = all.rows;
+        all.stride = all.row_stride;
+        all.step[0] = all.row_step[0];
+        all.step[1] = all.row_step[1];
+        all.rows = 1;
+    }
     return w->each(w->ctx, &all);
 }
 
-/* f has one row in each block, and all of them lie in the range. */
-static bool is_rows_within(const struct walk *w, const struct falls *f, const struct row *base)
+static bool walk_list(const struct walk *w, int32_t first, int32_t n, const struct row *base);
+
+static bool walk_blocks(const struct walk *w, const struct falls *f, const struct row *base, int64_t low, int64_t high)
 {
-    return f->children == 1 && w->node[f->child].children == 0 && base->file + f->left >= w->from &&
-           base->file + f->left + (f->count - 1) * f->stride + f->length <= w->to;
+    for (int64_t block = low; block <= high; block++) {
+        const struct row inner = {.file = base->file + f->left + block * f->stride,
+                                  .in = {base->in[0] + f->in[0].at + block * f->in[0].step,
+                                         base->in[1] + f->in[1].at + block * f->in[1].step}};
+
+        if (!walk_list(w, f->child, f->children, &inner))
+            return false;
+    }
+    return true;
+}
+
+/* Walks the blocks of a node that has children. */
+static bool walk_node(const struct walk *w, const struct falls *f, const struct row *base)
+{
+    const struct row row = {.file = base->file + f->left, .stride = f->stride, .count = f->count};
+    int64_t low, high;
+
+    clip(w, &row, f->length, &low, &high);
+    if (f->children > 1 || w->node[f->child].children > 0)
+        return walk_blocks(w, f, base, low, high);
+    int64_t first = row.file + low * f->stride >= w->from ? low : low + 1; /* those that are not cut: first..last */
+    int64_t last = row.file + high * f->stride + f->length <= w->to ? high : high - 1;
+    if (first >= last)
+        return walk_blocks(w, f, base, low, high);
+    return walk_blocks(w, f, base, low, first - 1) && hand_out_rows(w, f, base, first, last) &&
+           walk_blocks(w, f, base, last + 1, high);
 }
 
 static bool walk_list(const struct walk *w, int32_t first, int32_t n, const struct row *base)
 {
     for (const struct falls *f = &w->node[first], *end = f + n; f < end; f++) {
-        struct row row = {.file = base->file + f->left,
-                          .in = {base->in[0] + f->in[0].at, base->in[1] + f->in[1].at},
-                          .bytes = f->length,
-                          .stride = f->stride,
-                          .step = {f->in[0].step, f->in[1].step},
-                          .count = f->count,
-                          .rows = 1};
-        int64_t low, high;
-
-        if (row.file >= w->to)
+        if (base->file + f->left >= w->to)
             break;
-        if (f->children == 0) {
-            if (!hand_out(w, &row))
+        if (f->children > 0) {
+            if (!walk_node(w, f, base))
                 return false;
             continue;
         }
-        if (is_rows_within(w, f, base)) {
-            if (!hand_out_rows(w, f, base))
-                return false;
-            continue;
-        }
-        clip(w, &row, f->length, &low, &high);
-        for (int64_t block = low; block <= high; block++) {
-            const struct row inner = {.file = row.file + block * row.stride,
-                                      .in = {row.in[0] + block * row.step[0], row.in[1] + block * row.step[1]}};
-
-            if (!walk_list(w, f->child, f->children, &inner))
-                return false;
-        }
+        const struct row row = {.file = base->file + f->left,
+                                .in = {base->in[0] + f->in[0].at, base->in[1] + f->in[1].at},
+                                .bytes = f->length,
+                                .stride = f->stride,
+                                .step = {f->in[0].step, f->in[1].step},
+                                .count = f->count,
+                                .rows = 1};
+        if (!hand_out(w, &row))
+            return false;
     }
     return true;
 }
 
+/* The periods are the blocks of a node above all others. */
 static void walk_plan(const struct plan *p, struct walk *w)
 {
+    const struct row base = {.file = p->from};
+    struct falls all = {.length = p->period, .stride = p->period, .child = p->body.top, .children = p->body.tops};
+
     w->node = p->body.node;
     w->from = w->from < p->from ? p->from : w->from;
-    if (p->body.bytes == 0)
+    if (p->body.bytes == 0 || w->from >= w->to)
         return;
-    for (int64_t period = (w->from - p->from) / p->period; p->from + period * p->period < w->to; period++) {
-        const struct row base = {.file = p->from + period * p->period,
-                                 .in = {period * p->step[0], period * p->step[1]}};
-
-        if (!walk_list(w, p->body.top, p->body.tops, &base))
-            return;
-    }
+    all.count = (w->to - 1 - p->from) / p->period + 1;
+    all.in[0].step = p->step[0];
+    all.in[1].step = p->step[1];
+    walk_node(w, &all, &base);
 }
 
 /* ---- Runs ---- */
@@ -280,27 +303,64 @@ static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_s
 #undef ROW_OF
 }
 
+/* A row as it lies in two memories: `count` pieces of `bytes`, and that `rows` times. */
+struct copy {
+    char *to;
+    const char *from;
+    int64_t bytes, count, rows;
+    int64_t to_step, from_step; /* from one piece to the next */
+    int64_t to_next, from_next; /* from one row to the next */
+};
+
+/* Makes one piece of those that touch in both memories. */
+static void join_pieces(struct copy *c)
+{
+    if (c->to_step != c->bytes || c->from_step != c->bytes)
+        return;
+    c->bytes *= c->count;
+    c->count = 1;
+}
+
+static void simplify(struct copy *c)
+{
+    const struct copy old = *c;
+
+    join_pieces(c);
+    /* On a node, the longer loop becomes the inner one. On a host, the pieces of a row are in its cache together. */
+    if (c->count == 1 || (ON_NODE && c->count < c->rows)) {
+        c->rows = c->count;
+        c->count = old.rows;
+        c->to_step = old.to_next;
+        c->from_step = old.from_next;
+        c->to_next = old.to_step;
+        c->from_next = old.from_step;
+        join_pieces(c);
+    }
+}
+
 static bool move_row(void *ctx, const struct row *row)
 {
     struct mover *m = ctx;
     int64_t bytes = row->count * row->bytes;
     bool to_packed = m->to_side == PACKED, from_packed = m->from_side == PACKED;
-    char *to = m->to + (to_packed ? m->moved : row->in[m->to_side] - m->to_from);
-    const char *from = m->from + (from_packed ? m->moved : row->in[m->from_side] - m->from_from);
-    int64_t to_step = to_packed ? row->bytes : row->step[m->to_side];
-    int64_t from_step = from_packed ? row->bytes : row->step[m->from_side];
-    int64_t to_next = to_packed ? bytes : row->row_step[m->to_side];
-    int64_t from_next = from_packed ? bytes : row->row_step[m->from_side];
-    bool together = to_step == row->bytes && from_step == row->bytes;
-    bool words = is_few_words(row->bytes) && is_aligned(to, to_step | to_next, from, from_step | from_next);
+    struct copy c = {.to = m->to + (to_packed ? m->moved : row->in[m->to_side] - m->to_from),
+                     .from = m->from + (from_packed ? m->moved : row->in[m->from_side] - m->from_from),
+                     .bytes = row->bytes,
+                     .count = row->count,
+                     .rows = row->rows,
+                     .to_step = to_packed ? row->bytes : row->step[m->to_side],
+                     .from_step = from_packed ? row->bytes : row->step[m->from_side],
+                     .to_next = to_packed ? bytes : row->row_step[m->to_side],
+                     .from_next = from_packed ? bytes : row->row_step[m->from_side]};
 
-    for (int64_t j = 0; j < row->rows; j++, to += to_next, from += from_next) {
-        if (together)
-            memcpy(to, from, (size_t)bytes);
-        else if (words)
-            copy_aligned(to, to_step, from, from_step, row->bytes, row->count);
+    simplify(&c);
+    bool words = is_few_words(c.bytes) && is_aligned(c.to, c.to_step | c.to_next, c.from, c.from_step | c.from_next);
+
+    for (int64_t j = 0; j < c.rows; j++, c.to += c.to_next, c.from += c.from_next) {
+        if (words)
+            copy_aligned(c.to, c.to_step, c.from, c.from_step, c.bytes, c.count);
         else
-            copy_row(to, to_step, from, from_step, row->bytes, row->count);
+            copy_row(c.to, c.to_step, c.from, c.from_step, c.bytes, c.count);
     }
     m->moved += row->rows * bytes;
     return true;
