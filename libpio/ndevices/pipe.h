@@ -9,7 +9,7 @@
  *
  *   writer w                                  reader r
  *     | <----------- PIPE_MAP ----------------> |    once: node k tells every node n with n % nodes == k its mapping
- *     | ------------ PIPE_DATA from, to ------> |    the common bytes of a range of the stream, in the stream's order
+ *     | ------------ PIPE_DATA at ------------> |    their next common bytes, in the stream's order
  *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read
  *     | ------------ PIPE_DATA end -----------> |    to every reader: no more comes; where its last byte ended
  *
@@ -47,8 +47,8 @@ struct pipe_map {  /* PIPE_MAP */
 
 struct pipe_data { /* PIPE_DATA; the bytes follow */
     uint32_t hash_writers, hash_readers;
-    int64_t slot;     /* into which they fall; -1: none, the writer has ended */
-    int64_t from, to; /* of the stream. At the end: to is where the writer's last byte ended */
+    int64_t at; /* how many common bytes came before; -1: no more come, the writer has ended */
+    int64_t to; /* the writer has sent all up to this byte of the stream; 0: up to the last one here */
 };
 
 struct pipe_room { /* PIPE_ROOM */
@@ -60,8 +60,14 @@ struct pipe_partner { /* a node at the other end that has bytes in common with t
     int32_t pe;       /* its number in its program */
     struct plan *plan;
     bool ended;
-    int64_t next;  /* stream offset: at a writer, of the next byte to send; at a reader, of the next byte to come */
-    int64_t slots; /* at a writer: how many its reader takes */
+    bool whole;   /* all of this node's bytes are common: a byte's number among them is its place */
+    int64_t at;   /* common bytes that have been sent or have come */
+    int64_t next; /* stream offset of the one that follows them; INT64_MAX: there is none */
+    /* at a writer */
+    int64_t limit; /* common bytes up to the end of the range that is being written */
+    /* at a writer: how many slots its reader takes; at a reader: the slot of byte `at` - 1, or -1 */
+    int64_t slots;
+    int64_t slot_end; /* common bytes in these slots, or up to the end of that slot; -1: not counted yet */
 };
 
 struct pipe_end {
@@ -80,11 +86,14 @@ struct pipe_end {
     int32_t partners;
     struct plan *part; /* the stream and this node's element */
     int64_t at;        /* bytes of the element that were written or read */
-    int64_t reach;     /* at a writer: where its last byte ended; at a reader: up to where the stream is known to go */
-    /* a writer's */
+    int64_t
+        reach; /* at a permuting writer: where its last byte ended; at a reader: how far the stream is known to go */
     char *message; /* header and bytes */
-    char *stage;   /* what a permuting writer has of a period */
+    /* a writer's */
+    char *stage; /* what a permuting writer has of a period */
     /* a reader's */
+    bool direct;        /* all of its bytes come from one writer, in their order: they need no slots */
+    int64_t held, left; /* then: bytes of the message that were not read yet, and where they begin */
     int64_t slot_bytes; /* of this node; a writer computes each reader's */
     int64_t first_slot;
     char *slot;      /* [PIPE_SLOTS * slot_bytes]; slot k at k % PIPE_SLOTS */
@@ -108,10 +117,10 @@ void pipe_announce(struct pipe_end *e);
 /* Returns the size of a slot of reader `pe`, or -ENOBUFS. */
 int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe);
 struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node); /* NULL: it is none */
-/* Returns the stream offset of the first common byte at or above x; INT64_MAX if there is none. */
-int64_t pipe_next_common(const struct plan *plan, int64_t x);
-/* Returns the place of a common byte, by its stream offset, in the element `side`; -1 if the byte is not common. */
-int64_t pipe_place(const struct plan *plan, int64_t x, int side);
+/* Returns the stream offset of the common byte that has `at` others below it; INT64_MAX if there is none. */
+int64_t pipe_common_byte(const struct plan *plan, int64_t at);
+/* Returns the stream offset at which a slot of reader `pe` begins, INT64_MAX if none does; or -ENOBUFS. */
+int64_t pipe_slot_begin(const struct pipe_end *e, int32_t pe, int64_t slot);
 /* The mapping of the reading end. */
 const struct pattern *pipe_readers_map(const struct pipe_end *e);
 /* Sends a message of the pipe to a node of the other end. Keeps an error in e->error, and returns it. */

@@ -57,20 +57,11 @@ struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node)
     return low < e->partners && e->partner[low].pe == pe ? &e->partner[low] : NULL;
 }
 
-int64_t pipe_next_common(const struct plan *plan, int64_t x)
+int64_t pipe_common_byte(const struct plan *plan, int64_t at)
 {
-    int64_t at = plan_file(plan, plan_bytes(plan, x));
+    int64_t x = plan_file(plan, at);
 
-    return at < 0 ? INT64_MAX : at;
-}
-
-int64_t pipe_place(const struct plan *plan, int64_t x, int side)
-{
-    int64_t period = (x - plan->from) / plan->period, place;
-
-    if (x < plan->from || !falls_find(&plan->body, (x - plan->from) % plan->period, side, &place))
-        return -1;
-    return place + period * plan->step[side];
+    return x < 0 ? INT64_MAX : x;
 }
 
 /* ---- Telling the mapping ---- */
@@ -211,6 +202,29 @@ int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe)
     return share < bytes ? bytes / share * share : share;
 }
 
+int64_t pipe_slot_begin(const struct pipe_end *e, int32_t pe, int64_t slot)
+{
+    const struct pattern *readers = pipe_readers_map(e);
+    int64_t bytes = pipe_slot_bytes(e, pe), share = readers->element[pe].bytes, x;
+
+    if (bytes < 0)
+        return bytes;
+    if (readers->element[pe].ascending)
+        x = pattern_file(readers, pe, slot * bytes);
+    else
+        x = readers->displacement + slot * (bytes / share) * readers->period;
+    return x < 0 ? INT64_MAX : x;
+}
+
+/* Whether all bytes of this node's element are among the common ones. */
+static bool is_whole(const struct pipe_end *e, const struct plan *plan)
+{
+    int64_t first;
+
+    return e->map->element[e->own].ascending && plan->body.bytes == plan->step[PLAN_A] &&
+           falls_find(&plan->body, falls_select(&plan->body, 0), PLAN_A, &first) && first == 0;
+}
+
 /* Makes the plan with a node of the other end, as a partner if it has anything in common with this one. */
 static int add_partner(struct pipe_end *e, int32_t pe)
 {
@@ -223,8 +237,12 @@ static int add_partner(struct pipe_end *e, int32_t pe)
         plan_free(plan);
         return 0;
     }
-    e->partner[e->partners++] =
-        (struct pipe_partner){.pe = pe, .plan = plan, .next = pipe_next_common(plan, 0), .slots = PIPE_SLOTS};
+    e->partner[e->partners++] = (struct pipe_partner){.pe = pe,
+                                                      .plan = plan,
+                                                      .whole = is_whole(e, plan),
+                                                      .next = pipe_common_byte(plan, 0),
+                                                      .slots = e->writes ? PIPE_SLOTS : -1,
+                                                      .slot_end = e->writes ? -1 : 0};
     return 0;
 }
 

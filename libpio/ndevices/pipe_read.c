@@ -15,14 +15,16 @@ static int prepare(struct pipe_end *e)
 {
     int error = pipe_make_ready(e);
 
-    if (error || e->slot || !pipe_has_bytes(e))
+    if (error || e->message || !pipe_has_bytes(e))
         return error;
     e->slot_bytes = pipe_slot_bytes(e, e->own);
     if (e->slot_bytes < 0)
         return e->error = (int)e->slot_bytes;
-    e->slot = malloc(PIPE_SLOTS * (size_t)e->slot_bytes);
+    e->direct = e->partners == 1 && e->partner[0].whole;
     e->message = malloc(MESSAGE_BYTES);
-    if (!e->slot || !e->message)
+    if (!e->direct)
+        e->slot = malloc(PIPE_SLOTS * (size_t)e->slot_bytes);
+    if (!e->message || (!e->slot && !e->direct))
         return e->error = -ENOMEM;
     return 0;
 }
@@ -48,30 +50,57 @@ static char *slot_at(struct pipe_end *e, int64_t slot)
     return e->slot + slot % PIPE_SLOTS * e->slot_bytes;
 }
 
-/* Whether the common bytes of the range are all in that slot. */
-static bool is_in_slot(const struct pipe_end *e, const struct pipe_partner *writer, const struct pipe_data *data)
+/* Finds the slot into which the writer's next byte falls. -EPROTO: it is beyond those that the writer was told. */
+static int find_slot(const struct pipe_end *e, struct pipe_partner *writer)
 {
-    const struct falls_set *set = &e->map->element[e->own];
-    int64_t first = e->map->displacement, round = e->map->period * (e->slot_bytes / set->bytes);
+    while (writer->at >= writer->slot_end) {
+        if (writer->slots + 1 >= e->first_slot + PIPE_SLOTS)
+            return -EPROTO;
+        writer->slots++;
+        writer->slot_end = plan_bytes(writer->plan, pipe_slot_begin(e, e->own, writer->slots + 1));
+    }
+    return 0;
+}
 
-    if (!set->ascending)
-        return data->from >= first + data->slot * round && data->to <= first + (data->slot + 1) * round;
-    int64_t low = pipe_place(writer->plan, pipe_next_common(writer->plan, data->from), PLAN_A);
-    int64_t last = plan_file(writer->plan, plan_bytes(writer->plan, data->to) - 1);
-    return low >= data->slot * e->slot_bytes &&
-           pipe_place(writer->plan, last, PLAN_A) < (data->slot + 1) * e->slot_bytes;
+static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const char *bytes, int64_t n)
+{
+    while (n > 0) {
+        int error = find_slot(e, writer);
+
+        if (error)
+            return error;
+        int64_t left = writer->slot_end - writer->at, piece = n < left ? n : left;
+        int64_t next = pipe_common_byte(writer->plan, writer->at + piece);
+        plan_scatter(writer->plan, writer->next, next, slot_at(e, writer->slots), writer->slots * e->slot_bytes, bytes);
+        writer->at += piece;
+        writer->next = next;
+        bytes += piece;
+        n -= piece;
+    }
+    return 0;
 }
 
 static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data, int64_t n)
 {
-    if (data->slot < e->first_slot || data->slot >= e->first_slot + PIPE_SLOTS || data->from < 0 ||
-        data->to <= data->from || plan_bytes(writer->plan, data->to) - plan_bytes(writer->plan, data->from) != n ||
-        n == 0 || !is_in_slot(e, writer, data))
+    int64_t to = data->to;
+
+    if (data->at != writer->at || n <= 0)
         return -EPROTO;
-    plan_scatter(writer->plan, data->from, data->to, slot_at(e, data->slot), data->slot * e->slot_bytes, data + 1);
-    writer->next = pipe_next_common(writer->plan, data->to);
-    if (data->to > e->reach)
-        e->reach = data->to;
+    if (e->direct) {
+        if (writer->at + n > (e->first_slot + PIPE_SLOTS) * e->slot_bytes)
+            return -EPROTO;
+        writer->at += n;
+        e->held = sizeof *data;
+        e->left = n;
+        return 0;
+    }
+    int error = put_into_slots(e, writer, (const char *)(data + 1), n);
+    if (error)
+        return error;
+    if (to <= 0)
+        to = plan_file(writer->plan, writer->at - 1) + 1;
+    if (to > e->reach)
+        e->reach = to;
     return 0;
 }
 
@@ -85,7 +114,7 @@ static int await_data(struct pipe_end *e)
     if (n < (long)sizeof *data)
         return e->error = n < 0 ? (int)n : -EPROTO;
     struct pipe_partner *writer = pipe_partner_of(e, node);
-    if (data->slot < 0) {
+    if (data->at < 0) {
         end_writer(e, writer, data);
         return 0;
     }
@@ -145,25 +174,48 @@ static int64_t count_ready(const struct pipe_end *e)
     return ready < window ? ready : window;
 }
 
-/* Moves up to n bytes that are there. Returns how many. */
-static int64_t take(struct pipe_end *e, char *buf, int64_t n)
+/* Goes on by n bytes, and tells the writers when a slot has become free. */
+static void go_on(struct pipe_end *e, int64_t n)
 {
-    int64_t ready = count_ready(e) - e->at, done = 0;
+    e->at += n;
+    if (e->at < (e->first_slot + 1) * e->slot_bytes)
+        return;
+    e->first_slot = e->at / e->slot_bytes;
+    tell_room(e, e->first_slot + PIPE_SLOTS);
+}
+
+/* Moves up to n bytes out of the message that has come. When the writer has ended, other writers' bytes may lie behind
+ * its last one in the stream: what it has not written is zeros. */
+static int64_t take_held(struct pipe_end *e, char *buf, int64_t n)
+{
+    int64_t zeros = e->left == 0 && e->partner[0].ended ? count_below(e, e->reach) - e->at : 0;
+    int64_t room = (e->first_slot + 1) * e->slot_bytes - e->at, piece = n < room ? n : room;
+
+    if (zeros > 0) {
+        piece = piece < zeros ? piece : zeros;
+        memset(buf, 0, (size_t)piece);
+    } else {
+        piece = piece < e->left ? piece : e->left;
+        memcpy(buf, e->message + e->held, (size_t)piece);
+        e->held += piece;
+        e->left -= piece;
+    }
+    go_on(e, piece);
+    return piece;
+}
+
+/* Moves up to n bytes that are there out of the first slot. Returns how many. */
+static int64_t take_ready(struct pipe_end *e, char *buf, int64_t n)
+{
+    int64_t ready = count_ready(e) - e->at, within = e->at % e->slot_bytes, left = e->slot_bytes - within;
 
     n = n < ready ? n : ready;
-    while (done < n) {
-        int64_t within = e->at % e->slot_bytes, left = e->slot_bytes - within;
-        int64_t piece = n - done < left ? n - done : left;
-
-        memcpy(buf + done, slot_at(e, e->first_slot) + within, (size_t)piece);
-        done += piece;
-        e->at += piece;
-        if (piece < left)
-            break;
-        e->first_slot++;
-        tell_room(e, e->first_slot + PIPE_SLOTS);
-    }
-    return done;
+    n = n < left ? n : left;
+    if (n <= 0)
+        return 0;
+    memcpy(buf, slot_at(e, e->first_slot) + within, (size_t)n);
+    go_on(e, n);
+    return n;
 }
 
 /* A mapped end gets all that it asks for, as from a file; another one, what is there, as from a pipe of Unix. */
@@ -178,7 +230,7 @@ ssize_t pipe_read(void *end, void *buf, size_t n)
     if (error || !pipe_has_bytes(e))
         return error;
     while (done < (int64_t)n) {
-        int64_t got = take(e, (char *)buf + done, (int64_t)n - done);
+        int64_t left = (int64_t)n - done, got = (e->direct ? take_held : take_ready)(e, (char *)buf + done, left);
 
         done += got;
         if (got > 0)
@@ -195,7 +247,7 @@ void pipe_end_reading(struct pipe_end *e)
 {
     const struct pipe_room end = {.slots = -1};
 
-    if (e->ready && e->slot)
+    if (e->ready && e->message)
         tell_room(e, -1);
     else
         for (int32_t pe = 0; pe < (int32_t)e->other.nodes; pe++)

@@ -16,11 +16,12 @@
 /* Only programs that handle signals have it. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before) __attribute__((weak));
 
-/* A range of the stream that is being written: this node's bytes of it begin at `bytes`, which is its byte `own`. */
+/* n bytes of this node that are being written, from its byte `own` on; of a permutation, all that it has of a period.
+ */
 struct range {
     const char *bytes;
-    int64_t own;
-    int64_t from, to;
+    int64_t own, n;
+    int64_t to; /* where they end in the stream; not used if all go to one reader */
 };
 
 /* ---- Readers ---- */
@@ -41,8 +42,10 @@ static void take_room(struct pipe_end *e, int node, const struct pipe_room *room
         return;
     if (room->slots < 0)
         reader->ended = true;
-    else if (room->slots > reader->slots)
+    else if (room->slots > reader->slots) {
         reader->slots = room->slots;
+        reader->slot_end = -1;
+    }
     if (!e->error && !reader->ended)
         e->error = pipe_check_hashes(e, room->hash_writers, room->hash_readers);
 }
@@ -78,58 +81,74 @@ static ssize_t broken_pipe(void)
 
 /* ---- Sending ---- */
 
-/* The slot of the reader into which stream byte x falls, and in *end the stream offset of the next slot. */
-static int64_t slot_of(const struct pipe_end *e, const struct pipe_partner *reader, int64_t x, int64_t *end)
+/* Returns how many common bytes the reader has room for, or a negative errno. */
+static int64_t room_of(const struct pipe_end *e, struct pipe_partner *reader)
 {
-    int64_t bytes = pipe_slot_bytes(e, reader->pe);
+    if (reader->slot_end < 0) {
+        int64_t end = pipe_slot_begin(e, reader->pe, reader->slots);
 
-    if (bytes < 0)
-        return bytes;
-    if (!e->their->element[reader->pe].ascending) {
-        int64_t round = e->their->period * (bytes / e->their->element[reader->pe].bytes);
-        int64_t first = e->their->displacement;
-
-        *end = x + (round - (x - first) % round);
-        return (x - first) / round;
+        if (end < 0)
+            return end;
+        reader->slot_end = plan_bytes(reader->plan, end);
     }
-    int64_t at = pipe_place(reader->plan, x, PLAN_B);
-    *end = pattern_file(e->their, reader->pe, (at / bytes + 1) * bytes);
-    if (*end < 0)
-        *end = INT64_MAX;
-    return at / bytes;
+    return reader->slot_end - reader->at;
+}
+
+/* Gathers n bytes behind the header. Returns up to which byte of the stream all has been sent then; 0: not known. */
+static int64_t gather(struct pipe_partner *reader, const struct range *r, void *packed, int64_t n)
+{
+    if (reader->whole) {
+        memcpy(packed, r->bytes + (reader->at - r->own), (size_t)n);
+        return 0;
+    }
+    int64_t next = pipe_common_byte(reader->plan, reader->at + n);
+    plan_gather(reader->plan, reader->next, next, packed, r->bytes, r->own);
+    reader->next = next;
+    return reader->at + n == reader->limit ? r->to : next;
 }
 
 /* Sends the next piece of the range to a reader. Returns 1; 0: the reader has no room for it; or a negative errno. */
 static int send_piece(struct pipe_end *e, struct pipe_partner *reader, const struct range *r)
 {
-    int64_t end, slot = slot_of(e, reader, reader->next, &end);
-
-    if (slot < 0)
-        return (int)slot;
-    if (slot >= reader->slots)
-        return 0;
-    int64_t to = end < r->to ? end : r->to, before = plan_bytes(reader->plan, reader->next);
-    if (plan_bytes(reader->plan, to) - before > DATA_BYTES)
-        to = plan_file(reader->plan, before + DATA_BYTES);
+    int64_t room = room_of(e, reader), n = reader->limit - reader->at;
     struct pipe_data *data = (struct pipe_data *)e->message;
-    *data = (struct pipe_data){e->hash, e->their_hash, slot, reader->next, to};
-    int64_t n = plan_gather(reader->plan, reader->next, to, data + 1, r->bytes, r->own);
+
+    if (room <= 0)
+        return (int)room;
+    n = n < room ? n : room;
+    n = n < DATA_BYTES ? n : DATA_BYTES;
+    *data = (struct pipe_data){.hash_writers = e->hash, .hash_readers = e->their_hash, .at = reader->at};
+    data->to = gather(reader, r, data + 1, n);
+    reader->at += n;
     int error = pipe_send(e, reader->pe, PIPE_DATA, data, sizeof *data + (size_t)n);
-    reader->next = pipe_next_common(reader->plan, to);
     return error ? error : 1;
+}
+
+/* Writers that have the same readers should not all begin with the same one. Their numbers differ in a digit to the
+ * base of the number of readers if, as in arrays, they follow each other or are a power of it apart; so the sums of
+ * their digits are all different. */
+static int32_t first_served(const struct pipe_end *e)
+{
+    int32_t sum = 0;
+
+    if (e->partners < 2)
+        return 0;
+    for (int32_t own = e->own; own > 0; own /= e->partners)
+        sum += own % e->partners;
+    return sum % e->partners;
 }
 
 /* Sends a piece to each reader that has bytes in the range and room. Returns how many got one, or a negative errno, and
  * in *waiting how many others have bytes in the range. */
 static int32_t send_round(struct pipe_end *e, const struct range *r, int32_t *waiting)
 {
-    int32_t sent = 0, start = e->partners > 0 ? e->own % e->partners : 0;
+    int32_t sent = 0, start = first_served(e);
 
     *waiting = 0;
     for (int32_t i = 0; i < e->partners; i++) {
-        struct pipe_partner *reader = &e->partner[(start + i) % e->partners];
+        struct pipe_partner *reader = &e->partner[start + i < e->partners ? start + i : start + i - e->partners];
 
-        if (reader->ended || reader->next >= r->to)
+        if (reader->ended || reader->at >= reader->limit)
             continue;
         int result = send_piece(e, reader, r);
         if (result < 0)
@@ -145,9 +164,11 @@ static int send_range(struct pipe_end *e, const struct range *r)
 {
     int32_t sent, waiting;
 
-    for (int32_t i = 0; i < e->partners; i++)
-        if (e->partner[i].next < r->from)
-            e->partner[i].next = pipe_next_common(e->partner[i].plan, r->from);
+    for (int32_t i = 0; i < e->partners; i++) {
+        struct pipe_partner *reader = &e->partner[i];
+
+        reader->limit = reader->whole ? r->own + r->n : plan_bytes(reader->plan, r->to);
+    }
     do {
         sent = send_round(e, r, &waiting);
         if (sent < 0)
@@ -157,8 +178,6 @@ static int send_range(struct pipe_end *e, const struct range *r)
         if (all_have_ended(e))
             return -EPIPE;
     } while (sent > 0 || waiting > 0);
-    if (r->to > e->reach)
-        e->reach = r->to;
     return 0;
 }
 
@@ -193,7 +212,9 @@ static int send_period(struct pipe_end *e)
     struct known known = {.below = e->at};
 
     plan_runs(e->part, first, first + e->map->period, find_reach, &known);
-    return send_range(e, &(struct range){e->stage, period * share, first, known.reach});
+    if (known.reach > e->reach)
+        e->reach = known.reach;
+    return send_range(e, &(struct range){e->stage, period * share, e->at - period * share, known.reach});
 }
 
 static ssize_t write_permuted(struct pipe_end *e, const char *buf, size_t n)
@@ -228,11 +249,16 @@ static ssize_t write_permuted(struct pipe_end *e, const char *buf, size_t n)
 
 static ssize_t write_ascending(struct pipe_end *e, const char *buf, size_t n)
 {
-    int64_t from = pattern_file(e->map, e->own, e->at), last = pattern_file(e->map, e->own, e->at + (int64_t)n - 1);
+    struct range r = {.bytes = buf, .own = e->at, .n = (int64_t)n};
 
-    if (from < 0 || last < 0)
-        return from < 0 ? from : last;
-    int error = send_range(e, &(struct range){buf, e->at, from, last + 1});
+    if (e->partners != 1 || !e->partner[0].whole) {
+        int64_t last = pattern_file(e->map, e->own, e->at + (int64_t)n - 1);
+
+        if (last < 0)
+            return last;
+        r.to = last + 1;
+    }
+    int error = send_range(e, &r);
     if (error)
         return error;
     e->at += (int64_t)n;
@@ -259,9 +285,17 @@ ssize_t pipe_write(void *end, const void *buf, size_t n)
 
 void pipe_end_writing(struct pipe_end *e)
 {
-    if (e->ready && !e->error && pipe_has_bytes(e) && !e->map->element[e->own].ascending && e->at % share_of(e) != 0)
-        send_period(e);
-    const struct pipe_data data = {.hash_writers = e->hash, .hash_readers = e->their_hash, .slot = -1, .to = e->reach};
+    struct pipe_data data = {.at = -1};
+
+    if (e->ready && !e->error && pipe_has_bytes(e) && e->at > 0) {
+        if (e->map->element[e->own].ascending)
+            e->reach = pattern_file(e->map, e->own, e->at - 1) + 1;
+        else if (e->at % share_of(e) != 0)
+            send_period(e);
+    }
+    data.hash_writers = e->hash;
+    data.hash_readers = e->their_hash;
+    data.to = e->reach;
     for (int32_t pe = 0; pe < (int32_t)e->other.nodes; pe++)
         pipe_send(e, pe, PIPE_DATA, &data, sizeof data);
     free(e->message);

@@ -17,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define CALL_MOST 16384
+#define CALL_MOST (1 << 20)
 
 static int node;
 
