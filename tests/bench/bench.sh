@@ -55,8 +55,9 @@ ratio() {
 }
 
 turn_instructions=$(sed -n 's/^#define WORK_INSTRUCTIONS \([0-9]*\).*/\1/p' "$here/work.h")
-"$build/bin/ncc" -O2 -I. -o "$work/compute" "$here/compute.c"
-"$build/bin/ncc" -O2 -I. -o "$work/trips" "$here/trips.c"
+for program in compute trips barriers polls handlers; do
+    "$build/bin/ncc" -O2 -I. -o "$work/$program" "$here/$program.c"
+done
 for k in 0 1 2 3 4 5 6 7; do
     mke2fs -q -t ext2 -F "$work/df0$k.img" 32M >"$work/out" 2>&1 || die "$(cat "$work/out")"
 done
@@ -94,3 +95,13 @@ long=$(best taskset -c 0 "$ncube" run -d 1 "$work/trips" $trips)
 short=$(best taskset -c 0 "$ncube" run -d 1 "$work/trips" 1)
 say "two nodes, 8 bytes there and back, one processor" \
     "$(awk "BEGIN { printf \"%.0f\", $trips / ($long - $short) }")" "round trips/s"
+
+say "63 nodes poll for a second of virtual time" "$(best "$ncube" run -d 6 "$work/polls")" s
+for dim in 6 8 10; do # less the start and the load
+    many=$(best "$ncube" run -d $dim "$work/barriers" 21)
+    one=$(best "$ncube" run -d $dim "$work/barriers" 1)
+    say "20 barriers, $((1 << dim)) nodes" "$(awk "BEGIN { printf \"%.2f\", $many - $one }")" s
+done
+with=$(best "$ncube" run -d 6 "$work/handlers" 500 1)
+without=$(best "$ncube" run -d 6 "$work/handlers" 500 0)
+say "64 nodes with a handler that is not called, against without" "$(ratio "$with" "$without")" ""
