@@ -157,6 +157,7 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     s->quiet = grant->quiet_cycles;
     s->stop_soon = 0;
     s->posts = s->passed = 0;
+    s->attention = grant->attention;
     s->batched = grant->batched;
     if (s->batched)
         __atomic_add_fetch(&h->control->batch, 1, __ATOMIC_SEQ_CST);

@@ -50,6 +50,7 @@ struct harts_grant {
     uint64_t budget_cycles; /* for its user code; this and the next count from base_cycles */
     uint64_t pass_cycles;   /* its ENTERs before that need no stop */
     uint64_t quiet_cycles;  /* time before which it executes no SEND or ARM */
+    uint32_t attention;     /* enum ncu_attention, with causes or an interrupt */
     bool batched;           /* it need not ring when it stops, unless no other such hart runs then */
     bool spread;            /* on the processor that has the fewest running harts, not on the home processor */
 };

@@ -162,6 +162,15 @@ static void counter_begin(struct counter *c, uint64_t budget_cycles)
     counter_set(c, 0, budget_cycles < FIRST_MARK_CYCLES ? budget_cycles : FIRST_MARK_CYCLES);
 }
 
+/* Tells the kernel what the interrupt is for that ncube has raised, or will tell of at ENTER. */
+static void note_attention(unsigned hart)
+{
+    const struct slot *s = slot_of(hart);
+
+    if (s->handling || s->attention == NCU_ATTEND_ONLY)
+        mailbox_of(hart)->attention = s->attention;
+}
+
 /* Hands the hart to ncube and returns when it is granted again. */
 static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
 {
@@ -179,6 +188,7 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
         doorbell_ring(plugin.control);
     slot_await_go(s, last);
     counter_begin(counter_of(hart), s->budget_cycles);
+    note_attention(hart);
 }
 
 /* Cuts the budget so that user code stops after at most that many more cycles. */
@@ -330,18 +340,38 @@ static void trap_pass(unsigned hart)
     mailbox_of(hart)->ans[0] = 0;
 }
 
+/* Whatever is set then, hart_settle will set the clock to its present value: what comes before costs nothing. */
+static void hart_hold_clock(unsigned hart, uint64_t cycles)
+{
+    struct counter *c = counter_of(hart);
+
+    c->settle = true;
+    c->settled_cycles = cycles;
+}
+
+static void withdraw_attention(unsigned hart)
+{
+    slot_of(hart)->attention = NCU_ATTEND_NOT;
+    hart_hold_clock(hart, hart_cycles(hart));
+    mailbox_of(hart)->ans[0] = 1;
+}
+
 /* With `handling`, the trap came before an interrupt that has been raised: then the causes are handled first, and the
- * trap continues after them. Their number is the answer, which is in the mailbox already. */
+ * trap continues after them. Their number is the answer, which is in the mailbox already. An interrupt that has no
+ * causes is not needed, as the trap attends: the answer makes the kernel withdraw it. */
 static void ncu_enter(unsigned hart)
 {
     struct slot *s = slot_of(hart);
 
+    mailbox_of(hart)->attend = 0;
     if (plugin.traps && s->trap == SLOT_TRAP_UNKNOWN)
         note_trap(s);
     note_way_in(s, counter_of(hart));
     hart_settle(hart);
     if (s->handling)
         s->shift_cycles += hart_cycles(hart) - s->base_cycles;
+    else if (s->attention == NCU_ATTEND_ONLY)
+        withdraw_attention(hart);
     else if (trap_may_pass(hart))
         trap_pass(hart);
     else
@@ -360,17 +390,31 @@ static void ncu_causes(unsigned hart)
     s->handling = 0;
 }
 
-/* Resumes the interrupted code, later by the time of the handling. */
+/* Resumes the interrupted code, later by the time of the handling. Its quantum ends as much later. */
 static void ncu_end(unsigned hart)
 {
     struct slot *s = slot_of(hart);
-    struct counter *c = counter_of(hart);
 
     ncu_post(hart, NCU_END);
     s->user_since = hart_cycles(hart);
-    c->settle = true;
-    c->settled_cycles = s->user_since + s->shift_cycles;
-    hart_set_cycles(hart, c->settled_cycles);
+    s->quantum_end += s->user_since - (s->causes_cycles - NCU_INTERRUPT_CYCLES);
+    hart_hold_clock(hart, s->user_since + s->shift_cycles);
+    hart_set_cycles(hart, counter_of(hart)->settled_cycles);
+}
+
+/* With ONLY, ncube knows already that no cause is due. */
+static void ncu_quantum(unsigned hart)
+{
+    struct slot *s = slot_of(hart);
+
+    if (s->attention == NCU_ATTEND_ONLY) {
+        s->attention = NCU_ATTEND_NOT;
+        hart_hold_clock(hart, s->base_cycles);
+        mailbox_of(hart)->ans[0] = 0;
+        return;
+    }
+    hart_set_cycles(hart, counter_of(hart)->settled_cycles);
+    hart_stop(hart, SLOT_OP, NCU_QUANTUM);
 }
 
 static uint64_t cycles_left_to_pass(unsigned hart)
@@ -378,6 +422,25 @@ static uint64_t cycles_left_to_pass(unsigned hart)
     uint64_t elapsed = counter_elapsed(counter_of(hart)), pass = slot_of(hart)->pass_cycles;
 
     return pass > elapsed ? pass - elapsed : 0;
+}
+
+/* Returns the cycles before which user code that is running now brings no SEND or ARM. At the end of its quantum the
+ * kernel may attend, without a way in. */
+static uint64_t user_quiet(const struct slot *s)
+{
+    return s->exact == NCU_EXACT_IN_QUANTA ? plugin.control->trap_quiet_cycles : plugin.control->user_quiet_cycles;
+}
+
+/* Stops user code in time if it can see where an interrupt falls. */
+static void limit_exact(unsigned hart)
+{
+    const struct slot *s = slot_of(hart);
+    uint64_t now = hart_cycles(hart);
+
+    if (s->exact == NCU_EXACT_AT_ONCE)
+        hart_limit_budget(hart, cycles_left_to_pass(hart));
+    else if (s->exact == NCU_EXACT_IN_QUANTA)
+        hart_limit_budget(hart, s->quantum_end > now ? s->quantum_end - now : 0);
 }
 
 /* LEAVE is in the block that ends with sret, and the block's cycles are in the counter already: so this is the time at
@@ -393,18 +456,20 @@ static void ncu_leave(unsigned hart)
     counter_of(hart)->kernel_cycles = 0;
     if (s->user_since == 0)
         counter_of(hart)->instructions = 0; /* the reset vector's */
-    if (counter_of(hart)->settle)
+    if (counter_of(hart)->settle) {
         hart_settle(hart);
-    else
+    } else {
         __atomic_store_n(&s->user_since, hart_cycles(hart), __ATOMIC_SEQ_CST);
+        s->quantum_end = s->user_since + plugin.control->quantum_cycles;
+    }
     counter_of(hart)->reserved = false;
     s->exact = mailbox_of(hart)->exact;
+    s->attend = mailbox_of(hart)->attend;
     if (s->posts == 0)
-        publish_progress(plugin.control, s, hart_cycles(hart), plugin.control->user_quiet_cycles);
+        publish_progress(plugin.control, s, hart_cycles(hart), user_quiet(s));
     if (s->posts > 0)
         hart_limit_budget(hart, plugin.control->run_on_cycles);
-    if (s->exact)
-        hart_limit_budget(hart, cycles_left_to_pass(hart));
+    limit_exact(hart);
 }
 
 static void ncu_execute(unsigned hart, void *userdata)
@@ -429,6 +494,9 @@ static void ncu_execute(unsigned hart, void *userdata)
         break;
     case NCU_LEAVE:
         ncu_leave(hart);
+        break;
+    case NCU_QUANTUM:
+        ncu_quantum(hart);
         break;
     default:
         if (slot_op_is_posted(op))
@@ -508,7 +576,7 @@ static void mark_reached(unsigned hart, void *userdata)
         return;
     }
     if (s->posts == 0)
-        publish_progress(plugin.control, s, s->base_cycles + elapsed, plugin.control->user_quiet_cycles);
+        publish_progress(plugin.control, s, s->base_cycles + elapsed, user_quiet(s));
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);

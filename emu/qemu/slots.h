@@ -74,6 +74,7 @@ struct slot {
     uint32_t stop_soon;        /* written by ncube while the hart runs */
     uint32_t handling;         /* causes are in the mailbox; the plugin clears it at CAUSES, */
     uint64_t causes_cycles;    /* whose time is this */
+    uint32_t attention;        /* enum ncu_attention, for the mailbox; of ONLY the plugin clears it when it is seen */
     uint64_t shift_cycles;     /* from the start of the handling to the clock of the interrupted code; added at END */
 
     _Alignas(128) uint64_t progress; /* lower bound of the running hart's next request; only grows */
@@ -81,9 +82,11 @@ struct slot {
     uint32_t stops;                  /* number of times that the hart has stopped */
     uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
     uint64_t cycles;
-    uint32_t thread;     /* gettid() of the hart's thread; from the first stop on */
-    uint64_t user_since; /* when the user code that runs or is stopped now was resumed */
-    uint32_t exact;      /* user code must not run ahead (mailbox.exact at the last LEAVE) */
+    uint32_t thread;      /* gettid() of the hart's thread; from the first stop on */
+    uint64_t user_since;  /* when the user code that runs or is stopped now was resumed */
+    uint32_t exact;       /* mailbox.exact at the last LEAVE, */
+    uint32_t attend;      /* and mailbox.attend */
+    uint64_t quantum_end; /* clock at which the quantum of the user code ends; ncube begins the next one */
     uint32_t why;
     uint32_t op;
     uint64_t instructions; /* as in slot_trap */
@@ -101,6 +104,7 @@ struct control {
     _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
     _Alignas(128) uint32_t batch;    /* batched harts that run */
     /* fixed before the first grant: */
+    uint64_t quantum_cycles;    /* of user code, from LEAVE on: NCU_QUANTUM_CYCLES, but in tests */
     uint64_t run_on_cycles;     /* how far user code runs on after a post before the hart stops */
     uint64_t trap_quiet_cycles; /* from ENTER, */
     uint64_t user_quiet_cycles; /* and from user code, no SEND or ARM comes sooner, unless there is a cause */

@@ -49,6 +49,7 @@ struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_
     clocks_init(&s->clocks, count);
     clocks_init(&s->entered, count);
     clocks_init(&s->quiet, count);
+    harts->control->quantum_cycles = NCU_QUANTUM_CYCLES;
     harts->control->run_on_cycles = strict ? 0 : RUN_ON_CYCLES;
     for (uint32_t i = 0; i < count; i++)
         s->hart_of[slot_of[i]] = i;
@@ -137,15 +138,20 @@ static uint64_t horizon(const struct sched *s, const struct bounds *b, const str
 {
     uint64_t end = earlier_of(b->clock, earlier_of(b->event, b->request)) + RUN_AHEAD_CYCLES;
 
-    if (s->strict || harts_slot(s->harts, s->slot_of[h->index])->exact)
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+    bool ends_quantum = sched_ends_quantum(s, h);
+
+    if (s->strict || slot->exact == NCU_EXACT_AT_ONCE || ends_quantum)
         end = earlier_of(end, window_end(s, b, h));
+    if (slot->exact == NCU_EXACT_IN_QUANTA && !ends_quantum && h->in_user)
+        end = earlier_of(end, slot->quantum_end);
     return earlier_of(earlier_of(end, h->due), s->limit_cycles);
 }
 
 static bool hart_may_run(const struct hart *h, uint64_t end)
 {
     return h->unprocessed == 0 && h->traps <= SLOT_PASSED &&
-           (!h->in_user || h->handling != HANDLING_NONE || end > h->clock);
+           (!h->in_user || h->handling != HANDLING_NONE || h->attention == NCU_ATTEND_ONLY || end > h->clock);
 }
 
 /* Tells the plugin the clocks to set at the next CAUSES and END. */
@@ -193,8 +199,10 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
                                       .budget_cycles = cycles_from(h->clock, end),
                                       .pass_cycles = cycles_from(h->clock, h->pass),
                                       .quiet_cycles = clocks_of(&s->quiet, h->index),
+                                      .attention = h->attention,
                                       .batched = s->n_long <= 1 && signals_asked() == 0,
                                       .spread = spread});
+    h->attention = NCU_ATTEND_NOT;
 }
 
 /* Raises the interrupts of harts that are stopped in user code. Returns false if the machine has failed. */
@@ -231,11 +239,33 @@ static void begin_traps(struct sched *s, const struct bounds *b)
     }
 }
 
+/* Ends the quantum of a hart if no cause can come before that. Returns true if the hart is granted only after an
+ * interrupt, because its kernel must attend. */
+static bool quantum_end(struct sched *s, const struct bounds *b, struct hart *h)
+{
+    struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+
+    if (h->unprocessed > 0 || h->attention == NCU_ATTEND_ONLY || !sched_ends_quantum(s, h) ||
+        window_end(s, b, h) <= h->clock)
+        return false;
+    while (slot->quantum_end <= h->clock)
+        slot->quantum_end += s->harts->control->quantum_cycles;
+    if (h->at_quantum_op) {
+        s->ops->answer(s->ctx, h->index, 0);
+        h->at_quantum_op = h->in_user = false;
+    } else if (slot->attend) {
+        h->attention = NCU_ATTEND_ONLY;
+        h->raise = true;
+    }
+    return h->raise;
+}
+
 /* Grants all harts that may run, but at most SHORT_RUNS_MOST of those that share a processor. */
 static bool grant_all(struct sched *s)
 {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
+    bool raised = false;
 
     begin_traps(s, &b);
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last one to its place */
@@ -243,12 +273,16 @@ static bool grant_all(struct sched *s)
         bool spread = hart_is_spread(s, h);
         if (!spread && s->n_short >= SHORT_RUNS_MOST)
             continue;
+        if (quantum_end(s, &b, h)) {
+            raised = true;
+            continue;
+        }
         uint64_t end = horizon(s, &b, h);
         if (hart_may_run(h, end))
             hart_grant(s, h, window_end(s, &b, h), end, spread);
     }
     s->statistics.windows += s->statistics.grants != before;
-    return s->statistics.grants != before;
+    return raised || s->statistics.grants != before;
 }
 
 /* ---- Collecting ---- */
@@ -288,12 +322,14 @@ static void count_ahead(struct sched *s, const struct hart *h, uint64_t cycles)
     s->statistics.ahead_cycles += cycles - h->window;
 }
 
-/* Returns how long no SEND or ARM comes after this stop. */
+/* Returns how long no SEND or ARM comes after this stop. At the end of a quantum the kernel may attend at once. */
 static uint64_t quiet_after(const struct sched *s, const struct slot *slot)
 {
-    if (slot->why == SLOT_BUDGET)
+    bool at_trap = slot->why == SLOT_OP && (slot->op == NCU_ENTER || slot->op == NCU_QUANTUM);
+
+    if (slot->why == SLOT_BUDGET && slot->exact != NCU_EXACT_IN_QUANTA)
         return s->harts->control->user_quiet_cycles;
-    return slot->why == SLOT_OP && slot->op == NCU_ENTER ? s->harts->control->trap_quiet_cycles : 0;
+    return slot->why == SLOT_BUDGET || at_trap ? s->harts->control->trap_quiet_cycles : 0;
 }
 
 /* Other harts have been let run because this one would not send before that time. */
@@ -320,10 +356,11 @@ static void hart_collect(struct sched *s, struct hart *h)
     sched_traps_passed(s, h);
     assert(!slot->handling); /* an interrupt is taken at once */
     h->user_since = slot->user_since;
-    h->in_user = slot->why == SLOT_BUDGET;
+    h->at_quantum_op = slot->why == SLOT_OP && slot->op == NCU_QUANTUM;
+    h->in_user = slot->why == SLOT_BUDGET || h->at_quantum_op;
     h->clock = slot->cycles;
     sched_live_set(s, h, slot->cycles, slot->cycles + quiet_after(s, slot));
-    if (slot->why == SLOT_OP)
+    if (slot->why == SLOT_OP && !h->at_quantum_op)
         wait_for_turn(s, h, slot->cycles, slot->op);
     sched_handle_due(s, h);
 }

@@ -42,10 +42,23 @@
  * post, and its user code stops soon. Harts on ncube's processor wake it only when the last of them has stopped.
  *
  * User code can see where an interrupt falls if another process may get the hart, or if a signal handler of the program
- * may run. Then the interrupt must fall into the block that runs at the time of the cause. Vertex marks such a hart as
- * exact at LEAVE, and the hart's user code stops at W(i): the first block that ends at or after the cause is the one
- * interrupted, in every run. User code that is about to be discarded need not be exact: after DROP, which takes the
- * place of END, the clock continues from the handler, however far the user code had run ahead.
+ * may run: if the kernel must attend after the interrupt. Vertex marks such a hart as exact at LEAVE
+ * (vertex/contract/machine.h: enum ncu_exact). There are two ways to be exact:
+ *
+ *   in quanta   Causes are handled as above, but the kernel attends later: in the next trap, or at the end of a
+ *               quantum, which comes first. Quanta count the cycles of user code since its last trap. So the block at
+ *               which one ends depends on neither causes nor the host; handling moves clock and quantum's end alike:
+ *
+ *               trap  |--user code--[ quantum 1 )--[ quantum 2 )--..  W must pass the end of each
+ *
+ *               User code stops there until all causes due before are handled. Then the kernel attends if it must:
+ *               the handling of the last cause goes on with it, after QUANTUM has told that there are no more; if all
+ *               were handled before, an interrupt without causes is raised, which costs nothing up to its ENTER.
+ *   at once     User code stops at W(i): the first block that ends at or after the cause is the one interrupted, in
+ *               every run, and there the kernel attends. This is for handlers that take messages.
+ *
+ * User code that is about to be discarded need not be exact: after DROP, which takes the place of END, the clock
+ * continues from the handler, however far the user code had run ahead.
  *
  * In strict mode (--sync=strict) all user code stops at W(i), with q(j) = t(j), and each ENTER waits for its turn.
  * Everything else is the same, and the outcome must be.

@@ -93,7 +93,7 @@ uint32_t sched_quiet_first(struct sched *s)
 /* Resumes a hart in the kernel. */
 static void hart_resume(struct sched *s, struct hart *h, uint64_t now_cycles, uint64_t quiet_cycles)
 {
-    h->in_user = false;
+    h->in_user = h->at_quantum_op = false;
     h->clock = now_cycles;
     live_add(s, h, now_cycles, now_cycles + quiet_cycles);
 }
@@ -253,16 +253,34 @@ static void trap_due(void *arg, uint64_t now_cycles)
 
 /* ---- Handling causes ---- */
 
+bool sched_ends_quantum(const struct sched *s, const struct hart *h)
+{
+    const struct slot *slot = harts_slot(s->harts, s->slot_of[h->index]);
+
+    return h->in_user && h->handling == HANDLING_NONE &&
+           (h->at_quantum_op || (slot->exact == NCU_EXACT_IN_QUANTA && h->clock >= slot->quantum_end));
+}
+
+/* Returns how the kernel shall attend after the handling. A trap attends anyway. */
+static uint32_t attention_for(const struct sched *s, const struct hart *h)
+{
+    if (sched_ends_quantum(s, h))
+        return NCU_ATTEND_QUANTUM;
+    return h->in_user && harts_slot(s->harts, s->slot_of[h->index])->exact == NCU_EXACT_AT_ONCE ? NCU_ATTEND
+                                                                                                : NCU_ATTEND_NOT;
+}
+
 /* Lets a hart that is stopped in user code or at ENTER handle its causes from `start` on. Makes the request CAUSES for
  * it. */
 static void handling_begin(struct sched *s, struct hart *h, uint64_t start)
 {
+    h->attention = attention_for(s, h);
     h->handling = HANDLING_BEGUN;
     h->due = EVENTQ_NEVER;
     h->start = start;
     h->held_since = h->user_since;
     h->interrupted = h->clock;
-    h->raise = h->in_user;
+    h->raise = h->in_user && !h->at_quantum_op;
     if (h->state == HART_AT_TRAP)
         trap_take_back(s, h);
     else

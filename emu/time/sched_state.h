@@ -53,7 +53,9 @@ struct hart {
     uint64_t user_since;    /* when the user code that runs or is stopped was resumed */
     bool at_idle;           /* waits at IDLE, whose request is in sched.silent */
     bool takes_causes;      /* its last NCU instruction, an IDLE or CAUSES, gives it causes */
-    bool in_user;           /* stopped in front of a block of user code, whose end is `clock` */
+    bool in_user;           /* stopped in front of a block of user code, whose end is `clock`, or: */
+    bool at_quantum_op;     /* behind that block, which has been interrupted, at QUANTUM */
+    uint32_t attention;     /* for the next grant */
     /* Traps that are not in the account yet, a ring; the last is the one that has not begun, in HART_AT_TRAP. */
     struct slot_trap trap[TRAPS_KEPT];
     uint32_t first_trap, traps;
@@ -127,6 +129,8 @@ uint32_t sched_quiet_first(struct sched *s);
 void sched_request_add(struct sched *s, struct hart *h, uint32_t k, uint64_t cycles, uint32_t op, const uint64_t *arg);
 /* Lets a runnable hart wait for its turn at an instruction, other than ENTER, that it has stopped at. */
 void sched_wait_at(struct sched *s, struct hart *h, uint32_t op);
+/* Returns true if the hart is stopped at the end of its quantum, which must not end before all causes due before. */
+bool sched_ends_quantum(const struct sched *s, const struct hart *h);
 /* Lets a hart handle its causes if it has any and is stopped behind the first, in user code or at ENTER. */
 void sched_handle_due(struct sched *s, struct hart *h);
 /* Adds a trap to those that go into the hart's account in their turn. */

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emu/base/signals.h"
 #include "emu/qemu/futex.h"
@@ -32,7 +33,8 @@ enum trap { TRAP_NONE, TRAP_SEND, TRAP_ASK, TRAP_WORK, TRAP_WAIT };
 struct step {
     enum trap trap;
     uint32_t user_cycles, kernel_cycles;
-    uint32_t to; /* a SEND's destination */
+    uint32_t to;      /* a SEND's destination */
+    unsigned host_us; /* that the block takes on the host, at least */
 };
 
 struct entry {
@@ -59,9 +61,14 @@ struct player {
     struct play *play;
     uint32_t hart;
     bool endless; /* instead of its script: a loop that never traps */
+    bool answers; /* sends whenever it handles causes */
     uint64_t clock;
     bool settle; /* END has set the clock, to */
     uint64_t settled;
+    uint32_t attention;    /* of the last grant that had one */
+    bool must_attend;      /* since an interrupt */
+    uint64_t attended;     /* at the end of a quantum, */
+    uint64_t withdrawn;    /* and in a trap that came first */
     uint64_t taken;        /* causes, in all */
     uint64_t instructions; /* of user code: one takes one cycle */
     uint64_t longest;      /* budget */
@@ -69,11 +76,13 @@ struct player {
     pthread_t thread;
 };
 
-/* After an interrupt, an exact hart goes on in the kernel and sends: all see where its user code was. */
-static bool is_exact(uint32_t hart)
+/* After an interrupt, an exact hart must attend: it sends, and all see where its user code was. */
+static enum ncu_exact exactness(uint32_t hart)
 {
-    return hart % 3 == 1;
+    return hart % 3 != 1 ? NCU_EXACT_NOT : hart < 3 ? NCU_EXACT_AT_ONCE : NCU_EXACT_IN_QUANTA;
 }
+
+#define QUANTUM_CYCLES 150u /* blocks take up to 300 */
 
 /* Some are killed by the second cause that interrupts them. */
 enum { KILLED_BY = 2 };
@@ -135,6 +144,8 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
     a->clock = s->base_cycles;
     if (s->budget_cycles > a->longest)
         a->longest = s->budget_cycles;
+    if (s->handling || s->attention == NCU_ATTEND_ONLY)
+        a->attention = s->attention;
 }
 
 static uint64_t cycles_left_to_pass(const struct player *a)
@@ -203,8 +214,25 @@ static void end(struct player *a)
 
     post_op(a, NCU_END, 0);
     s->user_since = a->clock;
+    s->quantum_end += a->clock - (s->causes_cycles - NCU_INTERRUPT_CYCLES);
     a->clock = a->settled = a->clock + s->shift_cycles;
     a->settle = true;
+}
+
+/* Returns true if causes must be handled first. */
+static bool quantum(struct player *a)
+{
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+
+    if (s->attention == NCU_ATTEND_ONLY) {
+        s->attention = NCU_ATTEND_NOT;
+        a->settle = true;
+        a->settled = s->base_cycles;
+        return false;
+    }
+    a->clock = a->settled;
+    stop(a, SLOT_OP, NCU_QUANTUM);
+    return a->play->answer[a->hart] != 0;
 }
 
 _Noreturn static void play_end(struct player *a, uint32_t op)
@@ -224,12 +252,20 @@ static void handle_due(struct player *a)
     uint64_t taken = a->play->answer[a->hart];
     a->clock += WAKE_CYCLES;
     a->taken += taken;
-    if (taken % 3 == 2)
+    if (taken % 3 == 2 || a->answers)
         post(a, (a->hart + 1) % HARTS);
     a->clock += 5 * taken;
     if (is_mortal(a->hart) && a->taken >= KILLED_BY)
         play_end(a, NCU_DROP);
+    a->must_attend = exactness(a->hart) != NCU_EXACT_NOT;
     end(a);
+}
+
+static uint64_t user_quiet(const struct player *a)
+{
+    const struct control *c = a->play->harts.control;
+
+    return exactness(a->hart) == NCU_EXACT_IN_QUANTA ? c->trap_quiet_cycles : c->user_quiet_cycles;
 }
 
 static void leave(struct player *a)
@@ -241,14 +277,17 @@ static void leave(struct player *a)
     if (a->settle)
         settle(a);
     else
-        s->user_since = a->clock;
-    s->exact = is_exact(a->hart);
+        s->quantum_end = (s->user_since = a->clock) + a->play->harts.control->quantum_cycles;
+    s->exact = exactness(a->hart);
+    s->attend = a->must_attend;
     if (s->posts == 0)
-        tell_progress(a, a->play->harts.control->user_quiet_cycles);
+        tell_progress(a, user_quiet(a));
     if (s->posts > 0)
         limit_budget(a, a->play->harts.control->run_on_cycles);
-    if (s->exact)
+    if (s->exact == NCU_EXACT_AT_ONCE)
         limit_budget(a, cycles_left_to_pass(a));
+    else if (s->exact == NCU_EXACT_IN_QUANTA)
+        limit_budget(a, s->quantum_end > a->clock ? s->quantum_end - a->clock : 0);
 }
 
 static bool pass(struct player *a)
@@ -268,6 +307,16 @@ static bool pass(struct player *a)
     return true;
 }
 
+static void withdraw(struct player *a)
+{
+    harts_slot(&a->play->harts, a->hart)->attention = NCU_ATTEND_NOT;
+    a->play->interrupt[a->hart] = false;
+    a->play->answer[a->hart] = 1;
+    a->settle = true;
+    a->settled = a->clock;
+    a->withdrawn++;
+}
+
 static void enter(struct player *a)
 {
     for (;;) {
@@ -279,36 +328,63 @@ static void enter(struct player *a)
         settle(a);
         if (s->handling)
             s->shift_cycles += a->clock - s->base_cycles;
+        else if (s->attention == NCU_ATTEND_ONLY)
+            withdraw(a);
         else if (pass(a))
             return;
         else
             stop(a, SLOT_OP, NCU_ENTER);
         if (a->play->answer[a->hart] == 0)
             return;
-        handle_due(a);
+        if (a->attention == NCU_ATTEND_ONLY)
+            a->attention = NCU_ATTEND_NOT;
+        else
+            handle_due(a);
     }
+}
+
+/* The rest of a trap that the kernel has entered. */
+static void attend(struct player *a)
+{
+    if (!a->must_attend)
+        return;
+    a->must_attend = false;
+    a->clock += TRAP_CYCLES;
+    post(a, (a->hart + 2) % HARTS);
+}
+
+/* As trap_interrupt of vertex/trap/trap.c. */
+static void take_interrupt(struct player *a)
+{
+    uint32_t attention = a->attention;
+
+    a->clock += ENTRY_CYCLES;
+    a->play->interrupt[a->hart] = false;
+    if (attention != NCU_ATTEND_ONLY)
+        handle_due(a);
+    while (attention >= NCU_ATTEND_QUANTUM && quantum(a))
+        handle_due(a);
+    if (attention != NCU_ATTEND_NOT && a->must_attend) {
+        a->attended += attention >= NCU_ATTEND_QUANTUM;
+        enter(a);
+        attend(a);
+    }
+    leave(a);
 }
 
 static void user_block(struct player *a, const struct step *step)
 {
     const struct slot *s = harts_slot(&a->play->harts, a->hart);
 
+    usleep(step->host_us);
     a->clock += step->user_cycles;
     a->instructions += step->user_cycles;
     if (a->clock - s->base_cycles >= s->budget_cycles || __atomic_load_n(&s->stop_soon, __ATOMIC_SEQ_CST))
         stop(a, SLOT_BUDGET, 0);
     else if (s->posts == 0)
-        tell_progress(a, a->play->harts.control->user_quiet_cycles);
-    if (step->trap == TRAP_NONE && a->play->interrupt[a->hart]) { /* taken at the block's end */
-        a->clock += ENTRY_CYCLES;
-        handle_due(a);
-        if (is_exact(a->hart)) {
-            enter(a);
-            a->clock += TRAP_CYCLES;
-            post(a, (a->hart + 2) % HARTS);
-        }
-        leave(a);
-    }
+        tell_progress(a, user_quiet(a));
+    if (step->trap == TRAP_NONE && a->play->interrupt[a->hart]) /* taken at the block's end */
+        take_interrupt(a);
 }
 
 /* Sometimes the kernel answers a cause at once. */
@@ -328,6 +404,7 @@ static void play_trap(struct player *a, const struct step *step)
         post(a, step->to);
     else if (step->trap != TRAP_WORK)
         wait_for_causes(a, step);
+    attend(a);
     leave(a);
 }
 
@@ -510,6 +587,7 @@ static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cy
     p->events = eventq_new();
     p->sched = sched_new(p->events, &p->harts, slots, HARTS, lookahead_cycles, strict, &ops, p);
     sched_rely_on(p->sched, &quiet);
+    p->harts.control->quantum_cycles = QUANTUM_CYCLES;
     return p;
 }
 
@@ -704,6 +782,47 @@ Test(sched, a_limit_cuts_the_rest_off_and_nothing_else)
     }
 }
 
+/* The second cause interrupts a hart that has run ahead of it and still runs when it is known. The hart sends to the
+ * next one as soon as it may. That one enters a trap every few cycles; in some plays just after the message comes. */
+enum { SENDER = 0, HANDLER = 2, TRAPPER = 3 };
+
+#define STRIDE       4u
+#define LONG_CYCLES  1600000u /* after two such runs no hart is batched: each wakes the scheduler */
+#define APART_CYCLES 10000u   /* the causes */
+
+static void write_handler_scripts(struct play *p, uint32_t first_cycles)
+{
+    for (uint32_t h = 0; h < HARTS; h++)
+        for (int i = 0; i < STEPS; i++)
+            p->script[h][i] =
+                (struct step){.trap = i > 0 ? TRAP_WAIT : TRAP_WORK, .user_cycles = i > 0 ? 10 : LONG_CYCLES};
+    for (int i = 1; i < STEPS; i++) {
+        p->script[HANDLER][i] = (struct step){.trap = TRAP_NONE, .user_cycles = 1000, .host_us = 1000};
+        p->script[TRAPPER][i] = (struct step){.trap = TRAP_WORK, .user_cycles = 1};
+    }
+    p->script[SENDER][1] = (struct step){.trap = TRAP_SEND, .user_cycles = 10, .to = HANDLER, .host_us = 20000};
+    p->script[SENDER][2] =
+        (struct step){.trap = TRAP_SEND, .user_cycles = APART_CYCLES, .to = HANDLER, .host_us = 20000};
+    p->script[TRAPPER][1].user_cycles = APART_CYCLES + first_cycles;
+}
+
+Test(sched, a_handler_sends_no_sooner_than_the_scheduler_expects)
+{
+    static const uint32_t turn_cycles = 1 + ENTRY_CYCLES + TRAP_CYCLES + EXIT_CYCLES;
+    uint64_t interrupts = 0;
+
+    for (uint32_t first = 1; first <= turn_cycles; first += STRIDE) {
+        struct play *p = play_begin(1, false, MESSAGE_CYCLES, 0);
+
+        write_handler_scripts(p, first);
+        p->player[HANDLER].answers = true;
+        cr_assert_eq(sched_run(p->sched, UINT64_MAX), SCHED_DEADLOCK);
+        cr_expect(in_order(p));
+        interrupts += sched_hart_statistics(p->sched, HANDLER).interrupts;
+    }
+    cr_expect_eq(interrupts, 2 * ((turn_cycles + STRIDE - 1) / STRIDE), "%lu", interrupts);
+}
+
 Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt)
 {
     uint64_t interrupts = 0;
@@ -711,6 +830,23 @@ Test(sched, some_harts_are_interrupted_and_some_traps_wait_for_an_interrupt)
     for (unsigned seed = 1; seed <= 10; seed++)
         interrupts += sched_statistics(play_once(seed, false, MESSAGE_CYCLES)->sched)->interrupts;
     cr_assert_gt(interrupts, 50, "the scripts must exercise what they are for: %lu", interrupts);
+}
+
+Test(sched, some_harts_attend_at_the_end_of_a_quantum_and_some_traps_come_first)
+{
+    uint64_t attended = 0, withdrawn = 0;
+
+    for (unsigned seed = 1; seed <= 60; seed++)
+        for (int strict = 0; strict < 2; strict++) {
+            const struct play *p = play_once(seed, strict, MESSAGE_CYCLES);
+
+            for (uint32_t h = 0; h < HARTS; h++) {
+                attended += p->player[h].attended;
+                withdrawn += p->player[h].withdrawn;
+            }
+        }
+    cr_expect_gt(attended, 50, "%lu", attended);
+    cr_expect_gt(withdrawn, 5, "%lu", withdrawn);
 }
 
 Test(sched, some_traps_pass_without_a_stop_but_none_in_strict_mode)

@@ -14,6 +14,7 @@
 #include <ntime.h>
 #include <pio.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -86,14 +87,16 @@ static const struct mix {
     uint32_t iterations; /* of a computation, at most; now and then it is twenty times as long */
     uint32_t catching;   /* percent of the processes that have handlers */
     uint8_t weight[ACTS];
+    long alarm_us; /* the interval of alarms, or 0; with it handlers take no messages, and code runs ahead in quanta */
 } mixes[] = {
-    {"compute", 5, 1000, 0, {5, 5, 4, 4, 2, 2, 0, 1, 0, 1, 0, 0, 0, 0}},
-    {"poll", 12, 300, 0, {1, 1, 1, 1, 1, 4, 8, 4, 1, 1, 0, 0, 0, 1}},
-    {"calls", 12, 200, 20, {1, 1, 1, 1, 1, 4, 2, 3, 1, 1, 0, 0, 0, 8}},
-    {"receive", 20, 400, 0, {3, 3, 2, 2, 3, 9, 1, 1, 0, 1, 0, 0, 0, 0}},
-    {"signals", 12, 400, 60, {2, 2, 1, 1, 3, 5, 2, 3, 1, 1, 0, 0, 0, 0}},
-    {"files", 6, 500, 0, {2, 2, 1, 1, 1, 3, 1, 2, 1, 1, 2, 2, 2, 0}},
-    {"all", 10, 400, 30, {2, 2, 2, 2, 2, 4, 3, 3, 1, 1, 1, 1, 1, 1}},
+    {"compute", 5, 1000, 0, {5, 5, 4, 4, 2, 2, 0, 1, 0, 1, 0, 0, 0, 0}, 0},
+    {"poll", 12, 300, 0, {1, 1, 1, 1, 1, 4, 8, 4, 1, 1, 0, 0, 0, 1}, 0},
+    {"calls", 12, 200, 20, {1, 1, 1, 1, 1, 4, 2, 3, 1, 1, 0, 0, 0, 8}, 0},
+    {"receive", 20, 400, 0, {3, 3, 2, 2, 3, 9, 1, 1, 0, 1, 0, 0, 0, 0}, 0},
+    {"signals", 12, 400, 60, {2, 2, 1, 1, 3, 5, 2, 3, 1, 1, 0, 0, 0, 0}, 0},
+    {"handlers", 12, 1500, 80, {4, 4, 2, 2, 3, 5, 2, 3, 1, 1, 0, 0, 0, 1}, 3700},
+    {"files", 6, 500, 0, {2, 2, 1, 1, 1, 3, 1, 2, 1, 1, 2, 2, 2, 0}, 0},
+    {"all", 10, 400, 30, {2, 2, 2, 2, 2, 4, 3, 3, 1, 1, 1, 1, 1, 1}, 0},
 };
 
 static const struct mix *find_mix(const char *name)
@@ -214,7 +217,7 @@ static struct plan draw_plan(const struct mix *mix, uint64_t seed, uint64_t *sta
     p.bytes = draw_length(state);
     p.seed = draw(state);
     if (how < 4 && is_catching(mix, p.dest, seed))
-        p.type = how < 2 ? TYPE_HANDLED : TYPE_SIGNAL;
+        p.type = how < 2 && !mix->alarm_us ? TYPE_HANDLED : TYPE_SIGNAL;
     else if (how == 7)
         p.dest = TO_ALL;
     return p;
@@ -491,6 +494,20 @@ static void meet(void)
     expect_empty(0, TYPE_GO);
 }
 
+static void catch_signals(const struct mix *mix)
+{
+    const struct timeval interval = {.tv_usec = mix->alarm_us + self};
+    const struct itimerval alarms = {.it_interval = interval, .it_value = interval};
+
+    signal(SIGUSR1, note_signal);
+    if (mix->alarm_us == 0) {
+        signal(SIGMSGS, take_handled);
+        return;
+    }
+    signal(SIGALRM, note_signal);
+    check_equal(setitimer(ITIMER_REAL, &alarms, NULL), 0);
+}
+
 static void begin(const struct mix *mix, uint64_t seed)
 {
     processes = node_count() * PROCS;
@@ -503,10 +520,8 @@ static void begin(const struct mix *mix, uint64_t seed)
     check_equal(nrange(0, TYPES - 1), 0);
     if (volumes > 0)
         make_files();
-    if (is_catching(mix, self, seed)) {
-        signal(SIGMSGS, take_handled);
-        signal(SIGUSR1, note_signal);
-    }
+    if (is_catching(mix, self, seed))
+        catch_signals(mix);
     meet();
 }
 

@@ -407,6 +407,13 @@ Test(ways, no_trap_sends_or_arms_sooner_than_the_scheduler_expects)
     expect_quiet("ENTER to SEND or ARM", shortest_from_op(NCU_ENTER, 4), TRAP_QUIET_CYCLES);
 }
 
+/* At the end of a quantum the kernel attends in a trap that may begin at once. */
+Test(ways, no_quantum_ends_in_a_send_or_arm_sooner_than_the_scheduler_expects)
+{
+    ends_way = is_send_or_arm;
+    expect_quiet("QUANTUM to SEND or ARM", shortest_from_op(NCU_QUANTUM, 1), TRAP_QUIET_CYCLES);
+}
+
 Test(ways, no_cause_leads_to_a_send_or_arm_sooner_than_the_scheduler_expects)
 {
     ends_way = is_send_or_arm;

@@ -73,6 +73,12 @@ int ncu_enter(void)
     return MAILBOX->ans[0] != 0;
 }
 
+int ncu_quantum(void)
+{
+    ncu_execute(NCU_QUANTUM);
+    return MAILBOX->ans[0] != 0;
+}
+
 void ncu_end(void)
 {
     ncu_execute(NCU_END);

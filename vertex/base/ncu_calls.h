@@ -77,6 +77,8 @@ void ncu_timer(uint64_t at_cycles); /* sets the only timer; NCU_TIMER_NONE turns
 
 /* Enters a trap from U-mode, as entry.S also does. Returns 1 if causes due before the trap must be handled first. */
 int ncu_enter(void);
+/* Ends a quantum after ncu_end. Returns 1 if causes due before must be handled first. */
+int ncu_quantum(void);
 void ncu_end(void);  /* ends the handling of causes; posted, but sets the clock at once */
 void ncu_drop(void); /* instead of ncu_end when the process never resumes */
 /* Stops the machine with this text. */

@@ -128,7 +128,9 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  LEAVE                                               just before sret, without a branch between: resumes user
  *                                                      code. After END it sets the clock to END's time again, so the
  *                                                      way back is free. If mailbox.exact is set, user code stops in
- *                                                      time for the next cause
+ *                                                      time for the next cause, or at the end of its quantum
+ *  QUANTUM                                             after END, at the end of a quantum: ans0 = 0: no cause is due
+ *                                                      before it; else handle the causes, then QUANTUM again
  *  TEXT        addr, bytes: whole pages                ans0 = QEMU-physical address at which the node may execute
  *                                                      the same bytes: in the text pool, or in place
  *  MARK        ABI_MARK_BYTES bytes of text            the trace notes it; nothing else happens
@@ -169,6 +171,24 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
 #define WAKE_QUIET_CYCLES 180u
 #define USER_QUIET_CYCLES 60u
 
+/* After an interrupt the kernel may have to leave the interrupted code, for another process or a handler: it must
+ * attend. Wherever that can happen, user code can see where it was interrupted (emu/time/sched.h). mailbox.exact says
+ * how soon: */
+enum ncu_exact {
+    NCU_EXACT_NOT = 0,
+    NCU_EXACT_IN_QUANTA, /* at the end of a quantum of user code, counted from the last trap */
+    NCU_EXACT_AT_ONCE,
+};
+#define NCU_QUANTUM_CYCLES 10000u /* half a millisecond */
+
+/* mailbox.attention: what an interrupt is for. */
+enum ncu_attention {
+    NCU_ATTEND_NOT = 0, /* handle the causes; if the kernel must attend, set mailbox.attend */
+    NCU_ATTEND,         /* handle the causes, then attend */
+    NCU_ATTEND_QUANTUM, /* handle the causes, then those that QUANTUM tells of, then attend */
+    NCU_ATTEND_ONLY,    /* there are no causes, but the end of a quantum and mailbox.attend */
+};
+
 enum ncu_op {
     NCU_IDLE = 1,
     NCU_CAUSES,
@@ -188,6 +208,7 @@ enum ncu_op {
     NCU_CHARGE,
     NCU_TEXT,
     NCU_MARK,
+    NCU_QUANTUM,
     NCU_OPS
 };
 
@@ -277,9 +298,12 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     struct software_cost software;
     uint32_t concurrent; /* I/O node: 1: its drives work at the same time, and nsdisk serves several requests at once */
     uint32_t server_limit_s; /* virtual time; a file server that makes no progress for so long counts as dead */
-    char pad[0x178 - 0x080 - 0x20 - 32 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
-    /* 0x178 written by Vertex */
-    uint32_t exact;  /* not 0: user code can see where an interrupt falls; the plugin reads it at LEAVE */
+    char pad[0x170 - 0x080 - 0x20 - 32 - 8 * DRIVE_MAX - VOLUME_NAME_BYTES * DRIVE_MAX];
+    /* 0x170 */
+    uint32_t attention; /* enum ncu_attention, written by the NCU for each interrupt and for causes at ENTER */
+    /* 0x174 written by Vertex */
+    uint32_t attend; /* not 0: the kernel must attend at the end of the quantum; read at LEAVE, cleared at ENTER */
+    uint32_t exact;  /* enum ncu_exact; read at LEAVE */
     uint32_t copies; /* payloads copied since boot; may wrap; ncube reads it at IDLE */
     /* 0x180 */
     uint32_t inject[NCU_INJECT_MAX]; /* injector only */

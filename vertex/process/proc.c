@@ -22,6 +22,7 @@
 #include "vertex/process/report.h"
 #include "vertex/shared/text.h"
 #include "vertex/trap/event.h"
+#include "vertex/trap/signal.h"
 #include "vertex/trap/timer.h"
 
 #define NO_JOB           UINT32_MAX
@@ -57,14 +58,18 @@ bool proc_job_has_run(void)
     return job_has_run;
 }
 
-/* A program can see where an interrupt falls if another process, or a handler, starts there. */
+/* A program can see where an interrupt falls if another process, or a handler, starts there. A handler of SIGIO takes
+ * messages, so it must not wait for the end of a quantum. */
 void proc_update_exact(void)
 {
     uint32_t caught = 0;
 
     for (uint32_t i = 0; i < PROCS_MAX; i++)
         caught |= proc_table[i] ? proc_table[i]->sig_caught : 0;
-    MAILBOX->exact = caught || proc_count() > 1;
+    if (caught & 1u << SIGNAL_IO)
+        MAILBOX->exact = NCU_EXACT_AT_ONCE;
+    else
+        MAILBOX->exact = caught || proc_count() > 1 ? NCU_EXACT_IN_QUANTA : NCU_EXACT_NOT;
 }
 
 /* ---- Beginning ---- */

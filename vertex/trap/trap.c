@@ -102,14 +102,17 @@ static __attribute__((noipa)) void handle_due(struct proc *p)
 /* Called before a trap. */
 void trap_due(void)
 {
-    handle_due(proc_current());
+    if (MAILBOX->attention == NCU_ATTEND_ONLY)
+        csr_clear(sip, INTERRUPT_SSI); /* the trap will attend */
+    else
+        handle_due(proc_current());
 }
 
 bool trap_attention;
 
-/* Called after an interrupt. Returns true if the process must not simply resume: the kernel then enters another trap
- * for it. */
-static bool must_stay(const struct proc *p)
+/* Called after an interrupt. Returns true if the process must not simply resume: the kernel then attends, in another
+ * trap. */
+static bool must_attend(const struct proc *p)
 {
     return sched_must_yield() || signal_is_due(p);
 }
@@ -147,14 +150,24 @@ void trap_exception(struct trap_frame *frame)
         attend(p);
 }
 
+/* After the first END, or in NCU_ATTEND_ONLY, everything up to ENTER or LEAVE costs nothing. */
 void trap_interrupt(void)
 {
     struct proc *p = proc_current();
+    uint32_t attention = MAILBOX->attention;
 
-    handle_due(p);
-    while (must_stay(p) && ncu_enter())
+    if (attention == NCU_ATTEND_ONLY)
+        csr_clear(sip, INTERRUPT_SSI);
+    else
         handle_due(p);
-    if (must_stay(p))
+    while (attention >= NCU_ATTEND_QUANTUM && ncu_quantum())
+        handle_due(p);
+    MAILBOX->attend = must_attend(p);
+    if (attention == NCU_ATTEND_NOT)
+        return;
+    while (must_attend(p) && ncu_enter())
+        handle_due(p);
+    if (must_attend(p))
         attend(p);
 }
 
