@@ -38,7 +38,7 @@ $(B)/include/pio.h: libpio/file/pio.h
 
 # ---- The user library --------------------------------------------------------------------------
 
-LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S
+LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S images/lib/forkentry.S
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(LIBPIO_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(LIBPIO_SRCS)))

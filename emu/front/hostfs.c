@@ -46,6 +46,7 @@ static const struct operation operations[] = {
     [INDEX(N_FREADDIR)] = {hostfs_read_folder, hostfs_stream_is_no_folder},
     [INDEX(N_FACCESS)] = {hostfs_access, NULL, hostfs_tmp_access},
     [INDEX(N_FEXIT)] = {hostfs_exit},
+    [INDEX(N_FFORK)] = {hostfs_fork},
     [INDEX(N_FSTATFS)] = {hostfs_stat_folder},
     [INDEX(N_FSYMLINK)] = {hostfs_symlink},
     [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},

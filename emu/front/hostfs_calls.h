@@ -59,6 +59,7 @@ typedef int32_t hostfs_call_fn(struct hostfs *s, struct hostfs_call *c);
 hostfs_call_fn hostfs_open;
 hostfs_call_fn hostfs_close;
 hostfs_call_fn hostfs_exit;
+hostfs_call_fn hostfs_fork;
 hostfs_call_fn hostfs_read;
 hostfs_call_fn hostfs_write;
 hostfs_call_fn hostfs_truncate;

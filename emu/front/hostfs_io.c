@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu/front/errmap.h"
+#include "vertex/contract/system.h"
 
 static bool is_served_type(mode_t mode)
 {
@@ -80,12 +81,20 @@ int32_t hostfs_open(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_close(struct hostfs *s, struct hostfs_call *c)
 {
-    return open_files_close(&s->files, c->file);
+    return open_files_close(&s->files, c->file, c->procid);
 }
 
 int32_t hostfs_exit(struct hostfs *s, struct hostfs_call *c)
 {
     open_files_drop_client(&s->files, c->node, c->procid);
+    return 0;
+}
+
+int32_t hostfs_fork(struct hostfs *s, struct hostfs_call *c)
+{
+    if (c->request.mode >= PROCS_MAX)
+        return -N_EINVAL;
+    open_files_share(&s->files, c->node, c->procid, c->request.mode);
     return 0;
 }
 

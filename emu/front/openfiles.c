@@ -43,7 +43,7 @@ static void unlink_entry(struct open_files *t, struct open_file *f)
 
 static bool owns(const struct open_file *f, uint32_t node, uint32_t procid)
 {
-    return f->used && f->node == node && f->procid == procid;
+    return f->used && f->node == node && f->procids >> procid & 1;
 }
 
 int32_t open_files_find(const struct open_files *t, uint64_t sfid, uint32_t node, uint32_t procid,
@@ -114,8 +114,12 @@ uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, ui
     if (!host)
         return 0;
     t->vacant = f->next; /* the index came from open_files_find_room: it is the first free entry */
-    *f = (struct open_file){
-        .used = true, .generation = f->generation, .node = node, .procid = procid, .fd = host->fd, .host = host};
+    *f = (struct open_file){.used = true,
+                            .generation = f->generation,
+                            .node = node,
+                            .procids = (uint8_t)(1u << procid),
+                            .fd = host->fd,
+                            .host = host};
     push(t, chain_of(t, node), index);
     t->used++;
     return (uint64_t)f->generation << 32 | index;
@@ -123,7 +127,7 @@ uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, ui
 
 /* ---- Closing ---- */
 
-int32_t open_files_close(struct open_files *t, struct open_file *f)
+static int32_t close_entry(struct open_files *t, struct open_file *f)
 {
     int result = host_files_release(&t->host, f->host);
     int reason = errno;
@@ -138,6 +142,21 @@ int32_t open_files_close(struct open_files *t, struct open_file *f)
     return result < 0 ? errmap_from_host(reason) : 0;
 }
 
+int32_t open_files_close(struct open_files *t, struct open_file *f, uint32_t procid)
+{
+    f->procids &= (uint8_t) ~(1u << procid);
+    return f->procids ? 0 : close_entry(t, f);
+}
+
+void open_files_share(struct open_files *t, uint32_t node, uint32_t procid, uint32_t other)
+{
+    if (t->room == 0)
+        return;
+    for (struct open_file *f = entry_at(t, *chain_of(t, node)); f; f = entry_at(t, f->next))
+        if (owns(f, node, procid))
+            f->procids |= (uint8_t)(1u << other);
+}
+
 static void drop(struct open_files *t, uint32_t node, const uint32_t *procid)
 {
     struct open_file *next;
@@ -146,8 +165,10 @@ static void drop(struct open_files *t, uint32_t node, const uint32_t *procid)
         return;
     for (struct open_file *f = entry_at(t, *chain_of(t, node)); f; f = next) {
         next = entry_at(t, f->next);
-        if (f->node == node && (!procid || f->procid == *procid))
-            open_files_close(t, f);
+        if (procid && owns(f, node, *procid))
+            open_files_close(t, f, *procid);
+        else if (!procid && f->node == node)
+            close_entry(t, f);
     }
 }
 
@@ -165,7 +186,7 @@ void open_files_free(struct open_files *t)
 {
     for (uint32_t i = 0; i < t->room; i++)
         if (t->file[i].used)
-            open_files_close(t, &t->file[i]);
+            close_entry(t, &t->file[i]);
     free(t->file);
     free(t->chain);
     *t = (struct open_files){0};

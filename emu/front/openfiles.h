@@ -1,5 +1,6 @@
 /*
- * The table of host files that the nodes have open. A client is (node, procid). An SFID is the index of an entry
+ * The table of host files that the nodes have open. A client is (node, procid); several of one node may have a file,
+ * which is closed when the last of them closes it (N_FFORK). An SFID is the index of an entry
  * and, above it, the entry's generation, which is never 0 (so that no SFID is a stream's) and changes when the entry is
  * freed (so that an SFID of a closed file is recognized):
  *
@@ -23,8 +24,9 @@
 struct open_file {
     bool used;
     uint32_t generation;
-    uint32_t node, procid; /* the client */
-    int fd;                /* of the host file, which other clients may share */
+    uint32_t node;
+    uint8_t procids; /* with the node, the clients that have it: bit p is procid p */
+    int fd;          /* of the host file, which other clients may share */
     struct host_file *host;
     uint32_t next;          /* 1 + index of the next entry in the same chain; 0: none */
     uint64_t tmp_number;    /* of a file in tmpfiles.h; 0 for others */
@@ -54,8 +56,11 @@ int32_t open_files_find_room(struct open_files *t, uint32_t node, uint32_t proci
  * memory. */
 uint64_t open_files_take(struct open_files *t, uint32_t index, uint32_t node, uint32_t procid, int fd);
 
-/* Closes the file and frees its entry. 0, or the negative n_error of the host's close. */
-int32_t open_files_close(struct open_files *t, struct open_file *f);
+/* Closes the file for the client; if no other has it, frees its entry. 0, or the negative n_error of the host's
+ * close. */
+int32_t open_files_close(struct open_files *t, struct open_file *f, uint32_t procid);
+/* Gives every file of the client to another process of its node, too. */
+void open_files_share(struct open_files *t, uint32_t node, uint32_t procid, uint32_t other);
 void open_files_drop_client(struct open_files *t, uint32_t node, uint32_t procid);
 void open_files_drop_node(struct open_files *t, uint32_t node);
 

@@ -110,6 +110,12 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
         return (size_t)snprintf(text, bytes, "waits for drive %s", name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_TIME:
         return (size_t)snprintf(text, bytes, "waits for a signal");
+    case NCU_WAIT_CHILD:
+        return (size_t)snprintf(text, bytes, "waits in wait for the end of a child process");
+    case NCU_WAIT_PIPE:
+        return (size_t)snprintf(text, bytes, "waits for %s a pipe", node->wait[1] ? "room in" : "bytes from");
+    case NCU_WAIT_POLL:
+        return (size_t)snprintf(text, bytes, "waits in poll or select");
     default:
         return (size_t)snprintf(text, bytes, "waits for an unknown reason (%" PRIu64 ")", node->wait[0]);
     }
@@ -119,7 +125,8 @@ const char *ncu_wait_word(const struct ncu *n, uint32_t index)
 {
     static const char *const words[] = {
         [NCU_WAIT_PROCESS] = "program", [NCU_WAIT_MESSAGE] = "message", [NCU_WAIT_REPLY] = "reply",
-        [NCU_WAIT_MEMORY] = "memory",   [NCU_WAIT_DISK] = "drive",      [NCU_WAIT_TIME] = "time"};
+        [NCU_WAIT_MEMORY] = "memory",   [NCU_WAIT_DISK] = "drive",      [NCU_WAIT_TIME] = "time",
+        [NCU_WAIT_CHILD] = "child",     [NCU_WAIT_PIPE] = "pipe",       [NCU_WAIT_POLL] = "poll"};
     const struct ncu_node *node = &n->node[index];
 
     if (!node->idle)

@@ -1,5 +1,6 @@
 /*
- * Where a program starts: a0 = argc, a1 = argv, a2 = pipes, sp 16-byte aligned (vertex/contract/abi.h).
+ * Where a program starts: a0 = argc, a1 = argv, a2 = pipes, a3 and a4 = inherited descriptors, sp 16-byte aligned
+ * (vertex/contract/abi.h).
  */
     .section .text._start, "ax"
     .globl _start

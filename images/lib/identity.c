@@ -100,12 +100,7 @@ int setregid(gid_t real, gid_t effective)
     return become(real) < 0 ? -1 : become(effective);
 }
 
-/* ---- Processes: those of a program form one group, and none has a parent ---- */
-
-pid_t getppid(void)
-{
-    return 1;
-}
+/* ---- Processes: those of a program form one group ---- */
 
 pid_t getpgrp(void)
 {

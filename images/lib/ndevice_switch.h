@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "images/lib/failure.h"
+#include "vertex/contract/abi.h"
 
 struct ndevice_slot {
     const struct ndevice *device; /* NULL: the descriptor is not open */
@@ -21,6 +22,8 @@ struct ndevice_slot {
 
 /* Opens the standard streams. Called before constructors and main. */
 void ndevice_start(void);
+/* Opens those that a program has inherited by exec, in place of that. */
+void ndevice_inherit(const struct abi_inherited *list, uint32_t n);
 
 /* Called before the process ends, whichever way it exits; NULL: nothing is to be done. */
 extern void (*ndevice_end)(void);

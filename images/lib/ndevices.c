@@ -290,14 +290,31 @@ int dup3(int from, int to, int flags)
 
 #define ON_OPEN_ONLY (O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
 
-/* O_NONBLOCK is stored but has no effect, as in open. O_APPEND and O_SYNC cannot change: the server got them at
- * open. */
+static bool is_pipe(const struct ndevice_slot *slot)
+{
+    return slot->device == &ndevice_file && (long)slot->state >= ABI_PIPE_UFID;
+}
+
+/* Of a pipe's end O_NONBLOCK belongs to all that share it, in whatever process. */
+static int flags_of(const struct ndevice_slot *slot)
+{
+    int flags = slot->flags & ~ON_OPEN_ONLY;
+
+    if (!is_pipe(slot))
+        return flags;
+    return (flags & ~O_NONBLOCK) | (trap_pipe_state((long)slot->state, ABI_PIPE_IS_DIRECT) == 1 ? O_NONBLOCK : 0);
+}
+
+/* O_NONBLOCK is stored but has no effect on files, as in open. O_APPEND and O_SYNC cannot change: the server got them
+ * at open. */
 static int set_flags(struct ndevice_slot *slot, int flags)
 {
     const int settable = O_NONBLOCK;
 
     if ((slot->flags ^ flags) & (O_APPEND | O_SYNC))
         return -ENOTSUP;
+    if (is_pipe(slot))
+        trap_pipe_state((long)slot->state, flags & O_NONBLOCK ? ABI_PIPE_DIRECT : ABI_PIPE_WAITING);
     for (struct ndevice_slot *s = ndevice_table; s < ndevice_table + NDEVICE_DESCRIPTORS; s++)
         if (s->device == slot->device && s->state == slot->state)
             s->flags = (s->flags & ~settable) | (flags & settable);
@@ -327,7 +344,7 @@ int fcntl(int fd, int command, ...)
         slot->close_on_exec = (arg & FD_CLOEXEC) != 0;
         return 0;
     case F_GETFL:
-        return slot->flags & ~ON_OPEN_ONLY;
+        return flags_of(slot);
     case F_SETFL:
         result = set_flags(slot, arg);
         break;

@@ -13,7 +13,8 @@ extern start_function __fini_array_start[], __fini_array_end[];
 extern char **environ;
 
 int main(int argc, char **argv, char **envp);
-_Noreturn void start_program(int argc, char **argv, const struct load_pipes *pipes);
+_Noreturn void start_program(int argc, char **argv, const struct load_pipes *pipes,
+                             const struct abi_inherited *inherited, uint32_t n_inherited);
 
 static void run_all(start_function *first, start_function *end)
 {
@@ -27,9 +28,13 @@ static void run_destructors(void)
         (*--f)();
 }
 
-void start_program(int argc, char **argv, const struct load_pipes *pipes)
+void start_program(int argc, char **argv, const struct load_pipes *pipes, const struct abi_inherited *inherited,
+                   uint32_t n_inherited)
 {
-    ndevice_start();
+    if (inherited)
+        ndevice_inherit(inherited, n_inherited);
+    else
+        ndevice_start();
     if (pipes)
         pipes_start(pipes);
     atexit(run_destructors);

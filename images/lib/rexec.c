@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "images/lib/inherit.h"
 #include "images/lib/result.h"
 #include "images/lib/self.h"
 #include "vertex/contract/system.h"
@@ -231,9 +232,32 @@ int rwait(int node)
     return (int)trap_rwait(node);
 }
 
+/* In the caller's place. A program for several processes needs the node to itself. */
+static int load_here(struct image *i, char *const argv[])
+{
+    struct abi_inherited inherited[ABI_INHERITED_MAX];
+    char *text = join(argv, &i->program);
+
+    if (!text)
+        return -ENOMEM;
+    i->program.segment = (uint64_t)i->segment;
+    i->program.inherit = (uint64_t)inherited;
+    i->program.inherited = inherit_list(inherited);
+    int result = (int)trap_exec(&i->program);
+    free(text);
+    return result;
+}
+
 int execv(const char *path, char *const argv[])
 {
-    return (int)result_to_errno(rexecv(N_NODE_OF(self_process()), 1, path, argv));
+    struct image i = {.bytes = NULL};
+    int before = errno, result = argv && argv[0] ? read_image(&i, path) : -EINVAL;
+
+    if (result == 0)
+        result = i.program.procs > 1 ? load(&i, N_NODE_OF(self_process()), 1, path, argv) : load_here(&i, argv);
+    free(i.bytes);
+    errno = before;
+    return (int)result_to_errno(trap_note(result));
 }
 
 int execve(const char *path, char *const argv[], char *const envp[])

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
 
 #define OPEN_NONE  UINT32_MAX
 #define FIRST_SIZE 64u
@@ -41,7 +42,17 @@ void open_table_free(struct open_table *t)
 
 static uint32_t *client_bucket(struct open_table *t, uint64_t client)
 {
-    return &t->bucket[(client ^ client >> 8) % OPEN_BUCKETS];
+    return &t->bucket[(client >> CLIENT_PROCID_BITS) % OPEN_BUCKETS];
+}
+
+static uint8_t bit_of(uint64_t client)
+{
+    return (uint8_t)(1u << client % PROCS_MAX);
+}
+
+static bool owns(const struct open_file *file, uint64_t client)
+{
+    return file->client >> CLIENT_PROCID_BITS == client >> CLIENT_PROCID_BITS && file->owners & bit_of(client);
 }
 
 static void free_append(struct open_table *t, uint32_t slot)
@@ -77,7 +88,7 @@ static uint32_t client_count(struct open_table *t, uint64_t client)
     uint32_t count = 0;
 
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
-        count += t->slot[i].client == client;
+        count += owns(&t->slot[i], client);
     return count;
 }
 
@@ -98,6 +109,7 @@ struct open_file *open_table_add(struct open_table *t, uint64_t client, struct e
     t->used++;
     file->age++;
     file->client = client;
+    file->owners = bit_of(client);
     file->inode = inode;
     file->sfid = t->boot << 54 | (uint64_t)file->age << 46 | (uint64_t)slot << 32 | inode->ino;
     file->next = *bucket;
@@ -112,13 +124,13 @@ int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct
     if (sfid == 0 || slot >= t->size || t->slot[slot].sfid != sfid)
         return -N_ESTALE;
     *file = &t->slot[slot];
-    return (*file)->client == client ? 0 : -N_EBADF;
+    return owns(*file, client) ? 0 : -N_EBADF;
 }
 
 struct open_file *open_table_first(struct open_table *t, uint64_t client)
 {
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
-        if (t->slot[i].client == client)
+        if (owns(&t->slot[i], client))
             return &t->slot[i];
     return NULL;
 }
@@ -126,7 +138,7 @@ struct open_file *open_table_first(struct open_table *t, uint64_t client)
 struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive)
 {
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
-        if (t->slot[i].client == client && t->slot[i].drive == drive)
+        if (owns(&t->slot[i], client) && t->slot[i].drive == drive)
             return &t->slot[i];
     return NULL;
 }
@@ -137,6 +149,19 @@ struct open_file *open_table_any(struct open_table *t)
         if (t->slot[i].sfid != 0)
             return &t->slot[i];
     return NULL;
+}
+
+void open_table_share(struct open_table *t, uint64_t client, uint32_t procid)
+{
+    for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)
+        if (owns(&t->slot[i], client))
+            t->slot[i].owners |= bit_of(procid);
+}
+
+bool open_table_disown(struct open_file *file, uint64_t client)
+{
+    file->owners &= (uint8_t)~bit_of(client);
+    return file->owners == 0;
 }
 
 void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view)

@@ -10,6 +10,9 @@
  * a close finds another number in its slot and is refused as stale, whatever the client claims.
  * Slots are reused in the order in which they became free, which makes ages last.
  *
+ * A client is a process: its node, and its procid in the low CLIENT_PROCID_BITS. A file belongs to the client that
+ * opened it and to those to which it was shared (N_FFORK), and is closed when the last of them closes it.
+ *
  * The table holds one reference to each open inode; it passes to the caller when an entry is removed.
  */
 #ifndef NSDISK_OPEN_TABLE_H
@@ -27,17 +30,20 @@
 #define OPEN_CLIENT_MAX  256u                                      /* of one client */
 #define OPEN_BUCKETS     256u
 
+#define CLIENT_PROCID_BITS 8
+
 struct view_set {
     struct view *view[FILE_VIEWS]; /* NULL: none */
 };
 
 struct open_file {
-    uint64_t sfid; /* 0: the slot is free */
-    uint64_t client;
+    uint64_t sfid;   /* 0: the slot is free */
+    uint64_t client; /* that opened it */
     struct ext2_inode *inode;
     uint32_t next; /* slot in the client's bucket, or in the queue of free ones; OPEN_NONE at the end */
     uint16_t drive;
     uint8_t age;
+    uint8_t owners; /* processes of the client's node that have it open: bit p is procid p */
     bool readable, writable;
     struct view_set *views; /* NULL: there were none */
 };
@@ -65,6 +71,10 @@ int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
 struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive);
 struct open_file *open_table_any(struct open_table *t);
+/* Gives every file of the client to another process of its node, too. */
+void open_table_share(struct open_table *t, uint64_t client, uint32_t procid);
+/* Takes the file from the client. Returns true if no process has it any more: the caller then removes it. */
+bool open_table_disown(struct open_file *file, uint64_t client);
 /* Puts a view, which is the table's then, or NULL in the place of the one with that index. file->views must be
  * there. */
 void open_table_set_view(struct open_table *t, struct open_file *file, uint32_t index, struct view *view);

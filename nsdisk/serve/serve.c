@@ -20,7 +20,7 @@
 
 static uint64_t client_of(uint32_t from, uint32_t tag)
 {
-    return (uint64_t)from << 8 | TAG_FROM(tag);
+    return (uint64_t)from << CLIENT_PROCID_BITS | TAG_FROM(tag);
 }
 
 /* ---- Opening and closing ---- */
@@ -69,6 +69,8 @@ static int64_t invoke_open(struct server *s, struct call *c)
 
 static int64_t invoke_close(struct server *s, struct call *c)
 {
+    if (!open_table_disown(c->file, c->client))
+        return ext2_write_error(c->file->inode);
     struct ext2_inode *inode = open_table_remove(&s->opens, c->file);
     int written = ext2_write_error(inode);
     int put = ext2_inode_put(inode);
@@ -93,13 +95,27 @@ static int sync_volumes(struct server *s)
     return first_error;
 }
 
+static void drop_file(struct server *s, struct open_file *file, uint64_t client)
+{
+    if (open_table_disown(file, client))
+        ext2_inode_put(open_table_remove(&s->opens, file));
+}
+
 static int64_t invoke_exit(struct server *s, struct call *c)
 {
     struct open_file *file;
 
     while ((file = open_table_first(&s->opens, c->client)))
-        ext2_inode_put(open_table_remove(&s->opens, file));
+        drop_file(s, file, c->client);
     return sync_volumes(s);
+}
+
+static int64_t invoke_fork(struct server *s, struct call *c)
+{
+    if (c->r.mode >= PROCS_MAX)
+        return -N_EINVAL;
+    open_table_share(&s->opens, c->client, c->r.mode);
+    return 0;
 }
 
 static int64_t invoke_sync_all(struct server *s, struct call *c)
@@ -284,18 +300,31 @@ static int64_t invoke_readdir(struct server *s, struct call *c)
 
 #define OP(type) [(type)-N_FOPEN]
 static invoke_fn *const operation[] = {
-    OP(N_FOPEN) = invoke_open,         OP(N_FCLOSE) = invoke_close,
-    OP(N_FREAD) = invoke_read,         OP(N_FWRITE) = invoke_write,
-    OP(N_FSTAT) = invoke_stat,         OP(N_FTRUNCATE) = invoke_truncate,
-    OP(N_FSYNC) = invoke_sync,         OP(N_FSTATNAME) = invoke_stat_name,
-    OP(N_FUNLINK) = invoke_unlink,     OP(N_FRENAME) = invoke_rename,
-    OP(N_FLINK) = invoke_link,         OP(N_FMKDIR) = invoke_mkdir,
-    OP(N_FRMDIR) = invoke_rmdir,       OP(N_FREADDIR) = invoke_readdir,
-    OP(N_FACCESS) = invoke_access,     OP(N_FEXIT) = invoke_exit,
-    OP(N_FSTATFS) = invoke_statfs,     OP(N_FSYMLINK) = invoke_symlink,
-    OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
-    OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
-    OP(N_FVIEW) = invoke_view,         OP(N_FREADNAME) = invoke_read_name,
+    OP(N_FOPEN) = invoke_open,
+    OP(N_FCLOSE) = invoke_close,
+    OP(N_FREAD) = invoke_read,
+    OP(N_FWRITE) = invoke_write,
+    OP(N_FSTAT) = invoke_stat,
+    OP(N_FTRUNCATE) = invoke_truncate,
+    OP(N_FSYNC) = invoke_sync,
+    OP(N_FSTATNAME) = invoke_stat_name,
+    OP(N_FUNLINK) = invoke_unlink,
+    OP(N_FRENAME) = invoke_rename,
+    OP(N_FLINK) = invoke_link,
+    OP(N_FMKDIR) = invoke_mkdir,
+    OP(N_FRMDIR) = invoke_rmdir,
+    OP(N_FREADDIR) = invoke_readdir,
+    OP(N_FACCESS) = invoke_access,
+    OP(N_FEXIT) = invoke_exit,
+    OP(N_FFORK) = invoke_fork,
+    OP(N_FSTATFS) = invoke_statfs,
+    OP(N_FSYMLINK) = invoke_symlink,
+    OP(N_FREADLINK) = invoke_readlink,
+    OP(N_FSETATTR) = invoke_set_attributes,
+    OP(N_FSYNCALL) = invoke_sync_all,
+    OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
+    OP(N_FVIEW) = invoke_view,
+    OP(N_FREADNAME) = invoke_read_name,
     OP(N_FMAKE) = invoke_make,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
@@ -400,6 +429,8 @@ int serve_target(struct server *s, uint32_t from, uint32_t tag, const void *requ
         return SERVE_NOWHERE;
     if (c.file)
         return c.file->drive;
+    if (TAG_TYPE(tag) == N_FFORK)
+        return SERVE_NOWHERE;
     return parts & PART_DRIVE ? c.r.drive : SERVE_EVERYWHERE;
 }
 
@@ -409,7 +440,7 @@ int64_t serve_everywhere(struct server *s, uint32_t drive, uint32_t from, uint32
 
     if (TAG_TYPE(tag) == N_FEXIT)
         while ((file = open_table_first_of(&s->opens, client_of(from, tag), drive)))
-            ext2_inode_put(open_table_remove(&s->opens, file));
+            drop_file(s, file, client_of(from, tag));
     return sync_volume(s, drive);
 }
 

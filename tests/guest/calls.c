@@ -99,6 +99,8 @@ static int is_pointer_argument(long number, int i)
     case TRAP_rexec:
         return i == 2;
     case TRAP_rwait:
+    case TRAP_wait:
+    case TRAP_pipe_state:
         return 0;
     default:
         return i == 0;
@@ -118,8 +120,9 @@ static int is_own_context(unsigned long context)
     return context < CONTEXT_SYNC || context > CONTEXT_MOST;
 }
 
-/* Draws a nearly sound program for rexec, so that all of its checks are reached; never for the caller's node alone. */
-static void draw_program(long *arg)
+/* Draws a nearly sound program for rexec and exec, so that all of its checks are reached; never for the caller's node
+ * alone. */
+static void draw_program(long number, long *arg)
 {
     static struct abi_segment segment[ABI_SEGMENTS_MAX];
     static struct abi_program p;
@@ -138,6 +141,11 @@ static void draw_program(long *arg)
                              .stack_bytes = 4096u << draw(&state) % 20};
     if (draw(&state) % 4)
         arg[2] = (long)&p;
+    if (number == TRAP_exec) { /* of several processes: refused in the end */
+        p.procs = 2 + draw(&state) % 4;
+        arg[0] = arg[2];
+        return;
+    }
     if (draw(&state) % 2) {
         arg[0] = 0;
         arg[1] = node_count();
@@ -186,7 +194,7 @@ static int tame(long number, long *arg)
     case TRAP_writestart:
     case TRAP_pwritestart:
         shorten(&arg[2]);
-        return (unsigned long)arg[0] > 2;
+        return (unsigned long)arg[0] > 2 && arg[0] < ABI_PIPE_UFID;
     case TRAP_sigaction: /* the default may end it */
         arg[1] = draw(&state) % 2 ? SIGNAL_IGNORE : SIGNAL_CATCH;
         arg[3] = 0;
@@ -202,7 +210,15 @@ static int tame(long number, long *arg)
         arg[1] = draw(&state) % 2 ? 0 : 99;
         return 1;
     case TRAP_rexec:
-        draw_program(arg);
+    case TRAP_exec:
+        draw_program(number, arg);
+        return 1;
+    case TRAP_fork: /* the child would have none of its registers */
+        return 0;
+    case TRAP_read: /* waits for ever at an empty pipe */
+        return arg[0] < ABI_PIPE_UFID;
+    case TRAP_poll:
+        arg[2] = draw(&state) % 2 ? 0 : trap(TRAP_cycles, arg, &none) + 1000;
         return 1;
     case TRAP_rwait: /* of a node that goes on */
         return arg[0] < 0 || arg[0] >= node_count() || arg[0] == own_node();

@@ -144,6 +144,8 @@ static void child_reads_what_was_sent(void)
     struct stat st;
 
     check(fstat(3, &st) < 0 && errno == EBADF, "a file is still open");
+    check(fstat(4, &st) == 0 && lseek(4, 0, SEEK_CUR) == 10, "a file is no longer open, or at %ld",
+          (long)lseek(4, 0, SEEK_CUR));
     for (int i = MANY - 1; i >= 0; i--) {
         int src = N_ANY, type = PATIENT + i * STEP;
 
@@ -159,6 +161,9 @@ static void takes_its_place(void)
     int fd = open(self(), O_RDONLY);
 
     check_equal(fd, 3);
+    check_equal(fcntl(fd, F_SETFD, FD_CLOEXEC), 0);
+    check_equal(open(self(), O_RDONLY), 4);
+    check_equal(lseek(4, 10, SEEK_SET), 10);
     for (int i = 0; i < own_node(); i++)
         usleep(20000);
     for (int i = 0; i < MANY; i++) {

@@ -12,4 +12,12 @@
 #define INLINE inline __attribute__((always_inline))
 #define RARE   __attribute__((noinline, cold))
 
+/* A variable of calls that are rare. The compiler reaches those of one section from one address as far as 2 KB go, and
+ * the others at a cost. */
+#ifdef __riscv
+#define RARE_DATA __attribute__((section(".bss.rare")))
+#else
+#define RARE_DATA
+#endif
+
 #endif

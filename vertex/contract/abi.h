@@ -101,7 +101,18 @@
     X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
                         /*                                      (system.h), as much of it as fits        */ \
     X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */ \
-    X(pwritestart, 71)  /* ufid buf bytes offset                0; the same                              */
+    X(pwritestart, 71)  /* ufid buf bytes offset                0; the same                              */ \
+    X(fork, 72)         /*                                      procid of a copy of the caller; 0 in it  */ \
+    X(wait, 73)         /* procid of a child, or -1; wait?      a child that has ended: procid, and its  */ \
+                        /*                                      status of <sys/wait.h> from bit 16 up;   */ \
+                        /*                                      0: none has, and no wait                 */ \
+    X(parent, 74)       /*                                      procid of the caller's parent;           */ \
+                        /*                                      -ESRCH: has none, or it has ended        */ \
+    X(exec, 75)         /* struct abi_program *                 does not return: it replaces the caller  */ \
+    X(pipe, 76)         /* int32_t ufid[2]                      0; bytes of ufid[1] come out of ufid[0]  */ \
+    X(pipe_state, 77)   /* ufid, enum abi_pipe_request          its result; only of a pipe's end         */ \
+    X(poll, 78)         /* struct abi_poll *, number, until     how many are ready; waits until one is,  */ \
+                        /* cycles; 0: no wait; ~0: for ever     or that time                             */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -161,7 +172,15 @@ struct abi_segment {
     uint64_t writable;
 };
 
-struct abi_program { /* for rexec */
+/* A descriptor of the program that exec replaces, for the one that it starts. */
+struct abi_inherited {
+    int32_t fd, ufid; /* of the library, of the kernel; -1: none */
+    int32_t flags;    /* of open */
+};
+
+#define ABI_INHERITED_MAX 257u
+
+struct abi_program { /* for rexec and exec */
     uint64_t entry;
     uint64_t segment;   /* address of struct abi_segment[segments], ascending */
     uint64_t arguments; /* address of argc consecutive strings, each with its NUL */
@@ -169,6 +188,8 @@ struct abi_program { /* for rexec */
     uint32_t segments, argc, arg_bytes;
     uint32_t procs;                               /* processes on each node */
     uint64_t stack_bytes, heap_bytes, comm_bytes; /* as in struct load_begin */
+    uint64_t inherit;                             /* exec: address of struct abi_inherited[inherited] */
+    uint64_t inherited;
 };
 
 struct abi_drive {
@@ -178,6 +199,33 @@ struct abi_drive {
     char volume[16];
     struct drive_cache cache;
     uint64_t concurrent; /* 1: the drives work at the same time, and nsdisk serves several requests at once */
+};
+
+/* ---- Pipes between the processes of a node, and poll ---- */
+
+#define ABI_PIPE_UFID   256   /* the UFIDs of pipes' ends are those from here on */
+#define ABI_PIPE_BYTES  8192u /* that a pipe holds */
+#define ABI_PIPE_ATOMIC 4096u /* a write of at most so many is never mixed with others' */
+
+enum abi_pipe_request {                     /* of pipe_state; its result */
+                        ABI_PIPE_END,       /* 0: bytes come out of it, 1: they go into it */
+                        ABI_PIPE_UNUSED,    /* 1: nobody has read or written at either end, or waits to; else 0 */
+                        ABI_PIPE_NUMBER,    /* above 0, the same for both ends, no other pipe's of this node */
+                        ABI_PIPE_IS_DIRECT, /* 1: a read or write that would wait fails with -EAGAIN */
+                        ABI_PIPE_DIRECT,    /* makes it so, for all that share the end */
+                        ABI_PIPE_WAITING,   /* makes it wait */
+};
+
+enum { ABI_POLL_IN = 1, ABI_POLL_OUT = 2, ABI_POLL_ERROR = 4, ABI_POLL_HANGUP = 8, ABI_POLL_INVALID = 16 };
+enum abi_poll_kind { ABI_POLL_NOTHING, ABI_POLL_UFID, ABI_POLL_MESSAGE };
+
+struct abi_poll {
+    uint16_t kind;
+    uint16_t events;  /* wanted: ABI_POLL_IN, ABI_POLL_OUT */
+    uint16_t ready;   /* out */
+    uint16_t context; /* of a message, as for ctest */
+    int32_t ufid;     /* or a message's source, -1: any */
+    int32_t type;     /* of a message, -1: any */
 };
 
 #define DISK_COMMANDS_MAX   32u   /* under way, or done and not yet taken by disk_end */
@@ -191,8 +239,9 @@ struct abi_disk_done {
 };
 
 /* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.
- * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp, and so does the struct
- * load_pipes at a2, which is 0 for a program that is in no pipeline. */
+ * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp, and so do the struct
+ * load_pipes at a2, which is 0 for a program that is in no pipeline, and the descriptors that it has inherited by exec:
+ * struct abi_inherited[a4] at a3, which is 0 for a program that was loaded. */
 #define USER_TEXT_VA             0x10000ull
 #define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)

@@ -16,6 +16,7 @@
     X(E2BIG, 7, "argument list too long")                \
     X(ENOEXEC, 8, "not an executable")                   \
     X(EBADF, 9, "bad file descriptor")                   \
+    X(ECHILD, 10, "no such child process")               \
     X(EAGAIN, 11, "try again")                           \
     X(ENOMEM, 12, "out of memory")                       \
     X(EACCES, 13, "permission denied")                   \

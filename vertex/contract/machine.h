@@ -221,6 +221,9 @@ enum ncu_wait {
     NCU_WAIT_MEMORY = 3,  /* the end of a send, which frees its buffer */
     NCU_WAIT_DISK = 4,    /* a drive: its number */
     NCU_WAIT_TIME = 5,    /* the timer; without a timer, a signal */
+    NCU_WAIT_CHILD = 6,   /* the end of a child process */
+    NCU_WAIT_PIPE = 7,    /* a local pipe: 1 for room in it, 0 for bytes */
+    NCU_WAIT_POLL = 8,    /* one of several descriptors */
 };
 #define NCU_WAIT_ANY      (~0ull)
 #define NCU_WAIT_ANY_TYPE (1ull << 32) /* of the context in the other bits */

@@ -28,6 +28,8 @@
  *   N_FREADDIR  sfid offset (0, or a record's next) bytes        struct file_dirent   bytes of records, 0 = end
  *   N_FACCESS   drive name mode (R_OK 4, W_OK 2, X_OK 1)                              0
  *   N_FEXIT     (none): drop every file of this client                                0
+ *   N_FFORK     mode (a procid): every file of this client is                         0
+ *               also that process's, of the same node, with its SFID
  *   N_FSTATFS   drive                                            struct file_statfs   0
  *   N_FSYMLINK  drive name (the new link) data (its target)                           0
  *   N_FREADLINK drive name bytes                                 the link's target    bytes of it
@@ -90,7 +92,8 @@
     X(N_FSYNCALL, 0x8036)     \
     X(N_FVIEW, 0x8037)        \
     X(N_FREADNAME, 0x8038)    \
-    X(N_FMAKE, 0x8039)
+    X(N_FMAKE, 0x8039)        \
+    X(N_FFORK, 0x803a)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };

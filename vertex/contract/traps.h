@@ -91,6 +91,14 @@ long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct abi_monitor *monitor);
 long trap_mark(const char *text, long bytes);
 
+/* fork is called by images/lib/forkentry.S */
+long trap_wait(long procid, long wait);
+long trap_parent(void);
+long trap_exec(const struct abi_program *program);
+long trap_pipe(int32_t ufid[2]);
+long trap_pipe_state(long ufid, long request);
+long trap_poll(struct abi_poll *entries, long n, uint64_t until_cycles);
+
 long trap_rexec(long node, long nodes, const struct abi_program *program);
 long trap_rwait(long node);
 

@@ -187,6 +187,13 @@ static void drop_reply(struct proc *p, const struct async *a)
     }
 }
 
+/* Another process may share the file. */
+static void drop_transfer(struct file *f, const struct async *a)
+{
+    if (!a->positioned && --f->pending == 0)
+        correct_offset(f);
+}
+
 void async_drop(struct proc *p, uint64_t ufid)
 {
     struct async *next;
@@ -195,6 +202,7 @@ void async_drop(struct proc *p, uint64_t ufid)
         next = a->next;
         if (a->ufid == ufid) {
             drop_reply(p, a);
+            drop_transfer(p->file[ufid], a);
             unlink_record(p, a);
         }
     }

@@ -8,6 +8,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/ask.h"
 #include "vertex/file/async.h"
+#include "vertex/file/node_pipe.h"
 #include "vertex/file/name.h"
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
@@ -51,10 +52,16 @@ static int add_file(struct proc *p, const struct file *f)
 
 static void remove_file(struct proc *p, uint64_t ufid)
 {
+    struct file *f = p->file[ufid];
+
     async_drop(p, ufid);
-    name_free(p->file[ufid]->path);
-    kmem_free(MEM_PROCESS, p->file[ufid], sizeof(struct file));
     p->file[ufid] = NULL;
+    if (f->sharers > 0) {
+        f->sharers--;
+        return;
+    }
+    name_free(f->path);
+    kmem_free(MEM_PROCESS, f, sizeof *f);
 }
 
 int file_open_standard(struct proc *p)
@@ -107,6 +114,19 @@ void file_free_all(struct proc *p)
     ask_drop_all(p);
     name_free(p->directory);
     p->directory = NULL;
+}
+
+int file_share_all(struct proc *child, const struct proc *parent)
+{
+    file_free_all(child);
+    if (parent->directory && !(child->directory = name_clone(parent->directory)))
+        return -N_ENOMEM;
+    for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
+        if (parent->file[i]) {
+            child->file[i] = parent->file[i];
+            child->file[i]->sharers++;
+        }
+    return 0;
 }
 
 /* ---- Open and close ---- */
@@ -175,7 +195,7 @@ int64_t sys_close(struct proc *p, const uint64_t *arg)
     int64_t status = 0;
 
     if (!f)
-        return -N_EBADF;
+        return node_pipe_close(p, arg);
     if (!f->standard)
         status = call_file(p, N_FCLOSE, f, (struct file_request){0}, NULL);
     if (!p->killed)
@@ -278,7 +298,7 @@ static int64_t transfer_here(struct proc *p, const uint64_t *arg, piece_function
     struct file *f = file_get(p, arg[0]);
 
     if (!f)
-        return -N_EBADF;
+        return piece == read_piece ? node_pipe_read(p, arg) : node_pipe_write(p, arg);
     int64_t done = transfer(p, f, arg, f->offset, piece);
     if (done > 0)
         f->offset += done;
@@ -290,7 +310,7 @@ static int64_t transfer_at(struct proc *p, const uint64_t *arg, piece_function *
     struct file *f = file_get(p, arg[0]);
 
     if (!f)
-        return -N_EBADF;
+        return node_pipe_refuse(p, arg, -N_ESPIPE);
     if (f->stream)
         return -N_ESPIPE;
     return (int64_t)arg[3] < 0 ? -N_EINVAL : transfer(p, f, arg, arg[3], piece);
@@ -358,7 +378,7 @@ int64_t sys_lseek(struct proc *p, const uint64_t *arg)
     int64_t offset = arg[1], from = 0, to;
 
     if (!f)
-        return -N_EBADF;
+        return node_pipe_refuse(p, arg, -N_ESPIPE);
     if (f->stream)
         return -N_ESPIPE;
     if (arg[2] > SEEK_FROM_END)
@@ -383,7 +403,7 @@ int64_t sys_fstat(struct proc *p, const uint64_t *arg)
     struct message *reply;
 
     if (!f)
-        return -N_EBADF;
+        return node_pipe_fstat(p, arg);
     int64_t status = call_file(p, N_FSTAT, f, (struct file_request){0}, &reply);
     return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
 }
@@ -404,7 +424,7 @@ int64_t sys_ftruncate(struct proc *p, const uint64_t *arg)
     struct file *f = file_get(p, arg[0]);
 
     if (!f)
-        return -N_EBADF;
+        return node_pipe_refuse(p, arg, -N_EINVAL);
     if ((int64_t)arg[1] < 0)
         return -N_EINVAL;
     return call_file(p, N_FTRUNCATE, f, (struct file_request){.offset = arg[1]}, NULL);
@@ -414,7 +434,7 @@ int64_t sys_fsync(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);
 
-    return f ? call_file(p, N_FSYNC, f, (struct file_request){0}, NULL) : -N_EBADF;
+    return f ? call_file(p, N_FSYNC, f, (struct file_request){0}, NULL) : node_pipe_refuse(p, arg, -N_EINVAL);
 }
 
 int64_t sys_fsetattr(struct proc *p, const uint64_t *arg)

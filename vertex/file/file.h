@@ -24,6 +24,7 @@ struct file {
     bool stream;   /* has no position: not a regular file or directory */
     uint16_t view; /* in which offsets are; 0: the file itself (N_FVIEW of vertex/contract/proto.h) */
     uint32_t flags;
+    uint32_t sharers; /* further processes that have it, by fork */
     uint32_t pending; /* readstarts and writestarts under way that have moved the offset */
     uint64_t sfid;
     char *path; /* of a directory: absolute, simplified; NULL: no memory for it */
@@ -40,6 +41,9 @@ uint64_t file_appended_end(const struct message *reply);
 int file_open_standard(struct proc *p); /* -N_ENOMEM */
 /* Closes all files of the process: sends N_FEXIT to each server at which it has some, and waits for the replies. */
 void file_close_all(struct proc *p);
+/* Gives the child all files of its parent, whose offsets they then share, and its working directory. -N_ENOMEM. The
+ * servers must be told (N_FFORK). */
+int file_share_all(struct proc *child, const struct proc *parent);
 /* Frees the process's file table without sending anything. */
 void file_free_all(struct proc *p);
 

@@ -205,15 +205,26 @@ void name_free(char *path)
         kmem_free(MEM_PROCESS, path, length(path) + 1);
 }
 
+static char *copy_of(const char *path, uint32_t bytes)
+{
+    char *copy = kmem_alloc(MEM_PROCESS, bytes);
+
+    if (copy)
+        copy_bytes(copy, path, bytes);
+    return copy;
+}
+
 char *name_copy(struct proc *p)
 {
     if (path_prepend("/", p->path[0], sizeof p->path[0]) != 0)
         return NULL;
     uint32_t bytes = path_simplify(p->path[0]) + 1;
-    char *copy = kmem_alloc(MEM_PROCESS, bytes);
-    if (copy)
-        copy_bytes(copy, p->path[0], bytes);
-    return copy;
+    return copy_of(p->path[0], bytes);
+}
+
+char *name_clone(const char *path)
+{
+    return copy_of(path, length(path) + 1);
 }
 
 static int64_t check_directory(struct proc *p, uint64_t path)

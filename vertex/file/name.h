@@ -28,6 +28,7 @@ int64_t name_call(struct proc *p, uint32_t type, const struct target *first, con
 
 /* Returns a simplified absolute copy of p->path[0], which name_free frees. NULL: no memory, or too long. */
 char *name_copy(struct proc *p);
-void name_free(char *path); /* NULL is allowed */
+char *name_clone(const char *path); /* a copy that name_free frees; NULL: no memory */
+void name_free(char *path);         /* NULL is allowed */
 
 #endif

@@ -71,6 +71,8 @@ struct ndevice {
     /* Of a descriptor that all nodes share (nglobal): from now on each node's calls are its own, as a mapping lies on
      * it; `on` = 0 ends that. NULL: they always are. */
     int (*alone)(void *state, int on);
+    /* Called in the child of a fork, whose memory has a copy of the state. NULL: the copy is as good. */
+    void (*forked)(void *state);
     off_t (*lseek)(void *state, off_t offset, int whence);
     int (*fstat)(void *state, struct stat *st);
     int (*fstatfs)(void *state, struct statfs *st);

@@ -366,7 +366,13 @@ int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
 
 /* ---- Copies of a whole space ---- */
 
-static int copy_page(struct vm *vm, uint64_t va, pte_t from)
+/* The page of a space's own that an entry maps, or stands for: moved text is executed elsewhere. */
+static void *own_page(const struct vm *vm, uint64_t va, pte_t entry)
+{
+    return entry & PTE_MOVED ? home_of(vm, va) : entry_page(entry);
+}
+
+static int copy_page(struct vm *vm, uint64_t va, const struct vm *space, pte_t from)
 {
     pte_t *entry = walk(vm, va, true);
 
@@ -381,7 +387,7 @@ static int copy_page(struct vm *vm, uint64_t va, pte_t from)
     if (from & PTE_V) {
         void *page = page_take_promised(home_of(vm, va));
 
-        copy_bytes(page, entry_page(from), PAGE_BYTES);
+        copy_bytes(page, own_page(space, va, from), PAGE_BYTES);
         entry_set_page(entry, page, from & PTE_RIGHTS);
     } else {
         *entry = from;
@@ -389,13 +395,13 @@ static int copy_page(struct vm *vm, uint64_t va, pte_t from)
     return 0;
 }
 
-static int copy_leaf(struct vm *vm, uint64_t va, const pte_t *leaf)
+static int copy_leaf(struct vm *vm, uint64_t va, const struct vm *from, const pte_t *leaf)
 {
     int error = 0;
 
     for (unsigned i = 0; i < VM_TABLE_ENTRIES && !error; i++, va += PAGE_BYTES)
         if (leaf[i])
-            error = copy_page(vm, va, leaf[i]);
+            error = copy_page(vm, va, from, leaf[i]);
     return error;
 }
 
@@ -403,11 +409,11 @@ int vm_copy(struct vm *vm, const struct vm *from)
 {
     int error = 0;
 
-    for (uint64_t va = 0; va < VM_USER_END && !error; va += VM_MIDDLE_BYTES) {
+    for (uint64_t va = 0; va < USER_STACK_TOP && !error; va += VM_MIDDLE_BYTES) {
         const pte_t *middle = from->root[VM_INDEX(va, 2)] ? table_of(from->root[VM_INDEX(va, 2)]) : NULL;
 
         if (middle && middle[VM_INDEX(va, 1)])
-            error = copy_leaf(vm, va, table_of(middle[VM_INDEX(va, 1)]));
+            error = copy_leaf(vm, va, from, table_of(middle[VM_INDEX(va, 1)]));
     }
     vm->text_high = from->text_high;
     vm->break_low = from->break_low;

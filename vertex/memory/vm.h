@@ -96,7 +96,8 @@ int vm_load(struct vm *vm, uint64_t va, const void *bytes, uint64_t n, pte_t rig
 void vm_move_text(struct vm *vm);
 /* Maps pages of the shared region, readable and executable. N_ENOMEM. */
 int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes);
-/* Copies all of `from` except its shared pages into an empty space of the same layout. N_ENOMEM. */
+/* Copies all of `from` except its shared pages into an empty space of the same layout; message buffers stay with
+ * `from`. N_ENOMEM. */
 int vm_copy(struct vm *vm, const struct vm *from);
 /* Maps the pages of a message buffer, which still belong to the message. `pages` is page aligned here and in
  * vm_unmap_buffer. Returns their user address, or 0 if there is no memory for tables. */

@@ -21,6 +21,7 @@
 #include "vertex/message/msg.h"
 #include "vertex/message/replies.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
@@ -43,10 +44,16 @@ static uint32_t address_of(const struct proc *p, int32_t node)
 
 /* ---- Sending ---- */
 
-/* The built-in program may name any procid, as it serves programs with any number of processes. */
+/* The built-in program may name any procid, as it serves programs with any number of processes; so may a program of
+ * which some process here has forked. */
+static RARE bool is_procid_beyond(const struct proc *p, uint32_t procid)
+{
+    return (p->builtin || kin_have_been()) && procid < PROCS_MAX;
+}
+
 static bool is_procid(const struct proc *p, int32_t procid)
 {
-    return procid >= 0 && procid < (int32_t)(p->builtin ? PROCS_MAX : p->procs);
+    return (uint32_t)procid < p->procs || is_procid_beyond(p, (uint32_t)procid);
 }
 
 static RARE bool may_send_beyond(const struct proc *p, int32_t dest)

@@ -35,7 +35,7 @@ static struct proc *next(void)
     return NULL;
 }
 
-static void begin_slice(const struct proc *p)
+void sched_begin_slice(const struct proc *p)
 {
     last = p->procid;
     if (proc_count() > 1)
@@ -50,7 +50,7 @@ static void leave(struct proc *p)
 
 _Noreturn static void resume(struct proc *p)
 {
-    begin_slice(p);
+    sched_begin_slice(p);
     proc_set_current(p);
     trap_attention = true;
     sched_restore_fp(p->fp);
@@ -124,7 +124,7 @@ void sched_main(void)
         if (!p) {
             idle();
         } else if (p->state == PROC_READY) {
-            begin_slice(p);
+            sched_begin_slice(p);
             proc_run(p);
         } else if (p->state == PROC_ENDED) {
             proc_reap(p);

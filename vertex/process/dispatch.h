@@ -34,6 +34,9 @@ void sched_wait_for_sends(void);
 /* Lets p run after an event that may concern it. */
 void sched_wake(struct proc *p);
 
+/* Begins a slice of the process that runs: it has just got company. */
+void sched_begin_slice(const struct proc *p);
+
 bool sched_others_may_run(void); /* posts nothing, as it is called between END and LEAVE */
 
 /* Returns true if the running process has used up its slice and others may run. */

@@ -13,6 +13,7 @@
 #include "vertex/file/request.h"
 #include "vertex/memory/copy.h"
 #include "vertex/message/msg.h"
+#include "vertex/process/exec.h"
 #include "vertex/process/load.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/syscall.h"
@@ -21,8 +22,7 @@ struct rexec { /* one call */
     struct proc *p;
     uint32_t first, nodes;
     bool here; /* the program takes the caller's place */
-    struct abi_program program;
-    struct abi_segment segment[ABI_SEGMENTS_MAX];
+    struct exec_program image;
     struct message *begin;
     struct msg_queue messages; /* those of the load, if `here` */
     uint32_t data_messages;
@@ -30,9 +30,9 @@ struct rexec { /* one call */
 
 /* ---- Checking ---- */
 
-static bool segment_is_sound(const struct rexec *r, const struct abi_segment *s)
+static bool segment_is_sound(const struct abi_program *program, const struct abi_segment *s)
 {
-    uint64_t stack_low = USER_STACK_TOP - PAGE_ROUND_UP(r->program.stack_bytes);
+    uint64_t stack_low = USER_STACK_TOP - PAGE_ROUND_UP(program->stack_bytes);
 
     return s->file_bytes <= s->mem_bytes &&
            load_place_is_sound(stack_low, s->va, s->file_bytes, s->mem_bytes - s->file_bytes);
@@ -44,19 +44,30 @@ static bool program_is_sound(const struct abi_program *a)
            a->procs <= PROCS_MAX && a->stack_bytes >= PAGE_BYTES && a->stack_bytes <= NODE_RAM_MAX_BYTES;
 }
 
-static int check_segments(struct rexec *r)
+static int check_segments(struct proc *p, struct exec_program *e)
 {
-    struct proc *p = r->p;
-    int error = vm_copy_in(&p->vm, r->segment, r->program.segment, r->program.segments * sizeof *r->segment);
+    int error = vm_copy_in(&p->vm, e->segment, e->program.segment, e->program.segments * sizeof *e->segment);
 
-    for (uint32_t i = 0; i < r->program.segments && !error; i++) {
-        const struct abi_segment *s = &r->segment[i];
+    for (uint32_t i = 0; i < e->program.segments && !error; i++) {
+        const struct abi_segment *s = &e->segment[i];
 
-        if (!segment_is_sound(r, s) || (i > 0 && s->va < s[-1].va + s[-1].mem_bytes))
+        if (!segment_is_sound(&e->program, s) || (i > 0 && s->va < s[-1].va + s[-1].mem_bytes))
             return -N_ENOEXEC;
         error = vm_check(&p->vm, s->data, s->file_bytes, PTE_R);
     }
     return error;
+}
+
+int exec_read_program(struct proc *p, uint64_t address, struct exec_program *e)
+{
+    if (p->builtin)
+        return -N_EPERM;
+    int error = vm_copy_in(&p->vm, &e->program, address, sizeof e->program);
+    if (error)
+        return error;
+    if (e->program.arg_bytes > ABI_ARGUMENTS_MAX_BYTES)
+        return -N_E2BIG;
+    return program_is_sound(&e->program) ? check_segments(p, e) : -N_ENOEXEC;
 }
 
 static int check_nodes(struct rexec *r, const uint64_t *arg)
@@ -68,23 +79,15 @@ static int check_nodes(struct rexec *r, const uint64_t *arg)
     r->first = arg[0];
     r->nodes = arg[1];
     r->here = r->nodes == 1 && r->first == r->p->logical;
-    return r->here && proc_count() > 1 ? -N_EBUSY : 0;
+    return r->here && (proc_count() > 1 || r->p->procid != 0) ? -N_EBUSY : 0;
 }
 
 static int check(struct rexec *r, const uint64_t *arg)
 {
-    struct proc *p = r->p;
-
-    if (p->builtin)
+    if (r->p->builtin)
         return -N_EPERM;
     int error = check_nodes(r, arg);
-    if (!error)
-        error = vm_copy_in(&p->vm, &r->program, arg[2], sizeof r->program);
-    if (error)
-        return error;
-    if (r->program.arg_bytes > ABI_ARGUMENTS_MAX_BYTES)
-        return -N_E2BIG;
-    return program_is_sound(&r->program) ? check_segments(r) : -N_ENOEXEC;
+    return error ? error : exec_read_program(r->p, arg[2], &r->image);
 }
 
 /* ---- Messages ---- */
@@ -101,7 +104,7 @@ static void send(struct rexec *r, struct message *m, uint32_t type)
 
 static struct load_begin begin_of(const struct rexec *r)
 {
-    const struct abi_program *a = &r->program;
+    const struct abi_program *a = &r->image.program;
 
     return (struct load_begin){.job = r->p->job,
                                .base = r->p->base,
@@ -136,7 +139,7 @@ static int make_begin(struct rexec *r)
     copy_zero(to, at);
     copy_bytes(to, &b, sizeof b);
     copy_bytes(to + at, p->volume, volumes_bytes);
-    error = vm_copy_in(&p->vm, to + sizeof b, r->program.arguments, b.arg_bytes);
+    error = vm_copy_in(&p->vm, to + sizeof b, r->image.program.arguments, b.arg_bytes);
     if (!error && !proc_arguments_are_sound(to + sizeof b, b.arg_bytes, b.argc))
         error = -N_EINVAL;
     return error;
@@ -202,8 +205,8 @@ static int send_load(struct rexec *r)
 
     r->begin = NULL;
     send(r, begin, N_LOAD_BEGIN);
-    for (uint32_t i = 0; i < r->program.segments && !error; i++)
-        error = send_segment(r, &r->segment[i]);
+    for (uint32_t i = 0; i < r->image.program.segments && !error; i++)
+        error = send_segment(r, &r->image.segment[i]);
     return send_start(r, error);
 }
 
@@ -221,7 +224,7 @@ static int64_t claim(struct rexec *r)
 {
     struct proc *p = r->p;
     struct file_request fields = {.sfid = r->first, .offset = r->nodes};
-    int64_t length = vm_copy_string(&p->vm, p->path[0], r->program.name, sizeof p->path[0]);
+    int64_t length = vm_copy_string(&p->vm, p->path[0], r->image.program.name, sizeof p->path[0]);
     struct message *m;
 
     if (length < 0)

@@ -191,10 +191,10 @@ static bool data_is_sound(const struct proc *p, const struct message *m, const s
     return m->bytes == sizeof *d + d->bytes && load_place_is_sound(p->vm.stack_low, d->va, d->bytes, d->zero_bytes);
 }
 
-static void extend_break(struct proc *p, uint64_t end)
+void load_extend_break(struct vm *vm, uint64_t end)
 {
-    if (end > p->vm.break_now)
-        p->vm.break_low = p->vm.break_now = (end + 15) & ~15ull;
+    if (end > vm->break_now)
+        vm->break_low = vm->break_now = (end + 15) & ~15ull;
 }
 
 static int place(struct proc *p, const struct load_data *d)
@@ -206,7 +206,7 @@ static int place(struct proc *p, const struct load_data *d)
     if (!error && d->zero_bytes)
         error = vm_add_zero(&p->vm, d->va + d->bytes, end, rights);
     if (!error)
-        extend_break(p, end);
+        load_extend_break(&p->vm, end);
     return error;
 }
 
@@ -229,7 +229,9 @@ static int start(struct proc *p)
     const struct load_begin *b = (const struct load_begin *)p->begin->payload;
 
     const struct proc_sizes sizes = sizes_of(b);
-    int error = proc_start(p, b->entry, b->argc, arguments_of(b), b->arg_bytes);
+    const struct proc_start start = {
+        .entry = b->entry, .argc = b->argc, .bytes = b->arg_bytes, .arguments = arguments_of(b)};
+    int error = proc_start(p, &start);
 
     for (uint32_t i = 1; i < b->procs && !error; i++)
         error = proc_clone(p, i, &sizes);
@@ -352,7 +354,7 @@ static int place_segment(struct proc *p, const struct boot_segment *s)
 {
     uint64_t end = s->va + s->mem_bytes;
 
-    extend_break(p, end);
+    load_extend_break(&p->vm, end);
     if (!s->writable)
         return vm_map_shared(&p->vm, s->va, s->pa, s->mem_bytes);
     int error = vm_load(&p->vm, s->va, (const void *)s->pa, s->file_bytes, PTE_R | PTE_W);
@@ -369,7 +371,8 @@ static int place_builtin(struct proc *p, const struct boot_info *info)
         if (error)
             return error;
     }
-    return proc_start(p, info->builtin_entry, 1, name, sizeof name);
+    const struct proc_start start = {.entry = info->builtin_entry, .argc = 1, .bytes = sizeof name, .arguments = name};
+    return proc_start(p, &start);
 }
 
 void load_builtin(void)

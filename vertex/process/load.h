@@ -13,6 +13,10 @@
 
 #include "vertex/message/queue.h"
 
+struct vm;
+
+/* The heap starts behind the last segment, which ends here. */
+void load_extend_break(struct vm *vm, uint64_t end);
 /* Handles all messages of a load that a process of this node has made for the node itself (exec.c). Takes them over. */
 void load_here(struct msg_queue *messages);
 /* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */

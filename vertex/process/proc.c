@@ -11,6 +11,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/file/drive_traps.h"
 #include "vertex/file/file.h"
+#include "vertex/file/node_pipe.h"
 #include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/charge.h"
@@ -18,6 +19,7 @@
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/kin.h"
 #include "vertex/process/load.h"
 #include "vertex/process/report.h"
 #include "vertex/shared/text.h"
@@ -74,22 +76,27 @@ void proc_update_exact(void)
 
 /* ---- Beginning ---- */
 
+int proc_make_space(struct vm *vm, uint64_t stack_bytes, uint64_t heap_bytes)
+{
+    if (vm_init(vm) != 0)
+        return -N_ENOMEM;
+    vm->stack_low = USER_STACK_TOP - PAGE_ROUND_UP(stack_bytes);
+    vm->break_low = vm->break_now = USER_TEXT_VA;
+    vm->heap_bytes = heap_bytes ? heap_bytes : UINT64_MAX;
+    return vm_add_zero(vm, vm->stack_low, USER_STACK_TOP, PTE_R | PTE_W);
+}
+
 static int build(struct proc *p, const struct proc_sizes *sizes)
 {
-    uint64_t stack = PAGE_ROUND_UP(sizes->stack_bytes);
-
     p->stack = page_alloc(MEM_PROCESS, PROC_STACK_PAGES);
-    if (!p->stack || vm_init(&p->vm) != 0)
+    if (!p->stack)
         return -N_ENOMEM;
     p->frame = (struct trap_frame *)((char *)p->stack + PROC_STACK_PAGES * PAGE_BYTES) - 1;
-    p->vm.stack_low = USER_STACK_TOP - stack;
-    p->vm.break_low = p->vm.break_now = USER_TEXT_VA;
-    p->vm.heap_bytes = sizes->heap_bytes ? sizes->heap_bytes : UINT64_MAX;
-    int error = vm_add_zero(&p->vm, p->vm.stack_low, USER_STACK_TOP, PTE_R | PTE_W);
+    int error = proc_make_space(&p->vm, sizes->stack_bytes, sizes->heap_bytes);
     return error ? error : file_open_standard(p);
 }
 
-static void free_buffers(struct proc *p)
+void proc_free_buffers(struct proc *p)
 {
     while (p->buffers) {
         struct message *m = p->buffers;
@@ -117,8 +124,9 @@ static void free_all(struct proc *p)
     if (p->builtin)
         msg_unreserve();
     mail_drop_inbox(p);
-    free_buffers(p);
+    proc_free_buffers(p);
     file_free_all(p);
+    node_pipe_close_all(p);
     if (p->vm.root)
         vm_free(&p->vm);
     if (p->stack)
@@ -182,6 +190,11 @@ int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
     return error;
 }
 
+void proc_discard(struct proc *p)
+{
+    free_all(p);
+}
+
 bool proc_arguments_are_sound(const char *text, uint32_t bytes, uint32_t count)
 {
     for (uint32_t i = 0; i < bytes; i++)
@@ -206,25 +219,32 @@ static int write_argv(struct proc *p, uint64_t argv, uint64_t strings, uint32_t 
     return 0;
 }
 
-int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *arguments, uint32_t bytes)
+int proc_start(struct proc *p, const struct proc_start *start)
 {
+    const uint32_t argc = start->argc, bytes = start->bytes;
+    const uint64_t inherited_bytes = start->n_inherited * sizeof *start->inherited;
     uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
     uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
-
     uint64_t pipes = p->pipes ? (argv - sizeof *p->pipes) & ~15ull : 0, sp = p->pipes ? pipes : argv;
+    uint64_t inherited = start->inherited ? (sp - inherited_bytes) & ~15ull : 0;
 
-    if (!proc_arguments_are_sound(arguments, bytes, argc))
+    if (inherited)
+        sp = inherited;
+    if (!proc_arguments_are_sound(start->arguments, bytes, argc))
         return -N_EPROTO;
     if (sp < p->vm.stack_low + (USER_STACK_TOP - p->vm.stack_low) / 2)
         return -N_E2BIG;
-    int error = vm_copy_out(&p->vm, strings, arguments, bytes);
+    int error = vm_copy_out(&p->vm, strings, start->arguments, bytes);
     if (!error)
-        error = write_argv(p, argv, strings, argc, arguments);
+        error = write_argv(p, argv, strings, argc, start->arguments);
     if (!error && pipes)
         error = vm_copy_out(&p->vm, pipes, p->pipes, sizeof *p->pipes);
+    if (!error && inherited)
+        error = vm_copy_out(&p->vm, inherited, start->inherited, inherited_bytes);
     if (error)
         return error;
-    *p->frame = (struct trap_frame){.pc = entry, .sp = sp, .a = {argc, argv, pipes}};
+    *p->frame =
+        (struct trap_frame){.pc = start->entry, .sp = sp, .a = {argc, argv, pipes, inherited, start->n_inherited}};
     p->state = PROC_READY;
     return 0;
 }
@@ -278,6 +298,7 @@ void proc_exit(struct proc *p)
         sched_wait(NCU_WAIT_MESSAGE, NCU_WAIT_ANY, NCU_WAIT_ANY);
     if (!p->successor.first)
         mail_drop_inbox(p);
+    node_pipe_close_all(p);
     file_close_all(p);
     await_sends(p);
     lost_pay(p);
@@ -382,10 +403,12 @@ void proc_reap(struct proc *p)
         replace(p);
         return;
     }
-    add_to_job(p);
+    if (!kin_end(p))
+        add_to_job(p);
     free_all(p);
     if (proc_count() > 0)
         return;
+    kin_forget_all();
     check_memory();
     check_messages();
     if (!builtin || job.exit.how != EXIT_NORMAL || job.exit.status != 0)

@@ -8,9 +8,10 @@
  *                                               |  proc_reap: memory back, N_EXIT
  *                                             (none)
  *
- * A node has up to PROCS_MAX processes, all of one job: copies of one program with different procids, each with its own
- * address space, kernel stack, inbox and files, all reached from its struct proc. Only one runs at a time (dispatch.h):
- * proc_current. The node's last process to end sends the report to the front end.
+ * A node has up to PROCS_MAX processes, all of one job, each with its own address space, kernel stack, inbox and table
+ * of files, all reached from its struct proc: copies of one program, made when it is loaded, with the procids below
+ * `procs`; and those that these have forked (fork.c). Only one runs at a time (dispatch.h): proc_current. The node's
+ * last process to end sends the report to the front end, which says how the first kind ended.
  * An I/O node runs the built-in program, nsdisk, which sees raw node addresses, all message types and the drives.
  */
 #ifndef VERTEX_PROC_H
@@ -36,6 +37,7 @@
 enum proc_state { PROC_LOADING, PROC_READY, PROC_RUNNING, PROC_ENDING, PROC_ENDED };
 
 struct file;
+struct local_end;
 struct ask;
 struct async;
 struct lost;
@@ -116,11 +118,12 @@ struct proc {
     struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
     struct proc_via {
         uint32_t node, channel;
-    } via[PROC_VIA_MAX];   /* iochannel; node 0: free */
-    struct async *async;   /* readstarts and writestarts under way, newest first */
-    struct ask *ask;       /* questions whose answers are awaited, newest first */
-    uint32_t watched_node; /* of the request that the process waits for (watch.h), 0: none */
-    bool server_answered;  /* the last probe */
+    } via[PROC_VIA_MAX];          /* iochannel; node 0: free */
+    struct local_end **local_end; /* ends of pipes: node_pipe.c; NULL: none */
+    struct async *async;          /* readstarts and writestarts under way, newest first */
+    struct ask *ask;              /* questions whose answers are awaited, newest first */
+    uint32_t watched_node;        /* of the request that the process waits for (watch.h), 0: none */
+    bool server_answered;         /* the last probe */
     uint64_t server_count;
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
@@ -163,11 +166,22 @@ struct proc_sizes {
 
 /* Returns a process in state LOADING with its standard files open and its stack promised. NULL: no memory. */
 struct proc *proc_new(uint32_t procid, uint32_t job, uint32_t base, uint32_t dim, const struct proc_sizes *sizes);
-/* Makes p READY to run from `entry` with these arguments: consecutive strings, each with its NUL.
- * N_E2BIG, N_EPROTO (the text is not argc strings). */
-int proc_start(struct proc *p, uint64_t entry, uint32_t argc, const char *arguments, uint32_t bytes);
+struct proc_start {
+    uint64_t entry;
+    uint32_t argc, bytes;
+    const char *arguments;                 /* consecutive strings, each with its NUL, of `bytes` in all */
+    const struct abi_inherited *inherited; /* [n_inherited]; NULL: the program does not replace another by exec */
+    uint32_t n_inherited;
+};
+
+/* Makes p READY to run from its entry. N_E2BIG, N_EPROTO (the text is not argc strings). */
+int proc_start(struct proc *p, const struct proc_start *start);
 /* Adds a process to p's job: a copy of p, which is READY. N_ENOMEM. */
 int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes);
+/* Frees a process that has never run. */
+void proc_discard(struct proc *p);
+/* Makes an empty address space with a stack of that size promised. N_ENOMEM. */
+int proc_make_space(struct vm *vm, uint64_t stack_bytes, uint64_t heap_bytes);
 _Noreturn void proc_run(struct proc *p);
 
 /* Ends the running process with `death`: closes its files, waits for its sends, and leaves the rest to proc_reap. */
@@ -215,7 +229,8 @@ static inline int proc_new_message(struct proc *p, uint64_t capacity, bool pages
     return *m ? 0 : proc_new_message_late(p, capacity, pages, m);
 }
 
-void proc_wake_for_memory(void); /* wakes the processes that wait for memory */
+void proc_free_buffers(struct proc *p); /* those that ngetp and nreadp have given */
+void proc_wake_for_memory(void);        /* wakes the processes that wait for memory */
 
 /* Sets mailbox.exact after a change in whether user code may run ahead. */
 void proc_update_exact(void);

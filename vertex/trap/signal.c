@@ -11,6 +11,7 @@
 #include "vertex/memory/copy.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/dispatch.h"
+#include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
 #include "vertex/shared/text.h"
 #include "vertex/trap/event.h"
@@ -21,8 +22,7 @@
 #define IGNORED                                                                                                       \
     (BIT(SIGNAL_URG) | BIT(SIGNAL_STOP) | BIT(SIGNAL_TSTP) | BIT(SIGNAL_CONT) | BIT(SIGNAL_CHLD) | BIT(SIGNAL_TTIN) | \
      BIT(SIGNAL_TTOU) | BIT(SIGNAL_IO) | BIT(SIGNAL_WINCH))
-#define UNBLOCKABLE      (BIT(0) | BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP))
-#define STATUS_OF_SIGNAL 128 /* added to the number of the signal that ended a process, as shells do */
+#define UNBLOCKABLE (BIT(0) | BIT(SIGNAL_KILL) | BIT(SIGNAL_STOP))
 
 _Static_assert(offsetof(struct abi_signal, blocked) == sizeof(struct trap_frame), "abi_signal begins as a frame");
 _Static_assert(sizeof(((struct proc *)0)->sig_mask) / sizeof(uint32_t) == SIGNALS, "a mask for every signal");
@@ -43,7 +43,7 @@ static void end_by(struct proc *p, uint32_t signal, const char *own, const char 
 {
     text_print(p->exit_text, sizeof p->exit_text, "node %u (address 0x%x): ended by %ssignal %u (%s)%s", p->logical,
                MAILBOX->node, own, signal, names[signal], how);
-    proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + signal);
+    proc_kill(p, EXIT_SIGNAL, SIGNAL_STATUS + signal);
 }
 
 static uint32_t name_of(const struct proc *p)
@@ -113,7 +113,7 @@ void signal_broken_pipe(struct proc *p)
     if ((p->sig_blocked | p->sig_caught | p->sig_ignored) & BIT(SIGNAL_PIPE))
         signal_own(p, SIGNAL_PIPE);
     else
-        proc_kill(p, EXIT_SIGNAL, STATUS_OF_SIGNAL + SIGNAL_PIPE);
+        proc_kill(p, EXIT_SIGNAL, SIGNAL_STATUS + SIGNAL_PIPE);
 }
 
 void signal_alarm(struct proc *p)
@@ -121,7 +121,13 @@ void signal_alarm(struct proc *p)
     signal_own(p, SIGNAL_ALRM);
 }
 
-static uint32_t signal_of_fault(uint64_t scause)
+void signal_child(struct proc *parent)
+{
+    come(parent, SIGNAL_CHLD, name_of(parent));
+    sched_wake(parent);
+}
+
+uint32_t signal_of_fault(uint64_t scause)
 {
     switch (scause) {
     case SCAUSE_ILLEGAL:
@@ -286,9 +292,16 @@ int64_t sys_sigreturn(struct proc *p, const uint64_t *arg)
     return SYSCALL_FRAME;
 }
 
+/* On its own node, a process knows which others there are. */
 static bool is_in_job(const struct proc *p, int32_t dest)
 {
-    return dest >= 0 && (dest & 0xffff) < 1 << p->dim && (uint32_t)dest >> 16 < p->procs;
+    uint32_t procid = (uint32_t)dest >> 16;
+
+    if (dest < 0 || (dest & 0xffff) >= 1 << p->dim)
+        return false;
+    if (procid < p->procs)
+        return true;
+    return (uint32_t)(dest & 0xffff) == p->logical ? kin_is_known(procid) : kin_have_been() && procid < PROCS_MAX;
 }
 
 /* Signals the caller itself before the call returns; other processes by a message, soon after. */

@@ -40,6 +40,8 @@ enum signal { /* newlib's numbers */
               SIGNALS = 32,
 };
 
+#define SIGNAL_STATUS 128 /* added to the number of the signal that ended a process, as shells do */
+
 /* Raises SIGNAL_IO in p if m, just queued for it, calls for that. */
 void signal_arrival(struct proc *p, const struct message *m);
 /* The running process signals itself: the signal is delivered before its call returns. */
@@ -48,8 +50,16 @@ void signal_own(struct proc *p, uint32_t signal);
 void signal_broken_pipe(struct proc *p);
 /* Raises SIGNAL_ALRM: the process's alarm is due. */
 void signal_alarm(struct proc *p);
+/* Raises SIGNAL_CHLD in a process whose child has ended, and wakes it. */
+void signal_child(struct proc *parent);
+uint32_t signal_of_fault(uint64_t scause);
 /* Raises the signal of a fault in the running process. Returns true if its handler will be called. */
 bool signal_fault(struct proc *p, uint64_t scause, uint64_t address);
+
+static inline bool signal_is_ignored(const struct proc *p, uint32_t signal)
+{
+    return p->sig_ignored >> signal & 1;
+}
 
 /* Returns true if a pending signal is not blocked, so that signal_deliver has work. */
 static inline bool signal_is_due(const struct proc *p)
