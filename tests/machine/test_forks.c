@@ -1,0 +1,103 @@
+/* Processes that a program makes on its node: tests/guest/forks.c, which is its own successor. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/machine/booted.h"
+
+TestSuite(forks, .timeout = 120);
+
+#define PROGRAM "guest/forks"
+
+/* A folder to serve, with the program in it. */
+static char *folder_with_program(void)
+{
+    char *folder = folder_new(), *program = build_path(PROGRAM), *copy = format("%s/forks", folder);
+
+    command_must_succeed((char *[]){"cp", program, copy, NULL});
+    free(copy);
+    free(program);
+    return folder;
+}
+
+static const struct forking {
+    const char *dim, *name;
+    int status;
+    const char *out, *err;
+} forkings[] = {
+    {"0", "a copy", 0, "passed\n", ""},
+    {"2", "a copy", 0, "passed\n", ""},
+    {"1", "numbers", 0, "passed\n", ""},
+    {"0", "grandchildren", 0, "passed\n", ""},
+    {"0", "many", 0, "passed\n", ""},
+    {"1", "statuses", 0, "passed\n", ""},
+    {"0", "signals", 0, "passed\n", ""},
+    {"0", "a fault", 0, "passed\n", "child process 1: load from an address that is not mapped"},
+    {"1", "whom to wait for", 0, "passed\n", ""},
+    {"0", "SIGCHLD", 0, "passed\n", ""},
+    {"0", "SIGCHLD ignored", 0, "passed\n", ""},
+    {"0", "the table is full", 0, "passed\n", ""},
+    {"0", "memory is full", 0, "passed\n", ""},
+    {"0", "signals are kept", 0, "passed\n", ""},
+    {"0", "the working directory", 0, "passed\n", ""},
+    {"1", "a pipe ends", 0, "passed\n", ""},
+    {"0", "a pipe without a reader", 0, "passed\n", ""},
+    {"0", "a pipe loses its reader", 0, "passed\n", ""},
+    {"0", "a pipe does not wait", 0, "passed\n", ""},
+    {"0", "a pipe does not mix", 0, "passed\n", ""},
+    {"1", "a pipe passes all bytes", 0, "passed\n", ""},
+    {"0", "a pipe is a descriptor", 0, "passed\n", ""},
+    {"0", "too many pipes", 0, "passed\n", ""},
+    {"1", "exec", 0, "passed\n", ""},
+    {"0", "exec keeps signals", 0, "passed\n", ""},
+    {"0", "exec keeps descriptors", 0, "passed\n", ""},
+    {"0", "exec fails", 0, "passed\n", ""},
+    {"0", "exec again and again", 0, "passed\n", ""},
+    {"2", "messages", 0, "passed\n", ""},
+    {"1", "messages to nobody", 0, "passed\n", ""},
+    {"0", "outlived", 4, "the child is the last\n", ""},
+    {"0", "nobody writes", 125, "", "node 0 waits for bytes from a pipe"},
+    {"0", "nobody ends", 125, "", "node 0 waits in wait for the end of a child process"},
+    {"0", "dies with children", 134, "", "ended by its own signal 6 (SIGABRT)"},
+};
+
+ParameterizedTestParameters(forks, go_as_on_unix)
+{
+    return TABLE_ROWS(forkings);
+}
+
+ParameterizedTest(size_t *row, forks, go_as_on_unix)
+{
+    const struct forking *f = &forkings[*row];
+    char *folder = folder_with_program();
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = f->dim, .serve = folder, .program = PROGRAM, .args = {f->name}});
+
+    outcome_expect(&o, f->name, f->status, f->out, f->err);
+    outcome_free(&o);
+    folder_remove(folder);
+}
+
+static const char *const services[] = {"", "service = \"concurrent\";"};
+
+ParameterizedTestParameters(forks, share_files)
+{
+    return TABLE_ROWS(services);
+}
+
+/* On a volume, at the front end, in its memory. */
+ParameterizedTest(size_t *row, forks, share_files)
+{
+    char *images = folder_with_images(1, 2048, 1024),
+         *machine = machine_file_one_node(images, 1, 1, services[*row], "");
+    char *folder = folder_with_program();
+
+    guest_must_pass(&(struct ncube_run){.machine = machine,
+                                        .dim = "0",
+                                        .serve = folder,
+                                        .program = PROGRAM,
+                                        .args = {"files", "//df00/f", "/f", "/tmp/f"}});
+    images_check(images, 1);
+    folder_remove(folder);
+    free(machine);
+    folder_remove(images);
+}
