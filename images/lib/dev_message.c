@@ -5,6 +5,8 @@
  * fail with EDESTADDRREQ, and with EPROTO once messages have been used [P1 footnote 4]. After N_CONNECT they are
  * messages to and from that address.
  */
+#include <group.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -201,6 +203,35 @@ static int message_fstat(void *state, struct stat *st)
     return 0;
 }
 
+/* The process behind a number of the endpoint's. */
+static int process_at(const struct group *domain, int src)
+{
+    if (!domain || src == N_ANY)
+        return src;
+    return domain->process ? domain->process[src] : N_PROCESS(src, domain->procid);
+}
+
+static int message_poll(void *state, int events, struct nawaited *message)
+{
+    struct endpoint *e = state;
+    struct ncaddr from = e->is_connected ? e->to : (struct ncaddr){-1, -1, -1};
+    int src = N_ANY, type = from.type;
+
+    if (e->is_connected && process_of(e, &from, &src) != 0)
+        return POLLERR;
+    *message = (struct nawaited){
+        .context = e->domain ? e->domain->context : 0, .source = process_at(e->domain, src), .type = type};
+    long result = endpoint_test(e, &src, &type);
+    return (events & (POLLOUT | POLLWRNORM)) | (result == -N_EAGAIN ? 0 : POLLIN | POLLRDNORM);
+}
+
+static void message_forked(void *state)
+{
+    struct endpoint *e = state;
+
+    e->info.pes = 0; /* its own numbers are learned anew */
+}
+
 static int message_close(void *state)
 {
     struct endpoint *e = state;
@@ -217,4 +248,6 @@ const struct ndevice message_device = {
     .putmsg = message_putmsg,
     .ioctl = message_ioctl,
     .fstat = message_fstat,
+    .poll = message_poll,
+    .forked = message_forked,
 };

@@ -1,6 +1,6 @@
 /*
- * Processes that programs make: fork, wait, pipe, exec, as on Unix. A check that fails in a child ends it with status 1,
- * which its parent sees. The program is its own successor in the cases that call exec.
+ * Processes that programs make: fork, wait, pipe, exec, as on Unix. A check that fails in a child ends it with status
+ * 1, which its parent sees. The program is its own successor in the cases that call exec.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -112,7 +112,8 @@
     X(pipe, 76)         /* int32_t ufid[2]                      0; bytes of ufid[1] come out of ufid[0]  */ \
     X(pipe_state, 77)   /* ufid, enum abi_pipe_request          its result; only of a pipe's end         */ \
     X(poll, 78)         /* struct abi_poll *, number, until     how many are ready; waits until one is,  */ \
-                        /* cycles; 0: no wait; ~0: for ever     or that time                             */
+                        /* cycles, 0: no wait, ~0: for ever;    or that time; -EINTR after a handler     */ \
+                        /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -217,6 +218,7 @@ enum abi_pipe_request {                     /* of pipe_state; its result */
 };
 
 enum { ABI_POLL_IN = 1, ABI_POLL_OUT = 2, ABI_POLL_ERROR = 4, ABI_POLL_HANGUP = 8, ABI_POLL_INVALID = 16 };
+#define ABI_POLL_MASK (1ull << 32)
 enum abi_poll_kind { ABI_POLL_NOTHING, ABI_POLL_UFID, ABI_POLL_MESSAGE };
 
 struct abi_poll {

@@ -97,7 +97,7 @@ long trap_parent(void);
 long trap_exec(const struct abi_program *program);
 long trap_pipe(int32_t ufid[2]);
 long trap_pipe_state(long ufid, long request);
-long trap_poll(struct abi_poll *entries, long n, uint64_t until_cycles);
+long trap_poll(struct abi_poll *entries, long n, uint64_t until_cycles, uint64_t blocked);
 
 long trap_rexec(long node, long nodes, const struct abi_program *program);
 long trap_rwait(long node);

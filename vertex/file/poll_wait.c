@@ -65,26 +65,37 @@ static int64_t look(struct proc *p, uint64_t entries, uint64_t n)
     return ready;
 }
 
+static int64_t wait_until_ready(struct proc *p, uint64_t entries, uint64_t n, uint64_t until)
+{
+    for (;;) {
+        int64_t result = look(p, entries, n);
+
+        if (result != 0 || until == 0 || p->timed_out)
+            return result;
+        if (signal_is_due(p))
+            return -N_EINTR;
+        result = proc_wait(p, NCU_WAIT_POLL, NCU_WAIT_ANY, NCU_WAIT_ANY);
+        if (result != 0)
+            return result;
+    }
+}
+
+/* The messages that are looked at change the frame, and with it the arguments. */
 int64_t sys_poll(struct proc *p, const uint64_t *arg)
 {
-    const uint64_t entries = arg[0], n = arg[1], until = arg[2];
-    int64_t ready;
+    const uint64_t entries = arg[0], n = arg[1], until = arg[2], mask = arg[3];
+    const uint32_t before = p->sig_blocked;
 
     if (n > ENTRIES_MAX)
         return -N_EINVAL;
+    if (mask & ABI_POLL_MASK)
+        signal_set_blocked(p, (uint32_t)mask);
     timer_set(p, until != 0 && until <= INT64_MAX ? until : NCU_TIMER_NONE);
-    for (;;) {
-        ready = look(p, entries, n);
-        if (ready != 0 || until == 0 || p->timed_out)
-            break;
-        if (signal_is_due(p)) {
-            ready = -N_EINTR;
-            break;
-        }
-        ready = proc_wait(p, NCU_WAIT_POLL, NCU_WAIT_ANY, NCU_WAIT_ANY);
-        if (ready != 0)
-            break;
-    }
+    int64_t result = wait_until_ready(p, entries, n, until);
     timer_clear(p);
-    return ready;
+    if ((mask & ABI_POLL_MASK) && result == -N_EINTR)
+        signal_suspended(p, before);
+    else if (mask & ABI_POLL_MASK)
+        signal_set_blocked(p, before);
+    return result;
 }

@@ -37,6 +37,7 @@ struct strbuf; /* <stropts.h> */
 #define N_ATTR_MTIME 16
 
 struct pattern; /* <pattern.h> */
+struct nawaited;
 
 struct nattr {
     unsigned what; /* N_ATTR_ */
@@ -44,6 +45,11 @@ struct nattr {
     uid_t uid;
     gid_t gid;
     time_t atime, mtime; /* seconds since 1970 */
+};
+
+/* A message of this program, or of a group in its context: from a process, or -1: any; of a type, or -1: any. */
+struct nawaited {
+    int context, source, type;
 };
 
 /* A NULL function fails with ENOTSUP, but for these: close returns 0; lseek fails with ESPIPE, ioctl with ENOTTY,
@@ -71,6 +77,10 @@ struct ndevice {
     /* Of a descriptor that all nodes share (nglobal): from now on each node's calls are its own, as a mapping lies on
      * it; `on` = 0 ends that. NULL: they always are. */
     int (*alone)(void *state, int on);
+    /* For poll and select: those of POLLIN, POLLOUT, POLLHUP and POLLERR that hold now; never waits. If none of
+     * `events` does, sets *message to one whose arrival may change that. NULL: a descriptor is ready for whatever it
+     * was opened for. */
+    int (*poll)(void *state, int events, struct nawaited *message);
     /* Called in the child of a fork, whose memory has a copy of the state. NULL: the copy is as good. */
     void (*forked)(void *state);
     off_t (*lseek)(void *state, off_t offset, int whence);

@@ -20,12 +20,13 @@ typedef unsigned long nfds_t;
 struct pollfd {
     int fd;        /* negative: not looked at */
     short events;  /* asked for */
-    short revents; /* of those that can go on, and POLLNVAL: not open */
+    short revents; /* of those that hold; POLLERR, POLLHUP, POLLNVAL (not open) without being asked for */
 };
 
-/* Returns how many of n descriptors a read or write can go on with, at once if there are any. A descriptor is ready for
- * whatever it was opened for: nothing but a call can tell whether the front end has input yet, so a read of a terminal
- * may wait in spite of POLLIN. Else it waits for `timeout` milliseconds, or, if that is negative, for a signal.
+/* Waits until one of n descriptors is ready, for `timeout` milliseconds of virtual time at most; negative: for ever; 0:
+ * not at all. Returns how many are ready. Files and the standard streams always are, an end of a pipe and an endpoint
+ * of messages when a read or write would go on at once. POLLHUP: the other end of a pipe is closed; POLLERR: a write
+ * would fail.
  * EINTR    a signal's handler ran;  EINVAL: n is greater than the number of descriptors there can be */
 int poll(struct pollfd *fds, nfds_t n, int timeout);
 

@@ -154,8 +154,7 @@ static uint32_t lowest(uint32_t signals)
     return signal;
 }
 
-/* Blocks exactly these signals. Drops the pending ones that are now neither blocked nor have an effect. */
-static void set_blocked(struct proc *p, uint32_t signals)
+void signal_set_blocked(struct proc *p, uint32_t signals)
 {
     p->sig_blocked = signals & ~UNBLOCKABLE;
     p->sig_pending &= p->sig_blocked | ~ignored(p);
@@ -230,7 +229,7 @@ int64_t sys_sigblock(struct proc *p, const uint64_t *arg)
 {
     uint32_t before = p->sig_blocked;
 
-    set_blocked(p, (before & ~(uint32_t)arg[1]) | (uint32_t)arg[0]);
+    signal_set_blocked(p, (before & ~(uint32_t)arg[1]) | (uint32_t)arg[0]);
     return before;
 }
 
@@ -240,14 +239,21 @@ int64_t sys_sigpending(struct proc *p, const uint64_t *arg)
     return p->sig_pending;
 }
 
+void signal_suspended(struct proc *p, uint32_t before)
+{
+    p->sig_before = before;
+    p->sig_suspended = true;
+}
+
 /* Keeps the signals that were blocked before until the handler has run: its return blocks them again. */
 int64_t sys_sigsuspend(struct proc *p, const uint64_t *arg)
 {
-    p->sig_before = p->sig_blocked;
-    set_blocked(p, (uint32_t)arg[0]);
+    uint32_t before = p->sig_blocked;
+
+    signal_set_blocked(p, (uint32_t)arg[0]);
     while (!p->killed && !signal_is_due(p))
         sched_wait(NCU_WAIT_TIME, NCU_WAIT_ANY, NCU_WAIT_ANY);
-    p->sig_suspended = true;
+    signal_suspended(p, before);
     return -N_EINTR;
 }
 
@@ -288,7 +294,7 @@ int64_t sys_sigreturn(struct proc *p, const uint64_t *arg)
     if (vm_copy_in(&p->vm, &back, arg[0], sizeof back) != 0)
         return -N_EFAULT;
     copy_bytes(p->frame, &back, sizeof *p->frame);
-    set_blocked(p, (uint32_t)back.blocked);
+    signal_set_blocked(p, (uint32_t)back.blocked);
     return SYSCALL_FRAME;
 }
 

@@ -67,6 +67,11 @@ static inline bool signal_is_due(const struct proc *p)
     return p->sig_pending & ~p->sig_blocked;
 }
 
+/* Blocks exactly these signals. Drops the pending ones that are now neither blocked nor have an effect. */
+void signal_set_blocked(struct proc *p, uint32_t signals);
+/* A signal has ended a wait with other signals blocked: its handler's return blocks these again. */
+void signal_suspended(struct proc *p, uint32_t before);
+
 void signal_deliver(struct proc *p); /* delivers the lowest such signal, as the process returns to user mode */
 
 #endif
