@@ -50,6 +50,8 @@ static const struct subject {
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false},
     {"guest/pipes", "exact", 2, 0, NULL, NULL, NULL, true},
+    {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false},
+    {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false},
 };
 
 static const struct way {
