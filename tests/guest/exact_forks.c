@@ -1,7 +1,7 @@
 /*
- * Random processes on each node: they are forked, compute, write to a pipe and to a file that all share, fork again, and
- * end by themselves, by a fault or by a signal; the first one polls and reads, waits for them, and exchanges messages
- * with other nodes. It adds up what it saw, and when.
+ * Random processes on each node: they are forked, compute, write to a pipe and to a file that all share, fork again,
+ * and end by themselves, by a fault or by a signal; the first one polls and reads, waits for them, and exchanges
+ * messages with other nodes. It adds up what it saw, and when.
  *
  *   exact_forks MIX SEED VOLUMES     MIX: not used; make exact names one
  */
