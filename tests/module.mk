@@ -9,6 +9,7 @@ GUEST_FLAGS_processes := -Nprocs 3
 GUEST_FLAGS_short := -Nprocs 3
 GUEST_FLAGS_calls := -I.
 GUEST_FLAGS_rexec := -I.
+GUEST_FLAGS_odd := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_devices := -I.
 GUEST_FLAGS_sequences := -I. tests/libpio/sequences.c

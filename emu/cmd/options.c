@@ -203,7 +203,7 @@ uint32_t options_number(const struct options *o, const char *what, const char *v
 const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
                                              "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
-                                         "nodes for the program (default: an equal share of the subcube)"};
+                                         "nodes for the program, any number (default: an equal share of the subcube)"};
 const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
                                          "host folder that is the program's root (default: none)"};
 const struct option_line option_status = {KEY_STATUS, "status", "RULE",
@@ -355,8 +355,9 @@ static bool ends_program(const char *word)
 }
 
 /* Takes the words of program i. argv[0] is its first word, or that of its options. Returns where the words end. */
-static char **take_program(const struct options *o, struct job_program *p, uint32_t i, char **argv)
+static char **take_program(const struct options *o, struct job_words *w, uint32_t i, char **argv)
 {
+    struct job_program *p = &w->program[i];
     struct later_program later = {.options = o, .program = p};
 
     argv = i > 0 ? take_later_options(o, &later, argv) : argv;
@@ -368,7 +369,21 @@ static char **take_program(const struct options *o, struct job_program *p, uint3
     p->path = p->argv[0];
     if (p->piped && !later.dimension_given)
         p->dim = read_later_program(p->path);
+    w->stage_dimension_given[i] = later.dimension_given;
     return argv;
+}
+
+/* Without -d, a stage whose programs all have -n gets the smallest subcube in which they fit. */
+static void fit_stage(struct job_words *w, uint32_t first)
+{
+    uint64_t nodes = 0;
+
+    for (uint32_t i = first; i < w->job.programs && (i == first || !w->program[i].piped); i++) {
+        if (w->program[i].nodes == 0)
+            return;
+        nodes += w->program[i].nodes;
+    }
+    w->program[first].dim = job_dimension_of_nodes(nodes);
 }
 
 void options_take_programs(const struct options *o, struct job_words *w, char **argv)
@@ -380,7 +395,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
         if (i == JOB_PROGRAMS_MAX)
             options_refuse(o, "more than %u programs; leave some out", JOB_PROGRAMS_MAX);
         w->program[i].piped = piped;
-        argv = take_program(o, &w->program[i], i, argv);
+        argv = take_program(o, w, i, argv);
         w->job.programs = i + 1;
         if (!*argv)
             break;
@@ -390,7 +405,11 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
     if (!w->dimension_given)
         read_first_program(w);
     w->program[0].dim = w->job.dim;
-    w->job.dim = job_dimension(w->program, w->job.programs, w->job.dim);
+    w->stage_dimension_given[0] = w->dimension_given;
+    for (uint32_t i = 0; i < w->job.programs; i++)
+        if (!w->stage_dimension_given[i] && (i == 0 || w->program[i].piped))
+            fit_stage(w, i);
+    w->job.dim = job_dimension(w->program, w->job.programs, w->program[0].dim);
     if (w->job.dim > NODE_MAX_DIM)
         options_refuse(o, "the programs of the pipeline want more than 2^%u nodes; give smaller -d", NODE_MAX_DIM);
 }

@@ -113,8 +113,9 @@ extern const struct option_line option_dimension, option_nodes, option_serve, op
 struct job_words {
     struct job_options job; /* points to `program` and into argv */
     struct job_program program[JOB_PROGRAMS_MAX];
-    bool dimension_given;   /* otherwise the first program's note gives it, */
-    struct elf_image image; /* which has been read into this */
+    bool dimension_given;                         /* otherwise -n or the first program's note gives it, */
+    struct elf_image image;                       /* which has been read into this */
+    bool stage_dimension_given[JOB_PROGRAMS_MAX]; /* of the stage that begins with this program */
 };
 
 /* Takes an option of a job. Returns false if it is none. */

@@ -7,7 +7,7 @@
  *
  * Several programs may share the subcube. Each gets consecutive logical nodes, in the order of the programs. A program
  * without a number of nodes gets an equal share of those that the others leave; where that does not divide, the first
- * ones get one more.
+ * ones get one more. If all have a number, fewer nodes than the subcube's may be enough: the last ones stay empty.
  *
  * In a pipeline, a program and those behind it that are not piped have a subcube of their own in the job's, a stage:
  * the job has the smallest subcube in which all stages fit. A stage numbers its nodes from 0; its standard output is
@@ -92,6 +92,7 @@ struct job {
     void *ctx;
     /* the subcube: base .. base + nodes - 1, nodes = 2^dim */
     uint32_t base, nodes;
+    uint32_t idle;          /* nodes that no program has from the beginning */
     struct load_part *part; /* options.programs of them */
     struct job_part *own;
     uint32_t stages;
@@ -122,12 +123,14 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
 void job_free(struct job *j);
 
 /* Computes how many of `nodes` nodes each program gets. Returns 0, or -1 with one line in error: the programs want more
- * nodes than that, or would leave some idle. */
+ * nodes than that, or would do with half of them. The last nodes may stay idle. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
                     size_t error_bytes);
 
 /* Whether one of the programs reads what another one writes. */
 bool job_is_pipeline(const struct job_program *program, uint32_t programs);
+/* Returns the dimension of the smallest subcube of so many nodes. */
+uint32_t job_dimension_of_nodes(uint64_t nodes);
 /* Returns the dimension of the smallest subcube in which the stages of a pipeline have theirs; `dim` if the programs
  * are no pipeline. More than NODE_MAX_DIM: there is no such subcube. */
 uint32_t job_dimension(const struct job_program *program, uint32_t programs, uint32_t dim);

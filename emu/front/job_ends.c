@@ -282,6 +282,6 @@ void job_describe_wait(const struct job *j, char *text, size_t bytes)
     while (first < j->nodes && lives_has_exited(j->lives, first))
         first++;
     snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u",
-             j->nodes - lives_exits(j->lives), j->nodes, plural(j->nodes),
+             j->nodes - lives_exits(j->lives), j->nodes - j->idle, plural(j->nodes - j->idle),
              j->killed ? "confirm that they were killed" : "exit", first);
 }

@@ -313,7 +313,8 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
     const struct load_begin begin = {
         .job = p->job,
         .base = p->base + part->base,
-        .dim = part->dim,
+        .dim = (uint16_t)part->dim,
+        .idle = (uint16_t)part->idle,
         .part_first = part->first - part->base,
         .part_nodes = part->nodes,
         .argc = part->argc,

@@ -27,8 +27,8 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
         snprintf(error, error_bytes, "the programs want more nodes than the subcube's %u; give a larger -d", nodes);
         return -1;
     }
-    if (sharing == 0 && wanted < nodes) {
-        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s idle; give one of them no -n",
+    if (sharing == 0 && wanted <= nodes / 2) {
+        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s idle; give a smaller -d",
                  nodes - wanted, nodes, plural(nodes));
         return -1;
     }
@@ -48,6 +48,15 @@ bool job_is_pipeline(const struct job_program *program, uint32_t programs)
     return false;
 }
 
+uint32_t job_dimension_of_nodes(uint64_t nodes)
+{
+    uint32_t dim = 0;
+
+    while (1ull << dim < nodes)
+        dim++;
+    return dim;
+}
+
 uint32_t job_dimension(const struct job_program *program, uint32_t programs, uint32_t dim)
 {
     uint64_t nodes = 0;
@@ -56,7 +65,5 @@ uint32_t job_dimension(const struct job_program *program, uint32_t programs, uin
         return dim;
     for (uint32_t i = 0; i < programs; i++)
         nodes += i == 0 || program[i].piped ? 1ull << program[i].dim : 0;
-    for (dim = 0; 1ull << dim < nodes; dim++)
-        ;
-    return dim;
+    return job_dimension_of_nodes(nodes);
 }

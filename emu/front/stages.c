@@ -46,8 +46,15 @@ static int place_stage(struct job *j, uint32_t i, uint32_t n, uint32_t base, uin
         j->own[i + k].stage = j->stages;
         first += share[k];
     }
+    for (uint32_t k = 0; k < n; k++)
+        j->part[i + k].idle = base + (1u << dim) - first;
     j->stages++;
     return 0;
+}
+
+static uint32_t nodes_of_stage(const struct load_part *part)
+{
+    return (1u << part->dim) - part->idle;
 }
 
 /* The pipe number k lies between stages k and k + 1. */
@@ -65,11 +72,11 @@ static void connect(struct job *j)
 
         part->piped = true;
         part->pipes = (struct load_pipes){
-            .job_base = j->base, .job_dim = j->options.dim, .first = part->base, .nodes = 1u << part->dim};
+            .job_base = j->base, .job_dim = j->options.dim, .first = part->base, .nodes = nodes_of_stage(part)};
         if (before)
-            part->pipes.in = (struct load_pipe){stage - 1, before->base, 1u << before->dim};
+            part->pipes.in = (struct load_pipe){stage - 1, before->base, nodes_of_stage(before)};
         if (behind)
-            part->pipes.out = (struct load_pipe){stage, behind->base, 1u << behind->dim};
+            part->pipes.out = (struct load_pipe){stage, behind->base, nodes_of_stage(behind)};
     }
 }
 
@@ -116,6 +123,8 @@ bool stages_is_last(const struct job *j, uint32_t logical)
 void stages_note_idle(struct job *j)
 {
     for (uint32_t logical = 0; logical < j->nodes; logical++)
-        if (logical - stages_part(j, logical)->first >= stages_part(j, logical)->nodes)
+        if (logical - stages_part(j, logical)->first >= stages_part(j, logical)->nodes) {
             lives_note_exit(j->lives, logical);
+            j->idle++;
+        }
 }

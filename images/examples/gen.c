@@ -25,11 +25,11 @@ static uint32_t number_at(long i)
 int main(int argc, char **argv)
 {
     long numbers = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
-    int node, dim;
+    int node;
     struct pattern *map;
 
-    whoami(&node, NULL, NULL, &dim);
-    int nodes = 1 << dim;
+    whoami(&node, NULL, NULL, NULL);
+    int nodes = ncubesize();
     if (pattern_stripe(BLOCK_NUMBERS * sizeof(uint32_t), nodes, &map) < 0 || ioctl(STDOUT_FILENO, N_SETMAP, map) < 0) {
         perror("gen: the standard output is no pipe");
         return 1;

@@ -6,9 +6,9 @@
 
 int main(void)
 {
-    int node, proc, host, dim;
+    int node;
 
-    whoami(&node, &proc, &host, &dim);
-    printf("hello from node %d of %d\n", node, 1 << dim);
+    whoami(&node, NULL, NULL, NULL);
+    printf("hello from node %d of %d\n", node, ncubesize());
     return 0;
 }

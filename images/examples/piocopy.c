@@ -177,10 +177,10 @@ static int parse_node(const char *text, int nodes)
 
 int main(int argc, char **argv)
 {
-    int node, dim, failed = 0;
+    int node, failed = 0;
 
-    whoami(&node, NULL, NULL, &dim);
-    int nodes = 1 << dim;
+    whoami(&node, NULL, NULL, NULL);
+    int nodes = ncubesize();
     int writer = argc > 3 ? parse_node(argv[3], nodes) : 0;
     int reader = argc > 4 ? parse_node(argv[4], nodes) : nodes - 1;
     if (argc < 3 || argc > 5 || writer < 0 || reader < 0) {

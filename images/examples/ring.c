@@ -33,10 +33,10 @@ static void send(int to, long sum)
 
 int main(void)
 {
-    int node, dim;
+    int node;
 
-    whoami(&node, NULL, NULL, &dim);
-    int nodes = 1 << dim;
+    whoami(&node, NULL, NULL, NULL);
+    int nodes = ncubesize();
     int next = (node + 1) % nodes;
     int previous = (node + nodes - 1) % nodes;
 

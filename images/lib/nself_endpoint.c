@@ -48,7 +48,7 @@ static void self_learn(struct endpoint *e)
 
     trap_whoami(&self);
     e->info =
-        (struct ninfo){.pid = self.node, .procid = self.proc, .pes = 1 << self.dim, .dim = self.dim, .host = self.host};
+        (struct ninfo){.pid = self.node, .procid = self.proc, .pes = self.nodes, .dim = self.dim, .host = self.host};
     for (e->procs = 1; trap_kill(N_PROCESS(0, e->procs), 0) >= 0; e->procs++)
         ;
     trap_last_error = before;

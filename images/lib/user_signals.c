@@ -133,7 +133,7 @@ static int kill_all(int number)
     trap_whoami(&who);
     int self = N_PROCESS(who.node, who.proc);
     for (int procid = 0; trap_kill(N_PROCESS(0, procid), 0) == 0; procid++)
-        for (int node = 0; node < 1 << who.dim; node++)
+        for (int node = 0; node < who.nodes; node++)
             if (N_PROCESS(node, procid) != self)
                 trap_kill(N_PROCESS(node, procid), number);
     return raise(number);

@@ -19,12 +19,12 @@ void collect_all(struct group *g, int context)
         return;
     }
     trap_whoami(&self);
-    *g = (struct group){.size = 1 << self.dim,
+    *g = (struct group){.size = self.nodes,
                         .rank = self.node,
                         .place = self.node,
                         .context = context,
                         .procid = self.proc,
-                        .is_subcube = true,
+                        .is_subcube = (self.nodes & (self.nodes - 1)) == 0,
                         .has_broadcast = self.broadcasts != 0};
 }
 

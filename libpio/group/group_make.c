@@ -89,7 +89,7 @@ static int place_all(struct group *g, struct placing *order)
 
 static int find_self(struct group *g, const struct abi_whoami *who)
 {
-    int self = N_PROCESS(who->node, who->proc), nodes = 1 << who->dim;
+    int self = N_PROCESS(who->node, who->proc), nodes = who->nodes;
 
     g->rank = -1;
     for (int r = 0; r < g->size; r++) {
@@ -107,7 +107,7 @@ static int take_list(struct group *g, const int *member, int size, int has_broad
     int error;
 
     trap_whoami(&self);
-    int nodes = 1 << self.dim;
+    int nodes = self.nodes;
     if (size < 1 || size > nodes * (int)PROCS_MAX)
         return -N_EINVAL;
     size_t bytes = (size_t)size * sizeof(int);

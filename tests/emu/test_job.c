@@ -323,6 +323,7 @@ static const struct {
     {"far too many", 4, 2, {UINT32_MAX, 5}, {0}, "more nodes than the subcube's 4"},
     {"nothing left to share", 4, 2, {4, 0}, {0}, "more nodes than the subcube's 4"},
     {"more programs than nodes", 1, 2, {0, 0}, {0}, "more nodes than the subcube's 1"},
+    {"not all", 8, 2, {1, 4}, {1, 4}, NULL},
     {"too few", 8, 2, {1, 2}, {0}, "5 of the subcube's 8 nodes idle"},
 };
 

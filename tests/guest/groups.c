@@ -242,8 +242,10 @@ static void subcubes(void)
     struct group everyone, halves;
 
     make(&everyone, NULL, node_count());
+    if (mine == 2) /* the last of an odd number */
+        half = 1;
     for (int r = 0; r < half; r++)
-        member[r] = N_PROCESS((mine + 1) * half - 1 - r, N_PROCID_OF(npid()));
+        member[r] = N_PROCESS((mine == 2 ? node_count() : (mine + 1) * half) - 1 - r, N_PROCID_OF(npid()));
     make(&halves, member, half);
     check(everyone.context != halves.context, "two groups in context %d", halves.context);
     check_all(&everyone);

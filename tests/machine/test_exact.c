@@ -28,7 +28,7 @@ static const struct subject {
     const char *service; /* of the one I/O node with all volumes; NULL: each volume has one */
     const char *limit;   /* of virtual time; then any end is as good as another, if it is always the same */
     const char *more;    /* of the machine file; NULL: nothing */
-    bool piped;          /* the program is there twice, the second time on two nodes */
+    bool piped;          /* the program is there twice, the second time on three nodes */
 } subjects[] = {
     {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false},
@@ -49,7 +49,7 @@ static const struct subject {
     {"guest/exact_striped", "striped", 2, 2, NULL, NULL,
      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\"]; map = \"cyclic 1000 2\"; } );", false},
     {"guest/sequences", "sequences", 2, 2, NULL, NULL, NULL, false},
-    {"guest/pipes", "exact", 2, 0, NULL, NULL, NULL, true},
+    {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true},
     {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false},
     {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false},
 };
@@ -112,7 +112,7 @@ static struct result run_with(const struct subject *s, unsigned seed, const stru
     }
     if (s->piped) {
         r.dim = "1";
-        memcpy(r.args + 2, ((const char *[]){"|", "-d", "1", s->program, s->mix, seed_text}), 6 * sizeof *r.args);
+        memcpy(r.args + 2, ((const char *[]){"|", "-n", "3", s->program, s->mix, seed_text}), 6 * sizeof *r.args);
     }
     memcpy(r.options, way->options, sizeof r.options);
     for (size_t k = 0; option && k < sizeof r.options / sizeof *r.options; k++)

@@ -31,18 +31,21 @@ static uint32_t draw(uint64_t *state)
 }
 
 struct mapping {
-    char dim[4], text[64];
+    char nodes[16], text[64]; /* the option, and the pattern */
 };
 
 /* A mapping for 1 to 8 nodes. */
 static struct mapping draw_mapping(uint64_t *seed)
 {
     static const unsigned blocks[] = {1, 7, 100, 1024, 5000, 16384};
-    unsigned dim = draw(seed) % 4, nodes = 1u << dim, item = 1 + draw(seed) % 9;
+    unsigned nodes = 1 + draw(seed) % 8, item = 1 + draw(seed) % 9, dim = 0;
     unsigned block = blocks[draw(seed) % (sizeof blocks / sizeof *blocks)], shift = draw(seed) % 100;
     struct mapping m;
 
-    snprintf(m.dim, sizeof m.dim, "%u", dim);
+    while (1u << dim < nodes)
+        dim++;
+    bool is_cube = nodes > 1 && 1u << dim == nodes;
+    snprintf(m.nodes, sizeof m.nodes, "--nodes=%u", nodes);
     switch (draw(seed) % 6) {
     case 0:
         snprintf(m.text, sizeof m.text, "array %ux37x%u block,* on %ux1", nodes * 5 + 1, item, nodes);
@@ -51,14 +54,13 @@ static struct mapping draw_mapping(uint64_t *seed)
         snprintf(m.text, sizeof m.text, "array 19x%ux%u *,cyclic(3) on 1x%u", nodes * 9, item, nodes);
         break;
     case 2:
-        if (dim > 0)
-            snprintf(m.text, sizeof m.text, "bits o3-0 p%u-0 o8-4", dim - 1);
-        else
-            snprintf(m.text, sizeof m.text, "-");
+        snprintf(m.text, sizeof m.text, is_cube ? "bits o3-0 p%u-0 o8-4" : "array 23x%u cyclic on %u",
+                 is_cube ? dim - 1 : item, nodes);
         break;
     case 3:
-        if (dim > 0)
-            snprintf(m.text, sizeof m.text, "bits p%u-0 o9-0", dim - 1);
+        if (nodes > 1)
+            snprintf(m.text, sizeof m.text, is_cube ? "bits p%u-0 o9-0" : "cyclic %u %u", is_cube ? dim - 1 : item,
+                     nodes);
         else
             snprintf(m.text, sizeof m.text, "-");
         break;
@@ -100,11 +102,11 @@ static char *by_file(const struct mapping *w, const struct mapping *r, const cha
     char *folder = folder_new();
 
     file_write(folder, "f", "", 0);
-    struct outcome written = ncube_run(
-        &(struct ncube_run){.dim = w->dim, .serve = folder, .program = GUEST, .args = {"write", "/f", w->text, seed}});
+    struct outcome written = ncube_run(&(struct ncube_run){
+        .options = {w->nodes}, .serve = folder, .program = GUEST, .args = {"write", "/f", w->text, seed}});
     outcome_expect(&written, w->text, 0, "", "");
-    struct outcome read = ncube_run(
-        &(struct ncube_run){.dim = r->dim, .serve = folder, .program = GUEST, .args = {"read", "/f", r->text, seed}});
+    struct outcome read = ncube_run(&(struct ncube_run){
+        .options = {r->nodes}, .serve = folder, .program = GUEST, .args = {"read", "/f", r->text, seed}});
     cr_assert_eq(read.status, 0, "%s: %s", r->text, read.err);
     char *lines = sort_lines(read.err);
     outcome_free(&written);
@@ -120,16 +122,16 @@ static void expect_law(uint64_t seed)
     char *number = format("%llu", (unsigned long long)seed), *folder = folder_new();
     char *machine = machine_file(folder, 4, 0, seed % 3 == 0 ? "faults = ( { parity = 20; seed = 5; } );" : "");
     char *expected = by_file(&w, &r, number);
-    struct outcome piped = ncube_run(&(struct ncube_run){
-        .dim = w.dim,
-        .machine = machine,
-        .program = GUEST,
-        .args = {"write", "-", w.text, number, "|", "-d", r.dim, GUEST, "read", "-", r.text, number}});
+    struct outcome piped = ncube_run(
+        &(struct ncube_run){.options = {w.nodes},
+                            .machine = machine,
+                            .program = GUEST,
+                            .args = {"write", "-", w.text, number, "|", r.nodes, GUEST, "read", "-", r.text, number}});
     char *got = sort_lines(piped.err);
 
     cr_expect_eq(piped.status, 0, "seed %llu: status %d", (unsigned long long)seed, piped.status);
-    cr_expect_str_eq(got, expected, "seed %llu: -d %s '%s' | -d %s '%s':\n%snot\n%s", (unsigned long long)seed, w.dim,
-                     w.text, r.dim, r.text, got, expected);
+    cr_expect_str_eq(got, expected, "seed %llu: %s '%s' | %s '%s':\n%snot\n%s", (unsigned long long)seed, w.nodes,
+                     w.text, r.nodes, r.text, got, expected);
     outcome_free(&piped);
     free(got);
     free(expected);
@@ -226,7 +228,12 @@ static const struct line {
      "after '|' only the options -d and -n are possible"},
     {"-d behind a colon", "0", {"dups", ":", "-d", "1", GUEST}, 2, "after ':' only the option -n is possible"},
     {"more nodes than a machine may have", "13", {"dups", "|", "-d", "13", GUEST, "dups"}, 2, "more than 2^13 nodes"},
-    {"more nodes than its stage has", "0", {"dups", "|", "-n", "2", GUEST, "dups"}, 1, "give a larger -d"},
+    {"more nodes than its stage has", "0", {"dups", "|", "-d", "0", "-n", "2", GUEST, "dups"}, 1, "give a larger -d"},
+    {"fewer nodes than half of its stage has",
+     "0",
+     {"dups", "|", "-d", "2", "-n", "2", GUEST, "dups"},
+     1,
+     "leave 2 of the subcube's 4 nodes idle; give a smaller -d"},
     {"a program that there is not", "0", {"dups", "|", "./none"}, 1, "./none"},
     {"several processes on a node", "0", {"dups", "|", "guest/processes", "x"}, 1, "can't be in a pipeline"},
 };

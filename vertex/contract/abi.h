@@ -128,6 +128,7 @@ struct abi_whoami {
     int32_t host;       /* usable as a destination */
     int32_t dim;        /* of the subcube */
     int32_t broadcasts; /* 1: the network can broadcast to it (machine.h) */
+    int32_t nodes;      /* of the subcube; fewer if a number was given (ncube run -n) */
 };
 
 /* SIGALRM arrives at at_cycles, then every interval_cycles. */

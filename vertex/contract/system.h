@@ -211,7 +211,8 @@ _Static_assert(sizeof(struct load_job) == 16, "load_job layout");
 struct load_begin {
     uint32_t job;
     uint32_t base;                   /* node address of logical node 0; the subcube is base .. base + 2^dim - 1 */
-    uint32_t dim;                    /* of the subcube */
+    uint16_t dim;                    /* of the subcube */
+    uint16_t idle;                   /* its last nodes, which no program has: fewer than half */
     uint32_t part_first, part_nodes; /* logical nodes that get this program */
     uint32_t argc;
     uint32_t arg_bytes;     /* all arguments with their NULs */

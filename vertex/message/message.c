@@ -32,11 +32,6 @@ enum { ANY = -1 };
 #define NODE_OF(name)   ((name)&0xffff)
 #define PROCID_OF(name) ((name) >> 16)
 
-static uint32_t subcube_nodes(const struct proc *p)
-{
-    return 1u << p->dim;
-}
-
 static uint32_t address_of(const struct proc *p, int32_t node)
 {
     return NODE_IS_COMPUTE((uint32_t)node) ? p->base + node : (uint32_t)node;
@@ -64,13 +59,13 @@ static RARE bool may_send_beyond(const struct proc *p, int32_t dest)
         return false;
     if (p->builtin)
         return node <= (int32_t)NODE_HOST;
-    return node < (int32_t)subcube_nodes(p) || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
+    return node < (int32_t)p->nodes || dest == (int32_t)NODE_HOST || node == N_DEST_ALL;
 }
 
-/* The first test covers process 0 of each node of the subcube; the second, all other destinations. */
+/* The first test covers process 0 of most nodes; the second, all other destinations. */
 static bool may_send_to(const struct proc *p, int32_t dest)
 {
-    return (uint32_t)dest >> p->dim == 0 || may_send_beyond(p, dest);
+    return (uint32_t)dest >> p->whole_dim == 0 || may_send_beyond(p, dest);
 }
 
 static bool is_type(int32_t type)
@@ -108,8 +103,8 @@ static int earlier_failure(struct proc *p, int32_t dest)
 /* In a library's context, to all others: the sender has what it sends. */
 static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 {
-    if (p->dim > 0)
-        msg_send_others(m, p->base, p->dim, tag);
+    if (p->nodes > 1)
+        msg_send_others(m, p->base, p->dim, p->nodes, tag);
     if (TAG_CONTEXT(tag) >= CONTEXT_SYNC)
         msg_release(m);
     else
@@ -167,7 +162,7 @@ static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t con
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
-    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->dim ||
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->whole_dim ||
         type > (context == CONTEXT_PROGRAM ? N_TYPE_USER_MAX : 0xffffu) || p->long_way || !vm_is_short(arg[0], bytes) ||
         !vm_touch_user(m->payload, (const void *)arg[0], bytes))
         return write_any(p, arg, context);
@@ -231,7 +226,7 @@ static bool may_read_from(const struct proc *p, int32_t src)
 {
     if (src == ANY || p->builtin)
         return src >= ANY;
-    return (is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)subcube_nodes(p)) || src == (int32_t)NODE_HOST;
+    return (is_procid(p, PROCID_OF(src)) && NODE_OF(src) < (int32_t)p->nodes) || src == (int32_t)NODE_HOST;
 }
 
 /* Programs also use the type numbers of these replies for messages of their own. A reply is meant if the source is a

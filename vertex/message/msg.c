@@ -328,14 +328,14 @@ void msg_send(struct message *m, uint32_t node, uint32_t tag)
     msg_post(m, node, tag);
 }
 
-void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag)
+void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t nodes, uint32_t tag)
 {
-    if (MAILBOX->broadcasts) {
+    if (MAILBOX->broadcasts && nodes == 1u << dim) {
         m->holds++;
         msg_post(m, base | NCU_SEND_SUBCUBE(dim), tag);
         return;
     }
-    for (uint32_t i = 0; i < 1u << dim; i++)
+    for (uint32_t i = 0; i < nodes; i++)
         if (base + i != MAILBOX->node)
             msg_send(m, base + i, tag);
 }

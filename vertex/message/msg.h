@@ -135,9 +135,9 @@ static inline void msg_post(struct message *m, uint64_t node, uint64_t tag)
 
 /* As msg_post, but the caller keeps its hold. */
 void msg_send(struct message *m, uint32_t node, uint32_t tag);
-/* Sends m to all other nodes of the subcube of dimension dim > 0 that begins at `base`, as one broadcast if the NCU
- * can; the caller keeps its hold. */
-void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t tag);
+/* Sends m to all others of the first `nodes` nodes of the subcube of dimension dim > 0 that begins at `base`, as one
+ * broadcast if these are all and the NCU can; the caller keeps its hold. */
+void msg_send_others(struct message *m, uint32_t base, uint32_t dim, uint32_t nodes, uint32_t tag);
 
 bool msg_sends_under_way(void);
 static inline uint32_t msg_owner_sends(uint32_t owner) /* returns the number of its sends under way */

@@ -72,7 +72,7 @@ int exec_read_program(struct proc *p, uint64_t address, struct exec_program *e)
 
 static int check_nodes(struct rexec *r, const uint64_t *arg)
 {
-    uint64_t nodes = 1ull << r->p->dim;
+    uint64_t nodes = r->p->nodes;
 
     if (arg[0] >= nodes || arg[1] == 0 || arg[1] > nodes - arg[0])
         return -N_EINVAL;
@@ -109,6 +109,7 @@ static struct load_begin begin_of(const struct rexec *r)
     return (struct load_begin){.job = r->p->job,
                                .base = r->p->base,
                                .dim = r->p->dim,
+                               .idle = (1u << r->p->dim) - r->p->nodes,
                                .part_first = r->first,
                                .part_nodes = r->nodes,
                                .argc = a->argc,
@@ -285,7 +286,7 @@ int64_t sys_rwait(struct proc *p, const uint64_t *arg)
 {
     if (p->builtin)
         return -N_EPERM;
-    if (arg[0] >> p->dim || arg[0] == p->logical)
+    if (arg[0] >= p->nodes || arg[0] == p->logical)
         return -N_EINVAL;
     return ask(p, N_RWAIT, arg[0]);
 }

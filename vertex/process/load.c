@@ -60,7 +60,7 @@ static void forward(struct message *m)
 
     if (MAILBOX->broadcasts && dim >= 0) {
         if (MAILBOX->node == load.root && dim > 0)
-            msg_send_others(m, load.root, dim, m->tag);
+            msg_send_others(m, load.root, dim, load.nodes, m->tag);
         return;
     }
     uint32_t n = tree_children(MAILBOX->node - load.root, load.nodes, child);
@@ -74,10 +74,10 @@ static void forward(struct message *m)
 /* The part lies in the subcube, and this node in the part. */
 static bool part_is_sound(const struct load_begin *b)
 {
-    uint32_t nodes = 1u << b->dim, node = MAILBOX->node - b->base;
+    uint32_t nodes = (1u << b->dim) - b->idle, node = MAILBOX->node - b->base;
 
-    return b->part_nodes <= nodes && b->part_first <= nodes - b->part_nodes && node >= b->part_first &&
-           node - b->part_first < b->part_nodes;
+    return (b->idle == 0 || b->idle < 1u << (b->dim - 1)) && b->part_nodes <= nodes &&
+           b->part_first <= nodes - b->part_nodes && node >= b->part_first && node - b->part_first < b->part_nodes;
 }
 
 /* The other ends lie in the job's subcube, as the program does. */
@@ -91,8 +91,8 @@ static bool pipes_are_sound(const struct load_begin *b, const struct load_pipes 
     for (uint32_t i = 0; i < sizeof end / sizeof *end; i++)
         if (end[i]->number >= PIPES_MAX || end[i]->nodes > nodes || end[i]->first > nodes - end[i]->nodes)
             return false;
-    return pipes->nodes == 1u << b->dim && pipes->nodes <= nodes && pipes->first == b->base - pipes->job_base &&
-           pipes->first <= nodes - pipes->nodes;
+    return pipes->nodes == (1u << b->dim) - b->idle && pipes->nodes <= nodes &&
+           pipes->first == b->base - pipes->job_base && pipes->first <= nodes - pipes->nodes;
 }
 
 static bool lengths_are_sound(const struct message *m, const struct load_begin *b)
@@ -142,7 +142,8 @@ static int make_process(struct message *m)
 
     if (proc_count() > 0)
         return -N_EBUSY;
-    struct proc *p = proc_new(0, b->job, b->base, b->dim, &sizes);
+    const struct proc_place place = {b->base, b->dim, b->idle};
+    struct proc *p = proc_new(0, b->job, &place, &sizes);
     if (!p)
         return -N_ENOMEM;
     p->procs = b->procs;
@@ -378,12 +379,13 @@ static int place_builtin(struct proc *p, const struct boot_info *info)
 void load_builtin(void)
 {
     const struct boot_info *info = (const struct boot_info *)CABINET_BOOT_INFO;
-    const uint32_t no_job = 0, dim = MAILBOX->dim;
+    const uint32_t no_job = 0;
+    const struct proc_place whole = {.dim = MAILBOX->dim};
 
     if (info->segments == 0)
         return;
     const struct proc_sizes sizes = {.stack_bytes = USER_STACK_DEFAULT_BYTES};
-    struct proc *p = proc_new(0, no_job, 0, dim, &sizes);
+    struct proc *p = proc_new(0, no_job, &whole, &sizes);
     if (!p)
         panic("no memory for the built-in program: %u pages free", page_free_count());
     p->builtin = true;

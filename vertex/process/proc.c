@@ -139,7 +139,8 @@ static void free_all(struct proc *p)
     proc_update_exact();
 }
 
-struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint32_t dim, const struct proc_sizes *sizes)
+struct proc *proc_new(uint32_t procid, uint32_t job_number, const struct proc_place *place,
+                      const struct proc_sizes *sizes)
 {
     struct proc *p = kmem_alloc(MEM_PROCESS, sizeof *p);
 
@@ -150,10 +151,12 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
     p->state = PROC_LOADING;
     p->procid = procid;
     p->job = job_number;
-    p->base = base;
-    p->dim = dim;
+    p->base = place->base;
+    p->dim = place->dim;
+    p->nodes = (1u << place->dim) - place->idle;
+    p->whole_dim = place->idle ? place->dim - 1 : place->dim;
     p->procs = 1;
-    p->logical = MAILBOX->node - base;
+    p->logical = MAILBOX->node - place->base;
     p->range_high = 0xffff;
     p->reader.short_bytes = -1;
     p->long_way = charge_is_due();
@@ -171,7 +174,8 @@ struct proc *proc_new(uint32_t procid, uint32_t job_number, uint32_t base, uint3
 
 int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
 {
-    struct proc *copy = proc_new(procid, p->job, p->base, p->dim, sizes);
+    const struct proc_place place = {p->base, p->dim, (1u << p->dim) - p->nodes};
+    struct proc *copy = proc_new(procid, p->job, &place, sizes);
 
     if (!copy)
         return -N_ENOMEM;

@@ -76,8 +76,9 @@ struct proc {
     struct msg_queue successor; /* messages that load the program which replaces it; empty: none */
 
     /* the subcube */
-    uint32_t base; /* address of logical node 0 */
-    uint32_t dim;
+    uint32_t base;                  /* address of logical node 0 */
+    uint32_t whole_dim;             /* the nodes below 1 << whole_dim are there: a fast test */
+    uint32_t dim, nodes;            /* the nodes from `nodes` on have no program */
     uint32_t procs;                 /* of this job on each node */
     uint32_t logical;               /* its node's logical number; in the built-in program, the node's address */
     const struct load_pipes *pipes; /* in `begin`; NULL: it is in no pipeline */
@@ -164,8 +165,12 @@ struct proc_sizes {
     uint64_t comm_bytes; /* left free for messages; 0: the default */
 };
 
+struct proc_place { /* a subcube, as in struct load_begin */
+    uint32_t base, dim, idle;
+};
+
 /* Returns a process in state LOADING with its standard files open and its stack promised. NULL: no memory. */
-struct proc *proc_new(uint32_t procid, uint32_t job, uint32_t base, uint32_t dim, const struct proc_sizes *sizes);
+struct proc *proc_new(uint32_t procid, uint32_t job, const struct proc_place *place, const struct proc_sizes *sizes);
 struct proc_start {
     uint64_t entry;
     uint32_t argc, bytes;

@@ -303,7 +303,7 @@ static bool is_in_job(const struct proc *p, int32_t dest)
 {
     uint32_t procid = (uint32_t)dest >> 16;
 
-    if (dest < 0 || (dest & 0xffff) >= 1 << p->dim)
+    if (dest < 0 || (dest & 0xffff) >= (int32_t)p->nodes)
         return false;
     if (procid < p->procs)
         return true;

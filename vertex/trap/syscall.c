@@ -45,7 +45,8 @@ int64_t sys_whoami(struct proc *p, const uint64_t *arg)
                              .proc = p->procid,
                              .host = NODE_HOST,
                              .dim = p->dim,
-                             .broadcasts = (int32_t)MAILBOX->broadcasts};
+                             .broadcasts = MAILBOX->broadcasts && p->nodes == 1u << p->dim,
+                             .nodes = p->nodes};
 
     return vm_copy_out(&p->vm, arg[0], &who, sizeof who);
 }

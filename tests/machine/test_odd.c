@@ -1,0 +1,63 @@
+/* Numbers of nodes that are no powers of two: a program has nodes 0 .. n-1, and nothing else of its subcube. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(odd, .timeout = 120);
+
+static const struct row {
+    const char *program, *name, *prefix; /* of files; NULL: the case has none */
+} rows[] = {
+    {"guest/odd", "numbers", NULL},
+    {"guest/odd", "messages to all", NULL},
+    {"guest/odd", "nobody behind", NULL},
+    {"guest/globals", "operations", NULL},
+    {"guest/globals", "broadcasts", NULL},
+    {"guest/globals", "other ways", NULL},
+    {"guest/globals", "group barriers", NULL},
+    {"guest/groups", "odd sets", NULL},
+    {"guest/groups", "subcubes", NULL},
+    {"guest/groups", "overlapping", NULL},
+    {"guest/groups3", "odd sets", NULL},
+    {"guest/groups3", "overlapping", NULL},
+    {"guest/endpoints", "all", NULL},
+    {"guest/endpoints3", "all", NULL},
+    {"guest/global_io", "all", "/"},
+    {"guest/global_io", "mapped", "/"},
+};
+
+ParameterizedTestParameters(odd, keep_the_promises_of_cubes)
+{
+    return TABLE_ROWS(rows);
+}
+
+ParameterizedTest(size_t *row, odd, keep_the_promises_of_cubes)
+{
+    static const char *const numbers[] = {"--nodes=3", "--nodes=5", "--nodes=6", "--nodes=7"};
+    const struct row *r = &rows[*row];
+    char *folder = folder_new();
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        guest_must_pass(&(struct ncube_run){
+            .options = {numbers[i]}, .serve = folder, .program = r->program, .args = {r->name, r->prefix}});
+    folder_remove(folder);
+}
+
+Test(odd, have_one_trace)
+{
+    char *folder = folder_new();
+
+    guest_must_repeat(
+        &(struct ncube_run){.options = {"--nodes=5"}, .program = "guest/globals", .args = {"operations"}}, folder);
+    folder_remove(folder);
+}
+
+Test(odd, programs_share_a_subcube)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .options = {"--nodes=2"}, .program = "guest/odd", .args = {"counts", ":", "-n", "1", "guest/odd", "counts"}});
+
+    outcome_expect(&o, "2 and 1", 0, "3 nodes\n", "");
+    outcome_free(&o);
+}
