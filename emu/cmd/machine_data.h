@@ -32,6 +32,7 @@ struct machine_options { /* they outlive the machine */
     const char *machine; /* machine file, NULL: compute nodes only */
     const char *images;  /* folder of the drives' images; NULL: the machine file gives it */
     struct tracing trace;
+    const char *program;         /* what is to run, for the trace: words of the command line; NULL: not known */
     const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
     uint32_t dim;                /* of the machine, if there is no machine file */
     uint32_t processors;         /* of the host, to use; 0: all that this process may use */

@@ -66,8 +66,8 @@ static double parse_seconds(const struct options *o, const char *what, const cha
 /* Refuses --set where no machine file is given that it could change. */
 static void check_set(const struct options *o, const struct machine_options *m)
 {
-    if (!m->machine && overrides_first())
-        options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_first());
+    if (!m->machine && overrides_get(0))
+        options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_get(0));
 }
 
 static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)
@@ -143,12 +143,29 @@ static bool take_run_option(void *ctx, int key, const char *value)
            take_machine_option(&run_options, &w->options.machine, key, value);
 }
 
+/* Returns the words with spaces between them, which the caller frees. */
+static char *join_words(char **word)
+{
+    size_t bytes = 1;
+
+    for (char **w = word; *w; w++)
+        bytes += strlen(*w) + 1;
+    char *text = memory_new(bytes, 1), *end = text;
+    for (char **w = word; *w; w++) {
+        end = stpcpy(end, *w);
+        if (w[1])
+            *end++ = ' ';
+    }
+    return text;
+}
+
 static int command_run(int argc, char **argv)
 {
     struct run_words w = {
         .options = {.machine = {.lib = find_lib(), .trace = TRACING_NONE}, .limit_cycles = UINT64_MAX}};
 
-    options_take_programs(&run_options, &w.job, options_parse(&run_options, &w, argc, argv));
+    char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
+    options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
     check_set(&run_options, &w.options.machine);
     w.options.machine.dim = w.job.job.dim;
@@ -156,7 +173,10 @@ static int command_run(int argc, char **argv)
     w.options.job.in = STDIN_FILENO;
     w.options.job.out = STDOUT_FILENO;
     w.options.job.err = STDERR_FILENO;
-    return run_program(&w.options);
+    w.options.machine.program = program;
+    int status = run_program(&w.options);
+    free(program);
+    return status;
 }
 
 /* ---- ncube boot ---- */

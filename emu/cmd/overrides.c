@@ -62,9 +62,9 @@ bool overrides_add(const char *text)
     return true;
 }
 
-const char *overrides_first(void)
+const char *overrides_get(uint32_t i)
 {
-    return overrides.n > 0 ? overrides.text[0] : NULL;
+    return i < overrides.n ? overrides.text[i] : NULL;
 }
 
 /* ---- Replacing ---- */

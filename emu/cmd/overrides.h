@@ -16,8 +16,8 @@
 /* Adds KEY=VALUE, which must outlive the machine. Returns false if it is none. */
 bool overrides_add(const char *text);
 
-/* Returns the first one; NULL: there is none. For commands that need a machine file for it. */
-const char *overrides_first(void);
+/* Returns the i-th one, from 0 on; NULL: there are no more. */
+const char *overrides_get(uint32_t i);
 
 /* Replaces the settings of a parsed file. Returns false, with the reader's error, if one of them names nothing in
  * it. */

@@ -14,6 +14,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/cmd/outputs.h"
+#include "emu/cmd/overrides.h"
 #include "emu/cmd/tool.h"
 
 #define LIMIT_LEAST_BYTES   (64u << 10)
@@ -211,6 +212,42 @@ static FILE *pack(FILE *file)
     return packed;
 }
 
+static void put_if(json_t *about, const char *key, json_t *value)
+{
+    if (value)
+        json_object_set_new(about, key, value);
+}
+
+/* Returns members of a JSON object that describe a run: nothing that may differ between equal runs, such as processors
+ * or the folder of the images. */
+static char *describe_run(const struct machine *m)
+{
+    const struct tracing *t = &m->options->trace;
+    const char *slash = m->config.path ? strrchr(m->config.path, '/') : NULL;
+    json_t *set = json_array();
+    json_t *about =
+        json_pack("{s:i, s:i}", "dimension", (int)m->config.topo.dim, "front_end", (int)m->config.topo.host_si);
+
+    put_if(about, "machine", m->config.path ? tool_json_name(slash ? slash + 1 : m->config.path) : NULL);
+    put_if(about, "program", m->options->program ? tool_json_name(m->options->program) : NULL);
+    for (uint32_t i = 0; overrides_get(i); i++)
+        json_array_append_new(set, tool_json_name(overrides_get(i)));
+    put_if(about, "set", json_array_size(set) > 0 ? json_incref(set) : NULL);
+    json_decref(set);
+    put_if(about, "nodes", t->nodes ? tool_json_name(t->nodes) : NULL);
+    put_if(about, "from_us", t->from_cycles > 0 ? json_real((double)t->from_cycles / CYCLES_PER_US) : NULL);
+    put_if(about, "to_us", t->to_cycles < UINT64_MAX ? json_real((double)t->to_cycles / CYCLES_PER_US) : NULL);
+    char *text = json_dumps(about, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(about);
+    if (!text || strlen(text) > TRACE_ABOUT_BYTES) {
+        free(text);
+        return NULL;
+    }
+    text[strlen(text) - 1] = '\0'; /* without its braces */
+    memmove(text, text + 1, strlen(text));
+    return text;
+}
+
 static bool is_regular(const char *path)
 {
     struct stat st;
@@ -231,12 +268,15 @@ int tracing_open(struct machine *m)
         machine_complain(m, "%s: %s", t->path, strerror(errno));
     if (!file)
         return -1;
+    char *about = describe_run(m);
     m->trace = trace_start(file, &(struct trace_options){.format = t->format,
                                                          .limit_bytes = t->limit_bytes,
                                                          .from_cycles = t->from_cycles,
                                                          .to_cycles = t->to_cycles,
                                                          .chosen = m->traced,
+                                                         .about = about,
                                                          .topo = &m->config.topo});
+    free(about);
     if (is_regular(t->path)) /* terminals, pipes and /dev/null may take more than one output */
         machine_reads(m, t->path, "the trace");
     return 0;

@@ -192,21 +192,24 @@ static void on_recovery(void *ctx, uint64_t now_cycles)
     n->ops->recovered(n->ctx);
 }
 
-static void net_freed(void *ctx, const struct net_message *m, uint32_t channel, uint64_t since, uint64_t now_cycles)
+static void net_freed(void *ctx, const struct net_message *m, const struct net_use *use, uint64_t now_cycles)
 {
     const struct ncu *n = ctx;
+    const struct transfer *t = m->data;
     uint32_t number;
     struct trace_record r = {.kind = TRACE_CHANNEL,
                              .cycles = now_cycles,
-                             .since = since,
+                             .since = use->taken_cycles,
+                             .asked = use->asked_cycles,
                              .peer = m->from,
-                             .channel = channel,
+                             .channel = use->channel,
+                             .number = t->number,
                              .bytes = m->bytes};
 
     if (!trace_wants(n->trace, TRACE_CHANNEL))
         return;
-    topo_channel_start(n->topo, channel, &r.node, &number);
-    topo_channel_end(n->topo, channel, &r.how, &number);
+    topo_channel_start(n->topo, use->channel, &r.node, &number);
+    topo_channel_end(n->topo, use->channel, &r.how, &number);
     trace_write(n->trace, &r);
 }
 

@@ -7,6 +7,7 @@
 #include "emu/base/plural.h"
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
+#include "emu/model/trace.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"
 
@@ -123,15 +124,9 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
 
 const char *ncu_wait_word(const struct ncu *n, uint32_t index)
 {
-    static const char *const words[] = {
-        [NCU_WAIT_PROCESS] = "program", [NCU_WAIT_MESSAGE] = "message", [NCU_WAIT_REPLY] = "reply",
-        [NCU_WAIT_MEMORY] = "memory",   [NCU_WAIT_DISK] = "drive",      [NCU_WAIT_TIME] = "time",
-        [NCU_WAIT_CHILD] = "child",     [NCU_WAIT_PIPE] = "pipe",       [NCU_WAIT_POLL] = "poll"};
     const struct ncu_node *node = &n->node[index];
 
-    if (!node->idle)
-        return NULL;
-    return node->wait[0] < sizeof words / sizeof *words ? words[node->wait[0]] : "unknown";
+    return node->idle ? trace_wait_word(node->wait[0]) : NULL;
 }
 
 static void describe_header(const struct net_message *m, uint32_t channel, char *text, size_t bytes)

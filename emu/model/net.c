@@ -37,7 +37,7 @@ struct worm {
     LIST_ENTRY(worm) listed;   /* in net.worms */
     uint64_t event;            /* id of this worm's event, 0: none */
     uint64_t accepted_cycles;
-    uint64_t waits_since; /* while WAITING */
+    uint64_t asked_cycles; /* when the header asked for the channel it waits for, or for the last one that it took */
     enum worm_state state;
     uint32_t at, at_channel; /* where the header is: the node, and its channel by which it came */
     uint32_t taken, freed;   /* numbers of channels of the route */
@@ -48,7 +48,7 @@ struct channel {
     uint32_t dead; /* number of faults that keep it dead */
     struct worm *owner;
     STAILQ_HEAD(, worm) waiting;
-    uint64_t taken_cycles;                    /* when its owner took it */
+    uint64_t asked_cycles, taken_cycles;      /* when its owner asked for it, and took it */
     struct net_channel_statistics statistics; /* of what has ended */
 };
 
@@ -152,6 +152,7 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
 
     assert(!c->owner);
     c->owner = w;
+    c->asked_cycles = w->asked_cycles;
     c->taken_cycles = now_cycles;
     c->statistics.messages++;
     w->taken++;
@@ -162,12 +163,11 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
     schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_ASK, w->at, w->at_channel);
 }
 
-static void wait_for_channel(struct worm *w, uint64_t now_cycles)
+static void wait_for_channel(struct worm *w)
 {
     struct channel *c = &w->net->channel[w->route[w->taken]];
 
     w->state = WAITING;
-    w->waits_since = now_cycles;
     STAILQ_INSERT_TAIL(&c->waiting, w, queued);
 }
 
@@ -197,10 +197,11 @@ static void ask_for_channel(struct worm *w, uint64_t now_cycles)
 {
     const struct channel *c = &w->net->channel[w->route[w->taken]];
 
+    w->asked_cycles = now_cycles;
     if (c->dead)
         turn_back(w, now_cycles);
     else if (c->owner)
-        wait_for_channel(w, now_cycles);
+        wait_for_channel(w);
     else
         take_channel(w, now_cycles);
 }
@@ -213,13 +214,14 @@ static void release(struct worm *w, uint32_t k, uint64_t now_cycles)
     c->owner = NULL;
     c->statistics.busy_cycles += now_cycles - c->taken_cycles;
     if (w->net->ops->freed)
-        w->net->ops->freed(w->net->ctx, &w->m, w->route[k], c->taken_cycles, now_cycles);
+        w->net->ops->freed(w->net->ctx, &w->m, &(struct net_use){w->route[k], c->asked_cycles, c->taken_cycles},
+                           now_cycles);
     struct worm *heir = STAILQ_FIRST(&c->waiting);
     if (!heir)
         return;
     assert(heir->state == WAITING);
     STAILQ_REMOVE_HEAD(&c->waiting, queued);
-    c->statistics.blocked_cycles += now_cycles - heir->waits_since;
+    c->statistics.blocked_cycles += now_cycles - heir->asked_cycles;
     take_channel(heir, now_cycles);
 }
 
@@ -240,7 +242,7 @@ void net_kill_channel(struct net *n, uint32_t channel, uint64_t now_cycles)
         c->owner->m.status = NCU_EPARITY;
     for (struct worm *w; (w = STAILQ_FIRST(&c->waiting));) {
         STAILQ_REMOVE_HEAD(&c->waiting, queued);
-        c->statistics.blocked_cycles += now_cycles - w->waits_since;
+        c->statistics.blocked_cycles += now_cycles - w->asked_cycles;
         turn_back(w, now_cycles);
     }
 }
@@ -405,7 +407,7 @@ struct net_channel_statistics net_channel_statistics(const struct net *n, uint32
         s.busy_cycles += now_cycles - c->taken_cycles;
     const struct worm *w;
     STAILQ_FOREACH(w, &c->waiting, queued)
-        s.blocked_cycles += now_cycles - w->waits_since;
+        s.blocked_cycles += now_cycles - w->asked_cycles;
     return s;
 }
 

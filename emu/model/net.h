@@ -59,6 +59,11 @@ struct net_message { /* belongs to the net from net_send until done() returns */
     int status;             /* NCU_OK, or why it failed */
 };
 
+struct net_use { /* of a channel by one message */
+    uint32_t channel;
+    uint64_t asked_cycles, taken_cycles; /* when the header asked for the channel, and when it got it */
+};
+
 struct net_ops {
     /* Called once, when the header is readable at the destination. Returns true if a receive takes it now, false if it
      * is to wait, with its path, for net_accept. */
@@ -68,8 +73,8 @@ struct net_ops {
     /* Called when the header takes a channel; may be NULL. Returns NCU_OK, or the status with which this message will
      * end. Its timing stays that of any other message: a parity error is known only when the bytes have arrived. */
     int (*fault)(void *ctx, const struct net_message *m, uint32_t channel, uint64_t now_cycles);
-    /* Called for the trace when the message frees a channel that it has had since then; may be NULL. */
-    void (*freed)(void *ctx, const struct net_message *m, uint32_t channel, uint64_t since_cycles, uint64_t now_cycles);
+    /* Called for the trace when the message frees a channel; may be NULL. */
+    void (*freed)(void *ctx, const struct net_message *m, const struct net_use *use, uint64_t now_cycles);
 };
 
 /* Makes a network. topo, queue and ops must outlive it. net_free also frees the messages under way, without done(). */

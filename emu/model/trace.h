@@ -54,13 +54,17 @@ enum trace_kind {
     TRACE_HANDLED, /* an interrupt; dies: its process has ended */
     TRACE_WAIT,    /* the node begins to wait: how = enum ncu_wait, peer and tag: for whom and what; text */
     TRACE_IDLE,    /* it has waited: likewise */
-    TRACE_CHANNEL, /* `peer` has sent `bytes` to the node `how` through the channel with index `channel` */
+    TRACE_CHANNEL, /* message `number` of `bytes` from `peer` had the channel with index `channel` to the node `how`;
+                    * its header asked for it at `asked` */
     TRACE_DRIVE,   /* a command: as TRACE_DISK */
     TRACE_QUEUE,   /* bytes: commands of the drive now */
     TRACE_REQUEST, /* to a file server, `peer`: tag, number = seq, bytes of data or -1, text: the drive's name */
     TRACE_REPLY,   /* from `peer`: tag, number = seq */
     TRACE_KINDS
 };
+
+#define TRACE_ABOUT_BYTES (30u << 10)
+#define TRACE_VERSION     1 /* of the JSON format, which `ncube report` reads */
 
 /* How a spell of user code has ended, if not by the system call of that number. */
 enum { TRACE_BY_FAULT = 0x1000, TRACE_BY_SWITCH, TRACE_BY_INTERRUPT };
@@ -71,7 +75,7 @@ struct trace_record {
     uint64_t cycles, since;
     uint32_t peer; /* address */
     uint32_t channel, how, dim_plus_1;
-    uint64_t tag, bytes, number, drive, sector;
+    uint64_t tag, bytes, number, drive, sector, asked;
     int64_t status;
     bool write, dies;
     const char *text;
@@ -93,6 +97,8 @@ struct trace_options {
     uint64_t from_cycles, to_cycles; /* the window of virtual time, both ends in it */
     const bool *chosen;              /* by address: nodes whose events are wanted; NULL: all. Must outlive the trace */
     const struct topo *topo;         /* must outlive the trace */
+    const char *about;               /* members of a JSON object that describe the run, at most TRACE_ABOUT_BYTES, which
+                        * `chrome` quotes; read by trace_start only. NULL: none */
 };
 
 #define TRACE_PACKED_ENDING ".gz"
@@ -114,6 +120,9 @@ bool trace_wants(const struct trace *t, enum trace_kind kind);
 /* Writes one record, if the trace wants it. trace_write makes none if there is no trace. */
 void trace_write_record(struct trace *t, const struct trace_record *r);
 #define trace_write(t, ...) ((t) ? trace_write_record(t, __VA_ARGS__) : (void)0)
+
+/* Returns a word for what a node waits for (enum ncu_wait): "message", "reply". */
+const char *trace_wait_word(uint64_t why);
 
 /* Returns the end of a message's line: " context=4", or "" in context 0. Static. */
 const char *trace_context(uint64_t tag);

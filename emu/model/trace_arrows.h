@@ -14,7 +14,8 @@
 struct trace_arrow {
     uint32_t from, to;     /* nodes */
     uint64_t since, until; /* cycles: sent, received */
-    uint64_t id;
+    uint64_t id, bytes;
+    uint32_t type, context;
 };
 
 struct trace_arrows {

@@ -9,12 +9,13 @@
  * Nothing is held back: an event is written when its end is known, so the events are not in the order of their
  * beginnings, which the format allows. Time stamps are microseconds of virtual time; a cycle is 0.05 of them.
  */
+#include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
-#include "emu/model/trace_arrows.h"
-#include "emu/model/trace_parts.h"
+#include "emu/model/trace_events.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
@@ -23,11 +24,11 @@
 #define NEVER           UINT64_MAX
 #define COUNTER_CYCLES  20000u /* between two values of a rate: 1 ms */
 #define END             "\n]}\n"
+#define END_AT_LIMIT    "\n],\"limit\":1}\n"
 #define PHASE_END_BYTES 96u
 #define ARROW_END_BYTES 160u
+#define HEAD_BYTES      (TRACE_ABOUT_BYTES + 256)
 #define DRIVES          ((NODE_HOST - NODE_IO_BASE) * DRIVE_MAX)
-
-enum process { PROCESS_NODES = 1, PROCESS_CHANNELS, PROCESS_DRIVES };
 
 struct node_view {
     bool named;
@@ -51,54 +52,6 @@ struct chrome {
 
 /* ---- Parts of an event ---- */
 
-static void put_cycles(struct piece *p, uint64_t cycles)
-{
-    uint64_t hundredths = cycles % CYCLES_PER_US * (100 / CYCLES_PER_US);
-
-    piece_number(p, cycles / CYCLES_PER_US);
-    if (hundredths > 0)
-        piece_bytes(p, (char[]){'.', (char)('0' + hundredths / 10), (char)('0' + hundredths % 10)}, 3);
-}
-
-/* Begins an event; its fields follow, then put_event. */
-static void event_begin(struct piece *p, char phase, enum process process, uint32_t track, uint64_t cycles)
-{
-    p->n = 0;
-    piece_literal(p, ",\n{\"ph\":\"");
-    piece_bytes(p, &phase, 1);
-    piece_literal(p, "\",\"pid\":");
-    piece_number(p, process);
-    piece_literal(p, ",\"tid\":");
-    piece_number(p, track);
-    piece_literal(p, ",\"ts\":");
-    put_cycles(p, cycles);
-}
-
-/* Adds a name, and leaves it open for piece_text until name_end. */
-static void name_begin(struct piece *p)
-{
-    piece_literal(p, ",\"name\":\"");
-}
-
-static void name_end(struct piece *p)
-{
-    piece_literal(p, "\"");
-}
-
-static void add_name(struct piece *p, const char *name)
-{
-    name_begin(p);
-    piece_text(p, name);
-    name_end(p);
-}
-
-/* Adds text of a program: quotes, control characters and bytes above ASCII become '?'. */
-static void add_quoted(struct piece *p, const char *text)
-{
-    for (; *text; text++)
-        piece_bytes(p, *text < ' ' || *text > '~' || *text == '"' || *text == '\\' ? "?" : text, 1);
-}
-
 static bool put_event(struct trace *t, struct piece *p)
 {
     struct chrome *c = t->own;
@@ -111,46 +64,36 @@ static bool put_event(struct trace *t, struct piece *p)
     return true;
 }
 
-static void put_meta(struct trace *t, enum process process, uint32_t track, const char *what, const char *name)
+static void meta_end(struct trace *t, struct piece *p)
 {
-    struct piece p;
-
-    event_begin(&p, 'M', process, track, 0);
-    add_name(&p, what);
-    piece_literal(&p, ",\"args\":{\"name\":\"");
-    piece_text(&p, name);
-    piece_literal(&p, "\"}");
-    put_event(t, &p);
-}
-
-/* Begins a slice, cut to the window. Returns false if nothing of it is left. */
-static bool slice_begin(const struct trace *t, struct piece *p, enum process process, uint32_t track, uint64_t since,
-                        uint64_t until)
-{
-    uint64_t from = since > t->options.from_cycles ? since : t->options.from_cycles;
-    uint64_t to = until < t->options.to_cycles ? until : t->options.to_cycles;
-
-    if (from >= to)
-        return false;
-    event_begin(p, 'X', process, track, from);
-    piece_literal(p, ",\"dur\":");
-    put_cycles(p, to - from);
-    return true;
+    piece_literal(p, "}");
+    put_event(t, p);
 }
 
 /* ---- Nodes ---- */
+
+static void name_node(struct trace *t, uint32_t node)
+{
+    const struct topo_io_node *io = t->options.topo ? topo_io_node(t->options.topo, node) : NULL;
+    char name[NODE_NAME_BYTES];
+    struct piece p;
+
+    node_name(node, name);
+    event_meta_begin(&p, PROCESS_NODES, node, "thread_name", name);
+    if (io)
+        event_wiring(&p, io);
+    meta_end(t, &p);
+}
 
 static struct node_view *view_of(struct trace *t, uint32_t node)
 {
     struct chrome *c = t->own;
     struct node_view *v = &c->node[node];
-    char name[NODE_NAME_BYTES];
 
     if (!v->named) {
         v->named = true;
         v->call = TRACE_BY_INTERRUPT; /* at first, the kernel boots */
-        node_name(node, name);
-        put_meta(t, PROCESS_NODES, node, "thread_name", name);
+        name_node(t, node);
     }
     return v;
 }
@@ -159,9 +102,9 @@ static void put_slice(struct trace *t, uint32_t node, uint64_t since, uint64_t u
 {
     struct piece p;
 
-    if (!slice_begin(t, &p, PROCESS_NODES, node, since, until))
+    if (!event_slice_begin(t, &p, PROCESS_NODES, node, since, until))
         return;
-    add_name(&p, name);
+    event_name(&p, name);
     put_event(t, &p);
 }
 
@@ -192,8 +135,16 @@ static void handled(struct trace *t, const struct trace_record *r)
 
 static void idle(struct trace *t, const struct trace_record *r)
 {
+    struct piece p;
+
     view_of(t, r->node);
-    put_slice(t, r->node, r->since, r->cycles, r->text);
+    if (!event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles))
+        return;
+    piece_literal(&p, ",\"cat\":\"");
+    piece_text(&p, trace_wait_word(r->how));
+    piece_literal(&p, "\"");
+    event_name(&p, r->text);
+    put_event(t, &p);
 }
 
 static void instant(struct trace *t, const struct trace_record *r, const char *name, const char *more)
@@ -202,10 +153,10 @@ static void instant(struct trace *t, const struct trace_record *r, const char *n
 
     view_of(t, r->node);
     event_begin(&p, 'i', PROCESS_NODES, r->node, r->cycles);
-    name_begin(&p);
+    event_name_begin(&p);
     piece_text(&p, name);
     piece_text(&p, more);
-    name_end(&p);
+    event_name_end(&p);
     piece_literal(&p, ",\"s\":\"t\"");
     put_event(t, &p);
 }
@@ -220,9 +171,9 @@ static bool put_phase(struct trace *t, uint32_t node, char phase, uint64_t cycle
     piece_literal(&p, ",\"cat\":\"phase\",\"id\":\"p");
     piece_number(&p, node);
     piece_literal(&p, "\"");
-    name_begin(&p);
-    add_quoted(&p, name);
-    name_end(&p);
+    event_name_begin(&p);
+    event_quoted(&p, name);
+    event_name_end(&p);
     if (phase == 'b')
         return put_event(t, &p);
     piece_literal(&p, "}");
@@ -258,17 +209,19 @@ static void mark(struct trace *t, const struct trace_record *r)
 
 /* ---- Messages ---- */
 
-static void put_flow_end(struct trace *t, char phase, uint32_t node, uint64_t cycles, uint64_t number)
+static void put_flow_end(struct trace *t, char phase, uint32_t node, uint64_t cycles, const struct trace_arrow *a)
 {
     struct piece p;
 
     view_of(t, node);
     event_begin(&p, phase, PROCESS_NODES, node, cycles);
     piece_literal(&p, ",\"cat\":\"m\",\"id\":");
-    piece_number(&p, number);
-    add_name(&p, "msg");
+    piece_number(&p, a->id);
+    event_name(&p, "msg");
     if (phase == 'f')
         piece_literal(&p, ",\"bp\":\"e\"");
+    else
+        event_message(&p, a);
     put_event(t, &p);
 }
 
@@ -278,9 +231,9 @@ static void put_arrow(void *ctx, const struct trace_arrow *a)
     struct trace *t = ctx;
 
     t->reserve += ARROW_END_BYTES;
-    put_flow_end(t, 's', a->from, a->since, a->id);
+    put_flow_end(t, 's', a->from, a->since, a);
     t->reserve -= ARROW_END_BYTES;
-    put_flow_end(t, 'f', a->to, a->until, a->id);
+    put_flow_end(t, 'f', a->to, a->until, a);
 }
 
 static void show_arrows(struct trace *t, uint32_t node, uint64_t until)
@@ -296,8 +249,14 @@ static void receive(struct trace *t, const struct trace_record *r)
 
     if (r->since < t->options.from_cycles || r->peer == r->node || !trace_chose(t, r->peer))
         return;
-    trace_arrows_add(&c->arrows,
-                     (struct trace_arrow){r->peer, r->node, r->since, r->cycles, r->number << 16 | r->node});
+    trace_arrows_add(&c->arrows, (struct trace_arrow){.from = r->peer,
+                                                      .to = r->node,
+                                                      .since = r->since,
+                                                      .until = r->cycles,
+                                                      .id = r->number << 16 | r->node,
+                                                      .bytes = r->bytes,
+                                                      .type = (uint32_t)TAG_NUMBER(r->tag),
+                                                      .context = (uint32_t)TAG_CONTEXT(r->tag)});
 }
 
 /* The front end has no kernel that would show that it is at work: a slice of one cycle carries the arrows' ends. */
@@ -320,18 +279,6 @@ static void arrival(struct trace *t, const struct trace_record *r)
         receive(t, r);
 }
 
-#define OP_NAME(name, number) [number - N_FOPEN] = #name,
-static const char *const op_names[] = {FILE_OPS(OP_NAME)};
-#undef OP_NAME
-
-/* Returns "FWRITE" for N_FWRITE. */
-static const char *op_name(uint64_t tag)
-{
-    uint32_t op = TAG_NUMBER(tag) - N_FOPEN;
-
-    return op < sizeof op_names / sizeof *op_names && op_names[op] ? op_names[op] + 2 : "request";
-}
-
 static void put_request(struct trace *t, const struct trace_record *r, char phase, uint32_t procid)
 {
     struct piece p;
@@ -347,9 +294,9 @@ static void put_request(struct trace *t, const struct trace_record *r, char phas
     piece_literal(&p, ".");
     piece_number(&p, r->number);
     piece_literal(&p, "\"");
-    name_begin(&p);
-    piece_text(&p, op_name(r->tag & ~(uint64_t)N_REPLY(0)));
-    name_end(&p);
+    event_name_begin(&p);
+    piece_text(&p, event_op_name(r->tag & ~(uint64_t)N_REPLY(0)));
+    event_name_end(&p);
     if (r->text) {
         piece_literal(&p, ",\"args\":{\"volume\":\"");
         piece_text(&p, r->text);
@@ -366,6 +313,7 @@ static void channel_named(struct trace *t, const struct trace_record *r)
 {
     struct chrome *c = t->own;
     char from[NODE_NAME_BYTES], to[NODE_NAME_BYTES], name[3 * NODE_NAME_BYTES];
+    struct piece p;
 
     if (c->channel_named[r->channel])
         return;
@@ -373,7 +321,10 @@ static void channel_named(struct trace *t, const struct trace_record *r)
     node_name(r->node, from);
     node_name(r->how, to);
     snprintf(name, sizeof name, "%s to %s", from, to);
-    put_meta(t, PROCESS_CHANNELS, r->channel, "thread_name", name);
+    event_meta_begin(&p, PROCESS_CHANNELS, r->channel, "thread_name", name);
+    event_argument(&p, "from", r->node);
+    event_argument(&p, "to", r->how);
+    meta_end(t, &p);
 }
 
 static void channel(struct trace *t, const struct trace_record *r)
@@ -381,13 +332,20 @@ static void channel(struct trace *t, const struct trace_record *r)
     struct piece p;
 
     channel_named(t, r);
-    if (!slice_begin(t, &p, PROCESS_CHANNELS, r->channel, r->since, r->cycles))
+    if (!event_slice_begin(t, &p, PROCESS_CHANNELS, r->channel, r->since, r->cycles))
         return;
-    name_begin(&p);
+    event_name_begin(&p);
     piece_number(&p, r->peer);
     piece_literal(&p, ": ");
     piece_number(&p, r->bytes);
-    name_end(&p);
+    event_name_end(&p);
+    piece_literal(&p, ",\"args\":{\"message\":");
+    piece_number(&p, r->number);
+    if (r->asked < r->since) {
+        piece_literal(&p, ",\"waited\":");
+        event_cycles(&p, r->since - r->asked);
+    }
+    piece_literal(&p, "}");
     put_event(t, &p);
 }
 
@@ -402,10 +360,10 @@ static void put_counter(struct trace *t, enum process process, uint64_t cycles, 
     struct piece p;
 
     event_begin(&p, 'C', process, 0, cycles);
-    name_begin(&p);
+    event_name_begin(&p);
     piece_text(&p, what);
     piece_text(&p, of);
-    name_end(&p);
+    event_name_end(&p);
     piece_literal(&p, ",\"args\":{\"");
     piece_text(&p, unit);
     piece_literal(&p, "\":");
@@ -414,11 +372,16 @@ static void put_counter(struct trace *t, enum process process, uint64_t cycles, 
     put_event(t, &p);
 }
 
-static const char *volume_of(const struct trace *t, uint32_t drive)
+static const struct topo_drive *topo_drive_of(const struct trace *t, uint32_t drive)
 {
     const struct topo_io_node *io = topo_io_node(t->options.topo, NODE_IO_BASE + drive / DRIVE_MAX);
 
-    return io->drive[drive % DRIVE_MAX].volume;
+    return &io->drive[drive % DRIVE_MAX];
+}
+
+static const char *volume_of(const struct trace *t, uint32_t drive)
+{
+    return topo_drive_of(t, drive)->volume;
 }
 
 static void queue(struct trace *t, const struct trace_record *r)
@@ -429,20 +392,36 @@ static void queue(struct trace *t, const struct trace_record *r)
     put_counter(t, PROCESS_DRIVES, r->cycles, "queue of ", volume_of(t, drive_of(r)), "commands", number);
 }
 
+static void drive_named(struct trace *t, uint32_t d)
+{
+    struct chrome *c = t->own;
+    const struct topo_drive *drive = topo_drive_of(t, d);
+    struct piece p;
+
+    if (c->drive_named[d])
+        return;
+    c->drive_named[d] = true;
+    event_meta_begin(&p, PROCESS_DRIVES, d + 1, "thread_name", drive->volume);
+    event_argument(&p, "node", NODE_IO_BASE + d / DRIVE_MAX);
+    if (drive->model) {
+        piece_literal(&p, ",\"model\":\"");
+        piece_text(&p, drive->model);
+        piece_literal(&p, "\"");
+    }
+    meta_end(t, &p);
+}
+
 static void drive(struct trace *t, const struct trace_record *r)
 {
     struct chrome *c = t->own;
     uint32_t d = drive_of(r);
     struct piece p;
 
-    if (!c->drive_named[d]) {
-        c->drive_named[d] = true;
-        put_meta(t, PROCESS_DRIVES, d + 1, "thread_name", volume_of(t, d));
-    }
+    drive_named(t, d);
     c->drive[d].bytes += r->bytes * SECTOR_BYTES;
-    if (!slice_begin(t, &p, PROCESS_DRIVES, d + 1, r->since, r->cycles))
+    if (!event_slice_begin(t, &p, PROCESS_DRIVES, d + 1, r->since, r->cycles))
         return;
-    add_name(&p, r->write ? "write" : "read");
+    event_name(&p, r->write ? "write" : "read");
     piece_literal(&p, ",\"args\":{\"sector\":");
     piece_number(&p, r->sector);
     piece_literal(&p, ",\"sectors\":");
@@ -538,9 +517,29 @@ static void record(struct trace *t, const struct trace_record *r)
     }
 }
 
+static void put_process(struct trace *t, enum process process, const char *name)
+{
+    struct piece p;
+
+    event_meta_begin(&p, process, 0, "process_name", name);
+    meta_end(t, &p);
+}
+
+/* Writes what stands before the events. It fits below any limit that ncube takes (tracing.c). */
+static void put_head(struct trace *t)
+{
+    static char head[HEAD_BYTES];
+    const char *about = t->options.about;
+    int n = snprintf(head, sizeof head,
+                     "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"ncube_trace\":%d%s%s},\"traceEvents\":[",
+                     TRACE_VERSION, about ? "," : "", about ? about : "");
+
+    assert((size_t)n < sizeof head);
+    trace_put(t, head, (size_t)n);
+}
+
 static void begin(struct trace *t)
 {
-    static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     struct chrome *c = memory_new(1, sizeof *c);
 
     t->own = c;
@@ -549,11 +548,11 @@ static void begin(struct trace *t)
     c->drive_named = memory_new(DRIVES, sizeof(bool));
     c->drive = memory_new(DRIVES, sizeof(struct rate));
     trace_arrows_begin(&c->arrows, NODE_HOST + 1);
-    t->reserve = sizeof END - 1;
-    trace_put(t, head, sizeof head - 1);
-    put_meta(t, PROCESS_NODES, 0, "process_name", "nodes");
-    put_meta(t, PROCESS_CHANNELS, 0, "process_name", "channels");
-    put_meta(t, PROCESS_DRIVES, 0, "process_name", "drives");
+    t->reserve = sizeof END_AT_LIMIT - 1;
+    put_head(t);
+    put_process(t, PROCESS_NODES, "nodes");
+    put_process(t, PROCESS_CHANNELS, "channels");
+    put_process(t, PROCESS_DRIVES, "drives");
 }
 
 /* The kernel's spells that last to the end; then what the reserve is for. */
@@ -570,7 +569,10 @@ static void end(struct trace *t, uint64_t now_cycles)
     pass_intervals(t, now_cycles);
     for (uint32_t i = 0; i <= NODE_HOST; i++)
         phase_end(t, i, now_cycles < t->full_cycles ? now_cycles : t->full_cycles);
-    trace_put_reserved(t, END, sizeof END - 1);
+    if (t->full_cycles == NEVER)
+        trace_put_reserved(t, END, sizeof END - 1);
+    else
+        trace_put_reserved(t, END_AT_LIMIT, sizeof END_AT_LIMIT - 1);
     trace_arrows_end(&c->arrows);
     free(c->node);
     free(c->channel_named);

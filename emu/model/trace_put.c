@@ -6,6 +6,7 @@
 
 #include "emu/model/trace_parts.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 
 bool trace_chose(const struct trace *t, uint32_t node)
@@ -52,6 +53,16 @@ const char *trace_context(uint64_t tag)
     _Static_assert(sizeof names / sizeof *names == CONTEXT_MOST + 1, "each context has its text");
 
     return names[TAG_CONTEXT(tag)];
+}
+
+const char *trace_wait_word(uint64_t why)
+{
+    static const char *const words[] = {
+        [NCU_WAIT_PROCESS] = "program", [NCU_WAIT_MESSAGE] = "message", [NCU_WAIT_REPLY] = "reply",
+        [NCU_WAIT_MEMORY] = "memory",   [NCU_WAIT_DISK] = "drive",      [NCU_WAIT_TIME] = "time",
+        [NCU_WAIT_CHILD] = "child",     [NCU_WAIT_PIPE] = "pipe",       [NCU_WAIT_POLL] = "poll"};
+
+    return why < sizeof words / sizeof *words ? words[why] : "unknown";
 }
 
 #define TRAP_NAME(name, number) [number] = #name,

@@ -202,7 +202,7 @@ Test(trace, json_is_whole_at_every_limit)
 {
     struct written all = write_all((struct trace_options){.format = TRACE_CHROME}, spells, SPELLS, 41000);
 
-    for (uint64_t limit = 60; limit < all.bytes + 400; limit += 7) {
+    for (uint64_t limit = 100; limit < all.bytes + 400; limit += 7) {
         struct written w =
             write_all((struct trace_options){.format = TRACE_CHROME, .limit_bytes = limit}, spells, SPELLS, 41000);
 
