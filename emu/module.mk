@@ -26,13 +26,15 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/mod
 
 $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
+$(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
+    emu/report/critical.c emu/report/cells.c emu/base/memory.c,-ljansson -lz -lm))
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
 $(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
     $(wildcard libpio/map/*.c) vertex/shared/text.c))
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
-    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh
+    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh tests/emu/test_report_cmd.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh
@@ -40,6 +42,9 @@ SHELL_TESTS += tests/emu/test_instrumentation.sh
 instrumentation:
 	$(SUBMAKE) all
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
+
+# A report's style sheet and script are part of ncube.
+$(B)/obj/emu/report/report_assets.o: emu/report/report_view.css emu/report/report_view.js
 
 # The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
 NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c emu/nhost/%,$(wildcard emu/*/*.c)) \

@@ -16,6 +16,7 @@
 #include "emu/base/inputs.h"
 #include "emu/cmd/config.h"
 #include "emu/cmd/heartbeat.h"
+#include "emu/cmd/reporting.h"
 #include "emu/cmd/stats.h"
 #include "emu/cmd/tracing.h"
 #include "emu/front/front.h"
@@ -54,6 +55,7 @@ struct machine {
     struct elf_image kernel, nsdisk;
     struct front *front;
     struct trace *trace;
+    struct reporting *reporting; /* for --report; NULL: none */
     bool *traced;                /* by address: nodes that are; NULL: all */
     FILE *statistics;            /* the file for them, open; NULL: none */
     struct timespec build_begun; /* by the host's clock */

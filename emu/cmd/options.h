@@ -71,6 +71,7 @@ enum option_key {
     KEY_TRACE_LIMIT,
     KEY_SET,
     KEY_OUT,
+    KEY_REPORT,
     KEY_ONLY,
 };
 

@@ -15,8 +15,7 @@ void machine_reads(struct machine *m, const char *path, const char *what)
     inputs_add(&m->inputs, path, "%s", what);
 }
 
-/* Refuses a file that the run reads. */
-static int check_output(struct machine *m, const char *option, const char *path)
+int machine_check_output(struct machine *m, const char *option, const char *path)
 {
     const char *what = inputs_find(&m->inputs, path);
 
@@ -66,5 +65,5 @@ static FILE *open_output(struct machine *m, const char *path)
 
 FILE *machine_open_output(struct machine *m, const char *option, const char *path)
 {
-    return check_output(m, option, path) == 0 ? open_output(m, path) : NULL;
+    return machine_check_output(m, option, path) == 0 ? open_output(m, path) : NULL;
 }

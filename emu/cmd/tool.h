@@ -32,6 +32,9 @@ int top_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */
 int map_command(int argc, char **argv);
 
+/* Likewise, without a machine file: makes a page out of a trace (emu/report). */
+int report_command(int argc, char **argv);
+
 /* Likewise; boots machines, and writes a report of what it measured on them (emu/study). */
 int experiments_command(int argc, char **argv);
 

@@ -15,7 +15,9 @@
 #include "emu/base/memory.h"
 #include "emu/cmd/outputs.h"
 #include "emu/cmd/overrides.h"
+#include "emu/cmd/reporting.h"
 #include "emu/cmd/tool.h"
+#include "emu/disk/volume.h"
 
 #define LIMIT_LEAST_BYTES   (64u << 10)
 #define LIMIT_DEFAULT_BYTES (100u << 20) /* of formats that viewers read whole */
@@ -26,6 +28,8 @@
 
 const struct option_line option_trace = {
     KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE; a timeline if it ends in .json"};
+const struct option_line option_report = {KEY_REPORT, "report", "FILE.html",
+                                          "make a page of HTML: what ran when, who waited for what, what was busy"};
 const struct option_line option_trace_format = {KEY_TRACE_FORMAT, "trace-format", "FORMAT",
                                                 "text, chrome or picl (default: as FILE ends, or text)"};
 const struct option_line option_trace_from = {KEY_TRACE_FROM, "trace-from", "SECONDS",
@@ -113,11 +117,11 @@ static bool take_choice(const struct options *o, struct tracing *t, int key, con
 
 bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value)
 {
-    if (key != KEY_TRACE)
+    if (key != KEY_TRACE && key != KEY_REPORT)
         return take_choice(o, t, key, value);
     if (value[0] == '\0')
-        options_refuse(o, "trace: give a file's name");
-    t->path = value;
+        options_refuse(o, "%s: give a file's name", key == KEY_TRACE ? "trace" : "report");
+    *(key == KEY_TRACE ? &t->path : &t->report) = value;
     return true;
 }
 
@@ -130,18 +134,24 @@ static bool is_packed(const char *path)
 
 void tracing_check(const struct options *o, struct tracing *t)
 {
-    if (!t->path && t->another)
-        options_refuse(o, "--%s without a trace; add --trace=FILE", t->another);
-    if (!t->path)
+    if (!t->path && !t->report && t->another)
+        options_refuse(o, "--%s without a trace; add --trace=FILE or --report=FILE.html", t->another);
+    if (!t->path && !t->report)
         return;
     if (t->from_cycles > t->to_cycles)
         options_refuse(o, "trace-from %.8g s is later than trace-to %.8g s; exchange them",
                        (double)t->from_cycles / CLOCK_HZ, (double)t->to_cycles / CLOCK_HZ);
-    int format = trace_format_by_ending(t->path);
+    int format = t->path ? trace_format_by_ending(t->path) : TRACE_CHROME;
     if (!t->format_given)
         t->format = format < 0 ? TRACE_TEXT : (enum trace_format)format;
+    if (t->report && t->format != TRACE_CHROME)
+        options_refuse(o,
+                       "a report is made from a trace in JSON; let the trace's name end in .json or .json.gz, or leave "
+                       "it out");
     if (!t->limit_given)
-        t->limit_bytes = t->format == TRACE_TEXT ? 0 : is_packed(t->path) ? LIMIT_PACKED_BYTES : LIMIT_DEFAULT_BYTES;
+        t->limit_bytes = t->format == TRACE_TEXT          ? 0
+                         : !t->path || is_packed(t->path) ? LIMIT_PACKED_BYTES
+                                                          : LIMIT_DEFAULT_BYTES;
 }
 
 /* ---- Nodes ---- */
@@ -255,18 +265,49 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* Opens the trace's file. Returns NULL after one line. */
+static FILE *open_trace(struct machine *m, const char *path)
+{
+    FILE *file = machine_open_output(m, "--trace", path);
+
+    if (file && is_packed(path) && !(file = pack(file)))
+        machine_complain(m, "%s: %s", path, strerror(errno));
+    if (file && is_regular(path)) /* terminals, pipes and /dev/null may take more than one output */
+        machine_reads(m, path, "the trace");
+    return file;
+}
+
+/* Opens the report, and puts it before the trace's file; `file` may be NULL, and is closed on failure. Returns NULL
+ * after one line. */
+static FILE *open_report(struct machine *m, const char *path, FILE *file)
+{
+    char error[VOLUME_ERROR_BYTES];
+    const char *statistics = m->options->statistics_file;
+    FILE *stream = NULL;
+
+    if (statistics && strcmp(statistics, path) == 0)
+        machine_complain(m, "%s: --stats writes this file, too; give another one", path);
+    else if (machine_check_output(m, "--report", path) == 0 && !(m->reporting = reporting_open(path, error)))
+        machine_complain(m, "%s", error);
+    if (m->reporting && !(stream = reporting_stream(m->reporting, file)))
+        machine_complain(m, "%s: %s", path, strerror(errno));
+    if (!stream && file)
+        fclose(file);
+    return stream;
+}
+
 int tracing_open(struct machine *m)
 {
     const struct tracing *t = &m->options->trace;
+    FILE *file = NULL;
 
-    if (!t->path)
+    if (!t->path && !t->report)
         return 0;
     if (t->nodes && choose_nodes(m, t->nodes) != 0)
         return -1;
-    FILE *file = machine_open_output(m, "--trace", t->path);
-    if (file && is_packed(t->path) && !(file = pack(file)))
-        machine_complain(m, "%s: %s", t->path, strerror(errno));
-    if (!file)
+    if (t->path && !(file = open_trace(m, t->path)))
+        return -1;
+    if (t->report && !(file = open_report(m, t->report, file)))
         return -1;
     char *about = describe_run(m);
     m->trace = trace_start(file, &(struct trace_options){.format = t->format,
@@ -277,16 +318,27 @@ int tracing_open(struct machine *m)
                                                          .about = about,
                                                          .topo = &m->config.topo});
     free(about);
-    if (is_regular(t->path)) /* terminals, pipes and /dev/null may take more than one output */
-        machine_reads(m, t->path, "the trace");
     return 0;
+}
+
+/* Returns 0, or -1 after one line. */
+static int close_report(struct machine *m, bool wanted)
+{
+    char error[VOLUME_ERROR_BYTES] = "";
+    int result = m->reporting ? reporting_close(m->reporting, wanted, error) : 0;
+
+    m->reporting = NULL;
+    return result == 0 ? 0 : machine_complain(m, "%s", error);
 }
 
 int tracing_close(struct machine *m)
 {
     const struct tracing *t = &m->options->trace;
+    const char *name = t->path ? t->path : t->report;
 
-    if (m->sched && m->trace) {
+    if (!m->trace)
+        return close_report(m, false);
+    if (m->sched) {
         ncu_trace_end(m->ncu, sched_now(m->sched));
         sched_end_spells(m->sched);
     }
@@ -294,12 +346,13 @@ int tracing_close(struct machine *m)
     if (trace_close(m->trace, m->sched ? sched_now(m->sched) : 0) != 0) {
         int reason = errno;
 
-        if (is_regular(t->path))
+        close_report(m, false);
+        if (t->path && is_regular(t->path))
             unlink(t->path);
-        return machine_complain(m, "%s: %s; there is no trace", t->path, strerror(reason));
+        return machine_complain(m, "%s: %s; there is no trace", name, strerror(reason));
     }
     if (full_cycles != UINT64_MAX)
         fprintf(stderr, "ncube: %s: the trace has reached its limit at %.6f s; give --trace-limit, or less to trace\n",
-                t->path, (double)full_cycles / CLOCK_HZ);
-    return 0;
+                name, (double)full_cycles / CLOCK_HZ);
+    return close_report(m, m->sched != NULL);
 }

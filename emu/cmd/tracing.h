@@ -12,8 +12,9 @@
 
 struct machine;
 
-struct tracing {      /* what the user wants */
-    const char *path; /* NULL: no trace */
+struct tracing {        /* what the user wants */
+    const char *path;   /* NULL: no trace */
+    const char *report; /* file for a report; NULL: none */
     enum trace_format format;
     bool format_given, limit_given;
     const char *another; /* an option of the trace that has been given, without its dashes; NULL: none */
@@ -26,7 +27,7 @@ struct tracing {      /* what the user wants */
         .to_cycles = UINT64_MAX \
     }
 
-extern const struct option_line option_trace, option_trace_format, option_trace_from, option_trace_to,
+extern const struct option_line option_report, option_trace, option_trace_format, option_trace_from, option_trace_to,
     option_trace_nodes, option_trace_limit;
 
 /* Takes an option of the trace. Returns false if it is none. Refuses what is wrong (options_refuse). */
@@ -39,8 +40,8 @@ void tracing_check(const struct options *o, struct tracing *t);
  * for a node that the machine does not have, too. */
 int tracing_open(struct machine *m);
 
-/* Ends the trace of a machine, if it has one. Says if the limit was reached. Returns 0; or -1 after one line if not all
- * could be written: then a file is removed. */
+/* Ends the trace of a machine, if it has one, and makes the report. Says if the limit was reached. Returns 0; or -1
+ * after one line if not all could be written: then a file is removed. */
 int tracing_close(struct machine *m);
 
 #endif

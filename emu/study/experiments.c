@@ -168,7 +168,7 @@ static void collect(struct experiment *x, const struct arguments *a)
     char error[STUDY_ERROR_BYTES];
     struct page page;
 
-    page_begin(&page, "", NULL, error, sizeof error);
+    page_begin(&page, "", NULL, NULL, error, sizeof error);
     x->page = &page;
     x->study.collecting = true;
     write_sections(x, a);
@@ -192,7 +192,8 @@ static int write_report(struct experiment *x, const struct arguments *a)
     struct page page;
     char size[EXPERIMENT_NAME_BYTES];
 
-    page_begin(&page, "User-level parallel file I/O, measured", x->study.work, x->study.error, sizeof x->study.error);
+    page_begin(&page, "User-level parallel file I/O, measured", NULL, x->study.work, x->study.error,
+               sizeof x->study.error);
     x->page = &page;
     page_paragraph(&page,
                    "The experiments of Y. Wang and E. L. Leiss, User-Level Parallel File I/O [P0], on the machine %s, "

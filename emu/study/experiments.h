@@ -8,7 +8,7 @@
 
 #include "emu/cmd/place.h"
 #include "emu/cmd/queueing.h"
-#include "emu/study/report_page.h"
+#include "emu/report/report_page.h"
 #include "emu/study/study.h"
 
 #define EXPERIMENT_VOLUMES 8u /* [P0 section 4]: D */

@@ -13,7 +13,8 @@
 
 TestSuite(trace, .timeout = 20);
 
-static struct topo_io_node io_node = {.node = NODE_IO(3, 0), .si = {0}, .ndrives = 1, .drive = {{.volume = "df00"}}};
+static struct topo_io_node io_node = {
+    .node = NODE_IO(3, 0), .si = {3, 1, [2 ... 7] = TOPO_NONE}, .ndrives = 1, .drive = {{.volume = "df00"}}};
 static const struct topo topo = {.dim = 2, .ram_bytes = 1 << 20, .n_io = 1, .io = &io_node};
 
 struct written {
@@ -135,8 +136,9 @@ static const struct trace_record spells[] = {
     {.kind = TRACE_HANDLED, .since = 300, .cycles = 320, .node = 1},
     {.kind = TRACE_RECEIVE, .since = 230, .cycles = 310, .node = 1, .peer = 0, .number = 9},
     {.kind = TRACE_USER, .since = 320, .cycles = 330, .node = 1, .how = TRACE_BY_FAULT},
-    {.kind = TRACE_CHANNEL, .since = 5, .cycles = 90, .node = 0, .how = 1, .peer = 0, .bytes = 8},
+    {.kind = TRACE_CHANNEL, .asked = 1, .since = 5, .cycles = 90, .node = 0, .how = 1, .bytes = 8, .number = 9},
     {.kind = TRACE_QUEUE, .cycles = 340, .since = 340, .node = NODE_IO(3, 0), .bytes = 2},
+    {.kind = TRACE_IDLE, .since = 340, .cycles = 360, .node = NODE_IO(3, 0), .how = NCU_WAIT_DISK, .text = "waits"},
     {.kind = TRACE_DRIVE, .since = 340, .cycles = 390, .node = NODE_IO(3, 0), .bytes = 8},
     {.kind = TRACE_ARRIVAL, .cycles = 395, .node = NODE_HOST, .peer = 1, .number = 10, .since = 330, .bytes = 4000},
     {.kind = TRACE_MARK, .cycles = 40000, .node = 1, .text = "last"},
@@ -195,6 +197,33 @@ Test(trace, json_has_slices_arrows_phases_and_counters)
         cr_expect(has_event(events, expected[i].phase, expected[i].name, expected[i].ts, expected[i].duration),
                   "no %s %s at %g in %s", expected[i].phase, expected[i].name, expected[i].ts, w.text);
     json_decref(events);
+    free(w.text);
+}
+
+/* What `ncube report` needs beside the slices. */
+static const char *const details[] = {
+    "\"otherData\":{\"ncube_trace\":1,\"dimension\":5},",
+    "\"name\":\"node 0 to node 1\",\"from\":0,\"to\":1}",
+    "\"name\":\"0: 8\",\"args\":{\"message\":9,\"waited\":0.20}}",
+    "\"name\":\"msg\",\"args\":{\"to\":1,\"bytes\":0,\"type\":0}}",
+    "\"cat\":\"program\",\"name\":\"waits\"",
+    "\"si\":[3,1,-1,-1,-1,-1,-1,-1],\"volumes\":[\"df00\"]",
+    "\"name\":\"df00\",\"node\":16432",
+};
+
+Test(trace, json_has_what_a_report_needs)
+{
+    static const char end[] = "\n],\"limit\":1}\n";
+    struct trace_options o = {.format = TRACE_CHROME, .about = "\"dimension\":5"};
+    struct written w = write_all(o, spells, SPELLS, 41000);
+
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++)
+        cr_expect(strstr(w.text, details[i]), "no %s in %s", details[i], w.text);
+    cr_expect_not(strstr(w.text, end));
+    free(w.text);
+    o.limit_bytes = 700;
+    w = write_all(o, spells, SPELLS, 41000);
+    cr_expect_str_eq(w.text + w.bytes - (sizeof end - 1), end);
     free(w.text);
 }
 

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "emu/study/plot.h"
+#include "emu/report/plot.h"
 
 #define PAGE_FILES_MAX  64
 #define PAGE_CELL_BYTES 96
@@ -34,8 +34,10 @@ struct page {
     size_t error_bytes;
 };
 
-/* Begins a report. `error`, the caller's, gets the first failure. */
-void page_begin(struct page *p, const char *title, const char *work, char *error, size_t error_bytes);
+/* Begins a report. `style` is added to the style sheet of the page; NULL: nothing. `error`, the caller's, gets the
+ * first failure. */
+void page_begin(struct page *p, const char *title, const char *style, const char *work, char *error,
+                size_t error_bytes);
 
 void page_heading(struct page *p, const char *name, const char *text);
 void page_paragraph(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -50,6 +52,9 @@ void page_number(struct page *p, int decimals, double value);
 void page_difference(struct page *p, double value, double reference);
 void page_end_table(struct page *p);
 
+/* Adds HTML to the page only. */
+void page_html(struct page *p, const char *html);
+
 /* Draws a plot, with a sentence below it. */
 void page_plot(struct page *p, const struct plot *plot, const char *caption);
 
@@ -58,6 +63,10 @@ void page_json(struct page *p, const char *name, json_t *json);
 
 /* Writes all files into the folder, which is made if it is missing. Returns 0, or -1 with a line in p->error. */
 int page_write(struct page *p, const char *folder);
+
+/* Writes the page alone, to the file that is open (disk_tools.h). Returns 0, or -1 with a line in p->error that names
+ * `path`. The caller closes the file. */
+int page_write_html(struct page *p, int fd, const char *path);
 
 /* Frees what page_begin and the others took. */
 void page_end(struct page *p);

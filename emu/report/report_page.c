@@ -1,6 +1,6 @@
 /* Reports (report_page.h). The style sheet is small: system fonts, one column, tables that scroll on a phone. */
 #define _GNU_SOURCE
-#include "emu/study/report_page.h"
+#include "emu/report/report_page.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,7 +84,7 @@ static void put_colours(FILE *f)
                 i, i, i, i);
 }
 
-void page_begin(struct page *p, const char *title, const char *work, char *error, size_t error_bytes)
+void page_begin(struct page *p, const char *title, const char *style, const char *work, char *error, size_t error_bytes)
 {
     *p = (struct page){.work = work, .error = error, .error_bytes = error_bytes};
     error[0] = '\0';
@@ -102,6 +102,7 @@ void page_begin(struct page *p, const char *title, const char *work, char *error
     put_html(p, title);
     fprintf(p->html, "</title>\n<style>\n%s%s", page_style, plot_style);
     put_colours(p->html);
+    fputs(style ? style : "", p->html);
     fputs("</style>\n</head>\n<body>\n<h1>", p->html);
     put_html(p, title);
     fputs("</h1>\n", p->html);
@@ -233,6 +234,12 @@ void page_end_table(struct page *p)
 
 /* ---- Plots and other files ---- */
 
+void page_html(struct page *p, const char *html)
+{
+    end_list(p);
+    fputs(html, p->html);
+}
+
 void page_plot(struct page *p, const struct plot *plot, const char *caption)
 {
     char name[PATH_BYTES];
@@ -272,6 +279,26 @@ void page_json(struct page *p, const char *name, json_t *json)
 
 /* ---- Writing ---- */
 
+static void end_page(struct page *p)
+{
+    end_list(p);
+    fputs("</body>\n</html>\n", p->html);
+    fflush(p->markdown);
+    fflush(p->html);
+}
+
+int page_write_html(struct page *p, int fd, const char *path)
+{
+    char error[VOLUME_ERROR_BYTES];
+
+    end_page(p);
+    if (p->error[0] == '\0' && disk_tools_write(fd, p->file[1].text, p->file[1].bytes) < 0) {
+        volume_fail(error, "%s: %s", path, strerror(errno));
+        fail(p, error);
+    }
+    return p->error[0] == '\0' ? 0 : -1;
+}
+
 int page_write(struct page *p, const char *folder)
 {
     struct new_file open_file[PAGE_FILES_MAX];
@@ -280,10 +307,7 @@ int page_write(struct page *p, const char *folder)
     int result = 0;
     bool made;
 
-    end_list(p);
-    fputs("</body>\n</html>\n", p->html);
-    fflush(p->markdown);
-    fflush(p->html);
+    end_page(p);
     if (p->error[0] != '\0')
         return -1;
     made = mkdir(folder, 0777) == 0;

@@ -1,6 +1,6 @@
 /* Plots by gnuplot (plot.h): its input is written to one file, its output read from another. */
 #define _GNU_SOURCE
-#include "emu/study/plot.h"
+#include "emu/report/plot.h"
 
 #include <assert.h>
 #include <errno.h>

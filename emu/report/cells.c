@@ -1,0 +1,188 @@
+/* Rows of cells (cells.h). */
+#include "emu/report/cells.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/base/memory.h"
+#include "vertex/shared/node_name.h"
+
+#define LABEL_BYTES 96
+
+static struct cell_row *add_row(struct cell_rows *c, struct timeline *t, uint32_t address, const char *label)
+{
+    c->row = memory_grow(c->row, &c->row_room, c->rows + 1, sizeof *c->row);
+    c->row[c->rows] = (struct cell_row){.address = address, .label = timeline_name(t, label)};
+    return &c->row[c->rows++];
+}
+
+static void add_cell(struct cell_row *r, const struct cell *cell)
+{
+    r->cell = memory_grow(r->cell, &r->cell_room, r->cells + 1, sizeof *r->cell);
+    r->cell[r->cells++] = *cell;
+}
+
+/* ---- All spells ---- */
+
+static void add_nodes(struct cell_rows *c, struct timeline *t)
+{
+    char label[NODE_NAME_BYTES];
+
+    for (size_t i = 0; i < t->nodes; i++) {
+        const struct timeline_node *n = &t->node[i];
+
+        if (n->address == NODE_HOST)
+            snprintf(label, sizeof label, "front end");
+        else if (NODE_IS_IO(n->address))
+            snprintf(label, sizeof label, "I/O node %u.%u", (n->address - NODE_IO_BASE) / 16,
+                     (n->address - NODE_IO_BASE) % 16);
+        else
+            node_name(n->address, label);
+        struct cell_row *r = add_row(c, t, n->address, label);
+        for (size_t k = n->first; k < n->first + n->n; k++)
+            add_cell(r, &(struct cell){t->spell[k].from, t->spell[k].to, t->spell[k].name, t->spell[k].state});
+    }
+}
+
+static void add_drives(struct cell_rows *c, struct timeline *t)
+{
+    char label[LABEL_BYTES];
+
+    for (size_t i = 0, next; i < t->commands; i = next) {
+        uint32_t drive = t->command[i].drive;
+        struct cell_row *r = add_row(c, t, UINT32_MAX, t->name[t->drive[drive].volume]);
+
+        for (next = i; next < t->commands && t->command[next].drive == drive; next++) {
+            const struct command *k = &t->command[next];
+
+            snprintf(label, sizeof label, "%s %" PRIu64 " sectors", k->write ? "writes" : "reads", k->sectors);
+            add_cell(r, &(struct cell){k->from, k->to, timeline_name(t, label), k->write ? CELL_WRITE : CELL_READ});
+        }
+    }
+}
+
+static void short_name(uint32_t address, char name[NODE_NAME_BYTES])
+{
+    if (address == NODE_HOST)
+        snprintf(name, NODE_NAME_BYTES, "host");
+    else if (NODE_IS_IO(address))
+        snprintf(name, NODE_NAME_BYTES, "%u.%u", (address - NODE_IO_BASE) / 16, (address - NODE_IO_BASE) % 16);
+    else
+        snprintf(name, NODE_NAME_BYTES, "%u", address);
+}
+
+static void add_channel(struct cell_rows *c, struct timeline *t, uint32_t channel)
+{
+    char from[NODE_NAME_BYTES], to[NODE_NAME_BYTES], label[2 * NODE_NAME_BYTES + 16];
+    size_t i = 0;
+
+    short_name(t->channel[channel].from, from);
+    short_name(t->channel[channel].to, to);
+    snprintf(label, sizeof label, "%s \342\206\222 %s", from, to);
+    struct cell_row *r = add_row(c, t, UINT32_MAX, label);
+    while (i < t->holds && t->hold[i].channel != channel)
+        i++;
+    for (; i < t->holds && t->hold[i].channel == channel; i++) {
+        const struct hold *h = &t->hold[i];
+
+        short_name(h->sender, from);
+        snprintf(label, sizeof label, "a message of %" PRIu64 " bytes from %s%s", h->bytes,
+                 h->sender == NODE_HOST ? "the " : "node ", h->sender == NODE_HOST ? "front end" : from);
+        add_cell(r, &(struct cell){h->from, h->to, timeline_name(t, label), CELL_HELD});
+    }
+}
+
+/* ---- Joining ---- */
+
+struct run { /* of short cells */
+    uint64_t from, to, longest;
+    uint64_t time[CELL_STATES];
+    uint32_t name[CELL_STATES];
+    uint64_t named[CELL_STATES]; /* the length of the spell that gave the name */
+    size_t n;
+};
+
+static void add_to_run(struct run *r, const struct cell *cell)
+{
+    uint64_t length = cell->to - cell->from;
+
+    if (r->n++ == 0)
+        r->from = cell->from;
+    r->to = cell->to;
+    r->time[cell->state] += length;
+    if (length < r->named[cell->state])
+        return;
+    r->named[cell->state] = length;
+    r->name[cell->state] = cell->name;
+}
+
+static size_t end_run(struct run *r, struct cell *out)
+{
+    uint32_t most = 0;
+
+    if (r->n == 0)
+        return 0;
+    for (uint32_t s = 1; s < CELL_STATES; s++)
+        if (r->time[s] > r->time[most])
+            most = s;
+    *out = (struct cell){r->from, r->to, r->name[most], most};
+    *r = (struct run){0};
+    return 1;
+}
+
+/* Joins the cells of a row that are shorter than `step` in runs of at most about that length, and ends a run at a gap
+ * as long. Writes to `out`, which has room for all cells and may be the row's own. Returns how many there are. */
+static size_t join(const struct cell_row *row, uint64_t step, struct cell *out)
+{
+    struct run run = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < row->cells; i++) {
+        const struct cell cell = row->cell[i];
+
+        if (run.n > 0 && (cell.to - run.from > step || cell.from - run.to > step))
+            n += end_run(&run, &out[n]);
+        if (cell.to - cell.from >= step) {
+            n += end_run(&run, &out[n]);
+            out[n++] = cell;
+        } else {
+            add_to_run(&run, &cell);
+        }
+    }
+    return n + end_run(&run, &out[n]);
+}
+
+static size_t count_cells(const struct cell_rows *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->rows; i++)
+        n += c->row[i].cells;
+    return n;
+}
+
+static void join_rows(struct cell_rows *c, uint64_t step)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        c->row[i].cells = join(&c->row[i], step, c->row[i].cell);
+    c->step = step;
+}
+
+void cells_make(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels, size_t most)
+{
+    *c = (struct cell_rows){0};
+    add_nodes(c, t);
+    add_drives(c, t);
+    for (size_t i = 0; i < channels; i++)
+        add_channel(c, t, channel[i]);
+    for (uint64_t step = 16; count_cells(c) > most && step <= t->end; step *= 2)
+        join_rows(c, step);
+}
+
+void cells_free(struct cell_rows *c)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        free(c->row[i].cell);
+    free(c->row);
+}

@@ -1,0 +1,316 @@
+/* Facts (facts.h): one pass over each list of the timeline. */
+#include "emu/report/facts.h"
+
+#include <stdlib.h>
+
+#include "emu/base/memory.h"
+
+#define SECTOR_BYTES 512u
+
+double facts_part(const struct facts *f, uint64_t cycles)
+{
+    return f->end > f->begin ? (double)cycles / (double)(f->end - f->begin) : 0;
+}
+
+uint64_t facts_state(const struct facts *f, const struct timeline *t, enum state state)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < t->nodes; i++)
+        if (timeline_computes(t, i))
+            sum += f->time[i][state];
+    return sum;
+}
+
+uint64_t facts_all_time(const struct facts *f, const struct timeline *t)
+{
+    uint64_t sum = 0;
+
+    for (int s = 0; s < STATES; s++)
+        sum += facts_state(f, t, (enum state)s);
+    return sum;
+}
+
+/* Returns how much of a spell lies in the program's time. */
+static uint64_t inside(const struct facts *f, uint64_t from, uint64_t to)
+{
+    if (from < f->begin)
+        from = f->begin;
+    if (to > f->end)
+        to = f->end;
+    return from < to ? to - from : 0;
+}
+
+static void find_program(struct facts *f, const struct timeline *t)
+{
+    f->begin = UINT64_MAX;
+    f->end = 0;
+    for (size_t i = 0; i < t->spells; i++) {
+        const struct spell *s = &t->spell[i];
+
+        if (s->state != STATE_USER || !timeline_computes(t, s->node))
+            continue;
+        if (s->from < f->begin)
+            f->begin = s->from;
+        if (s->to > f->end) {
+            f->end = s->to;
+            f->last_node = s->node;
+        }
+    }
+    if (f->begin < f->end)
+        return;
+    f->begin = 0; /* no user code in the trace */
+    f->end = t->end;
+}
+
+static void count_states(struct facts *f, const struct timeline *t)
+{
+    f->time = memory_new(t->nodes + 1, sizeof *f->time);
+    for (size_t i = 0; i < t->spells; i++) {
+        const struct spell *s = &t->spell[i];
+
+        f->time[s->node][s->state] += inside(f, s->from, s->to);
+    }
+}
+
+static void count_messages(struct facts *f, const struct timeline *t)
+{
+    for (size_t i = 0; i < t->letters; i++) {
+        const struct letter *l = &t->letter[i];
+
+        if (l->sent < f->begin || l->sent > f->end)
+            continue;
+        f->messages++;
+        f->bytes += l->bytes;
+        if (!timeline_computes(t, l->from) || !timeline_computes(t, l->to))
+            continue;
+        f->cube_messages++;
+        f->cube_bytes += l->bytes;
+        f->cube_hops += (uint64_t)__builtin_popcount(t->node[l->from].address ^ t->node[l->to].address);
+    }
+}
+
+/* ---- Channels ---- */
+
+static int by_busy(const void *va, const void *vb)
+{
+    const struct channel_use *a = va, *b = vb;
+
+    if (a->busy != b->busy)
+        return a->busy < b->busy ? 1 : -1;
+    return (a->channel > b->channel) - (a->channel < b->channel);
+}
+
+/* Headers get a channel in the order in which they ask, so those that wait when hold k begins are it and its
+ * successors, up to the first that asked later. `h`: the holds of one channel, n of them. */
+static uint32_t longest_queue(const struct facts *f, const struct hold *h, size_t n)
+{
+    uint32_t longest = 0;
+
+    for (size_t k = 0, next = 0; k < n; k++) {
+        if (next < k)
+            next = k;
+        while (next < n && h[next].from - h[next].waited < h[k].from)
+            next++;
+        if (h[k].from >= f->begin && h[k].from <= f->end && next - k > longest)
+            longest = (uint32_t)(next - k);
+    }
+    return longest;
+}
+
+static void count_channels(struct facts *f, const struct timeline *t)
+{
+    f->channel = memory_new(t->channels + 1, sizeof *f->channel);
+    for (uint32_t c = 0; c < t->channels; c++)
+        f->channel[c].channel = c;
+    for (size_t i = 0, next; i < t->holds; i = next) {
+        struct channel_use *u = &f->channel[t->hold[i].channel];
+
+        for (next = i; next < t->holds && t->hold[next].channel == t->hold[i].channel; next++) {
+            const struct hold *h = &t->hold[next];
+
+            u->busy += inside(f, h->from, h->to);
+            u->waited += inside(f, h->from - h->waited, h->from);
+            if (h->from >= f->begin && h->from <= f->end) {
+                u->messages++;
+                u->bytes += h->bytes;
+            }
+        }
+        u->queue_max = longest_queue(f, &t->hold[i], next - i);
+    }
+    if (t->channels > 0)
+        qsort(f->channel, t->channels, sizeof *f->channel, by_busy);
+}
+
+/* ---- Drives ---- */
+
+static int by_drive_busy(const void *va, const void *vb)
+{
+    const struct drive_use *a = va, *b = vb;
+
+    if (a->busy != b->busy)
+        return a->busy < b->busy ? 1 : -1;
+    return (a->drive > b->drive) - (a->drive < b->drive);
+}
+
+static void count_commands(struct facts *f, const struct timeline *t)
+{
+    for (size_t i = 0; i < t->commands; i++) {
+        const struct command *c = &t->command[i];
+        struct drive_use *u = &f->drive[c->drive];
+
+        u->busy += inside(f, c->from, c->to);
+        if (c->from < f->begin || c->from > f->end)
+            continue;
+        (*(c->write ? &u->writes : &u->reads))++;
+        *(c->write ? &u->written_bytes : &u->read_bytes) += c->sectors * SECTOR_BYTES;
+    }
+}
+
+static void count_queues(struct facts *f, const struct timeline *t)
+{
+    struct queue_change *last = memory_new(t->drives + 1, sizeof *last);
+    uint64_t *sum = memory_new(t->drives + 1, sizeof *sum);
+
+    for (size_t i = 0; i < t->queues; i++) {
+        const struct queue_change *q = &t->queue[i];
+
+        sum[q->drive] += last[q->drive].commands * inside(f, last[q->drive].at, q->at);
+        last[q->drive] = *q;
+        if (q->at >= f->begin && q->at <= f->end && q->commands > f->drive[q->drive].queue_max)
+            f->drive[q->drive].queue_max = q->commands;
+    }
+    for (uint32_t d = 0; d < t->drives; d++)
+        f->drive[d].queue_mean = facts_part(f, sum[d] + last[d].commands * inside(f, last[d].at, f->end));
+    free(last);
+    free(sum);
+}
+
+static void count_drives(struct facts *f, const struct timeline *t)
+{
+    f->drive = memory_new(t->drives + 1, sizeof *f->drive);
+    for (uint32_t d = 0; d < t->drives; d++)
+        f->drive[d].drive = d;
+    count_commands(f, t);
+    count_queues(f, t);
+    if (t->drives > 0)
+        qsort(f->drive, t->drives, sizeof *f->drive, by_drive_busy);
+}
+
+/* ---- Phases and requests ---- */
+
+static int by_name(const void *va, const void *vb)
+{
+    const struct phase *a = va, *b = vb;
+
+    if (a->name != b->name)
+        return a->name > b->name ? 1 : -1;
+    if (a->node != b->node)
+        return a->node > b->node ? 1 : -1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+static int by_first(const void *va, const void *vb)
+{
+    const struct phase_use *a = va, *b = vb;
+
+    if (a->first != b->first)
+        return a->first > b->first ? 1 : -1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static void count_phase(struct phase_use *u, const struct phase *p)
+{
+    uint64_t length = p->to - p->from;
+
+    u->times++;
+    u->total += length;
+    u->first = p->from < u->first ? p->from : u->first;
+    u->last = p->to > u->last ? p->to : u->last;
+    if (length < u->longest)
+        return;
+    u->longest = length;
+    u->longest_node = p->node;
+}
+
+static void count_phases(struct facts *f, const struct timeline *t)
+{
+    struct phase *sorted = memory_new(t->phases + 1, sizeof *sorted);
+
+    for (size_t i = 0; i < t->phases; i++)
+        sorted[i] = t->phase[i];
+    qsort(sorted, t->phases, sizeof *sorted, by_name);
+    for (size_t i = 0; i < t->phases; i++) {
+        if (i == 0 || sorted[i].name != sorted[i - 1].name) {
+            f->phase = memory_grow(f->phase, &f->phase_room, f->phases + 1, sizeof *f->phase);
+            f->phase[f->phases++] = (struct phase_use){.name = sorted[i].name, .first = UINT64_MAX};
+        }
+        struct phase_use *u = &f->phase[f->phases - 1];
+        u->nodes += u->times == 0 || sorted[i].node != sorted[i - 1].node;
+        count_phase(u, &sorted[i]);
+    }
+    free(sorted);
+    if (f->phases > 0)
+        qsort(f->phase, f->phases, sizeof *f->phase, by_first);
+}
+
+static struct request_use *request_of(struct facts *f, const struct request *r)
+{
+    for (size_t i = 0; i < f->requests; i++)
+        if (f->request[i].op == r->op && f->request[i].volume == r->volume)
+            return &f->request[i];
+    f->request = memory_grow(f->request, &f->request_room, f->requests + 1, sizeof *f->request);
+    f->request[f->requests].op = r->op;
+    f->request[f->requests].volume = r->volume;
+    return &f->request[f->requests++];
+}
+
+static int by_total(const void *va, const void *vb)
+{
+    const struct request_use *a = va, *b = vb;
+
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    if (a->op != b->op)
+        return a->op > b->op ? 1 : -1;
+    return (a->volume > b->volume) - (a->volume < b->volume);
+}
+
+/* Only those of compute nodes, with their replies. */
+static void count_requests(struct facts *f, const struct timeline *t)
+{
+    for (size_t i = 0; i < t->requests; i++) {
+        const struct request *r = &t->request[i];
+
+        if (r->to == UINT64_MAX || r->from < f->begin || r->from > f->end || !timeline_computes(t, r->node))
+            continue;
+        struct request_use *u = request_of(f, r);
+        u->times++;
+        u->bytes += r->bytes;
+        u->total += r->to - r->from;
+        u->longest = r->to - r->from > u->longest ? r->to - r->from : u->longest;
+    }
+    if (f->requests > 0)
+        qsort(f->request, f->requests, sizeof *f->request, by_total);
+}
+
+void facts_count(struct facts *f, const struct timeline *t)
+{
+    *f = (struct facts){0};
+    find_program(f, t);
+    count_states(f, t);
+    count_messages(f, t);
+    count_channels(f, t);
+    count_drives(f, t);
+    count_phases(f, t);
+    count_requests(f, t);
+}
+
+void facts_free(struct facts *f)
+{
+    free(f->time);
+    free(f->channel);
+    free(f->drive);
+    free(f->phase);
+    free(f->request);
+}

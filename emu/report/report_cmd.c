@@ -1,0 +1,202 @@
+/*
+ * `ncube report`: the command; and `ncube run --report`, which reads the timeline while it is made (reporting.h).
+ */
+#define _GNU_SOURCE /* fopencookie */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/inputs.h"
+#include "emu/base/memory.h"
+#include "emu/base/oneline.h"
+#include "emu/cmd/disk_tools.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/reporting.h"
+#include "emu/cmd/tool.h"
+#include "emu/disk/volume.h"
+#include "emu/report/report_make.h"
+#include "emu/report/timeline_read.h"
+
+#define STATUS_FAILED 1
+
+/* ---- ncube report ---- */
+
+struct arguments {
+    const char *out;
+};
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_out = {
+    KEY_OUT, "out", "FILE", "file for the report; - is standard output (default: TRACE, with .html for .json)"};
+
+static const struct options options = {
+    .command = "ncube report",
+    .usage = "[OPTION...] TRACE",
+    .summary =
+        "Makes a page of HTML out of a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
+        ".json.gz: what each node, channel and drive did, who sent to whom, and what the program waited for.",
+    .line = (const struct option_line *const[]){&option_out, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key != KEY_OUT)
+        return false;
+    if (value[0] == '\0')
+        options_refuse(&options, "out: give a file's name");
+    a->out = value;
+    return true;
+}
+
+/* Returns the trace's name with another ending, which the caller frees. */
+static char *default_out(const char *trace)
+{
+    static const char *const endings[] = {".json.gz", ".json"};
+    size_t n = strlen(trace);
+    char *out = memory_new(n + sizeof ".html", 1);
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t ending = strlen(endings[i]);
+
+        if (strlen(trace) > ending && strcmp(trace + strlen(trace) - ending, endings[i]) == 0) {
+            n -= ending;
+            break;
+        }
+    }
+    memcpy(out, trace, n);
+    strcpy(out + n, ".html");
+    return out;
+}
+
+static int complain(const char *path, const char *error)
+{
+    if (path)
+        fprintf(stderr, "ncube report: %s: %s\n", path, one_line((char *)error));
+    else
+        fprintf(stderr, "ncube report: %s\n", one_line((char *)error));
+    return STATUS_FAILED;
+}
+
+static int write_report(struct timeline *t, const char *out)
+{
+    char error[VOLUME_ERROR_BYTES] = "";
+    struct new_file file;
+    int result = new_file_open(&file, out, error);
+
+    if (result == 0) {
+        result = report_make(t, file.fd, out, error, sizeof error);
+        result = new_file_close(&file, result, error);
+    }
+    return result == 0 ? 0 : complain(NULL, error);
+}
+
+static int report_on(const char *trace, const char *out)
+{
+    char error[READER_ERROR_BYTES];
+    struct inputs inputs = {0};
+    struct timeline t;
+
+    inputs_add(&inputs, trace, "the trace");
+    bool same = inputs_find(&inputs, out) != NULL;
+    inputs_free(&inputs);
+    if (same)
+        return complain(out, "this is the trace, which the report would overwrite; give another file");
+    timeline_begin(&t);
+    int status = reader_read_file(&t, trace, error) < 0 ? complain(trace, error) : write_report(&t, out);
+    timeline_free(&t);
+    return status;
+}
+
+int report_command(int argc, char **argv)
+{
+    struct arguments a = {0};
+    char **word = options_parse(&options, &a, argc, argv);
+
+    if (!word[0])
+        options_refuse(&options, "no trace given; ncube run --trace=FILE.json writes one");
+    if (word[1])
+        options_refuse(&options, "unexpected word '%s' after the trace; give one trace", word[1]);
+    char *made = a.out ? NULL : default_out(word[0]);
+    int status = report_on(word[0], a.out ? a.out : made);
+    if (status == 0 && made)
+        printf("%s\n", made);
+    free(made);
+    return status;
+}
+
+/* ---- ncube run --report ---- */
+
+struct reporting {
+    struct timeline timeline;
+    struct reader reader;
+    struct new_file file;
+    char *path;
+    FILE *copy; /* what the trace goes to, too; NULL: nothing */
+    int error;  /* errno of writing to it */
+};
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t n)
+{
+    struct reporting *r = cookie;
+
+    reader_feed(&r->reader, bytes, n);
+    if (r->copy && r->error == 0 && fwrite(bytes, 1, n, r->copy) != n)
+        r->error = errno;
+    if (r->error == 0)
+        return (ssize_t)n;
+    errno = r->error;
+    return 0; /* stdio's sign of an error */
+}
+
+static int stream_close(void *cookie)
+{
+    struct reporting *r = cookie;
+
+    if (r->copy && fclose(r->copy) != 0 && r->error == 0)
+        r->error = errno;
+    r->copy = NULL;
+    errno = r->error;
+    return r->error == 0 ? 0 : -1;
+}
+
+struct reporting *reporting_open(const char *path, char *error)
+{
+    struct reporting *r = memory_new(1, sizeof *r);
+
+    if (new_file_open(&r->file, path, error) < 0) {
+        free(r);
+        return NULL;
+    }
+    r->path = memory_copy_text(path, SIZE_MAX);
+    timeline_begin(&r->timeline);
+    reader_begin(&r->reader, &r->timeline);
+    return r;
+}
+
+FILE *reporting_stream(struct reporting *r, FILE *copy)
+{
+    FILE *stream = fopencookie(r, "w", (cookie_io_functions_t){.write = stream_write, .close = stream_close});
+
+    r->copy = stream ? copy : NULL;
+    return stream;
+}
+
+int reporting_close(struct reporting *r, bool wanted, char *error)
+{
+    int result = -1;
+
+    if (reader_end(&r->reader) < 0)
+        volume_fail(error, "%s: there is no report: %s", r->path, r->reader.error);
+    else if (wanted)
+        result = report_make(&r->timeline, r->file.fd, r->path, error, VOLUME_ERROR_BYTES);
+    result = new_file_close(&r->file, result, error);
+    timeline_free(&r->timeline);
+    free(r->path);
+    free(r);
+    return wanted ? result : 0;
+}

@@ -1,0 +1,390 @@
+/* The page of a report (report_make.h): its sections from the top. */
+#define _GNU_SOURCE /* asprintf */
+#include "emu/report/report_make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/report/critical.h"
+#include "emu/report/findings.h"
+#include "emu/report/report_data.h"
+#include "emu/report/report_page.h"
+
+#define CHANNELS_SHOWN  12u
+#define DRIVES_SHOWN    16u
+#define STRETCHES_SHOWN 12u
+#define PHASES_SHOWN    24u
+#define REQUESTS_SHOWN  16u
+
+struct making {
+    struct page page;
+    struct timeline *t;
+    struct facts facts;
+    struct critical path;
+};
+
+static void cell_time(struct making *m, uint64_t cycles)
+{
+    char text[TIME_BYTES];
+
+    page_cell(&m->page, "%s", time_text(cycles, text));
+}
+
+static void cell_part(struct making *m, uint64_t cycles)
+{
+    page_cell(&m->page, "%.1f %%", 100 * facts_part(&m->facts, cycles));
+}
+
+static void cell_bytes(struct making *m, uint64_t bytes)
+{
+    char text[TIME_BYTES];
+
+    page_cell(&m->page, "%s", bytes_text(bytes, text));
+}
+
+static const char *address_name(const struct making *m, uint32_t node, char name[PLACE_BYTES])
+{
+    return place_name(m->t->node[node].address, name);
+}
+
+static const char *about_text(const struct making *m, const char *key)
+{
+    const char *text = json_string_value(json_object_get(m->t->about, key));
+
+    return text ? text : "";
+}
+
+/* ---- The head ---- */
+
+static void put_finding(void *page, const char *sentence)
+{
+    page_item(page, "%s", sentence);
+}
+
+static uint32_t count_nodes(const struct making *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->t->nodes; i++)
+        n += timeline_computes(m->t, i) && m->facts.time[i][STATE_USER] > 0;
+    return n;
+}
+
+static void put_head(struct making *m)
+{
+    char from[TIME_BYTES], length[TIME_BYTES], size[TIME_BYTES];
+    const struct facts *f = &m->facts;
+
+    page_paragraph(&m->page,
+                   "The program ran for %s of virtual time on %" PRIu32 " node%s, from %s after the machine's start. "
+                   "In that time %" PRIu64
+                   " messages with %s arrived. All shares and sums on this page are of that time.",
+                   time_text(f->end - f->begin, length), count_nodes(m), count_nodes(m) == 1 ? "" : "s",
+                   time_text(f->begin, from), f->messages, bytes_text(f->bytes, size));
+    page_heading(&m->page, "findings", "What stands out");
+    findings_say(m->t, f, &m->path, put_finding, &m->page);
+}
+
+/* ---- Pictures ---- */
+
+static const char cube_html[] =
+    "<p>Each circle is a node, each line a channel in one direction; squares are I/O nodes and the front end. The "
+    "redder "
+    "and wider a channel, the longer messages held it, against the busiest one. Point at a channel or node.</p>\n"
+    "<div class=\"frame\"><canvas id=\"cube\" role=\"img\" aria-label=\"The cube, its channels by "
+    "use\"></canvas></div>\n";
+
+static const char key_html[] = "<div class=\"key\"><span><i style=\"background:var(--user)\"></i>user code</span>"
+                               "<span><i style=\"background:var(--kernel)\"></i>kernel</span>"
+                               "<span><i style=\"background:var(--message)\"></i>waits for a message</span>"
+                               "<span><i style=\"background:var(--reply)\"></i>for a file server</span>"
+                               "<span><i style=\"background:var(--drive)\"></i>for a drive</span>"
+                               "<span><i style=\"background:var(--memory)\"></i>for memory</span>"
+                               "<span><i style=\"background:var(--signal)\"></i>for a signal</span>"
+                               "<span><i style=\"background:var(--free)\"></i>no program</span></div>\n";
+
+static const char bars_html[] =
+    "<div class=\"frame\"><canvas id=\"bars\" role=\"img\" aria-label=\"A column for each node\"></canvas></div>\n";
+
+static const char timeline_html[] =
+    "<div class=\"tools\"><button data-act=\"in\" title=\"Zoom in\">+</button>"
+    "<button data-act=\"out\" title=\"Zoom out\">&minus;</button>"
+    "<button data-act=\"left\" title=\"Earlier\">&larr;</button>"
+    "<button data-act=\"right\" title=\"Later\">&rarr;</button>"
+    "<button data-act=\"program\">the program</button><button data-act=\"all\">the whole run</button>"
+    "<button data-act=\"path\">critical path</button><span id=\"shown\"></span></div>\n"
+    "<div class=\"frame scroll\"><canvas id=\"timeline\" tabindex=\"0\" role=\"img\" "
+    "aria-label=\"What each node, drive and busy channel did when\"></canvas></div>\n"
+    "<div class=\"key\"><span><i style=\"background:var(--read)\"></i>drive reads</span>"
+    "<span><i style=\"background:var(--write)\"></i>drive writes</span>"
+    "<span><i style=\"background:var(--held)\"></i>channel held</span>"
+    "<span><i style=\"background:var(--path)\"></i>critical path</span></div>\n";
+
+static const char matrix_html[] = "<div class=\"frame square\"><canvas id=\"matrix\" role=\"img\" aria-label=\"Bytes "
+                                  "from each node to each\"></canvas>"
+                                  "</div>\n";
+
+/* ---- Where the time went ---- */
+
+static void put_state(struct making *m, enum state state)
+{
+    const struct facts *f = &m->facts;
+    uint64_t least = UINT64_MAX, most = 0, all = facts_all_time(f, m->t);
+    uint32_t least_node = 0, most_node = 0;
+    char name[PLACE_BYTES];
+
+    for (uint32_t i = 0; i < m->t->nodes; i++) {
+        if (!timeline_computes(m->t, i) || m->t->node[i].n == 0)
+            continue;
+        if (f->time[i][state] < least) {
+            least = f->time[i][state];
+            least_node = i;
+        }
+        if (f->time[i][state] >= most) {
+            most = f->time[i][state];
+            most_node = i;
+        }
+    }
+    if (most == 0)
+        return;
+    page_cell(&m->page, "%s", state_names[state]);
+    page_cell(&m->page, "%.1f %%", all > 0 ? 100 * (double)facts_state(f, m->t, state) / (double)all : 0);
+    cell_time(m, least);
+    page_cell(&m->page, "%s", address_name(m, least_node, name));
+    cell_time(m, most);
+    page_cell(&m->page, "%s", address_name(m, most_node, name));
+}
+
+static void put_time(struct making *m)
+{
+    page_heading(&m->page, "time", "Where each node's time went");
+    page_html(&m->page, key_html);
+    page_html(&m->page, bars_html);
+    page_table(&m->page, "compute nodes|of all their time|least|on|most|on");
+    for (int s = 0; s < STATES; s++)
+        put_state(m, (enum state)s);
+    page_end_table(&m->page);
+}
+
+/* ---- The critical path ---- */
+
+static void put_stretch(struct making *m, const struct stretch *s)
+{
+    char from[PLACE_BYTES], to[PLACE_BYTES];
+
+    if (s->kind == STEP_CHANNEL && s->channel != UINT32_MAX)
+        page_cell(&m->page, "waits for the channel from %s to %s", place_name(m->t->channel[s->channel].from, from),
+                  place_name(m->t->channel[s->channel].to, to));
+    else if (s->kind == STEP_CHANNEL)
+        page_cell(&m->page, "waits for channels");
+    else if (s->kind == STEP_MESSAGE)
+        page_cell(&m->page, "messages from %s to %s", address_name(m, s->node, from), address_name(m, s->peer, to));
+    else if (s->kind == STEP_HOST)
+        page_cell(&m->page, "the front end");
+    else
+        page_cell(&m->page, "%s: %s", address_name(m, s->node, from), step_names[s->kind]);
+    cell_time(m, s->time);
+    cell_part(m, s->time);
+    page_cell(&m->page, "%" PRIu64, s->steps);
+}
+
+static void put_path(struct making *m)
+{
+    size_t n;
+    struct stretch *s = critical_stretches(&m->path, &n);
+
+    page_heading(&m->page, "path", "The critical path");
+    page_paragraph(
+        &m->page, "%s",
+        "The chain of work and messages that ended last: while a node worked, the path is there; where it "
+        "waited for a message, the path is the message's, and goes on where that was sent. Only what is on it "
+        "made the program as long as it was.");
+    page_table(&m->page, "on the path|time|of the program's|times");
+    for (size_t i = 0; i < n && i < STRETCHES_SHOWN; i++)
+        put_stretch(m, &s[i]);
+    page_end_table(&m->page);
+    if (n > STRETCHES_SHOWN)
+        page_paragraph(&m->page, "And %zu shorter ones.", n - STRETCHES_SHOWN);
+    free(s);
+}
+
+/* ---- Channels, drives, phases, requests ---- */
+
+static void put_channels(struct making *m)
+{
+    char from[PLACE_BYTES], to[PLACE_BYTES];
+
+    page_heading(&m->page, "channels", "The busiest channels");
+    page_table(&m->page, "channel|held|messages|data|headers waited for it|at most at once");
+    for (size_t i = 0; i < m->t->channels && i < CHANNELS_SHOWN && m->facts.channel[i].busy > 0; i++) {
+        const struct channel_use *u = &m->facts.channel[i];
+        const struct timeline_channel *c = &m->t->channel[u->channel];
+
+        page_cell(&m->page, "%s to %s", place_name(c->from, from), place_name(c->to, to));
+        cell_part(m, u->busy);
+        page_cell(&m->page, "%" PRIu64, u->messages);
+        cell_bytes(m, u->bytes);
+        cell_time(m, u->waited);
+        page_cell(&m->page, "%" PRIu32, u->queue_max);
+    }
+    page_end_table(&m->page);
+}
+
+static void put_drives(struct making *m)
+{
+    page_heading(&m->page, "drives", "The drives");
+    page_table(&m->page, "drive|model|busy|reads|read|writes|written|mean queue|longest");
+    for (size_t i = 0; i < m->t->drives && i < DRIVES_SHOWN; i++) {
+        const struct drive_use *u = &m->facts.drive[i];
+        const struct timeline_drive *d = &m->t->drive[u->drive];
+
+        page_cell(&m->page, "%s", m->t->name[d->volume]);
+        page_cell(&m->page, "%s", m->t->name[d->model]);
+        cell_part(m, u->busy);
+        page_cell(&m->page, "%" PRIu64, u->reads);
+        cell_bytes(m, u->read_bytes);
+        page_cell(&m->page, "%" PRIu64, u->writes);
+        cell_bytes(m, u->written_bytes);
+        page_cell(&m->page, "%.2f", u->queue_mean);
+        page_cell(&m->page, "%" PRIu32, u->queue_max);
+    }
+    page_end_table(&m->page);
+    if (m->t->drives > DRIVES_SHOWN)
+        page_paragraph(&m->page, "And %zu less busy ones.", m->t->drives - DRIVES_SHOWN);
+}
+
+static void put_requests(struct making *m)
+{
+    if (m->facts.requests == 0)
+        return;
+    page_heading(&m->page, "requests", "Requests to file servers");
+    page_table(&m->page, "request|volume|times|data|mean|longest");
+    for (size_t i = 0; i < m->facts.requests && i < REQUESTS_SHOWN; i++) {
+        const struct request_use *u = &m->facts.request[i];
+
+        page_cell(&m->page, "%s", m->t->name[u->op]);
+        page_cell(&m->page, "%s", m->t->name[u->volume]);
+        page_cell(&m->page, "%" PRIu64, u->times);
+        cell_bytes(m, u->bytes);
+        cell_time(m, u->total / u->times);
+        cell_time(m, u->longest);
+    }
+    page_end_table(&m->page);
+}
+
+static void put_phases(struct making *m)
+{
+    char name[PLACE_BYTES];
+
+    if (m->facts.phases == 0)
+        return;
+    page_heading(&m->page, "phases", "Phases");
+    page_paragraph(&m->page, "%s", "What the program has marked by nmark.");
+    page_table(&m->page, "phase|nodes|times|begins|ends|mean|longest|on");
+    for (size_t i = 0; i < m->facts.phases && i < PHASES_SHOWN; i++) {
+        const struct phase_use *u = &m->facts.phase[i];
+
+        page_cell(&m->page, "%s", m->t->name[u->name]);
+        page_cell(&m->page, "%" PRIu32, u->nodes);
+        page_cell(&m->page, "%" PRIu32, u->times);
+        cell_time(m, u->first);
+        cell_time(m, u->last);
+        cell_time(m, u->total / u->times);
+        cell_time(m, u->longest);
+        page_cell(&m->page, "%s", address_name(m, u->longest_node, name));
+    }
+    page_end_table(&m->page);
+}
+
+/* ---- The machine ---- */
+
+static void put_row(struct making *m, const char *what, const char *value)
+{
+    if (value[0] == '\0')
+        return;
+    page_cell(&m->page, "%s", what);
+    page_cell(&m->page, "%s", value);
+}
+
+static void put_machine(struct making *m)
+{
+    const json_t *about = m->t->about, *set = json_object_get(about, "set"), *v;
+    char text[PAGE_CELL_BYTES];
+    size_t i, io = 0;
+
+    for (i = 0; i < m->t->nodes; i++)
+        io += m->t->node[i].wired;
+    page_heading(&m->page, "machine", "The machine and its options");
+    page_table(&m->page, "what|");
+    put_row(m, "program", about_text(m, "program"));
+    put_row(m, "machine file", about_text(m, "machine"));
+    snprintf(text, sizeof text, "%d", 1 << json_integer_value(json_object_get(about, "dimension")));
+    put_row(m, "compute nodes", text);
+    snprintf(text, sizeof text, "%zu with %zu drives", io, m->t->drives);
+    put_row(m, "I/O nodes", text);
+    snprintf(text, sizeof text, "node %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(about, "front_end")));
+    put_row(m, "front end at", text);
+    json_array_foreach((json_t *)set, i, v) put_row(m, "--set", json_is_string(v) ? json_string_value(v) : "");
+    put_row(m, "traced nodes", about_text(m, "nodes"));
+    snprintf(text, sizeof text, "%.6f s", json_number_value(json_object_get(about, "from_us")) / 1e6);
+    put_row(m, "traced from", json_object_get(about, "from_us") ? text : "");
+    snprintf(text, sizeof text, "%.6f s", json_number_value(json_object_get(about, "to_us")) / 1e6);
+    put_row(m, "traced up to", json_object_get(about, "to_us") ? text : "");
+    snprintf(text, sizeof text, "%.6f s", (double)m->t->end / CLOCK_HZ);
+    put_row(m, "virtual time of the run", text);
+    page_end_table(&m->page);
+}
+
+/* ---- All ---- */
+
+static void put_data(struct making *m)
+{
+    page_html(&m->page, "<script type=\"application/json\" id=\"data\">\n");
+    report_data_write(m->page.html, m->t, &m->facts, &m->path);
+    page_html(&m->page, "</script>\n<script>\n");
+    page_html(&m->page, report_view_js);
+    page_html(&m->page, "</script>\n");
+}
+
+static void put_sections(struct making *m)
+{
+    put_head(m);
+    page_heading(&m->page, "the-cube", "The cube and its channels");
+    page_html(&m->page, cube_html);
+    put_time(m);
+    page_heading(&m->page, "line", "Timeline");
+    page_html(&m->page, timeline_html);
+    put_path(m);
+    put_channels(m);
+    if (m->t->drives > 0)
+        put_drives(m);
+    put_requests(m);
+    page_heading(&m->page, "messages", "Who sent how much to whom");
+    page_html(&m->page, matrix_html);
+    put_phases(m);
+    put_machine(m);
+    put_data(m);
+}
+
+int report_make(struct timeline *t, int fd, const char *path, char *error, size_t error_bytes)
+{
+    struct making m = {.t = t};
+    char title[PAGE_CELL_BYTES + 16];
+    const char *program = about_text(&m, "program");
+
+    /* The folder of the program's name is left out: it stands before the first space. */
+    size_t folder = strcspn(program, " ");
+    while (folder > 0 && program[folder - 1] != '/')
+        folder--;
+    snprintf(title, sizeof title, "Report of %s", program[0] ? program + folder : "a run");
+    facts_count(&m.facts, t);
+    critical_find(&m.path, &m.facts, t);
+    page_begin(&m.page, title, report_view_css, NULL, error, error_bytes);
+    put_sections(&m);
+    int result = page_write_html(&m.page, fd, path);
+    page_end(&m.page);
+    critical_free(&m.path);
+    facts_free(&m.facts);
+    return result;
+}

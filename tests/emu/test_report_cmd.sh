@@ -1,0 +1,160 @@
+#!/bin/bash
+# ncube report and ncube run --report: the page of a slow ring and of a fast one, the same bytes whichever way it is
+# made, what a browser makes of it, and what goes wrong. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+ring=$build/examples/slow_ring
+cd "$scratch" || exit 1
+
+report() { "$ncube" report "$@"; }
+run() { "$ncube" run "$@"; }
+# What a page says, without its script, style and tags.
+said() { sed -e '/<style>/,/<\/style>/d' -e '/<script/,/<\/script>/d' -e 's/<[^>]*>/ /g' "$1"; }
+says() { said "$2" | tr -s ' \n' ' ' | grep -qE -- "$1"; }
+data() { sed -n '/id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
+microseconds() { sed -n 's/.*nodes: \([0-9]*\) us/\1/p' "$1"; }
+
+# ---- One page, three ways
+
+status "a run with a trace and a report" 0 run -d 4 --trace=slow.json --report=run.html "$ring" halves
+cp out slow.out
+status "a report of the trace" 0 report slow.json
+same "it says where it is" slow.html "$(cat out)"
+check "the same page as the run's" cmp slow.html run.html
+gzip -k slow.json
+status "a report of a packed trace, to standard output" 0 report --out=- slow.json.gz
+check "the same page" cmp out slow.html
+status "a report without a trace" 0 run -d 4 --report=alone.html --sync=strict "$ring" halves
+check "the same page again" cmp alone.html slow.html
+status "a report of what took another way" 0 run -d 4 --report=fast.html "$ring" gray
+check "slow is slower than gray" test "$(microseconds slow.out)" -gt "$(microseconds out)"
+
+# ---- What the page says
+
+check "it names the program" grep -q '<h1>Report of slow_ring halves</h1>' slow.html
+check "it tells who shares a channel" says '[0-9]+ pairs of nodes share the channel from [0-9]+ to [0-9]+: ' slow.html
+check "it tells how far a message goes" says 'crosses [2-9]\.[0-9] channels on average' slow.html
+check "it tells what the path waited for" says 'message waits for a channel [0-9]{2} %' slow.html
+check "of the fast ring it tells none of that" test -z "$(said fast.html | grep -E 'pairs of nodes|on average')"
+check "its phase" says 'ring 16 16 ' slow.html
+check "its machine" says 'compute nodes 16 ' slow.html
+same "nothing from elsewhere" "" "$(grep -oE '(src|href)="[^#"]*"|url\(|@import|https?://[^ "]*' slow.html)"
+python=$(command -v python3)
+if [ -n "$python" ]; then
+    data slow.html >data.json
+    check "the data is JSON" "$python" -c 'import json; json.load(open("data.json"))'
+    check "the path fills the program's time" "$python" -c '
+import json
+d = json.load(open("data.json"))
+sum = sum(to - begin for node, begin, to, peer in d["path"])
+assert sum == d["end"] - d["begin"], (sum, d["end"] - d["begin"])'
+    check "each node's time is the program's, but for what it was not traced" "$python" -c '
+import json
+d = json.load(open("data.json"))
+assert len(d["nodes"]) == 16
+assert all(sum(t) == d["end"] - d["begin"] for t in d["time"]), [sum(t) for t in d["time"]]'
+    check "the matrix has all messages" "$python" -c '
+import json, re
+d = json.load(open("data.json"))
+total = int(re.search(r"that time (\d+) messages", open("slow.html").read()).group(1))
+assert sum(c[3] for c in d["matrix"]["cells"]) == total'
+fi
+
+# ---- Parts
+
+status "a window" 0 run -d 2 --report=part.html --trace-from=45ms --trace-nodes=0-1 "$ring"
+check "the page says so" says 'traced nodes 0-1 traced from 0.045000 s' part.html
+status "no program in the window" 0 run -d 2 --report=none.html --trace-to=1ms "$ring"
+check "there is a page all the same" grep -q '</html>' none.html
+status "a trace that reaches its limit" 0 run -d 4 --report=limit.html --trace-limit=100K "$ring"
+check "the page says so" says 'The trace reached its limit' limit.html
+printf 'int main(void) { return 0; }' >nothing.c
+"$build/bin/ncc" -o "a<b&c" nothing.c
+status "a name that is HTML" 0 run --report=name.html "./a<b&c" '</script><b>'
+check "it is quoted" grep -qF '<h1>Report of a&lt;b&amp;c &lt;/script&gt;&lt;b&gt;</h1>' name.html
+same "the script's end" 2 "$(grep -c '</script>' name.html)"
+cat >stuck.c <<'EOF'
+#include <nself.h>
+int main(void)
+{
+    int from = 0, type = 5;
+    char c;
+    nread(&c, 1, &from, &type, 0);
+    return 0;
+}
+EOF
+"$build/bin/ncc" -o stuck stuck.c
+status "a deadlock" 125 run -d 1 --report=stuck.html ./stuck
+check "has a report" grep -q '</html>' stuck.html
+
+# ---- What goes wrong
+
+refused() { # NAME STATUS TEXT WORD...: one line that has TEXT, and no page
+    local name=$1 expected=$2 text=$3
+    shift 3
+    rm -f no.html
+    status "$name" "$expected" "$@"
+    same "$name: one line" 1 "$(wc -l <err)"
+    check "$name: it says '$text'" grep -qF -- "$text" err
+    check "$name: no page" test ! -e no.html
+}
+
+head -c 20000 slow.json >cut.json
+head -n 100 slow.json >lines.json
+head -c 4000 slow.json.gz >cut.json.gz
+sed '1s/"ncube_trace":1/"ncube_trace":9/' slow.json >version.json
+sed '50s/ph/hp/' slow.json >bad.json
+: >empty.json
+echo hello >text.json
+refused "a trace cut in a line" 1 "cut.json: the timeline ends in the middle of line" report --out=no.html cut.json
+refused "a trace cut after a line" 1 "lines.json: the timeline ends after line 100" report --out=no.html lines.json
+refused "a packed trace that is cut" 1 "cut.json.gz: the packed file ends too early" report --out=no.html cut.json.gz
+refused "another version" 1 "version.json: this is a timeline of version 9" report --out=no.html version.json
+refused "a bad line" 1 "bad.json: line 50 is no event of ncube's: '{\"hp\"" report --out=no.html bad.json
+refused "an empty file" 1 "empty.json: the file is empty" report --out=no.html empty.json
+refused "text" 1 "text.json: this is no timeline of ncube" report --out=no.html text.json
+refused "a page" 1 "slow.html: this is no timeline of ncube" report --out=no.html slow.html
+refused "no file" 1 "no.json: No such file" report --out=no.html no.json
+refused "a folder" 1 ".: Is a directory" report --out=no.html .
+refused "no trace" 2 "no trace given" report
+refused "two traces" 2 "unexpected word 'b'" report a b
+refused "its own trace" 1 "slow.json: this is the trace" report --out=slow.json slow.json
+refused "no folder" 1 "none/no.html: No such file" report --out=none/no.html slow.json
+refused "a full disk" 1 "/dev/full: No space left" report --out=/dev/full slow.json
+refused "a trace in text" 2 "a report is made from a trace in JSON" run --report=no.html --trace=x.txt "$ring"
+refused "the trace as report" 1 "this is the trace" run --report=no.json --trace=no.json "$ring"
+rm -f no.json
+refused "the statistics as report" 1 "--stats writes this file, too" run --report=no.html --stats=no.html "$ring"
+refused "the program as report" 1 "this is the program" run --report="$ring" "$ring"
+refused "no name" 2 "report: give a file's name" run --report= "$ring"
+status "a full disk, in a run" 1 run --report=/dev/full "$ring"
+check "it says so" grep -qF '/dev/full: No space left' err
+(
+    trap '' XFSZ
+    ulimit -f 40
+    "$ncube" report --out=no.html slow.json 2>err
+    echo $? >code
+)
+same "a file that gets too large: status" 1 "$(cat code)"
+check "it says so" grep -qF 'no.html: File too large' err
+same "nothing is left" "" "$(ls no.html* 2>/dev/null)"
+
+# ---- In a browser
+
+if command -v chromium >/dev/null; then
+    look() { # PAGE: the page after its script has run; errors go to err
+        timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/browser" \
+            --enable-logging=stderr --v=0 --dump-dom "file://$scratch/$1" 2>err >dom
+    }
+    for page in slow.html fast.html none.html limit.html name.html stuck.html part.html; do
+        look $page
+        same "$page: errors of the script" "" "$(grep -E 'CONSOLE.*(rror|Uncaught)' err)"
+        check "$page: the timeline is drawn" grep -qE 'id="shown">[0-9]' dom
+    done
+else
+    echo "test_report_cmd: chromium is missing; what a browser makes of the page is not tested"
+fi
+finish
