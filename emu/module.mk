@@ -46,8 +46,8 @@ instrumentation:
 # A report's style sheet and script are part of ncube.
 $(B)/obj/emu/report/report_assets.o: emu/report/report_view.css emu/report/report_view.js
 
-# The product: everything but the plugin and xnc is ncube; the plugin is itself and the cost table.
-NCUBE_SRCS := $(filter-out emu/qemu/plugin.c emu/cmd/xnc.c emu/nhost/%,$(wildcard emu/*/*.c)) \
+# The product: everything but the plugin and xnc is ncube; the plugin is plugin*.c and the cost table.
+NCUBE_SRCS := $(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/nhost/%,$(wildcard emu/*/*.c)) \
     vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
@@ -68,7 +68,7 @@ $(B)/host/include/nhost.h: emu/nhost/nhost.h
 	cp $< $@
 
 PROGRAMS += $(B)/lib/plugin.so
-$(B)/lib/plugin.so: $(B)/obj/emu/qemu/plugin.o $(B)/obj/emu/qemu/cost.o
+$(B)/lib/plugin.so: $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c)) $(B)/obj/emu/qemu/cost.o
 	@mkdir -p $(@D)
 	$(CC) -shared -fvisibility=hidden -o $@ $^
 

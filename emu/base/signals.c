@@ -66,7 +66,7 @@ static void note(int signal)
         child_ended = 1;
     else if (signal == SIGUSR1)
         beat = 1;
-    else
+    else if (signal != SIGIO)
         note_end(signal);
     if (bell)
         __atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
@@ -92,8 +92,9 @@ void signals_install(uint32_t *doorbell)
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         if (!is_ignored(caught[i]))
             sigaction(caught[i], &action, NULL);
-    action.sa_flags = SA_RESTART; /* a heartbeat must not disturb a read */
+    action.sa_flags = SA_RESTART; /* a heartbeat or a debugger must not disturb a read */
     sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGIO, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
 }

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Catches SIGINT, SIGTERM and SIGHUP (which ask for the end), SIGALRM (for signals_be_orderly), SIGCHLD and SIGUSR1
- * (heartbeats); ignores SIGPIPE and SIGXFSZ. A signal that asks for the end and is ignored already stays ignored. A
- * handler adds one to *doorbell, until signals_release. */
+/* Catches SIGINT, SIGTERM and SIGHUP (which ask for the end), SIGALRM (for signals_be_orderly), SIGCHLD, SIGUSR1
+ * (heartbeats) and SIGIO (a debugger has sent something: nothing but the doorbell rings); ignores SIGPIPE and SIGXFSZ.
+ * A signal that asks for the end and is ignored already stays ignored. A handler adds one to *doorbell, until
+ * signals_release. */
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 

@@ -16,6 +16,7 @@
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
 #include "emu/cmd/outputs.h"
@@ -228,6 +229,7 @@ static int start_harts(struct machine *m)
     if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
+    debugger_prepare(m);
     signals_install(&m->harts.control->doorbell);
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     for (uint32_t i = 0; i < m->nodes; i++)
@@ -352,7 +354,7 @@ int machine_build(struct machine *m)
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
     if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
-    if (tracing_open(m) != 0 || open_statistics(m) != 0)
+    if (tracing_open(m) != 0 || open_statistics(m) != 0 || debugger_open(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || machine_start_injectors(m) != 0)
         return -1;
@@ -368,6 +370,7 @@ int machine_free(struct machine *m)
     signals_release();
     int written = tracing_close(m);
     free(m->traced);
+    debugger_close(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);

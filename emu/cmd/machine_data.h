@@ -29,6 +29,8 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
+struct stub;
+
 struct machine_options { /* they outlive the machine */
     const char *machine; /* machine file, NULL: compute nodes only */
     const char *images;  /* folder of the drives' images; NULL: the machine file gives it */
@@ -41,6 +43,8 @@ struct machine_options { /* they outlive the machine */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
+    bool gdb;                    /* a program can be debugged, */
+    uint16_t gdb_port;           /* on this port; 0: any free one */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };
@@ -73,8 +77,12 @@ struct machine {
     struct eventq *events;
     struct ncu *ncu;
     struct sched *sched;
-    bool stuck;  /* a deadlock has been reported: the statistics include what each node waits for */
-    bool failed; /* and the line has been printed */
+    struct sched_ops sched_ops;
+    struct stub *stub;     /* for gdb; NULL: none */
+    uint32_t debugged_job; /* 0: none */
+    bool gdb_kills;        /* gdb's user has asked for the program's end */
+    bool stuck;            /* a deadlock has been reported: the statistics include what each node waits for */
+    bool failed;           /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];
 };
 

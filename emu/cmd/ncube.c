@@ -40,6 +40,8 @@ static const struct option_line option_stats = {
 static const struct option_line option_heartbeat = {
     KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
     "say every so many seconds of the host (default 1) how far the machine is"};
+static const struct option_line option_gdb = {
+    KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
@@ -48,6 +50,14 @@ static bool parse_sync(const struct options *o, const char *text)
     if (strcmp(text, "ahead") != 0 && strcmp(text, "strict") != 0)
         options_refuse(o, "sync '%s': give ahead or strict", text);
     return strcmp(text, "strict") == 0;
+}
+
+/* With gdb, the nodes stand where they are in the same places in every run only if user code never runs ahead. */
+static bool take_gdb(const struct options *o, struct machine_options *m, const char *port)
+{
+    m->gdb_port = port ? (uint16_t)options_number(o, "gdb", port, 0, 65535) : 0;
+    m->strict = true;
+    return m->gdb = true;
 }
 
 static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
@@ -119,11 +129,13 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine,   &option_set,
-                                                &option_images,    &option_serve, &option_status,    &option_label,
-                                                &option_registers, &option_stack, &option_heap,      &option_comm,
-                                                &option_report,    TRACE_LINES,   &option_limit,     &option_sync,
-                                                &option_cores,     &option_stats, &option_heartbeat, NULL},
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes,  &option_machine,
+                                                &option_set,       &option_images, &option_serve,
+                                                &option_status,    &option_label,  &option_registers,
+                                                &option_stack,     &option_heap,   &option_comm,
+                                                &option_report,    TRACE_LINES,    &option_limit,
+                                                &option_sync,      &option_cores,  &option_stats,
+                                                &option_heartbeat, &option_gdb,    NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -139,6 +151,8 @@ static bool take_run_option(void *ctx, int key, const char *value)
             (uint64_t)(parse_seconds(&run_options, "limit", value, "seconds of virtual time") * CLOCK_HZ);
         return true;
     }
+    if (key == KEY_GDB)
+        return take_gdb(&run_options, &w->options.machine, value);
     return options_take_job(&run_options, &w->job, key, value) ||
            take_machine_option(&run_options, &w->options.machine, key, value);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "emu/base/signals.h"
+#include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/model/net.h"
 #include "emu/qemu/cost.h"
@@ -219,7 +220,7 @@ static bool is_interrupted(const struct machine *m)
 {
     struct timespec now;
 
-    if (signals_request())
+    if (signals_request() || m->gdb_kills)
         return true;
     if (!m->options->kept_up)
         return false;
@@ -331,7 +332,7 @@ static void on_ended(void *ctx, uint32_t id)
 {
     struct machine *m = ctx;
 
-    (void)id;
+    debugger_end(m, id);
     m->job_ended = true;
     if (!m->options->kept_up)
         front_stop(m->front); /* the machine was booted for this job */
@@ -394,12 +395,16 @@ void machine_start_models(struct machine *m)
 {
     make_text_pool(m);
     m->events = eventq_new();
-    m->sched =
-        sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict, &sched_ops, m);
+    m->sched_ops = sched_ops;
+    if (m->stub)
+        m->sched_ops.stands = debugger_stands;
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
+                         &m->sched_ops, m);
     rely_on_kernel(m);
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,
                      m->config.n_faults);
     attach_nodes(m);
+    debugger_attach(m);
     front_start(m->front);
     for (uint32_t i = 0; i < m->config.topo.n_io; i++)
         if (fault_node_is_dead(m->config.fault, m->config.n_faults, m->config.topo.io[i].node, 0))

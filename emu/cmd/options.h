@@ -73,6 +73,7 @@ enum option_key {
     KEY_OUT,
     KEY_REPORT,
     KEY_ONLY,
+    KEY_GDB,
 };
 
 struct options {                           /* of one command */

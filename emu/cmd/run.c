@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "emu/base/signals.h"
+#include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
 #include "emu/cmd/outputs.h"
@@ -86,7 +87,7 @@ static void stop(struct run *r)
 /* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
 static bool goes_on(struct run *r, enum sched_end end)
 {
-    if (end == SCHED_FINISHED && signals_take_request()) {
+    if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
         stop(r);
         return true;
     }
@@ -123,7 +124,7 @@ static int begin(struct run *r)
         return machine_complain(m, "%s", m->error);
     for (uint32_t i = 0; i < r->options->job.programs; i++)
         machine_reads(m, r->options->job.program[i].path, "the program");
-    return machine_build(m);
+    return machine_build(m) == 0 ? debugger_begin(m, r->job) : -1;
 }
 
 int run_program(const struct run_options *o)

@@ -115,3 +115,33 @@ bool where_describe(int fd, uint64_t address, char *text)
     elf_end(elf);
     return function;
 }
+
+static bool find_in_symbols(Elf *elf, Elf_Scn *table, const GElf_Shdr *header, const char *name, uint64_t *address)
+{
+    Elf_Data *data = elf_getdata(table, NULL);
+    GElf_Sym symbol;
+
+    for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+        const char *this = elf_strptr(elf, header->sh_link, symbol.st_name);
+
+        if (this && strcmp(this, name) == 0 && symbol.st_shndx != SHN_UNDEF) {
+            *address = symbol.st_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool where_find(int fd, const char *name, uint64_t *address)
+{
+    GElf_Shdr header;
+    bool found = false;
+
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    for (Elf_Scn *s = elf_nextscn(elf, NULL); s && !found; s = elf_nextscn(elf, s))
+        if (gelf_getshdr(s, &header) && header.sh_type == SHT_SYMTAB)
+            found = find_in_symbols(elf, s, &header, name, address);
+    elf_end(elf);
+    return found;
+}

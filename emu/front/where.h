@@ -15,4 +15,7 @@
  * no function of the symbol table. */
 bool where_describe(int fd, uint64_t address, char *text);
 
+/* Finds the address of a global symbol. False if the file has no such symbol. */
+bool where_find(int fd, const char *name, uint64_t *address);
+
 #endif

@@ -17,6 +17,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
+#include "emu/qemu/debug_area.h"
 #include "emu/qemu/futex.h"
 
 /* Placing threads only affects speed, so a refusal by the host is ignored. */
@@ -110,9 +111,16 @@ static void place(struct harts *h, uint32_t index, bool spread)
     keep_on((pid_t)harts_slot(h, index)->thread, h->processor[where]);
 }
 
+/* The pages of the debug area take no memory of the host unless they are used. */
+static size_t segment_bytes(uint32_t count)
+{
+    return sizeof(struct control) + count * sizeof(struct slot) + sizeof(struct debug_area) +
+           count * sizeof(struct debug_hart);
+}
+
 int harts_init(struct harts *h, uint32_t count, uint32_t processors)
 {
-    size_t bytes = sizeof(struct control) + count * sizeof(struct slot);
+    size_t bytes = segment_bytes(count);
 
     *h =
         (struct harts){.fd = memfd_create("ncube-control", MFD_CLOEXEC), .count = count, .place = memory_new(count, 1)};
@@ -128,6 +136,7 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
         return -1;
     }
     h->control = p;
+    h->control->debug_offset = sizeof(struct control) + count * sizeof(struct slot);
     h->running[0] = count;
     return 0;
 }
@@ -135,7 +144,7 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
 void harts_free(struct harts *h)
 {
     processors_release(&h->claim);
-    munmap(h->control, sizeof(struct control) + h->count * sizeof(struct slot));
+    munmap(h->control, segment_bytes(h->count));
     close(h->fd);
     free(h->place);
 }

@@ -17,7 +17,8 @@
  *
  * With statistics there is one more inline addition per block: instructions in user code, cycles in kernel code.
  *
- * For a trace, the plugin also reads two registers at ENTER, to tell why user code was left.
+ * For a trace, the plugin also reads two registers at ENTER, to tell why user code was left. For a debugger, it looks
+ * before each instruction whether the hart is to stop there (plugin_debug.c); that costs no cycles.
  *
  * Options: control=FD,ram=FD (of the inherited memfds), first=SLOT (of hart 0), ram_bytes=BYTES (per node),
  * statistics=0 or 1, traps=0 or 1.
@@ -25,6 +26,8 @@
 #define _GNU_SOURCE
 #include "emu/qemu/cost.h"
 #include "emu/qemu/futex.h"
+#include "emu/qemu/plugin_debug.h"
+#include "emu/qemu/plugin_registers.h"
 #include "emu/qemu/qemu_abi.h"
 #include "emu/qemu/slots.h"
 #include "vertex/contract/machine.h"
@@ -181,6 +184,8 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     s->why = why;
     s->op = op;
     s->instructions = counter_of(hart)->instructions;
+    if (plugin.control->debug)
+        plugin_debug_note(hart);
     __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
     if (op != NCU_INJECT)
         list_stopped(plugin.control, s);
@@ -274,40 +279,12 @@ static void note_way_in(struct slot *s, const struct counter *c)
 #define SCAUSE_INTERRUPT (1ull << 63)
 #define SCAUSE_ECALL     8u
 
-/* The same handles serve all harts. */
-static struct qemu_plugin_register *register_a7, *register_scause;
-
-static void find_registers(void)
-{
-    struct g_array *all = qemu_plugin_get_registers();
-    const struct qemu_plugin_register_descriptor *d = all->data;
-
-    for (unsigned i = 0; i < all->length; i++)
-        if (strcmp(d[i].name, "a7") == 0)
-            register_a7 = d[i].handle;
-        else if (strcmp(d[i].name, "scause") == 0)
-            register_scause = d[i].handle;
-}
-
-static bool read_register(struct qemu_plugin_register *handle, uint64_t *value)
-{
-    static __thread struct g_array *bytes;
-
-    if (!bytes)
-        bytes = g_byte_array_new();
-    g_byte_array_set_size(bytes, 0);
-    if (!handle || qemu_plugin_read_register(handle, bytes) != sizeof *value)
-        return false;
-    memcpy(value, bytes->data, sizeof *value);
-    return true;
-}
-
 /* Called at the first ENTER after user code, when no register that is read has changed since. */
 static void note_trap(struct slot *s)
 {
     uint64_t cause, call;
 
-    if (!read_register(register_scause, &cause) || !read_register(register_a7, &call))
+    if (!registers_read_scause(&cause) || !registers_read_call(&call))
         s->trap = SLOT_TRAP_UNKNOWN;
     else if (cause == SCAUSE_ECALL)
         s->trap = call < SLOT_TRAP_UNKNOWN ? (uint32_t)call : SLOT_TRAP_UNKNOWN;
@@ -558,12 +535,13 @@ static void reservation_note(unsigned hart, void *holds_one)
 
 /* ---- Marks ---- */
 
-/* Runs before a block of user code whose end is at or beyond the mark. */
-static void mark_reached(unsigned hart, void *userdata)
+/* Runs before the block of user code at `pc`, whose end is at or beyond the mark. */
+static void mark_reached(unsigned hart, void *pc)
 {
-    (void)userdata;
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
+    if (plugin.control->debug)
+        plugin_debug_at_block(hart, (uintptr_t)pc);
     if (s->why == 0) {
         hart_created_stop(hart);
         return;
@@ -601,7 +579,7 @@ static enum reservation {
 
 static int flags_for(uint32_t op)
 {
-    return plugin.traps && op == NCU_ENTER ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
+    return plugin.control->debug || (plugin.traps && op == NCU_ENTER) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
 }
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -615,6 +593,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         uint32_t bits = 0;
 
+        if (plugin.control->debug)
+            plugin_debug_translate(insn, kernel);
         qemu_plugin_insn_data(insn, &bits, sizeof bits);
         cycles += plugin.control->cycles_of_class[cost_class_of(bits)];
         reservation = reservation_after(reservation, bits);
@@ -629,8 +609,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
                                              reservation == RESERVATION_HELD ? &plugin : NULL);
     if (!kernel)
-        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE,
-                                                  plugin.cycles, COUNTER_LIMIT, NULL);
+        qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, flags_for(0), QEMU_PLUGIN_COND_GE, plugin.cycles,
+                                                  COUNTER_LIMIT, (void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
 }
 
 /* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
@@ -639,9 +619,27 @@ static void hart_created(qemu_plugin_id_t id, unsigned hart)
     (void)id;
     counter_set(counter_of(hart), 0, 0);
     slot_of(hart)->trap = SLOT_TRAP_UNKNOWN;
-    if (plugin.traps && hart == 0)
-        find_registers();
+    if ((plugin.traps || plugin.control->debug) && hart == 0)
+        registers_find();
 }
+
+/* ---- The debugger ---- */
+
+/* The hart stays where it is: ncube need not wait for its next mark. After END and with causes to handle, its clock is
+ * not that of its next request; after a post, that request may be the post. */
+static void hart_stands(unsigned hart, bool in_user)
+{
+    struct slot *s = slot_of(hart);
+    uint64_t cycles = hart_cycles(hart), quiet = in_user && s->posts == 0 ? plugin.control->user_quiet_cycles : 0;
+
+    if (s->posts > 0 && s->post[0].cycles < cycles)
+        cycles = s->post[0].cycles;
+    if (!s->handling && !counter_of(hart)->settle && cycles > s->progress)
+        publish_progress(plugin.control, s, cycles, cycles + quiet > s->quiet ? quiet : s->quiet - cycles);
+    doorbell_ring(plugin.control);
+}
+
+static const struct plugin_debug_ops debug_ops = {.cycles = hart_cycles, .stands = hart_stands};
 
 /* ---- Installation ---- */
 
@@ -697,6 +695,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, cycles)};
     plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
+    if (plugin.control->debug)
+        plugin_debug_init(debug_area_of(plugin.control), plugin.first, &debug_ops);
     qemu_plugin_register_vcpu_init_cb(id, hart_created);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     return 0;

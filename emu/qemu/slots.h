@@ -111,6 +111,8 @@ struct control {
     uint64_t arrival_cycles;    /* no SEND brings a cause to another node sooner; 0: a SEND may fail, at once */
     uint64_t answer_cycles;     /* and no message or ARM because of that cause is sooner */
     /* fixed before the cabinets start: */
+    uint64_t debug_offset;                                     /* from here to the debug area (debug_area.h) */
+    uint32_t debug;                                            /* not 0: harts look at it before each instruction */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

@@ -178,7 +178,8 @@ static uint64_t cycles_from(uint64_t clock, uint64_t end)
     return end > clock ? end - clock : 0;
 }
 
-/* Batched harts save wake-ups of ncube. But an orderly end is given up when it makes no progress (signals.h). */
+/* Batched harts save wake-ups of ncube. But an orderly end is given up when it makes no progress (signals.h), and a
+ * hart that a debugger has stopped does not end its batch. */
 static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_t end, bool spread)
 {
     if (h->hand_over)
@@ -200,7 +201,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
                                       .pass_cycles = cycles_from(h->clock, h->pass),
                                       .quiet_cycles = clocks_of(&s->quiet, h->index),
                                       .attention = h->attention,
-                                      .batched = s->n_long <= 1 && signals_asked() == 0,
+                                      .batched = s->n_long <= 1 && signals_asked() == 0 && !s->ops->stands,
                                       .spread = spread});
     h->attention = NCU_ATTEND_NOT;
 }
@@ -271,8 +272,8 @@ static bool grant_all(struct sched *s)
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last one to its place */
         struct hart *h = &s->hart[s->ready[k]];
         bool spread = hart_is_spread(s, h);
-        if (!spread && s->n_short >= SHORT_RUNS_MOST)
-            continue;
+        if (!spread && s->n_short >= SHORT_RUNS_MOST && !s->ops->stands)
+            continue; /* a hart that a debugger has stopped keeps its place, but must not keep others from running */
         if (quantum_end(s, &b, h)) {
             raised = true;
             continue;
@@ -416,7 +417,7 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
         busy |= grant_all(s);
-        if (busy)
+        if (busy || (s->ops->stands && s->ops->stands(s->ctx, s->n_running)))
             continue;
         if (s->n_running == 0)
             return stuck_end(s);

@@ -111,6 +111,9 @@ struct sched_ops {
      * before each event and request. */
     bool (*finished)(void *ctx);
     bool (*pauses)(void *ctx);
+    /* For a debugger, which stops harts that run; NULL: there is none. Called when nothing is left to do but to wait
+     * for `running` harts. Returns true if there may be something to do now. */
+    bool (*stands)(void *ctx, uint32_t running);
 };
 
 enum sched_end {

@@ -1,0 +1,542 @@
+/*
+ * The commands of gdb's remote serial protocol (commands.h). A command that is not here is answered by an empty packet,
+ * as the protocol wants: gdb then does without.
+ */
+#include "emu/debug/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+#include "emu/debug/documents.h"
+
+#define REGISTERS_X    33u /* x0-x31, pc */
+#define REGISTERS      (REGISTERS_X + 32u + 3u)
+#define SIGNAL_INT     2
+#define SIGNAL_ILL     4
+#define SIGNAL_TRAP    5
+#define SIGNAL_BUS     10 /* these are gdb's numbers */
+#define SIGNAL_SEGV    11
+#define REFUSE_WRITING "E.registers cannot be written: QEMU's plugins only read them; so gdb can call no function"
+
+void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx)
+{
+    *s = (struct session){.target = t, .rsp = rsp, .send = send, .ctx = ctx};
+    s->go = memory_new(t->ops->nodes(t->ctx) + 1, sizeof *s->go);
+}
+
+void session_free(struct session *s)
+{
+    free(s->go);
+    free(s->document);
+    *s = (struct session){.target = NULL};
+}
+
+static uint32_t nodes(const struct session *s)
+{
+    return s->target->ops->nodes(s->target->ctx);
+}
+
+/* ---- Stops ---- */
+
+static int signal_of_fault(uint64_t scause)
+{
+    switch (scause) {
+    case 2:
+        return SIGNAL_ILL;
+    case 3:
+        return SIGNAL_TRAP;
+    case 0:
+    case 4:
+    case 6:
+        return SIGNAL_BUS;
+    default:
+        return SIGNAL_SEGV;
+    }
+}
+
+static void say_stop(struct session *s, uint32_t node, int signal, const char *more)
+{
+    s->current = s->stopped = node;
+    snprintf(s->stop, sizeof s->stop, "T%02xthread:%x;%s", signal, node + 1, more);
+    rsp_begin(s->rsp);
+    rsp_add(s->rsp, "%s", s->stop);
+}
+
+void session_stopped(struct session *s, const struct target_event *e)
+{
+    char more[40] = "";
+
+    if (e->why == DEBUG_WATCH)
+        snprintf(more, sizeof more, "watch:%llx;", (unsigned long long)e->watch);
+    say_stop(s, e->node, e->why == DEBUG_FAULT ? signal_of_fault(e->scause) : SIGNAL_TRAP, more);
+}
+
+void session_interrupted(struct session *s, int signal)
+{
+    uint32_t node = s->current;
+
+    for (uint32_t i = 0; !target_is_alive(s->target, node) && i < nodes(s); i++)
+        node = i;
+    say_stop(s, node, signal, "");
+}
+
+void session_ended(struct session *s, int status)
+{
+    rsp_begin(s->rsp);
+    rsp_add(s->rsp, "W%02x", (unsigned)status & 0xff);
+}
+
+void session_print(void *session, const char *line)
+{
+    struct session *s = session;
+
+    rsp_begin(s->rsp);
+    rsp_add(s->rsp, "O");
+    rsp_add_hex(s->rsp, line, strlen(line));
+    rsp_add_hex(s->rsp, "\n", 1);
+    s->send(s->ctx);
+}
+
+/* ---- Registers ---- */
+
+static void add_register(struct rsp *rsp, const struct debug_registers *r, uint64_t number)
+{
+    const uint64_t *csr[] = {&r->fflags, &r->frm, &r->fcsr};
+    static const uint64_t zero;
+
+    if (number == 0)
+        rsp_add_hex(rsp, &zero, sizeof zero);
+    else if (number < REGISTERS_X)
+        rsp_add_hex(rsp, &r->x[number % 32], sizeof r->x[0]); /* 32: pc, in x[0] */
+    else if (number < REGISTERS_X + 32)
+        rsp_add_hex(rsp, &r->f[number - REGISTERS_X], sizeof r->f[0]);
+    else
+        rsp_add_hex(rsp, csr[number - REGISTERS_X - 32], 4);
+}
+
+static void error(struct session *s)
+{
+    rsp_add(s->rsp, "E01");
+}
+
+static void ok(struct session *s)
+{
+    rsp_add(s->rsp, "OK");
+}
+
+static void read_registers(struct session *s, const char *text)
+{
+    (void)text;
+    if (!target_is_alive(s->target, s->current)) {
+        error(s);
+        return;
+    }
+    for (uint64_t i = 0; i < REGISTERS; i++)
+        add_register(s->rsp, target_registers(s->target, s->current), i);
+}
+
+static void read_register(struct session *s, const char *text)
+{
+    uint64_t number;
+
+    if (!rsp_read_number(&text, &number) || number >= REGISTERS || !target_is_alive(s->target, s->current))
+        error(s);
+    else
+        add_register(s->rsp, target_registers(s->target, s->current), number);
+}
+
+static void refuse_registers(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp, "%s", REFUSE_WRITING);
+}
+
+/* ---- Memory ---- */
+
+/* Reads "ADDRESS,BYTES". */
+static bool read_range(const char **text, uint64_t *va, uint64_t *n)
+{
+    return rsp_read_number(text, va) && rsp_read_word(text, ",") && rsp_read_number(text, n);
+}
+
+static void read_memory(struct session *s, const char *text)
+{
+    uint8_t bytes[RSP_PACKET_BYTES / 2];
+    uint64_t va, n;
+
+    if (!read_range(&text, &va, &n) || !target_is_alive(s->target, s->current)) {
+        error(s);
+        return;
+    }
+    size_t done = target_read(s->target, s->current, va, bytes, n < sizeof bytes ? n : sizeof bytes);
+    if (done == 0 && n > 0)
+        error(s);
+    else
+        rsp_add_hex(s->rsp, bytes, done);
+}
+
+static void write_memory(struct session *s, const char *text)
+{
+    uint8_t bytes[RSP_PACKET_BYTES / 2];
+    uint64_t va, n;
+
+    if (!read_range(&text, &va, &n) || !rsp_read_word(&text, ":") || n > sizeof bytes ||
+        !rsp_read_bytes(&text, bytes, n) || !target_is_alive(s->target, s->current) ||
+        target_write(s->target, s->current, va, bytes, n) != n)
+        error(s);
+    else
+        ok(s);
+}
+
+/* ---- Breakpoints ---- */
+
+enum { KIND_BREAK = 0, KIND_HARDWARE_BREAK = 1, KIND_WATCH = 2, KIND_READ_WATCH = 3, KIND_ACCESS_WATCH = 4 };
+
+static bool change_watch(struct session *s, bool add, uint64_t kind, uint64_t va, uint64_t n)
+{
+    const struct debug_watch w = {
+        .low = va, .high = va + n, .reads = kind != KIND_WATCH, .writes = kind != KIND_READ_WATCH};
+
+    if (n == 0 || w.high < va)
+        return false;
+    return add ? target_add_watch(s->target, &w) : target_remove_watch(s->target, &w);
+}
+
+/* "KIND,ADDRESS,BYTES": gdb removes what it has set, and what does not exist is gone as well. */
+static void change_break(struct session *s, const char *text, bool add)
+{
+    uint64_t kind, va, n;
+
+    if (!rsp_read_number(&text, &kind) || !rsp_read_word(&text, ",") || !read_range(&text, &va, &n)) {
+        error(s);
+        return;
+    }
+    if (kind > KIND_ACCESS_WATCH)
+        return;
+    bool done = kind >= KIND_WATCH ? change_watch(s, add, kind, va, n)
+                : add              ? target_add_break(s->target, va)
+                                   : target_remove_break(s->target, va);
+    if (done || !add)
+        ok(s);
+    else
+        error(s);
+}
+
+static void add_break(struct session *s, const char *text)
+{
+    change_break(s, text, true);
+}
+
+static void remove_break(struct session *s, const char *text)
+{
+    change_break(s, text, false);
+}
+
+/* ---- Threads ---- */
+
+/* Reads the number of a thread, or -1 (all) or 0 (any), and stores its node; that which has stopped for the two. */
+static bool read_thread(const struct session *s, const char **text, uint32_t *node, bool *all)
+{
+    uint64_t number;
+
+    *node = s->stopped;
+    *all = rsp_read_word(text, "-1");
+    if (*all)
+        return true;
+    if (!rsp_read_number(text, &number) || number > nodes(s))
+        return false;
+    if (number > 0)
+        *node = (uint32_t)number - 1;
+    return true;
+}
+
+static void choose_thread(struct session *s, const char *text)
+{
+    uint32_t node;
+    bool all;
+
+    if (*text != 'g' && *text != 'c') {
+        error(s);
+        return;
+    }
+    bool registers = *text++ == 'g';
+    if (!read_thread(s, &text, &node, &all))
+        error(s);
+    else
+        ok(s);
+    if (registers && target_is_alive(s->target, node))
+        s->current = node;
+}
+
+static void is_thread_alive(struct session *s, const char *text)
+{
+    uint32_t node;
+    bool all;
+
+    if (read_thread(s, &text, &node, &all) && target_is_alive(s->target, node))
+        ok(s);
+    else
+        error(s);
+}
+
+static void list_threads(struct session *s, const char *text)
+{
+    bool any = false;
+    (void)text;
+
+    for (uint32_t node = 0; node < nodes(s) && s->rsp->out_bytes < RSP_PACKET_BYTES - 16; node++) {
+        if (!target_is_alive(s->target, node))
+            continue;
+        rsp_add(s->rsp, "%s%x", any ? "," : "m", node + 1);
+        any = true;
+    }
+    if (!any)
+        rsp_add(s->rsp, "l");
+}
+
+static void end_list(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp, "l");
+}
+
+static void say_current(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp, "QC%x", s->current + 1);
+}
+
+static void describe_thread(struct session *s, const char *text)
+{
+    char what[256];
+    uint32_t node;
+    bool all;
+
+    if (!read_thread(s, &text, &node, &all)) {
+        error(s);
+        return;
+    }
+    s->target->ops->describe(s->target->ctx, node, what, sizeof what);
+    rsp_add_hex(s->rsp, what, strlen(what));
+}
+
+/* ---- Questions ---- */
+
+static void say_stop_again(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp, "%s", s->stop);
+}
+
+static void say_abilities(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp,
+            "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;qXfer:threads:read+;multiprocess-",
+            RSP_PACKET_BYTES);
+}
+
+static void leave_out_acks(struct session *s, const char *text)
+{
+    (void)text;
+    s->no_acks = true;
+    ok(s);
+}
+
+static void say_attached(struct session *s, const char *text)
+{
+    (void)text;
+    rsp_add(s->rsp, "1");
+}
+
+/* "OFFSET,BYTES" of a document, which is made when its beginning is read. */
+static void send_document(struct session *s, const char *text, char *(*make)(const struct target *t, size_t *bytes))
+{
+    uint64_t offset, n;
+
+    if (!read_range(&text, &offset, &n)) {
+        error(s);
+        return;
+    }
+    if (offset == 0) {
+        free(s->document);
+        s->document = make(s->target, &s->document_bytes);
+    }
+    if (!s->document || offset > s->document_bytes) {
+        error(s);
+        return;
+    }
+    uint64_t left = s->document_bytes - offset, most = RSP_PACKET_BYTES / 2 - 1; /* each byte may need an escape */
+    n = n < most ? n : most;
+    rsp_add(s->rsp, n < left ? "m" : "l");
+    rsp_add_binary(s->rsp, s->document + offset, n < left ? n : left);
+}
+
+static void send_features(struct session *s, const char *text)
+{
+    send_document(s, text, document_features);
+}
+
+static void send_threads(struct session *s, const char *text)
+{
+    send_document(s, text, document_threads);
+}
+
+/* ---- monitor ---- */
+
+static void say_help(struct session *s)
+{
+    session_print(s, "monitor time         the virtual time");
+    session_print(s, "monitor nodes        what each node does or waits for");
+    session_print(s, "monitor queues       messages and drive commands under way");
+    session_print(s, "monitor kernel on    show Vertex's registers where a node is in the kernel");
+    session_print(s, "monitor kernel off   show the program's, as it was left (default)");
+}
+
+static void set_kernel(struct session *s, bool on)
+{
+    s->target->kernel = on;
+    session_print(s, on ? "nodes in the kernel show Vertex; type 'maint flush register-cache'"
+                        : "nodes in the kernel show their program; type 'maint flush register-cache'");
+}
+
+static void execute_monitor(struct session *s, const char *text)
+{
+    char words[256], line[320];
+    size_t n = strlen(text) / 2;
+
+    if (n >= sizeof words || !rsp_read_bytes(&text, words, n) || *text != '\0') {
+        error(s);
+        return;
+    }
+    words[n] = '\0';
+    if (strcmp(words, "help") == 0 || words[0] == '\0') {
+        say_help(s);
+    } else if (strcmp(words, "kernel on") == 0 || strcmp(words, "kernel off") == 0) {
+        set_kernel(s, strcmp(words, "kernel on") == 0);
+    } else if (!s->target->ops->monitor(s->target->ctx, words, session_print, s)) {
+        snprintf(line, sizeof line, "no monitor command '%s'; try: monitor help", words);
+        session_print(s, line);
+    }
+    rsp_begin(s->rsp);
+    ok(s);
+}
+
+/* ---- Going on ---- */
+
+/* Reads one action of vCont, up to the ';' or the ':' with its thread. */
+static bool read_action(const char **text, struct target_go *go)
+{
+    uint64_t signal;
+    char what = **text;
+
+    *go = (struct target_go){.how = what == 'c' || what == 'C' ? TARGET_RUN : what == 't' ? TARGET_STAY : TARGET_STEP};
+    if (what == '\0' || !strchr("cCsSrt", what))
+        return false;
+    ++*text;
+    if (what == 'C' || what == 'S')
+        return rsp_read_number(text, &signal);
+    if (what == 'r')
+        return rsp_read_number(text, &go->low) && rsp_read_word(text, ",") && rsp_read_number(text, &go->high);
+    return true;
+}
+
+/* For each node, the first action counts that names it. */
+static bool read_actions(struct session *s, const char *text)
+{
+    uint32_t n = nodes(s), node;
+    uint8_t *given = memory_new(n + 1, 1);
+    bool sound = true, all;
+
+    for (uint32_t i = 0; i < n; i++)
+        s->go[i] = (struct target_go){.how = TARGET_STAY};
+    while (sound && rsp_read_word(&text, ";")) {
+        struct target_go go;
+
+        all = true;
+        sound = read_action(&text, &go) && (!rsp_read_word(&text, ":") || read_thread(s, &text, &node, &all));
+        for (uint32_t i = 0; sound && i < n; i++)
+            if (!given[i] && (all || i == node)) {
+                s->go[i] = go;
+                given[i] = 1;
+            }
+    }
+    free(given);
+    return sound && *text == '\0';
+}
+
+static enum command_result go_on(struct session *s, const char *text)
+{
+    if (read_actions(s, text))
+        return COMMAND_GO;
+    error(s);
+    return COMMAND_ANSWERED;
+}
+
+/* ---- All commands ---- */
+
+static const struct {
+    const char *word;
+    void (*execute)(struct session *s, const char *text);
+} commands[] = {
+    {"?", say_stop_again},
+    {"g", read_registers},
+    {"G", refuse_registers},
+    {"p", read_register},
+    {"P", refuse_registers},
+    {"m", read_memory},
+    {"M", write_memory},
+    {"H", choose_thread},
+    {"T", is_thread_alive},
+    {"Z", add_break},
+    {"z", remove_break},
+    {"qC", say_current},
+    {"qAttached", say_attached},
+    {"qSupported", say_abilities},
+    {"qfThreadInfo", list_threads},
+    {"qsThreadInfo", end_list},
+    {"qThreadExtraInfo,", describe_thread},
+    {"qXfer:features:read:target.xml:", send_features},
+    {"qXfer:threads:read::", send_threads},
+    {"qRcmd,", execute_monitor},
+    {"QStartNoAckMode", leave_out_acks},
+};
+
+static void answer(struct session *s)
+{
+    const char *text = s->rsp->packet;
+    size_t longest = 0, chosen = 0;
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strlen(commands[i].word) > longest && strncmp(text, commands[i].word, strlen(commands[i].word)) == 0) {
+            longest = strlen(commands[i].word);
+            chosen = i;
+        }
+    if (longest > 0)
+        commands[chosen].execute(s, text + longest);
+}
+
+enum command_result command_execute(struct session *s)
+{
+    const char *text = s->rsp->packet;
+
+    rsp_begin(s->rsp);
+    if (strcmp(text, "vCont?") == 0) {
+        rsp_add(s->rsp, "vCont;c;C;s;S;t;r");
+        return COMMAND_ANSWERED;
+    }
+    if (rsp_read_word(&text, "vCont"))
+        return go_on(s, text);
+    if (text[0] == 'c' || text[0] == 's')
+        return go_on(s, text[0] == 'c' ? ";c" : ";s:0;c");
+    if (text[0] == 'D') {
+        ok(s);
+        return COMMAND_DETACHED;
+    }
+    if (text[0] == 'k')
+        return COMMAND_KILLED;
+    answer(s);
+    return COMMAND_ANSWERED;
+}

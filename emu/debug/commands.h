@@ -1,0 +1,51 @@
+/*
+ * The commands of gdb's remote serial protocol, as far as this target has them: each packet's answer.
+ *
+ * A node is a thread: its number is that of the node in the program, plus 1, since 0 has another meaning for gdb. gdb
+ * lets all go on, or only some (its scheduler-locking), and all stand still when one has stopped.
+ */
+#ifndef NCUBE_COMMANDS_H
+#define NCUBE_COMMANDS_H
+
+#include "emu/debug/rsp.h"
+#include "emu/debug/target.h"
+
+enum command_result {
+    COMMAND_ANSWERED, /* the answer has been made */
+    COMMAND_GO,       /* the nodes go on, as `go` says; the answer comes when one has stopped */
+    COMMAND_DETACHED, /* the answer has been made; gdb leaves */
+    COMMAND_KILLED,   /* gdb leaves, and the program is to end; there is no answer */
+};
+
+struct session { /* with one gdb */
+    struct target *target;
+    struct rsp *rsp;
+    uint32_t current;     /* node of the registers and memory that gdb means */
+    uint32_t stopped;     /* node that has stopped last, */
+    char stop[64];        /* and the packet that said so */
+    struct target_go *go; /* by node, of the last COMMAND_GO */
+    char *document;       /* that gdb reads piece by piece; NULL: none */
+    size_t document_bytes;
+    bool no_acks;
+    /* Sends the answer that has been made, at once, when more will follow. */
+    void (*send)(void *ctx);
+    void *ctx;
+};
+
+void session_init(struct session *s, struct target *t, struct rsp *rsp, void (*send)(void *ctx), void *ctx);
+void session_free(struct session *s);
+
+/* Notes that a node has stopped for an event (target.h), or with `signal` for another reason, and makes the packet that
+ * says so. */
+void session_stopped(struct session *s, const struct target_event *e);
+void session_interrupted(struct session *s, int signal);
+/* Makes the packet that says that the program has ended. */
+void session_ended(struct session *s, int status);
+
+/* Prints a line of text in gdb. */
+void session_print(void *session, const char *line);
+
+/* Executes the packet in s->rsp. */
+enum command_result command_execute(struct session *s);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * The debugger's end in ncube: waits for gdb on a port of this host, stops the nodes of one program for it, and lets
+ * them go on.
+ *
+ *   idle --stub_begin--> entering: the program's first node stops at its entry
+ *        --> waiting: for gdb --> stopped <--> running --> (gdb leaves) idle
+ *   idle --gdb comes--> halting: all nodes stop at their next instruction --> stopped
+ *
+ * A stub of ncube's own, not QEMU's: QEMU's would pause its vCPUs, and one that waits in the plugin for its grant never
+ * reaches the pause; there are several QEMU processes; and their threads are not our nodes.
+ *
+ * A node that stops only takes long, for the scheduler (debug_area.h). So the other nodes go on as far as they may, and
+ * when nothing moves any more, the node that has stopped first in virtual time is the one that gdb is told of. With
+ * --sync=strict, where user code never runs ahead, this is the same in every run. Only gdb's interrupt stops the nodes
+ * wherever they are.
+ *
+ * If gdb goes away, its breakpoints are removed and the machine goes on. Only programs on this host can connect.
+ */
+#ifndef NCUBE_STUB_H
+#define NCUBE_STUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/debug/target.h"
+
+struct stub;
+
+/* Listens on that port; 0: any free one. Returns NULL with one clear line in error. The caller frees the stub. */
+struct stub *stub_new(uint16_t port, char *error, size_t error_bytes);
+void stub_free(struct stub *s);
+uint16_t stub_port(const struct stub *s);
+
+/* Connects the stub with a machine, whose cabinets run with control.debug set, once signals.h is installed. */
+void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx);
+
+/* A program begins: its first node that reaches one of the `n` entries stops all. `say` is then called with the line
+ * that tells the user what to do. fault_pc is where Vertex ends a process because of a fault. */
+void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t fault_pc, const char *program,
+                void (*say)(const char *line));
+/* The program has ended. */
+void stub_end(struct stub *s, int status);
+
+/* Serves gdb. To be called when ncube can do nothing but wait for harts, `running` of which run. Returns true if it has
+ * changed something: harts may go on. Waits for gdb while the nodes are stopped; a signal ends that. */
+bool stub_turn(struct stub *s, uint32_t running);
+
+#endif

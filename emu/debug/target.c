@@ -1,0 +1,375 @@
+/*
+ * The nodes as a debugger sees them (target.h). Virtual addresses are translated as the hart does it: by the page table
+ * (Sv39) whose address its satp has.
+ */
+#include "emu/debug/target.h"
+
+#include <string.h>
+
+#include "emu/qemu/futex.h"
+#include "vertex/contract/machine.h"
+
+/* ---- Registers ---- */
+
+static struct debug_hart *hart_of(const struct target *t, uint32_t node)
+{
+    uint32_t slot = node < t->ops->nodes(t->ctx) ? t->ops->slot(t->ctx, node) : TARGET_NO_SLOT;
+
+    return slot == TARGET_NO_SLOT ? NULL : &t->area->hart[slot];
+}
+
+bool target_is_alive(const struct target *t, uint32_t node)
+{
+    return hart_of(t, node) != NULL;
+}
+
+static bool shows_kernel(const struct target *t, const struct debug_hart *d)
+{
+    return !d->in_user && (t->kernel || !d->has_program || d->in_kernel_for_user);
+}
+
+bool target_shows_kernel(const struct target *t, uint32_t node)
+{
+    return shows_kernel(t, hart_of(t, node));
+}
+
+const struct debug_registers *target_registers(const struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+
+    return d->in_user || shows_kernel(t, d) ? &d->now : &d->program;
+}
+
+/* ---- Memory ---- */
+
+#define PAGE_TABLE_LEVELS 3
+#define PTE_VALID         0x001u
+#define PTE_READ          0x002u
+#define PTE_WRITE         0x004u
+#define PTE_EXECUTE       0x008u
+#define PTE_USER          0x010u
+#define PTE_PROMISED      0x200u /* Vertex: with PTE_VALID clear, a page of zeros at the first access */
+#define SATP_PPN          0xfffffffffffull
+#define LOWEST_KERNEL     CABINET_RAM_BASE
+#define VA_BITS           39
+
+/* Returns the RAM at a QEMU-physical address, if that many bytes are there; else NULL. */
+static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_t n)
+{
+    size_t bytes;
+    uint8_t *ram = t->ops->memory(t->ctx, node, &bytes);
+
+    if (pa < CABINET_RAM_BASE || pa - CABINET_RAM_BASE > bytes || n > bytes - (pa - CABINET_RAM_BASE))
+        return NULL;
+    return ram + (pa - CABINET_RAM_BASE);
+}
+
+/* Finds the entry for an address. Returns its level, and stores it, or -1. */
+static int find_entry(const struct target *t, uint32_t node, uint64_t va, uint64_t *entry)
+{
+    uint64_t table = (target_registers(t, node)->satp & SATP_PPN) * NODE_PAGE_BYTES;
+
+    if (va >> (VA_BITS - 1) != 0 || table == 0)
+        return -1;
+    for (int level = PAGE_TABLE_LEVELS - 1; level >= 0; level--) {
+        const uint8_t *at = ram_at(t, node, table + (va >> (12 + 9 * level) & 511) * sizeof *entry, sizeof *entry);
+
+        if (!at)
+            return -1;
+        memcpy(entry, at, sizeof *entry);
+        bool leaf = (*entry & PTE_VALID) == 0 || (*entry & (PTE_READ | PTE_WRITE | PTE_EXECUTE)) != 0;
+        if (leaf)
+            return level;
+        table = (*entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES;
+    }
+    return -1;
+}
+
+struct place {
+    uint8_t *at; /* NULL: zeros */
+    size_t bytes;
+    bool writable;
+};
+
+/* Finds where an address lies, and how many bytes from there on lie together. */
+static bool find_place(const struct target *t, uint32_t node, uint64_t va, struct place *p)
+{
+    uint64_t entry;
+    int level = find_entry(t, node, va, &entry);
+
+    if (level < 0)
+        return false;
+    uint64_t span = (uint64_t)NODE_PAGE_BYTES << (9 * level), offset = va & (span - 1);
+    *p = (struct place){.bytes = span - offset, .writable = (entry & PTE_WRITE) != 0 && (entry & PTE_EXECUTE) == 0};
+    if (!(entry & PTE_VALID))
+        return (entry & PTE_PROMISED) != 0 && va < LOWEST_KERNEL;
+    p->at = ram_at(t, node, ((entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES & ~(span - 1)) + offset, p->bytes);
+    return p->at != NULL;
+}
+
+size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n)
+{
+    size_t done = 0;
+    struct place p;
+
+    while (done < n && find_place(t, node, va + done, &p)) {
+        size_t piece = n - done < p.bytes ? n - done : p.bytes;
+
+        if (p.at)
+            memcpy((uint8_t *)bytes + done, p.at, piece);
+        else
+            memset((uint8_t *)bytes + done, 0, piece);
+        done += piece;
+    }
+    return done;
+}
+
+size_t target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n)
+{
+    size_t done = 0;
+    struct place p;
+
+    while (done < n && find_place(t, node, va + done, &p) && p.writable && p.at) {
+        size_t piece = n - done < p.bytes ? n - done : p.bytes;
+
+        memcpy(p.at, (const uint8_t *)bytes + done, piece);
+        done += piece;
+    }
+    return done;
+}
+
+/* ---- Breakpoints and watchpoints ---- */
+
+/* Harts look closely only if there is something to look for. */
+static void set_attention(struct target *t)
+{
+    uint32_t any = t->area->breaks > 0 || t->area->watches > 0 || t->area->fault_pc != 0;
+
+    for (uint32_t i = 0; i < t->slots && !any; i++)
+        any = t->area->hart[i].hold || t->area->hart[i].step != DEBUG_GO;
+    __atomic_store_n(&t->area->attention, any, __ATOMIC_SEQ_CST);
+}
+
+static void make_bloom(struct debug_area *a)
+{
+    memset(a->bloom, 0, sizeof a->bloom);
+    for (uint32_t k = 0; k < a->breaks; k++) {
+        uint64_t bit = debug_bloom_bit(a->break_pc[k]);
+
+        a->bloom[bit / 64] |= 1ull << bit % 64;
+    }
+}
+
+static bool find_break(const struct debug_area *a, uint64_t pc, uint32_t *at)
+{
+    for (*at = 0; *at < a->breaks; ++*at)
+        if (a->break_pc[*at] == pc)
+            return true;
+    return false;
+}
+
+bool target_add_break(struct target *t, uint64_t pc)
+{
+    uint32_t at;
+
+    if (find_break(t->area, pc, &at))
+        return true; /* gdb may repeat a packet */
+    if (t->area->breaks == DEBUG_BREAKS)
+        return false;
+    t->area->break_pc[t->area->breaks++] = pc;
+    make_bloom(t->area);
+    set_attention(t);
+    return true;
+}
+
+bool target_remove_break(struct target *t, uint64_t pc)
+{
+    uint32_t at;
+
+    if (!find_break(t->area, pc, &at))
+        return false;
+    t->area->break_pc[at] = t->area->break_pc[--t->area->breaks];
+    make_bloom(t->area);
+    set_attention(t);
+    return true;
+}
+
+static bool find_watch(const struct debug_area *a, const struct debug_watch *w, uint32_t *at)
+{
+    for (*at = 0; *at < a->watches; ++*at)
+        if (memcmp(&a->watch[*at], w, sizeof *w) == 0)
+            return true;
+    return false;
+}
+
+bool target_add_watch(struct target *t, const struct debug_watch *w)
+{
+    uint32_t at;
+
+    if (find_watch(t->area, w, &at))
+        return true;
+    if (t->area->watches == DEBUG_WATCHES)
+        return false;
+    t->area->watch[t->area->watches++] = *w;
+    set_attention(t);
+    return true;
+}
+
+bool target_remove_watch(struct target *t, const struct debug_watch *w)
+{
+    uint32_t at;
+
+    if (!find_watch(t->area, w, &at))
+        return false;
+    t->area->watch[at] = t->area->watch[--t->area->watches];
+    set_attention(t);
+    return true;
+}
+
+void target_clear(struct target *t)
+{
+    t->area->breaks = t->area->watches = 0;
+    make_bloom(t->area);
+    set_attention(t);
+}
+
+/* ---- Stopping and going on ---- */
+
+void target_choose_nodes(struct target *t, bool nobody)
+{
+    uint32_t nodes = nobody ? 0 : t->ops->nodes(t->ctx);
+
+    for (uint32_t i = 0; i < t->slots; i++)
+        t->area->hart[i].watched = 0;
+    for (uint32_t node = 0; node < nodes; node++)
+        if (target_is_alive(t, node))
+            hart_of(t, node)->watched = 1;
+}
+
+void target_hold_all(struct target *t)
+{
+    uint32_t nodes = t->ops->nodes(t->ctx);
+
+    for (uint32_t node = 0; node < nodes; node++)
+        if (target_is_alive(t, node))
+            __atomic_store_n(&hart_of(t, node)->hold, 1, __ATOMIC_SEQ_CST);
+    set_attention(t);
+}
+
+static bool is_stopped(const struct debug_hart *d)
+{
+    return __atomic_load_n(&d->stopped, __ATOMIC_SEQ_CST) != 0;
+}
+
+uint32_t target_stopped(const struct target *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->slots; i++)
+        n += is_stopped(&t->area->hart[i]);
+    return n;
+}
+
+/* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint that is gone is none
+ * any more. */
+static bool has_event(const struct target *t, const struct debug_hart *d)
+{
+    uint32_t at;
+
+    if (!is_stopped(d) || d->why == DEBUG_HELD || d->why == DEBUG_NOT)
+        return false;
+    return d->why != DEBUG_BREAK || find_break(t->area, d->now.x[0], &at);
+}
+
+static void forget_steps(struct target *t)
+{
+    for (uint32_t i = 0; i < t->slots; i++)
+        if (is_stopped(&t->area->hart[i]) && t->area->hart[i].why == DEBUG_STEP)
+            t->area->hart[i].why = DEBUG_HELD;
+}
+
+bool target_take_event(struct target *t, struct target_event *e)
+{
+    uint32_t nodes = t->ops->nodes(t->ctx);
+    struct debug_hart *first = NULL;
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        struct debug_hart *d = hart_of(t, node);
+
+        if (!d || !has_event(t, d) || (first && first->cycles <= d->cycles))
+            continue;
+        first = d;
+        *e = (struct target_event){.why = d->why, .node = node, .watch = d->watch, .scause = d->program.scause};
+    }
+    if (!first)
+        return false;
+    first->in_kernel_for_user = !first->in_user && (first->why == DEBUG_BREAK || first->why == DEBUG_STEP);
+    first->why = DEBUG_HELD;
+    forget_steps(t);
+    return true;
+}
+
+static void release(struct debug_hart *d)
+{
+    d->in_kernel_for_user = 0;
+    __atomic_store_n(&d->stopped, 0, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&d->go, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&d->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&d->go);
+}
+
+/* A step of a program that is in the kernel, as in a system call, ends in the program. A hart that waits in front of
+ * its next instruction of user code in its slot, not in a debug stop, has not looked at it yet. */
+static void set_step(const struct target *t, struct debug_hart *d, const struct target_go *go)
+{
+    d->step = go->how != TARGET_STEP ? DEBUG_GO : shows_kernel(t, d) ? DEBUG_STEP_ANY : DEBUG_STEP_USER;
+    d->skip = d->in_user && !is_stopped(d);
+    d->step_low = go->low;
+    d->step_high = go->high;
+}
+
+void target_let_go(struct target *t, uint32_t node, const struct target_go *go)
+{
+    struct debug_hart *d = hart_of(t, node);
+
+    if (!d)
+        return;
+    set_step(t, d, go);
+    d->hold = go->how == TARGET_STAY;
+    set_attention(t);
+    if (go->how != TARGET_STAY && is_stopped(d) && !has_event(t, d))
+        release(d);
+}
+
+bool target_release_ended(struct target *t)
+{
+    bool any = false;
+
+    target_choose_nodes(t, false);
+    for (uint32_t i = 0; i < t->slots; i++) {
+        struct debug_hart *d = &t->area->hart[i];
+
+        if (d->watched)
+            continue;
+        d->hold = 0;
+        d->step = DEBUG_GO;
+        any = any || is_stopped(d);
+        if (is_stopped(d))
+            release(d);
+    }
+    return any;
+}
+
+void target_release_all(struct target *t)
+{
+    t->area->fault_pc = 0;
+    target_clear(t);
+    for (uint32_t i = 0; i < t->slots; i++) {
+        t->area->hart[i].hold = 0;
+        t->area->hart[i].step = DEBUG_GO;
+    }
+    set_attention(t);
+    for (uint32_t i = 0; i < t->slots; i++)
+        if (is_stopped(&t->area->hart[i]))
+            release(&t->area->hart[i]);
+}

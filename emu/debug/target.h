@@ -1,0 +1,98 @@
+/*
+ * The nodes as a debugger sees them: the registers and the memory of each, its breakpoints, and when it stops and goes
+ * on. Everything is in memory that ncube shares with the plugins (debug_area.h) and in the nodes' RAM; virtual time is
+ * nowhere in it.
+ *
+ * A node in the kernel shows its program: the registers with which the program was left, so that a backtrace tells
+ * where it waits. It shows the kernel's own registers while it has no program, when it has stopped in the kernel at a
+ * breakpoint or after a step, or if `kernel` is set.
+ */
+#ifndef NCUBE_TARGET_H
+#define NCUBE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/qemu/debug_area.h"
+
+#define TARGET_NO_SLOT UINT32_MAX
+
+struct target_ops {
+    /* Returns how many nodes the program has; they are numbered from 0. */
+    uint32_t (*nodes)(void *ctx);
+    /* Returns the slot of a node, or TARGET_NO_SLOT: it has ended, or never had the program. */
+    uint32_t (*slot)(void *ctx, uint32_t node);
+    /* Returns the memory of a node's cabinet, and its size: QEMU-physical CABINET_RAM_BASE and what follows. */
+    uint8_t *(*memory)(void *ctx, uint32_t node, size_t *bytes);
+    /* Describes in a few words what a node does, for a debugger's list. */
+    void (*describe)(void *ctx, uint32_t node, char *text, size_t bytes);
+    /* Answers "monitor WORD" of gdb, but for what the debugger knows itself. Returns false if there is no such word. */
+    bool (*monitor)(void *ctx, const char *word, void (*say)(void *to, const char *line), void *to);
+    /* Asks all nodes of the program to end. */
+    void (*kill)(void *ctx);
+};
+
+struct target {
+    struct debug_area *area;
+    uint32_t slots;
+    const struct target_ops *ops;
+    void *ctx;
+    bool kernel;
+};
+
+/* ---- Registers and memory ---- */
+
+/* Returns false if the node has ended. */
+bool target_is_alive(const struct target *t, uint32_t node);
+/* Returns true if the node's registers that are shown are the kernel's. */
+bool target_shows_kernel(const struct target *t, uint32_t node);
+/* The registers that are shown. The node must be alive. */
+const struct debug_registers *target_registers(const struct target *t, uint32_t node);
+
+/* Read and write a node's virtual memory, as its program or the kernel sees it. Return how many bytes were possible,
+ * from the first on. Promised pages, which have not been touched, read as zeros. Text and what is not the program's to
+ * write cannot be written: QEMU would not notice. */
+size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n);
+size_t target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n);
+
+/* ---- Breakpoints and watchpoints ---- */
+
+/* Add or remove a breakpoint; false: there is no room, or no such breakpoint. */
+bool target_add_break(struct target *t, uint64_t pc);
+bool target_remove_break(struct target *t, uint64_t pc);
+bool target_add_watch(struct target *t, const struct debug_watch *w);
+bool target_remove_watch(struct target *t, const struct debug_watch *w);
+void target_clear(struct target *t);
+
+/* ---- Stopping and going on ---- */
+
+/* Lets breakpoints hold on the program's nodes, and no other; `nobody`: on no node. */
+void target_choose_nodes(struct target *t, bool nobody);
+/* Asks all nodes of the program to stop at their next instruction. */
+void target_hold_all(struct target *t);
+/* Returns how many harts are in debug stops. When as many run as that, nothing moves. */
+uint32_t target_stopped(const struct target *t);
+
+struct target_event {
+    enum debug_why why;
+    uint32_t node;
+    uint64_t watch;  /* DEBUG_WATCH: the address */
+    uint64_t scause; /* DEBUG_FAULT */
+};
+/* Takes the event that is the first in virtual time, then by node. Returns false if no node has stopped for one. The
+ * others stay, to be taken later; but ends of steps are forgotten. */
+bool target_take_event(struct target *t, struct target_event *e);
+
+struct target_go {
+    enum { TARGET_STAY, TARGET_RUN, TARGET_STEP } how;
+    uint64_t low, high; /* TARGET_STEP: the step goes on within these addresses */
+};
+/* Says how a node goes on. It stays stopped if it has an event that has not been taken. */
+void target_let_go(struct target *t, uint32_t node, const struct target_go *go);
+/* Lets harts go on whose node has ended in the meantime. Returns true if there were any. */
+bool target_release_ended(struct target *t);
+/* Removes all breakpoints and lets everything run. */
+void target_release_all(struct target *t);
+
+#endif

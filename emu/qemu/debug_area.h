@@ -1,0 +1,97 @@
+/*
+ * The debug area: shared memory behind the slots (slots.h), through which ncube's debugger stops harts anywhere in
+ * their code and looks at their registers. It is used only if control.debug is set before the cabinets start; then the
+ * plugin looks at it before each instruction.
+ *
+ * For the scheduler a hart in a debug stop is a running one that takes long. So virtual time stands still by itself,
+ * and a run with stops has the same trace as one without.
+ *
+ *      ncube                                         plugin, in the hart's thread
+ *      ----------------------------------------      -----------------------------------------
+ *      breakpoints, watches, hold, step    ------>   looks at them before each instruction
+ *                                                    registers, why; `stopped` = 1, rings the doorbell
+ *                                          <------   waits
+ *      `stopped` = 0, go += 1, wake        ------>   executes the instruction, without another look
+ *
+ * ncube changes breakpoints and watches while all running harts are in debug stops, or clears them.
+ */
+#ifndef NCUBE_DEBUG_AREA_H
+#define NCUBE_DEBUG_AREA_H
+
+#include <stdint.h>
+
+#include "emu/qemu/slots.h"
+
+#define DEBUG_BREAKS  1024u
+#define DEBUG_WATCHES 32u
+#define DEBUG_BLOOM   4096u /* bits, one for each pc / 2 modulo this */
+
+enum debug_why {
+    DEBUG_NOT,
+    DEBUG_HELD,  /* ncube has asked for it */
+    DEBUG_BREAK, /* at a breakpoint */
+    DEBUG_STEP,  /* after a step */
+    DEBUG_WATCH, /* after an access to what is watched */
+    DEBUG_FAULT, /* the kernel ends the process because of a fault; its registers are in `program` */
+};
+
+enum debug_step {
+    DEBUG_GO,
+    DEBUG_STEP_USER, /* to the next instruction of user code */
+    DEBUG_STEP_ANY,  /* to the next one, in the kernel too */
+};
+
+struct debug_registers {
+    uint64_t x[32]; /* x[0]: pc */
+    uint64_t f[32];
+    uint64_t fflags, frm, fcsr;
+    uint64_t satp, scause;
+};
+
+struct debug_hart {
+    /* written by ncube while the hart is stopped, or to hold it: */
+    _Alignas(128) uint32_t watched; /* breakpoints and watches hold on it */
+    uint32_t hold;                  /* it stops at its next instruction */
+    uint32_t step;                  /* enum debug_step */
+    uint32_t skip;                  /* the next instruction of user code does not end a step: it is the first one */
+    uint64_t step_low, step_high;   /* a step goes on within these addresses */
+    uint32_t go;                    /* futex: number of the release */
+    /* written by the plugin: */
+    uint32_t asleep;
+    uint32_t stopped;               /* in a debug stop */
+    uint32_t why;                   /* enum debug_why */
+    uint32_t in_user;               /* the last instruction that it looked at, or stopped before, was user code */
+    uint32_t has_program;           /* `program` has been written */
+    uint32_t in_kernel_for_user;    /* written by ncube: it has stopped in the kernel because its user wants that */
+    uint64_t cycles;                /* at the debug stop: its clock, at the end of the block */
+    uint64_t watch;                 /* address of the access, when a watch was hit; ~0: none */
+    struct debug_registers now;     /* at its last stop, by the debugger or in its slot */
+    struct debug_registers program; /* of the program, when it was last left for the kernel */
+};
+
+struct debug_watch {
+    uint64_t low, high; /* virtual addresses: low <= address < high */
+    uint32_t reads, writes;
+};
+
+struct debug_area {
+    uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
+    uint32_t breaks, watches;
+    uint64_t fault_pc; /* of the kernel, where it ends a process because of a fault; 0: do not stop there */
+    uint64_t bloom[DEBUG_BLOOM / 64];
+    uint64_t break_pc[DEBUG_BREAKS];
+    struct debug_watch watch[DEBUG_WATCHES];
+    struct debug_hart hart[]; /* as slots */
+};
+
+static inline struct debug_area *debug_area_of(const struct control *c)
+{
+    return (struct debug_area *)((char *)c + c->debug_offset);
+}
+
+static inline uint64_t debug_bloom_bit(uint64_t pc)
+{
+    return pc / 2 % DEBUG_BLOOM;
+}
+
+#endif

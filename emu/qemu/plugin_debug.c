@@ -1,0 +1,159 @@
+/*
+ * The plugin's part of the debugger (plugin_debug.h). All of it runs in the threads of the harts. Registers are read
+ * only where somebody may want to see them: at stops, and when a program is left for the kernel.
+ */
+#include "emu/qemu/plugin_debug.h"
+
+#include "emu/qemu/futex.h"
+#include "emu/qemu/plugin_registers.h"
+
+static struct {
+    struct debug_area *area;
+    struct debug_hart *hart; /* of hart 0 */
+    const struct plugin_debug_ops *ops;
+} debug;
+
+static __thread uint64_t looked_at; /* pc of the last instruction that this thread's hart has looked at */
+static __thread bool watch_hit;
+
+void plugin_debug_init(struct debug_area *area, uint64_t first, const struct plugin_debug_ops *ops)
+{
+    debug.area = area;
+    debug.hart = &area->hart[first];
+    debug.ops = ops;
+}
+
+/* The first instruction of the kernel after user code finds all registers as that left them. The reset vector, which
+ * looks like user code, has no page table. */
+static void leave_program(struct debug_hart *d)
+{
+    if (registers_satp() == 0)
+        return;
+    registers_read(&d->program, registers_trap_pc());
+    d->has_program = 1;
+}
+
+static bool is_break(const struct debug_area *a, uint64_t pc)
+{
+    uint64_t bit = debug_bloom_bit(pc);
+
+    if (!(a->bloom[bit / 64] >> bit % 64 & 1))
+        return false;
+    for (uint32_t k = 0; k < a->breaks; k++)
+        if (a->break_pc[k] == pc)
+            return true;
+    return false;
+}
+
+static bool ends_step(struct debug_hart *d, uint64_t pc, bool user)
+{
+    if (d->step == DEBUG_GO || (d->step == DEBUG_STEP_USER && !user))
+        return false;
+    if (user && d->skip) {
+        d->skip = 0;
+        return false;
+    }
+    return pc < d->step_low || pc >= d->step_high;
+}
+
+static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool user)
+{
+    if (__atomic_load_n(&d->hold, __ATOMIC_RELAXED))
+        return DEBUG_HELD;
+    if (!d->watched)
+        return DEBUG_NOT;
+    if (watch_hit)
+        return DEBUG_WATCH;
+    if (is_break(debug.area, pc))
+        return DEBUG_BREAK;
+    if (!user && pc == debug.area->fault_pc)
+        return DEBUG_FAULT;
+    return ends_step(d, pc, user) ? DEBUG_STEP : DEBUG_NOT;
+}
+
+static void await_release(struct debug_hart *d, uint32_t last)
+{
+    __atomic_store_n(&d->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&d->go, __ATOMIC_SEQ_CST) == last)
+        futex_wait(&d->go, last, FUTEX_FOREVER);
+    __atomic_store_n(&d->asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why)
+{
+    uint32_t last = __atomic_load_n(&d->go, __ATOMIC_SEQ_CST);
+
+    registers_read(&d->now, pc);
+    d->why = why;
+    d->cycles = debug.ops->cycles(hart);
+    watch_hit = false;
+    __atomic_store_n(&d->stopped, 1, __ATOMIC_SEQ_CST);
+    debug.ops->stands(hart, d->in_user);
+    await_release(d, last);
+}
+
+static inline void look(unsigned hart, uint64_t pc, bool user)
+{
+    struct debug_hart *d = &debug.hart[hart];
+
+    if (d->in_user && !user)
+        leave_program(d);
+    d->in_user = user;
+    looked_at = pc;
+    if (__atomic_load_n(&debug.area->attention, __ATOMIC_RELAXED) == 0)
+        return;
+    enum debug_why why = reason_to_stop(d, pc, user);
+    if (why != DEBUG_NOT)
+        stop(hart, d, pc, why);
+}
+
+static void look_in_user(unsigned hart, void *pc)
+{
+    look(hart, (uintptr_t)pc, true);
+}
+
+static void look_in_kernel(unsigned hart, void *pc)
+{
+    look(hart, (uintptr_t)pc, false);
+}
+
+static bool is_watched(const struct debug_watch *w, uint64_t address, uint64_t bytes, bool store)
+{
+    return (store ? w->writes : w->reads) && address < w->high && address + bytes > w->low;
+}
+
+static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    struct debug_hart *d = &debug.hart[hart];
+    (void)userdata;
+
+    if (debug.area->watches == 0 || !d->watched)
+        return;
+    uint64_t bytes = 1ull << qemu_plugin_mem_size_shift(info);
+    for (uint32_t k = 0; k < debug.area->watches; k++) {
+        const struct debug_watch *w = &debug.area->watch[k];
+
+        if (is_watched(w, address, bytes, qemu_plugin_mem_is_store(info))) {
+            d->watch = address > w->low ? address : w->low;
+            watch_hit = true;
+        }
+    }
+}
+
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel)
+{
+    qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
+                                           (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+    qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+}
+
+void plugin_debug_at_block(unsigned hart, uint64_t pc)
+{
+    debug.hart[hart].in_user = true;
+    looked_at = pc;
+}
+
+void plugin_debug_note(unsigned hart)
+{
+    registers_read(&debug.hart[hart].now, looked_at);
+}

@@ -1,0 +1,32 @@
+/*
+ * The plugin's part of the debugger: looks before each instruction whether its hart is to stop there, and waits until
+ * ncube releases it (debug_area.h). Adds no cycles.
+ */
+#ifndef NCUBE_PLUGIN_DEBUG_H
+#define NCUBE_PLUGIN_DEBUG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/qemu/debug_area.h"
+#include "emu/qemu/qemu_abi.h"
+
+struct plugin_debug_ops {
+    uint64_t (*cycles)(unsigned hart); /* its clock */
+    /* Publishes how far the hart is, since it stays there, and wakes ncube. */
+    void (*stands)(unsigned hart, bool in_user);
+};
+
+/* `first` is the slot of hart 0. */
+void plugin_debug_init(struct debug_area *area, uint64_t first, const struct plugin_debug_ops *ops);
+
+/* Adds the look before an instruction, and the one after its accesses. To be called before other callbacks of the
+ * instruction are added: they run in this order. */
+void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel);
+
+/* The hart is about to execute a block of user code at pc; its first instruction has not been looked at. */
+void plugin_debug_at_block(unsigned hart, uint64_t pc);
+/* The hart stops in its slot: keeps its registers for ncube. */
+void plugin_debug_note(unsigned hart);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * The registers of a hart, as the plugin reads them in a callback that was registered with R_REGS.
+ */
+#ifndef NCUBE_PLUGIN_REGISTERS_H
+#define NCUBE_PLUGIN_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/qemu/debug_area.h"
+
+/* Finds the handles, which serve all harts. To be called once, in the callback that a hart begins with. */
+void registers_find(void);
+
+/* Read what a trap is about. Return false if QEMU does not say it. */
+bool registers_read_scause(uint64_t *value);
+bool registers_read_call(uint64_t *value); /* a7 */
+
+/* Reads all but the pc, which QEMU knows only at some instructions, into x[0] goes `pc`. What QEMU does not have is
+ * 0. */
+void registers_read(struct debug_registers *r, uint64_t pc);
+/* Returns where the last trap came from. */
+uint64_t registers_trap_pc(void);
+uint64_t registers_satp(void);
+
+#endif
