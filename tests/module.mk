@@ -2,7 +2,7 @@
 # and judge status and output, in tests/machine/.
 
 SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh
-SHELL_TESTS += tests/images/test_deb.sh
+SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3
@@ -18,6 +18,7 @@ GUEST_FLAGS_library := -lm
 GUEST_FLAGS_costs := -fno-builtin -Wno-stringop-truncation -lm
 GUEST_FLAGS_globals := -lm
 GUEST_FLAGS_clocks := -Wl,-e,look_at_entry
+GUEST_FLAGS_debugged := -g -O0
 $(foreach src,$(wildcard tests/guest/*.c),\
     $(eval $(call node_program,guest/$(basename $(notdir $(src))),$(src),\
         $(GUEST_FLAGS_$(basename $(notdir $(src)))) $(if $(LIBPIO),-lpio))))

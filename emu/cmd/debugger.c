@@ -54,8 +54,12 @@ static void on_describe(void *ctx, uint32_t node, char *text, size_t bytes)
     const struct machine *m = ctx;
     const struct job *j = debugged_job(m);
 
-    if (!job_describe_end(j, j->base + node, text, bytes) && !ncu_describe_wait(m->ncu, j->base + node, text, bytes))
-        snprintf(text, bytes, "%s", ncu_wait_word(m->ncu, j->base + node) ? "has no program yet" : "runs");
+    if (job_describe_end(j, j->base + node, text, bytes))
+        return;
+    if (!ncu_wait_word(m->ncu, j->base + node))
+        snprintf(text, bytes, "runs");
+    else if (!ncu_describe_wait(m->ncu, j->base + node, text, bytes))
+        snprintf(text, bytes, "has no program yet");
 }
 
 static void on_kill(void *ctx)

@@ -53,14 +53,15 @@ const struct debug_registers *target_registers(const struct target *t, uint32_t 
 #define LOWEST_KERNEL     CABINET_RAM_BASE
 #define VA_BITS           39
 
-/* Returns the RAM at a QEMU-physical address, if that many bytes are there; else NULL. */
-static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_t n)
+/* Returns the RAM at a QEMU-physical address, and how many bytes are there; NULL if none. */
+static uint8_t *ram_at(const struct target *t, uint32_t node, uint64_t pa, size_t *n)
 {
     size_t bytes;
     uint8_t *ram = t->ops->memory(t->ctx, node, &bytes);
 
-    if (pa < CABINET_RAM_BASE || pa - CABINET_RAM_BASE > bytes || n > bytes - (pa - CABINET_RAM_BASE))
+    if (pa < CABINET_RAM_BASE || pa - CABINET_RAM_BASE >= bytes)
         return NULL;
+    *n = bytes - (pa - CABINET_RAM_BASE);
     return ram + (pa - CABINET_RAM_BASE);
 }
 
@@ -72,9 +73,10 @@ static int find_entry(const struct target *t, uint32_t node, uint64_t va, uint64
     if (va >> (VA_BITS - 1) != 0 || table == 0)
         return -1;
     for (int level = PAGE_TABLE_LEVELS - 1; level >= 0; level--) {
-        const uint8_t *at = ram_at(t, node, table + (va >> (12 + 9 * level) & 511) * sizeof *entry, sizeof *entry);
+        size_t bytes;
+        const uint8_t *at = ram_at(t, node, table + (va >> (12 + 9 * level) & 511) * sizeof *entry, &bytes);
 
-        if (!at)
+        if (!at || bytes < sizeof *entry)
             return -1;
         memcpy(entry, at, sizeof *entry);
         bool leaf = (*entry & PTE_VALID) == 0 || (*entry & (PTE_READ | PTE_WRITE | PTE_EXECUTE)) != 0;
@@ -103,7 +105,9 @@ static bool find_place(const struct target *t, uint32_t node, uint64_t va, struc
     *p = (struct place){.bytes = span - offset, .writable = (entry & PTE_WRITE) != 0 && (entry & PTE_EXECUTE) == 0};
     if (!(entry & PTE_VALID))
         return (entry & PTE_PROMISED) != 0 && va < LOWEST_KERNEL;
-    p->at = ram_at(t, node, ((entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES & ~(span - 1)) + offset, p->bytes);
+    size_t bytes = 0; /* the kernel's large page has more addresses than there is memory */
+    p->at = ram_at(t, node, ((entry >> 10 & SATP_PPN) * NODE_PAGE_BYTES & ~(span - 1)) + offset, &bytes);
+    p->bytes = bytes < p->bytes ? bytes : p->bytes;
     return p->at != NULL;
 }
 

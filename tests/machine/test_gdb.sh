@@ -1,0 +1,194 @@
+#!/bin/bash
+# gdb on the machine: gdb is driven by commands, and its output judged. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+ncube=$build/bin/ncube
+debugged=$build/guest/debugged
+source=$(readlink -f "$(dirname "$0")/../guest/debugged.c")
+cd "$scratch" || exit 1
+if ! command -v gdb-multiarch >/dev/null; then
+    echo "skipped: gdb-multiarch is not installed"
+    finish
+fi
+
+line_of() { # the number of the line of the program that contains the text
+    grep -nF "$1" "$source" | head -n 1 | cut -d: -f1
+}
+
+# begin OPTION... -- WORD...: starts the program under ncube and waits until it waits for gdb. Sets run and port.
+begin() {
+    local options=()
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    rm -f run.out run.err
+    timeout 120 "$ncube" run --gdb "${options[@]}" "$debugged" "$@" >run.out 2>run.err &
+    run=$!
+    await "the run waits for gdb: ${options[*]} $*" grep -qs 'waiting for gdb' run.err
+    port=$(sed -n "s/.*target remote :\([0-9]*\)'.*/\1/p" run.err)
+}
+
+# await NAME COMMAND...: until it succeeds
+await() {
+    local name=$1 i
+    shift
+    for ((i = 0; i < 600; i++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    check "$name" false
+}
+
+# gdb COMMAND...: executes them; output to gdb.out
+gdb() {
+    local words=(-ex 'set style enabled off' -ex 'set width 0' -ex "target remote :$port")
+    for command in "$@"; do
+        words+=(-ex "echo [$command]\\n" -ex "$command")
+    done
+    timeout 60 gdb-multiarch -nx -batch "${words[@]}" "$debugged" >gdb.out 2>&1
+}
+
+# end STATUS OUTPUT: the run ends, with that status and that output
+end() {
+    wait "$run"
+    same "$1: status of the run" "$2" $?
+    same "$1: output of the run" "$3" "$(cat run.out)"
+}
+
+# says NAME PATTERN: gdb has printed that
+says() {
+    check "$1" grep -qE "$2" gdb.out || sed 's/^/    /' gdb.out
+}
+
+after() { # what gdb printed after a command
+    awk -v command="[$1]" '$0 == command { on = 1; next } /^\[.*\]$/ { on = 0 } on' gdb.out
+}
+
+# ---- Breakpoints on all nodes and on one, backtraces, values
+
+begin -d 2 --
+gdb 'info threads' 'break work' 'continue' 'backtrace' 'continue' 'info threads' 'print node' 'finish' 'print here' \
+    'print here.x' 'step' 'info breakpoints' 'delete' 'continue'
+end "breakpoints" 0 "sum 6"
+says "at first the program's first node is at its entry" '^\* 1 +Thread 1 "node 0" \(runs\) +_start'
+says "a breakpoint on all nodes" '^Thread 1 "node 0" hit Breakpoint 1, work \(node=0\)'
+says "a backtrace" "^#1 .* in main .* at .*debugged.c:$(line_of 'int result = work')"
+says "the next one in virtual time" '^Thread 3 "node 2" hit Breakpoint 1, work \(node=2\)'
+says "what the others do meanwhile" '^  1 +Thread 1 "node 0" \(waits in nread for a message of type 7 from node any\)'
+says "finish" '^Value returned is \$2 = 2'
+same "a struct" '$3 = {x = 2.5, node = 2}' "$(after 'print here')"
+same "a double" '$4 = 2.5' "$(after 'print here.x')"
+says "the end" 'exited normally'
+
+begin -d 2 --
+gdb 'break add thread 3' 'continue' 'backtrace' 'delete' 'watch total thread 3' 'continue' 'continue' 'delete' \
+    'thread 1' 'backtrace' 'frame function collect' 'print nodes' 'continue'
+end "one node" 0 "sum 6"
+says "only that node stops" '^Thread 3 "node 2" hit Breakpoint 1, add \(k=2\)'
+says "a watchpoint" '^Thread 3 "node 2" hit Hardware watchpoint 2: total'
+same "its values" "Old value = 0 New value = 2 Old value = 2 New value = 6" \
+    "$(grep -E '^(Old|New) value' gdb.out | xargs)"
+says "a node that waits shows where" "^#2 .* in receive .* at .*debugged.c:$(line_of '    nread(')"
+same "and its variables" '$1 = 4' "$(after 'print nodes')"
+
+# ---- What gdb may not do
+
+begin -d 1 --
+gdb 'print $a0 = 1' 'print add(3)' 'set var total = 5' 'print total' 'set var *(int *)$pc = 0' 'print *(int *)0' \
+    'monitor time' 'monitor nodes' 'monitor nonsense' 'detach'
+end "detach" 0 "sum 1"
+says "registers are not written" "E.registers cannot be written: QEMU's plugins only read them"
+same "memory is" '$2 = 5' "$(after 'print total')"
+says "text is not" '^Cannot access memory at address 0x1'
+says "nor is there memory where there is none" '^Cannot access memory at address 0x0'
+says "time" '^virtual time 0\.0[0-9]* s \([0-9]* cycles\)'
+says "nodes" '^node 0 runs'
+says "an unknown command of monitor" "^no monitor command 'nonsense'; try: monitor help"
+
+# ---- Faults, deadlocks, interrupts, kill
+
+begin -d 1 -- fault
+gdb 'continue' 'backtrace' 'continue'
+end "a fault" 1 "sum 1"
+says "is a signal" '^Thread 2 "node 1" received signal SIGSEGV'
+says "where it was" "^#0 .* in main .* at .*debugged.c:$(line_of '(volatile int *)8')"
+says "and then the program ends" 'exited with code 01'
+check "with its line" grep -q 'store to an address that is not writable' run.err
+
+begin -d 1 -- stuck
+gdb 'continue' 'monitor nodes' 'thread 2' 'backtrace' 'continue'
+end "a deadlock" 125 "sum 1"
+says "gdb is told" '^ncube: deadlock: nothing more can happen'
+says "who waits" '^nodes 0-1: each waits in nread for a message of type 9 from node any'
+says "where" '^#2 .* in receive \(wanted=9\)'
+
+begin -d 1 -- loop
+gdb 'break main' 'continue' 'shell sleep 0.3' 'kill'
+end "kill" 1 ""
+
+# ---- gdb goes away, and comes back
+
+begin -d 1 -- loop
+cat >commands <<'END'
+continue
+END
+timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex continue "$debugged" >gdb.out 2>&1 &
+gdb=$!
+sleep 1
+kill -INT $(pgrep -P $gdb || echo $gdb)
+wait $gdb
+check "an interrupt stops the program" grep -q 'received signal SIGINT' gdb.out
+gdb 'print turns > 0' 'backtrace' 'thread apply all print here' 'kill'
+same "another gdb comes" '$1 = 1' "$(after 'print turns > 0')"
+says "with all nodes" "= \{x = 1.5, node = 1\}"
+end "an interrupt" 1 "sum 1"
+
+begin -d 1 --
+(
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    printf '$?#3f$Z0,10000,4#9' >&3 # in the middle of a packet
+)
+end "a gdb that goes away while the nodes are stopped" 0 "sum 1"
+
+begin -d 1 --
+kill -INT $run
+end "a signal while gdb is awaited" 130 ""
+
+# ---- Nothing changes
+
+trace() { # OPTION...: a run with breakpoints that are passed, and watchpoints; the trace is in trace.gdb
+    begin "$@" --trace=trace.gdb --
+    gdb 'break add' 'ignore 1 1000' 'watch total' 'ignore 2 1000' 'break work if node > 100' 'continue' \
+        'info breakpoints'
+    end "a traced run" 0 "sum 28"
+    says "they are passed" 'breakpoint already hit 24 times'
+    says "the condition is false" 'exited normally'
+}
+
+cat >two.conf <<'END'
+dim = 3;
+nodes_per_cabinet = 4;
+END
+"$ncube" run -d 3 --trace=trace.plain "$debugged" >out
+trace -d 3
+check "there is a trace" [ "$(wc -l <trace.plain)" -gt 50 ]
+check "breakpoints change nothing in the trace" cmp trace.plain trace.gdb
+trace -d 3 --machine=two.conf
+check "nor on two cabinets" cmp trace.plain trace.gdb
+
+# ---- Command line
+
+begin -d 0 --
+status "a port in use" 1 "$ncube" run "--gdb=$port" "$debugged"
+same "says so" "ncube: cannot wait for gdb on port $port: Address already in use; give another port, or --gdb alone \
+for a free one" "$(cat err)"
+gdb 'detach'
+end "the other run" 0 "sum 0"
+status "no port" 2 "$ncube" run --gdb=70000 "$debugged"
+check "is refused" grep -q "gdb '70000': give a number from 0 to 65535" err
+
+finish
