@@ -98,6 +98,8 @@ static bool on_monitor(void *ctx, const char *word, void (*say)(void *to, const 
         say_time(ctx, say, to);
     else if (strcmp(word, "nodes") == 0)
         say_nodes(ctx, say, to);
+    else if (strcmp(word, "queues") == 0)
+        ncu_describe_queues(((struct machine *)ctx)->ncu, say, to);
     else
         return false;
     return true;

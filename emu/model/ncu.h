@@ -95,6 +95,9 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 void ncu_describe_noise(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx);
 void ncu_describe_faults(const struct ncu *n, uint64_t now_cycles, void (*say)(void *ctx, const char *line), void *ctx);
 
+/* Says what is under way: a line for each message in the network, and for each drive that has commands. */
+void ncu_describe_queues(const struct ncu *n, void (*say)(void *ctx, const char *line), void *ctx);
+
 /* Returns the address of node `index`. */
 uint32_t ncu_address(const struct ncu *n, uint32_t index);
 

@@ -95,6 +95,13 @@ same "its values" "Old value = 0 New value = 2 Old value = 2 New value = 6" \
 says "a node that waits shows where" "^#2 .* in receive .* at .*debugged.c:$(line_of '    nread(')"
 same "and its variables" '$1 = 4' "$(after 'print nodes')"
 
+begin -d 2 --
+gdb "break debugged.c:$(line_of 'if (strcmp(how, "stuck"')" 'continue' 'monitor queues' 'delete' 'continue'
+end "queues" 0 "sum 6"
+
+says "a message under way" \
+    '^4 bytes of type 7 from node [123] to node 0, sent at 0\.[0-9]* s: (on its way|arriving)'
+
 # ---- What gdb may not do
 
 begin -d 1 --
