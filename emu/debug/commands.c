@@ -184,7 +184,7 @@ static void write_memory(struct session *s, const char *text)
 
     if (!read_range(&text, &va, &n) || !rsp_read_word(&text, ":") || n > sizeof bytes ||
         !rsp_read_bytes(&text, bytes, n) || !target_is_alive(s->target, s->current) ||
-        target_write(s->target, s->current, va, bytes, n) != n)
+        !target_write(s->target, s->current, va, bytes, n))
         error(s);
     else
         ok(s);

@@ -128,18 +128,25 @@ size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *byt
     return done;
 }
 
-size_t target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n)
+static bool is_writable(const struct target *t, uint32_t node, uint64_t va, size_t n)
 {
-    size_t done = 0;
     struct place p;
 
-    while (done < n && find_place(t, node, va + done, &p) && p.writable && p.at) {
-        size_t piece = n - done < p.bytes ? n - done : p.bytes;
+    for (size_t done = 0; done < n; done += p.bytes)
+        if (!find_place(t, node, va + done, &p) || !p.writable || !p.at)
+            return false;
+    return true;
+}
 
-        memcpy(p.at, (const uint8_t *)bytes + done, piece);
-        done += piece;
-    }
-    return done;
+bool target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n)
+{
+    struct place p;
+
+    if (!is_writable(t, node, va, n))
+        return false;
+    for (size_t done = 0; done < n && find_place(t, node, va + done, &p); done += p.bytes)
+        memcpy(p.at, (const uint8_t *)bytes + done, n - done < p.bytes ? n - done : p.bytes);
+    return true;
 }
 
 /* ---- Breakpoints and watchpoints ---- */

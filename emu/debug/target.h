@@ -50,11 +50,12 @@ bool target_shows_kernel(const struct target *t, uint32_t node);
 /* The registers that are shown. The node must be alive. */
 const struct debug_registers *target_registers(const struct target *t, uint32_t node);
 
-/* Read and write a node's virtual memory, as its program or the kernel sees it. Return how many bytes were possible,
- * from the first on. Promised pages, which have not been touched, read as zeros. Text and what is not the program's to
- * write cannot be written: QEMU would not notice. */
+/* Reads a node's virtual memory, as its program or the kernel sees it. Returns how many bytes were possible, from the
+ * first on. Promised pages, which have not been touched, read as zeros. */
 size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n);
-size_t target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n);
+/* Writes to it; false, and nothing is written, if that is not possible everywhere: text cannot be written, as QEMU
+ * would not notice, nor what is not the program's to write, nor promised pages. */
+bool target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n);
 
 /* ---- Breakpoints and watchpoints ---- */
 

@@ -1,0 +1,346 @@
+/*
+ * gdb's packets, and what the commands make of sound and of broken ones: a target of three nodes in this process's
+ * memory, no machine.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/debug/commands.h"
+#include "vertex/contract/machine.h"
+
+/* ---- The stream ---- */
+
+static void feed(struct rsp *r, const void *bytes, size_t n)
+{
+    size_t room;
+    uint8_t *to = rsp_room(r, &room);
+
+    cr_assert_leq(n, room);
+    memcpy(to, bytes, n);
+    r->filled += n;
+}
+
+static void feed_text(struct rsp *r, const char *text)
+{
+    feed(r, text, strlen(text));
+}
+
+Test(rsp, takes_what_is_sound_and_reports_what_is_not)
+{
+    static const struct {
+        const char *name, *stream;
+        enum rsp_item item[4];
+        const char *packet; /* the last one */
+    } cases[] = {
+        {"a packet", "$g#67", {RSP_PACKET, RSP_NOTHING}, "g"},
+        {"an empty packet", "$#00", {RSP_PACKET, RSP_NOTHING}, ""},
+        {"capital digits", "$O#4F", {RSP_PACKET}, "O"},
+        {"acknowledgements are no packets", "+++$g#67+", {RSP_PACKET, RSP_NOTHING}, "g"},
+        {"please again", "-", {RSP_RESEND, RSP_NOTHING}, NULL},
+        {"an interrupt", "\x03", {RSP_BREAK, RSP_NOTHING}, NULL},
+        {"an interrupt between packets", "$g#67\x03$g#67", {RSP_PACKET, RSP_BREAK, RSP_PACKET}, "g"},
+        {"a wrong checksum", "$g#66$c#63", {RSP_BAD, RSP_PACKET}, "c"},
+        {"no digits", "$g#zz$c#63", {RSP_BAD, RSP_PACKET}, "c"},
+        {"the end of one is lost", "$ggg$c#63", {RSP_BAD, RSP_PACKET}, "c"},
+        {"an escape", "$}\x03#80", {RSP_PACKET}, "#"},
+        {"an escape at the end", "$}#7d$c#63", {RSP_BAD, RSP_PACKET}, "c"},
+        {"a packet that does not end", "$ggg", {RSP_NOTHING}, NULL},
+        {"noise", "hello\n", {RSP_NOTHING}, NULL},
+    };
+    static struct rsp r;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rsp_init(&r);
+        feed_text(&r, cases[i].stream);
+        for (size_t k = 0; k < 4 && (k == 0 || cases[i].item[k] != RSP_NOTHING); k++) {
+            cr_expect_eq(rsp_next(&r), cases[i].item[k], "%s: item %zu", cases[i].name, k);
+            if (cases[i].packet && cases[i].item[k] == RSP_PACKET && k > 0 && cases[i].item[k + 1] == RSP_NOTHING)
+                cr_expect_str_eq(r.packet, cases[i].packet, "%s", cases[i].name);
+        }
+        cr_expect_eq(rsp_next(&r), RSP_NOTHING, "%s: nothing follows", cases[i].name);
+    }
+}
+
+Test(rsp, drops_a_packet_that_is_too_long)
+{
+    static struct rsp r;
+    enum rsp_item item = RSP_NOTHING;
+
+    rsp_init(&r);
+    feed_text(&r, "$");
+    for (size_t k = 0; k <= RSP_PACKET_BYTES; k++) {
+        feed_text(&r, "a");
+        cr_assert_eq(rsp_next(&r), RSP_NOTHING);
+    }
+    feed_text(&r, "#61$c#63");
+    item = rsp_next(&r);
+    cr_expect_eq(item, RSP_BAD);
+    cr_expect_eq(rsp_next(&r), RSP_PACKET, "the next one is taken");
+    cr_expect_str_eq(r.packet, "c");
+}
+
+Test(rsp, carries_any_bytes_there_and_back)
+{
+    static struct rsp from, to;
+    static char frame[RSP_FRAME_BYTES];
+
+    srandom(7);
+    for (int turn = 0; turn < 500; turn++) {
+        uint8_t bytes[300];
+        size_t n = (size_t)random() % sizeof bytes;
+
+        for (size_t k = 0; k < n; k++)
+            bytes[k] = (uint8_t)(random() % 4 ? random() : "$#}*\x03"[random() % 5]);
+        rsp_begin(&from);
+        rsp_add_binary(&from, bytes, n);
+        size_t framed = rsp_frame(&from, frame);
+        rsp_init(&to);
+        feed(&to, frame, framed);
+        cr_assert_eq(rsp_next(&to), RSP_PACKET, "turn %d", turn);
+        cr_assert_eq(to.bytes, n, "turn %d", turn);
+        cr_assert_arr_eq(to.packet, bytes, n, "turn %d", turn);
+    }
+}
+
+Test(rsp, makes_an_error_of_an_answer_that_does_not_fit)
+{
+    static struct rsp r;
+    static char frame[RSP_FRAME_BYTES], much[RSP_PACKET_BYTES];
+
+    rsp_begin(&r);
+    rsp_add_hex(&r, much, sizeof much);
+    cr_expect_eq(rsp_frame(&r, frame), 7u);
+    cr_expect_arr_eq(frame, "$E01#a6", 7);
+}
+
+/* ---- Commands ---- */
+
+#define NODES     3u
+#define RAM_BYTES (64u * NODE_PAGE_BYTES)
+
+static uint8_t *ram;
+static struct target target;
+static struct session session;
+static struct rsp packets;
+
+static uint32_t on_nodes(void *ctx)
+{
+    (void)ctx;
+    return NODES;
+}
+
+static uint32_t on_slot(void *ctx, uint32_t node) /* node 2 has ended */
+{
+    (void)ctx;
+    return node < 2 ? node : TARGET_NO_SLOT;
+}
+
+static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
+{
+    (void)ctx;
+    (void)node;
+    *bytes = RAM_BYTES;
+    return ram;
+}
+
+static void on_describe(void *ctx, uint32_t node, char *text, size_t bytes)
+{
+    (void)ctx;
+    snprintf(text, bytes, "is <%u>", node);
+}
+
+static bool on_monitor(void *ctx, const char *word, void (*say)(void *to, const char *line), void *to)
+{
+    (void)ctx;
+    say(to, word);
+    return true;
+}
+
+static void on_kill(void *ctx)
+{
+    (void)ctx;
+}
+
+static const struct target_ops ops = {on_nodes, on_slot, on_memory, on_describe, on_monitor, on_kill};
+
+static void on_send(void *ctx)
+{
+    (void)ctx;
+}
+
+#define TABLE_PAGE(k) (CABINET_RAM_BASE + (k)*NODE_PAGE_BYTES)
+
+static void set_entry(uint32_t page, uint32_t index, uint64_t entry)
+{
+    memcpy(ram + page * NODE_PAGE_BYTES + index * sizeof entry, &entry, sizeof entry);
+}
+
+/* Page 0x10000 is text, 0x11000 data, 0x12000 promised, 0x13000 both; the root is page 1. A loop in the table lies at 1 GB. */
+static void make_target(void)
+{
+    ram = calloc(1, RAM_BYTES);
+    target = (struct target){
+        .area = calloc(1, sizeof(struct debug_area) + NODES * sizeof(struct debug_hart)), .slots = NODES, .ops = &ops};
+    set_entry(1, 0, TABLE_PAGE(2) >> 12 << 10 | 1);
+    set_entry(1, 1, TABLE_PAGE(1) >> 12 << 10 | 1);
+    set_entry(1, 2, 0xfffffffffffull << 10 | 1);
+    set_entry(2, 0, TABLE_PAGE(3) >> 12 << 10 | 1);
+    set_entry(3, 16, TABLE_PAGE(16) >> 12 << 10 | 0x1b);
+    set_entry(3, 17, TABLE_PAGE(17) >> 12 << 10 | 0x17);
+    set_entry(3, 18, 0x216);
+    set_entry(3, 19, TABLE_PAGE(19) >> 12 << 10 | 0x1f);
+    memcpy(ram + 16 * NODE_PAGE_BYTES, "text", 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct debug_hart *d = &target.area->hart[i];
+
+        d->in_user = d->stopped = 1;
+        d->why = DEBUG_HELD;
+        d->now.satp = 8ull << 60 | TABLE_PAGE(1) >> 12;
+        d->now.x[0] = 0x10000;
+        d->now.x[10] = 0x1234;
+    }
+    rsp_init(&packets);
+    session_init(&session, &target, &packets, on_send, NULL);
+}
+
+static const char *answer_to(const char *packet)
+{
+    strcpy(packets.packet, packet);
+    packets.bytes = strlen(packet);
+    command_execute(&session);
+    packets.out[packets.out_bytes < sizeof packets.out ? packets.out_bytes : sizeof packets.out - 1] = '\0';
+    return packets.out;
+}
+
+Test(commands, answer_as_the_protocol_says, .init = make_target)
+{
+    static const struct {
+        const char *packet, *answer;
+    } cases[] = {
+        {"", ""},
+        {"vMustReplyEmpty", ""},
+        {"qC", "QC1"},
+        {"Hg2", "OK"},
+        {"qC", "QC2"},
+        {"Hg0", "OK"},
+        {"Hg4", "E01"},
+        {"Hgx", "E01"},
+        {"T2", "OK"},
+        {"T3", "E01"}, /* it has ended */
+        {"T", "E01"},
+        {"qfThreadInfo", "m1,2"},
+        {"qsThreadInfo", "l"},
+        {"qThreadExtraInfo,1", "6973203c303e"},
+        {"pa", "3412000000000000"},
+        {"p20", "0000010000000000"},
+        {"p44", "E01"},
+        {"p", "E01"},
+        {"m10000,4", "74657874"},
+        {"m10ffe,4", "00000000"},
+        {"m12000,2", "0000"},
+        {"m13fff,2", "00"}, /* up to the end of what there is */
+        {"m0,4", "E01"},
+        {"m40000000,4", "E01"}, /* the table's loop ends */
+        {"m80000000,4", "E01"},
+        {"mffffffffffffffff,8", "E01"},
+        {"m10000", "E01"},
+        {"m10000,fffffffffffffffff", "E01"},
+        {"M11000,2:0aff", "OK"},
+        {"m11000,2", "0aff"},
+        {"M11000,2:0a", "E01"},
+        {"M11000,2:zz", "E01"},
+        {"M10000,1:00", "E01"}, /* text */
+        {"M11000,ffff:00", "E01"},
+        {"M13000,1:00", "E01"},       /* executed, too */
+        {"M11ffe,4:01020304", "E01"}, /* its end cannot be written, so nothing is */
+        {"m11ffe,2", "0000"},
+        {"Z0,10000,4", "OK"},
+        {"Z0,10000,4", "OK"},
+        {"z0,10000,4", "OK"},
+        {"z0,10000,4", "OK"},
+        {"Z2,11000,0", "E01"},
+        {"Z2,11000,8", "OK"},
+        {"Z3,ffffffffffffffff,8", "E01"},
+        {"Z9,1,1", ""},
+        {"Z0", "E01"},
+        {"vCont?", "vCont;c;C;s;S;t;r"},
+        {"vCont;x", "E01"},
+        {"vCont;c:9", "E01"},
+        {"vCont;r10", "E01"},
+        {"vContx", "E01"},
+        {"qRcmd,7", "E01"},
+        {"qRcmd,zz", "E01"},
+        {"qRcmd,68656c70", "OK"},
+        {"qXfer:threads:read::0,10", "m<?xml version=\"1"},
+        {"qXfer:threads:read::ffffff,10", "E01"},
+        {"qXfer:threads:read::0", "E01"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_str_eq(answer_to(cases[i].packet), cases[i].answer, "'%s': '%s'", cases[i].packet,
+                         answer_to(cases[i].packet));
+}
+
+Test(commands, escape_what_nodes_do, .init = make_target)
+{
+    cr_expect(strstr(answer_to("qXfer:threads:read::0,fff"), "<thread id=\"2\" name=\"node 1\">is &}\x03"
+                                                             "60;1&}\x03"
+                                                             "62;</thread>"),
+              "%s", packets.out);
+}
+
+Test(commands, have_room_for_so_many_breakpoints, .init = make_target)
+{
+    char packet[32];
+
+    for (uint32_t k = 0; k < DEBUG_BREAKS; k++) {
+        snprintf(packet, sizeof packet, "Z0,%x,2", 0x10000 + 2 * k);
+        cr_assert_str_eq(answer_to(packet), "OK");
+    }
+    cr_expect_str_eq(answer_to("Z0,20000,2"), "E01");
+    answer_to("z0,10000,2");
+    cr_expect_str_eq(answer_to("Z0,20000,2"), "OK");
+}
+
+static const char *const beginnings[] = {"m",
+                                         "M",
+                                         "p",
+                                         "P",
+                                         "g",
+                                         "G",
+                                         "Z0,",
+                                         "z2,",
+                                         "vCont;",
+                                         "H",
+                                         "T",
+                                         "qRcmd,",
+                                         "qXfer:threads:read::",
+                                         "qThreadExtraInfo,",
+                                         "c",
+                                         "s",
+                                         "q",
+                                         "Q"};
+
+/* Whatever comes, there is an answer that fits, and the breakpoints' table is sound. */
+Test(commands, survive_nonsense, .init = make_target)
+{
+    static const char letters[] = "0123456789abcdef,;:-rcs#zZ";
+    static char frame[RSP_FRAME_BYTES];
+
+    srandom(11);
+    for (int turn = 0; turn < 200000; turn++) {
+        char packet[64];
+        int n = snprintf(packet, sizeof packet, "%s", beginnings[random() % (sizeof beginnings / sizeof *beginnings)]);
+
+        for (long left = random() % 30; left > 0; left--)
+            packet[n++] = letters[random() % (sizeof letters - 1)];
+        packet[n] = '\0';
+        answer_to(packet);
+        cr_assert_leq(rsp_frame(&packets, frame), RSP_FRAME_BYTES, "'%s'", packet);
+        cr_assert_leq(target.area->breaks, DEBUG_BREAKS, "'%s'", packet);
+        cr_assert_leq(target.area->watches, DEBUG_WATCHES, "'%s'", packet);
+        cr_assert_lt(session.current, NODES, "'%s'", packet);
+    }
+}
