@@ -12,7 +12,7 @@
 
 #include "emu/front/job.h"
 
-#define HOSTED_ALL_NODES   0xffffu       /* as a destination */
+#define HOSTED_ALL_NODES   0xffffu     /* as a destination */
 #define HOSTED_WAITS_BYTES (64u << 20) /* messages that the host program does not read; with more the job is killed */
 
 struct hosted_message { /* from a node to the host program */
@@ -33,7 +33,7 @@ int32_t hosted_load(struct job *j, uint32_t first, const struct job_program *p, 
 
 /* Takes a message of a node for the host program. NULL, or why it is refused. */
 const char *hosted_receive(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n);
-/* True if the job must be killed: after a load that failed half-way, or when too much waits for the host program, of which
+/* True if the job must be killed: after a load that failed half-way, or when too much waits for the host program, which
  * the user is told. */
 bool hosted_must_end(struct job *j);
 /* The oldest message that the host program has not got, or NULL; it stays until it is dropped. */

@@ -453,8 +453,7 @@ int nwrite(int cube, const void *buf, int n, int node, int type)
         return fail_ended(c);
     do {
         size_t left = (size_t)n - at, part = left < LINK_MAIL_BYTES ? left : LINK_MAIL_BYTES;
-        const struct link_mail head = {
-            .node = (uint32_t)node, .type = (uint32_t)type, .left = (uint32_t)(left - part)};
+        const struct link_mail head = {.node = (uint32_t)node, .type = (uint32_t)type, .left = (uint32_t)(left - part)};
 
         if (!send_part(c, &head, (const uint8_t *)buf + at, part))
             return fail(EPIPE, "the machine takes no message: %s", strerror(errno));

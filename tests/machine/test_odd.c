@@ -48,8 +48,8 @@ Test(odd, have_one_trace)
 {
     char *folder = folder_new();
 
-    guest_must_repeat(
-        &(struct ncube_run){.options = {"--nodes=5"}, .program = "guest/globals", .args = {"operations"}}, folder);
+    guest_must_repeat(&(struct ncube_run){.options = {"--nodes=5"}, .program = "guest/globals", .args = {"operations"}},
+                      folder);
     folder_remove(folder);
 }
 

@@ -1,4 +1,4 @@
-/* Primes by a chain of processes: each takes the first number that reaches it, and passes on what that does not divide. */
+/* Primes by a chain of processes: each takes the first number that it gets, and passes on what that does not divide. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
