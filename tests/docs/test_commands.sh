@@ -41,7 +41,7 @@ export -f run_page
 mask() { # MODE
     sed -E "s/docs-$$/ncube/g" |
         if [ "$1" = exact ]; then cat; else
-            sed -E 's/[0-9]+(\.[0-9]+)?( ?(us|ms|s|cycles|MB\/s|%)\b)/#\2/g; s/  +#/ #/g; s/0x[0-9a-f]+/0x#/g
+            sed -E 's/[0-9]+(\.[0-9]+)?( ?((us|ms|s|cycles|MB\/s)\b|%))/#\2/g; s/  +#/ #/g; s/0x[0-9a-f]+/0x#/g
                     s/\((ncube|xnc) [0-9]+/(\1 #/g'
         fi
 }

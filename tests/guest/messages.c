@@ -308,7 +308,7 @@ static void send_errors(void)
 
 static void read_errors(void)
 {
-    int value = 0, bad_src[] = {-2, node_count(), 0x4000, 0x8000, 0xffff, 0x10000, (int)0x80000000};
+    int value = 0, bad_src[] = {-2, node_count(), 0x4000, 0x7fff, 0x8001, 0xffff, 0x10000, (int)0x80000000};
     int bad_type[] = {-2, TYPE_MAX + 1, 0x18021, 0x80001, 0x100001, (int)0x80000000};
 
     send_int(5, own_node(), 1);
