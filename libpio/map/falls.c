@@ -114,7 +114,8 @@ int64_t falls_previous(const struct falls_set *set, int64_t x)
     return x < 0 ? -1 : falls_select(set, falls_rank(set, x + 1) - 1);
 }
 
-bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place)
+/* Descends to byte x of the set. Returns how many bytes lie together from it on, and sets *place; -1: it has none. */
+static inline int64_t descend(const struct falls_set *set, int64_t x, int side, int64_t *place)
 {
     const struct falls *first = &set->node[set->top];
     int32_t n = set->tops;
@@ -124,21 +125,38 @@ bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place
         const struct falls *f = sibling_at(first, n, x);
 
         if (!f)
-            return false;
+            return -1;
         x -= f->left;
         int64_t block = times(f, x, f->stride);
         x -= block * f->stride;
         if (block >= f->count || x >= f->length)
-            return false;
+            return -1;
         at += f->in[side].at + block * f->in[side].step;
         if (f->children == 0) {
-            if (place)
-                *place = at + x;
-            return true;
+            *place = at + x;
+            return f->length - x;
         }
         first = &set->node[f->child];
         n = f->children;
     }
+}
+
+bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place)
+{
+    int64_t at;
+
+    if (descend(set, x, side, &at) < 0)
+        return false;
+    if (place)
+        *place = at;
+    return true;
+}
+
+int64_t falls_run_end(const struct falls_set *set, int64_t x)
+{
+    int64_t place, bytes = descend(set, x, PLAN_A, &place);
+
+    return bytes < 0 ? -1 : x + bytes;
 }
 
 /* ---- Making ---- */

@@ -75,24 +75,15 @@ int64_t falls_previous(const struct falls_set *set, int64_t x);
  * `side`); place may be NULL. */
 bool falls_find(const struct falls_set *set, int64_t x, int side, int64_t *place);
 
+/* Returns the byte behind those that lie together from byte x of the set on, without looking at the next node; -1: the
+ * set does not have byte x. */
+int64_t falls_run_end(const struct falls_set *set, int64_t x);
+
 /* Makes the set of those bytes of `set` that are from .. to-1, with offsets from `from` on [P3 section 5.2.2]. Places
  * in the element are counted from those of the first byte on if the set is ascending, else they stay. The caller frees
  * it with falls_free. */
 int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut);
 void falls_free(struct falls_set *set);
-
-struct pattern {
-    int64_t displacement, period;
-    int64_t row; /* bytes of the last dimension of an array that has several, which a picture shows as a line; else 0 */
-    int32_t elements;
-    struct falls_set *element;     /* [elements], within 0 .. period-1 */
-    struct pattern_places *places; /* how pattern_place finds elements; NULL: it tries all */
-};
-
-void pattern_free(struct pattern *p);
-
-/* Blocks of `block` bytes go to elements 0 .. elements-1 in turn: a striped file, "cyclic". */
-int pattern_stripe(int64_t block, int32_t elements, struct pattern **p);
 
 /* One dimension of an array as High Performance Fortran distributes it. */
 struct pattern_dimension {
@@ -101,6 +92,25 @@ struct pattern_dimension {
     int64_t k;    /* 0: HPF's default, BLOCK ceil(size / procs), CYCLIC 1 */
     int32_t procs;
 };
+
+struct pattern {
+    int64_t displacement, period;
+    int64_t row; /* bytes of the last dimension of an array that has several, which a picture shows as a line; else 0 */
+    int32_t elements;
+    struct falls_set *element;     /* [elements], within 0 .. period-1 */
+    bool one_node_array;           /* element[0].node is an array with the nodes of all elements */
+    struct pattern_places *places; /* how pattern_place finds elements; NULL: it tries all */
+    /* what pattern_array made it of; dims 0: it was made in another way */
+    int dims;
+    int64_t item;
+    struct pattern_dimension *dimension;
+};
+
+void pattern_free(struct pattern *p);
+
+/* Blocks of `block` bytes go to elements 0 .. elements-1 in turn: a striped file, "cyclic". */
+int pattern_stripe(int64_t block, int32_t elements, struct pattern **p);
+
 /* An array of items in row-major order, the last dimension fastest; elements are numbered likewise, over the grid of
  * procs. Nothing need divide; an element may have nothing. */
 int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t item, struct pattern **p);
@@ -145,8 +155,8 @@ int64_t pattern_pack(const struct pattern *p, int32_t element, void *bytes, size
  * -EINVAL for lengths, order and bounds, -E2BIG beyond PATTERN_NODES_MAX and PATTERN_LEVELS_MAX, -EOVERFLOW. */
 int pattern_unpack(const void *bytes, size_t n, struct pattern **p);
 
-/* The same of all elements of a pattern, which must all be ascending; for one program to tell another. That elements
- * are disjoint is not checked. */
+/* The same of a whole pattern, for one program to tell another: what pattern_array made it of, or all elements, which
+ * must all be ascending. That elements are disjoint is not checked. */
 int64_t pattern_pack_all(const struct pattern *p, void *bytes, size_t room);
 int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p);
 

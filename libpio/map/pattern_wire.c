@@ -13,6 +13,14 @@
  *   32 children      4
  *   36 zero          4
  *
+ * A whole pattern is the number of elements, and for each its length and bytes; or what pattern_array makes it of,
+ * which is shorter and sooner made:
+ *
+ *   0  -dims         8     below zero
+ *   8  displacement  8
+ *   16 item          8
+ *   24 size, kind, k, procs   8 each, for each dimension
+ *
  * Bytes from outside are checked whole before anything is made of them; places and sums are computed, not sent.
  */
 #include <errno.h>
@@ -191,13 +199,64 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
     return 0;
 }
 
-/* ---- Whole patterns: the number of elements, then each one's length and bytes ---- */
+/* ---- Whole patterns ---- */
+
+#define ARRAY_BYTES     24
+#define DIMENSION_BYTES 32
+
+static int64_t pack_array(const struct pattern *p, uint8_t *to, size_t room)
+{
+    size_t all = ARRAY_BYTES + (size_t)p->dims * DIMENSION_BYTES;
+
+    if (all > room)
+        return (int64_t)all;
+    put(to, 8, -(int64_t)p->dims);
+    put(to + 8, 8, p->displacement);
+    put(to + 16, 8, p->item);
+    for (int d = 0; d < p->dims; d++) {
+        uint8_t *at = to + ARRAY_BYTES + d * DIMENSION_BYTES;
+
+        put(at, 8, p->dimension[d].size);
+        put(at + 8, 8, p->dimension[d].kind);
+        put(at + 16, 8, p->dimension[d].k);
+        put(at + 24, 8, p->dimension[d].procs);
+    }
+    return (int64_t)all;
+}
+
+static int unpack_array(const uint8_t *from, size_t n, struct pattern **p)
+{
+    struct pattern_dimension dimension[PATTERN_DEPTH_MAX];
+    int64_t below_zero = get(from, 8), dims = below_zero < -PATTERN_DEPTH_MAX ? 0 : -below_zero;
+
+    if (dims == 0 || n != ARRAY_BYTES + (size_t)dims * DIMENSION_BYTES)
+        return -EINVAL;
+    int64_t displacement = get(from + 8, 8);
+    if (displacement < 0)
+        return -EINVAL;
+    if (displacement > PATTERN_OFFSET_MAX / 2)
+        return -EOVERFLOW;
+    for (int d = 0; d < dims; d++) {
+        const uint8_t *at = from + ARRAY_BYTES + d * DIMENSION_BYTES;
+        int64_t kind = get(at + 8, 8), procs = get(at + 24, 8);
+
+        if (kind < 0 || kind > 127 || procs < 1 || procs > PATTERN_ELEMENTS_MAX)
+            return -EINVAL;
+        dimension[d] = (struct pattern_dimension){get(at, 8), (char)kind, get(at + 16, 8), (int32_t)procs};
+    }
+    int error = pattern_array((int)dims, dimension, get(from + 16, 8), p);
+    if (!error)
+        (*p)->displacement = displacement;
+    return error;
+}
 
 int64_t pattern_pack_all(const struct pattern *p, void *bytes, size_t room)
 {
     uint8_t *to = bytes;
     int64_t all = 8;
 
+    if (p->dims > 0)
+        return pack_array(p, to, room);
     if (room >= 8)
         put(to, 8, p->elements);
     for (int32_t e = 0; e < p->elements; e++) {
@@ -242,6 +301,8 @@ int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p)
     size_t at = 8;
     int error = 0;
 
+    if (n >= ARRAY_BYTES && get(from, 8) < 0)
+        return unpack_array(from, n, p);
     if (n < 8 || get(from, 8) < 1 || get(from, 8) > PATTERN_ELEMENTS_MAX)
         return -EINVAL;
     struct pattern *whole = calloc(1, sizeof *whole);

@@ -225,25 +225,109 @@ static bool is_whole(const struct pipe_end *e, const struct plan *plan)
            falls_find(&plan->body, falls_select(&plan->body, 0), PLAN_A, &first) && first == 0;
 }
 
-/* Makes the plan with a node of the other end, as a partner if it has anything in common with this one. */
-static int add_partner(struct pipe_end *e, int32_t pe)
+/* Inserts a partner, in the order of their numbers, whose plan it gets. */
+static struct pipe_partner *insert_partner(struct pipe_end *e, int32_t pe, struct plan *plan)
+{
+    int32_t i = e->partners++;
+
+    for (; i > 0 && e->partner[i - 1].pe > pe; i--)
+        e->partner[i] = e->partner[i - 1];
+    e->partner[i] = (struct pipe_partner){.pe = pe,
+                                          .plan = plan,
+                                          .whole = is_whole(e, plan),
+                                          .next = pipe_common_byte(plan, 0),
+                                          .slots = e->writes ? PIPE_SLOTS : -1,
+                                          .slot_end = e->writes ? -1 : 0};
+    return &e->partner[i];
+}
+
+/* ---- Finding partners. A plan costs a node some 10,000 cycles, and most nodes of a large end are no partners ---- */
+
+#define MISSES_MOST 8 /* bytes in a row that belong to partners that are known */
+
+struct search {
+    int64_t period; /* common to both mappings */
+    int64_t own;    /* this node's bytes in it */
+    int64_t found;  /* of these, what the partners have that are known */
+};
+
+static bool is_complete(const struct search *s)
+{
+    return s->found == s->own;
+}
+
+/* Makes the plan with a node of the other end, as a partner if it has anything in common with this one. Returns it in
+ * *partner, or NULL. */
+static int add_partner(struct pipe_end *e, int32_t pe, struct search *s, struct pipe_partner **partner)
 {
     struct plan *plan;
     int error = plan_make(e->map, e->own, e->their, pe, &plan);
 
+    *partner = NULL;
     if (error)
         return error;
     if (plan->body.bytes == 0) {
         plan_free(plan);
         return 0;
     }
-    e->partner[e->partners++] = (struct pipe_partner){.pe = pe,
-                                                      .plan = plan,
-                                                      .whole = is_whole(e, plan),
-                                                      .next = pipe_common_byte(plan, 0),
-                                                      .slots = e->writes ? PIPE_SLOTS : -1,
-                                                      .slot_end = e->writes ? -1 : 0};
+    s->found += s->period / plan->period * plan->body.bytes;
+    *partner = insert_partner(e, pe, plan);
     return 0;
+}
+
+static struct pipe_partner *find_partner(const struct pipe_end *e, int32_t pe)
+{
+    return pipe_partner_of(e, (int)e->other.first + pe);
+}
+
+/* How many bytes of a plan lie together from stream byte x on, which is one of them. */
+static int64_t run_from(const struct plan *plan, int64_t x)
+{
+    int64_t end = falls_run_end(&plan->body, (x - plan->from) % plan->period);
+
+    return end - (x - plan->from) % plan->period;
+}
+
+/* Asks for the owners of some of this node's bytes, and makes plans with them. From one that was known already it goes
+ * on twice as far each time. */
+static int ask_owners(struct pipe_end *e, struct search *s)
+{
+    int64_t first = e->map->displacement > e->their->displacement ? e->map->displacement : e->their->displacement;
+    int64_t at = plan_bytes(e->part, first), y = 0, offset;
+    int misses = 0, error = 0;
+
+    while (!error && !is_complete(s) && misses < MISSES_MOST) {
+        int64_t x = plan_file(e->part, at + y);
+        int32_t pe;
+
+        if (x < first || pattern_place(e->their, x, &pe, &offset) != 0)
+            break;
+        struct pipe_partner *partner = find_partner(e, pe);
+        misses = partner ? misses + 1 : 0;
+        if (!partner)
+            error = add_partner(e, pe, s, &partner);
+        if (error || !partner)
+            break;
+        y = (y + (run_from(partner->plan, x) << misses)) % s->own;
+    }
+    return error;
+}
+
+/* Makes the plans with all partners: with those that were found by their bytes, and with those that have the rest. */
+static int find_partners(struct pipe_end *e)
+{
+    struct search s = {.period = pattern_common_period(e->map, e->their)};
+    struct pipe_partner *partner;
+    bool endless = s.period < PATTERN_OFFSET_MAX;
+    int error = 0;
+
+    s.own = endless ? s.period / e->map->period * e->map->element[e->own].bytes : -1;
+    if (endless)
+        error = ask_owners(e, &s);
+    for (int32_t pe = 0; pe < e->their->elements && !error && !is_complete(&s); pe++)
+        if (!find_partner(e, pe))
+            error = add_partner(e, pe, &s, &partner);
+    return error;
 }
 
 bool pipe_has_bytes(const struct pipe_end *e)
@@ -259,9 +343,7 @@ static int make_plans(struct pipe_end *e)
     e->partner = calloc((size_t)e->their->elements, sizeof *e->partner);
     if (!e->partner)
         return -ENOMEM;
-    for (int32_t pe = 0; pe < e->their->elements && !error; pe++)
-        error = add_partner(e, pe);
-    return error;
+    return error ? error : find_partners(e);
 }
 
 /* A program that was written for a terminal ignores the error, and its output would vanish without a word. */

@@ -229,8 +229,13 @@ static int unpack_copy(const uint8_t *bytes, size_t n, struct pattern **p)
 
 Test(pattern_wire, a_whole_pattern_comes_back)
 {
-    static const char *const text[] = {"cyclic 10 3 +7", "array 31x37x3 cyclic(5),* on 4x1", "cyclic 4 1",
-                                       "falls 16 (0,1,8,2,2,4)", "array 5x4x1 block,* on 8x1"};
+    static const char *const text[] = {"cyclic 10 3 +7",
+                                       "array 31x37x3 cyclic(5),* on 4x1",
+                                       "cyclic 4 1",
+                                       "falls 16 (0,1,8,2,2,4)",
+                                       "falls (0,3,-,1,4,3)",
+                                       "array 5x4x1 block,* on 8x1",
+                                       "array 9x5x4x2 block(3),cyclic,cyclic(2) on 3x2x2 +100"};
 
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         char why[PATTERN_WHY_BYTES], before[4096], after[4096];
@@ -259,7 +264,7 @@ Test(pattern_wire, elements_of_different_patterns_are_no_pattern)
     struct pattern *p, *back;
     uint8_t packed[1000];
 
-    cr_assert_eq(pattern_parse("cyclic 4 2", &p, why), 0);
+    cr_assert_eq(pattern_parse("falls (0,3,-,1,4,2)", &p, why), 0);
     int64_t n = pattern_pack_all(p, packed, sizeof packed);
     pattern_free(p);
     packed[16 + 8]++; /* the first element's period */
@@ -272,4 +277,45 @@ Test(pattern_wire, elements_of_different_patterns_are_no_pattern)
     cr_assert_eq(pattern_parse("bits o0-0 p0-0 o2-1", &p, why), 0);
     cr_expect_eq(pattern_pack_all(p, packed, sizeof packed), -EINVAL, "a permutation");
     pattern_free(p);
+}
+
+Test(pattern_wire, an_array_that_cannot_be_made_is_refused)
+{
+    static const struct {
+        const char *name;
+        int at;
+        int64_t value;
+        int error;
+    } row[] = {
+        {"no dimension fewer", 0, -1, -EINVAL},
+        {"more dimensions than there may be", 0, -1000, -EINVAL},
+        {"the most negative number of dimensions", 0, INT64_MIN, -EINVAL},
+        {"a displacement below zero", 8, -1, -EINVAL},
+        {"a displacement out of reach", 8, INT64_MAX, -EOVERFLOW},
+        {"items of nothing", 16, 0, -EINVAL},
+        {"items too long", 16, INT64_MAX, -EOVERFLOW},
+        {"no index", 24, 0, -EINVAL},
+        {"another kind", 32, 'x', -EINVAL},
+        {"a kind beyond characters", 32, 'c' + 256, -EINVAL},
+        {"blocks below zero", 40, -1, -EINVAL},
+        {"no process", 48, 0, -EINVAL},
+        {"more processes than there may be", 48, (int64_t)1 << 32 | 2, -EINVAL},
+        {"more elements than there may be", 48, PATTERN_ELEMENTS_MAX, -E2BIG},
+        {"blocks dealt out beyond reach", 24, PATTERN_OFFSET_MAX / 2, -EOVERFLOW},
+    };
+    char why[PATTERN_WHY_BYTES];
+    struct pattern *p, *back;
+    uint8_t packed[100];
+
+    cr_assert_eq(pattern_parse("array 6x8x4 cyclic(2),block on 3x2 +5", &p, why), 0);
+    int64_t n = pattern_pack_all(p, packed, sizeof packed);
+    pattern_free(p);
+    cr_assert_eq(n, 24 + 2 * 32);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        uint8_t wrong[100];
+
+        memcpy(wrong, packed, sizeof wrong);
+        put(wrong + row[i].at, row[i].value);
+        cr_expect_eq(unpack_copy(wrong, (size_t)n, &back), row[i].error, "%s", row[i].name);
+    }
 }
