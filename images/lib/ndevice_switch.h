@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <ndevices.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "images/lib/failure.h"
 #include "vertex/contract/abi.h"
@@ -16,9 +17,9 @@ struct ndevice_slot {
     void *state;
     int flags; /* of open */
     bool close_on_exec;
-    bool shared;   /* dup was called: another slot may have the same state */
-    bool standard; /* a standard stream with which the program began */
-};
+    bool shared;                /* dup was called: another slot may have the same state */
+    bool standard;              /* a standard stream with which the program began */
+} __attribute__((aligned(32))); /* a shift finds it */
 
 /* Opens the standard streams. Called before constructors and main. */
 void ndevice_start(void);
@@ -67,15 +68,26 @@ int ndevice_open_state(const struct ndevice *device, void *state, int flags);
 /* Sets driver and state of a slot and of those that dup has made of it. */
 void ndevice_replace(struct ndevice_slot *slot, const struct ndevice *device, void *state);
 
+/* The address of a descriptor's slot, which is there only if the descriptor is below NDEVICE_DESCRIPTORS. gcc is
+ * kept from computing it twice. */
+static inline const struct ndevice_slot *ndevice_slot_address(int fd)
+{
+    uintptr_t slot = (uintptr_t)ndevice_table + (uintptr_t)(intptr_t)fd * sizeof(struct ndevice_slot);
+
+    __asm__("" : "+r"(slot));
+    return (const struct ndevice_slot *)slot;
+}
+
 /* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
  * no such function. */
-#define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                         \
-    ({                                                                                                       \
-        const struct ndevice_slot *slot_ = ndevice_slot(fd);                                                 \
-        failure_of_fd(call, fd,                                                                              \
-                      !slot_                 ? -EBADF                                                        \
-                      : slot_->device->entry ? slot_->device->entry(slot_->state __VA_OPT__(, ) __VA_ARGS__) \
-                                             : -(missing));                                                  \
+#define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                 \
+    ({                                                                                               \
+        const struct ndevice_slot *slot_ = ndevice_slot_address(fd);                                 \
+        const struct ndevice *device_ = (unsigned)(fd) < NDEVICE_DESCRIPTORS ? slot_->device : NULL; \
+        failure_of_fd(call, fd,                                                                      \
+                      !device_         ? -EBADF                                                      \
+                      : device_->entry ? device_->entry(slot_->state __VA_OPT__(, ) __VA_ARGS__)     \
+                                       : -(missing));                                                \
     })
 
 #define NDEVICE_ON_PATH(call, path, entry, ...)                                               \

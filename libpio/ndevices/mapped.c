@@ -24,6 +24,7 @@ struct mapped {
     struct plan *plan; /* what the element has of it */
     off_t at;          /* the descriptor's offset, in the element */
     bool viewed;       /* the driver below sees the element */
+    bool has_all;      /* the element has the whole file, from the displacement on */
 };
 
 const struct pattern *mapped_pattern(const struct mapped *m)
@@ -79,7 +80,10 @@ int mapped_new(const struct ndevice *below, void *state, const struct pattern *p
         mapped_free(m);
         return result;
     }
-    if (below->setview)
+    m->has_all = pattern->element[element].ascending && pattern->element[element].bytes == pattern->period;
+    if (m->has_all && below->setview)
+        below->setview(state, NULL, 0);
+    else if (below->setview)
         set_view(m);
     *mapped = m;
     return 0;
@@ -110,15 +114,15 @@ static void stop_at(struct transfer *t, int64_t own, ssize_t result)
 
 /* Moves n bytes between buf and the file, in as many calls as it takes. Returns how many, and the last call's result.
  */
-static int64_t move_all(struct transfer *t, int64_t file, char *buf, int64_t n, ssize_t *result)
+static int64_t move_all(const struct mapped *m, bool write, int64_t file, char *buf, int64_t n, ssize_t *result)
 {
-    const struct ndevice *d = t->m->below;
+    const struct ndevice *d = m->below;
     int64_t done = 0;
 
     *result = 0;
     while (done < n) {
-        *result = t->write ? d->pwrite(t->m->state, buf + done, (size_t)(n - done), file + done)
-                           : d->pread(t->m->state, buf + done, (size_t)(n - done), file + done);
+        *result = write ? d->pwrite(m->state, buf + done, (size_t)(n - done), file + done)
+                        : d->pread(m->state, buf + done, (size_t)(n - done), file + done);
         if (*result <= 0)
             break;
         done += *result;
@@ -136,7 +140,7 @@ static bool fill_sieve(struct transfer *t, int64_t file, ssize_t *result)
     if (!t->sieve)
         return false;
     t->sieve_at = file;
-    t->sieve_bytes = move_all(t, file, t->sieve, n, result);
+    t->sieve_bytes = move_all(t->m, t->write, file, t->sieve, n, result);
     return true;
 }
 
@@ -151,7 +155,7 @@ static int64_t read_sieved(struct transfer *t, const struct plan_run *run, char 
 
         if (at < 0 || left <= 0) {
             if (!fill_sieve(t, run->file + done, result))
-                return done + move_all(t, run->file + done, buf + done, run->bytes - done, result);
+                return done + move_all(t->m, t->write, run->file + done, buf + done, run->bytes - done, result);
             if (t->sieve_bytes == 0)
                 break;
             continue;
@@ -172,7 +176,7 @@ static void move_joined(struct transfer *t)
 
     if (run->bytes == 0)
         return;
-    int64_t done = t->write || run->bytes >= SHORT_BYTES ? move_all(t, run->file, buf, run->bytes, &result)
+    int64_t done = t->write || run->bytes >= SHORT_BYTES ? move_all(t->m, t->write, run->file, buf, run->bytes, &result)
                                                          : read_sieved(t, run, buf, &result);
     if (done < run->bytes)
         stop_at(t, run->in[PLAN_B] + done, result);
@@ -221,12 +225,18 @@ static bool find_span(const struct mapped *m, int64_t from, int64_t to, int64_t 
 static ssize_t transfer(const struct mapped *m, bool write, void *buf, size_t n, off_t at)
 {
     int64_t begin;
-    struct transfer t = {.m = m, .write = write, .buf = buf, .from = at};
+    struct transfer t;
 
     if (at < 0 || (uint64_t)n > (uint64_t)(PATTERN_OFFSET_MAX / 2) || at > PATTERN_OFFSET_MAX / 2)
         return -EINVAL;
     if (m->viewed)
         return write ? m->below->pwrite(m->state, buf, n, at) : m->below->pread(m->state, buf, n, at);
+    if (m->has_all) {
+        ssize_t result;
+        int64_t done = move_all(m, write, m->pattern->displacement + at, buf, (int64_t)n, &result);
+        return done > 0 ? done : result;
+    }
+    t = (struct transfer){.m = m, .write = write, .buf = buf, .from = at};
     t.to = t.stop = at + (int64_t)n;
     if (n == 0)
         return 0;

@@ -123,6 +123,8 @@ int64_t pipe_common_byte(const struct plan *plan, int64_t at);
 int64_t pipe_slot_begin(const struct pipe_end *e, int32_t pe, int64_t slot);
 /* The mapping of the reading end. */
 const struct pattern *pipe_readers_map(const struct pipe_end *e);
+/* Returns memory whose pages have been used: a first use costs a trap. The caller frees it; NULL: no memory. */
+char *pipe_new_buffer(size_t n);
 /* Sends a message of the pipe to a node of the other end. Keeps an error in e->error, and returns it. */
 int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n);
 /* Checks the hashes of a message: -EINVAL if nodes of one end have given different mappings. */

@@ -17,6 +17,7 @@
 #define SLOT_WRITER_BYTES (32768 / PIPE_SLOTS)
 #define SLOT_BYTES_MAX    (256ll << 10)
 #define MAP_BYTES         4096 /* room for a mapping at first */
+#define PAGE_BYTES        4096
 
 const struct pattern *pipe_readers_map(const struct pipe_end *e)
 {
@@ -33,6 +34,15 @@ int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *b
     if (result < 0 && !e->error)
         e->error = (int)result;
     return result < 0 ? (int)result : 0;
+}
+
+char *pipe_new_buffer(size_t n)
+{
+    char *buffer = malloc(n);
+
+    for (size_t i = 0; buffer && i < n; i += PAGE_BYTES)
+        *(volatile char *)&buffer[i] = 0;
+    return buffer;
 }
 
 int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t readers)

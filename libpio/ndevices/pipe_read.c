@@ -21,7 +21,7 @@ static int prepare(struct pipe_end *e)
     if (e->slot_bytes < 0)
         return e->error = (int)e->slot_bytes;
     e->direct = e->partners == 1 && e->partner[0].whole;
-    e->message = malloc(MESSAGE_BYTES);
+    e->message = pipe_new_buffer(MESSAGE_BYTES);
     if (!e->direct)
         e->slot = malloc(PIPE_SLOTS * (size_t)e->slot_bytes);
     if (!e->message || (!e->slot && !e->direct))

@@ -181,6 +181,23 @@ static int send_range(struct pipe_end *e, const struct range *r)
     return 0;
 }
 
+/* The same when all of this node's bytes go to one reader. */
+static int send_to_one(struct pipe_end *e, const struct range *r)
+{
+    struct pipe_partner *reader = &e->partner[0];
+
+    reader->limit = r->own + r->n;
+    while (reader->at < reader->limit && !reader->ended) {
+        int result = send_piece(e, reader, r);
+
+        if (result < 0)
+            return e->error = result;
+        if (result == 0 && await_room(e) != 0)
+            return e->error;
+    }
+    return reader->ended ? -EPIPE : 0;
+}
+
 /* ---- A permuting writer ---- */
 
 /* Returns how many of this node's bytes are in a period. */
@@ -250,19 +267,27 @@ static ssize_t write_permuted(struct pipe_end *e, const char *buf, size_t n)
 static ssize_t write_ascending(struct pipe_end *e, const char *buf, size_t n)
 {
     struct range r = {.bytes = buf, .own = e->at, .n = (int64_t)n};
+    bool to_one = e->partners == 1 && e->partner[0].whole;
+    int64_t last = to_one ? 0 : pattern_file(e->map, e->own, e->at + (int64_t)n - 1);
 
-    if (e->partners != 1 || !e->partner[0].whole) {
-        int64_t last = pattern_file(e->map, e->own, e->at + (int64_t)n - 1);
-
-        if (last < 0)
-            return last;
-        r.to = last + 1;
-    }
-    int error = send_range(e, &r);
+    if (last < 0)
+        return last;
+    r.to = last + 1;
+    int error = to_one ? send_to_one(e, &r) : send_range(e, &r);
     if (error)
         return error;
     e->at += (int64_t)n;
     return (ssize_t)n;
+}
+
+/* What the first message would otherwise wait for. */
+static int prepare(struct pipe_end *e)
+{
+    e->message = pipe_new_buffer(sizeof(struct pipe_data) + DATA_BYTES);
+    if (!e->message)
+        return -ENOMEM;
+    int64_t room = e->partners == 1 ? room_of(e, &e->partner[0]) : 0;
+    return room < 0 ? (int)room : 0;
 }
 
 ssize_t pipe_write(void *end, const void *buf, size_t n)
@@ -270,14 +295,12 @@ ssize_t pipe_write(void *end, const void *buf, size_t n)
     struct pipe_end *e = end;
     ssize_t result = pipe_make_ready(e);
 
+    if (result == 0 && !e->message)
+        result = prepare(e);
     if (result == 0 && n == 0)
         return 0;
     if (result == 0 && !pipe_has_bytes(e))
         return -EINVAL;
-    if (result == 0 && !e->message) {
-        e->message = malloc(sizeof(struct pipe_data) + DATA_BYTES);
-        result = e->message ? 0 : -ENOMEM;
-    }
     if (result == 0)
         result = e->map->element[e->own].ascending ? write_ascending(e, buf, n) : write_permuted(e, buf, n);
     return result == -EPIPE ? broken_pipe() : result;
