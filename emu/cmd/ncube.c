@@ -76,8 +76,8 @@ static double parse_seconds(const struct options *o, const char *what, const cha
 /* Refuses --set where no machine file is given that it could change. */
 static void check_set(const struct options *o, const struct machine_options *m)
 {
-    if (!m->machine && overrides_get(0))
-        options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_get(0));
+    if (!m->machine && overrides_at(0))
+        options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_at(0));
 }
 
 static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)

@@ -62,7 +62,7 @@ bool overrides_add(const char *text)
     return true;
 }
 
-const char *overrides_get(uint32_t i)
+const char *overrides_at(uint32_t i)
 {
     return i < overrides.n ? overrides.text[i] : NULL;
 }

@@ -16,8 +16,8 @@
 /* Adds KEY=VALUE, which must outlive the machine. Returns false if it is none. */
 bool overrides_add(const char *text);
 
-/* Returns the i-th one, from 0 on; NULL: there are no more. */
-const char *overrides_get(uint32_t i);
+/* Returns the one of that number, from 0; NULL: there are not so many. */
+const char *overrides_at(uint32_t i);
 
 /* Replaces the settings of a parsed file. Returns false, with the reader's error, if one of them names nothing in
  * it. */

@@ -240,8 +240,8 @@ static char *describe_run(const struct machine *m)
 
     put_if(about, "machine", m->config.path ? tool_json_name(slash ? slash + 1 : m->config.path) : NULL);
     put_if(about, "program", m->options->program ? tool_json_name(m->options->program) : NULL);
-    for (uint32_t i = 0; overrides_get(i); i++)
-        json_array_append_new(set, tool_json_name(overrides_get(i)));
+    for (uint32_t i = 0; overrides_at(i); i++)
+        json_array_append_new(set, tool_json_name(overrides_at(i)));
     put_if(about, "set", json_array_size(set) > 0 ? json_incref(set) : NULL);
     json_decref(set);
     put_if(about, "nodes", t->nodes ? tool_json_name(t->nodes) : NULL);

@@ -27,16 +27,16 @@ static const char plot_style[] =
 static const char page_style[] =
     ":root{color-scheme:light dark;--paper:#fff;--text:#222;--soft:#555;--line:#ccc;--band:#f4f4f4}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#16181c;--text:#ddd;--soft:#aaa;--line:#444;--band:#1f2228}}\n"
-    "body{max-width:56rem;margin:0 auto;padding:1rem;background:var(--paper);color:var(--text);"
+    "body{max-width:60rem;margin:0 auto;padding:1rem;background:var(--paper);color:var(--text);"
     "font:1rem/1.5 system-ui,sans-serif}\n"
     "h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.5rem}\n"
     "nav ul{columns:16rem;padding-left:1.2rem}a{color:var(--link,#0b62a8)}\n"
     "@media(prefers-color-scheme:dark){a{color:#6cb6ff}}\n"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:1rem 0}\n"
-    "th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--line);"
+    "th,td{padding:.25rem .5rem;text-align:right;border-bottom:1px solid var(--line);"
     "font-variant-numeric:tabular-nums}td{white-space:nowrap}\n"
     "th{vertical-align:bottom;font-weight:600}th:first-child,td:first-child{text-align:left}\n"
-    "tbody tr:nth-child(even){background:var(--band)}\n"
+    "tbody tr:nth-child(even){background:var(--band)}li{margin:.4rem 0}\n"
     "figure{margin:1.5rem 0}figure svg{width:100%;height:auto;display:block}figcaption{color:var(--soft);"
     "font-size:.9rem}\n";
 

@@ -18,6 +18,7 @@
 #include "emu/cmd/beside.h"
 #include "emu/cmd/machine_file.h"
 #include "emu/cmd/options.h"
+#include "emu/cmd/overrides.h"
 #include "emu/cmd/tool.h"
 #include "emu/study/study_machine.h"
 
@@ -61,7 +62,7 @@ static const struct options options = {
         "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
         "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
         "measurement in runs.json. It makes images of its own.",
-    .line = (const struct option_line *const[]){&option_out, &option_only, &option_transfer_bytes, NULL},
+    .line = (const struct option_line *const[]){&option_out, &option_only, &option_transfer_bytes, &option_set, NULL},
     .print_end = print_sections,
     .take = take_option,
 };
@@ -89,6 +90,17 @@ static void take_section(struct arguments *a, const char *name)
     options_refuse(&options, "no part '%s'; there are %s", name, known);
 }
 
+/* Every machine gets it, and so does every run of one. */
+static void take_setting(const char *text)
+{
+    if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
+        strncmp(text, "images=", strlen("images=")) == 0)
+        options_refuse(&options, "set '%s': the measurements have images of their own; drop it", text);
+    if (overrides_at(STUDY_SETTINGS_MAX - 1))
+        options_refuse(&options, "set '%s': at most %u settings", text, STUDY_SETTINGS_MAX);
+    tool_take_set(&options, KEY_SET, text);
+}
+
 static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
@@ -101,6 +113,9 @@ static bool take_option(void *ctx, int key, const char *value)
         return true;
     case KEY_ONLY:
         take_section(a, value);
+        return true;
+    case KEY_SET:
+        take_setting(value);
         return true;
     default: {
         uint64_t bytes = options_size(&options, "bytes", value);
@@ -187,6 +202,19 @@ static void say_what_differs(struct experiment *x)
                        experiment_volume_name(&x->machine, x->odd_volume));
 }
 
+static void say_what_is_set(struct experiment *x)
+{
+    char list[1024] = "";
+
+    for (uint32_t i = 0; overrides_at(i); i++) {
+        size_t n = strlen(list);
+
+        snprintf(list + n, sizeof list - n, "%s%s", n > 0 ? ", " : "", overrides_at(i));
+    }
+    if (list[0] != '\0')
+        page_paragraph(x->page, "Set on the command line, for all machines: %s.", list);
+}
+
 static int write_report(struct experiment *x, const struct arguments *a)
 {
     struct page page;
@@ -201,6 +229,7 @@ static int write_report(struct experiment *x, const struct arguments *a)
                    "2^20 bytes, as in the paper. Every measurement has a machine and blank volumes of its own, and "
                    "reading another start of the machine than writing, so that no server remembers what it wrote.",
                    x->machine.name, experiment_bytes_name(x->bytes, size));
+    say_what_is_set(x);
     say_what_differs(x);
     write_sections(x, a);
     page_json(&page, "runs.json", study_json(&x->study));

@@ -95,12 +95,26 @@ struct prediction experiment_predict(struct experiment *x, const struct transfer
 /* Returns the channel-disjoint routings of a transfer's data: to the volumes for WRITE, from them for READ. */
 uint32_t experiment_routings(const struct transfer *t, int side);
 
-#define EXPERIMENT_LARGE 0.10 /* a difference that needs a sentence */
+/* Returns what the paper's Tables 2 to 4 predict for such a transfer; 0: nothing. They are of PIO WRITE with 1, 4 and 8
+ * routings to 8 volumes. */
+double experiment_paper_mb_s(const struct transfer *t, int side);
+
+#define EXPERIMENT_LARGE       0.10 /* a difference that needs a sentence */
+#define EXPERIMENT_CAUSE_BYTES 600
 
 /* Adds an item about what was busy, if a measurement differs by more than EXPERIMENT_LARGE from constant service times,
- * or else by more than `limit` from turning drives. */
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, const struct prediction *p,
-                        double limit);
+ * or else by more than `limit` from turning drives; or by more than EXPERIMENT_LARGE from the paper's figure. */
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, double limit);
+
+/* Says what holds a transfer up, from the statistics. */
+void experiment_cause(struct experiment *x, const struct transfer *t, int side, char cause[EXPERIMENT_CAUSE_BYTES]);
+
+/* For how long a block keeps each part busy, by the statistics, when blocks come one at a time. */
+struct busy {
+    double processor_us, channel_us, server_us, drive_us;
+};
+
+struct busy experiment_busy(struct experiment *x, const struct study_machine *m, int side, uint32_t block_bytes);
 
 /* "16 KB" */
 #define EXPERIMENT_NAME_BYTES 24

@@ -99,9 +99,7 @@ static void explain(struct experiment *x, const struct sweep *w)
     for (int side = 0; side < EXPERIMENT_SIDES; side++)
         for (size_t i = 0; i < w->points; i++) {
             struct transfer t = w->transfer(x, w->value[i]);
-            struct prediction p = experiment_predict(x, &t, side);
-
-            experiment_explain(x, &t, side, &p, EXPERIMENT_LARGE);
+            experiment_explain(x, &t, side, EXPERIMENT_LARGE);
         }
 }
 

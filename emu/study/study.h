@@ -16,10 +16,11 @@
 
 #include "emu/cmd/config.h"
 
-#define STUDY_MB          1048576.0 /* [P0]'s: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
-#define STUDY_WORDS_BYTES 640
-#define STUDY_NAME_BYTES  64
-#define STUDY_ERROR_BYTES 4608 /* as a machine file's */
+#define STUDY_MB           1048576.0 /* [P0]'s: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
+#define STUDY_WORDS_BYTES  640
+#define STUDY_NAME_BYTES   64
+#define STUDY_SETTINGS_MAX 32   /* of --set */
+#define STUDY_ERROR_BYTES  4608 /* as a machine file's */
 
 enum study_program { STUDY_PIOBENCH, STUDY_DISKMON };
 extern const char *const study_program_names[];

@@ -24,12 +24,13 @@
 #include "emu/base/oneline.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/disk_tools.h"
+#include "emu/cmd/overrides.h"
 #include "emu/disk/volume.h"
 #include "emu/study/study.h"
 
 #define IMAGE_BYTES       (32u << 20)
 #define IMAGE_BLOCK_BYTES 4096u
-#define ARGUMENTS_MAX     64
+#define ARGUMENTS_MAX     (64 + 2 * STUDY_SETTINGS_MAX)
 #define PATH_BYTES        4096
 #define LIMIT_STATUS      124 /* of ncube run after --limit */
 
@@ -96,6 +97,16 @@ static void run(char **argv, const char *folder, const char *name, int wanted)
     give_up(folder, reason);
 }
 
+/* The machine gets what the user has set. Returns the new number of arguments. */
+static int add_settings(char **argv, int n)
+{
+    for (uint32_t i = 0; overrides_at(i); i++) {
+        argv[n++] = "--set";
+        argv[n++] = (char *)overrides_at(i);
+    }
+    return n;
+}
+
 /* One run of the machine. `operation`: NULL for a monitor. `limit_us`: where it is cut off; 0: it is not. */
 static void run_machine(const struct study *s, const struct study_measure *m, const char *folder, const char *name,
                         const char *operation, double limit_us)
@@ -113,6 +124,7 @@ static void run_machine(const struct study *s, const struct study_measure *m, co
         argv[n++] = stats;
         argv[n++] = limit;
     }
+    n = add_settings(argv, n);
     argv[n++] = program;
     if (operation) {
         argv[n++] = (char *)operation;

@@ -158,13 +158,17 @@ static struct transfer one_volume(const struct experiment *x, const struct study
                              .bytes = (blocks > 0 ? blocks : 1) * block_bytes};
 }
 
-/* The time for which the processor is busy with a block, by the statistics: with one block at a time, on one volume. */
-static double busy_us(struct experiment *x, const struct study_machine *machine, int side, uint32_t block_bytes)
+/* Blocks one at a time, on one volume. */
+struct busy experiment_busy(struct experiment *x, const struct study_machine *machine, int side, uint32_t block_bytes)
 {
     struct transfer t = one_volume(x, machine, block_bytes, 1);
     const struct study_side *s = experiment_side(experiment_transfer(x, &t), side);
+    double block_us = s->us / ((double)t.bytes / block_bytes);
 
-    return s->use.processor * s->us / ((double)t.bytes / block_bytes);
+    return (struct busy){.processor_us = s->use.processor * block_us,
+                         .channel_us = s->use.channel * block_us,
+                         .server_us = s->use.server * block_us,
+                         .drive_us = s->use.drive * block_us};
 }
 
 struct service experiment_service(struct experiment *x, const struct study_machine *machine, int side,
@@ -178,7 +182,7 @@ struct service experiment_service(struct experiment *x, const struct study_machi
     append(m.words, "", experiment_volume_name(machine, 0));
     append_number(m.words, " ", "", block_bytes);
     const struct study_measure *measure = study_measure(&x->study, &m);
-    double processor_us = busy_us(x, machine, side, block_bytes);
+    double processor_us = experiment_busy(x, machine, side, block_bytes).processor_us;
     json_array_foreach(measure->write.lines, i, line)
     {
         if (strcmp(json_string_value(json_object_get(line, "op")), op) != 0)
@@ -332,12 +336,31 @@ static void name_channel_cause(struct experiment *x, const struct transfer *t, i
                  channel, 100 * s->use.channel, held_us / 1e3, service.network_us / 1e3);
 }
 
-/* What holds the transfer up, from the statistics. */
-static void name_cause(struct experiment *x, const struct transfer *t, int side, char *cause, size_t bytes)
+/* The data of a transfer of which no part is always busy; each part may still wait for the others. */
+static void name_parts(struct experiment *x, const struct transfer *t, int side, const struct study_side *s,
+                       const char *channel, char *cause, size_t bytes)
+{
+    uint32_t paths = count_paths(t, side, &s->use), routings = experiment_routings(t, side);
+    double each_us = s->use.drive * s->us * t->disks / count_blocks(x, t);
+    char uneven[120] = "";
+
+    if (paths * routings > t->disks)
+        snprintf(uneven, sizeof uneven,
+                 " The model has %.4g volumes on each routing, so blocks wait here that it lets pass.",
+                 (double)t->disks / routings);
+    snprintf(
+        cause, bytes,
+        "Nothing is busy all the time: the drives %.0f %%, at %.1f ms for each block; %s %.0f %%; the compute node's "
+        "processor %.0f %%.%s",
+        100 * s->use.drive, each_us / 1e3, channel, 100 * s->use.channel, 100 * s->use.processor, uneven);
+}
+
+void experiment_cause(struct experiment *x, const struct transfer *t, int side, char cause[EXPERIMENT_CAUSE_BYTES])
 {
     const struct study_side *s = experiment_side(experiment_transfer(x, t), side);
     struct service service = experiment_service(x, t->machine, side, t->block_bytes);
     double each_us = s->use.drive * s->us * t->disks / count_blocks(x, t);
+    const size_t bytes = EXPERIMENT_CAUSE_BYTES;
     char channel[160];
 
     name_channel(t, side, &s->use, channel, sizeof channel);
@@ -351,26 +374,53 @@ static void name_cause(struct experiment *x, const struct transfer *t, int side,
     else if (s->use.processor >= FULL)
         snprintf(cause, bytes, "The compute node's processor is busy %.0f %% of the time.", 100 * s->use.processor);
     else
-        snprintf(cause, bytes,
-                 "Nothing is busy all the time: the drives %.0f %%, at %.1f ms for each block; %s %.0f %%; the compute "
-                 "node's processor %.0f %%.",
-                 100 * s->use.drive, each_us / 1e3, channel, 100 * s->use.channel, 100 * s->use.processor);
+        name_parts(x, t, side, s, channel, cause, bytes);
 }
 
-void experiment_explain(struct experiment *x, const struct transfer *t, int side, const struct prediction *p,
-                        double limit)
+double experiment_paper_mb_s(const struct transfer *t, int side)
 {
-    double mb_s = experiment_side(experiment_transfer(x, t), side)->mb_s;
-    bool turning = p->constant_mb_s <= 0 || fabs(mb_s / p->constant_mb_s - 1) <= EXPERIMENT_LARGE;
-    double predicted = turning ? p->turning_mb_s : p->constant_mb_s;
-    double difference = predicted > 0 ? mb_s / predicted - 1 : 0;
-    char cause[600], block[EXPERIMENT_NAME_BYTES];
+    static const struct {
+        uint32_t routings, block_bytes, buffers;
+        double mb_s;
+    } row[] = {{1, 4096, 1, 1.40323},  {1, 8192, 1, 1.89394},  {1, 16384, 1, 2.09415}, {4, 16384, 1, 3.84260},
+               {8, 16384, 1, 4.05712}, {1, 16384, 2, 2.11595}, {4, 16384, 2, 5.02614}, {8, 16384, 2, 5.31237}};
+    uint32_t routings = experiment_routings(t, side);
 
-    if (fabs(difference) <= (turning ? limit : EXPERIMENT_LARGE))
+    for (size_t i = 0; side == EXPERIMENT_WRITE && t->disks == EXPERIMENT_VOLUMES && i < sizeof row / sizeof *row; i++)
+        if (row[i].routings == routings && row[i].block_bytes == t->block_bytes && row[i].buffers == t->buffers)
+            return row[i].mb_s;
+    return 0;
+}
+
+/* Adds "12 % less than WHAT", if the measurement differs from `predicted` by more than `limit`. */
+static bool add_difference(char *text, size_t bytes, double mb_s, double predicted, double limit, const char *what)
+{
+    double difference = predicted > 0 ? mb_s / predicted - 1 : 0;
+    size_t n = strlen(text);
+
+    if (fabs(difference) <= limit)
+        return false;
+    snprintf(text + n, bytes - n, "%s%.0f %% %s than %s", n > 0 ? ", and " : "", 100 * fabs(difference),
+             difference < 0 ? "less" : "more", what);
+    return true;
+}
+
+void experiment_explain(struct experiment *x, const struct transfer *t, int side, double limit)
+{
+    struct prediction p = experiment_predict(x, t, side);
+    double mb_s = experiment_side(experiment_transfer(x, t), side)->mb_s, paper = experiment_paper_mb_s(t, side);
+    char text[200] = "", cause[EXPERIMENT_CAUSE_BYTES], block[EXPERIMENT_NAME_BYTES], predicts[64];
+
+    if (x->study.collecting)
         return;
-    name_cause(x, t, side, cause, sizeof cause);
-    page_item(x->page, "%s, node %u of %s, D = %u, B = %s, C = %u: %.0f %% %s than %s predict. %s",
-              experiment_side_names[side], t->node ? t->node[0] : 0, t->machine->name, t->disks,
-              experiment_bytes_name(t->block_bytes, block), t->buffers, 100 * fabs(difference),
-              difference < 0 ? "less" : "more", turning ? "turning drives" : "constant service times", cause);
+    if (!add_difference(text, sizeof text, mb_s, p.constant_mb_s, EXPERIMENT_LARGE, "constant service times predict"))
+        add_difference(text, sizeof text, mb_s, p.turning_mb_s, limit, "turning drives predict");
+    snprintf(predicts, sizeof predicts, "the paper predicts (%.2f MB/s)", paper);
+    add_difference(text, sizeof text, mb_s, paper, EXPERIMENT_LARGE, predicts);
+    if (text[0] == '\0')
+        return;
+    experiment_cause(x, t, side, cause);
+    page_item(x->page, "%s, node %u of %s, D = %u, B = %s, C = %u: %s. %s", experiment_side_names[side],
+              t->node ? t->node[0] : 0, t->machine->name, t->disks, experiment_bytes_name(t->block_bytes, block),
+              t->buffers, text, cause);
 }

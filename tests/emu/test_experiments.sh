@@ -48,6 +48,18 @@ for file in first/*; do
     check "$file: the same bytes" cmp "$file" "report/${file#first/}"
 done
 
+# ---- Settings of the command line, and sentences
+
+server() { column "WRITE, 4 KB" 10; } # ms
+status "service times" 0 experiments --out report --only service --bytes 16K two.conf
+same "a sentence for what is far from the paper's" 3 \
+    "$(grep -c "^\\* WRITE, [0-9]* KB, processor: .* less than the paper's" report/report.md)"
+slow=$(server)
+status "with faster drives" 0 experiments --out report --only service --bytes 16K --set drives.rpm=7200 two.conf
+check "they are faster" is_more "$slow" "$(server)"
+check "the report says what was set" grep -q '^Set on the command line, for all machines: drives.rpm=7200[.]' \
+    report/report.md
+
 # ---- What is left out
 
 echo "dim = 1;" >none.conf
@@ -83,6 +95,9 @@ parts="service, plain, figures, model, disks, buffers, blocks, random, nodes"
 refused "an unknown part" 2 "no part 'figure'; there are $parts" --only figure two.conf
 refused "odd bytes" 2 "bytes '5000'" --bytes 5000 two.conf
 refused "no bytes" 2 "bytes '0'" --bytes 0 two.conf
+refused "an image of the user's" 2 "set 'drives.image=own0.img'" --set drives.image=own0.img two.conf
+refused "a setting of nothing" 1 "drivers.rpm=7200" --set drivers.rpm=7200 two.conf
+refused "no setting" 2 "set 'rpm'" --set rpm two.conf
 refused "two machines" 2 "'two.conf'" one.conf two.conf
 refused "no such file" 1 "missing.conf" missing.conf
 echo "dim = 99;" >bad.conf
