@@ -122,6 +122,9 @@ struct opening {
     struct pio_description description;
     struct pio_survey survey;
     bool exists;       /* a description was found */
+    int index;         /* of the volume where it was */
+    bool careful;      /* sizes are to be asked for in any case */
+    bool only_read;    /* they were not */
     int subfile_flags; /* for opening the subfiles */
 };
 
@@ -129,7 +132,7 @@ struct opening {
 static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout,
                          struct opening *opening)
 {
-    int error = pio_store_find(name, layout, &opening->description);
+    int error = pio_store_find(name, layout, &opening->description, &opening->index);
 
     opening->exists = !error;
     if (opening->exists)
@@ -140,6 +143,16 @@ static int settle_layout(const struct pio_name *name, int flags, const struct pi
     return name->volume[0] && !names_volume(&opening->description, name->volume) ? -EINVAL : 0;
 }
 
+/* To be read, a file needs all its descriptions, and opening the subfiles will show whether they are there: no size is
+ * asked for. The many nodes of a program that opens its input send each volume two requests, and not three. */
+static bool settle_reading(const char *name, int flags, struct opening *opening)
+{
+    opening->subfile_flags = flags;
+    opening->survey = (struct pio_survey){.missing = -1};
+    opening->only_read = pio_store_check(name, &opening->description, opening->index) == 0;
+    return opening->only_read;
+}
+
 /* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file
  * with data has been whole before: a part that is missing is lost, and is not made again. */
 static int settle_parts(const char *name, int flags, mode_t mode, struct opening *opening)
@@ -148,6 +161,8 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
     bool create = flags & O_CREAT, exclusive = create && (flags & O_EXCL);
     char path[PIO_PATH_MAX_BYTES];
 
+    if ((flags & O_ACCMODE) == O_RDONLY && !create && !opening->careful && settle_reading(name, flags, opening))
+        return 0;
     int error = pio_store_survey(name, &opening->description, &opening->survey);
     if (error)
         return error;
@@ -212,26 +227,36 @@ static int settle_twice(const struct pio_name *name, int flags, mode_t mode, con
     return error;
 }
 
-static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
-                     struct pio_file **file)
+/* `opening` is empty but for `careful`. */
+static int try_to_open(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                       struct opening *opening, struct pio_file **file)
 {
-    struct opening opening = {0};
     int volume;
 
-    int error = settle_twice(name, flags, mode, layout, &opening);
+    int error = settle_twice(name, flags, mode, layout, opening);
     if (!error)
-        error = new_file(&opening.description, name->name, flags, pio_layout_buffers(layout), file);
+        error = new_file(&opening->description, name->name, flags, pio_layout_buffers(layout), file);
     if (error) {
-        drop_map(&opening);
+        drop_map(opening);
         return error;
     }
-    (*file)->known_bytes = flags & O_TRUNC ? 0 : opening.survey.bytes;
-    error = open_subfiles(*file, opening.subfile_flags, mode);
+    (*file)->known_bytes = flags & O_TRUNC ? 0 : opening->survey.bytes;
+    error = open_subfiles(*file, opening->subfile_flags, mode);
     if (error) {
         close_subfiles(*file, &volume);
         free_file(*file);
     }
     return error;
+}
+
+/* Parts that were not all there may have been those of a creation under way, which a second look tells. */
+static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                     struct pio_file **file)
+{
+    struct opening opening = {0}, again = {.careful = true};
+    int error = try_to_open(name, flags, mode, layout, &opening, file);
+
+    return error == -ENOENT && opening.only_read ? try_to_open(name, flags, mode, layout, &again, file) : error;
 }
 
 /* ---- Entry points ---------------------------------------------------------------------------- */
@@ -306,7 +331,7 @@ int pio_unlink(const char *text)
     pio_fail_path[0] = '\0';
     int error = pio_name_parse(text, &name);
     if (!error)
-        error = pio_store_find(&name, NULL, &description);
+        error = pio_store_find(&name, NULL, &description, NULL);
     if (!error)
         error = pio_store_remove(name.name, &description);
     return pio_result(error);

@@ -38,7 +38,7 @@ static int find_target(const struct pio_name *to, const struct pio_description *
 
     for (int k = 0; k < from->map.disks && error == -ENOENT; k++) {
         memcpy(name.volume, from->volume[k], sizeof name.volume);
-        error = pio_store_find(&name, NULL, found);
+        error = pio_store_find(&name, NULL, found, NULL);
     }
     return error;
 }
@@ -53,7 +53,7 @@ static int check_part(const struct pio_name *to, const char *volume, int stat_er
     if (stat_error == -ENOENT)
         return 0;
     memcpy(name.volume, volume, sizeof name.volume);
-    int error = stat_error < 0 ? stat_error : pio_store_find(&name, NULL, &found);
+    int error = stat_error < 0 ? stat_error : pio_store_find(&name, NULL, &found, NULL);
     pio_path(path, volume, to->name, "");
     return error ? pio_fail_at(path, error == -ENOENT ? -EEXIST : error) : 0;
 }
@@ -138,7 +138,7 @@ static int rename_file(const struct pio_name *from, const struct pio_name *to)
 {
     struct pio_description description;
     struct pio_survey survey;
-    int error = pio_store_find(from, NULL, &description);
+    int error = pio_store_find(from, NULL, &description, NULL);
 
     if (error || strcmp(from->name, to->name) == 0)
         return error;

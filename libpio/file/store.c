@@ -135,20 +135,6 @@ static int ask(struct asking *a, int from, int to)
 
 /* ---- Descriptions -------------------------------------------------------------------------- */
 
-/* Sets *ctx to the description that the volume has. -EPROTO if it is none of that volume. */
-static int judge_found(struct asking *a, int k, const struct pio_question *q)
-{
-    struct pio_description *found = a->ctx;
-    int index;
-
-    if (q->result < 0)
-        return q->result;
-    if (pio_description_parse(q->buffer, q->result, found, &index) < 0 ||
-        strcmp(found->volume[index], a->description->volume[k]) != 0)
-        return -EPROTO;
-    return 0;
-}
-
 /* Checks that volume k describes the same file as a->description. */
 static int judge_equal(struct asking *a, int k, const struct pio_question *q)
 {
@@ -175,8 +161,20 @@ static int list_places(const struct pio_name *name, const struct pio_layout *lay
 
 struct finding {
     struct pio_description *description;
+    int index;  /* of the volume that has it, in the description */
     bool ended; /* it is found, or will not be */
 };
+
+/* Sets f->description to the one that the volume has. -EPROTO if it is none of that volume. */
+static int judge_found(const struct asking *a, int k, const struct pio_question *q, struct finding *f)
+{
+    if (q->result < 0)
+        return q->result;
+    if (pio_description_parse(q->buffer, q->result, f->description, &f->index) < 0 ||
+        strcmp(f->description->volume[f->index], a->description->volume[k]) != 0)
+        return -EPROTO;
+    return 0;
+}
 
 /* Takes the first description in the volumes' order; -ENOENT is none. */
 static int judge_first(struct asking *a, int k, const struct pio_question *q)
@@ -186,17 +184,15 @@ static int judge_first(struct asking *a, int k, const struct pio_question *q)
     if (f->ended || q->result == -ENOENT)
         return 0;
     f->ended = true;
-    a->ctx = f->description;
-    int error = judge_found(a, k, q);
-    a->ctx = f;
-    return error;
+    return judge_found(a, k, q, f);
 }
 
 /* Mostly the first volume has it. */
-int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description)
+int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description,
+                   int *index)
 {
     struct pio_description places;
-    struct finding f = {description, false};
+    struct finding f = {.description = description};
     char path[PIO_PATH_MAX_BYTES];
     int n = list_places(name, layout, &places);
 
@@ -210,6 +206,8 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
     int error = ask(&a, 0, 1);
     if (!error && !f.ended)
         error = ask(&a, 1, n);
+    if (index)
+        *index = f.index;
     if (error || f.ended)
         return error;
     pio_path(path, places.volume[0], name->name, "");
@@ -245,6 +243,18 @@ static int judge_part(struct asking *a, int k, const struct pio_question *q)
     if (s->survey->missing < 0 && (error || !s->present[k]))
         s->survey->missing = k;
     return 0;
+}
+
+int pio_store_check(const char *name, const struct pio_description *description, int index)
+{
+    struct asking parts = {.kind = PIO_ASK_READ,
+                           .description = description,
+                           .name = name,
+                           .suffix = PIO_DESCRIPTION_SUFFIX,
+                           .judge = judge_equal};
+    int error = ask(&parts, 0, index);
+
+    return error ? error : ask(&parts, index + 1, description->map.disks);
 }
 
 /* Looks at the subfiles before the descriptions: see store.h. */

@@ -24,9 +24,15 @@ struct pio_name {
 /* 0, or -ENOENT (empty), -EINVAL, -EISDIR, -ENAMETOOLONG. A name without '/' in front is refused too: -EINVAL. */
 int pio_name_parse(const char *text, struct pio_name *name);
 
-/* Finds the file's description. 0, -ENOENT if none of the volumes where it might be has one, -EPROTO if the first
- * found is damaged or on the wrong volume, or the volume's error. */
-int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description);
+/* Finds the file's description, and its number among the volumes' (unless `index` is NULL). 0, -ENOENT if none of the
+ * volumes where it might be has one, -EPROTO if the first found is damaged or on the wrong volume, or the volume's
+ * error. */
+int pio_store_find(const struct pio_name *name, const struct pio_layout *layout, struct pio_description *description,
+                   int *index);
+
+/* Checks that each volume but that of `index`, where the description was found, has its own. 0; -ENOENT: none; -EPROTO:
+ * a foreign one; or the volume's error. */
+int pio_store_check(const char *name, const struct pio_description *description, int index);
 
 struct pio_survey {
     int64_t bytes; /* logical size */
