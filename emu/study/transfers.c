@@ -336,6 +336,21 @@ static void name_channel_cause(struct experiment *x, const struct transfer *t, i
                  channel, 100 * s->use.channel, held_us / 1e3, service.network_us / 1e3);
 }
 
+/* The processor is always busy, and with a block for longer than when blocks come one at a time. */
+static void name_processor(struct experiment *x, const struct transfer *t, int side, const struct study_side *s,
+                           char *cause, size_t bytes)
+{
+    double alone_us = experiment_service(x, t->machine, side, t->block_bytes).cpu_us;
+    double each_us = s->use.processor * s->us / count_blocks(x, t);
+
+    snprintf(
+        cause, bytes,
+        "The compute node's processor is busy %.0f %% of the time, %.2f ms for each block. A block alone takes %.2f "
+        "ms: its reply finds the process waiting and is copied to it at once, while one that comes when the process "
+        "is at work on another is queued first, and copied in pieces between which Vertex looks for messages.",
+        100 * s->use.processor, each_us / 1e3, alone_us / 1e3);
+}
+
 /* The data of a transfer of which no part is always busy; each part may still wait for the others. */
 static void name_parts(struct experiment *x, const struct transfer *t, int side, const struct study_side *s,
                        const char *channel, char *cause, size_t bytes)
@@ -372,7 +387,7 @@ void experiment_cause(struct experiment *x, const struct transfer *t, int side, 
                  "at another angle of the platters, took %.1f ms with the server's part.",
                  100 * s->use.drive, each_us / 1e3, service.disk_us / 1e3);
     else if (s->use.processor >= FULL)
-        snprintf(cause, bytes, "The compute node's processor is busy %.0f %% of the time.", 100 * s->use.processor);
+        name_processor(x, t, side, s, cause, bytes);
     else
         name_parts(x, t, side, s, channel, cause, bytes);
 }
