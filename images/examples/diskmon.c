@@ -92,6 +92,20 @@ static void report(bool writing, int bytes, int requests, bool paused, const str
     putchar('\n');
 }
 
+/* A call that comes short has met an error, which the next call returns. */
+static void request(int pfd, const char *name, bool writing, int bytes)
+{
+    for (ssize_t done = 0, n; done < bytes; done += n) {
+        n = writing ? pio_write(pfd, buffer + done, bytes - done) : pio_read(pfd, buffer + done, bytes - done);
+        if (n < 0)
+            fail(name);
+        if (n == 0) {
+            fprintf(stderr, "diskmon: %s: the file ends before what was written\n", name);
+            exit(1);
+        }
+    }
+}
+
 static void measure(const struct plan *p, bool writing, int bytes)
 {
     const struct pio_layout layout = {.disks = 1, .block_size = bytes, .buffers = 1, .volumes = &p->volume};
@@ -107,9 +121,7 @@ static void measure(const struct plan *p, bool writing, int bytes)
         for (int i = 0; i < p->before + p->requests; i++) {
             if (k > 0)
                 usleep(k * p->pause_us);
-            ssize_t done = writing ? pio_write(pfd, buffer, bytes) : pio_read(pfd, buffer, bytes);
-            if (done != bytes)
-                fail(name);
+            request(pfd, name, writing, bytes);
             seen[i] = look();
         }
         for (int i = p->before; i < p->before + p->requests; i++)

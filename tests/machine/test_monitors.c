@@ -55,6 +55,18 @@ static void see_disk(const char *more, double cpu_most)
     folder_remove(folder);
 }
 
+Test(monitors, say_when_the_volume_is_full)
+{
+    char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 3, 1, "");
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "0", .machine = machine, .program = "examples/diskmon", .args = {"df00", "pauses=100,72", "32768"}});
+
+    outcome_expect(&o, "diskmon", 1, NULL, "diskmon: /diskmon-32768: No space left on device: //df00/diskmon-32768\n");
+    outcome_free(&o);
+    free(machine);
+    folder_remove(folder);
+}
+
 Test(monitors, see_an_nsdisk_take_its_time)
 {
     see_disk("", 0.25);

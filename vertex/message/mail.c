@@ -39,7 +39,7 @@ static struct proc *find_reader(const struct ncu_cause *cause)
  * dropped. Whether a message is one can be told only when it is there. */
 static bool reads_replies(const struct proc *p)
 {
-    return p->reader.pattern.types == PATTERN_ONE && N_IS_FILE_REPLY(p->reader.pattern.type_low) && !p->builtin;
+    return N_IS_FILE_REPLY(p->reader.pattern.type_low) && p->reader.pattern.types == PATTERN_ONE && !p->builtin;
 }
 
 /* The pattern has the reader's own procid, too. */
@@ -93,19 +93,12 @@ static void end_start(struct proc *p, struct message *m, const struct ncu_cause 
     async_taken(p, m);
 }
 
-/* Before the copy of a large message, which takes as long as part of the next message does, the channel gets another
- * buffer. */
-bool mail_take_by_pages(const struct ncu_cause *cause)
+/* Copies the message, which is in the standard buffer, to its reader. Before the copy of a large one, which takes as
+ * long as part of the next message does, the channel gets another buffer. */
+static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struct ncu_cause *cause, bool reply)
 {
-    struct proc *p = find_reader(cause);
-    struct message *m = msg_in_standard(cause->channel);
     bool large = cause->bytes > MSG_SMALL_BYTES;
 
-    if (!p || !m || cause->status != NCU_OK)
-        return false;
-    bool reply = reads_replies(p);
-    if (reply && !async_expects(p, cause->node, cause->tag, *m->payload))
-        return false;
     if (large) {
         m = msg_keep(cause->channel, msg_received(cause));
         msg_rearm(cause->channel);
@@ -124,6 +117,21 @@ bool mail_take_by_pages(const struct ncu_cause *cause)
     charge_receive(cause->bytes);
     copied(p, cause);
     return true;
+}
+
+static RARE bool take_reply(struct proc *p, struct message *m, const struct ncu_cause *cause)
+{
+    return async_expects(p, cause->node, cause->tag, *m->payload) && copy_to_reader(p, m, cause, true);
+}
+
+bool mail_take_by_pages(const struct ncu_cause *cause)
+{
+    struct proc *p = find_reader(cause);
+    struct message *m = msg_in_standard(cause->channel);
+
+    if (!p || !m || cause->status != NCU_OK)
+        return false;
+    return reads_replies(p) ? take_reply(p, m, cause) : copy_to_reader(p, m, cause, false);
 }
 
 bool mail_take_short(const struct ncu_cause *cause)
