@@ -73,12 +73,15 @@ static void write_service(struct experiment *x)
         page_paragraph(x->page, "Left out: %s has no volumes.", x->machine.name);
         return;
     }
-    page_paragraph(x->page,
-                   "The monitor (diskmon) writes and reads one block at a time, so that nothing waits. Processor: from "
-                   "the arrival of a reply until the next request is sent. Processor busy: what the statistics count "
-                   "for a block, also while it takes up arriving messages, and without the monitor's own work. "
-                   "Network: the message with the data. Server: nsdisk and its drive, from the arrival of the request "
-                   "until the reply is sent.");
+    page_paragraph(
+        x->page,
+        "The monitor (diskmon) writes and reads one block at a time, so that nothing waits. Processor: from "
+        "the arrival of a reply until the next request is sent. Processor busy: what the statistics count "
+        "for a block, also while it takes up arriving messages, and without the monitor's own work. A reply that "
+        "comes when the process is at work costs more: it is queued first, and copied in pieces between "
+        "which Vertex looks for messages. "
+        "Network: the message with the data. Server: nsdisk and its drive, from the arrival of the request "
+        "until the reply is sent.");
     page_table(x->page, "block|processor busy, ms|processor, ms|paper|difference|network, ms|paper|difference|server, "
                         "ms|paper|difference");
     for (int side = 0; side < EXPERIMENT_SIDES; side++)

@@ -9,6 +9,7 @@
 #define BUFFERS     2u
 #define POINTS_MAX  8
 #define DISKS_MAX   16u
+#define LINEAR      0.95 /* a speed-up below so many D needs a sentence */
 
 struct sweep {
     const char *name, *column, *x_axis, *caption;
@@ -124,27 +125,46 @@ static const struct sweep disks = {
     .value = {1, 2, 4, 8, 16},
     .transfer = with_disks};
 
+/* The least speed-up per volume up to the first bottleneck, and where it is. */
+struct least {
+    double of_disks;
+    uint32_t disks;
+};
+
+static struct least find_least(struct experiment *x, int side, double base, double first)
+{
+    struct least least = {.of_disks = INFINITY};
+
+    for (size_t i = 0; i < disks.points; i++) {
+        struct transfer t = with_disks(x, disks.value[i]);
+        double of_disks = experiment_side(experiment_transfer(x, &t), side)->mb_s / base / disks.value[i];
+
+        if (disks.value[i] <= first && of_disks < least.of_disks)
+            least = (struct least){of_disks, disks.value[i]};
+    }
+    return least;
+}
+
 /* Where the model's first bottleneck is: the number of volumes that keep the processor, or the routings, busy. */
 static void write_bottleneck(struct experiment *x, int side)
 {
     struct transfer t = with_disks(x, DISKS_MAX);
     struct service s = experiment_service(x, t.machine, side, BLOCK_BYTES);
-    double base = base_mb_s(x, &disks, side), block_us = BLOCK_BYTES / STUDY_MB / base * 1e6, least = INFINITY;
+    double base = base_mb_s(x, &disks, side), block_us = BLOCK_BYTES / STUDY_MB / base * 1e6;
     double processor = block_us / s.cpu_us, network = experiment_routings(&t, side) * block_us / s.network_us;
-    double first = fmin(processor, network);
+    struct least least = find_least(x, side, base, fmin(processor, network));
+    char cause[EXPERIMENT_CAUSE_BYTES] = "";
 
-    for (size_t i = 0; i < disks.points; i++) {
-        struct transfer some = with_disks(x, disks.value[i]);
-        double speed_up = experiment_side(experiment_transfer(x, &some), side)->mb_s / base;
-
-        if (disks.value[i] <= first)
-            least = fmin(least, speed_up / disks.value[i]);
+    if (least.disks > 0 && least.of_disks < LINEAR) {
+        t = with_disks(x, least.disks);
+        experiment_cause(x, &t, side, cause);
     }
     page_paragraph(x->page,
                    "%s: a volume alone takes %.1f ms for a block, so the model's first bottleneck is the %s, with D = "
-                   "%.1f (the %s with %.1f). Up to there the speed-up is at least %.2f D.",
-                   experiment_side_names[side], block_us / 1e3, processor < network ? "processor" : "routings", first,
-                   processor < network ? "routings" : "processor", fmax(processor, network), least);
+                   "%.1f (the %s with %.1f). Up to there the speed-up is at least %.2f D, with D = %u.%s%s",
+                   experiment_side_names[side], block_us / 1e3, processor < network ? "processor" : "routings",
+                   fmin(processor, network), processor < network ? "routings" : "processor", fmax(processor, network),
+                   least.of_disks, least.disks, cause[0] ? " " : "", cause);
 }
 
 static void write_disks(struct experiment *x)

@@ -12,6 +12,7 @@
 #define CURVE_US       72000u      /* the longest pause of a curve */
 #define CURVE_REQUESTS 14u         /* of the monitor, for each pause */
 #define CURVE_BYTES    (18u << 20) /* that fit on a volume beside the file system's own */
+#define SAME           1.02        /* at most so much longer is as long */
 #define FULL           0.90        /* a part that is busy for so much of the time holds the others up */
 
 const char *const experiment_side_names[EXPERIMENT_SIDES] = {"WRITE", "READ"};
@@ -328,6 +329,8 @@ static void name_channel_cause(struct experiment *x, const struct transfer *t, i
         snprintf(cause, bytes,
                  "Most is asked of %s and is busy %.0f %% of the time; the model has %.4g on each routing.", channel,
                  100 * s->use.channel, (double)t->disks / routings);
+    else if (held_us <= SAME * service.network_us)
+        snprintf(cause, bytes, "Most is asked of %s and is busy %.0f %% of the time.", channel, 100 * s->use.channel);
     else
         snprintf(cause, bytes,
                  "Most is asked of %s and is busy %.0f %% of the time. A block holds it for %.2f ms instead of the "
@@ -345,9 +348,8 @@ static void name_processor(struct experiment *x, const struct transfer *t, int s
 
     snprintf(
         cause, bytes,
-        "The compute node's processor is busy %.0f %% of the time, %.2f ms for each block. A block alone takes %.2f "
-        "ms: its reply finds the process waiting and is copied to it at once, while one that comes when the process "
-        "is at work on another is queued first, and copied in pieces between which Vertex looks for messages.",
+        "The compute node's processor is busy %.0f %% of the time, %.2f ms for each block; one alone takes %.2f ms, "
+        "as its reply finds the process waiting and need not be queued.",
         100 * s->use.processor, each_us / 1e3, alone_us / 1e3);
 }
 
