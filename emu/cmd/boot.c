@@ -14,6 +14,7 @@
 #include "emu/base/plural.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/clients.h"
+#include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
 #include "emu/cmd/run.h"
@@ -59,6 +60,7 @@ static void poll_gather(struct boot *b)
             poll_add(b, &(struct pollfd){.fd = c->fd, .events = POLLIN | poll_for_mail(b, c)}, 1);
     for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
         poll_add(b, p, job_poll_streams(j, p));
+    poll_add(b, p, debugger_poll(&b->machine, p));
 }
 
 static void look(struct boot *b)
@@ -66,6 +68,8 @@ static void look(struct boot *b)
     machine_act_now(&b->machine);
     if (signals_take_request())
         clients_go_down(&b->clients);
+    if (debugger_kills(&b->machine))
+        front_kill_job(b->machine.front, b->machine.debugged_job);
     clients_listen(&b->clients);
     front_resume(b->machine.front);
     clients_finish(&b->clients);
@@ -99,7 +103,7 @@ static bool waits_for_host(const struct job *j)
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
-        if (job_has_ended(j) || waits_for_host(j))
+        if (job_has_ended(j) || waits_for_host(j) || debugger_stuck(&b->machine, j->id))
             continue;
         report_deadlock(b, j);
         front_kill_job(b->machine.front, j->id);

@@ -11,10 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/oneline.h"
+#include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/machine_load.h"
 #include "emu/cmd/machine_report.h"
 #include "emu/cmd/operate.h"
+#include "emu/cmd/options.h"
 #include "emu/cmd/run.h"
 #include "emu/front/console.h"
 
@@ -34,6 +37,12 @@ static void tell_status(const struct client *c, int status, const char *text)
     memcpy(message + sizeof s, text, n);
     if (c->fd >= 0)
         link_send(c->fd, LINK_STATUS, message, sizeof s + n, false);
+}
+
+static void kill_job(struct clients *all, uint32_t id)
+{
+    debugger_drop(all->machine, id);
+    front_kill_job(all->machine->front, id);
 }
 
 static void client_hang_up(struct client *c)
@@ -80,8 +89,13 @@ static int try_job(struct clients *all, struct client *c)
     char *error = all->machine->error;
 
     c->began_s = machine_seconds(all->machine);
-    if (!first || first == c)
-        return front_begin_job(all->machine->front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
+    if (!first || first == c) {
+        int begun = front_begin_job(all->machine->front, &c->launch.job, &c->job, error, MACHINE_ERROR_BYTES);
+
+        if (begun == 0)
+            debugger_begun(all->machine, c->job);
+        return begun;
+    }
     snprintf(error, MACHINE_ERROR_BYTES, "other programs wait for a subcube already; xnc --wait waits, too");
     return FRONT_BUSY;
 }
@@ -113,7 +127,7 @@ void clients_give_turns(struct clients *all)
 static void client_lost(struct clients *all, struct client *c)
 {
     client_hang_up(c);
-    front_kill_job(all->machine->front, c->job);
+    kill_job(all, c->job);
 }
 
 /* Answers a client that sends something that xnc never sends, and disconnects it. */
@@ -180,7 +194,7 @@ void clients_go_down(struct clients *all)
     for (struct job *j = front_first_job(all->machine->front); j; j = front_next_job(j))
         if (!job_has_ended(j)) {
             console_say(&j->streams, "the machine goes down");
-            front_kill_job(all->machine->front, j->id);
+            kill_job(all, j->id);
         }
     front_stop(all->machine->front);
 }
@@ -239,6 +253,48 @@ static void report(const struct clients *all, const struct client *to, bool with
     free(text);
 }
 
+/* The job that has the node; without a node, the only one that runs. NULL, and a line in `text`, if there is none. Sets
+ * *any if a program runs. */
+static const struct job *find_job(const struct clients *all, char *node, bool *any, char *text, size_t bytes)
+{
+    const struct job *found = NULL;
+    uint64_t number = 0;
+    unsigned n = 0;
+
+    *any = false;
+    if (*node && !options_read_number(node, 0, NODE_IO_BASE - 1, &number)) {
+        snprintf(text, bytes, "node '%s': give the number of a node", one_line(node));
+        return NULL;
+    }
+    for (const struct job *j = front_first_job(all->machine->front); j; j = front_next_job(j)) {
+        if (job_has_ended(j))
+            continue;
+        *any = true;
+        if (*node && !job_has_node(j, (uint32_t)number))
+            continue;
+        found = j;
+        n++;
+    }
+    if (n > 1)
+        snprintf(text, bytes, "%u programs run; give a node of the one that is meant: --node=N, see ncube ps", n);
+    else if (n == 0 && *any)
+        snprintf(text, bytes, "no program runs on node %s; see ncube ps", node);
+    return n == 1 ? found : NULL;
+}
+
+static void debug(const struct clients *all, const struct client *c, const struct link_message *message)
+{
+    char node[16], text[MACHINE_ERROR_BYTES];
+    bool any;
+
+    snprintf(node, sizeof node, "%.*s", (int)message->bytes, message->content ? (const char *)message->content : "");
+    const struct job *j = find_job(all, node, &any, text, sizeof text);
+    bool done = (j || (!any && !*node)) && debugger_offer(all->machine, j ? j->id : 0, text, sizeof text);
+    if (!j && !any && *node)
+        snprintf(text, sizeof text, "no program runs");
+    tell_status(c, done ? 0 : RUN_FAILED, text);
+}
+
 static bool asks_for_load(const struct link_message *m)
 {
     return m->bytes == strlen(LOAD_QUESTION) && memcmp(m->content, LOAD_QUESTION, m->bytes) == 0;
@@ -254,7 +310,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
     case LINK_KILL:
         if (c->turn)
             client_hang_up(c);
-        front_kill_job(all->machine->front, c->job);
+        kill_job(all, c->job);
         break;
     case LINK_DOWN:
         c->wants_down = true;
@@ -262,6 +318,9 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         break;
     case LINK_ASK:
         report(all, c, asks_for_load(message));
+        break;
+    case LINK_DEBUG:
+        debug(all, c, message);
         break;
     default:
         if (hosts_act(&c->host, all->machine->front, front_find_job(all->machine->front, c->job), c->fd, message))

@@ -18,6 +18,8 @@
 #include "emu/debug/stub.h"
 #include "emu/front/where.h"
 
+#define LOOK_MS 10 /* a machine that is kept up looks after its clients so often while gdb thinks */
+
 /* ---- The program's nodes ---- */
 
 static struct job *debugged_job(const struct machine *m)
@@ -118,7 +120,7 @@ int debugger_open(struct machine *m)
 {
     if (!m->options->gdb)
         return 0;
-    m->stub = stub_new(m->options->gdb_port, m->error, sizeof m->error);
+    m->stub = stub_new(m->options->gdb_port, m->options->kept_up ? LOOK_MS : 0, m->error, sizeof m->error);
     return m->stub ? 0 : machine_complain(m, "%s", m->error);
 }
 
@@ -141,10 +143,18 @@ void debugger_close(struct machine *m)
     m->stub = NULL;
 }
 
-static void say_line(const char *line)
+static void describe_gdb(const struct machine *m, char *line, size_t bytes)
 {
+    stub_describe(m->stub, debugged_job(m)->options.program[0].path, line, bytes);
+}
+
+static void on_entered(void *ctx)
+{
+    char line[MACHINE_ERROR_BYTES];
+
+    describe_gdb(ctx, line, sizeof line);
     fflush(stdout);
-    fprintf(stderr, "ncube: %s\n", line);
+    fprintf(stderr, "ncube: waiting for gdb: %s\n", line);
 }
 
 /* Finds where Vertex ends a process because of a fault. */
@@ -173,9 +183,48 @@ int debugger_begin(struct machine *m, uint32_t id)
     uint64_t *entry = memory_new(j->options.programs, sizeof *entry);
     for (uint32_t i = 0; i < j->options.programs; i++)
         entry[i] = j->own[i].image.entry;
-    stub_begin(m->stub, entry, j->options.programs, fault_pc, j->options.program[0].path, say_line);
+    stub_begin(m->stub, entry, j->options.programs, fault_pc, on_entered, m);
     free(entry);
     return 0;
+}
+
+void debugger_begun(struct machine *m, uint32_t id)
+{
+    if (m->stub && m->gdb_next && debugger_begin(m, id) == 0)
+        m->gdb_next = false;
+}
+
+size_t debugger_poll(const struct machine *m, struct pollfd *p)
+{
+    return m->stub ? stub_poll(m->stub, p) : 0;
+}
+
+bool debugger_offer(struct machine *m, uint32_t id, char *text, size_t bytes)
+{
+    uint64_t fault_pc;
+
+    if (!m->stub) {
+        snprintf(text, bytes, "the machine was booted without --gdb; boot it with ncube boot --gdb");
+        return false;
+    }
+    if (stub_is_busy(m->stub)) {
+        snprintf(text, bytes, "gdb is connected already; one gdb at a time");
+        return false;
+    }
+    m->gdb_next = id == 0;
+    if (m->gdb_next) {
+        stub_expect(m->stub);
+        stub_describe(m->stub, "PROGRAM", text, bytes);
+        return true;
+    }
+    if (find_fault(m, &fault_pc) != 0) {
+        snprintf(text, bytes, "the machine has failed");
+        return false;
+    }
+    m->debugged_job = id;
+    stub_choose(m->stub, fault_pc);
+    describe_gdb(m, text, bytes);
+    return true;
 }
 
 void debugger_end(struct machine *m, uint32_t id)
@@ -190,6 +239,17 @@ bool debugger_kills(struct machine *m)
 
     m->gdb_kills = false;
     return kills;
+}
+
+bool debugger_stuck(struct machine *m, uint32_t id)
+{
+    return m->stub && id == m->debugged_job && stub_stuck(m->stub);
+}
+
+void debugger_drop(struct machine *m, uint32_t id)
+{
+    if (m->stub && id == m->debugged_job)
+        stub_drop(m->stub);
 }
 
 bool debugger_stands(void *machine, uint32_t running)

@@ -13,8 +13,10 @@
  *                       LINK_LOAD     struct link_part, then a launch of one program
  *                       LINK_MAIL     struct link_mail, then a message for a node, or a part of it
  *                       LINK_WAIT     asks to be told when no program runs
- *   machine -> client   LINK_STATUS   of the job, or of the machine's end: struct link_status, then the text of an
- * error
+ *                       LINK_DEBUG    asks how gdb reaches a program: that of the node whose number comes with it, or
+ *                                     the only one. If no program runs, asks that the next one waits for gdb
+ *   machine -> client   LINK_STATUS   of the job, or of the machine's end, or the answer to LINK_DEBUG: struct
+ *                                     link_status, then the text of an error or of the answer
  *                       LINK_REPORT   the report: JSON (machine_report.h)
  *                       LINK_OPENED   the subcube is there
  *                       LINK_LOADED   struct link_status: the program's number, above 0, or a negative
@@ -53,7 +55,8 @@ enum link_kind {
     LINK_WAIT,
     LINK_OPENED,
     LINK_LOADED,
-    LINK_IDLE
+    LINK_IDLE,
+    LINK_DEBUG
 };
 
 struct link_status {

@@ -80,6 +80,7 @@ struct machine {
     struct sched_ops sched_ops;
     struct stub *stub;     /* for gdb; NULL: none */
     uint32_t debugged_job; /* 0: none */
+    bool gdb_next;         /* the next program is to wait for gdb */
     bool gdb_kills;        /* gdb's user has asked for the program's end */
     bool stuck;            /* a deadlock has been reported: the statistics include what each node waits for */
     bool failed;           /* and the line has been printed */

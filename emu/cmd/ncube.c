@@ -42,6 +42,8 @@ static const struct option_line option_heartbeat = {
     "say every so many seconds of the host (default 1) how far the machine is"};
 static const struct option_line option_gdb = {
     KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
+static const struct option_line option_boot_gdb = {
+    KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
@@ -203,7 +205,8 @@ static const struct options boot_options = {
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
     .line = (const struct option_line *const[]){&option_cube, &option_set, &option_images, &option_name, TRACE_LINES,
-                                                &option_sync, &option_cores, &option_stats, &option_heartbeat, NULL},
+                                                &option_sync, &option_cores, &option_stats, &option_heartbeat,
+                                                &option_boot_gdb, NULL},
     .take = take_boot_option,
 };
 
@@ -218,6 +221,8 @@ static bool take_boot_option(void *ctx, int key, const char *value)
     case KEY_NAME:
         o->name = value;
         return true;
+    case KEY_GDB:
+        return take_gdb(&boot_options, &o->machine, value);
     default:
         return take_machine_option(&boot_options, &o->machine, key, value);
     }
@@ -306,6 +311,7 @@ static const struct command {
     {"down", command_down, "end a machine that is kept up"},
     {"ps", ps_command, "list the machines that are up, and what runs on them"},
     {"top", top_command, "show what a machine that is up does, while it does it"},
+    {"gdb", gdb_command, "say how gdb reaches a program on a machine that is up"},
     {"check", check_command, "say what is wrong with a machine file and its images"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},

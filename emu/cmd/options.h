@@ -74,6 +74,7 @@ enum option_key {
     KEY_REPORT,
     KEY_ONLY,
     KEY_GDB,
+    KEY_NODE,
 };
 
 struct options {                           /* of one command */

@@ -80,6 +80,7 @@ static int end_status(struct run *r, enum sched_end end)
 static void stop(struct run *r)
 {
     machine_act_now(&r->machine);
+    debugger_drop(&r->machine, r->job);
     front_kill_job(r->machine.front, r->job);
     front_stop(r->machine.front);
 }
@@ -91,6 +92,8 @@ static bool goes_on(struct run *r, enum sched_end end)
         stop(r);
         return true;
     }
+    if (end == SCHED_DEADLOCK && debugger_stuck(&r->machine, r->job))
+        return true;
     machine_act_now(&r->machine);
     return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
 }

@@ -29,6 +29,8 @@ int check_command(int argc, char **argv);
 int ps_command(int argc, char **argv);
 /* Likewise; shows what a machine that is up does, again and again. */
 int top_command(int argc, char **argv);
+/* Likewise; lets gdb debug a program on a machine that is up. */
+int gdb_command(int argc, char **argv);
 /* Likewise, without a machine file: draws and compares patterns (pattern.h). */
 int map_command(int argc, char **argv);
 

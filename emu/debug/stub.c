@@ -27,6 +27,7 @@
 enum stub_state {
     STUB_IDLE,     /* no gdb, or no program */
     STUB_ENTERING, /* the program has not reached its entry */
+    STUB_WAITING,  /* it has; gdb has not come */
     STUB_RUNNING,
     STUB_HALTING, /* as soon as nothing moves, gdb is told */
     STUB_STOPPED,
@@ -35,18 +36,20 @@ enum stub_state {
 struct stub {
     int listener, fd; /* fd: -1: no gdb */
     uint16_t port;
-    bool attached, begun;
+    int look_ms;         /* or SIGNALS_FOREVER */
+    bool expects, begun; /* a program will begin, or has */
     enum stub_state state;
     struct target target;
     struct session session;
     struct rsp rsp;
     char frame[RSP_FRAME_BYTES];
     size_t frame_bytes;
-    bool awaits; /* gdb waits to be told why the nodes stand */
-    bool stuck;  /* and has been told that nothing moves any more */
-    const char *program;
+    bool awaits;                 /* gdb waits to be told why the nodes stand */
+    bool stuck;                  /* and has been told that nothing moves any more */
+    struct target_event entered; /* STUB_WAITING: the stop at the entry */
     uint64_t fault_pc;
-    void (*say)(const char *line);
+    void (*entered_say)(void *ctx);
+    void *ctx;
 };
 
 /* ---- Sockets ---- */
@@ -73,11 +76,11 @@ static int listen_on(uint16_t *port)
     return fd;
 }
 
-struct stub *stub_new(uint16_t port, char *error, size_t error_bytes)
+struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes)
 {
     struct stub *s = memory_new(1, sizeof *s);
 
-    *s = (struct stub){.fd = -1, .port = port};
+    *s = (struct stub){.fd = -1, .port = port, .look_ms = look_ms > 0 ? look_ms : SIGNALS_FOREVER};
     s->listener = listen_on(&s->port);
     if (s->listener >= 0)
         return s;
@@ -96,9 +99,15 @@ void stub_free(struct stub *s)
     free(s);
 }
 
-uint16_t stub_port(const struct stub *s)
+void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes)
 {
-    return s->port;
+    snprintf(line, bytes, "gdb-multiarch %s -ex 'target remote :%u'", program, s->port);
+}
+
+size_t stub_poll(const struct stub *s, struct pollfd *p)
+{
+    p[0] = (struct pollfd){.fd = s->fd < 0 ? s->listener : s->fd, .events = POLLIN};
+    return s->fd >= 0 || s->begun || !s->expects;
 }
 
 /* Has SIGIO sent when something arrives. */
@@ -115,16 +124,19 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
-/* Waits until the descriptor has something to read; false: a signal wants ncube's attention. */
-static bool await_input(int fd)
+enum await { AWAIT_INPUT, AWAIT_LATER, AWAIT_SIGNAL };
+
+/* Waits until the descriptor has something to read, it is time to look after others, or a signal wants ncube's
+ * attention. */
+static enum await await_input(const struct stub *s, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int ready;
 
     do
-        ready = signals_poll(&p, 1, SIGNALS_FOREVER);
+        ready = signals_poll(&p, 1, s->look_ms);
     while (ready < 0 && errno == EINTR && !signals_request() && !signals_any());
-    return ready > 0;
+    return ready > 0 ? AWAIT_INPUT : ready == 0 ? AWAIT_LATER : AWAIT_SIGNAL;
 }
 
 /* ---- The session ---- */
@@ -250,34 +262,33 @@ static void execute_all(struct stub *s)
             shutdown(s->fd, SHUT_RDWR);
 }
 
-/* Serves gdb until the nodes go on, or it leaves, or a signal comes. */
+/* Serves gdb until the nodes go on, or it leaves, or a signal comes, or it is time to look after others. */
 static void serve(struct stub *s)
 {
     while (s->state == STUB_STOPPED) {
         execute_all(s);
         if (s->state != STUB_STOPPED)
             return;
-        if (!await_input(s->fd) || !receive(s))
+        enum await what = await_input(s, s->fd);
+        if (what == AWAIT_LATER)
+            return;
+        if (what == AWAIT_SIGNAL || !receive(s))
             gdb_gone(s);
     }
 }
 
-/* gdb asks itself why the nodes stand, with its first packets. */
+/* gdb asks by itself why the nodes stand. */
 static void wait_for_gdb(struct stub *s)
 {
-    char line[4608];
+    enum await what = await_input(s, s->listener);
 
-    snprintf(line, sizeof line, "waiting for gdb: gdb-multiarch %s -ex 'target remote :%u'", s->program, s->port);
-    s->say(line);
-    while (!is_readable(s->listener))
-        if (!await_input(s->listener)) {
-            gdb_gone(s);
-            return;
-        }
-    if (!accept_gdb(s)) {
+    if (what == AWAIT_LATER)
+        return;
+    if (what == AWAIT_SIGNAL || !accept_gdb(s)) {
         gdb_gone(s);
         return;
     }
+    session_stopped(&s->session, &s->entered);
     s->state = STUB_STOPPED;
 }
 
@@ -293,10 +304,21 @@ static bool is_broken_off(struct stub *s)
     return false;
 }
 
+/* There is no program for gdb. */
+static void turn_away(const struct stub *s)
+{
+    int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Looks whether gdb has something to say while the program runs: its interrupt, or its end. Returns true if the nodes'
  * state has changed. */
 static bool listen_to_gdb(struct stub *s)
 {
+    if (s->fd < 0 && !s->begun && !s->expects && is_readable(s->listener))
+        turn_away(s);
     if (s->fd < 0 && s->begun && s->state == STUB_IDLE && is_readable(s->listener) && accept_gdb(s)) {
         s->state = STUB_HALTING;
         target_hold_all(&s->target);
@@ -315,44 +337,51 @@ static bool listen_to_gdb(struct stub *s)
     return true;
 }
 
-/* Nothing moves, and no node has stopped for an event. */
-static void say_stuck(struct stub *s, uint32_t running)
+/* Tells gdb, which awaits that, that the nodes stand for another reason than an event. */
+static void stop_without_event(struct stub *s, const char *why)
 {
-    if (s->state == STUB_RUNNING)
-        session_print(&s->session, running > 0 ? "ncube: nothing more can happen while other nodes are held"
-                                               : "ncube: deadlock: nothing more can happen; see monitor nodes");
-    s->stuck = running == 0;
+    if (why)
+        session_print(&s->session, why);
     session_interrupted(&s->session, SIGNAL_INT);
 }
 
-/* Nothing moves any more: tells gdb why, and serves it. */
+static void tell_stop(struct stub *s)
+{
+    s->state = STUB_STOPPED;
+    if (s->awaits)
+        send_answer(s);
+    s->awaits = false;
+}
+
+static bool stand_at_entry(struct stub *s)
+{
+    if (!target_take_event(&s->target, &s->entered))
+        return false;
+    target_clear(&s->target);
+    s->state = STUB_WAITING;
+    s->entered_say(s->ctx);
+    return true;
+}
+
+/* Nothing moves any more: tells gdb why. While nothing runs at all, it is told only what it has asked for: there may be
+ * something to come from outside. */
 static bool stand(struct stub *s, uint32_t running)
 {
     struct target_event e;
-    bool event = target_take_event(&s->target, &e);
 
-    if (s->state == STUB_ENTERING) {
-        if (!event)
-            return false;
-        target_clear(&s->target);
-        wait_for_gdb(s);
-        if (s->state == STUB_STOPPED)
-            session_stopped(&s->session, &e);
-    } else {
-        if (!event && target_release_ended(&s->target))
-            return true;
-        if (!event && s->state == STUB_RUNNING && running == 0 && s->stuck)
-            return false;
-        if (event)
-            session_stopped(&s->session, &e);
-        else
-            say_stuck(s, running);
-        s->state = STUB_STOPPED;
-        if (s->awaits)
-            send_answer(s);
-    }
-    s->awaits = false;
-    serve(s);
+    if (s->state == STUB_ENTERING)
+        return stand_at_entry(s);
+    if (target_take_event(&s->target, &e))
+        session_stopped(&s->session, &e);
+    else if (target_release_ended(&s->target))
+        return true;
+    else if (s->state == STUB_HALTING)
+        stop_without_event(s, NULL);
+    else if (running > 0)
+        stop_without_event(s, "ncube: nothing more can happen while other nodes are held");
+    else
+        return false;
+    tell_stop(s);
     return true;
 }
 
@@ -360,9 +389,28 @@ bool stub_turn(struct stub *s, uint32_t running)
 {
     if (listen_to_gdb(s))
         return true;
-    if (s->state == STUB_IDLE || target_stopped(&s->target) != running)
+    switch (s->state) {
+    case STUB_IDLE:
         return false;
-    return stand(s, running);
+    case STUB_WAITING:
+        wait_for_gdb(s);
+        return true;
+    case STUB_STOPPED:
+        serve(s);
+        return true;
+    default:
+        return target_stopped(&s->target) == running && stand(s, running);
+    }
+}
+
+bool stub_stuck(struct stub *s)
+{
+    if (s->state != STUB_RUNNING || s->stuck)
+        return false;
+    s->stuck = true;
+    stop_without_event(s, "ncube: deadlock: nothing more can happen; see monitor nodes");
+    tell_stop(s);
+    return true;
 }
 
 /* ---- The program's life ---- */
@@ -370,21 +418,42 @@ bool stub_turn(struct stub *s, uint32_t running)
 void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx)
 {
     s->target = (struct target){.area = area, .slots = slots, .ops = ops, .ctx = ctx};
-    s->attached = true;
     notify(s->listener);
 }
 
-void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t fault_pc, const char *program,
-                void (*say)(const char *line))
+void stub_expect(struct stub *s)
+{
+    s->begun = false;
+    s->expects = true;
+}
+
+void stub_choose(struct stub *s, uint64_t fault_pc)
 {
     s->begun = true;
-    s->program = program;
+    s->expects = false;
     s->fault_pc = fault_pc;
-    s->say = say;
+}
+
+void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t fault_pc, void (*say)(void *ctx), void *ctx)
+{
+    stub_choose(s, fault_pc);
+    s->entered_say = say;
+    s->ctx = ctx;
     s->state = STUB_ENTERING;
     target_choose_nodes(&s->target, false);
     for (uint32_t i = 0; i < n; i++)
         target_add_break(&s->target, entry[i]);
+}
+
+bool stub_is_busy(const struct stub *s)
+{
+    return s->fd >= 0;
+}
+
+void stub_drop(struct stub *s)
+{
+    if (s->state != STUB_IDLE)
+        gdb_gone(s);
 }
 
 void stub_end(struct stub *s, int status)

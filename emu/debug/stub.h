@@ -4,7 +4,7 @@
  *
  *   idle --stub_begin--> entering: the program's first node stops at its entry
  *        --> waiting: for gdb --> stopped <--> running --> (gdb leaves) idle
- *   idle --gdb comes--> halting: all nodes stop at their next instruction --> stopped
+ *   idle --gdb comes, stub_choose--> halting: all nodes stop at their next instruction --> stopped
  *
  * A stub of ncube's own, not QEMU's: QEMU's would pause its vCPUs, and one that waits in the plugin for its grant never
  * reaches the pause; there are several QEMU processes; and their threads are not our nodes.
@@ -14,11 +14,14 @@
  * --sync=strict, where user code never runs ahead, this is the same in every run. Only gdb's interrupt stops the nodes
  * wherever they are.
  *
+ * While the nodes stand, ncube waits for gdb; a machine that is kept up looks after its other clients in between.
+ *
  * If gdb goes away, its breakpoints are removed and the machine goes on. Only programs on this host can connect.
  */
 #ifndef NCUBE_STUB_H
 #define NCUBE_STUB_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,23 +30,40 @@
 
 struct stub;
 
-/* Listens on that port; 0: any free one. Returns NULL with one clear line in error. The caller frees the stub. */
-struct stub *stub_new(uint16_t port, char *error, size_t error_bytes);
+/* Listens on that port; 0: any free one. With look_ms, waits for gdb no longer than that at a time (stub_turn); 0: as
+ * long as it takes. Returns NULL with one clear line in error. The caller frees the stub. */
+struct stub *stub_new(uint16_t port, int look_ms, char *error, size_t error_bytes);
 void stub_free(struct stub *s);
-uint16_t stub_port(const struct stub *s);
+
+/* Writes what the user is to type to connect gdb, for a program. */
+void stub_describe(const struct stub *s, const char *program, char *line, size_t bytes);
+/* Fills p, of STUB_POLLS entries, with the descriptors that can give stub_turn something to do. Returns how many. */
+#define STUB_POLLS 2
+size_t stub_poll(const struct stub *s, struct pollfd *p);
 
 /* Connects the stub with a machine, whose cabinets run with control.debug set, once signals.h is installed. */
 void stub_attach(struct stub *s, struct debug_area *area, uint32_t slots, const struct target_ops *ops, void *ctx);
 
-/* A program begins: its first node that reaches one of the `n` entries stops all. `say` is then called with the line
- * that tells the user what to do. fault_pc is where Vertex ends a process because of a fault. */
-void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t fault_pc, const char *program,
-                void (*say)(const char *line));
+/* A program begins: its first node that reaches one of the `n` entries stops all, and `say` is called: gdb is awaited.
+ * fault_pc is where Vertex ends a process because of a fault. */
+void stub_begin(struct stub *s, const uint64_t *entry, uint32_t n, uint64_t fault_pc, void (*say)(void *ctx),
+                void *ctx);
+/* A program will begin: a gdb that comes sooner waits. */
+void stub_expect(struct stub *s);
+/* A program that runs already is the one for the next gdb. */
+void stub_choose(struct stub *s, uint64_t fault_pc);
+/* Returns true if gdb is connected. */
+bool stub_is_busy(const struct stub *s);
+/* Lets gdb go, and the program on. */
+void stub_drop(struct stub *s);
+/* Nothing more can happen in virtual time. Returns true if gdb is told, for the first time: the next stub_turn serves
+ * it. */
+bool stub_stuck(struct stub *s);
 /* The program has ended. */
 void stub_end(struct stub *s, int status);
 
 /* Serves gdb. To be called when ncube can do nothing but wait for harts, `running` of which run. Returns true if it has
- * changed something: harts may go on. Waits for gdb while the nodes are stopped; a signal ends that. */
+ * changed something, or is to be called again soon. Waits for gdb while the nodes are stopped; a signal ends that. */
 bool stub_turn(struct stub *s, uint32_t running);
 
 #endif

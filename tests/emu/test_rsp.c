@@ -177,8 +177,8 @@ static void set_entry(uint32_t page, uint32_t index, uint64_t entry)
     memcpy(ram + page * NODE_PAGE_BYTES + index * sizeof entry, &entry, sizeof entry);
 }
 
-/* Page 0x10000 is text, 0x11000 data, 0x12000 promised, 0x13000 both; the root is page 1. A loop in the table lies at
- * 1 GB. */
+/* Page 0x10000 is text, 0x11000 data, 0x12000 promised, 0x13000 text that can be
+ * written; the root is page 1. A loop in the table lies at 1 GB. */
 static void make_target(void)
 {
     ram = calloc(1, RAM_BYTES);

@@ -187,6 +187,60 @@ check "breakpoints change nothing in the trace" cmp trace.plain trace.gdb
 trace -d 3 --machine=two.conf
 check "nor on two cabinets" cmp trace.plain trace.gdb
 
+# ---- A machine that is kept up
+
+export NCUBE_NAME=gdb-$$
+"$ncube" boot -d 2 --gdb >up 2>up.err &
+boot=$!
+await "the machine is up" grep -qs 'is up' up
+status "no program runs" 0 "$ncube" gdb
+port=$(sed -n "s/^gdb-multiarch PROGRAM -ex 'target remote :\([0-9]*\)'$/\1/p" out)
+check "so the next one waits" [ -n "$port" ]
+"$build/bin/xnc" -d 1 "$debugged" >run.out 2>run.err &
+run=$!
+await "gdb is awaited" grep -q 'waiting for gdb' up.err
+check "meanwhile the machine answers" grep -q 'nodes 0-1' <("$ncube" ps)
+gdb 'info threads' 'break collect' 'continue' "shell $ncube ps" 'continue'
+end "the next program" 0 "sum 1"
+says "it stands at its entry" '^\* 1 +Thread 1 "node 0" \(runs\) +_start'
+says "a breakpoint" 'hit Breakpoint 1, collect \(nodes=2\)'
+says "while it stands, the machine answers" '^  nodes 0-1 .* \(xnc [0-9]*\)'
+says "its end" 'exited normally'
+gdb 'info threads'
+says "no program, no gdb" 'Remote connection closed|No threads'
+
+"$build/bin/xnc" -d 1 "$debugged" loop >loop.out 2>&1 &
+loop=$!
+await "it runs" grep -qs 'sum 1' loop.out
+"$build/bin/xnc" -d 1 "$debugged" loop >run.out 2>run.err &
+run=$!
+await "so does another" grep -qs 'sum 1' run.out
+status "which one?" 1 "$ncube" gdb
+same "says so" "ncube: 2 programs run; give a node of the one that is meant: --node=N, see ncube ps" "$(cat err)"
+status "the one on node 2" 0 "$ncube" gdb --node=2
+gdb 'info threads' 'backtrace' 'print here' 'kill'
+end "kill" 1 "sum 1"
+says "its nodes are numbered from 0" '^  2 +Thread 2 "node 1"'
+check "the other one goes on" kill -0 "$loop"
+status "no such node" 1 "$ncube" gdb --node=3
+same "is named" "ncube: no program runs on node 3; see ncube ps" "$(cat err)"
+status "the other one" 0 "$ncube" gdb "$NCUBE_NAME"
+gdb 'info threads' "shell $ncube down"
+says "is there" '^\* 1 +Thread 1 "node 0"'
+wait $boot
+same "the machine goes down while gdb is connected" 0 $?
+wait $loop
+
+"$ncube" boot -d 0 >up 2>up.err &
+boot=$!
+await "another machine is up" grep -qs 'is up' up
+status "a machine without --gdb" 1 "$ncube" gdb
+same "is told so" "ncube: the machine was booted without --gdb; boot it with ncube boot --gdb" "$(cat err)"
+"$ncube" down
+wait $boot
+status "no machine" 1 "$ncube" gdb
+status "a node that is none" 2 "$ncube" gdb --node=x
+
 # ---- Command line
 
 begin -d 0 --

@@ -1,0 +1,86 @@
+/*
+ * `ncube gdb`: asks a machine that is kept up with --gdb (boot.c) how gdb reaches a program on it, and prints that.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/base/oneline.h"
+#include "emu/cmd/link.h"
+#include "emu/cmd/options.h"
+#include "emu/cmd/run.h"
+#include "emu/cmd/tool.h"
+
+struct arguments {
+    const char *name, *node;
+};
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_node = {KEY_NODE, "node", "N",
+                                               "the program that has node N (default: the only one that runs)"};
+
+static const struct options options = {
+    .command = "ncube gdb",
+    .usage = "[OPTION...] [NAME]",
+    .summary =
+        "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints how gdb is called.\n"
+        "gdb stops a program that runs. If none runs, the next one waits for gdb at its entry.",
+    .line = (const struct option_line *const[]){&option_name, &option_node, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key == KEY_NAME)
+        a->name = value;
+    else
+        a->node = value;
+    return true;
+}
+
+static int fail(const char *text)
+{
+    fprintf(stderr, "ncube: %s\n", text);
+    return RUN_FAILED;
+}
+
+static int take_answer(int fd)
+{
+    struct link_message m;
+    struct link_status s = {.status = RUN_FAILED};
+
+    if (link_receive(fd, &m) <= 0)
+        return fail("the machine has gone down");
+    if (m.kind == LINK_STATUS && m.bytes >= sizeof s) {
+        memcpy(&s, m.content, sizeof s);
+        char *text = one_line((char *)m.content + sizeof s);
+
+        fprintf(s.status == 0 ? stdout : stderr, "%s%s\n", s.status == 0 ? "" : "ncube: ", text);
+    } else {
+        fail("the machine sent a malformed answer; see that machine and ncube are of the same version");
+    }
+    link_message_free(&m);
+    return s.status;
+}
+
+int gdb_command(int argc, char **argv)
+{
+    struct arguments a = {.node = ""};
+    char error[256];
+    char **word = options_parse(&options, &a, argc, argv);
+
+    if (word[0] && (word[1] || a.name))
+        options_refuse(&options, "unexpected word '%s'; give one machine's name", word[1] ? word[1] : word[0]);
+    if (*a.node)
+        options_number(&options, "node", a.node, 0, NODE_IO_BASE - 1);
+    int fd = link_connect(options_machine_name(&options, word[0] ? word[0] : a.name), error, sizeof error);
+    if (fd < 0)
+        return fail(error);
+    link_send(fd, LINK_DEBUG, a.node, strlen(a.node), false); /* a machine that has hung up may have sent why */
+    int status = take_answer(fd);
+    close(fd);
+    return status;
+}
