@@ -2,7 +2,7 @@
 # and judge status and output, in tests/machine/.
 
 SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh
-SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh
+SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
 GUEST_FLAGS_processes := -Nprocs 3

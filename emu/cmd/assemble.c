@@ -16,6 +16,7 @@
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
@@ -230,6 +231,8 @@ static int start_harts(struct machine *m)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
     debugger_prepare(m);
+    if (cores_prepare(m) != 0)
+        return -1;
     signals_install(&m->harts.control->doorbell);
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     for (uint32_t i = 0; i < m->nodes; i++)
@@ -354,7 +357,7 @@ int machine_build(struct machine *m)
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
     if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
-    if (tracing_open(m) != 0 || open_statistics(m) != 0 || debugger_open(m) != 0)
+    if (tracing_open(m) != 0 || open_statistics(m) != 0 || debugger_open(m) != 0 || cores_open(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || machine_start_injectors(m) != 0)
         return -1;
@@ -371,6 +374,7 @@ int machine_free(struct machine *m)
     int written = tracing_close(m);
     free(m->traced);
     debugger_close(m);
+    cores_close(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);

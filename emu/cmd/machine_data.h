@@ -29,6 +29,7 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
+struct cores;
 struct stub;
 
 struct machine_options { /* they outlive the machine */
@@ -45,6 +46,7 @@ struct machine_options { /* they outlive the machine */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
+    const char *core_dir;        /* folder for core files; NULL: none */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
 };
@@ -78,6 +80,7 @@ struct machine {
     struct ncu *ncu;
     struct sched *sched;
     struct sched_ops sched_ops;
+    struct cores *cores;   /* for core files; NULL: none are written */
     struct stub *stub;     /* for gdb; NULL: none */
     uint32_t debugged_job; /* 0: none */
     bool gdb_next;         /* the next program is to wait for gdb */

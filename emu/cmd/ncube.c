@@ -42,6 +42,8 @@ static const struct option_line option_heartbeat = {
     "say every so many seconds of the host (default 1) how far the machine is"};
 static const struct option_line option_gdb = {
     KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
+static const struct option_line option_core = {
+    KEY_CORE, "core", "DIR", "if the program dies, write what each node had to core files in DIR; slow, same results"};
 static const struct option_line option_boot_gdb = {
     KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
@@ -60,6 +62,15 @@ static bool take_gdb(const struct options *o, struct machine_options *m, const c
     m->gdb_port = port ? (uint16_t)options_number(o, "gdb", port, 0, 65535) : 0;
     m->strict = true;
     return m->gdb = true;
+}
+
+/* A node that is killed while its user code runs ahead would not be where it is in every run. */
+static bool take_core(const struct options *o, struct machine_options *m, const char *folder)
+{
+    if (*folder == '\0')
+        options_refuse(o, "core: give a folder after '='");
+    m->core_dir = folder;
+    return m->strict = true;
 }
 
 static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
@@ -131,13 +142,12 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension, &option_nodes,  &option_machine,
-                                                &option_set,       &option_images, &option_serve,
-                                                &option_status,    &option_label,  &option_registers,
-                                                &option_stack,     &option_heap,   &option_comm,
-                                                &option_report,    TRACE_LINES,    &option_limit,
-                                                &option_sync,      &option_cores,  &option_stats,
-                                                &option_heartbeat, &option_gdb,    NULL},
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine,   &option_set,
+                                                &option_images,    &option_serve, &option_status,    &option_label,
+                                                &option_registers, &option_stack, &option_heap,      &option_comm,
+                                                &option_report,    TRACE_LINES,   &option_limit,     &option_sync,
+                                                &option_cores,     &option_stats, &option_heartbeat, &option_gdb,
+                                                &option_core,      NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -155,6 +165,8 @@ static bool take_run_option(void *ctx, int key, const char *value)
     }
     if (key == KEY_GDB)
         return take_gdb(&run_options, &w->options.machine, value);
+    if (key == KEY_CORE)
+        return take_core(&run_options, &w->options.machine, value);
     return options_take_job(&run_options, &w->job, key, value) ||
            take_machine_option(&run_options, &w->options.machine, key, value);
 }
@@ -183,6 +195,8 @@ static int command_run(int argc, char **argv)
     char **word = options_parse(&run_options, &w, argc, argv), *program = join_words(word);
     options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
+    if (w.options.machine.gdb && w.options.machine.core_dir)
+        options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
     check_set(&run_options, &w.options.machine);
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "emu/base/signals.h"
+#include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/model/net.h"
@@ -398,6 +399,8 @@ void machine_start_models(struct machine *m)
     m->sched_ops = sched_ops;
     if (m->stub)
         m->sched_ops.stands = debugger_stands;
+    else if (m->cores)
+        m->sched_ops.stands = cores_stand;
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
                          &m->sched_ops, m);
     rely_on_kernel(m);

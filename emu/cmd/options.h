@@ -75,6 +75,7 @@ enum option_key {
     KEY_ONLY,
     KEY_GDB,
     KEY_NODE,
+    KEY_CORE,
 };
 
 struct options {                           /* of one command */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "emu/base/signals.h"
+#include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
@@ -127,7 +128,10 @@ static int begin(struct run *r)
         return machine_complain(m, "%s", m->error);
     for (uint32_t i = 0; i < r->options->job.programs; i++)
         machine_reads(m, r->options->job.program[i].path, "the program");
-    return machine_build(m) == 0 ? debugger_begin(m, r->job) : -1;
+    if (machine_build(m) != 0)
+        return -1;
+    cores_begin(m, r->job);
+    return debugger_begin(m, r->job);
 }
 
 int run_program(const struct run_options *o)
@@ -136,7 +140,12 @@ int run_program(const struct run_options *o)
     int status = RUN_FAILED;
 
     if (begin(&r) == 0) {
-        status = end_status(&r, run_to_end(&r));
+        enum sched_end end = run_to_end(&r);
+
+        if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
+            cores_write_all(&r.machine);
+        status = end_status(&r, end);
+        cores_tell(&r.machine);
         if (machine_tell_statistics(&r.machine) != 0 && status == 0)
             status = RUN_FAILED;
         if (status == RUN_DEADLOCK)

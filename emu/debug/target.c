@@ -2,9 +2,11 @@
  * The nodes as a debugger sees them (target.h). Virtual addresses are translated as the hart does it: by the page table
  * (Sv39) whose address its satp has.
  */
+#define _GNU_SOURCE /* SEEK_DATA */
 #include "emu/debug/target.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "emu/qemu/futex.h"
 #include "vertex/contract/machine.h"
@@ -38,6 +40,13 @@ const struct debug_registers *target_registers(const struct target *t, uint32_t 
     const struct debug_hart *d = hart_of(t, node);
 
     return d->in_user || shows_kernel(t, d) ? &d->now : &d->program;
+}
+
+const struct debug_registers *target_program_registers(const struct target *t, uint32_t node)
+{
+    const struct debug_hart *d = hart_of(t, node);
+
+    return d->in_user ? &d->now : &d->program;
 }
 
 /* ---- Memory ---- */
@@ -90,7 +99,7 @@ static int find_entry(const struct target *t, uint32_t node, uint64_t va, uint64
 struct place {
     uint8_t *at; /* NULL: zeros */
     size_t bytes;
-    bool writable;
+    bool writable, executable;
 };
 
 /* Finds where an address lies, and how many bytes from there on lie together. */
@@ -102,7 +111,8 @@ static bool find_place(const struct target *t, uint32_t node, uint64_t va, struc
     if (level < 0)
         return false;
     uint64_t span = (uint64_t)NODE_PAGE_BYTES << (9 * level), offset = va & (span - 1);
-    *p = (struct place){.bytes = span - offset, .writable = (entry & PTE_WRITE) != 0 && (entry & PTE_EXECUTE) == 0};
+    *p = (struct place){
+        .bytes = span - offset, .writable = (entry & PTE_WRITE) != 0, .executable = (entry & PTE_EXECUTE) != 0};
     if (!(entry & PTE_VALID))
         return (entry & PTE_PROMISED) != 0 && va < LOWEST_KERNEL;
     size_t bytes = 0; /* the kernel's large page has more addresses than there is memory */
@@ -133,7 +143,7 @@ static bool is_writable(const struct target *t, uint32_t node, uint64_t va, size
     struct place p;
 
     for (size_t done = 0; done < n; done += p.bytes)
-        if (!find_place(t, node, va + done, &p) || !p.writable || !p.at)
+        if (!find_place(t, node, va + done, &p) || !p.writable || p.executable || !p.at)
             return false;
     return true;
 }
@@ -146,6 +156,49 @@ bool target_write(const struct target *t, uint32_t node, uint64_t va, const void
         return false;
     for (size_t done = 0; done < n && find_place(t, node, va + done, &p); done += p.bytes)
         memcpy(p.at, (const uint8_t *)bytes + done, n - done < p.bytes ? n - done : p.bytes);
+    return true;
+}
+
+/* Returns where the page of an address ends, or the unmapped area that it lies in. */
+static uint64_t area_end(const struct target *t, uint32_t node, uint64_t va)
+{
+    uint64_t entry;
+    int level = find_entry(t, node, va, &entry);
+    uint64_t span = (uint64_t)NODE_PAGE_BYTES << (9 * (level < 0 ? PAGE_TABLE_LEVELS - 1 : level));
+
+    return (va & ~(span - 1)) + span;
+}
+
+bool target_find_run(const struct target *t, uint32_t node, uint64_t low, uint64_t high, struct target_run *run)
+{
+    struct place p;
+
+    while (low < high && !find_place(t, node, low, &p))
+        low = area_end(t, node, low);
+    if (low >= high)
+        return false;
+    *run = (struct target_run){.low = low, .writable = p.writable, .executable = p.executable};
+    do
+        run->bytes += p.bytes;
+    while (low + run->bytes < high && find_place(t, node, low + run->bytes, &p) && p.writable == run->writable &&
+           p.executable == run->executable);
+    if (run->bytes > high - low)
+        run->bytes = high - low;
+    return true;
+}
+
+bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_t page[TARGET_PAGE_BYTES])
+{
+    struct place p;
+    size_t bytes;
+    int fd = t->ops->memory_fd(t->ctx, node);
+
+    if (!find_place(t, node, va, &p) || !p.at || p.bytes < TARGET_PAGE_BYTES)
+        return false;
+    off_t at = p.at - t->ops->memory(t->ctx, node, &bytes);
+    if (fd >= 0 && lseek(fd, at, SEEK_DATA) != at) /* reading a hole would make it memory of the host's */
+        return false;
+    memcpy(page, p.at, TARGET_PAGE_BYTES);
     return true;
 }
 

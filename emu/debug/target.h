@@ -16,7 +16,8 @@
 
 #include "emu/qemu/debug_area.h"
 
-#define TARGET_NO_SLOT UINT32_MAX
+#define TARGET_NO_SLOT    UINT32_MAX
+#define TARGET_PAGE_BYTES 4096u
 
 struct target_ops {
     /* Returns how many nodes the program has; they are numbered from 0. */
@@ -25,6 +26,8 @@ struct target_ops {
     uint32_t (*slot)(void *ctx, uint32_t node);
     /* Returns the memory of a node's cabinet, and its size: QEMU-physical CABINET_RAM_BASE and what follows. */
     uint8_t *(*memory)(void *ctx, uint32_t node, size_t *bytes);
+    /* Returns the descriptor of that memory, for holes in it; -1: there is none. */
+    int (*memory_fd)(void *ctx, uint32_t node);
     /* Describes in a few words what a node does, for a debugger's list. */
     void (*describe)(void *ctx, uint32_t node, char *text, size_t bytes);
     /* Answers "monitor WORD" of gdb, but for what the debugger knows itself. Returns false if there is no such word. */
@@ -50,12 +53,25 @@ bool target_shows_kernel(const struct target *t, uint32_t node);
 /* The registers that are shown. The node must be alive. */
 const struct debug_registers *target_registers(const struct target *t, uint32_t node);
 
+/* The program's registers, wherever the node is. The node must be alive and have run its program. */
+const struct debug_registers *target_program_registers(const struct target *t, uint32_t node);
+
 /* Reads a node's virtual memory, as its program or the kernel sees it. Returns how many bytes were possible, from the
  * first on. Promised pages, which have not been touched, read as zeros. */
 size_t target_read(const struct target *t, uint32_t node, uint64_t va, void *bytes, size_t n);
 /* Writes to it; false, and nothing is written, if that is not possible everywhere: text cannot be written, as QEMU
  * would not notice, nor what is not the program's to write, nor promised pages. */
 bool target_write(const struct target *t, uint32_t node, uint64_t va, const void *bytes, size_t n);
+
+/* Finds the first run of mapped or promised pages in [*low, high), all with the same rights to write and to execute.
+ * Stores where it begins and its size. False: there is none. */
+struct target_run {
+    uint64_t low, bytes;
+    bool writable, executable;
+};
+bool target_find_run(const struct target *t, uint32_t node, uint64_t low, uint64_t high, struct target_run *run);
+/* Reads a page; false if it has never been written to and so is zero. */
+bool target_read_page(const struct target *t, uint32_t node, uint64_t va, uint8_t page[TARGET_PAGE_BYTES]);
 
 /* ---- Breakpoints and watchpoints ---- */
 

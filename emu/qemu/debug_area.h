@@ -1,7 +1,7 @@
 /*
  * The debug area: shared memory behind the slots (slots.h), through which ncube's debugger stops harts anywhere in
- * their code and looks at their registers. It is used only if control.debug is set before the cabinets start; then the
- * plugin looks at it before each instruction.
+ * their code and looks at their registers. It is used only if control.debug is set before the cabinets start; that says
+ * at which instructions the plugin looks at it.
  *
  * For the scheduler a hart in a debug stop is a running one that takes long. So virtual time stands still by itself,
  * and a run with stops has the same trace as one without.
@@ -77,6 +77,7 @@ struct debug_watch {
 struct debug_area {
     uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
     uint32_t breaks, watches;
+    uint64_t trap_pc;  /* the kernel's first instruction after user code; SLOT_DEBUG_KERNEL only */
     uint64_t fault_pc; /* of the kernel, where it ends a process because of a fault; 0: do not stop there */
     uint64_t bloom[DEBUG_BLOOM / 64];
     uint64_t break_pc[DEBUG_BREAKS];

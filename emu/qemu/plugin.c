@@ -696,7 +696,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.instructions = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, instructions)};
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     if (plugin.control->debug)
-        plugin_debug_init(debug_area_of(plugin.control), plugin.first, &debug_ops);
+        plugin_debug_init(plugin.control, plugin.first, &debug_ops);
     qemu_plugin_register_vcpu_init_cb(id, hart_created);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     return 0;

@@ -11,14 +11,18 @@ static struct {
     struct debug_area *area;
     struct debug_hart *hart; /* of hart 0 */
     const struct plugin_debug_ops *ops;
+    bool everywhere; /* SLOT_DEBUG_ALL */
 } debug;
 
 static __thread uint64_t looked_at; /* pc of the last instruction that this thread's hart has looked at */
 static __thread bool watch_hit;
 
-void plugin_debug_init(struct debug_area *area, uint64_t first, const struct plugin_debug_ops *ops)
+void plugin_debug_init(struct control *c, uint64_t first, const struct plugin_debug_ops *ops)
 {
+    struct debug_area *area = debug_area_of(c);
+
     debug.area = area;
+    debug.everywhere = c->debug == SLOT_DEBUG_ALL;
     debug.hart = &area->hart[first];
     debug.ops = ops;
 }
@@ -140,8 +144,33 @@ static void accessed(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address
     }
 }
 
+/* Without a look at each instruction, only this one tells that user code has been left. */
+static void enter_kernel(unsigned hart, void *userdata)
+{
+    struct debug_hart *d = &debug.hart[hart];
+    (void)userdata;
+
+    leave_program(d);
+    d->in_user = false;
+}
+
+/* With SLOT_DEBUG_KERNEL. */
+static void translate_few(struct qemu_plugin_insn *insn, bool kernel)
+{
+    uint64_t pc = qemu_plugin_insn_vaddr(insn);
+
+    if (kernel && pc == debug.area->trap_pc)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, enter_kernel, QEMU_PLUGIN_CB_R_REGS, NULL);
+    if (kernel && is_break(debug.area, pc))
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
+}
+
 void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel)
 {
+    if (!debug.everywhere) {
+        translate_few(insn, kernel);
+        return;
+    }
     qemu_plugin_register_vcpu_insn_exec_cb(insn, kernel ? look_in_kernel : look_in_user, QEMU_PLUGIN_CB_R_REGS,
                                            (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
     qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);

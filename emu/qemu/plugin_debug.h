@@ -18,10 +18,10 @@ struct plugin_debug_ops {
 };
 
 /* `first` is the slot of hart 0. */
-void plugin_debug_init(struct debug_area *area, uint64_t first, const struct plugin_debug_ops *ops);
+void plugin_debug_init(struct control *c, uint64_t first, const struct plugin_debug_ops *ops);
 
-/* Adds the look before an instruction, and the one after its accesses. To be called before other callbacks of the
- * instruction are added: they run in this order. */
+/* Adds the look before an instruction, and the one after its accesses, where there are to be any. To be called before
+ * other callbacks of the instruction are added: they run in this order. */
 void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel);
 
 /* The hart is about to execute a block of user code at pc; its first instruction has not been looked at. */

@@ -40,6 +40,12 @@ static inline bool slot_op_is_posted(uint32_t op)
            op == NCU_MARK;
 }
 
+enum slot_debug {
+    SLOT_NO_DEBUG,
+    SLOT_DEBUG_KERNEL, /* at some of the kernel: debug_area.trap_pc and break_pc, set before the cabinets start */
+    SLOT_DEBUG_ALL,    /* before each instruction */
+};
+
 #define SLOT_COST_CLASSES 32u
 
 /* Reasons of a trap that is no system call. SLOT_TRAP_UNKNOWN: the plugin has not been told to look. */
@@ -112,7 +118,7 @@ struct control {
     uint64_t answer_cycles;     /* and no message or ARM because of that cause is sooner */
     /* fixed before the cabinets start: */
     uint64_t debug_offset;                                     /* from here to the debug area (debug_area.h) */
-    uint32_t debug;                                            /* not 0: harts look at it before each instruction */
+    uint32_t debug;                                            /* enum slot_debug: where harts look at it */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

@@ -45,7 +45,8 @@ judge() { # "ncube run": its name, and its words
     refused "$name --no-such=1" "$name: unknown option '--no-such'; see $name --help" "$@" --no-such=1
     refused "$name -Z" "$name: unknown option '-Z'; see $name --help" "$@" -Z
     while read -r long letter value; do
-        refused "$name --${long%?}" "$name: unknown option '--${long%?}'" "$@" "--${long%?}"
+        grep -q "^${long%?} " options || # as --core of --cores
+            refused "$name --${long%?}" "$name: unknown option '--${long%?}'" "$@" "--${long%?}"
         case $value in
         none) refused "$name --$long=1" "$name: option '--$long' takes no value" "$@" "--$long=1" ;;
         \[*) ;;

@@ -145,6 +145,13 @@ static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
     return ram;
 }
 
+static int on_memory_fd(void *ctx, uint32_t node)
+{
+    (void)ctx;
+    (void)node;
+    return -1;
+}
+
 static void on_describe(void *ctx, uint32_t node, char *text, size_t bytes)
 {
     (void)ctx;
@@ -163,7 +170,7 @@ static void on_kill(void *ctx)
     (void)ctx;
 }
 
-static const struct target_ops ops = {on_nodes, on_slot, on_memory, on_describe, on_monitor, on_kill};
+static const struct target_ops ops = {on_nodes, on_slot, on_memory, on_memory_fd, on_describe, on_monitor, on_kill};
 
 static void on_send(void *ctx)
 {

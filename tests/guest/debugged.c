@@ -1,9 +1,10 @@
 /*
  * For tests of gdb on the machine (tests/machine/test_gdb.sh): every node but 0 works a little and sends its result to
- * node 0, which adds them up. With a word: "fault": the last node then stores to address 8. "stuck": all wait for a
- * message that nobody sends. "loop": all run for ever.
+ * node 0, which adds them up. With a word: "fault": the last node then stores to address 8. "early": it does so instead
+ * of sending. "stuck": all wait for a message that nobody sends. "loop": all run for ever.
  */
 #include <nself.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,11 @@ static void collect(int nodes)
     printf("sum %d\n", sum);
 }
 
+static void fault(int node)
+{
+    *(volatile int *)8 = node;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -59,6 +65,10 @@ int main(int argc, char **argv)
 
     whoami(&node, &process, &host, &dim);
     int result = work(node);
+    bool last = node == (1 << dim) - 1;
+
+    if (last && strcmp(how, "early") == 0)
+        fault(node);
     if (node == 0)
         collect(1 << dim);
     else
@@ -67,7 +77,7 @@ int main(int argc, char **argv)
         receive(TYPE_NEVER);
     while (strcmp(how, "loop") == 0)
         turns++;
-    if (strcmp(how, "fault") == 0 && node == (1 << dim) - 1)
-        *(volatile int *)8 = node;
+    if (last && strcmp(how, "fault") == 0)
+        fault(node);
     return 0;
 }

@@ -122,7 +122,7 @@ begin -d 1 -- fault
 gdb 'continue' 'backtrace' 'continue'
 end "a fault" 1 "sum 1"
 says "is a signal" '^Thread 2 "node 1" received signal SIGSEGV'
-says "where it was" "^#0 .* in main .* at .*debugged.c:$(line_of '(volatile int *)8')"
+says "where it was" "^#0 .* in fault .* at .*debugged.c:$(line_of '(volatile int *)8')"
 says "and then the program ends" 'exited with code 01'
 check "with its line" grep -q 'store to an address that is not writable' run.err
 

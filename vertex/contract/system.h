@@ -301,6 +301,7 @@ struct job_exit {
     uint32_t how;
 };
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
+#define PROC_DEATH_OFFSET 16u /* of it in Vertex's struct proc: ncube --core reads it when a process ends */
 
 struct exit_fault {              /* the registers at the fault */
     uint64_t pc, address, cause; /* cause: scause */

@@ -30,6 +30,8 @@
 #define NO_JOB           UINT32_MAX
 #define COPY_PIECE_BYTES 2048u /* takes 0.1 ms, half of which a header waits on average */
 
+_Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contract/system.h");
+
 struct proc *proc_running;
 struct proc *proc_table[PROCS_MAX];
 uint32_t proc_number;
