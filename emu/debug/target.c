@@ -327,11 +327,7 @@ static bool is_stopped(const struct debug_hart *d)
 
 uint32_t target_stopped(const struct target *t)
 {
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < t->slots; i++)
-        n += is_stopped(&t->area->hart[i]);
-    return n;
+    return __atomic_load_n(&t->area->stopped, __ATOMIC_SEQ_CST);
 }
 
 /* Returns true if the hart has stopped for an event that has not been taken. One of a breakpoint that is gone is none
@@ -373,9 +369,10 @@ bool target_take_event(struct target *t, struct target_event *e)
     return true;
 }
 
-static void release(struct debug_hart *d)
+static void release(struct target *t, struct debug_hart *d)
 {
     d->in_kernel_for_user = 0;
+    __atomic_sub_fetch(&t->area->stopped, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&d->stopped, 0, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&d->go, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&d->asleep, __ATOMIC_SEQ_CST))
@@ -402,7 +399,7 @@ void target_let_go(struct target *t, uint32_t node, const struct target_go *go)
     d->hold = go->how == TARGET_STAY;
     set_attention(t);
     if (go->how != TARGET_STAY && is_stopped(d) && !has_event(t, d))
-        release(d);
+        release(t, d);
 }
 
 bool target_release_ended(struct target *t)
@@ -419,7 +416,7 @@ bool target_release_ended(struct target *t)
         d->step = DEBUG_GO;
         any = any || is_stopped(d);
         if (is_stopped(d))
-            release(d);
+            release(t, d);
     }
     return any;
 }
@@ -435,5 +432,5 @@ void target_release_all(struct target *t)
     set_attention(t);
     for (uint32_t i = 0; i < t->slots; i++)
         if (is_stopped(&t->area->hart[i]))
-            release(&t->area->hart[i]);
+            release(t, &t->area->hart[i]);
 }

@@ -76,6 +76,7 @@ struct debug_watch {
 
 struct debug_area {
     uint32_t attention; /* 0: there are no breakpoints or watches, and no hart is to stop */
+    uint32_t stopped;   /* harts in debug stops */
     uint32_t breaks, watches;
     uint64_t trap_pc;  /* the kernel's first instruction after user code; SLOT_DEBUG_KERNEL only */
     uint64_t fault_pc; /* of the kernel, where it ends a process because of a fault; 0: do not stop there */

@@ -92,6 +92,7 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
     d->cycles = debug.ops->cycles(hart);
     watch_hit = false;
     __atomic_store_n(&d->stopped, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&debug.area->stopped, 1, __ATOMIC_SEQ_CST);
     debug.ops->stands(hart, d->in_user);
     await_release(d, last);
 }

@@ -187,6 +187,15 @@ check "breakpoints change nothing in the trace" cmp trace.plain trace.gdb
 trace -d 3 --machine=two.conf
 check "nor on two cabinets" cmp trace.plain trace.gdb
 
+# Two processes on each node: user code sees where interrupts fall.
+debugged=$build/guest/exact2
+"$ncube" run -d 1 --trace=trace.plain "$debugged" all 17 >plain.out
+begin -d 1 --trace=trace.gdb -- all 17
+gdb 'break nwrite' 'ignore 1 100000' 'continue'
+end "exact nodes" 0 "$(cat plain.out)"
+check "nor where interrupts fall" cmp trace.plain trace.gdb
+debugged=$build/guest/debugged
+
 # ---- A machine that is kept up
 
 export NCUBE_NAME=gdb-$$
