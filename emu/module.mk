@@ -27,14 +27,14 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/mod
 $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
-    emu/report/critical.c emu/report/cells.c emu/base/memory.c,-ljansson -lz -lm))
+    emu/report/critical.c emu/report/cells.c emu/base/memory.c emu/base/progress.c,-ljansson -lz -lm))
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
 $(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
     $(wildcard libpio/map/*.c) vertex/shared/text.c))
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
-    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh tests/emu/test_report_cmd.sh
+    tests/emu/test_disk_cmd.sh tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
 
 # What the plugin adds to blocks and instructions: a test, and make instrumentation prints its counts.
 SHELL_TESTS += tests/emu/test_instrumentation.sh
@@ -93,15 +93,16 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
-    emu/front/lines.c emu/front/streams.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
+    emu/front/lines.c emu/front/streams.c emu/base/progress.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
     emu/front/lives.c emu/front/hosted.c emu/front/program.c emu/front/stages.c emu/front/shares.c \
     emu/model/owed.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
     $(FRONT_HOSTFS_SOURCES)
 
-$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/front/errmap.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/front/errmap.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/base/progress.c emu/front/errmap.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/base/progress.c \
+    emu/front/errmap.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
 $(eval $(call host_test,emu/test_lives,emu/front/lives.c))
 $(eval $(call host_test,emu/test_subcube,emu/front/subcube.c emu/base/memory.c))

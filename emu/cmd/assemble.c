@@ -15,6 +15,8 @@
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
+#include "emu/base/plural.h"
+#include "emu/base/progress.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
@@ -24,6 +26,7 @@
 #include "emu/qemu/cost.h"
 #include "vertex/contract/system.h"
 
+#define PROGRESS_S      0.25            /* of the host, between two looks at how far the machine is */
 #define PART_PATH_BYTES (PATH_MAX + 64) /* the host refuses longer paths */
 
 /* ---- Reading everything that a run needs; nothing is started before ---- */
@@ -357,18 +360,22 @@ int machine_build(struct machine *m)
     clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
     if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
+    if (m->options->progress)
+        progress_line("starts %u node%s", m->nodes, plural(m->nodes));
     if (tracing_open(m) != 0 || open_statistics(m) != 0 || debugger_open(m) != 0 || cores_open(m) != 0)
         return -1;
     if (start_harts(m) != 0 || fill_memory(m) != 0 || machine_start_injectors(m) != 0)
         return -1;
     machine_start_models(m);
-    heartbeat_begin(&m->heartbeat, m->options->heartbeat_s);
+    bool draws = m->options->progress && progress_has_terminal();
+    heartbeat_begin(&m->heartbeat, draws ? PROGRESS_S : m->options->heartbeat_s);
     return 0;
 }
 
 /* The trace first: a trace that could not be written is an error of the run. */
 int machine_free(struct machine *m)
 {
+    progress_erase();
     heartbeat_end();
     signals_release();
     int written = tracing_close(m);

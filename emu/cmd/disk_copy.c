@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/progress.h"
 #include "emu/cmd/disk_tools.h"
 
 /* ---- Sources and sinks: a file of an image, of many, or of the host ---- */
@@ -54,23 +55,9 @@ static int write_named(const struct file *f, uint64_t at, const void *buf, size_
     return f->pio ? pio_image_write(f->pio, at, buf, n, error) : volume_file_write(f->in_volume, at, buf, n, error);
 }
 
-/* ---- Progress on a terminal ---- */
-
-enum { PIECE_BYTES = 1 << 18, PROGRESS_FROM_BYTES = 8 << 20, BAR = 40 };
-
-/* Draws a bar for long copies, if standard error is a terminal. total 0: not known. */
-static void show_progress(uint64_t done, uint64_t total)
-{
-    if (total < PROGRESS_FROM_BYTES || !isatty(STDERR_FILENO))
-        return;
-    int full = (int)(done * BAR / total);
-    fprintf(stderr, "\r[%.*s%*s] %3u %%", full, "########################################", BAR - full, "",
-            (unsigned)(done * 100 / total));
-    if (done == total)
-        fprintf(stderr, "\r%*s\r", BAR + 10, "");
-}
-
 /* ---- get and put ---- */
+
+enum { PIECE_BYTES = 1 << 18 };
 
 static int copy_out(const struct file *from, uint64_t bytes, int to, const char *to_name, char *error)
 {
@@ -83,7 +70,7 @@ static int copy_out(const struct file *from, uint64_t bytes, int to, const char 
             return -1;
         if (disk_tools_write(to, buf, n) < 0)
             return volume_fail(error, "%s: %s", to_name, strerror(errno));
-        show_progress(at += n, bytes);
+        progress_bar(at += n, bytes);
     }
     return 0;
 }
@@ -128,7 +115,7 @@ static int copy_in(const struct file *to, int from, const char *from_name, uint6
         if (write_named(to, at, buf, (size_t)n, error) < 0)
             return -1;
         at += (uint64_t)n;
-        show_progress(at < bytes ? at : bytes, bytes);
+        progress_bar(at < bytes ? at : bytes, bytes);
     }
 }
 

@@ -46,6 +46,17 @@ void heartbeat_end(void)
     timer_exists = false;
 }
 
+double heartbeat_ratio(struct heartbeat *h, uint64_t now_cycles)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double host = seconds_since(&h->last, &now), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;
+    h->last = now;
+    h->last_cycles = now_cycles;
+    return host > 0 ? virtual / host : 0;
+}
+
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for)
 {
     struct timespec now;

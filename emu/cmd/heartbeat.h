@@ -18,6 +18,9 @@ struct heartbeat {
 void heartbeat_begin(struct heartbeat *h, double interval_s);
 void heartbeat_end(void);
 
+/* Returns virtual time over the host's since the last call, or since the last line. */
+double heartbeat_ratio(struct heartbeat *h, uint64_t now_cycles);
+
 /* Prints the line: virtual time, how far it has come since the last one, and what the machine waits for. */
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for);
 

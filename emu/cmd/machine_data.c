@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "emu/base/oneline.h"
+#include "emu/base/progress.h"
 
 static void say(const char *format, va_list arguments)
 {
@@ -10,6 +11,7 @@ static void say(const char *format, va_list arguments)
 
     vsnprintf(text, sizeof text, format, arguments);
     fflush(stdout);
+    progress_erase();
     fprintf(stderr, "ncube: %s\n", one_line(text));
 }
 

@@ -43,6 +43,7 @@ struct machine_options { /* they outlive the machine */
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */
+    bool progress;               /* a line about how far the machine is, on a terminal */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */

@@ -46,6 +46,8 @@ static const struct option_line option_core = {
     KEY_CORE, "core", "DIR", "if the program dies, write what each node had to core files in DIR; slow, same results"};
 static const struct option_line option_boot_gdb = {
     KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
+static const struct option_line option_progress = {
+    KEY_PROGRESS, "progress", NULL, "show on a terminal how far the machine is: time, speed, messages, drives"};
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
@@ -142,12 +144,29 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine,   &option_set,
-                                                &option_images,    &option_serve, &option_status,    &option_label,
-                                                &option_registers, &option_stack, &option_heap,      &option_comm,
-                                                &option_report,    TRACE_LINES,   &option_limit,     &option_sync,
-                                                &option_cores,     &option_stats, &option_heartbeat, &option_gdb,
-                                                &option_core,      NULL},
+    .line = (const struct option_line *const[]){&option_dimension,
+                                                &option_nodes,
+                                                &option_machine,
+                                                &option_set,
+                                                &option_images,
+                                                &option_serve,
+                                                &option_status,
+                                                &option_label,
+                                                &option_registers,
+                                                &option_stack,
+                                                &option_heap,
+                                                &option_comm,
+                                                &option_report,
+                                                TRACE_LINES,
+                                                &option_limit,
+                                                &option_sync,
+                                                &option_cores,
+                                                &option_stats,
+                                                &option_heartbeat,
+                                                &option_gdb,
+                                                &option_core,
+                                                &option_progress,
+                                                NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -167,6 +186,8 @@ static bool take_run_option(void *ctx, int key, const char *value)
         return take_gdb(&run_options, &w->options.machine, value);
     if (key == KEY_CORE)
         return take_core(&run_options, &w->options.machine, value);
+    if (key == KEY_PROGRESS)
+        return w->options.machine.progress = true;
     return options_take_job(&run_options, &w->job, key, value) ||
            take_machine_option(&run_options, &w->options.machine, key, value);
 }
@@ -198,6 +219,8 @@ static int command_run(int argc, char **argv)
     if (w.options.machine.gdb && w.options.machine.core_dir)
         options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
     check_set(&run_options, &w.options.machine);
+    if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
+        options_refuse(&run_options, "--progress and --heartbeat say the same; give one of them");
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;

@@ -72,6 +72,7 @@ enum option_key {
     KEY_SET,
     KEY_OUT,
     KEY_REPORT,
+    KEY_PROGRESS,
     KEY_ONLY,
     KEY_GDB,
     KEY_NODE,

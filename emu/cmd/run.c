@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "emu/base/progress.h"
 #include "emu/base/signals.h"
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
@@ -107,6 +108,7 @@ static enum sched_end run_to_end(struct run *r)
     do
         end = machine_run(&r->machine, r->options->limit_cycles);
     while (goes_on(r, end));
+    progress_erase();
     return end;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/progress.h"
 #include "emu/front/errmap.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
@@ -259,5 +260,7 @@ int64_t streams_write(struct streams *s, enum stream which, const void *bytes, s
 {
     if (which != STREAM_OUT && which != STREAM_ERR)
         return -N_EBADF;
+    if (s->terminal[which])
+        progress_yield(bytes, n);
     return s->keeps_going ? write_or_hold(s, which, bytes, n) : write_all(s, which, bytes, n);
 }

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/progress.h"
 #include "emu/model/trace.h"
 
 #define CHUNK_BYTES   (256u << 10)
@@ -541,6 +543,8 @@ int reader_read_file(struct timeline *t, const char *path, char error[READER_ERR
 {
     struct reader r;
     gzFile file = gzopen(path, "rb");
+    struct stat st;
+    uint64_t bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
     int n = 0, code;
 
     if (!file) {
@@ -551,8 +555,11 @@ int reader_read_file(struct timeline *t, const char *path, char error[READER_ERR
     gzbuffer(file, CHUNK_BYTES);
     reader_begin(&r, t);
     errno = 0;
-    while (r.error[0] == '\0' && (n = gzread(file, chunk, CHUNK_BYTES)) > 0)
+    while (r.error[0] == '\0' && (n = gzread(file, chunk, CHUNK_BYTES)) > 0) {
         reader_feed(&r, chunk, (size_t)n);
+        progress_bar((uint64_t)gzoffset(file), bytes);
+    }
+    progress_erase();
     int reason = errno;
     const char *why = gzerror(file, &code);
     if (n < 0 || code == Z_BUF_ERROR)
