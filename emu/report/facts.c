@@ -12,12 +12,26 @@ double facts_part(const struct facts *f, uint64_t cycles)
     return f->end > f->begin ? (double)cycles / (double)(f->end - f->begin) : 0;
 }
 
+bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node)
+{
+    return timeline_computes(t, node) && f->time[node][STATE_USER] > 0;
+}
+
+uint32_t facts_nodes(const struct facts *f, const struct timeline *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->nodes; i++)
+        n += facts_ran(f, t, i);
+    return n;
+}
+
 uint64_t facts_state(const struct facts *f, const struct timeline *t, enum state state)
 {
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < t->nodes; i++)
-        if (timeline_computes(t, i))
+        if (facts_ran(f, t, i))
             sum += f->time[i][state];
     return sum;
 }

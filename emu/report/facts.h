@@ -52,7 +52,12 @@ struct facts {
 void facts_count(struct facts *f, const struct timeline *t);
 void facts_free(struct facts *f);
 
-/* Returns the time in a state, of all compute nodes together; and all their time. */
+/* Returns whether a node is a compute node that had user code. */
+bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node);
+/* Returns how many of those there are. */
+uint32_t facts_nodes(const struct facts *f, const struct timeline *t);
+
+/* Returns the time in a state, of all of them together; and all their time. */
 uint64_t facts_state(const struct facts *f, const struct timeline *t, enum state state);
 uint64_t facts_all_time(const struct facts *f, const struct timeline *t);
 

@@ -101,15 +101,15 @@ static void tell_states(const struct telling *x)
     }
     double free = (double)facts_state(x->f, x->t, STATE_FREE) / (double)all;
     tell(x,
-         "The compute nodes spent %.1f %% of their time in user code, %.1f %% in the kernel and waited for %.1f "
+         "The nodes of the program spent %.1f %% of their time in user code, %.1f %% in the kernel and waited for %.1f "
          "%%%s%s%s.",
          percent((double)facts_state(x->f, x->t, STATE_USER) / (double)all),
          percent((double)facts_state(x->f, x->t, STATE_KERNEL) / (double)all), percent((double)wait / (double)all),
          wait > 0 ? ", mostly in the state \"" : "", wait > 0 ? state_names[longest] : "", wait > 0 ? "\"" : "");
     if (free > LARGE_PART)
         tell(x,
-             "For %.0f %% of the time a compute node had no program: it had not been loaded, or had ended before the "
-             "others.",
+             "For %.0f %% of it they had no program: they were loaded after the first of them, or ended before the "
+             "last.",
              percent(free));
 }
 
@@ -122,7 +122,7 @@ static void tell_balance(const struct telling *x)
     for (uint32_t i = 0; i < x->t->nodes; i++) {
         uint64_t work = x->f->time[i][STATE_USER];
 
-        if (!timeline_computes(x->t, i) || work == 0)
+        if (!facts_ran(x->f, x->t, i))
             continue;
         n++;
         sum += work;

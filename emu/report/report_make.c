@@ -62,26 +62,18 @@ static void put_finding(void *page, const char *sentence)
     page_item(page, "%s", sentence);
 }
 
-static uint32_t count_nodes(const struct making *m)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < m->t->nodes; i++)
-        n += timeline_computes(m->t, i) && m->facts.time[i][STATE_USER] > 0;
-    return n;
-}
-
 static void put_head(struct making *m)
 {
     char from[TIME_BYTES], length[TIME_BYTES], size[TIME_BYTES];
     const struct facts *f = &m->facts;
+    uint32_t nodes = facts_nodes(f, m->t);
 
     page_paragraph(&m->page,
                    "The program ran for %s of virtual time on %" PRIu32 " node%s, from %s after the machine's start. "
                    "In that time %" PRIu64
                    " messages with %s arrived. All shares and sums on this page are of that time.",
-                   time_text(f->end - f->begin, length), count_nodes(m), count_nodes(m) == 1 ? "" : "s",
-                   time_text(f->begin, from), f->messages, bytes_text(f->bytes, size));
+                   time_text(f->end - f->begin, length), nodes, nodes == 1 ? "" : "s", time_text(f->begin, from),
+                   f->messages, bytes_text(f->bytes, size));
     page_heading(&m->page, "findings", "What stands out");
     findings_say(m->t, f, &m->path, put_finding, &m->page);
 }
@@ -135,7 +127,7 @@ static void put_state(struct making *m, enum state state)
     char name[PLACE_BYTES];
 
     for (uint32_t i = 0; i < m->t->nodes; i++) {
-        if (!timeline_computes(m->t, i) || m->t->node[i].n == 0)
+        if (!facts_ran(f, m->t, i))
             continue;
         if (f->time[i][state] < least) {
             least = f->time[i][state];
@@ -161,7 +153,7 @@ static void put_time(struct making *m)
     page_heading(&m->page, "time", "Where each node's time went");
     page_html(&m->page, key_html);
     page_html(&m->page, bars_html);
-    page_table(&m->page, "compute nodes|of all their time|least|on|most|on");
+    page_table(&m->page, "the program's nodes|of all their time|least|on|most|on");
     for (int s = 0; s < STATES; s++)
         put_state(m, (enum state)s);
     page_end_table(&m->page);
