@@ -1,3 +1,4 @@
+/* The run of one program: how it ends, and how the machine ends with it. */
 #include "emu/cmd/run.h"
 
 #include <stdio.h>
