@@ -88,13 +88,14 @@ static const char *program_of(const struct job *j, uint32_t logical, int *fd)
     return j->options.program[i].path;
 }
 
-/* Writes ", in main (hello.c:12)", the place of a fault, or the place of the call if the pc is in no function. */
+/* Writes ", in main (hello.c:12)", the place of a fault, or the place of the call if the pc is in no function. Of a
+ * program that another has put in its place, the file is not known. */
 static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
 {
     char where[WHERE_BYTES];
 
     text[0] = '\0';
-    if (program < 0)
+    if (program < 0 || f->replaced)
         return;
     if (where_describe(program, f->pc, where))
         snprintf(text, bytes, ", in %s", where);

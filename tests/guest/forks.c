@@ -738,6 +738,33 @@ static void cannot_exec(void)
     check_equal(rung, 1);
 }
 
+static void child_sleeps(void)
+{
+    usleep(200000);
+    _exit(0);
+}
+
+/* The pipe's end is closed by exec, not by the end of the process. */
+static void exec_closes(void)
+{
+    int fd[2];
+    char c;
+
+    check_equal(pipe2(fd, O_CLOEXEC), 0);
+    pid_t pid = fork_one();
+    if (pid == 0)
+        become("child: sleeps", "", "");
+    close(fd[1]);
+    check_equal(read(fd[0], &c, 1), 0);
+    check_equal(waitpid(pid, NULL, WNOHANG), 0);
+    await(pid);
+}
+
+static void execs_what_faults(void)
+{
+    become("a fault of its own", "", "");
+}
+
 static void child_is_last(void)
 {
     if (atoi(test_argv[0]) > 0) {
@@ -856,6 +883,9 @@ static const struct test_case cases[] = {
     {"exec keeps descriptors", execs_with_descriptors},
     {"exec fails", cannot_exec},
     {"exec again and again", execs_again_and_again},
+    {"exec closes", exec_closes},
+    {"exec of a fault", execs_what_faults},
+    {"a fault of its own", loads_from_nowhere},
     {"messages", children_exchange},
     {"messages to nobody", names_nobody},
     {"outlived", is_outlived},
@@ -864,6 +894,7 @@ static const struct test_case cases[] = {
     {"dies with children", dies_with_children},
     {"child: counts", child_counts},
     {"child: has signals", child_has_signals},
+    {"child: sleeps", child_sleeps},
     {"child: has descriptors", child_has_descriptors},
     {"child: is last", child_is_last},
     {NULL, NULL},

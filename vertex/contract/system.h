@@ -305,9 +305,10 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 
 struct exit_fault {              /* the registers at the fault */
     uint64_t pc, address, cause; /* cause: scause */
+    uint64_t replaced;           /* 1: exec has put another program in the place of the one that was loaded */
     uint64_t x[31];              /* x1-x31: x[0] is ra, x[1] is sp */
 };
-_Static_assert(sizeof(struct exit_fault) == 272, "exit_fault layout");
+_Static_assert(sizeof(struct exit_fault) == 280, "exit_fault layout");
 
 struct signal_message {
     uint32_t job;

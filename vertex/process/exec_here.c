@@ -184,6 +184,7 @@ int64_t sys_exec(struct proc *p, const uint64_t *arg)
     int error = replace(p, arg[0], &r);
 
     if (!error) {
+        p->replaced = true;
         proc_free_buffers(p);
         reset_signals(p);
         proc_update_exact();

@@ -126,6 +126,7 @@ static int make_child(struct proc *p, uint32_t procid)
     vm_move_text(&child->vm);
     copy_signals(child, p);
     copy_bytes(child->via, p->via, sizeof p->via);
+    child->replaced = p->replaced;
     child->range_low = p->range_low;
     child->range_high = p->range_high;
     kin_add(procid, p);

@@ -66,8 +66,9 @@ struct proc_wait { /* the arguments of sched_wait */
 struct proc {
     /* life */
     enum proc_state state;
-    bool killed;  /* its next return to user mode, or wait, ends it with `death` */
-    bool builtin; /* nsdisk */
+    bool killed;   /* its next return to user mode, or wait, ends it with `death` */
+    bool builtin;  /* nsdisk */
+    bool replaced; /* by exec: the front end does not know the program's name */
     uint32_t procid;
     uint32_t job;
     struct job_exit death;   /* when killed or ENDED */

@@ -77,7 +77,7 @@ static bool handle_exception(struct proc *p, uint64_t scause, uint64_t address)
  * has returned. So the trap returns to trap_fault in S-mode, which saves all registers. */
 static void end_by_fault(struct proc *p, struct trap_frame *frame, uint64_t scause, uint64_t address)
 {
-    p->fault = (struct exit_fault){.pc = frame->pc, .address = address, .cause = scause};
+    p->fault = (struct exit_fault){.pc = frame->pc, .address = address, .cause = scause, .replaced = p->replaced};
     frame->pc = (uint64_t)trap_fault;
     csr_clear(sstatus, SSTATUS_SPIE);
     csr_set(sstatus, SSTATUS_SPP);
