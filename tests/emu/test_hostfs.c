@@ -16,6 +16,7 @@
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
 
 /*
  * The scratch folder contains files outside the served folder, which is its folder "in":
@@ -901,6 +902,26 @@ Test(hostfs, a_client_has_no_use_for_another_clients_files)
     cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), -N_ESTALE);
     cr_expect_eq(hostfs_open_files(host), 0);
+}
+
+Test(hostfs, a_file_is_open_until_all_that_share_it_have_closed_it)
+{
+    uint64_t f = open_name("file", N_O_RDONLY), g = open_name("file", N_O_RDONLY);
+
+    cr_expect_eq(ask((struct ask){N_FFORK, .mode = PROCS_MAX}), -N_EINVAL);
+    cr_expect_eq(ask((struct ask){N_FFORK, .mode = 3}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .procid = 3}), 1);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .procid = 3, .node = 1}), -N_EBADF);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1}), -N_EBADF, "who has closed it has it no more");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .procid = 3}), 1);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f, .procid = 3}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .procid = 3}), -N_ESTALE);
+    cr_expect_eq(ask((struct ask){.type = N_FEXIT}), 0);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = g, .bytes = 1, .procid = 3}), 1, "its opener has ended");
+    cr_expect_eq(ask((struct ask){N_FEXIT, .procid = 3}), 0);
+    cr_expect_eq(hostfs_open_files(host), 0);
+    cr_expect_eq(hostfs_descriptors(host), 0);
 }
 
 Test(hostfs, one_client_cannot_take_all_the_files)

@@ -158,6 +158,49 @@ Test(serve, a_file_is_its_clients_alone)
     finish();
 }
 
+static int32_t fork_to(uint32_t procid)
+{
+    return volume_request(&v, N_FFORK, (struct file_request){.mode = procid}, NULL, NULL, NULL);
+}
+
+Test(serve, a_file_is_open_until_all_that_share_it_have_closed_it)
+{
+    uint64_t first, second, own;
+    struct file_stat st;
+
+    start();
+    v_open(&v, "/f", N_O_RDWR, &first);
+    v_open(&v, "/f", N_O_RDWR, &second);
+    v.procid = 1;
+    v_open(&v, "/f", N_O_RDWR, &own);
+    cr_assert_eq(v_fstat(&v, first, &st), -N_EBADF);
+    v.procid = 0;
+    cr_assert_eq(fork_to(PROCS_MAX), -N_EINVAL);
+    cr_assert_eq(fork_to(1), 0);
+    cr_assert_eq(v_fstat(&v, own, &st), -N_EBADF, "a child gives its parent nothing");
+    cr_assert_eq(v_unlink(&v, "/f"), 0);
+    cr_assert_eq(v_close(&v, first), 0);
+    cr_assert_eq(v_fstat(&v, first, &st), -N_EBADF, "who has closed it has it no more");
+    v.procid = 1;
+    cr_assert_eq(v_fstat(&v, first, &st), 0);
+    cr_assert_eq(fork_to(7), 0);
+    cr_assert_eq(v_close(&v, first), 0);
+    cr_assert_eq(v_exit(&v), 0);
+    v.procid = 7;
+    cr_assert_eq(v_fstat(&v, own, &st), 0);
+    cr_assert_eq(v_close(&v, first), 0);
+    cr_assert_eq(v_close(&v, first), -N_ESTALE);
+    v.client++;
+    cr_assert_eq(v_fstat(&v, second, &st), -N_EBADF, "a process of another node");
+    v.client--;
+    cr_assert_eq(v_exit(&v), 0);
+    v.procid = 0;
+    cr_assert_eq(v_fstat(&v, second, &st), 0, "its opener has it still");
+    cr_assert_eq(v_exit(&v), 0);
+    cr_assert_eq(v_fstat(&v, second, &st), -N_ESTALE);
+    finish(); /* the file's blocks are free */
+}
+
 Test(serve, open_files_are_bounded_for_a_client_and_for_all)
 {
     uint64_t sfid;

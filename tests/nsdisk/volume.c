@@ -199,6 +199,7 @@ void volume_make(struct volume *v, uint32_t block_bytes, uint32_t kilobytes, con
     v->cache_bytes = 256 << 10;
     v->now_s = START_S;
     v->client = VOLUME_CLIENT;
+    v->procid = 0;
     v->reply = malloc(REPLY_BYTES);
     image_path(path);
     snprintf(command, sizeof command, "mke2fs -q -t ext2 -F -b %u %s %s %uk >/dev/null 2>&1", block_bytes, options,
@@ -304,7 +305,7 @@ int32_t volume_request(struct volume *v, uint32_t type, struct file_request r, c
         memcpy(message + sizeof r + r.name_bytes, name2, r.name2_bytes);
     if (data != NULL)
         memcpy(message + sizeof r + r.name_bytes + r.name2_bytes, data, r.bytes);
-    v->reply_bytes = serve_request(v->server, v->client, TAG(type, 0, 0), message, n, v->reply, REPLY_BYTES);
+    v->reply_bytes = serve_request(v->server, v->client, TAG(type, v->procid, 0), message, n, v->reply, REPLY_BYTES);
     free(message);
     memcpy(&reply, v->reply, sizeof reply);
     if (reply.seq != seq)

@@ -50,6 +50,7 @@ struct volume {
     uint8_t *reply;
     size_t reply_bytes;
     uint32_t client; /* node */
+    uint32_t procid;
 };
 
 #define VOLUME_CACHES 8u
