@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <nio.h>
 #include <nself.h>
 #include <signal.h>
 #include <stdint.h>
@@ -341,6 +342,36 @@ static void gives_its_signals(void)
     await(begin(has_signals));
     check(alarm(0) > 0, "the alarm is lost");
     check_equal(rung, 0);
+}
+
+static char *buffer;
+
+static void looks_at_a_buffer(void)
+{
+    _exit(*(volatile char *)buffer);
+}
+
+/* Buffers of ngetp and transfers under way are the parent's. */
+static void keeps_what_is_its_own(void)
+{
+    static char text[200];
+    int fd = open("/forks", O_RDONLY), status;
+
+    buffer = ngetp(5000);
+    check(buffer != NULL, "no buffer");
+    memset(buffer, 7, 5000);
+    check_equal(readstart(fd, sizeof text), 0);
+    status = status_of(begin(looks_at_a_buffer));
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "the child has ended with 0x%x", status);
+    pid_t pid = fork_one();
+    if (pid == 0)
+        _exit(readend(fd, text) < 0 ? 0 : 1);
+    await(pid);
+    check(buffer[0] == 7 && buffer[4999] == 7, "the buffer has changed");
+    check_equal(nrelp(buffer), 0);
+    check_equal(readend(fd, text), sizeof text);
+    check(memcmp(text, "\177ELF", 4) == 0, "other bytes were read");
+    check_equal(lseek(fd, 0, SEEK_CUR), sizeof text);
 }
 
 static void use_shared_file(int fd)
@@ -868,6 +899,7 @@ static const struct test_case cases[] = {
     {"the table is full", the_table_is_full},
     {"memory is full", memory_is_full},
     {"signals are kept", gives_its_signals},
+    {"what is its own", keeps_what_is_its_own},
     {"files", shares_files},
     {"the working directory", has_a_directory_of_its_own},
     {"a pipe ends", ends_when_all_have_closed},

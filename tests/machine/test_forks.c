@@ -38,6 +38,7 @@ static const struct forking {
     {"0", "the table is full", 0, "passed\n", ""},
     {"0", "memory is full", 0, "passed\n", ""},
     {"0", "signals are kept", 0, "passed\n", ""},
+    {"0", "what is its own", 0, "passed\n", "child process 1: load from an address that is not mapped"},
     {"0", "the working directory", 0, "passed\n", ""},
     {"1", "a pipe ends", 0, "passed\n", ""},
     {"0", "a pipe without a reader", 0, "passed\n", ""},

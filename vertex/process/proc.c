@@ -392,6 +392,7 @@ static void replace(struct proc *p)
     struct msg_queue messages = p->successor;
 
     mail_leave_inbox(p);
+    kin_forget_all(); /* it is alone, and nobody will wait for its children */
     free_all(p);
     check_memory();
     load_here(&messages);
