@@ -47,6 +47,7 @@ static const struct operation operations[] = {
     [INDEX(N_FACCESS)] = {hostfs_access, NULL, hostfs_tmp_access},
     [INDEX(N_FEXIT)] = {hostfs_exit},
     [INDEX(N_FFORK)] = {hostfs_fork},
+    [INDEX(N_FPOLL)] = {hostfs_poll, hostfs_poll},
     [INDEX(N_FSTATFS)] = {hostfs_stat_folder},
     [INDEX(N_FSYMLINK)] = {hostfs_symlink},
     [INDEX(N_FREADLINK)] = {hostfs_readlink, NULL, hostfs_tmp_readlink},

@@ -60,6 +60,7 @@ hostfs_call_fn hostfs_open;
 hostfs_call_fn hostfs_close;
 hostfs_call_fn hostfs_exit;
 hostfs_call_fn hostfs_fork;
+hostfs_call_fn hostfs_poll; /* whoever knows that a stream is not ready answers by itself */
 hostfs_call_fn hostfs_read;
 hostfs_call_fn hostfs_write;
 hostfs_call_fn hostfs_truncate;

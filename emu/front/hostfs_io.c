@@ -98,6 +98,12 @@ int32_t hostfs_fork(struct hostfs *s, struct hostfs_call *c)
     return 0;
 }
 
+int32_t hostfs_poll(struct hostfs *s, struct hostfs_call *c)
+{
+    (void)s;
+    return c->request.mode != FILE_POLL_FORGET;
+}
+
 /* ---- Reading and writing --------------------------------------------------------------------- */
 
 int32_t hostfs_read(struct hostfs *s, struct hostfs_call *c)

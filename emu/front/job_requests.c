@@ -1,6 +1,6 @@
 /*
  * Requests of a job's nodes for files and streams. A request for a standard stream that is not ready is held, in order,
- * until it is.
+ * until it is; so is a question whether it is ready (N_FPOLL), until its process takes it back.
  */
 #include "emu/front/job.h"
 
@@ -20,14 +20,18 @@ struct held_request {
     uint8_t bytes[];
 };
 
-/* True if a request reads or writes a standard stream; then *which is the stream, and *wanted_bytes the length. */
+/* True if a request reads or writes a standard stream, or asks to hear when that can be done; then *which is the
+ * stream, and *wanted_bytes the length. */
 static bool is_for_stream(uint32_t type, const void *bytes, size_t n, enum stream *which, size_t *wanted_bytes)
 {
     struct file_request r;
 
-    if (n < sizeof r || (type != N_FREAD && type != N_FWRITE))
+    if (n < sizeof r || (type != N_FREAD && type != N_FWRITE && type != N_FPOLL))
         return false;
     memcpy(&r, bytes, sizeof r);
+    if (type == N_FPOLL && r.mode != FILE_POLL_HOLD)
+        return false;
+    type = type == N_FPOLL ? N_FREAD : type;
     if (type == N_FREAD ? r.sfid != SFID_STDIN : r.sfid != SFID_STDOUT && r.sfid != SFID_STDERR)
         return false;
     *which = type == N_FREAD ? STREAM_IN : r.sfid == SFID_STDOUT ? STREAM_OUT : STREAM_ERR;
@@ -85,6 +89,29 @@ void job_drop_requests(struct job *j, uint32_t node, uint32_t procid)
     }
 }
 
+/* Answers a question about the standard input at once, or drops the one that is held. Returns false if the request is
+ * no such question. */
+static bool answers_poll(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
+    struct held_request *next;
+    struct file_request r;
+
+    if (TAG_TYPE(tag) != N_FPOLL || n < sizeof r)
+        return false;
+    memcpy(&r, bytes, sizeof r);
+    if (r.sfid != SFID_STDIN || r.mode == FILE_POLL_HOLD)
+        return false;
+    for (struct held_request *h = TAILQ_FIRST(&j->held); h && r.mode == FILE_POLL_FORGET; h = next) {
+        next = TAILQ_NEXT(h, entry);
+        if (h->from == from && TAG_FROM(h->tag) == TAG_FROM(tag) && TAG_TYPE(h->tag) == N_FPOLL)
+            drop_request(j, h);
+    }
+    bool ready = !is_held(j, STREAM_IN) && streams_ready(&j->streams, STREAM_IN, r.bytes);
+    const struct file_reply reply = {r.seq, r.mode == FILE_POLL_NOW && ready};
+    j->ops->send(j->ctx, from, TAG(N_REPLY(N_FPOLL), 0, TAG_FROM(tag)), &reply, sizeof reply);
+    return true;
+}
+
 const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     enum stream stream;
@@ -94,6 +121,8 @@ const char *job_receive_request(struct job *j, uint32_t from, uint32_t tag, cons
         return lives_request(j->lives, from, tag, bytes, n);
     if (TAG_TYPE(tag) == N_FEXIT)
         job_drop_requests(j, from, TAG_FROM(tag));
+    if (answers_poll(j, from, tag, bytes, n))
+        return NULL;
     if (!is_for_stream(TAG_TYPE(tag), bytes, n, &stream, &wanted_bytes))
         return answer(j, from, tag, bytes, n);
     if (stream == STREAM_IN)

@@ -1,7 +1,6 @@
 /*
  * poll, select and pselect. The kernel looks at files, ends of local pipes and messages; a driver of nDEVICES says what
- * of its own is ready, and for which message it waits. Files are always ready, and so are the standard streams: time
- * stands still while the front end waits for its user.
+ * of its own is ready, and for which message it waits. Files are always ready.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -118,6 +118,12 @@ static int64_t invoke_fork(struct server *s, struct call *c)
     return 0;
 }
 
+static int64_t invoke_poll(struct server *s, struct call *c)
+{
+    (void)s, (void)c;
+    return 1;
+}
+
 static int64_t invoke_sync_all(struct server *s, struct call *c)
 {
     (void)c;
@@ -300,31 +306,19 @@ static int64_t invoke_readdir(struct server *s, struct call *c)
 
 #define OP(type) [(type)-N_FOPEN]
 static invoke_fn *const operation[] = {
-    OP(N_FOPEN) = invoke_open,
-    OP(N_FCLOSE) = invoke_close,
-    OP(N_FREAD) = invoke_read,
-    OP(N_FWRITE) = invoke_write,
-    OP(N_FSTAT) = invoke_stat,
-    OP(N_FTRUNCATE) = invoke_truncate,
-    OP(N_FSYNC) = invoke_sync,
-    OP(N_FSTATNAME) = invoke_stat_name,
-    OP(N_FUNLINK) = invoke_unlink,
-    OP(N_FRENAME) = invoke_rename,
-    OP(N_FLINK) = invoke_link,
-    OP(N_FMKDIR) = invoke_mkdir,
-    OP(N_FRMDIR) = invoke_rmdir,
-    OP(N_FREADDIR) = invoke_readdir,
-    OP(N_FACCESS) = invoke_access,
-    OP(N_FEXIT) = invoke_exit,
-    OP(N_FFORK) = invoke_fork,
-    OP(N_FSTATFS) = invoke_statfs,
-    OP(N_FSYMLINK) = invoke_symlink,
-    OP(N_FREADLINK) = invoke_readlink,
-    OP(N_FSETATTR) = invoke_set_attributes,
-    OP(N_FSYNCALL) = invoke_sync_all,
-    OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
-    OP(N_FVIEW) = invoke_view,
-    OP(N_FREADNAME) = invoke_read_name,
+    OP(N_FOPEN) = invoke_open,         OP(N_FCLOSE) = invoke_close,
+    OP(N_FREAD) = invoke_read,         OP(N_FWRITE) = invoke_write,
+    OP(N_FSTAT) = invoke_stat,         OP(N_FTRUNCATE) = invoke_truncate,
+    OP(N_FSYNC) = invoke_sync,         OP(N_FSTATNAME) = invoke_stat_name,
+    OP(N_FUNLINK) = invoke_unlink,     OP(N_FRENAME) = invoke_rename,
+    OP(N_FLINK) = invoke_link,         OP(N_FMKDIR) = invoke_mkdir,
+    OP(N_FRMDIR) = invoke_rmdir,       OP(N_FREADDIR) = invoke_readdir,
+    OP(N_FACCESS) = invoke_access,     OP(N_FEXIT) = invoke_exit,
+    OP(N_FFORK) = invoke_fork,         OP(N_FPOLL) = invoke_poll,
+    OP(N_FSTATFS) = invoke_statfs,     OP(N_FSYMLINK) = invoke_symlink,
+    OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
+    OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
+    OP(N_FVIEW) = invoke_view,         OP(N_FREADNAME) = invoke_read_name,
     OP(N_FMAKE) = invoke_make,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])

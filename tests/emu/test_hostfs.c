@@ -1206,7 +1206,7 @@ Test(hostfs, malformed_requests_change_nothing)
     m.r.drive = 1;
     cr_expect_eq(send_raw(N_FMKDIR, &m, sizeof m.r + 6), -N_ENODEV, "a second drive");
     m.r.drive = 0;
-    cr_expect_eq(send_raw(0x803b, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
+    cr_expect_eq(send_raw(0x803f, &m, sizeof m.r + 6), -N_ENOSYS, "an unknown request");
     m.r.bytes = UINT32_MAX;
     m.r.name_bytes = 0;
     m.r.sfid = SFID_STDOUT;

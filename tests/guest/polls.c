@@ -316,6 +316,42 @@ static void only_one_address_counts(void)
         check_equal(nwrite(&number, sizeof number, node, TYPE + 1, NULL), 0);
 }
 
+/* ---- The standard input ---- */
+
+/* Says of each line, and of the end, whether it had to wait, and what else came first. */
+static void waits_for_input(void)
+{
+    struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
+    char line[100];
+    int fd[2], turns = 0;
+    ssize_t n;
+
+    make_pipe(fd);
+    p[1].fd = fd[0];
+    pid_t pid = fork_one();
+    if (pid == 0) {
+        usleep(50000);
+        _exit(write(fd[1], "x", 1) == 1 ? 0 : 1);
+    }
+    close(fd[1]);
+    while (poll(p, 1, 10) == 0)
+        turns++;
+    check_equal(p[0].revents, POLLIN);
+    n = read(STDIN_FILENO, line, sizeof line);
+    printf("%.*s: %s\n", (int)n - 1, line, turns ? "waited" : "there");
+    fflush(stdout);
+    check(poll(p, 2, -1) >= 1, "poll: %d", errno);
+    printf("input %d, child %d\n", p[0].revents == POLLIN, (p[1].revents & POLLIN) != 0);
+    fflush(stdout);
+    await(pid);
+    check_equal(poll(p, 1, -1), 1);
+    n = read(STDIN_FILENO, line, sizeof line);
+    printf("%.*s\n", (int)n - 1, line);
+    fflush(stdout);
+    check_equal(poll(p, 1, -1), 1);
+    check_equal(read(STDIN_FILENO, line, sizeof line), 0);
+}
+
 /* ---- Nobody comes ---- */
 
 static void nobody_comes(void)
@@ -337,6 +373,7 @@ static const struct test_case cases[] = {
     {"select", selects},
     {"messages", messages_are_ready},
     {"one address", only_one_address_counts},
+    {"input", waits_for_input},
     {"nobody comes", nobody_comes},
     {NULL, NULL},
 };

@@ -1,5 +1,8 @@
 /* poll and select: tests/guest/polls.c. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "tests/machine/booted.h"
 
@@ -35,4 +38,45 @@ ParameterizedTest(size_t *row, polls, tell_what_is_ready)
 
     outcome_expect(&o, p->name, p->status, p->out, p->err);
     outcome_free(&o);
+}
+
+/* Under ncube run the input is always there: the machine stands still until it is. */
+Test(polls, wait_for_no_input_of_a_run)
+{
+    int ends[2];
+
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    struct command c = ncube_start_on(&(struct ncube_run){.program = "guest/polls", .args = {"input"}},
+                                      (struct streams_of_test){ends[0], -1});
+    close(ends[0]);
+    usleep(300000);
+    cr_assert_eq(write(ends[1], "one\n", 4), 4);
+    usleep(100000);
+    cr_assert_eq(write(ends[1], "two\n", 4), 4);
+    close(ends[1]);
+    struct outcome o = command_wait(&c);
+    outcome_expect(&o, "ncube run", 0, "one: there\ninput 1, child 0\ntwo\npassed\n", "");
+    outcome_free(&o);
+}
+
+/* On a machine that is kept up, the program goes on meanwhile. */
+Test(polls, wait_for_the_input_of_a_user)
+{
+    struct booted machine = booted_up(WORDS("-d", "1"));
+    int ends[2];
+
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    struct command c =
+        xnc_start(&machine, (struct streams_of_test){ends[0], -1}, WORDS("-d", "0", "guest/polls", "input"));
+    close(ends[0]);
+    usleep(300000);
+    cr_assert_eq(write(ends[1], "one\n", 4), 4);
+    command_await_lines(&c, 2);
+    cr_assert_eq(write(ends[1], "two\n", 4), 4);
+    command_await_lines(&c, 3);
+    close(ends[1]);
+    struct outcome o = command_wait(&c);
+    outcome_expect(&o, "xnc", 0, "one: waited\ninput 0, child 1\ntwo\npassed\n", "");
+    outcome_free(&o);
+    booted_down(&machine);
 }

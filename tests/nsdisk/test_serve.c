@@ -36,7 +36,7 @@ static const struct {
 } messages[] = {
     {"an unknown type", 0x80ff, 40, {.drive = 0}, "", -N_ENOSYS},
     {"a type below the first", 0x8020, 40, {.drive = 0}, "", -N_ENOSYS},
-    {"a type behind the last", 0x803b, 40, {.drive = 0}, "", -N_ENOSYS},
+    {"a type behind the last", 0x803f, 40, {.drive = 0}, "", -N_ENOSYS},
     {"nothing", N_FOPEN, 0, {.drive = 0}, "", -N_EPROTO},
     {"half a header", N_FOPEN, 20, {.drive = 0}, "", -N_EPROTO},
     {"no name", N_FOPEN, 40, {.drive = 0}, "", -N_EPROTO},

@@ -30,6 +30,8 @@
  *   N_FEXIT     (none): drop every file of this client                                0
  *   N_FFORK     mode (a procid): every file of this client is                         0
  *               also that process's, of the same node, with its SFID
+ *   N_FPOLL     sfid mode (enum file_poll) bytes: would a read                        1: no; 0: yes
+ *               of so many bytes wait?
  *   N_FSTATFS   drive                                            struct file_statfs   0
  *   N_FSYMLINK  drive name (the new link) data (its target)                           0
  *   N_FREADLINK drive name bytes                                 the link's target    bytes of it
@@ -93,12 +95,19 @@
     X(N_FVIEW, 0x8037)        \
     X(N_FREADNAME, 0x8038)    \
     X(N_FMAKE, 0x8039)        \
-    X(N_FFORK, 0x803a)
+    X(N_FFORK, 0x803a)        \
+    X(N_FPOLL, 0x803b)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
 #undef FILE_OP_ENUM
 /* N_FOPEN's number is the original's [P0 section 3]. */
+
+enum file_poll {                  /* N_FPOLL; files are always ready, the standard input may not be */
+                 FILE_POLL_NOW,   /* answer at once */
+                 FILE_POLL_HOLD,  /* answer once it is ready */
+                 FILE_POLL_FORGET /* drop the request to answer later; the answer is 0 */
+};
 
 #define N_REPLY(type)           ((type) | 0x80u)
 #define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the whole range, unused numbers too */

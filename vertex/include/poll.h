@@ -24,8 +24,8 @@ struct pollfd {
 };
 
 /* Waits until one of n descriptors is ready, for `timeout` milliseconds of virtual time at most; negative: for ever; 0:
- * not at all. Returns how many are ready. Files and the standard streams always are, an end of a pipe and an endpoint
- * of messages when a read or write would go on at once. POLLHUP: the other end of a pipe is closed; POLLERR: a write
+ * not at all. Returns how many are ready. Files always are; the standard input, an end of a pipe and an endpoint of
+ * messages when a read or write would go on at once. POLLHUP: the other end of a pipe is closed; POLLERR: a write
  * would fail.
  * EINTR    a signal's handler ran;  EINVAL: n is greater than the number of descriptors there can be */
 int poll(struct pollfd *fds, nfds_t n, int timeout);

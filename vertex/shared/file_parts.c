@@ -23,6 +23,7 @@ static const uint8_t parts_of[] = {
     OF(N_FACCESS) = PART_DRIVE | PART_NAME,
     OF(N_FEXIT) = 0,
     OF(N_FFORK) = 0,
+    OF(N_FPOLL) = PART_FILE,
     OF(N_FSTATFS) = PART_DRIVE,
     OF(N_FSYMLINK) = PART_DRIVE | PART_NAME | PART_DATA,
     OF(N_FREADLINK) = PART_DRIVE | PART_NAME | PART_COUNT,
