@@ -95,8 +95,8 @@ FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c em
     vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
     emu/front/lines.c emu/front/streams.c emu/base/progress.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
-    emu/front/lives.c emu/front/hosted.c emu/front/program.c emu/front/stages.c emu/front/shares.c \
-    emu/model/owed.c emu/front/subcube.c \
+    emu/front/lives.c emu/front/hosted.c emu/front/program.c emu/front/pipes.c emu/front/stages.c \
+    emu/front/shares.c emu/model/owed.c emu/front/subcube.c \
     emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
     $(FRONT_HOSTFS_SOURCES)
 

@@ -14,6 +14,7 @@
 
 #include "emu/front/front.h"
 #include "emu/front/ionodes.h"
+#include "emu/front/pipes.h"
 #include "emu/front/repeats.h"
 #include "emu/front/subcube.h"
 #include "emu/model/owed.h"
@@ -41,6 +42,7 @@ struct front {
     struct subcubes *subcubes;
     TAILQ_HEAD(, job) jobs; /* oldest first; those that have ended have no subcube */
     uint32_t last_id;
+    struct pipes pipes;
 };
 
 static inline bool front_has_io_node(const struct front *f, uint32_t node)

@@ -82,7 +82,7 @@ static int build(struct job *j, const struct topo *topo, char *error, size_t err
     j->lives = lives_new(&lives);
     if (!j->lives)
         return fail_for_memory(j, error, error_bytes);
-    stages_note_idle(j);
+    stages_begin_lives(j);
     if (j->options.hosted && !(j->hosted = hosted_new(topo->ram_bytes)))
         return fail_for_memory(j, error, error_bytes);
     return 0;
@@ -183,7 +183,7 @@ void job_kill(struct job *j)
     for (uint32_t i = 0; j->loaded && i < j->nodes; i++)
         if (!lives_has_exited(j->lives, i)) {
             kill.life = lives_of(j->lives, i);
-            kill.base = j->base + stages_part(j, i)->base;
+            kill.base = j->base + lives_first(j->lives, i);
             j->ops->send(j->ctx, j->base + i, TAG(N_KILL, 0, 0), &kill, sizeof kill);
         }
 }

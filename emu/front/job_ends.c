@@ -54,7 +54,7 @@ int job_conclude(struct job *j)
 
 static void note_status(struct job *j, uint32_t logical, int status)
 {
-    if (!stages_is_last(j, logical))
+    if (!stages_is_last(j, logical) || lives_is_separate(j->lives, logical))
         return;
     switch (j->options.status_rule) {
     case JOB_STATUS_FIRST:

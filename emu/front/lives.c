@@ -19,6 +19,7 @@
 struct load { /* of one claim; kept until the job is freed, because faults name the program */
     SLIST_ENTRY(load) entry;
     uint32_t life;
+    bool is_separate;       /* its nodes have numbers of their own, or it was loaded by such a program */
     bool in_place;          /* it replaces the process that loaded it, so no process waits for the result */
     uint32_t starting;      /* nodes that have not reported the result */
     int32_t error;          /* of the first node on which it did not start */
@@ -39,6 +40,7 @@ struct node {
     bool exited;
     bool holds;     /* the load runs there, or is about to */
     int32_t status; /* of its last program that has ended */
+    uint32_t first; /* node 0 of its program */
 };
 
 struct lives {
@@ -128,6 +130,21 @@ const char *lives_program(const struct lives *l, uint32_t logical, int *fd)
         return NULL;
     *fd = load->file ? load->file->fd : load->fd;
     return load->name;
+}
+
+uint32_t lives_first(const struct lives *l, uint32_t logical)
+{
+    return l->node[logical].first;
+}
+
+void lives_set_first(struct lives *l, uint32_t logical, uint32_t first)
+{
+    l->node[logical].first = first;
+}
+
+bool lives_is_separate(const struct lives *l, uint32_t logical)
+{
+    return l->node[logical].load && l->node[logical].load->is_separate;
 }
 
 static struct load *find_load(const struct lives *l, uint64_t life)
@@ -247,7 +264,11 @@ static int32_t claim(struct lives *l, uint32_t from, const struct file_request *
     if (!load)
         return wrong ? wrong : -N_ENOMEM;
     load->file = hostfs_open_program(l->options.files, load->name);
+    load->is_separate = r->bytes == 1 || lives_is_separate(l, from - l->options.base);
+    uint32_t first = r->bytes == 1 ? (uint32_t)r->sfid : l->node[from - l->options.base].first;
     take_nodes(l, load, r->sfid, r->offset);
+    for (uint64_t i = r->sfid; i < r->sfid + r->offset; i++)
+        l->node[i].first = first;
     return load->life;
 }
 
@@ -332,10 +353,11 @@ const char *lives_receive_started(struct lives *l, uint32_t from, const uint8_t 
     if (n < sizeof e)
         return "it is too short";
     memcpy(&e, bytes, sizeof e);
-    if (e.job != l->options.job || e.node != from - l->options.base)
+    uint32_t logical = from - l->options.base;
+    struct load *load = l->node[logical].load;
+    if (e.job != l->options.job || e.node != logical - l->node[logical].first)
         return "it names another node";
-    struct load *load = l->node[e.node].load;
-    if (!load || load->life != (uint32_t)e.status || load->starting == 0 || l->node[e.node].exited)
+    if (!load || load->life != (uint32_t)e.status || load->starting == 0 || l->node[logical].exited)
         return "nothing was to start there";
     count_started(l, load, 0);
     return NULL;

@@ -41,6 +41,11 @@ bool lives_has_exited(const struct lives *l, uint32_t logical);
 uint32_t lives_exits(const struct lives *l);
 /* The life of a node. */
 uint32_t lives_of(const struct lives *l, uint32_t logical);
+/* The node that is node 0 of the program of a node; at the beginning 0, unless the job sets it. */
+uint32_t lives_first(const struct lives *l, uint32_t logical);
+void lives_set_first(struct lives *l, uint32_t logical, uint32_t first);
+/* True if the program of the node has a subcube of its own, by rexecvf: its status is its parent's matter. */
+bool lives_is_separate(const struct lives *l, uint32_t logical);
 /* The name of the program of a node in a life above 0, and in *fd its file, -1 if that is not open; both until the
  * program has ended. NULL for life 0. */
 const char *lives_program(const struct lives *l, uint32_t logical, int *fd);

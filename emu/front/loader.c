@@ -306,6 +306,11 @@ size_t load_arg_bytes(char *const *argv, int argc)
     return bytes;
 }
 
+static size_t pipes_bytes(const struct load_part *part)
+{
+    return part->piped ? sizeof part->pipes + part->pipes.fds * sizeof *part->fd : 0;
+}
+
 static uint8_t *new_begin(const struct load_program *p, const struct load_part *part, size_t *bytes)
 {
     size_t arg_bytes = load_arg_bytes(part->argv, part->argc);
@@ -326,14 +331,14 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         .heap_bytes = part->image->note.heap_bytes,
         .comm_bytes = part->image->note.comm_bytes,
         .procs = (uint16_t)(part->image->note.procs ? part->image->note.procs : 1),
-        .piped = part->piped,
+        .pipes_bytes = (uint16_t)pipes_bytes(part),
         .life = p->life,
     };
 
     size_t striped_at = volumes_at + p->volumes * sizeof *p->volume, pipes_at = striped_at + p->striped_bytes;
     if (part->piped)
         pipes_at = round_up(pipes_at, 8);
-    *bytes = pipes_at + (part->piped ? sizeof part->pipes : 0);
+    *bytes = pipes_at + pipes_bytes(part);
     uint8_t *message = calloc(1, *bytes);
     if (!message)
         return NULL;
@@ -345,8 +350,10 @@ static uint8_t *new_begin(const struct load_program *p, const struct load_part *
         memcpy(message + volumes_at, p->volume, p->volumes * sizeof *p->volume);
     if (p->striped_bytes)
         memcpy(message + striped_at, p->striped, p->striped_bytes);
-    if (part->piped)
+    if (part->piped) {
         memcpy(message + pipes_at, &part->pipes, sizeof part->pipes);
+        memcpy(message + pipes_at + sizeof part->pipes, part->fd, part->pipes.fds * sizeof *part->fd);
+    }
     return message;
 }
 

@@ -48,11 +48,12 @@ struct load_part { /* the nodes of a job that get one program */
     const struct elf_image *image;
     char *const *argv;
     int argc;
-    uint32_t first, nodes;   /* numbered in the job's subcube */
-    uint32_t base, dim;      /* the subcube that is the program's own, in the job's: all of it unless there are pipes */
-    uint32_t idle;           /* its last nodes, which no program has */
-    struct load_pipes pipes; /* if `piped` */
+    uint32_t first, nodes; /* numbered in the job's subcube */
+    uint32_t base, dim;    /* the subcube that is the program's own, in the job's: all of it unless there are pipes */
+    uint32_t idle;         /* its last nodes, which no program has */
     bool piped;
+    struct load_pipes pipes; /* if `piped`, with fds: */
+    struct load_fd fd[2];
 };
 
 struct load_program {

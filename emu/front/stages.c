@@ -57,6 +57,15 @@ static uint32_t nodes_of_stage(const struct load_part *part)
     return (1u << part->dim) - part->idle;
 }
 
+/* Gives the program an end of a pipe, in place of a standard stream. */
+static void add_end(struct load_part *part, const struct load_fd *fd, const struct load_part *other)
+{
+    struct load_fd *f = &part->fd[part->pipes.fds++];
+
+    *f = *fd;
+    f->peer = (struct load_peer){other->base, nodes_of_stage(other)};
+}
+
 /* The pipe number k lies between stages k and k + 1. */
 static void connect(struct job *j)
 {
@@ -74,9 +83,9 @@ static void connect(struct job *j)
         part->pipes = (struct load_pipes){
             .job_base = j->base, .job_dim = j->options.dim, .first = part->base, .nodes = nodes_of_stage(part)};
         if (before)
-            part->pipes.in = (struct load_pipe){stage - 1, before->base, nodes_of_stage(before)};
+            add_end(part, &(struct load_fd){.fd = 0, .kind = LOAD_FD_READS, .number = stage - 1}, before);
         if (behind)
-            part->pipes.out = (struct load_pipe){stage, behind->base, nodes_of_stage(behind)};
+            add_end(part, &(struct load_fd){.fd = 1, .kind = LOAD_FD_WRITES, .number = stage}, behind);
     }
 }
 
@@ -112,7 +121,7 @@ const struct load_part *stages_part(const struct job *j, uint32_t logical)
 
 uint32_t stages_number(const struct job *j, uint32_t logical)
 {
-    return logical - stages_part(j, logical)->base;
+    return logical - lives_first(j->lives, logical);
 }
 
 bool stages_is_last(const struct job *j, uint32_t logical)
@@ -120,11 +129,13 @@ bool stages_is_last(const struct job *j, uint32_t logical)
     return j->own[stages_part(j, logical) - j->part].stage + 1 == j->stages;
 }
 
-void stages_note_idle(struct job *j)
+void stages_begin_lives(struct job *j)
 {
-    for (uint32_t logical = 0; logical < j->nodes; logical++)
+    for (uint32_t logical = 0; logical < j->nodes; logical++) {
+        lives_set_first(j->lives, logical, stages_part(j, logical)->base);
         if (logical - stages_part(j, logical)->first >= stages_part(j, logical)->nodes) {
             lives_note_exit(j->lives, logical);
             j->idle++;
         }
+    }
 }

@@ -12,8 +12,8 @@
 
 /* Sets nodes, subcube and pipes of every part of the job. Returns 0, or -1 with one line in error. */
 int stages_place(struct job *j, char *error, size_t error_bytes);
-/* Counts the nodes that no stage has as exited. */
-void stages_note_idle(struct job *j);
+/* Tells the job's lives which node is node 0 of which program, and that nodes which no stage has have exited. */
+void stages_begin_lives(struct job *j);
 /* The part of a node of the job; of a node that no stage has, the first part. */
 const struct load_part *stages_part(const struct job *j, uint32_t logical);
 /* The number that a node of the job has in its own program. */

@@ -37,8 +37,10 @@ static const char *const group_calls[] = {GROUP_CALLS(CALL_NAME)};
 static const char *const global_calls[] = {GLOBAL_CALLS(CALL_NAME)};
 static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 #undef CALL_NAME
-static const char *const pipe_waits[PIPE_KINDS] = {
-    [PIPE_MAP] = "the mapping of the other end of", [PIPE_DATA] = "data from", [PIPE_ROOM] = "readers of"};
+static const char *const pipe_waits[PIPE_KINDS] = {[PIPE_MAP] = "the mapping of the other end of",
+                                                   [PIPE_DATA] = "data from",
+                                                   [PIPE_ROOM] = "readers of",
+                                                   [PIPE_PEER] = "a program at the other end of"};
 
 /* Describes a wait in a call of CONTEXT_GROUP; `where` follows the call's name. Returns 0 if there is no such call. */
 static size_t describe_call(uint32_t call, const char *where, const char *from, char *text, size_t bytes)

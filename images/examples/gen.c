@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     whoami(&node, NULL, NULL, NULL);
     int nodes = ncubesize();
     if (pattern_stripe(BLOCK_NUMBERS * sizeof(uint32_t), nodes, &map) < 0 || ioctl(STDOUT_FILENO, N_SETMAP, map) < 0) {
-        perror("gen: the standard output is no pipe");
+        perror("gen: the standard output");
         return 1;
     }
     for (long first = (long)node * BLOCK_NUMBERS; first < numbers; first += (long)nodes * BLOCK_NUMBERS) {

@@ -30,7 +30,9 @@ void ndevice_inherit(const struct abi_inherited *list, uint32_t n);
 extern void (*ndevice_end)(void);
 
 struct load_pipes;
-/* Makes descriptors 0 and 1 ends of pipes (libpio/ndevices/pipe.c). */
+/* What the program got at its start (vertex/contract/abi.h), or NULL. */
+extern const struct load_pipes *program_pipes;
+/* Opens the program's ends of pipes and its files (libpio/ndevices/pipe.c). */
 void pipes_start(const struct load_pipes *pipes);
 
 #define NDEVICE_DESCRIPTORS 256

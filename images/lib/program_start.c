@@ -4,8 +4,11 @@
 #include <stdlib.h>
 
 #include "images/lib/ndevice_switch.h"
+#include "vertex/contract/system.h"
 
 typedef void (*start_function)(void);
+
+const struct load_pipes *program_pipes;
 
 extern start_function __preinit_array_start[], __preinit_array_end[];
 extern start_function __init_array_start[], __init_array_end[];
@@ -35,7 +38,8 @@ void start_program(int argc, char **argv, const struct load_pipes *pipes, const 
         ndevice_inherit(inherited, n_inherited);
     else
         ndevice_start();
-    if (pipes)
+    program_pipes = pipes;
+    if (pipes && pipes->fds > 0)
         pipes_start(pipes);
     atexit(run_destructors);
     run_all(__preinit_array_start, __preinit_array_end);

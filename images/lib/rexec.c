@@ -16,6 +16,7 @@
 
 #include "images/lib/inherit.h"
 #include "images/lib/result.h"
+#include "images/lib/rexec_load.h"
 #include "images/lib/self.h"
 #include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
@@ -45,6 +46,7 @@ struct elf_note {
 enum { ELF_EXEC = 2, ELF_RISCV = 243, ELF_LOAD = 1, ELF_NOTE = 4, ELF_WRITABLE = 2 };
 
 struct image {
+    bool has_pipes; /* the program has ends of pipes or files: their driver is loaded */
     char *bytes;
     size_t size;
     struct abi_segment segment[ABI_SEGMENTS_MAX];
@@ -69,7 +71,8 @@ static int add_segment(struct image *i, const struct elf_program *p)
 {
     uint32_t n = i->program.segments;
 
-    if (p->mem_bytes == 0 || ((p->flags & PROGRAM_SEGMENT_STRIPED) && trap_striped(NULL, 0) == 0))
+    if (p->mem_bytes == 0 || ((p->flags & PROGRAM_SEGMENT_STRIPED) && trap_striped(NULL, 0) == 0) ||
+        ((p->flags & PROGRAM_SEGMENT_PIPES) && !i->has_pipes))
         return 0;
     if (n == ABI_SEGMENTS_MAX || !is_inside(i, p->at, p->file_bytes))
         return -ENOEXEC;
@@ -181,12 +184,8 @@ static char *join(char *const argv[], struct abi_program *p)
     return text;
 }
 
-struct name {
-    char text[FILE_NAME_MAX_BYTES + 1];
-};
-
-/* Returns the program's path for the front end's messages: absolute, as the front end knows no working directory. */
-static const char *from_root(const char *path, struct name *name)
+/* For the front end's messages, too, which knows no working directory. */
+const char *rexec_from_root(const char *path, struct rexec_name *name)
 {
     long n = path[0] == '/' ? 0 : trap_fdpath(-1, name->text, sizeof name->text);
 
@@ -197,32 +196,43 @@ static const char *from_root(const char *path, struct name *name)
     return name->text;
 }
 
-static int load(struct image *i, int first, int nodes, const char *path, char *const argv[])
+struct extra { /* the descriptors of rexecvf; no bytes: there are none */
+    const void *fds;
+    size_t bytes;
+};
+
+static int load(struct image *i, int first, int nodes, const char *path, char *const argv[], const struct extra *extra)
 {
-    struct name name;
+    struct rexec_name name;
     char *text = join(argv, &i->program);
 
     if (!text)
         return -ENOMEM;
     i->program.segment = (uint64_t)i->segment;
-    i->program.name = (uint64_t)from_root(path, &name);
-    int result = (int)trap_rexec(first, nodes, &i->program);
+    i->program.name = (uint64_t)rexec_from_root(path, &name);
+    int result = (int)(extra->bytes ? trap_rexecf(first, nodes, &i->program, extra->fds, (long)extra->bytes)
+                                    : trap_rexec(first, nodes, &i->program));
     free(text);
     return result;
 }
 
 /* ---- Calls ---- */
 
+int rexec_load(int first, int nodes, const char *path, char *const argv[], const void *fds, size_t fds_bytes)
+{
+    struct image i = {.has_pipes = fds_bytes > 0};
+    int result = read_image(&i, path);
+
+    if (result == 0)
+        result = load(&i, first, nodes, path, argv, &(struct extra){fds, fds_bytes});
+    free(i.bytes);
+    return result;
+}
+
 int rexecv(int first, int nodes, const char *path, char *const argv[])
 {
-    struct image i = {.bytes = NULL};
+    int before = errno, result = argv && argv[0] ? rexec_load(first, nodes, path, argv, NULL, 0) : -EINVAL;
 
-    if (!argv || !argv[0])
-        return trap_note(-EINVAL);
-    int before = errno, result = read_image(&i, path);
-    if (result == 0)
-        result = load(&i, first, nodes, path, argv);
-    free(i.bytes);
     errno = before;
     return trap_note(result);
 }

@@ -34,7 +34,8 @@ static int pipe_close(void *end)
 
     if (e->nodes == 1)
         pipe_set_map(e, NULL); /* unless it has one */
-    pipe_announce(e);
+    if (pipe_know(e, true) == 0)
+        pipe_announce(e);
     if (e->writes)
         pipe_end_writing(e);
     else
@@ -88,16 +89,17 @@ static int plan_of(const struct pipe_end *e)
 
 static int pipe_ioctl(void *end, int request, void *arg)
 {
-    const struct pipe_end *e = end;
-    int plan;
+    struct pipe_end *e = end;
+    int plan, error;
 
     switch (request) {
     case N_GETMAP:
         *(const struct pattern **)arg = e->map;
         return e->by_user ? 0 : -EINVAL;
     case N_PES:
+        error = pipe_know(e, true);
         *(int *)arg = (int)e->other.nodes;
-        return 0;
+        return error;
     case N_GETPLAN:
         plan = plan_of(e);
         *(int *)arg = plan;
@@ -136,24 +138,58 @@ static void end_all(void)
             close(fd);
 }
 
-static void attach(int fd, const struct load_pipes *pipes, const struct load_pipe *pipe, int own)
+static void start_failed(const char *what, const char *why)
 {
-    static struct pipe_end ends[2];
-    struct pipe_end *e = &ends[fd];
+    write(STDERR_FILENO, what, strlen(what));
+    write(STDERR_FILENO, why, strlen(why));
+    _exit(127);
+}
 
-    if (pipe->nodes == 0)
+static void attach(const struct load_pipes *pipes, const struct load_fd *fd, int own)
+{
+    struct pipe_end *e = calloc(1, sizeof *e);
+
+    if (!e)
+        start_failed("a pipe", ": no memory\n");
+    *e = (struct pipe_end){.number = fd->number,
+                           .other = fd->peer,
+                           .known = !fd->peer_unknown,
+                           .own = own,
+                           .nodes = (int32_t)pipes->nodes,
+                           .writes = fd->kind == LOAD_FD_WRITES};
+    ndevice_table[fd->fd] = (struct ndevice_slot){.device = e->writes ? &writing : &reading,
+                                                  .state = e,
+                                                  .flags = e->writes ? O_WRONLY : O_RDONLY,
+                                                  .standard = fd->fd <= STDERR_FILENO};
+}
+
+/* The parent has created and truncated the file. */
+static void open_path(const struct load_fd *fd, const char *path)
+{
+    int opened = open(path, fd->flags);
+
+    if (opened < 0)
+        start_failed(path, ": this node can't open it\n");
+    if (opened == (int)fd->fd)
         return;
-    *e = (struct pipe_end){.other = *pipe, .own = own, .nodes = (int32_t)pipes->nodes, .writes = fd == STDOUT_FILENO};
-    ndevice_table[fd].device = e->writes ? &writing : &reading;
-    ndevice_table[fd].state = e;
+    ndevice_table[fd->fd] = ndevice_table[opened];
+    ndevice_table[fd->fd].standard = fd->fd <= STDERR_FILENO;
+    ndevice_table[opened].device = NULL;
 }
 
 void pipes_start(const struct load_pipes *pipes)
 {
+    const struct load_fd *fd = (const struct load_fd *)(pipes + 1);
+    const char *path = (const char *)(fd + pipes->fds);
     struct abi_whoami who;
 
     trap_whoami(&who);
-    attach(STDIN_FILENO, pipes, &pipes->in, who.node);
-    attach(STDOUT_FILENO, pipes, &pipes->out, who.node);
+    for (uint32_t i = 0; i < pipes->fds; i++, fd++)
+        if (fd->kind == LOAD_FD_PATH) {
+            open_path(fd, path);
+            path += strlen(path) + 1;
+        } else {
+            attach(pipes, fd, who.node);
+        }
     ndevice_end = end_all;
 }

@@ -8,6 +8,7 @@
  * the bytes that "a > f", then "b < f" give.
  *
  *   writer w                                  reader r
+ *     | <-- PIPE_PEER -- parent -- PIPE_PEER -> |    once, if a program that rexecvf loaded was the first to get an end
  *     | <----------- PIPE_MAP ----------------> |    once: node k tells every node n with n % nodes == k its mapping
  *     | ------------ PIPE_DATA at ------------> |    their next common bytes, in the stream's order
  *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read
@@ -71,7 +72,9 @@ struct pipe_partner { /* a node at the other end that has bytes in common with t
 };
 
 struct pipe_end {
-    struct load_pipe other; /* the program at the other end */
+    uint32_t number;
+    struct load_peer other; /* the program at the other end; no nodes: there is none */
+    bool known;             /* it is; else a message PIPE_PEER will tell it (rexecvf) */
     int32_t own, nodes;     /* this node's number in its program, and their number */
     bool writes;
     bool announced, ready;
@@ -106,13 +109,16 @@ struct pipe_end {
 /* Gives the end its mapping, which must live as long as the end; NULL: node 0 has all bytes. -EBUSY: bytes have been
  * moved, or a mapping set, already. */
 int pipe_set_map(struct pipe_end *e, const struct pattern *map);
+/* Learns which nodes the other end has, if that is not known. `waits`: until the other end has been given to a program.
+ * 0; -EAGAIN: not known, and it was not to wait; another negative errno, also in e->error. */
+int pipe_know(struct pipe_end *e, bool waits);
 /* Waits until both mappings are known, and makes the plans with all partners. -EDESTADDRREQ: the end has several nodes
  * and no mapping; -EPIPE: the other end has ended and never had one; -EINVAL: its mapping is not one for its nodes;
  * -ENOBUFS: a mapping permutes more bytes than a node can keep; -ENOMEM. */
 int pipe_make_ready(struct pipe_end *e);
 /* Whether the mapping gives this node any bytes. */
 bool pipe_has_bytes(const struct pipe_end *e);
-/* Tells the other end this end's mapping, or that there will be none. */
+/* Tells the other end, which is known, this end's mapping, or that there will be none. */
 void pipe_announce(struct pipe_end *e);
 /* Returns the size of a slot of reader `pe`, or -ENOBUFS. */
 int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe);

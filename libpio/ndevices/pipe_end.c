@@ -28,8 +28,7 @@ const struct pattern *pipe_readers_map(const struct pipe_end *e)
 
 int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n)
 {
-    long result =
-        trap_cwrite(bytes, (long)n, (long)e->other.first + pe, PIPE_TYPE(e->other.number, kind), CONTEXT_PIPE);
+    long result = trap_cwrite(bytes, (long)n, (long)e->other.first + pe, PIPE_TYPE(e->number, kind), CONTEXT_PIPE);
 
     if (result < 0 && !e->error)
         e->error = (int)result;
@@ -119,8 +118,10 @@ void pipe_announce(struct pipe_end *e)
     size_t n;
     struct pipe_map *m = e->announced ? NULL : describe(e, &n);
 
+    if (e->announced)
+        return;
     if (!m) {
-        e->error = e->announced ? e->error : -ENOMEM;
+        e->error = -ENOMEM;
         return;
     }
     e->announced = true;
@@ -129,16 +130,33 @@ void pipe_announce(struct pipe_end *e)
     free(m);
 }
 
+int pipe_know(struct pipe_end *e, bool waits)
+{
+    int from = -1, type = PIPE_TYPE(e->number, PIPE_PEER);
+
+    if (e->known || e->error)
+        return e->error;
+    if (!waits && trap_test_context(&from, &type, CONTEXT_PIPE) == -N_EAGAIN)
+        return -EAGAIN;
+    from = -1;
+    long n = trap_read_context(&e->other, sizeof e->other, &from, &type, CONTEXT_PIPE);
+    e->known = n == (long)sizeof e->other;
+    if (!e->known)
+        e->error = n < 0 ? (int)n : -EPROTO;
+    return e->error;
+}
+
 int pipe_set_map(struct pipe_end *e, const struct pattern *map)
 {
-    if (e->announced)
+    if (e->map)
         return -EBUSY;
     int error = map ? 0 : pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
     if (error)
         return error;
     e->map = map ? map : e->identity;
     e->by_user = map != NULL;
-    pipe_announce(e);
+    if (pipe_know(e, false) == 0)
+        pipe_announce(e);
     return e->error;
 }
 
@@ -151,7 +169,7 @@ static long await_map(const struct pipe_end *e, struct pipe_map **map)
     long room = sizeof **map + MAP_BYTES;
 
     for (;;) {
-        int from = -1, type = PIPE_TYPE(e->other.number, PIPE_MAP);
+        int from = -1, type = PIPE_TYPE(e->number, PIPE_MAP);
         struct pipe_map *m = malloc((size_t)room);
         long n = m ? trap_read_context(m, room, &from, &type, CONTEXT_PIPE) : -ENOMEM;
 
@@ -386,6 +404,11 @@ int pipe_make_ready(struct pipe_end *e)
     int error = find_own_map(e);
     if (error)
         return error; /* a mapping may still be set */
+    pipe_know(e, true);
+    if (!e->error && e->other.nodes == 0)
+        e->error = -EPIPE;
+    if (!e->error)
+        pipe_announce(e);
     if (!e->error)
         e->error = learn_map(e);
     if (!e->error)

@@ -107,7 +107,7 @@ static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pip
 /* Waits for a message of a writer. */
 static int await_data(struct pipe_end *e)
 {
-    int node = -1, type = PIPE_TYPE(e->other.number, PIPE_DATA);
+    int node = -1, type = PIPE_TYPE(e->number, PIPE_DATA);
     const struct pipe_data *data = (const struct pipe_data *)e->message;
     long n = trap_read_context(e->message, MESSAGE_BYTES, &node, &type, CONTEXT_PIPE);
 

@@ -53,7 +53,7 @@ static void take_room(struct pipe_end *e, int node, const struct pipe_room *room
 /* Waits until a reader tells that it has room, or that it has ended. */
 static int await_room(struct pipe_end *e)
 {
-    int node = -1, type = PIPE_TYPE(e->other.number, PIPE_ROOM);
+    int node = -1, type = PIPE_TYPE(e->number, PIPE_ROOM);
     struct pipe_room room;
     long n = trap_read_context(&room, sizeof room, &node, &type, CONTEXT_PIPE);
 

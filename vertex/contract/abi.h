@@ -113,7 +113,10 @@
     X(pipe_state, 77)   /* ufid, enum abi_pipe_request          its result; only of a pipe's end         */ \
     X(poll, 78)         /* struct abi_poll *, number, until     how many are ready; waits until one is,  */ \
                         /* cycles, 0: no wait, ~0: for ever;    or that time; -EINTR after a handler     */ \
-                        /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */
+                        /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */ \
+    X(pipenumber, 80)   /*                                      number of a new pipe (N_PIPE)            */ \
+    X(rexecf, 81)       /* node nodes struct abi_program *      0; the program has a subcube of its own, */ \
+                        /* descriptors bytes                    and struct load_pipes and so on          */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
@@ -243,8 +246,8 @@ struct abi_disk_done {
 
 /* Layout of a program: text from USER_TEXT_VA; the heap follows bss; the stack ends below USER_STACK_TOP.
  * At entry a0 = argc, a1 = argv, sp is 16-byte aligned; argv and its strings lie above sp, and so do the struct
- * load_pipes at a2, which is 0 for a program that is in no pipeline, and the descriptors that it has inherited by exec:
- * struct abi_inherited[a4] at a3, which is 0 for a program that was loaded. */
+ * load_pipes at a2, with what follows it, or 0, and the descriptors that it has inherited by exec: struct
+ * abi_inherited[a4] at a3, which is 0 for a program that was loaded. */
 #define USER_TEXT_VA             0x10000ull
 #define USER_STACK_TOP           0x70000000ull
 #define USER_STACK_DEFAULT_BYTES (256u << 10)

@@ -30,7 +30,7 @@
  * part gets its first N_LOAD_DATA, and all N_LOAD_DATA come before any N_LOAD_START.
  *
  *   N_LOAD_BEGIN  struct load_begin, arguments (each with its NUL), struct load_volume[], text of striped volumes,
- *                 struct load_pipes if `piped`
+ *                 pipes_bytes of struct load_pipes and what follows it, from the next multiple of 8
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
  *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
@@ -48,9 +48,14 @@
  * begins are life 0. The caller's node then sends the messages of the load as the front end would. The requests for
  * this use struct file_request and struct file_reply (vertex/contract/proto.h):
  *
- *   N_RCLAIM      sfid first node, offset number of nodes, name of the program    status: the life. N_EBUSY, N_EINVAL
+ *   N_RCLAIM      sfid first node, offset number of nodes, bytes 1: the program numbers them from 0, name of the
+ *                 program                  status: the life. N_EBUSY, N_EINVAL
  *   N_RBEGUN      sfid life                status, once all its nodes have answered: 0, or the error of one of them
  *   N_RWAIT       sfid node                status, once the node's program has ended: its exit status
+ *
+ * Nodes in these requests are numbered in the job's subcube. Pipes between programs have numbers of the machine:
+ *
+ *   N_PIPE        (empty)                  status: a number that no pipe has had for long
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
@@ -156,9 +161,11 @@ enum pipe_kind {
     PIPE_MAP,  /* how the nodes at the sender's end share the bytes */
     PIPE_DATA, /* to a reader */
     PIPE_ROOM, /* to a writer: a reader takes more, or no more */
+    PIPE_PEER, /* which nodes the other end has: struct load_peer */
     PIPE_KINDS
 };
-#define PIPES_MAX             64u /* of a job */
+#define PIPES_MAX             64u    /* of a pipeline, numbered from 0; N_PIPE gives the numbers above */
+#define PIPE_NUMBERS          16384u /* so that a type has room for them */
 #define PIPE_TYPE(pipe, kind) ((int)((pipe)*PIPE_KINDS + (kind)))
 
 /* The type of a program's own message, 0 .. 0xffff, with its context. */
@@ -182,6 +189,7 @@ enum system_type {
     N_STARTED = 0x800b,
     N_PROBE = 0x800c,
     N_PROGRESS = 0x800d,
+    N_PIPE = 0x803b,
     N_RCLAIM = 0x803c,
     N_RBEGUN = 0x803d,
     N_RWAIT = 0x803e,
@@ -220,10 +228,10 @@ struct load_begin {
     uint16_t striped_bytes; /* of the text of striped volumes behind them */
     uint64_t entry;
     uint64_t stack_bytes;
-    uint64_t heap_bytes; /* limit; 0: all free memory */
-    uint64_t comm_bytes; /* memory that heap and stack leave for messages; 0: the default */
-    uint16_t procs;      /* processes on each node, 1 .. PROCS_MAX: copies of the program */
-    uint16_t piped;      /* 1: struct load_pipes follows, from the next multiple of 8 */
+    uint64_t heap_bytes;  /* limit; 0: all free memory */
+    uint64_t comm_bytes;  /* memory that heap and stack leave for messages; 0: the default */
+    uint16_t procs;       /* processes on each node, 1 .. PROCS_MAX: copies of the program */
+    uint16_t pipes_bytes; /* 0: there is no struct load_pipes */
     uint32_t life;
 };
 _Static_assert(sizeof(struct load_begin) == 72, "load_begin layout");
@@ -257,17 +265,35 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
  */
 #define LOAD_STRIPED_MAX_BYTES 65535u
 
-/* For the programs of a pipeline, each of which has a subcube of its own in that of the job. `first` and the others
- * like it are numbered in the job's subcube. The program gets this structure at its start (vertex/contract/abi.h). */
+/* For programs that have a subcube of their own in that of their job, and descriptors other than the standard streams:
+ * those of a pipeline, and those that rexecvf loads. Nodes are numbered in the job's subcube. The program gets this at
+ * its start (vertex/contract/abi.h).
+ *
+ *    struct load_pipes | struct load_fd[fds] | paths of those that have one, each with its NUL
+ */
 struct load_pipes {
     uint32_t job_base, job_dim; /* the job's subcube; job_base is an address */
     uint32_t first, nodes;      /* of the program itself */
-    struct load_pipe {
-        uint32_t number;       /* of the pipe in the job */
-        uint32_t first, nodes; /* of the program at the other end; nodes 0: there is no pipe */
-    } in, out;                 /* in place of standard input and standard output */
+    uint32_t fds, path_bytes;
 };
-_Static_assert(sizeof(struct load_pipes) == 40, "load_pipes layout");
+_Static_assert(sizeof(struct load_pipes) == 24, "load_pipes layout");
+
+enum load_fd_kind { LOAD_FD_READS, LOAD_FD_WRITES, LOAD_FD_PATH };
+
+struct load_peer { /* the program at the other end of a pipe */
+    uint32_t first;
+    uint32_t nodes; /* 0: nobody has, or will have, that end */
+};
+
+struct load_fd {
+    uint32_t fd, kind;
+    uint32_t number;       /* of a pipe */
+    uint32_t peer_unknown; /* 1: a message PIPE_PEER tells it */
+    struct load_peer peer;
+    int32_t flags; /* of a path: for open */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct load_fd) == 32, "load_fd layout");
 
 /* A flag of an ELF segment, beside PF_R, PF_W and PF_X: it has the driver of striped files and is loaded only where the
  * machine has striped volumes (images/program.ld). */

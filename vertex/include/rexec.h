@@ -12,6 +12,8 @@
 #ifndef _REXEC_H
 #define _REXEC_H
 
+#include <sys/types.h>
+
 /*
  * Loads the program `path` on nodes first .. first + nodes - 1 of the subcube, with a NULL-terminated argument list
  * that includes argv[0]. Returns 0 when all of them have loaded it; the caller may then send messages to it. If the
@@ -25,6 +27,30 @@
  */
 int rexecv(int first, int nodes, const char *path, char *const argv[]);
 int rexecl(int first, int nodes, const char *path, const char *arg0, ...);
+
+/* A descriptor of a program that rexecvf loads. */
+struct rexec_fd {
+    int fd;           /* its number in the program */
+    int end;          /* an end of a pipe of this process (pipe of <unistd.h>), which becomes the program's; -1: none */
+    const char *path; /* without an end: the file, opened as by open(path, flags, mode) */
+    int flags;
+    mode_t mode;
+};
+
+/*
+ * As rexecv, but the program is one of its own [P1 2.4]: its nodes are numbered from 0 and know no others, and n of its
+ * descriptors are what `fds` says; others among 0, 1 and 2 are the job's standard streams. `first` is a multiple of the
+ * size of the smallest subcube with so many nodes, and none of them is the caller's.
+ *
+ * An end of a pipe that was not used before becomes the program's, and is closed here. When two programs have the two
+ * ends, they have a parallel pipe (<sys/ioctl.h>). Either may be loaded first; it then waits at its first transfer, or
+ * at its end, until the other end is given away or closed here. A file is created and truncated here, before the load;
+ * then each node of the program opens it. Its exit status does not count for the job: rwait returns it.
+ * Errors: as rexecv; EINVAL: also two descriptors with one number, both ends of a pipe, or neither end nor path; EBADF,
+ * ENOSTR: `end` is no descriptor, or no end of a pipe; EBUSY: also an end that was used; E2BIG: paths of more than 64
+ * KB; any error of opening a file. After an error the ends are still the caller's.
+ */
+int rexecvf(int first, int nodes, const char *path, char *const argv[], const struct rexec_fd *fds, int n);
 
 /*
  * Waits until the program on that node has ended, and returns its exit status, 0 to 255; if it had several processes,

@@ -186,9 +186,9 @@ static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
     int32_t type = arg[3];
     struct message *m;
 
-    if (!p->pipes || dest >> p->pipes->job_dim || bytes > MSG_MAX_BYTES || !is_type(type))
+    if (p->builtin || dest >> proc_job_dim(p) || bytes > MSG_MAX_BYTES || !is_type(type))
         return -N_EINVAL;
-    uint32_t node = p->pipes->job_base + dest;
+    uint32_t node = proc_job_base(p) + dest;
     int error = p->long_way ? lost_tell(p, node) : 0;
     if (!error)
         error = proc_new_message(p, bytes, false, &m);
@@ -414,11 +414,11 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
 /* In CONTEXT_PIPE the source may be any node, and is then named as in the job's subcube. */
 static RARE int64_t read_from_job(struct proc *p, const uint64_t *arg)
 {
-    if (!p->pipes || (int32_t)arg[2] != ANY)
+    if ((int32_t)arg[2] != ANY)
         return -N_EINVAL;
     int64_t result = read_in(p, arg, CONTEXT_PIPE);
     if (result >= 0 || result == -N_EIO)
-        p->frame->a[1] = (uint32_t)(p->frame->a[1] + p->base - p->pipes->job_base);
+        p->frame->a[1] = (uint32_t)(p->frame->a[1] + p->base - proc_job_base(p));
     return result;
 }
 

@@ -21,7 +21,10 @@
 struct rexec { /* one call */
     struct proc *p;
     uint32_t first, nodes;
-    bool here; /* the program takes the caller's place */
+    bool here;          /* the program takes the caller's place */
+    bool is_separate;   /* the program has a subcube of its own, at `first` */
+    uint64_t fds;       /* address of what the caller gives of struct load_pipes, */
+    uint32_t fds_bytes; /* with what follows it; 0: nothing */
     struct exec_program image;
     struct message *begin;
     struct msg_queue messages; /* those of the load, if `here` */
@@ -70,6 +73,15 @@ int exec_read_program(struct proc *p, uint64_t address, struct exec_program *e)
     return program_is_sound(&e->program) ? check_segments(p, e) : -N_ENOEXEC;
 }
 
+static uint32_t dim_of(uint32_t nodes)
+{
+    uint32_t dim = 0;
+
+    while (1u << dim < nodes)
+        dim++;
+    return dim;
+}
+
 static int check_nodes(struct rexec *r, const uint64_t *arg)
 {
     uint64_t nodes = r->p->nodes;
@@ -78,7 +90,13 @@ static int check_nodes(struct rexec *r, const uint64_t *arg)
         return -N_EINVAL;
     r->first = arg[0];
     r->nodes = arg[1];
+    if (r->is_separate && (r->first & ((1u << dim_of(r->nodes)) - 1)))
+        return -N_EINVAL;
+    if (r->is_separate)
+        return r->p->logical - r->first < r->nodes ? -N_EBUSY : 0;
     r->here = r->nodes == 1 && r->first == r->p->logical;
+    if (r->here && r->p->pipes)
+        return -N_ENOTSUP;
     return r->here && (proc_count() > 1 || r->p->procid != 0) ? -N_EBUSY : 0;
 }
 
@@ -92,7 +110,8 @@ static int check(struct rexec *r, const uint64_t *arg)
 
 /* ---- Messages ---- */
 
-/* Sends the message to the first node of the part. If that is this node, keeps it until this process has ended. */
+/* Sends the message to the first node that gets the program. If that is this node, keeps it until this process has
+ * ended. */
 static void send(struct rexec *r, struct message *m, uint32_t type)
 {
     m->tag = TAG(type, 0, 0);
@@ -102,25 +121,50 @@ static void send(struct rexec *r, struct message *m, uint32_t type)
         msg_post(m, r->p->base + r->first, m->tag);
 }
 
+/* A program in the caller's subcube belongs to the caller's program: it has the same numbers of nodes. */
 static struct load_begin begin_of(const struct rexec *r)
 {
     const struct abi_program *a = &r->image.program;
+    const struct proc *p = r->p;
+    uint32_t dim = r->is_separate ? dim_of(r->nodes) : p->dim;
 
-    return (struct load_begin){.job = r->p->job,
-                               .base = r->p->base,
-                               .dim = r->p->dim,
-                               .idle = (1u << r->p->dim) - r->p->nodes,
-                               .part_first = r->first,
+    return (struct load_begin){.job = p->job,
+                               .base = p->base + (r->is_separate ? r->first : 0),
+                               .dim = dim,
+                               .idle = (1u << dim) - (r->is_separate ? r->nodes : p->nodes),
+                               .part_first = r->is_separate ? 0 : r->first,
                                .part_nodes = r->nodes,
                                .argc = a->argc,
                                .arg_bytes = a->arg_bytes,
-                               .volumes = r->p->volumes,
-                               .striped_bytes = r->p->striped_bytes,
+                               .volumes = p->volumes,
+                               .striped_bytes = p->striped_bytes,
                                .entry = a->entry,
                                .stack_bytes = a->stack_bytes,
                                .heap_bytes = a->heap_bytes,
                                .comm_bytes = a->comm_bytes,
-                               .procs = a->procs};
+                               .procs = a->procs,
+                               .pipes_bytes = r->is_separate ? r->fds_bytes
+                                              : p->pipes     ? sizeof(struct load_pipes)
+                                                             : 0};
+}
+
+/* Writes struct load_pipes and what the caller gives behind it. */
+static int add_pipes(struct rexec *r, const struct load_begin *b, struct load_pipes *pipes)
+{
+    struct load_pipes given = {.fds = 0};
+    int error = r->is_separate ? vm_copy_in(&r->p->vm, pipes, r->fds, r->fds_bytes) : 0;
+
+    if (error)
+        return error;
+    if (r->is_separate)
+        given = *pipes;
+    *pipes = (struct load_pipes){.job_base = proc_job_base(r->p),
+                                 .job_dim = proc_job_dim(r->p),
+                                 .first = b->base - proc_job_base(r->p),
+                                 .nodes = (1u << b->dim) - b->idle,
+                                 .fds = given.fds,
+                                 .path_bytes = given.path_bytes};
+    return load_pipes_are_sound(b, pipes) ? 0 : -N_EINVAL;
 }
 
 /* Makes N_LOAD_BEGIN with the caller's arguments, volumes and striped volumes. Its life is not known before the
@@ -130,19 +174,23 @@ static int make_begin(struct rexec *r)
     struct proc *p = r->p;
     const struct load_begin b = begin_of(r);
     uint64_t at = sizeof b + round_up(b.arg_bytes, 8),
-             volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume + p->striped_bytes;
-    int error = proc_new_message(p, at + volumes_bytes, false, &r->begin);
+             volumes_bytes = (uint64_t)p->volumes * sizeof *p->volume + p->striped_bytes, bytes = at + volumes_bytes,
+             pipes_at = b.pipes_bytes ? round_up(bytes, 8) : bytes;
+    int error = proc_new_message(p, pipes_at + b.pipes_bytes, false, &r->begin);
 
     if (error)
         return error;
     char *to = (char *)r->begin->payload;
-    r->begin->bytes = at + volumes_bytes;
+    r->begin->bytes = pipes_at + b.pipes_bytes;
     copy_zero(to, at);
     copy_bytes(to, &b, sizeof b);
     copy_bytes(to + at, p->volume, volumes_bytes);
+    copy_zero(to + bytes, pipes_at - bytes);
     error = vm_copy_in(&p->vm, to + sizeof b, r->image.program.arguments, b.arg_bytes);
     if (!error && !proc_arguments_are_sound(to + sizeof b, b.arg_bytes, b.argc))
         error = -N_EINVAL;
+    if (!error && b.pipes_bytes)
+        error = add_pipes(r, &b, (struct load_pipes *)(to + pipes_at));
     return error;
 }
 
@@ -186,8 +234,9 @@ static int send_segment(struct rexec *r, const struct abi_segment *s)
 /* If the load broke off, N_LOAD_START names more N_LOAD_DATA than were sent, so the nodes refuse the load. */
 static int send_start(struct rexec *r, int broken)
 {
-    const struct load_job start = {
-        .job = r->p->job, .base = r->p->base, .data_messages = r->data_messages + (broken ? 1 : 0)};
+    const struct load_job start = {.job = r->p->job,
+                                   .base = r->p->base + (r->is_separate ? r->first : 0),
+                                   .data_messages = r->data_messages + (broken ? 1 : 0)};
     struct message *m;
     int error = proc_new_message(r->p, sizeof start, false, &m);
 
@@ -221,10 +270,17 @@ static int64_t ask(struct proc *p, uint32_t type, uint64_t sfid)
     return error ? error : request_call(p, m, NODE_HOST, type, NULL);
 }
 
+/* The number that the caller's node 0 has in the job's subcube. */
+static uint32_t job_offset(const struct proc *p)
+{
+    return p->base - proc_job_base(p);
+}
+
 static int64_t claim(struct rexec *r)
 {
     struct proc *p = r->p;
-    struct file_request fields = {.sfid = r->first, .offset = r->nodes};
+    struct file_request fields = {
+        .sfid = r->first + job_offset(p), .offset = r->nodes, .bytes = r->is_separate ? 1 : 0};
     int64_t length = vm_copy_string(&p->vm, p->path[0], r->image.program.name, sizeof p->path[0]);
     struct message *m;
 
@@ -268,18 +324,39 @@ static int64_t replace_program(struct rexec *r)
     return result;
 }
 
+static int64_t run(struct rexec *r, const uint64_t *arg)
+{
+    int64_t result = check(r, arg);
+
+    if (!result)
+        result = make_begin(r);
+    if (!result)
+        result = r->here ? replace_program(r) : load_nodes(r);
+    if (r->begin)
+        msg_release(r->begin);
+    return result;
+}
+
 int64_t sys_rexec(struct proc *p, const uint64_t *arg)
 {
     struct rexec r = {.p = p};
-    int64_t result = p->pipes ? -N_ENOTSUP : check(&r, arg);
 
-    if (!result)
-        result = make_begin(&r);
-    if (!result)
-        result = r.here ? replace_program(&r) : load_nodes(&r);
-    if (r.begin)
-        msg_release(r.begin);
-    return result;
+    return run(&r, arg);
+}
+
+int64_t sys_rexecf(struct proc *p, const uint64_t *arg)
+{
+    struct rexec r = {.p = p, .is_separate = true, .fds = arg[3], .fds_bytes = arg[4]};
+
+    if (arg[4] < sizeof(struct load_pipes) || arg[4] > UINT16_MAX)
+        return -N_E2BIG;
+    return run(&r, arg);
+}
+
+int64_t sys_pipenumber(struct proc *p, const uint64_t *arg)
+{
+    (void)arg;
+    return p->builtin ? -N_EPERM : ask(p, N_PIPE, 0);
 }
 
 int64_t sys_rwait(struct proc *p, const uint64_t *arg)
@@ -288,5 +365,5 @@ int64_t sys_rwait(struct proc *p, const uint64_t *arg)
         return -N_EPERM;
     if (arg[0] >= p->nodes || arg[0] == p->logical)
         return -N_EINVAL;
-    return ask(p, N_RWAIT, arg[0]);
+    return ask(p, N_RWAIT, arg[0] + job_offset(p));
 }

@@ -80,19 +80,42 @@ static bool part_is_sound(const struct load_begin *b)
            b->part_first <= nodes - b->part_nodes && node >= b->part_first && node - b->part_first < b->part_nodes;
 }
 
-/* The other ends lie in the job's subcube, as the program does. */
-static bool pipes_are_sound(const struct load_begin *b, const struct load_pipes *pipes)
-{
-    const struct load_pipe *const end[] = {&pipes->in, &pipes->out};
+/* ---- Descriptors ---- */
 
-    if (pipes->job_dim > NODE_MAX_DIM || b->procs > 1 || b->base < pipes->job_base)
+static bool fd_is_sound(const struct load_fd *f, uint32_t job_nodes)
+{
+    if (f->fd >= PROC_FILES_MAX || f->kind > LOAD_FD_PATH)
+        return false;
+    return f->kind == LOAD_FD_PATH ||
+           (f->number < PIPE_NUMBERS && f->peer.nodes <= job_nodes && f->peer.first <= job_nodes - f->peer.nodes);
+}
+
+/* The descriptors' kinds, and as many paths as have to be there. */
+static bool fds_are_sound(const struct load_pipes *pipes, uint32_t job_nodes)
+{
+    const struct load_fd *f = (const struct load_fd *)(pipes + 1);
+    const char *path = (const char *)(f + pipes->fds);
+    uint32_t paths = 0;
+
+    for (uint32_t i = 0; i < pipes->fds; i++) {
+        if (!fd_is_sound(&f[i], job_nodes))
+            return false;
+        paths += f[i].kind == LOAD_FD_PATH;
+    }
+    return proc_arguments_are_sound(path, pipes->path_bytes, paths);
+}
+
+/* The other ends lie in the job's subcube, as the program does. */
+bool load_pipes_are_sound(const struct load_begin *b, const struct load_pipes *pipes)
+{
+    if (b->pipes_bytes < sizeof *pipes || pipes->job_dim > NODE_MAX_DIM || b->base < pipes->job_base)
         return false;
     uint32_t nodes = 1u << pipes->job_dim;
-    for (uint32_t i = 0; i < sizeof end / sizeof *end; i++)
-        if (end[i]->number >= PIPES_MAX || end[i]->nodes > nodes || end[i]->first > nodes - end[i]->nodes)
-            return false;
     return pipes->nodes == (1u << b->dim) - b->idle && pipes->nodes <= nodes &&
-           pipes->first == b->base - pipes->job_base && pipes->first <= nodes - pipes->nodes;
+           pipes->first == b->base - pipes->job_base && pipes->first <= nodes - pipes->nodes &&
+           pipes->fds <= PROC_FILES_MAX && (b->procs == 1 || pipes->fds == 0) &&
+           sizeof *pipes + pipes->fds * sizeof(struct load_fd) + (uint64_t)pipes->path_bytes == b->pipes_bytes &&
+           fds_are_sound(pipes, nodes);
 }
 
 static bool lengths_are_sound(const struct message *m, const struct load_begin *b)
@@ -100,10 +123,10 @@ static bool lengths_are_sound(const struct message *m, const struct load_begin *
     uint64_t bytes =
         sizeof *b + round_up(b->arg_bytes, 8) + (uint64_t)b->volumes * sizeof(struct load_volume) + b->striped_bytes;
 
-    if (b->piped) {
+    if (b->pipes_bytes) {
         bytes = round_up(bytes, 8);
-        return m->bytes == bytes + sizeof(struct load_pipes) &&
-               pipes_are_sound(b, (const struct load_pipes *)((const char *)b + bytes));
+        return m->bytes == bytes + b->pipes_bytes &&
+               load_pipes_are_sound(b, (const struct load_pipes *)((const char *)b + bytes));
     }
     return m->bytes == bytes || (b->volumes == 0 && b->striped_bytes == 0 && m->bytes == sizeof *b + b->arg_bytes);
 }
@@ -152,8 +175,8 @@ static int make_process(struct message *m)
     p->volume = (const struct load_volume *)(arguments_of(b) + round_up(b->arg_bytes, 8));
     p->volumes = b->volumes;
     p->striped_bytes = b->striped_bytes;
-    if (b->piped)
-        p->pipes = (const struct load_pipes *)((const char *)b + m->bytes) - 1;
+    if (b->pipes_bytes)
+        p->pipes = (const struct load_pipes *)((const char *)b + m->bytes - b->pipes_bytes);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vertex/contract/system.h"
 #include "vertex/message/queue.h"
 
 struct vm;
@@ -21,6 +22,9 @@ void load_extend_break(struct vm *vm, uint64_t end);
 void load_here(struct msg_queue *messages);
 /* Returns true if a segment may lie at va in a program whose stack extends down to stack_low. */
 bool load_place_is_sound(uint64_t stack_low, uint64_t va, uint64_t bytes, uint64_t zero_bytes);
+
+/* Returns true if struct load_pipes and what follows it, b->pipes_bytes in all, makes sense for the program of b. */
+bool load_pipes_are_sound(const struct load_begin *b, const struct load_pipes *pipes);
 
 /* At the boot of an I/O node: starts the built-in program that boot_info describes, if there is one. */
 void load_builtin(void);

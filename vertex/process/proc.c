@@ -231,7 +231,8 @@ int proc_start(struct proc *p, const struct proc_start *start)
     const uint64_t inherited_bytes = start->n_inherited * sizeof *start->inherited;
     uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
     uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
-    uint64_t pipes = p->pipes ? (argv - sizeof *p->pipes) & ~15ull : 0, sp = p->pipes ? pipes : argv;
+    uint64_t pipes_bytes = p->pipes ? ((const struct load_begin *)p->begin->payload)->pipes_bytes : 0;
+    uint64_t pipes = p->pipes ? (argv - pipes_bytes) & ~15ull : 0, sp = p->pipes ? pipes : argv;
     uint64_t inherited = start->inherited ? (sp - inherited_bytes) & ~15ull : 0;
 
     if (inherited)
@@ -244,7 +245,7 @@ int proc_start(struct proc *p, const struct proc_start *start)
     if (!error)
         error = write_argv(p, argv, strings, argc, start->arguments);
     if (!error && pipes)
-        error = vm_copy_out(&p->vm, pipes, p->pipes, sizeof *p->pipes);
+        error = vm_copy_out(&p->vm, pipes, p->pipes, pipes_bytes);
     if (!error && inherited)
         error = vm_copy_out(&p->vm, inherited, start->inherited, inherited_bytes);
     if (error)

@@ -82,7 +82,7 @@ struct proc {
     uint32_t dim, nodes;            /* the nodes from `nodes` on have no program */
     uint32_t procs;                 /* of this job on each node */
     uint32_t logical;               /* its node's logical number; in the built-in program, the node's address */
-    const struct load_pipes *pipes; /* in `begin`; NULL: it is in no pipeline */
+    const struct load_pipes *pipes; /* in `begin`; NULL: its subcube is the job's */
 
     /* memory and registers */
     struct vm vm;
@@ -157,8 +157,19 @@ static inline uint32_t proc_count(void)
 }
 
 void proc_set_current(struct proc *p); /* also activates its address space */
-bool proc_has_job(uint32_t job);       /* true if a process of the job is on this node; nsdisk has no job */
-bool proc_job_has_run(void);           /* true if any job has run since boot */
+/* The job's subcube: address of its first node. */
+static inline uint32_t proc_job_base(const struct proc *p)
+{
+    return p->pipes ? p->pipes->job_base : p->base;
+}
+
+static inline uint32_t proc_job_dim(const struct proc *p)
+{
+    return p->pipes ? p->pipes->job_dim : p->dim;
+}
+
+bool proc_has_job(uint32_t job); /* true if a process of the job is on this node; nsdisk has no job */
+bool proc_job_has_run(void);     /* true if any job has run since boot */
 
 struct proc_sizes {
     uint64_t stack_bytes;

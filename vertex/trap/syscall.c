@@ -15,8 +15,18 @@
 
 typedef int64_t syscall_function(struct proc *p, const uint64_t *arg);
 
+static int64_t no_such_call(struct proc *p, const uint64_t *arg)
+{
+    (void)p, (void)arg;
+    return -N_ENOSYS;
+}
+
+/* The numbers need not be without gaps. */
 #define SYSCALL_ENTRY(name, number) [number] = sys_##name,
-static syscall_function *const table[TRAPS] = {TRAP_LIST(SYSCALL_ENTRY)};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static syscall_function *const table[TRAPS] = {[0 ... TRAPS - 1] = no_such_call, TRAP_LIST(SYSCALL_ENTRY)};
+#pragma GCC diagnostic pop
 #undef SYSCALL_ENTRY
 
 bool syscall_handle(struct proc *p, struct trap_frame *frame)

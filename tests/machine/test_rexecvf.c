@@ -1,0 +1,73 @@
+/* Programs that a program loads with descriptors of their own, ends of pipes among them: tests/guest/rexecvf.c. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/machine/command.h"
+
+TestSuite(rexecvf, .timeout = 120);
+
+#define PROGRAM "guest/rexecvf"
+
+static char *folder_with_program(void)
+{
+    char *folder = folder_new(), *program = build_path(PROGRAM);
+
+    command_must_succeed((char *[]){"cp", program, folder, NULL});
+    free(program);
+    return folder;
+}
+
+static const char *const cases[] = {
+    "writer first",    "reader first", "many",    "in the middle", "nobody reads", "nobody writes",
+    "rest at the end", "unused ends",  "numbers", "files",         "errors",       "loads loaders",
+};
+
+ParameterizedTestParameters(rexecvf, does)
+{
+    return TABLE_ROWS(cases);
+}
+
+ParameterizedTest(size_t *row, rexecvf, does)
+{
+    char *folder = folder_with_program();
+
+    guest_must_pass(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {cases[*row]}});
+    folder_remove(folder);
+}
+
+ParameterizedTestParameters(rexecvf, repeats)
+{
+    return TABLE_ROWS(cases);
+}
+
+ParameterizedTest(size_t *row, rexecvf, repeats)
+{
+    char *folder = folder_with_program();
+
+    guest_must_repeat(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {cases[*row]}},
+                      folder);
+    folder_remove(folder);
+}
+
+Test(rexecvf, works_in_a_pipeline)
+{
+    char *folder = folder_with_program();
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "2", .serve = folder, .program = PROGRAM, .args = {"stage", "|", "examples/wc", "-c"}});
+
+    outcome_expect(&o, "a stage", 0, "0\n", "a pipe: who writes what?");
+    outcome_free(&o);
+    folder_remove(folder);
+}
+
+Test(rexecvf, reports_an_end_that_nobody_gets)
+{
+    char *folder = folder_with_program();
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {"waits for a holder"}});
+
+    outcome_expect(&o, "deadlock", 125, "", "waits for a program at the other end of pipe 64");
+    outcome_free(&o);
+    folder_remove(folder);
+}
