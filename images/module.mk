@@ -150,6 +150,9 @@ endef
 $(foreach src,$(wildcard images/examples/*.c),\
     $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
 
+# The shell
+$(eval $(call node_program,examples/nsh,$(wildcard images/nsh/*.c),-I. $(if $(LIBPIO),-lpio)))
+
 # The machines that come with ncube, which a command finds by name
 MACHINES := $(addprefix $(B)/machines/,$(notdir $(wildcard images/machines/*.conf)) sandia.conf)
 $(B)/machines/sandia.conf: images/sandia.conf
