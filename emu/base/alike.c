@@ -119,11 +119,11 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const ch
     w->left -= used;
 }
 
-static void put_nodes(struct writer *w, const struct group *g)
+static void put_nodes(struct writer *w, const struct group *g, const char *noun)
 {
     uint32_t ranges = 0;
 
-    put(w, "nodes ");
+    put(w, "%ss ", noun);
     for (uint32_t i = 0, end; i < g->n; i = end, ranges++) {
         if (ranges == RANGES_MOST) {
             put(w, ", ... (%u nodes)", g->n);
@@ -188,16 +188,18 @@ static void put_text(struct writer *w, const struct group *g)
     }
 }
 
-static void write_line(const struct group *g, char *line, size_t bytes)
+static void write_line(const struct group *g, const char *program, char *line, size_t bytes)
 {
     struct writer w = {line, bytes};
+    const char *noun = program ? "PE" : "node", *of = program ? " of " : "";
 
+    program = program ? program : "";
     if (g->n == 1) {
-        put(&w, "node %u %s", g->entry[0]->node, g->entry[0]->text);
+        put(&w, "%s %u%s%s %s", noun, g->entry[0]->node, of, program, g->entry[0]->text);
         return;
     }
-    put_nodes(&w, g);
-    put(&w, ": each ");
+    put_nodes(&w, g, noun);
+    put(&w, "%s%s: each ", of, program);
     put_text(&w, g);
 }
 
@@ -215,7 +217,7 @@ void alike_say(const struct alike *a, const char *rest, void (*say)(void *ctx, c
         group = make_groups(sorted, a->n, compare_shapes, &groups);
     }
     for (; said < groups && (said < ALIKE_LINES - 1 || groups <= ALIKE_LINES); said++) {
-        write_line(&group[said], line, sizeof line);
+        write_line(&group[said], a->program, line, sizeof line);
         say(ctx, line);
         nodes += group[said].n;
     }

@@ -8,6 +8,8 @@
  *   nodes 1-4095: each waits in nread for a message of type 5 from node 0..4094
  *       texts that differ in numbers only; used where equal texts alone would give more than ALIKE_LINES lines
  *
+ * With a program's name, its nodes are PEs of it: "PE 3 of psort waits ...", "PEs 0-2, 5 of gen: each waits ...".
+ *
  * If there would still be more lines, the last one says how many nodes are left out.
  */
 #ifndef NCUBE_ALIKE_H
@@ -27,7 +29,8 @@ struct alike_entry {
 struct alike { /* {0}: nothing */
     struct alike_entry *entry;
     uint32_t n;
-    size_t room; /* of `entry` */
+    size_t room;         /* of `entry` */
+    const char *program; /* NULL: they are nodes of the machine or of a job */
 };
 
 /* Adds "node NODE TEXT"; the text begins with a verb in the third person and is copied. */

@@ -13,24 +13,58 @@
  * neither is known. */
 static bool describe_node(const struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
-    return ncu_describe_wait(m->ncu, index, text, bytes) ||
-           (j && job_describe_end(j, ncu_address(m->ncu, index), text, bytes));
+    uint32_t address = ncu_address(m->ncu, index), pipe, kind;
+
+    if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
+        return true;
+    return ncu_describe_wait(m->ncu, index, text, bytes) || (j && job_describe_end(j, address, text, bytes));
+}
+
+/* Where the report goes. */
+struct sayer {
+    void (*say)(void *ctx, const char *line);
+    void *ctx;
+    const char *rest;
+};
+
+/* The program whose PE 0 is the node with that index, if it has a subcube of its own in the job: its PEs, as one. */
+static void report_program(const struct machine *m, const struct job *j, uint32_t first, const struct sayer *s)
+{
+    uint32_t number, base = ncu_address(m->ncu, first);
+    struct alike alike = {.program = j ? job_program_at(j, base, &number) : NULL};
+    char text[ALIKE_TEXT_BYTES];
+
+    if (!alike.program || number != 0)
+        return;
+    for (uint32_t i = first;
+         i < m->nodes && job_program_at(j, ncu_address(m->ncu, i), &number) && ncu_address(m->ncu, i) - number == base;
+         i++)
+        if (describe_node(m, j, i, text, sizeof text))
+            alike_add(&alike, number, text);
+    alike_say(&alike, s->rest, s->say, s->ctx);
+    alike_free(&alike);
 }
 
 void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
                           void *ctx)
 {
+    const struct sayer s = {say, ctx, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all"};
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES];
+    uint32_t number;
 
     for (uint32_t i = 0; i < m->nodes; i++) {
         uint32_t address = ncu_address(m->ncu, i);
 
+        if (j && job_program_at(j, address, &number))
+            continue;
         if ((whole || job_has_node(j, address)) && describe_node(m, j, i, text, sizeof text))
             alike_add(&alike, whole ? address : address - j->base, text);
     }
-    alike_say(&alike, whole ? "--stats=FILE lists all" : "ncube run --stats=FILE lists all", say, ctx);
+    alike_say(&alike, s.rest, say, ctx);
     alike_free(&alike);
+    for (uint32_t i = 0; i < m->nodes; i++)
+        report_program(m, j, i, &s);
     ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
     m->stuck = m->stuck || whole;
 }

@@ -176,6 +176,11 @@ size_t job_poll_streams(const struct job *j, struct pollfd *p);
 
 /* Describes how a node of the job has ended, as "has ended with status 3". False if it has not. */
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes);
+/* Returns the name of a node's program, and its PE, if that program has a subcube of its own in the job; else NULL. */
+const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number);
+/* Describes the wait of a node for a message of that kind (enum pipe_kind) of a pipe, by the name of the program at the
+ * other end. False if that is not known. */
+bool job_describe_pipe(const struct job *j, uint32_t node, uint32_t pipe, uint32_t kind, char *text, size_t bytes);
 /* Describes in one line, for the deadlock report, what the job waits for. */
 void job_describe_wait(const struct job *j, char *text, size_t bytes);
 

@@ -261,28 +261,3 @@ void job_fail_load(struct job *j, uint32_t node)
     j->told = true;
     job_kill(j);
 }
-
-/* ---- The deadlock report -------------------------------------------------------------------------- */
-
-bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes)
-{
-    if (!j->loaded || !job_has_node(j, node) || !lives_has_exited(j->lives, node - j->base))
-        return false;
-    int status = j->exit_status[node - j->base];
-    if (status < 0)
-        snprintf(text, bytes, "has been ended");
-    else
-        snprintf(text, bytes, "has ended with status %d", status);
-    return true;
-}
-
-void job_describe_wait(const struct job *j, char *text, size_t bytes)
-{
-    uint32_t first = 0;
-
-    while (first < j->nodes && lives_has_exited(j->lives, first))
-        first++;
-    snprintf(text, bytes, "the front end waits for %u of %u node%s to %s, first node %u",
-             j->nodes - lives_exits(j->lives), j->nodes - j->idle, plural(j->nodes - j->idle),
-             j->killed ? "confirm that they were killed" : "exit", first);
-}

@@ -88,6 +88,9 @@ uint32_t ncu_drive_queue(const struct ncu *n, uint32_t index, uint32_t drive);
  * work: it has no program, or is a file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
+/* True if a node waits for a message of a pipe between programs, of a kind of enum pipe_kind. */
+bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind);
+
 /* ncu_describe_noise says which channel is the noisiest, in one line, or nothing without noise. ncu_describe_faults
  * says what has been broken in the machine so far, one line each for the first NCU_FAULT_LINES faults of the machine
  * file and one for the number of the others, and then that line. They explain a deadlock or a failed load. */

@@ -154,6 +154,16 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
     return tells;
 }
 
+bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind)
+{
+    const uint64_t *wait = n->node[index].wait;
+    uint32_t type = TAG_NUMBER((uint32_t)wait[2]);
+
+    *pipe = type / PIPE_KINDS;
+    *kind = type % PIPE_KINDS;
+    return wait[0] == NCU_WAIT_MESSAGE && wait[2] != NCU_WAIT_ANY && TAG_CONTEXT((uint32_t)wait[2]) == CONTEXT_PIPE;
+}
+
 /* ---- Faults ---- */
 
 static void describe_noise(const struct ncu *n, const struct fault_noise *noise, char *text, size_t bytes)

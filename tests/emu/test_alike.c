@@ -103,3 +103,12 @@ Test(alike, texts_of_any_length_and_nothing_at_all_do_no_harm)
     cr_expect_eq(strlen(say(&a)), strlen("nodes 0-19: each \n") + 20, "%s", said);
     cr_expect_str_eq(say(&a), "");
 }
+
+Test(alike, a_programs_nodes_are_its_PEs)
+{
+    struct alike a = {.program = "gen"};
+
+    add(&a, 0, 1, "waits for drive 0");
+    add(&a, 1, 4, "waits for data");
+    cr_expect_str_eq(say(&a), "PE 0 of gen waits for drive 0\nPEs 1-3 of gen: each waits for data\n");
+}

@@ -268,6 +268,20 @@ static void waits_for_ever(void)
     nread(NULL, 0, &(int){-1}, &(int){-1}, NULL);
 }
 
+static void writes_a_little_and_waits(void)
+{
+    check_equal(write(STDOUT_FILENO, "some", 4), 4);
+    waits_for_ever();
+}
+
+static void reads_a_little_and_waits(void)
+{
+    char buf[10];
+
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), (long)sizeof buf);
+    waits_for_ever();
+}
+
 static void faults(void)
 {
     volatile uintptr_t nowhere = 8;
@@ -299,6 +313,8 @@ static const struct end_case {
     {"prints once", prints_once},
     {"reads once", reads_once},
     {"waits for ever", waits_for_ever},
+    {"writes a little and waits", writes_a_little_and_waits},
+    {"reads a little and waits", reads_a_little_and_waits},
     {"faults", faults},
     {"maps and waits", maps_and_waits},
 };

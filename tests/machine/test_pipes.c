@@ -192,9 +192,13 @@ static const struct end {
     {"a fault of a writer", "0", "faults", "0", "waits for ever", 1, "store to an address"},
     {"a fault of a reader", "0", "writes until the end", "0", "faults", 1, "store to an address"},
     {"readers that wait for the mapping", "1", "waits for ever", "1", "maps and waits", 125,
-     "waits for the mapping of the other end of pipe 0"},
-    {"readers that wait for data", "0", "waits for ever", "0", "reads a little", 125,
-     "waits for the mapping of the other end of pipe 0"},
+     "PEs 0-1 of pipes: each waits for the mapping of pipes (pipe 0)"},
+    {"a reader that waits for the mapping", "0", "waits for ever", "0", "reads a little", 125,
+     "PE 0 of pipes waits for the mapping of pipes (pipe 0)"},
+    {"a reader that waits for data", "0", "writes a little and waits", "0", "copies", 125,
+     "PE 0 of pipes waits for data from pipes (pipe 0)"},
+    {"a writer that waits for room", "0", "writes until the end", "0", "reads a little and waits", 125,
+     "PE 0 of pipes waits for pipes to read (pipe 0)"},
 };
 
 ParameterizedTestParameters(pipes, end)

@@ -67,7 +67,7 @@ Test(rexecvf, reports_an_end_that_nobody_gets)
     struct outcome o =
         ncube_run(&(struct ncube_run){.dim = "3", .serve = folder, .program = PROGRAM, .args = {"waits for a holder"}});
 
-    outcome_expect(&o, "deadlock", 125, "", "waits for a program at the other end of pipe 64");
+    outcome_expect(&o, "deadlock", 125, "", "PEs 0-3 of rexecvf: each waits for a program at the other end of pipe 64");
     outcome_free(&o);
     folder_remove(folder);
 }
