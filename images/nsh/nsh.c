@@ -4,7 +4,7 @@
  *     nsh [-i] [-c LINE | FILE]
  *
  * It runs the commands of LINE, of FILE, or of its standard input; -i: after a prompt. Its other nodes end at once,
- * which frees them for programs. parse.h has the language, run.h what runs it, nodes.h on which nodes.
+ * which frees them for programs. parse.h has the language, programs.h what runs it, nodes.h on which nodes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "images/nsh/nodes.h"
 #include "images/nsh/parse.h"
-#include "images/nsh/run.h"
+#include "images/nsh/programs.h"
 
 enum { USAGE = 2, LINE_BYTES = 4096 };
 

@@ -1,6 +1,6 @@
 /* Runs what a line says. */
-#ifndef NCUBE_NSH_RUN_H
-#define NCUBE_NSH_RUN_H
+#ifndef NCUBE_NSH_PROGRAMS_H
+#define NCUBE_NSH_PROGRAMS_H
 
 #include <stdbool.h>
 
