@@ -1,7 +1,7 @@
 /*
  * Pipelines (programs.h). The programs get their nodes, the largest first, so that no gap is left; then they are
- * started from left to right, with pipes between them (rexecvf(3n)); then the shell waits for all nodes. Commands of the
- * shell's own run on its node and are no part of a pipeline.
+ * started from left to right, with pipes between them (rexecvf(3n)); then the shell waits for all nodes. Commands of
+ * the shell's own run on its node and are no part of a pipeline.
  */
 #include "images/nsh/programs.h"
 
