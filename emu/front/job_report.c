@@ -71,7 +71,8 @@ bool job_describe_pipe(const struct job *j, uint32_t node, uint32_t pipe, uint32
 {
     static const char *const waits[PIPE_KINDS] = {[PIPE_MAP] = "waits for the mapping of %s (pipe %u)",
                                                   [PIPE_DATA] = "waits for data from %s (pipe %u)",
-                                                  [PIPE_ROOM] = "waits for %s to read (pipe %u)"};
+                                                  [PIPE_ROOM] = "waits for %s to read (pipe %u)",
+                                                  [PIPE_MESSAGE] = "waits for a message from %s (pipe %u)"};
     const char *other = job_has_node(j, node) ? other_program(j, node - j->base, pipe) : NULL;
 
     if (!other || kind >= PIPE_KINDS || !waits[kind])

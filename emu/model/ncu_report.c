@@ -40,6 +40,7 @@ static const char *const group_operations[] = {GROUP_OPERATIONS(CALL_NAME)};
 static const char *const pipe_waits[PIPE_KINDS] = {[PIPE_MAP] = "the mapping of the other end of",
                                                    [PIPE_DATA] = "data from",
                                                    [PIPE_ROOM] = "readers of",
+                                                   [PIPE_MESSAGE] = "a message from the other end of",
                                                    [PIPE_PEER] = "a program at the other end of"};
 
 /* Describes a wait in a call of CONTEXT_GROUP; `where` follows the call's name. Returns 0 if there is no such call. */

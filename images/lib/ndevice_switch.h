@@ -56,6 +56,9 @@ long ndevice_ufid(int fd);
  * ndevice_ufid; -N_ENOTDIR, -N_ERANGE. */
 long ndevice_path(int fd, char *path, size_t bytes);
 
+/* Takes global mode off the end of a pipe, which gets a mapping now. Only programs that call nglobal have it. */
+void global_uncover(struct ndevice_slot *slot) __attribute__((weak));
+
 extern const struct ndevice ndevice_file;    /* images/lib/dev_file.c */
 extern const struct ndevice ndevice_striped; /* libpio/ndevices/striped.c */
 

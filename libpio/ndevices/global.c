@@ -464,6 +464,16 @@ static void cover_stream(int fd)
     ndevice_replace(slot, &global_device, f);
 }
 
+void global_uncover(struct ndevice_slot *slot)
+{
+    struct global_file *f = slot->device == &global_device ? slot->state : NULL;
+
+    if (!f || !f->is_stream || !f->device->setmap || f->held)
+        return;
+    ndevice_replace(slot, f->device, f->state);
+    free(f);
+}
+
 /* Takes what stdio has read ahead in local mode: node 0's belongs to all now. The other nodes' comes back with nlocal.
  */
 static void hold_input(void)

@@ -34,6 +34,8 @@ static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
     struct mapped *m;
 
     whoami(&node, &proc, NULL, NULL);
+    if (global_uncover)
+        global_uncover(slot);
     if (!pattern || proc > 0 || (slot->flags & O_APPEND))
         return -EINVAL;
     if (slot->device->setmap)

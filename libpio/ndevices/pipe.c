@@ -32,10 +32,14 @@ static int pipe_close(void *end)
 {
     struct pipe_end *e = end;
 
+    bool was_mapped = e->map;
+
     if (e->nodes == 1)
         pipe_set_map(e, NULL); /* unless it has one */
     if (pipe_know(e, true) == 0)
         pipe_announce(e);
+    if (!was_mapped && !e->error)
+        pipe_tell_gone(e);
     if (e->writes)
         pipe_end_writing(e);
     else
@@ -104,27 +108,34 @@ static int pipe_ioctl(void *end, int request, void *arg)
         plan = plan_of(e);
         *(int *)arg = plan;
         return plan < 0 ? plan : 0;
+    case N_STATE:
+        *(int *)arg = pipe_state(e);
+        return 0;
     default:
-        return -ENOTTY;
+        return pipe_message_ioctl(e, request, arg);
     }
 }
 
-/* The direction that a descriptor does not have is EBADF, as in Unix. */
+/* The direction that a descriptor does not have is EBADF, as in Unix, for bytes; messages go both ways. */
 static ssize_t no_read(void *end, void *buf, size_t n)
 {
-    (void)end, (void)buf, (void)n;
-    return -EBADF;
+    struct pipe_end *e = end;
+
+    return e->messages.endpoint.is_connected ? pipe_read_message(e, buf, n) : -EBADF;
 }
 
 static ssize_t no_write(void *end, const void *buf, size_t n)
 {
-    (void)end, (void)buf, (void)n;
-    return -EBADF;
+    struct pipe_end *e = end;
+
+    return e->messages.endpoint.is_connected ? pipe_write_message(e, buf, n) : -EBADF;
 }
 
 /* ---- Start and end of the program ---- */
 
-#define BOTH_ENDS .name = "pipe", .close = pipe_close, .fstat = pipe_fstat, .setmap = pipe_setmap, .ioctl = pipe_ioctl
+#define BOTH_ENDS                                                                                         \
+    .name = "pipe", .close = pipe_close, .fstat = pipe_fstat, .setmap = pipe_setmap, .ioctl = pipe_ioctl, \
+    .getmsg = pipe_getmsg, .putmsg = pipe_putmsg
 
 static const struct ndevice reading = {BOTH_ENDS, .read = pipe_read, .write = no_write};
 static const struct ndevice writing = {BOTH_ENDS, .read = no_read, .write = pipe_write};

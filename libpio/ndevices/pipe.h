@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "images/lib/endpoint.h"
 #include "libpio/map/pattern.h"
 #include "vertex/contract/system.h"
 
@@ -55,6 +56,18 @@ struct pipe_data { /* PIPE_DATA; the bytes follow */
 struct pipe_room { /* PIPE_ROOM */
     uint32_t hash_writers, hash_readers;
     int64_t slots; /* the reader takes bytes of all slots below this; -1: it has ended */
+};
+
+struct pipe_message { /* PIPE_MESSAGE; the bytes follow */
+    int32_t type;     /* the user's, or PIPE_GONE: the node has ended its use of the pipe */
+};
+#define PIPE_GONE (-1)
+
+struct pipe_kept;
+
+struct pipe_endpoint {
+    struct endpoint endpoint;
+    struct pipe_end *end;
 };
 
 struct pipe_partner { /* a node at the other end that has bytes in common with this one */
@@ -91,6 +104,10 @@ struct pipe_end {
     int64_t at;        /* bytes of the element that were written or read */
     int64_t
         reach; /* at a permuting writer: where its last byte ended; at a reader: how far the stream is known to go */
+    /* messages: pipe_message.c */
+    struct pipe_endpoint messages;
+    struct pipe_kept *kept; /* those that came and were not asked for, oldest first */
+    int32_t gone;           /* nodes of the other end that have ended its use */
     char *message; /* header and bytes */
     /* a writer's */
     char *stage; /* what a permuting writer has of a period */
@@ -136,7 +153,29 @@ int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *b
 /* Checks the hashes of a message: -EINVAL if nodes of one end have given different mappings. */
 int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t readers);
 
+/* ---- pipe_message.c ---- */
+
+/* True if the end is used for messages; bytes are EPROTO then, unless it is connected (N_CONNECT). */
+static inline bool pipe_is_for_messages(const struct pipe_end *e)
+{
+    return e->messages.endpoint.state == N_MESSAGE || e->messages.endpoint.is_connected;
+}
+/* For struct ndevice. -EPROTO: the end carries bytes. */
+int pipe_putmsg(void *end, const struct strbuf *ctl, const struct strbuf *data, int flags);
+int pipe_getmsg(void *end, struct strbuf *ctl, struct strbuf *data, int *flags);
+ssize_t pipe_write_message(struct pipe_end *e, const void *buf, size_t n);
+ssize_t pipe_read_message(struct pipe_end *e, void *buf, size_t n);
+/* The requests of endpoints that concern messages. -ENOTTY: the request is none. */
+int pipe_message_ioctl(struct pipe_end *e, int request, void *arg);
+/* Returns the state of the end (N_STATE), without waiting. */
+int pipe_state(struct pipe_end *e);
+/* Tells all nodes of the other end, which is known, that this node has ended its use of the pipe. */
+void pipe_tell_gone(struct pipe_end *e);
+
 /* ---- pipe_write.c and pipe_read.c ---- */
+
+/* True if all nodes of the other end that this one knows of have ended their use of the pipe for bytes. */
+bool pipe_is_over(const struct pipe_end *e);
 
 ssize_t pipe_write(void *end, const void *buf, size_t n);
 void pipe_end_writing(struct pipe_end *e);

@@ -51,6 +51,18 @@ int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t reade
     return own == e->hash && their == e->their_hash ? 0 : -EINVAL;
 }
 
+bool pipe_is_over(const struct pipe_end *e)
+{
+    if (!e->ready)
+        return e->error == -EPIPE;
+    if (!e->writes)
+        return e->ends == (int32_t)e->other.nodes;
+    for (int32_t i = 0; i < e->partners; i++)
+        if (!e->partner[i].ended)
+            return false;
+    return e->partners > 0;
+}
+
 struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node)
 {
     int32_t pe = node - (int32_t)e->other.first, low = 0, high = e->partners;
@@ -150,6 +162,8 @@ int pipe_set_map(struct pipe_end *e, const struct pattern *map)
 {
     if (e->map)
         return -EBUSY;
+    if (pipe_is_for_messages(e))
+        return -EPROTO;
     int error = map ? 0 : pattern_stripe(IDENTITY_BLOCK, 1, &e->identity);
     if (error)
         return error;
@@ -390,6 +404,8 @@ static int find_own_map(struct pipe_end *e)
 {
     if (e->map)
         return 0;
+    if (pipe_is_for_messages(e))
+        return -EPROTO;
     if (e->nodes > 1) {
         tell_unmapped(e);
         return -EDESTADDRREQ;

@@ -133,11 +133,6 @@ static void tell_room(struct pipe_end *e, int64_t slots)
 
 /* ---- Reading ---- */
 
-static bool at_end(const struct pipe_end *e)
-{
-    return e->ends == (int32_t)e->other.nodes;
-}
-
 static bool find_lowest(void *ctx, const struct plan_run *run)
 {
     int64_t *lowest = ctx;
@@ -155,7 +150,7 @@ static int64_t count_below(const struct pipe_end *e, int64_t end)
 
     if (e->map->element[e->own].ascending || end <= first)
         return plan_bytes(e->part, end);
-    if (!at_end(e))
+    if (!pipe_is_over(e))
         return (end - first) / period * e->map->element[e->own].bytes;
     int64_t lowest = (end - first + period - 1) / period * e->map->element[e->own].bytes;
     plan_runs(e->part, end, first + (end - first + period - 1) / period * period, find_lowest, &lowest);
@@ -223,6 +218,9 @@ ssize_t pipe_read(void *end, void *buf, size_t n)
 {
     struct pipe_end *e = end;
     int64_t done = 0;
+
+    if (e->messages.endpoint.is_connected)
+        return pipe_read_message(e, buf, n);
     int error = prepare(e);
 
     if (error == -EPIPE)
@@ -235,7 +233,7 @@ ssize_t pipe_read(void *end, void *buf, size_t n)
         done += got;
         if (got > 0)
             continue;
-        if (at_end(e) || (done > 0 && !e->by_user))
+        if (pipe_is_over(e) || (done > 0 && !e->by_user))
             break;
         if (await_data(e) != 0)
             return done > 0 ? (ssize_t)done : e->error;

@@ -26,14 +26,6 @@ struct range {
 
 /* ---- Readers ---- */
 
-static bool all_have_ended(const struct pipe_end *e)
-{
-    for (int32_t i = 0; i < e->partners; i++)
-        if (!e->partner[i].ended)
-            return false;
-    return e->partners > 0;
-}
-
 static void take_room(struct pipe_end *e, int node, const struct pipe_room *room)
 {
     struct pipe_partner *reader = pipe_partner_of(e, node);
@@ -175,7 +167,7 @@ static int send_range(struct pipe_end *e, const struct range *r)
             return e->error = sent;
         if (sent == 0 && waiting > 0 && await_room(e) != 0)
             return e->error;
-        if (all_have_ended(e))
+        if (pipe_is_over(e))
             return -EPIPE;
     } while (sent > 0 || waiting > 0);
     return 0;
@@ -293,8 +285,10 @@ static int prepare(struct pipe_end *e)
 ssize_t pipe_write(void *end, const void *buf, size_t n)
 {
     struct pipe_end *e = end;
-    ssize_t result = pipe_make_ready(e);
 
+    if (e->messages.endpoint.is_connected)
+        return pipe_write_message(e, buf, n);
+    ssize_t result = pipe_make_ready(e);
     if (result == 0 && !e->message)
         result = prepare(e);
     if (result == 0 && n == 0)

@@ -14,8 +14,10 @@
 #include <pattern.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stropts.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sysn.h>
 #include <unistd.h>
 
 #include "check_files.h"
@@ -295,6 +297,124 @@ static void maps_and_waits(void)
     read_all(STDIN_FILENO, &(uint64_t){1});
 }
 
+/* ---- Messages ---- */
+
+static int state_of(int fd)
+{
+    int state = -1;
+
+    check_works(ioctl(fd, N_STATE, &state));
+    return state;
+}
+
+static void put(int fd, int pid, int type, const void *buf, int n)
+{
+    struct ncaddr to = {(short)pid, 0, (short)type};
+    struct strbuf ctl = {.len = sizeof to, .buf = (char *)&to}, data = {.len = n, .buf = (char *)buf};
+
+    check_works(putmsg(fd, &ctl, &data, 0));
+}
+
+/* Receives by a template. Returns the number of bytes; *from is the address. */
+static int get(int fd, struct ncaddr *from, void *buf, int room)
+{
+    struct strbuf ctl = {.maxlen = sizeof *from, .buf = (char *)from}, data = {.maxlen = room, .buf = buf};
+    int flags = 0, result = getmsg(fd, &ctl, &data, &flags);
+
+    return result < 0 ? result : data.len;
+}
+
+#define BIG 30000
+
+/* Every PE asks every PE of the other end, by its write end; the answers come back to it. */
+static void asks(void)
+{
+    static char big[BIG];
+    int pes, sum = 0;
+    struct ncaddr any = {-1, -1, -1}, to = {1, 0, 9};
+
+    check_equal(state_of(STDOUT_FILENO), N_BOUND);
+    check_works(ioctl(STDOUT_FILENO, N_PES, &pes));
+    check_fails(ioctl(STDOUT_FILENO, N_TEST, &any), EAGAIN);
+    for (int pe = 0; pe < pes; pe++)
+        put(STDOUT_FILENO, pe, 5, &(int){own_node() * 100 + pe}, sizeof(int));
+    check_equal(state_of(STDOUT_FILENO), N_MESSAGE);
+    check_fails(write(STDOUT_FILENO, "x", 1), EPROTO);
+    for (int i = 0; i < pes; i++) {
+        struct ncaddr from = {-1, -1, 6};
+        int answer;
+
+        check_equal(get(STDOUT_FILENO, &from, &answer, sizeof answer), (long)sizeof answer);
+        check_equal(answer, own_node() * 100 + from.pid + 7);
+        sum += from.pid;
+    }
+    check_equal(sum, pes * (pes - 1) / 2);
+    memset(big, 'b', sizeof big);
+    put(STDOUT_FILENO, -1, 8, big, own_node() == 0 ? BIG : 0); /* to all */
+    check_works(ioctl(STDOUT_FILENO, N_CONNECT, &to));
+    check_equal(write(STDOUT_FILENO, "connected", 9), 9);
+    any = (struct ncaddr){-1, -1, -1};
+    check_equal(get(STDOUT_FILENO, &any, big, BIG), -1); /* the others close their ends */
+    check_equal(errno, EPIPE);
+    check_equal(state_of(STDOUT_FILENO), N_CLOSED);
+    struct strbuf ctl = {.len = sizeof to, .buf = (char *)&to};
+    check_fails(putmsg(STDOUT_FILENO, &ctl, NULL, 0), EPIPE);
+}
+
+static void answers(void)
+{
+    static char big[BIG];
+    int pes;
+    struct ncaddr from = {-1, -1, 8};
+
+    check_works(ioctl(STDIN_FILENO, N_PES, &pes));
+    for (int i = 0; i < pes; i++) {
+        int question;
+
+        from = (struct ncaddr){-1, -1, 5};
+        check_equal(get(STDIN_FILENO, &from, &question, sizeof question), (long)sizeof question);
+        check_equal(question, from.pid * 100 + own_node());
+        put(STDIN_FILENO, from.pid, 6, &(int){question + 7}, sizeof question);
+    }
+    check_equal(state_of(STDIN_FILENO), N_MESSAGE);
+    check_fails(read(STDIN_FILENO, big, 1), EPROTO);
+    struct strbuf ctl = {.maxlen = sizeof from, .buf = (char *)&from}, data = {.maxlen = 20000, .buf = big};
+    from = (struct ncaddr){0, -1, 8};
+    check_equal(getmsg(STDIN_FILENO, &ctl, &data, &(int){0}), MOREDATA);
+    check_equal(data.len, 20000);
+    check_equal(get(STDIN_FILENO, &from, big, BIG), BIG - 20000);
+    for (int i = 1; i < pes; i++) {
+        from = (struct ncaddr){(short)i, -1, 8};
+        check_equal(get(STDIN_FILENO, &from, big, BIG), 0);
+    }
+    for (int i = 0; own_node() == 1 && i < pes; i++) {
+        from = (struct ncaddr){-1, -1, 9};
+        check_equal(get(STDIN_FILENO, &from, big, BIG), 9);
+    }
+}
+
+/* An end that carries bytes takes no messages. */
+static void sends_bytes(void)
+{
+    struct ncaddr to = {0, 0, 1};
+    struct strbuf ctl = {.len = sizeof to, .buf = (char *)&to}, data = {.maxlen = 4, .buf = (char[4]){0}};
+
+    check_equal(write(STDOUT_FILENO, "some", 4), 4);
+    check_equal(state_of(STDOUT_FILENO), N_MAPPED);
+    check_fails(putmsg(STDOUT_FILENO, &ctl, NULL, 0), EPROTO);
+    check_fails(getmsg(STDOUT_FILENO, NULL, &data, &(int){0}), EPROTO);
+    check_fails(ioctl(STDOUT_FILENO, N_CONNECT, &to), EPROTO);
+}
+
+/* A mapping takes the end out of global mode; before the first byte only. */
+static void maps_after_nglobal(void)
+{
+    nglobal();
+    map(STDOUT_FILENO, "cyclic 3 2");
+    check_equal(write(STDOUT_FILENO, own_node() == 0 ? "abcABC" : "defDEF", 6), 6);
+    check_works(close(STDOUT_FILENO));
+}
+
 static const struct end_case {
     const char *name;
     void (*run)(void);
@@ -315,6 +435,10 @@ static const struct end_case {
     {"waits for ever", waits_for_ever},
     {"writes a little and waits", writes_a_little_and_waits},
     {"reads a little and waits", reads_a_little_and_waits},
+    {"asks", asks},
+    {"answers", answers},
+    {"sends bytes", sends_bytes},
+    {"maps after nglobal", maps_after_nglobal},
     {"faults", faults},
     {"maps and waits", maps_and_waits},
 };

@@ -174,6 +174,28 @@ Test(pipes, belong_to_the_program_in_global_mode)
     outcome_free(&o);
 }
 
+Test(pipes, get_a_mapping_after_nglobal)
+{
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "1", .program = GUEST, .args = {"maps after nglobal", "|", GUEST, "copies"}});
+
+    outcome_expect(&o, "mapped", 0, "abcdefABCDEF", "");
+    outcome_free(&o);
+}
+
+/* The two ends exchange messages: the same each time. */
+Test(pipes, carry_messages_at_the_same_times)
+{
+    struct ncube_run r = {.dim = "1", .program = GUEST, .args = {"asks", "|", "-d", "2", GUEST, "answers"}};
+    struct observed ahead = observe(r, NULL);
+
+    r.options[0] = "--sync=strict";
+    struct observed strict = observe(r, NULL);
+    observed_expect_same(&strict, &ahead, "messages");
+    observed_free(&strict);
+    observed_free(&ahead);
+}
+
 /* ---- Ends ---- */
 
 static const struct end {
@@ -189,6 +211,9 @@ static const struct end {
     {"calls that fail", "1", "calls that fail", "0", "reads a little", 1, "read"},
     {"nodes that disagree about the mapping", "1", "disagrees", "0", "sees disagreement", 0, ""},
     {"a copy of the end", "0", "dups", "0", "reads a little", 1, "is 5, not"},
+    {"messages", "1", "asks", "2", "answers", 0, ""},
+    {"messages of a program of one node", "0", "asks", "1", "answers", 0, ""},
+    {"bytes or messages", "0", "sends bytes", "0", "reads a little", 1, "read(STDIN_FILENO"},
     {"a fault of a writer", "0", "faults", "0", "waits for ever", 1, "store to an address"},
     {"a fault of a reader", "0", "writes until the end", "0", "faults", 1, "store to an address"},
     {"readers that wait for the mapping", "1", "waits for ever", "1", "maps and waits", 125,

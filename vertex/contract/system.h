@@ -158,14 +158,15 @@ enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
 
 /* Types in CONTEXT_PIPE: kinds of messages of each pipe of a job (libpio/ndevices/pipe.h). */
 enum pipe_kind {
-    PIPE_MAP,  /* how the nodes at the sender's end share the bytes */
-    PIPE_DATA, /* to a reader */
-    PIPE_ROOM, /* to a writer: a reader takes more, or no more */
-    PIPE_PEER, /* which nodes the other end has: struct load_peer */
+    PIPE_MAP,     /* how the nodes at the sender's end share the bytes */
+    PIPE_DATA,    /* to a reader */
+    PIPE_ROOM,    /* to a writer: a reader takes more, or no more */
+    PIPE_MESSAGE, /* of putmsg */
+    PIPE_PEER,    /* which nodes the other end has: struct load_peer */
     PIPE_KINDS
 };
 #define PIPES_MAX             64u    /* of a pipeline, numbered from 0; N_PIPE gives the numbers above */
-#define PIPE_NUMBERS          16384u /* so that a type has room for them */
+#define PIPE_NUMBERS          13000u /* so that a type has room for them */
 #define PIPE_TYPE(pipe, kind) ((int)((pipe)*PIPE_KINDS + (kind)))
 
 /* The type of a program's own message, 0 .. 0xffff, with its context. */

@@ -32,7 +32,7 @@
 
 /*
  * Of endpoints [P1 section 2.4]: nself of <nself.h>, and what ndomain of <stropts.h> returns. A descriptor that is none
- * gets ENOTTY. Ends of pipes know N_PES only.
+ * gets ENOTTY. Ends of pipes know all of them; those that concern messages are EPROTO once the end carries bytes.
  */
 /* Stores the number of PEs at the other end (arg: int *); waits while that is unknown. */
 #define N_PES 0x4e04
