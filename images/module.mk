@@ -93,10 +93,11 @@ LIBPIO := $(B)/lib/libpio.a
 $(LIBPIO): $(filter-out $(STRIPED_OBJS) $(PIPE_OBJS),$(LIBPIO_OBJS)) $(B)/rv/striped.o $(B)/rv/pipes.o
 	$(archive)
 
-# $(call in_sections,symbol,prefix): one object whose sections begin with the prefix, and which defines the symbol only
+# $(call in_sections,symbols,prefix): one object whose sections begin with the prefix, and which defines only these
+# symbols
 define in_sections
 $(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file-name)
-$(RV)objcopy --keep-global-symbol=$(1) --prefix-alloc-sections=$(2) $@.all $@
+$(RV)objcopy $(addprefix --keep-global-symbol=,$(1)) --prefix-alloc-sections=$(2) $@.all $@
 endef
 
 # The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld).
@@ -105,7 +106,7 @@ $(B)/rv/striped.o: $(STRIPED_OBJS) $(filter $(B)/rv/libpio/file/% $(B)/rv/libpio
 
 # The driver of pipes likewise.
 $(B)/rv/pipes.o: $(PIPE_OBJS) $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
-	$(call in_sections,pipes_start,.pipes)
+	$(call in_sections,pipes_start ndevice_pipe,.pipes)
 endif
 
 # ---- ncc ---------------------------------------------------------------------------------------

@@ -93,17 +93,11 @@ static void report_deadlock(struct boot *b, struct job *j)
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 
-/* A job that waits for input or output of the host, or for a host program. */
-static bool waits_for_host(const struct job *j)
-{
-    return job_holds_requests(j) || (j->hosted && !j->killed);
-}
-
 /* Ends the jobs that wait for nothing of the host: they would wait for ever. */
 static void end_deadlocks(struct boot *b)
 {
     for (struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j)) {
-        if (job_has_ended(j) || waits_for_host(j) || debugger_stuck(&b->machine, j->id))
+        if (job_has_ended(j) || front_job_waits_outside(b->machine.front, j) || debugger_stuck(&b->machine, j->id))
             continue;
         report_deadlock(b, j);
         front_kill_job(b->machine.front, j->id);
@@ -113,7 +107,7 @@ static void end_deadlocks(struct boot *b)
 static bool has_running_jobs(const struct boot *b)
 {
     for (const struct job *j = front_first_job(b->machine.front); j; j = front_next_job(j))
-        if (!job_has_ended(j) && !waits_for_host(j))
+        if (!job_has_ended(j) && !front_job_waits_outside(b->machine.front, j))
             return true;
     return false;
 }

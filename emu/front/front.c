@@ -120,6 +120,7 @@ int front_new(struct front **front, const struct front_options *o, const struct 
     f->ctx = ctx;
     owed_init(&f->owed);
     TAILQ_INIT(&f->jobs);
+    f->pipes = (struct pipes){.send = ops->job.send, .ctx = ctx};
     if (make_tables(f, error, error_bytes) < 0) {
         front_free(f);
         return -1;
@@ -134,6 +135,7 @@ void front_free(struct front *f)
         return;
     while (!TAILQ_EMPTY(&f->jobs))
         front_forget_job(f, TAILQ_FIRST(&f->jobs)->id);
+    pipes_free(&f->pipes);
     front_tell_repeats(f); /* the machine may have stopped before PHASE_FINISHED */
     hostfs_free(f->files);
     lines_free(&f->lines);

@@ -61,6 +61,9 @@ int32_t front_load_hosted(struct front *f, struct job *j, uint32_t first, const 
 struct job *front_find_job(const struct front *f, uint32_t id);
 /* Asks all nodes of a job to end. The job has ended when they have confirmed it. */
 void front_kill_job(struct front *f, uint32_t id);
+/* True if something outside of virtual time may let the job go on: a standard stream, a host program, a program that
+ * opens the other end of a pipe, or one of these for a job at the other end of its pipes. */
+bool front_job_waits_outside(const struct front *f, const struct job *j);
 /* Frees a job that has ended. */
 void front_forget_job(struct front *f, uint32_t id);
 

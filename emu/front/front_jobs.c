@@ -25,6 +25,7 @@ void front_end_if_exited(struct front *f, struct job *j)
 {
     if (!job_has_ended(j))
         return;
+    pipes_drop_job(&f->pipes, j->id);
     subcubes_release(f->subcubes, j->base, j->options.dim);
     if (f->ops.ended)
         f->ops.ended(f->ctx, j->id);
@@ -42,8 +43,42 @@ static void kill_job(struct front *f, struct job *j)
     bool ended = job_has_ended(j);
 
     job_kill(j);
+    front_kill_partners(f, j);
     if (!ended)
         front_end_if_exited(f, j);
+}
+
+void front_kill_partners(struct front *f, const struct job *j)
+{
+    for (uint32_t id = 0; j->killed && (id = pipes_next_bond(&f->pipes, j->id, id)) != 0;) {
+        struct job *other = front_find_job(f, id);
+
+        if (!other || other->killed || job_has_ended(other))
+            continue;
+        console_say(&other->streams, "the program at the other end of its pipe was ended, and so is this one");
+        other->told = true;
+        kill_job(f, other);
+    }
+}
+
+#define BONDS_MOST 16 /* in a row of programs, one behind the other's pipe */
+
+static bool waits_outside(const struct front *f, const struct job *j, int depth)
+{
+    if (job_holds_requests(j) || (j->hosted && !j->killed) || pipes_wait(&f->pipes, j->id))
+        return true;
+    for (uint32_t id = 0; depth < BONDS_MOST && (id = pipes_next_bond(&f->pipes, j->id, id)) != 0;) {
+        const struct job *other = front_find_job(f, id);
+
+        if (other && !job_has_ended(other) && waits_outside(f, other, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool front_job_waits_outside(const struct front *f, const struct job *j)
+{
+    return waits_outside(f, j, 0);
 }
 
 void front_kill_jobs(struct front *f)

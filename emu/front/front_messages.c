@@ -44,9 +44,12 @@ static const char *receive_exit(struct front *f, uint32_t from, const uint8_t *b
     if (!j)
         return "that node is not in a job";
     const char *wrong = job_receive_exit(j, from, bytes, n);
-    if (!wrong)
-        front_end_if_exited(f, j);
-    return wrong;
+    if (wrong)
+        return wrong;
+    pipes_drop_node(&f->pipes, from);
+    front_kill_partners(f, j);
+    front_end_if_exited(f, j);
+    return NULL;
 }
 
 static const char *receive_started(struct front *f, uint32_t from, const uint8_t *bytes, size_t n)
@@ -108,25 +111,13 @@ static const char *receive_console(struct front *f, uint32_t from, const uint8_t
     return NULL;
 }
 
-static const char *give_pipe_number(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)
-{
-    struct file_request r;
-
-    if (n < sizeof r)
-        return "it is too short";
-    memcpy(&r, bytes, sizeof r);
-    const struct file_reply reply = {.seq = r.seq, .status = (int32_t)pipes_new_number(&f->pipes)};
-    f->ops.job.send(f->ctx, from, TAG(N_REPLY(N_PIPE), 0, TAG_FROM(tag)), &reply, sizeof reply);
-    return NULL;
-}
-
 static const char *receive_request(struct front *f, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     struct job *j = front_job_of(f, from);
     const void *reply;
 
     if (j && TAG_TYPE(tag) == N_PIPE)
-        return give_pipe_number(f, from, tag, bytes, n);
+        return pipes_request(&f->pipes, j->id, from, tag, bytes, n);
     if (j)
         return job_receive_request(j, from, tag, bytes, n);
     if (!front_has_io_node(f, from))

@@ -69,6 +69,8 @@ void front_load_jobs(struct front *f);
 void front_kill_jobs(struct front *f);
 /* Frees the subcube of a job whose last node has exited, and reports the end to the owner. */
 void front_end_if_exited(struct front *f, struct job *j);
+/* If the job is being killed, kills those whose programs have met one of its programs at a pipe. */
+void front_kill_partners(struct front *f, const struct job *j);
 /* Counts the nodes of killed jobs as ended. False if there is none. */
 bool front_give_up_killed_jobs(struct front *f);
 /* Tells the users of running jobs with an error stream of their own that an nsdisk has ended; the message about its

@@ -30,7 +30,8 @@ static int read_program(struct job *j, uint32_t i, uint64_t ram_bytes, char *err
     j->part[i].image = &own->image;
     j->part[i].argv = p->argv;
     j->part[i].argc = p->argc;
-    if (!j->part[i].piped || own->image.note.procs <= 1)
+    stages_open_names(j, i);
+    if (j->part[i].pipes.fds == 0 || own->image.note.procs <= 1)
         return 0;
     snprintf(error, error_bytes, "%s: a program of several processes on a node (ncc -Nprocs) can't be in a pipeline",
              p->path);

@@ -36,6 +36,11 @@ void job_describe_wait(const struct job *j, char *text, size_t bytes)
 
 /* ---- Programs of their own ---- */
 
+static bool is_pipeline(const struct job *j)
+{
+    return j->stages > 1;
+}
+
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -48,7 +53,7 @@ const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number)
     uint32_t logical = node - j->base;
     int fd;
 
-    if (!job_has_node(j, node) || (!j->part[0].piped && !lives_is_separate(j->lives, logical)))
+    if (!job_has_node(j, node) || (!is_pipeline(j) && !lives_is_separate(j->lives, logical)))
         return NULL;
     *number = stages_number(j, logical);
     const char *loaded = lives_program(j->lives, logical, &fd);
@@ -61,7 +66,7 @@ static const char *other_program(const struct job *j, uint32_t logical, uint32_t
 {
     uint32_t own = j->own[stages_part(j, logical) - j->part].stage, other = own == pipe ? pipe + 1 : pipe;
 
-    for (uint32_t i = 0; j->part[0].piped && pipe < PIPES_MAX && i < j->options.programs; i++)
+    for (uint32_t i = 0; is_pipeline(j) && pipe < PIPES_MAX && i < j->options.programs; i++)
         if (j->own[i].stage == other)
             return name_of(j->options.program[i].path);
     return NULL;

@@ -2,6 +2,7 @@
  * Executables: reading them with libelf, checking them, and the messages of a load. Bytes from libelf are copied, so
  * that an image outlives its file. The checks are in the order in which they help the user most.
  */
+#define _GNU_SOURCE /* memmem */
 #include "emu/front/loader.h"
 
 #include <errno.h>
@@ -296,6 +297,22 @@ int load_check_program(const struct elf_image *image, const char *path, uint64_t
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
+
+bool load_names_pipes(const struct elf_image *image, char *const *argv, int argc)
+{
+    static const char prefix[] = "//pipe/";
+    bool found = false;
+
+    for (int i = 0; i < argc && !found; i++)
+        found = strstr(argv[i], prefix);
+    for (uint32_t k = 0; k < image->segments && !found; k++) {
+        const struct elf_segment *s = &image->segment[k];
+
+        found = s->file_bytes > 0 && !(s->flags & PROGRAM_SEGMENT_PIPES) &&
+                memmem(s->data, s->file_bytes, prefix, sizeof prefix - 1);
+    }
+    return found;
+}
 
 size_t load_arg_bytes(char *const *argv, int argc)
 {

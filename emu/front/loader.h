@@ -48,10 +48,10 @@ struct load_part { /* the nodes of a job that get one program */
     const struct elf_image *image;
     char *const *argv;
     int argc;
-    uint32_t first, nodes; /* numbered in the job's subcube */
-    uint32_t base, dim;    /* the subcube that is the program's own, in the job's: all of it unless there are pipes */
-    uint32_t idle;         /* its last nodes, which no program has */
-    bool piped;
+    uint32_t first, nodes;   /* numbered in the job's subcube */
+    uint32_t base, dim;      /* the subcube that is the program's own, in the job's: all of it unless there are pipes */
+    uint32_t idle;           /* its last nodes, which no program has */
+    bool piped;              /* it gets struct load_pipes, and the driver of pipes */
     struct load_pipes pipes; /* if `piped`, with fds: */
     struct load_fd fd[2];
 };
@@ -67,6 +67,9 @@ struct load_program {
     uint32_t striped_bytes;
     uint32_t life; /* 0: the job begins with it (vertex/contract/system.h) */
 };
+
+/* True if the program may open a pipe by its name: an argument, or its code or data, has the text "//pipe/". */
+bool load_names_pipes(const struct elf_image *image, char *const *argv, int argc);
 
 /* The length in bytes of all arguments with their NULs. */
 size_t load_arg_bytes(char *const *argv, int argc);

@@ -57,6 +57,16 @@ static uint32_t nodes_of_stage(const struct load_part *part)
     return (1u << part->dim) - part->idle;
 }
 
+static void add_head(const struct job *j, struct load_part *part)
+{
+    part->piped = true;
+    part->pipes = (struct load_pipes){.job_base = j->base,
+                                      .job_dim = j->options.dim,
+                                      .first = part->base,
+                                      .nodes = nodes_of_stage(part),
+                                      .has_driver = true};
+}
+
 /* Gives the program an end of a pipe, in place of a standard stream. */
 static void add_end(struct load_part *part, const struct load_fd *fd, const struct load_part *other)
 {
@@ -79,9 +89,7 @@ static void connect(struct job *j)
         const struct load_part *before = stage > 0 ? of_stage[stage - 1] : NULL;
         const struct load_part *behind = stage + 1 < j->stages ? of_stage[stage + 1] : NULL;
 
-        part->piped = true;
-        part->pipes = (struct load_pipes){
-            .job_base = j->base, .job_dim = j->options.dim, .first = part->base, .nodes = nodes_of_stage(part)};
+        add_head(j, part);
         if (before)
             add_end(part, &(struct load_fd){.fd = 0, .kind = LOAD_FD_READS, .number = stage - 1}, before);
         if (behind)
@@ -109,6 +117,14 @@ int stages_place(struct job *j, char *error, size_t error_bytes)
     }
     connect(j);
     return 0;
+}
+
+void stages_open_names(struct job *j, uint32_t i)
+{
+    struct load_part *part = &j->part[i];
+
+    if (!part->piped && load_names_pipes(part->image, part->argv, part->argc))
+        add_head(j, part);
 }
 
 const struct load_part *stages_part(const struct job *j, uint32_t logical)

@@ -12,6 +12,8 @@
 
 /* Sets nodes, subcube and pipes of every part of the job. Returns 0, or -1 with one line in error. */
 int stages_place(struct job *j, char *error, size_t error_bytes);
+/* Gives the driver of pipes to part i, which is read and in no pipeline, if it may open a pipe by its name. */
+void stages_open_names(struct job *j, uint32_t i);
 /* Tells the job's lives which node is node 0 of which program, and that nodes which no stage has have exited. */
 void stages_begin_lives(struct job *j);
 /* The part of a node of the job; of a node that no stage has, the first part. */

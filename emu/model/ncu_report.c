@@ -106,6 +106,8 @@ size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
                                 name_type(node->wait[2], type, sizeof type),
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_REPLY:
+        if (node->wait[1] == NODE_HOST)
+            return (size_t)snprintf(text, bytes, "waits for the front end");
         return (size_t)snprintf(text, bytes, "waits for the file server on node %s",
                                 name_number(node->wait[1], from, sizeof from));
     case NCU_WAIT_MEMORY:

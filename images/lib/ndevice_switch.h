@@ -61,6 +61,7 @@ void global_uncover(struct ndevice_slot *slot) __attribute__((weak));
 
 extern const struct ndevice ndevice_file;    /* images/lib/dev_file.c */
 extern const struct ndevice ndevice_striped; /* libpio/ndevices/striped.c */
+extern const struct ndevice ndevice_pipe;    /* libpio/ndevices/pipe.c */
 
 /* Above 0, open gives the highest free descriptor: a driver opens files that are none of the program's. */
 extern int ndevice_opens_at_top;

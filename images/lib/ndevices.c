@@ -17,6 +17,7 @@
 #include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
 
 enum { DRIVERS = 16, NESTED_OPENS = 16 };
@@ -30,6 +31,7 @@ static int drivers;
 static bool has_outermost; /* the last driver stays the last */
 
 void (*ndevice_end)(void);
+const struct load_pipes *program_pipes;
 
 /* Fills the table here, not by an initialiser: that would put the whole table into every program's file. */
 void ndevice_start(void)
@@ -81,9 +83,11 @@ static const struct ndevice *find_driver(const char *path, int n)
     for (int i = n; path && i > 0; i--)
         if (added[i - 1]->match(path))
             return added[i - 1];
-    if (may_be_read(path) && path[0] == '/' && path[1] == '/' && machine_stripes() && ndevice_striped.match(path))
-        return &ndevice_striped;
-    return &ndevice_file;
+    if (!may_be_read(path) || path[0] != '/' || path[1] != '/')
+        return &ndevice_file;
+    if (program_pipes && program_pipes->has_driver && ndevice_pipe.match(path))
+        return &ndevice_pipe;
+    return machine_stripes() && ndevice_striped.match(path) ? &ndevice_striped : &ndevice_file;
 }
 
 const struct ndevice *ndevice_of(const char *path)

@@ -8,8 +8,6 @@
 
 typedef void (*start_function)(void);
 
-const struct load_pipes *program_pipes;
-
 extern start_function __preinit_array_start[], __preinit_array_end[];
 extern start_function __init_array_start[], __init_array_end[];
 extern start_function __fini_array_start[], __fini_array_end[];

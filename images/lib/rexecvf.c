@@ -112,14 +112,21 @@ static int check_fd(const struct call *c, int i)
     return unused < 0 ? unused : unused == 0 ? -EBUSY : 0;
 }
 
-/* Creates and truncates the file here, once; the nodes then only open it. */
+/* The text of the prefix is not here: a program that has it gets the driver (emu/front/loader.c). */
+static bool names_pipe(const char *path)
+{
+    return path[0] == '/' && path[1] == '/' && strncmp(path + 2, "pipe/", 5) == 0;
+}
+
+/* Creates and truncates the file here, once; the nodes then only open it. A pipe is opened by the program alone. */
 static int open_once(const struct rexec_fd *f)
 {
-    int fd = open(f->path, f->flags, f->mode);
+    int fd = names_pipe(f->path) ? 0 : open(f->path, f->flags, f->mode);
 
     if (fd < 0)
         return -errno;
-    close(fd);
+    if (!names_pipe(f->path))
+        close(fd);
     return 0;
 }
 
@@ -168,6 +175,7 @@ static int describe(struct call *c, struct load_pipes **blob)
         c->load[i].fd = (uint32_t)c->fds[i].fd;
         error = c->fds[i].end >= 0 ? describe_end(c, i) : describe_path(c, i);
     }
+    (*blob)->has_driver = 1;
     (*blob)->fds = (uint32_t)c->n;
     (*blob)->path_bytes = (uint32_t)(c->paths - (char *)(c->load + c->n));
     c->bytes = (size_t)(c->paths - (char *)*blob);

@@ -15,6 +15,10 @@
 #include "images/lib/ndevice_switch.h"
 #include "vertex/contract/traps.h"
 
+#define PREFIX "//pipe/"
+
+extern bool global_inside __attribute__((weak)); /* in a program that calls nglobal: global_call.h */
+
 /* ---- Ends ---- */
 
 static void end_free(struct pipe_end *e)
@@ -117,35 +121,99 @@ static int pipe_ioctl(void *end, int request, void *arg)
 }
 
 /* The direction that a descriptor does not have is EBADF, as in Unix, for bytes; messages go both ways. */
-static ssize_t no_read(void *end, void *buf, size_t n)
+static ssize_t end_read(void *end, void *buf, size_t n)
 {
     struct pipe_end *e = end;
 
-    return e->messages.endpoint.is_connected ? pipe_read_message(e, buf, n) : -EBADF;
+    if (e->messages.endpoint.is_connected)
+        return pipe_read_message(e, buf, n);
+    return e->writes ? -EBADF : pipe_read(e, buf, n);
 }
 
-static ssize_t no_write(void *end, const void *buf, size_t n)
+static ssize_t end_write(void *end, const void *buf, size_t n)
 {
     struct pipe_end *e = end;
 
-    return e->messages.endpoint.is_connected ? pipe_write_message(e, buf, n) : -EBADF;
+    if (e->messages.endpoint.is_connected)
+        return pipe_write_message(e, buf, n);
+    return e->writes ? pipe_write(e, buf, n) : -EBADF;
+}
+
+/* ---- Names ---- */
+
+static void end_all(void);
+
+static int name_match(const char *path)
+{
+    return strncmp(path, PREFIX, sizeof PREFIX - 1) == 0;
+}
+
+/* Waits until another program has opened the other end. Each node of the program opens it. */
+static int name_open(const char *path, int flags, mode_t mode, void **state)
+{
+    const char *name = path + sizeof PREFIX - 1;
+    struct abi_whoami who = {0};
+
+    (void)mode;
+    if (name[0] == '\0' || strchr(name, '/'))
+        return -ENOENT;
+    if ((flags & O_ACCMODE) == O_RDWR)
+        return -EINVAL;
+    if (&global_inside && global_inside)
+        return -ENOTSUP;
+    struct pipe_end *e = calloc(1, sizeof *e);
+    if (!e)
+        return -ENOMEM;
+    trap_whoami(&who);
+    *e = (struct pipe_end){
+        .known = true, .own = who.node, .nodes = who.nodes, .writes = (flags & O_ACCMODE) == O_WRONLY};
+    long number = trap_pipeopen(name, e->writes, &e->other);
+    if (number < 0) {
+        free(e);
+        return (int)number;
+    }
+    e->number = (uint32_t)number;
+    ndevice_end = end_all;
+    *state = e;
+    return 0;
+}
+
+static int name_stat(const char *path, struct stat *st)
+{
+    (void)path;
+    return pipe_fstat(NULL, st);
+}
+
+static int name_access(const char *path, int mode)
+{
+    (void)path;
+    return mode & X_OK ? -EACCES : 0;
 }
 
 /* ---- Start and end of the program ---- */
 
-#define BOTH_ENDS                                                                                         \
-    .name = "pipe", .close = pipe_close, .fstat = pipe_fstat, .setmap = pipe_setmap, .ioctl = pipe_ioctl, \
-    .getmsg = pipe_getmsg, .putmsg = pipe_putmsg
-
-static const struct ndevice reading = {BOTH_ENDS, .read = pipe_read, .write = no_write};
-static const struct ndevice writing = {BOTH_ENDS, .read = no_read, .write = pipe_write};
+const struct ndevice ndevice_pipe = {
+    .name = "pipe",
+    .match = name_match,
+    .open = name_open,
+    .stat = name_stat,
+    .access = name_access,
+    .close = pipe_close,
+    .read = end_read,
+    .write = end_write,
+    .fstat = pipe_fstat,
+    .setmap = pipe_setmap,
+    .ioctl = pipe_ioctl,
+    .getmsg = pipe_getmsg,
+    .putmsg = pipe_putmsg,
+};
 
 /* A process that ends without closing its descriptors closes its ends of pipes. */
 static void end_all(void)
 {
     ndevice_end = NULL;
     for (int fd = 0; fd < NDEVICE_DESCRIPTORS; fd++)
-        if (ndevice_table[fd].device == &reading || ndevice_table[fd].device == &writing)
+        if (ndevice_table[fd].device == &ndevice_pipe)
             close(fd);
 }
 
@@ -168,7 +236,7 @@ static void attach(const struct load_pipes *pipes, const struct load_fd *fd, int
                            .own = own,
                            .nodes = (int32_t)pipes->nodes,
                            .writes = fd->kind == LOAD_FD_WRITES};
-    ndevice_table[fd->fd] = (struct ndevice_slot){.device = e->writes ? &writing : &reading,
+    ndevice_table[fd->fd] = (struct ndevice_slot){.device = &ndevice_pipe,
                                                   .state = e,
                                                   .flags = e->writes ? O_WRONLY : O_RDONLY,
                                                   .standard = fd->fd <= STDERR_FILENO};

@@ -177,9 +177,9 @@ void pipe_tell_gone(struct pipe_end *e);
 /* True if all nodes of the other end that this one knows of have ended their use of the pipe for bytes. */
 bool pipe_is_over(const struct pipe_end *e);
 
-ssize_t pipe_write(void *end, const void *buf, size_t n);
+ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n);
 void pipe_end_writing(struct pipe_end *e);
-ssize_t pipe_read(void *end, void *buf, size_t n);
+ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n);
 void pipe_end_reading(struct pipe_end *e);
 
 #endif

@@ -214,13 +214,9 @@ static int64_t take_ready(struct pipe_end *e, char *buf, int64_t n)
 }
 
 /* A mapped end gets all that it asks for, as from a file; another one, what is there, as from a pipe of Unix. */
-ssize_t pipe_read(void *end, void *buf, size_t n)
+ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n)
 {
-    struct pipe_end *e = end;
     int64_t done = 0;
-
-    if (e->messages.endpoint.is_connected)
-        return pipe_read_message(e, buf, n);
     int error = prepare(e);
 
     if (error == -EPIPE)

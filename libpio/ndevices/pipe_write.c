@@ -282,12 +282,8 @@ static int prepare(struct pipe_end *e)
     return room < 0 ? (int)room : 0;
 }
 
-ssize_t pipe_write(void *end, const void *buf, size_t n)
+ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n)
 {
-    struct pipe_end *e = end;
-
-    if (e->messages.endpoint.is_connected)
-        return pipe_write_message(e, buf, n);
     ssize_t result = pipe_make_ready(e);
     if (result == 0 && !e->message)
         result = prepare(e);

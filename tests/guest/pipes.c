@@ -7,7 +7,7 @@
  *   pipes exact SEED             a program of a pipeline: does what its ends are for, by mappings of the seed
  *   pipes CASE                   see the table
  *
- * PLACE: a file, or "-" for the standard output or input. MAP: a pattern, or "-" for none.
+ * PLACE: a file or a pipe's name, or "-" for the standard output or input. MAP: a pattern, or "-" for none.
  */
 #include <fcntl.h>
 #include <nself.h>
@@ -29,7 +29,8 @@ static int open_place(const char *place, bool writes)
 {
     if (strcmp(place, "-") == 0)
         return writes ? STDOUT_FILENO : STDIN_FILENO;
-    int fd = open(place, writes ? O_RDWR | O_CREAT : O_RDONLY, 0666);
+    bool has_name = strncmp(place, "//pipe/", 7) == 0;
+    int fd = open(place, has_name && writes ? O_WRONLY : writes ? O_RDWR | O_CREAT : O_RDONLY, 0666);
     check(fd >= 0, "open %s: %s", place, strerror(errno));
     return fd;
 }

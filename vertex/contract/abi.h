@@ -116,7 +116,9 @@
                         /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */ \
     X(pipenumber, 80)   /*                                      number of a new pipe (N_PIPE)            */ \
     X(rexecf, 81)       /* node nodes struct abi_program *      0; the program has a subcube of its own, */ \
-                        /* descriptors bytes                    and struct load_pipes and so on          */
+                        /* descriptors bytes                    and struct load_pipes and so on          */ \
+    X(pipeopen, 82)     /* name writes? struct load_peer *      number of a named pipe, once a program   */ \
+                        /*                                      has its other end                        */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

@@ -56,6 +56,9 @@
  * Nodes in these requests are numbered in the job's subcube. Pipes between programs have numbers of the machine:
  *
  *   N_PIPE        (empty)                  status: a number that no pipe has had for long
+ *   N_PIPE        sfid address of the program's first node, offset number of its nodes, flags 1: writes, name
+ *                                          status: such a number, data: struct load_peer, the address of the first
+ *                                          node of the program at the other end. Answered when there is one
  *
  * I/O nodes.
  *   N_MOUNTED     nsdisk -> front end: struct file_reply (seq = drive), text on failure. Once per drive.
@@ -165,6 +168,7 @@ enum pipe_kind {
     PIPE_PEER,    /* which nodes the other end has: struct load_peer */
     PIPE_KINDS
 };
+#define PIPE_ABROAD           0x4000u
 #define PIPES_MAX             64u    /* of a pipeline, numbered from 0; N_PIPE gives the numbers above */
 #define PIPE_NUMBERS          13000u /* so that a type has room for them */
 #define PIPE_TYPE(pipe, kind) ((int)((pipe)*PIPE_KINDS + (kind)))
@@ -275,14 +279,16 @@ _Static_assert(sizeof(struct load_volume) == 24, "load_volume layout");
 struct load_pipes {
     uint32_t job_base, job_dim; /* the job's subcube; job_base is an address */
     uint32_t first, nodes;      /* of the program itself */
+    uint32_t has_driver;        /* 1: the driver of pipes is loaded */
     uint32_t fds, path_bytes;
+    uint32_t pad;
 };
-_Static_assert(sizeof(struct load_pipes) == 24, "load_pipes layout");
+_Static_assert(sizeof(struct load_pipes) == 32, "load_pipes layout");
 
 enum load_fd_kind { LOAD_FD_READS, LOAD_FD_WRITES, LOAD_FD_PATH };
 
-struct load_peer { /* the program at the other end of a pipe */
-    uint32_t first;
+struct load_peer {  /* the program at the other end of a pipe */
+    uint32_t first; /* in the job's subcube; or with PIPE_ABROAD an address in another job's */
     uint32_t nodes; /* 0: nobody has, or will have, that end */
 };
 

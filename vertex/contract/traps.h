@@ -101,7 +101,9 @@ long trap_poll(struct abi_poll *entries, long n, uint64_t until_cycles, uint64_t
 
 long trap_rexec(long node, long nodes, const struct abi_program *program);
 long trap_rwait(long node);
+struct load_peer;
 long trap_pipenumber(void);
+long trap_pipeopen(const char *name, long writes, struct load_peer *peer);
 long trap_rexecf(long node, long nodes, const struct abi_program *program, const void *descriptors, long bytes);
 
 long trap_disk_info(long drive, struct abi_drive *info);

@@ -179,16 +179,25 @@ int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
     return write_in(p, arg, CONTEXT_PROGRAM);
 }
 
-/* In CONTEXT_PIPE a destination is a node of the job's subcube, not of the program's. */
+/* True if it names a node of a program of another job at the other end of a pipe. */
+static bool has_met(const struct proc *p, uint64_t dest)
+{
+    for (uint32_t i = 0; i < p->peers && dest >> 15 == 0 && dest & PIPE_ABROAD; i++)
+        if ((dest & ~(uint64_t)PIPE_ABROAD) - p->peer[i].first < p->peer[i].nodes)
+            return true;
+    return false;
+}
+
+/* In CONTEXT_PIPE a destination is a node of the job's subcube, not of the program's; or of another job's. */
 static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
 {
     uint64_t bytes = arg[1], dest = arg[2];
     int32_t type = arg[3];
     struct message *m;
 
-    if (p->builtin || dest >> proc_job_dim(p) || bytes > MSG_MAX_BYTES || !is_type(type))
+    if (p->builtin || bytes > MSG_MAX_BYTES || !is_type(type) || (dest >> proc_job_dim(p) && !has_met(p, dest)))
         return -N_EINVAL;
-    uint32_t node = proc_job_base(p) + dest;
+    uint32_t node = dest & PIPE_ABROAD ? (uint32_t)dest & ~PIPE_ABROAD : (uint32_t)(proc_job_base(p) + dest);
     int error = p->long_way ? lost_tell(p, node) : 0;
     if (!error)
         error = proc_new_message(p, bytes, false, &m);
@@ -417,8 +426,11 @@ static RARE int64_t read_from_job(struct proc *p, const uint64_t *arg)
     if ((int32_t)arg[2] != ANY)
         return -N_EINVAL;
     int64_t result = read_in(p, arg, CONTEXT_PIPE);
-    if (result >= 0 || result == -N_EIO)
-        p->frame->a[1] = (uint32_t)(p->frame->a[1] + p->base - proc_job_base(p));
+    if (result >= 0 || result == -N_EIO) {
+        uint32_t node = (uint32_t)p->frame->a[1] + p->base, in_job = node - proc_job_base(p);
+
+        p->frame->a[1] = in_job < 1u << proc_job_dim(p) ? in_job : node | PIPE_ABROAD;
+    }
     return result;
 }
 

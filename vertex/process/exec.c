@@ -95,7 +95,7 @@ static int check_nodes(struct rexec *r, const uint64_t *arg)
     if (r->is_separate)
         return r->p->logical - r->first < r->nodes ? -N_EBUSY : 0;
     r->here = r->nodes == 1 && r->first == r->p->logical;
-    if (r->here && r->p->pipes)
+    if (r->here && r->p->pipes && r->p->pipes->fds > 0)
         return -N_ENOTSUP;
     return r->here && (proc_count() > 1 || r->p->procid != 0) ? -N_EBUSY : 0;
 }
@@ -162,6 +162,7 @@ static int add_pipes(struct rexec *r, const struct load_begin *b, struct load_pi
                                  .job_dim = proc_job_dim(r->p),
                                  .first = b->base - proc_job_base(r->p),
                                  .nodes = (1u << b->dim) - b->idle,
+                                 .has_driver = given.has_driver,
                                  .fds = given.fds,
                                  .path_bytes = given.path_bytes};
     return load_pipes_are_sound(b, pipes) ? 0 : -N_EINVAL;
@@ -351,12 +352,6 @@ int64_t sys_rexecf(struct proc *p, const uint64_t *arg)
     if (arg[4] < sizeof(struct load_pipes) || arg[4] > UINT16_MAX)
         return -N_E2BIG;
     return run(&r, arg);
-}
-
-int64_t sys_pipenumber(struct proc *p, const uint64_t *arg)
-{
-    (void)arg;
-    return p->builtin ? -N_EPERM : ask(p, N_PIPE, 0);
 }
 
 int64_t sys_rwait(struct proc *p, const uint64_t *arg)

@@ -31,6 +31,7 @@
 
 #define PROC_STACK_PAGES  2u /* kernel stack */
 #define PROC_FILES_MAX    256u
+#define PROC_PEERS_MAX    16u
 #define PROC_FP_REGISTERS 33u /* f0-f31, fcsr */
 #define PROC_VIA_MAX      16u /* I/O nodes with a chosen channel */
 
@@ -128,6 +129,8 @@ struct proc {
     bool server_answered;         /* the last probe */
     uint64_t server_count;
     uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
+    struct load_peer peer[PROC_PEERS_MAX]; /* programs outside the job that it has met; first: an address */
+    uint32_t peers;
     char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
     char *directory;                       /* the working directory; NULL: "/" */
     struct message *begin;                 /* N_LOAD_BEGIN, which contains the volumes; one hold is the process's */
