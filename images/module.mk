@@ -106,7 +106,7 @@ $(B)/rv/striped.o: $(STRIPED_OBJS) $(filter $(B)/rv/libpio/file/% $(B)/rv/libpio
 
 # The driver of pipes likewise.
 $(B)/rv/pipes.o: $(PIPE_OBJS) $(filter $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
-	$(call in_sections,pipes_start ndevice_pipe,.pipes)
+	$(call in_sections,pipes_start pipes_new_end ndevice_pipe,.pipes)
 endif
 
 # ---- ncc ---------------------------------------------------------------------------------------

@@ -34,6 +34,10 @@ struct load_pipes;
 extern const struct load_pipes *program_pipes;
 /* Opens the program's ends of pipes and its files (libpio/ndevices/pipe.c). */
 void pipes_start(const struct load_pipes *pipes);
+struct load_fd;
+/* Returns the state of an end of a pipe, for ndevice_pipe, of node `own` of a program of so many nodes. NULL: no
+ * memory. As all of that driver, only where program_pipes->has_driver. */
+void *pipes_new_end(const struct load_fd *fd, int nodes, int own);
 
 #define NDEVICE_DESCRIPTORS 256
 

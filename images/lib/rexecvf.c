@@ -8,7 +8,9 @@
  *     pipe() --> two unused ends --rexecvf--> one end is a program's, a rest --rexecvf--> both are programs'
  *                                                                            --close----> PIPE_PEER: nobody will come
  *
- * Whoever has its end first is told who has the other one by PIPE_PEER messages (libpio/ndevices/pipe.h).
+ * Whoever has its end first is told who has the other one by PIPE_PEER messages (libpio/ndevices/pipe.h). If the parent
+ * uses a rest itself, it is the program at that end. For that it needs the driver of pipes, which a program gets that
+ * contains the prefix of their names, as this file does (emu/front/loader.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +61,77 @@ static int rest_fstat(void *state, struct stat *st)
     return 0;
 }
 
-static const struct ndevice rest_device = {.name = "rest of a pipe", .close = rest_close, .fstat = rest_fstat};
+/* Any use of the end makes this process the program at it, of one node. Returns its state for the driver of pipes;
+ * NULL, with *error. */
+static void *rest_bind(struct rest *r, int *error)
+{
+    const struct load_fd fd = {
+        .kind = r->writes ? LOAD_FD_WRITES : LOAD_FD_READS, .number = r->number, .peer = r->holder};
+    struct ndevice_slot *slot = ndevice_table;
+    struct abi_whoami who = {0};
+
+    *error = program_pipes && program_pipes->has_driver ? 0 : -ENOTSUP;
+    void *end = *error ? NULL : pipes_new_end(&fd, 1, 0);
+    if (!end) {
+        *error = *error ? *error : -ENOMEM;
+        return NULL;
+    }
+    trap_whoami(&who);
+    tell(&r->holder, r->number, &(struct load_peer){program_pipes->first + (uint32_t)who.node, 1});
+    while (slot->state != r)
+        slot++;
+    ndevice_replace(slot, &ndevice_pipe, end);
+    free(r);
+    return end;
+}
+
+#define BOUND(call, ...)                  \
+    int error;                            \
+    void *end = rest_bind(state, &error); \
+                                          \
+    return end ? ndevice_pipe.call(end __VA_OPT__(, ) __VA_ARGS__) : error
+
+static ssize_t rest_read(void *state, void *buf, size_t n)
+{
+    BOUND(read, buf, n);
+}
+
+static ssize_t rest_write(void *state, const void *buf, size_t n)
+{
+    BOUND(write, buf, n);
+}
+
+static int rest_setmap(void *state, const struct pattern *map)
+{
+    BOUND(setmap, map);
+}
+
+static int rest_ioctl(void *state, int request, void *arg)
+{
+    BOUND(ioctl, request, arg);
+}
+
+static int rest_getmsg(void *state, struct strbuf *ctl, struct strbuf *data, int *flags)
+{
+    BOUND(getmsg, ctl, data, flags);
+}
+
+static int rest_putmsg(void *state, const struct strbuf *ctl, const struct strbuf *data, int flags)
+{
+    BOUND(putmsg, ctl, data, flags);
+}
+
+static const struct ndevice rest_device = {
+    .name = "rest of a pipe",
+    .close = rest_close,
+    .fstat = rest_fstat,
+    .read = rest_read,
+    .write = rest_write,
+    .setmap = rest_setmap,
+    .ioctl = rest_ioctl,
+    .getmsg = rest_getmsg,
+    .putmsg = rest_putmsg,
+};
 
 static struct rest *rest_of(int fd)
 {
@@ -112,10 +184,11 @@ static int check_fd(const struct call *c, int i)
     return unused < 0 ? unused : unused == 0 ? -EBUSY : 0;
 }
 
-/* The text of the prefix is not here: a program that has it gets the driver (emu/front/loader.c). */
 static bool names_pipe(const char *path)
 {
-    return path[0] == '/' && path[1] == '/' && strncmp(path + 2, "pipe/", 5) == 0;
+    static const char prefix[] = "//pipe/";
+
+    return strncmp(path, prefix, sizeof prefix - 1) == 0;
 }
 
 /* Creates and truncates the file here, once; the nodes then only open it. A pipe is opened by the program alone. */
@@ -202,10 +275,11 @@ static void leave_rest(int fd, const struct load_fd *f, const struct load_peer *
     if (r) {
         *r = (struct rest){f->number, f->kind == LOAD_FD_READS, *program};
         local_pipe_replace(other, &rest_device, r);
-        if (!ends_rests)
+        if (!ends_rests) {
             end_before = ndevice_end;
+            ndevice_end = end_rests;
+        }
         ends_rests = true;
-        ndevice_end = end_rests;
     } else {
         tell(program, f->number, &(struct load_peer){0, 0});
     }
@@ -234,6 +308,17 @@ static void give_ends_away(const struct call *c)
             leave_rest(c->fds[i].end, &c->load[i], &program);
 }
 
+/* Some of the nodes may have started the program all the same: they must not wait for ever. */
+static void take_ends_back(const struct call *c)
+{
+    const uint32_t own = program_pipes ? program_pipes->first : 0;
+    const struct load_peer program = {own + (uint32_t)c->first, (uint32_t)c->nodes};
+
+    for (int i = 0; i < c->n; i++)
+        if (c->load[i].peer_unknown)
+            tell(&program, c->load[i].number, &(struct load_peer){0, 0});
+}
+
 static int run(struct call *c, const char *path, char *const argv[])
 {
     struct load_pipes *blob = NULL;
@@ -243,10 +328,13 @@ static int run(struct call *c, const char *path, char *const argv[])
         error = check_fd(c, i);
     if (!error)
         error = describe(c, &blob);
-    if (!error)
+    if (!error) {
         error = rexec_load(c->first, c->nodes, path, argv, blob, c->bytes);
-    if (!error)
-        give_ends_away(c);
+        if (error == -ENOMEM)
+            take_ends_back(c);
+        if (!error)
+            give_ends_away(c);
+    }
     free(blob);
     return error;
 }

@@ -141,8 +141,6 @@ static ssize_t end_write(void *end, const void *buf, size_t n)
 
 /* ---- Names ---- */
 
-static void end_all(void);
-
 static int name_match(const char *path)
 {
     return strncmp(path, PREFIX, sizeof PREFIX - 1) == 0;
@@ -161,21 +159,14 @@ static int name_open(const char *path, int flags, mode_t mode, void **state)
         return -EINVAL;
     if (&global_inside && global_inside)
         return -ENOTSUP;
-    struct pipe_end *e = calloc(1, sizeof *e);
-    if (!e)
-        return -ENOMEM;
-    trap_whoami(&who);
-    *e = (struct pipe_end){
-        .known = true, .own = who.node, .nodes = who.nodes, .writes = (flags & O_ACCMODE) == O_WRONLY};
-    long number = trap_pipeopen(name, e->writes, &e->other);
-    if (number < 0) {
-        free(e);
+    struct load_fd fd = {.kind = (flags & O_ACCMODE) == O_WRONLY ? LOAD_FD_WRITES : LOAD_FD_READS};
+    long number = trap_pipeopen(name, fd.kind == LOAD_FD_WRITES, &fd.peer);
+    if (number < 0)
         return (int)number;
-    }
-    e->number = (uint32_t)number;
-    ndevice_end = end_all;
-    *state = e;
-    return 0;
+    fd.number = (uint32_t)number;
+    trap_whoami(&who);
+    *state = pipes_new_end(&fd, who.nodes, who.node);
+    return *state ? 0 : -ENOMEM;
 }
 
 static int name_stat(const char *path, struct stat *st)
@@ -208,13 +199,38 @@ const struct ndevice ndevice_pipe = {
     .putmsg = pipe_putmsg,
 };
 
+static void (*end_before)(void); /* what ndevice_end was before there was an end */
+static bool ends_all;
+
 /* A process that ends without closing its descriptors closes its ends of pipes. */
 static void end_all(void)
 {
-    ndevice_end = NULL;
+    ndevice_end = end_before;
     for (int fd = 0; fd < NDEVICE_DESCRIPTORS; fd++)
         if (ndevice_table[fd].device == &ndevice_pipe)
             close(fd);
+    if (end_before)
+        end_before();
+}
+
+void *pipes_new_end(const struct load_fd *fd, int nodes, int own)
+{
+    struct pipe_end *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return NULL;
+    *e = (struct pipe_end){.number = fd->number,
+                           .other = fd->peer,
+                           .known = !fd->peer_unknown,
+                           .own = own,
+                           .nodes = nodes,
+                           .writes = fd->kind == LOAD_FD_WRITES};
+    if (!ends_all) {
+        end_before = ndevice_end;
+        ndevice_end = end_all;
+    }
+    ends_all = true;
+    return e;
 }
 
 static void start_failed(const char *what, const char *why)
@@ -226,16 +242,10 @@ static void start_failed(const char *what, const char *why)
 
 static void attach(const struct load_pipes *pipes, const struct load_fd *fd, int own)
 {
-    struct pipe_end *e = calloc(1, sizeof *e);
+    struct pipe_end *e = pipes_new_end(fd, (int)pipes->nodes, own);
 
     if (!e)
         start_failed("a pipe", ": no memory\n");
-    *e = (struct pipe_end){.number = fd->number,
-                           .other = fd->peer,
-                           .known = !fd->peer_unknown,
-                           .own = own,
-                           .nodes = (int32_t)pipes->nodes,
-                           .writes = fd->kind == LOAD_FD_WRITES};
     ndevice_table[fd->fd] = (struct ndevice_slot){.device = &ndevice_pipe,
                                                   .state = e,
                                                   .flags = e->writes ? O_WRONLY : O_RDONLY,
@@ -270,5 +280,4 @@ void pipes_start(const struct load_pipes *pipes)
         } else {
             attach(pipes, fd, who.node);
         }
-    ndevice_end = end_all;
 }

@@ -19,8 +19,8 @@ static char *folder_with_program(void)
 }
 
 static const char *const cases[] = {
-    "writer first",    "reader first", "many",    "in the middle", "nobody reads", "nobody writes",
-    "rest at the end", "unused ends",  "numbers", "files",         "errors",       "loads loaders",
+    "writer first", "reader first", "many",    "in the middle", "nobody reads", "nobody writes", "rest at the end",
+    "reads itself", "unused ends",  "numbers", "files",         "errors",       "loads loaders",
 };
 
 ParameterizedTestParameters(rexecvf, does)

@@ -44,8 +44,9 @@ struct rexec_fd {
  *
  * An end of a pipe that was not used before becomes the program's, and is closed here. When two programs have the two
  * ends, they have a parallel pipe (<sys/ioctl.h>). Either may be loaded first; it then waits at its first transfer, or
- * at its end, until the other end is given away or closed here. A file is created and truncated here, before the load;
- * then each node of the program opens it. Its exit status does not count for the job: rwait returns it.
+ * at its end, until the other end is given away, used or closed here: who uses it is a program of one node. A file is
+ * created and truncated here, before the load; then each node of the program opens it. The exit status does not count
+ * for the job: rwait returns it.
  * Errors: as rexecv; EINVAL: also two descriptors with one number, both ends of a pipe, or neither end nor path; EBADF,
  * ENOSTR: `end` is no descriptor, or no end of a pipe; EBUSY: also an end that was used; E2BIG: paths of more than 64
  * KB; any error of opening a file. After an error the ends are still the caller's.
