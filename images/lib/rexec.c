@@ -264,7 +264,8 @@ int execv(const char *path, char *const argv[])
     int before = errno, result = argv && argv[0] ? read_image(&i, path) : -EINVAL;
 
     if (result == 0)
-        result = i.program.procs > 1 ? load(&i, N_NODE_OF(self_process()), 1, path, argv) : load_here(&i, argv);
+        result = i.program.procs > 1 ? load(&i, N_NODE_OF(self_process()), 1, path, argv, &(struct extra){.bytes = 0})
+                                     : load_here(&i, argv);
     free(i.bytes);
     errno = before;
     return (int)result_to_errno(trap_note(result));

@@ -108,7 +108,7 @@ struct pipe_end {
     struct pipe_endpoint messages;
     struct pipe_kept *kept; /* those that came and were not asked for, oldest first */
     int32_t gone;           /* nodes of the other end that have ended its use */
-    char *message; /* header and bytes */
+    char *message;          /* header and bytes */
     /* a writer's */
     char *stage; /* what a permuting writer has of a period */
     /* a reader's */

@@ -277,6 +277,14 @@ static void writes_a_little_and_waits(void)
     waits_for_ever();
 }
 
+static void drops_all(void)
+{
+    char buf[64];
+
+    while (read(STDIN_FILENO, buf, sizeof buf) > 0)
+        ;
+}
+
 static void reads_a_little_and_waits(void)
 {
     char buf[10];
@@ -435,6 +443,7 @@ static const struct end_case {
     {"reads once", reads_once},
     {"waits for ever", waits_for_ever},
     {"writes a little and waits", writes_a_little_and_waits},
+    {"drops all", drops_all},
     {"reads a little and waits", reads_a_little_and_waits},
     {"asks", asks},
     {"answers", answers},

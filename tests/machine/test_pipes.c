@@ -220,7 +220,7 @@ static const struct end {
      "PEs 0-1 of pipes: each waits for the mapping of pipes (pipe 0)"},
     {"a reader that waits for the mapping", "0", "waits for ever", "0", "reads a little", 125,
      "PE 0 of pipes waits for the mapping of pipes (pipe 0)"},
-    {"a reader that waits for data", "0", "writes a little and waits", "0", "copies", 125,
+    {"a reader that waits for data", "0", "writes a little and waits", "0", "drops all", 125,
      "PE 0 of pipes waits for data from pipes (pipe 0)"},
     {"a writer that waits for room", "0", "writes until the end", "0", "reads a little and waits", 125,
      "PE 0 of pipes waits for pipes to read (pipe 0)"},

@@ -151,7 +151,9 @@ static int change_space(struct proc *p, struct replacement *r)
 
 static int check(const struct proc *p, const struct replacement *r)
 {
-    if (p->pipes || r->image.program.procs != 1)
+    bool has_ends = p->pipes && p->pipes->fds > 0 && p->procid == 0;
+
+    if (has_ends || r->image.program.procs != 1)
         return -N_ENOTSUP;
     return r->image.program.inherited > ABI_INHERITED_MAX ? -N_EINVAL : 0;
 }

@@ -183,6 +183,7 @@ int proc_clone(struct proc *p, uint32_t procid, const struct proc_sizes *sizes)
         return -N_ENOMEM;
     copy->begin = p->begin;
     copy->begin->holds++;
+    copy->pipes = p->pipes;
     copy->volume = p->volume;
     copy->volumes = p->volumes;
     copy->striped_bytes = p->striped_bytes;
@@ -225,13 +226,25 @@ static int write_argv(struct proc *p, uint64_t argv, uint64_t strings, uint32_t 
     return 0;
 }
 
+/* Sets *head, and returns how many bytes of descriptors and paths the program gets with it: none by exec, whose image
+ * is without the driver of pipes. */
+static uint64_t give_pipes(const struct proc *p, const struct proc_start *start, struct load_pipes *head)
+{
+    *head = *p->pipes;
+    if (!start->inherited)
+        return ((const struct load_begin *)p->begin->payload)->pipes_bytes;
+    head->has_driver = head->fds = head->path_bytes = 0;
+    return sizeof *head;
+}
+
 int proc_start(struct proc *p, const struct proc_start *start)
 {
     const uint32_t argc = start->argc, bytes = start->bytes;
     const uint64_t inherited_bytes = start->n_inherited * sizeof *start->inherited;
     uint64_t strings = (USER_STACK_TOP - bytes) & ~15ull;
     uint64_t argv = (strings - (argc + 1ull) * sizeof(uint64_t)) & ~15ull;
-    uint64_t pipes_bytes = p->pipes ? ((const struct load_begin *)p->begin->payload)->pipes_bytes : 0;
+    struct load_pipes head;
+    uint64_t pipes_bytes = p->pipes ? give_pipes(p, start, &head) : 0;
     uint64_t pipes = p->pipes ? (argv - pipes_bytes) & ~15ull : 0, sp = p->pipes ? pipes : argv;
     uint64_t inherited = start->inherited ? (sp - inherited_bytes) & ~15ull : 0;
 
@@ -245,7 +258,9 @@ int proc_start(struct proc *p, const struct proc_start *start)
     if (!error)
         error = write_argv(p, argv, strings, argc, start->arguments);
     if (!error && pipes)
-        error = vm_copy_out(&p->vm, pipes, p->pipes, pipes_bytes);
+        error = vm_copy_out(&p->vm, pipes, &head, sizeof head);
+    if (!error && pipes)
+        error = vm_copy_out(&p->vm, pipes + sizeof head, p->pipes + 1, pipes_bytes - sizeof head);
     if (!error && inherited)
         error = vm_copy_out(&p->vm, inherited, start->inherited, inherited_bytes);
     if (error)
