@@ -127,6 +127,7 @@ measure() {
     run eight-1992 -d 1 -m "$work/preset.conf" "$build/guest/measure" "start-up of 1992" show
     run streams -d 4 "$build/guest/measure" streams show
     run net -d 5 "$build/examples/netmon"
+    run forks -d 0 --serve "$build/guest" "$build/guest/fork_costs"
     for dim in 1 2 3 4 6 8; do
         run "groups-$((1 << dim))" -d "$dim" "$build/guest/group_costs" 64
     done
@@ -319,6 +320,20 @@ block_overlap() {
             -v halves="$(value overlap-$op 'halves us=')" 'BEGIN {
             printf "| %s | %.2f | %.2f | %.2f |\n", op, compute / 1e6, whole / 1e6, halves / 1e6 }'
     done
+}
+
+block_forks() {
+    echo "| processes of a node | ms |"
+    echo "| --- | --- |"
+    while IFS='|' read -r name text; do
+        awk -v us="$(value forks "$name=")" -v text="$text" 'BEGIN { printf "| %s | %.2f |\n", text, us / 1000 }'
+    done <<END
+fork|\`fork\` of a small program, its end, \`wait\`
+large|the same with 1 MB of heap
+exec|\`fork\`, \`execl\` of a file at the front end, its end, \`wait\`
+trip|a byte through a pipe, and one back
+megabyte|1 MB through a pipe, in pieces of 4 KB
+END
 }
 
 block_study() {

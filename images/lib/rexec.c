@@ -141,19 +141,52 @@ static int check_file(int fd, size_t *size)
     return 0;
 }
 
-static int read_all(int fd, struct image *i)
-{
-    int error = check_file(fd, &i->size);
+#define HEAD_BYTES 8192 /* one request; it has the program headers */
 
-    if (error)
-        return error;
-    i->bytes = malloc(i->size + 1);
-    if (!i->bytes)
+/* How much of a file of `size` bytes the program headers name: symbols and lines of source lie behind. What is no
+ * program is refused with its first bytes. */
+static size_t bytes_named(const struct image *head, size_t size)
+{
+    struct elf_header h;
+    struct elf_program p;
+    size_t named = head->size;
+
+    if (head->size < sizeof h)
+        return head->size;
+    memcpy(&h, head->bytes, sizeof h);
+    for (unsigned k = 0; is_executable(head, &h) && k < h.programs; k++) {
+        memcpy(&p, head->bytes + h.program_at + k * sizeof p, sizeof p);
+        if ((p.type == ELF_LOAD || p.type == ELF_NOTE) && p.at <= size && p.file_bytes <= size - p.at &&
+            p.at + p.file_bytes > named)
+            named = p.at + p.file_bytes;
+    }
+    return named;
+}
+
+/* Reads on until so many bytes are there. */
+static int read_up_to(int fd, struct image *i, size_t size)
+{
+    char *bytes = realloc(i->bytes, size + 1);
+
+    if (!bytes)
         return -ENOMEM;
-    ssize_t got = read(fd, i->bytes, i->size);
+    i->bytes = bytes;
+    ssize_t got = size > i->size ? read(fd, bytes + i->size, size - i->size) : 0;
     if (got < 0)
         return -errno;
-    return (size_t)got == i->size ? 0 : -EIO;
+    bool all = i->size + (size_t)got == size;
+    i->size = size;
+    return all ? 0 : -EIO;
+}
+
+static int read_program(int fd, struct image *i)
+{
+    size_t size = 0;
+    int error = check_file(fd, &size);
+
+    if (!error)
+        error = read_up_to(fd, i, size < HEAD_BYTES ? size : HEAD_BYTES);
+    return error ? error : read_up_to(fd, i, bytes_named(i, size));
 }
 
 static int read_image(struct image *i, const char *path)
@@ -162,7 +195,7 @@ static int read_image(struct image *i, const char *path)
 
     if (fd < 0)
         return -errno;
-    int error = read_all(fd, i);
+    int error = read_program(fd, i);
     close(fd);
     return error ? error : parse(i);
 }

@@ -14,6 +14,7 @@
 
 #include "images/lib/result.h"
 #include "images/lib/self.h"
+#include "vertex/contract/system.h"
 #include "vertex/contract/traps.h"
 
 #define ALL_SIGNALS UINT32_MAX
@@ -125,17 +126,19 @@ int raise(int number)
     return (int)result_to_errno(trap_kill(self_process(), number));
 }
 
-/* Signals every process of the program, the caller last. */
+/* Signals every process of the program, the caller last. Forked ones may have any procid. */
 static int kill_all(int number)
 {
     struct abi_whoami who = {0};
 
     trap_whoami(&who);
     int self = N_PROCESS(who.node, who.proc);
-    for (int procid = 0; trap_kill(N_PROCESS(0, procid), 0) == 0; procid++)
+    int before = trap_last_error;
+    for (int procid = 0; procid < (int)PROCS_MAX; procid++)
         for (int node = 0; node < who.nodes; node++)
             if (N_PROCESS(node, procid) != self)
                 trap_kill(N_PROCESS(node, procid), number);
+    trap_last_error = before;
     return raise(number);
 }
 

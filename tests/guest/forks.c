@@ -195,6 +195,36 @@ static void a_fault_ends_the_child(void)
     check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a fault gives 0x%x", status);
 }
 
+static volatile int told;
+
+static void hear(int number)
+{
+    (void)number;
+    told++;
+}
+
+static void hears_its_parent(void)
+{
+    while (told == 0)
+        pause();
+}
+
+/* kill(0): all processes, also when the procids have a gap. */
+static void all_get_a_signal(void)
+{
+    pid_t pid[3];
+
+    signal(SIGUSR1, hear);
+    for (int i = 0; i < 3; i++)
+        pid[i] = begin(hears_its_parent);
+    check_equal(kill(pid[0], SIGKILL), 0);
+    check_equal(WTERMSIG(status_of(pid[0])), SIGKILL);
+    check_equal(kill(0, SIGUSR1), 0);
+    check_equal(told, 1);
+    await(pid[1]);
+    await(pid[2]);
+}
+
 static void waits_for_whom_it_names(void)
 {
     pid_t pid[3];
@@ -892,6 +922,7 @@ static const struct test_case cases[] = {
     {"many", many},
     {"statuses", tells_its_status},
     {"signals", tells_its_signal},
+    {"a signal for all", all_get_a_signal},
     {"a fault", a_fault_ends_the_child},
     {"whom to wait for", waits_for_whom_it_names},
     {"SIGCHLD", gets_a_signal},

@@ -31,6 +31,7 @@ static const struct forking {
     {"0", "many", 0, "passed\n", ""},
     {"1", "statuses", 0, "passed\n", ""},
     {"0", "signals", 0, "passed\n", ""},
+    {"0", "a signal for all", 0, "passed\n", ""},
     {"0", "a fault", 0, "passed\n", "child process 1: load from an address that is not mapped"},
     {"1", "whom to wait for", 0, "passed\n", ""},
     {"0", "SIGCHLD", 0, "passed\n", ""},
