@@ -10,6 +10,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
+#include "emu/cmd/map_load.h"
 #include "emu/cmd/map_picture.h"
 #include "emu/cmd/options.h"
 #include "emu/cmd/tool.h"
@@ -23,8 +24,8 @@
 #define SET_BYTES_JSON (1 << 16)
 
 struct arguments {
-    const char *svg, *row, *bytes;
-    bool json;
+    const char *svg, *row, *bytes, *machine;
+    bool json, drives;
 };
 
 /* ---- Counting ---- */
@@ -260,9 +261,9 @@ static int print_meeting(const struct meeting_of_patterns *m)
     return 0;
 }
 
-static int print_meeting_json(const struct meeting_of_patterns *m, char **text)
+static int print_meeting_json(const struct meeting_of_patterns *m, char **text, const struct map_load *load)
 {
-    json_t *pairs = json_array();
+    json_t *pairs = json_array(), *channels = load ? map_load_json(load) : NULL;
 
     for (size_t i = 0; i < m->pairs; i++) {
         const struct pair *q = &m->pair[i];
@@ -272,29 +273,64 @@ static int print_meeting_json(const struct meeting_of_patterns *m, char **text)
                                         "bytes", (json_int_t)q->bytes, "runs", (json_int_t)q->runs.count, "shortest",
                                         (json_int_t)q->runs.shortest, "longest", (json_int_t)q->runs.longest));
     }
-    return tool_print_json(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o}", "a",
-                                     json_of_pattern(text[0], m->p[0]), "b", json_of_pattern(text[1], m->p[1]), "from",
-                                     (json_int_t)m->from, "period", (json_int_t)(m->to - m->from), "messages",
-                                     (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes",
-                                     (json_int_t)m->bytes, "way", m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs));
+    return tool_print_json(json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o, s:o*}", "a", json_of_pattern(text[0], m->p[0]), "b",
+        json_of_pattern(text[1], m->p[1]), "from", (json_int_t)m->from, "period", (json_int_t)(m->to - m->from),
+        "messages", (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes", (json_int_t)m->bytes, "way",
+        m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs, "channels", channels));
 }
 
-static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row, int64_t bytes)
+/* The messages on the channels of a machine. Returns false after one line if they have no way there. */
+static bool find_load(const struct meeting_of_patterns *m, const struct topo *topo, bool drives, struct map_load *load)
+{
+    const int32_t elements[2] = {m->p[0]->elements, m->p[1]->elements};
+    char error[200];
+    bool found = map_load_begin(load, topo, elements, drives, error, sizeof error);
+
+    for (size_t i = 0; i < m->pairs && found; i++)
+        found = map_load_add(load, m->pair[i].of[0], m->pair[i].of[1], (uint64_t)m->pair[i].bytes, error, sizeof error);
+    if (!found)
+        fprintf(stderr, "ncube map: %s\n", error);
+    return found;
+}
+
+/* `topo`: of the machine, NULL without one. */
+static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row, int64_t bytes,
+                   const struct topo *topo)
 {
     struct meeting_of_patterns m = meeting_of(p, bytes);
+    struct map_load load = {0};
     int status = 1;
 
-    if (meet_patterns(&m)) {
+    if (meet_patterns(&m) && (!topo || find_load(&m, topo, a->drives, &load))) {
         if (a->json) {
-            status = print_meeting_json(&m, text);
+            status = print_meeting_json(&m, text, topo ? &load : NULL);
         } else {
             print_head("A: ", text[0], p[0]);
             print_head("B: ", text[1], p[1]);
             print_picture(p, 2, row);
             status = print_meeting(&m);
+            if (topo)
+                map_load_print(&load);
         }
     }
+    map_load_free(&load);
     free(m.pair);
+    return status;
+}
+
+/* The same on the machine of a file, if one is given. */
+static int compare_on_machine(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row,
+                              int64_t bytes)
+{
+    struct machine_config config;
+
+    if (!a->machine)
+        return compare(p, text, a, row, bytes, NULL);
+    if (!tool_load("ncube map", a->machine, &config))
+        return 1;
+    int status = compare(p, text, a, row, bytes, &config.topo);
+    config_free(&config);
     return status;
 }
 
@@ -309,14 +345,21 @@ static const struct option_line option_row = {KEY_ROW, "row", "BYTES",
 static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
                                                 "compare N bytes of the file (default: a common period)"};
 
+static const struct option_line option_machine = {
+    KEY_MACHINE, "machine", "FILE", "the channels of this machine: the busiest one, and the rate that it allows"};
+static const struct option_line option_drives = {KEY_DRIVES, "drives", NULL,
+                                                 "with -m: the second pattern's elements are the machine's drives"};
+
 static const struct options options = {
     .command = "ncube map",
     .usage = "[OPTION...] PATTERN [PATTERN]",
     .summary =
         "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
-        "that lie together in the file and in both elements.",
-    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_bytes, &option_json, NULL},
+        "that lie together in the file and in both elements. With a machine, A and B are the nodes of two programs\n"
+        "of a pipeline, or of one and the drives.",
+    .line = (const struct option_line *const[]){&option_svg, &option_row, &option_bytes, &option_machine,
+                                                &option_drives, &option_json, &option_set, NULL},
     .end = "Patterns, each one word of the command line:\n"
            "  'cyclic 16384 8'                         blocks of 16384 bytes to 8 elements in turn\n"
            "  'array 1024x1024x8 block,cyclic on 2x4'  items of 8 bytes, on a grid of 2 x 4 elements\n"
@@ -331,12 +374,18 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
+    if (tool_take_set(&options, key, value))
+        return true;
     if (key == KEY_SVG)
         a->svg = value;
     else if (key == KEY_ROW)
         a->row = value;
     else if (key == KEY_BYTES)
         a->bytes = value;
+    else if (key == KEY_MACHINE)
+        a->machine = value;
+    else if (key == KEY_DRIVES)
+        a->drives = true;
     else
         a->json = true;
     return true;
@@ -388,6 +437,12 @@ int map_command(int argc, char **argv)
     }
     if (n == 0)
         options_refuse(&options, "give a pattern, such as 'cyclic 1024 3'");
+    if (a.machine && n < 2)
+        options_refuse(&options, "-m compares two patterns; give the second one");
+    if (a.machine && a.svg)
+        options_refuse(&options, "--svg draws patterns, not channels; leave -m out");
+    if (a.drives && !a.machine)
+        options_refuse(&options, "--drives needs the machine that has them: -m FILE");
     if (n == 2 && (int64_t)p[0]->elements * p[1]->elements > PAIRS_MAX)
         options_refuse(&options, "%d x %d pairs of elements are too many; at most %d", p[0]->elements, p[1]->elements,
                        PAIRS_MAX);
@@ -395,7 +450,7 @@ int map_command(int argc, char **argv)
     if (a.svg)
         status = write_svg(a.svg, both, n, word, (int64_t)row) ? 0 : 1;
     else if (n == 2)
-        status = compare(both, word, &a, (int64_t)row, (int64_t)bytes);
+        status = compare_on_machine(both, word, &a, (int64_t)row, (int64_t)bytes);
     else
         status = a.json ? tool_print_json(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
     pattern_free(p[0]);

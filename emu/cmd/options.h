@@ -77,6 +77,7 @@ enum option_key {
     KEY_GDB,
     KEY_NODE,
     KEY_CORE,
+    KEY_DRIVES,
 };
 
 struct options {                           /* of one command */

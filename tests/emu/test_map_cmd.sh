@@ -4,6 +4,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 
 ncube=$(readlink -f "$1")/bin/ncube
+images=$(readlink -f "$(dirname "$0")/../../images")
 cd "$scratch" || exit 1
 
 # picture WORD...: only the lines of the picture, without their file offsets
@@ -112,6 +113,38 @@ same "what it says" "ncube map: none/p.svg: No such file or directory" "$(cat er
 status "a full device" 1 "$ncube" map --svg=/dev/full 'cyclic 1 2'
 same "a full device: what it says" "ncube map: /dev/full: No space left on device" "$(cat err)"
 
+# ---- On a machine
+
+echo 'dim = 5;' >five.conf
+on_machine() { # NAME EXPECTED WORD...: the last two lines
+    local name=$1 expected=$2
+    shift 2
+    status "$name" 0 "$ncube" map "$@"
+    same "$name: channels" "$expected" "$(tail -n 2 out | paste -sd '|')"
+}
+on_machine "equal mappings are pairs" \
+    "busiest channel: 0 -> 16, 1056 bytes with headers, and 15 more as busy|at most 34.48 MB/s by the channels" \
+    -m five.conf 'cyclic 1024 16' 'cyclic 1024 16'
+same "places" "A on nodes 0 to 15, B on nodes 16 to 31" "$(tail -n 3 out | head -n 1)"
+on_machine "two readers share a channel" \
+    "busiest channel: 2 -> 0, 4352 bytes with headers, and 7 more as busy|at most 16.73 MB/s by the channels" \
+    -m five.conf 'array 64x64x8 *,block on 1x16' 'array 64x64x8 block,block on 4x4'
+status "the larger side comes first" 0 "$ncube" map -m five.conf 'cyclic 64 3' 'cyclic 64 8'
+check "the larger side comes first: places" grep -qx "A on nodes 8 to 10, B on nodes 0 to 7" out
+on_machine "drives" \
+    "busiest channel: 1 -> 3, 32896 bytes with headers, and 5 more as busy|at most 8.85 MB/s by the channels" \
+    -m "$images/sandia.conf" --drives 'cyclic 16384 8' 'cyclic 16384 8'
+status "channels as JSON" 0 "$ncube" map --json -m five.conf 'cyclic 1024 16' 'cyclic 1024 16'
+same "channels as JSON: numbers" '"from": "0", "to": "16", "bytes": 1056, "as_busy": 15' \
+    "$(grep -A4 '"busiest_channel"' out | tail -n 4 | sed 's/^ *//' | paste -sd ' ')"
+status "nothing in common" 0 "$ncube" map -m five.conf 'view 8 (0,3,-,1)' 'view 8 (4,7,-,1)'
+same "nothing in common: channels" "A on node 0, B on node 1: no channel is used" "$(tail -n 1 out)"
+status "too many nodes" 1 "$ncube" map -m five.conf 'cyclic 1024 32' 'cyclic 1024 2'
+same "too many nodes: what it says" "ncube map: 32 and 2 nodes do not fit into the machine's 32" "$(cat err)"
+status "too many drives" 1 "$ncube" map --drives -m "$images/sandia.conf" 'cyclic 1024 2' 'cyclic 1024 9'
+same "too many drives: what it says" \
+    "ncube map: the second pattern has 9 elements, but the machine has 8 drives" "$(cat err)"
+
 # ---- Wrong command lines
 
 refused() { # NAME MESSAGE WORD...
@@ -132,6 +165,10 @@ refused "elements that share a byte" \
 refused "a byte that is in none" "pattern '(0,3,-,1)(5,6,-,1)': column 19: byte 4 is in no element" '(0,3,-,1)(5,6,-,1)'
 refused "control characters" "pattern 'a??[1mb': column 1: 'cyclic', 'array', 'bits', 'falls' or 'view' expected" \
     $'a\n\033[1mb'
+refused "a machine for one pattern" "-m compares two patterns; give the second one" -m five.conf 'cyclic 1 2'
+refused "drives of no machine" "--drives needs the machine that has them: -m FILE" --drives 'cyclic 1 2' 'cyclic 2 2'
+refused "a drawing of channels" "--svg draws patterns, not channels; leave -m out" --svg=x.svg -m five.conf \
+    'cyclic 1 2' 'cyclic 2 2'
 refused "rows of nothing" "row '0': give a number of bytes" --row=0 'cyclic 1 2'
 refused "no bytes" "bytes '-1': give a number of bytes" --bytes=-1 'cyclic 1 2' 'cyclic 2 2'
 refused "too many pairs" "8192 x 8192 pairs of elements are too many; at most 1048576" 'cyclic 1 8192' 'cyclic 2 8192'
