@@ -100,8 +100,10 @@ $(RV)ld -r -o $@.all $^ $$($(RV)gcc -march=rv64gc -mabi=lp64d -print-libgcc-file
 $(RV)objcopy $(addprefix --keep-global-symbol=,$(1)) --prefix-alloc-sections=$(2) $@.all $@
 endef
 
-# The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld).
-$(B)/rv/striped.o: $(STRIPED_OBJS) $(filter $(B)/rv/libpio/file/% $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS))
+# The driver of striped files in one object with what it takes of libpio, in sections of its own (images/program.ld),
+# but for what it shares with the program's own copy.
+$(B)/rv/striped.o: $(STRIPED_OBJS) $(filter-out %/shared_state.o,$(filter $(B)/rv/libpio/file/% \
+        $(B)/rv/libpio/map/% $(B)/rv/user/%,$(LIBPIO_OBJS)))
 	$(call in_sections,ndevice_striped,.striped)
 
 # The driver of pipes likewise.

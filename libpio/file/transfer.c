@@ -33,16 +33,6 @@
 
 #include "libpio/file/viewed.h"
 
-static struct pio_queue queue; /* of the process: all requests under way */
-
-/* The communication buffer: an acknowledgement with its data, or a block to write that is gathered. Neither is in use
- * while another is. */
-static char *comm;
-static size_t comm_bytes;
-
-/* Set when acknowledgements were lost: one may still arrive, and would be mistaken for that of a later request. */
-static int lost_error;
-
 /* ---- A transfer's life ------------------------------------------------------------------------ */
 
 static struct pio_request *take_spare(struct pio_transfer *t)
@@ -91,13 +81,13 @@ int pio_transfer_reserve(int64_t block_bytes)
 {
     size_t bytes = PIO_ACK_HEADER_BYTES + block_bytes;
 
-    if (bytes <= comm_bytes)
+    if (bytes <= pio_shared.comm_bytes)
         return 0;
-    char *larger = realloc(comm, bytes);
+    char *larger = realloc(pio_shared.comm, bytes);
     if (!larger)
         return -ENOMEM;
-    comm = larger;
-    comm_bytes = bytes;
+    pio_shared.comm = larger;
+    pio_shared.comm_bytes = bytes;
     return 0;
 }
 
@@ -125,7 +115,7 @@ static void put_under_way(struct pio_transfer *t, int volume, int bytes, int64_t
     request->position = position;
     request->subfile_offset = subfile_offset;
     t->under_way++;
-    pio_queue_append(&queue, request);
+    pio_queue_append(&pio_shared.queue, request);
 }
 
 /* Returns the bytes to write at `position`, gathered into the communication buffer if they lie in several pieces. */
@@ -135,8 +125,8 @@ static const char *in_one_piece(struct pio_transfer *t, int64_t position, int by
 
     if (whole)
         return whole;
-    pio_pieces_gather(&t->pieces, position, bytes, comm);
-    return comm;
+    pio_pieces_gather(&t->pieces, position, bytes, pio_shared.comm);
+    return pio_shared.comm;
 }
 
 /* ASYNCHRONOUS DISK READ/WRITE: requests the transfer's part of the block at `position` in the buffer. Returns the
@@ -213,8 +203,8 @@ static void issue_part(struct pio_transfer *t, int k)
     if (t->op == PIO_OP_READ) {
         error = pio_transport->read_start(subfile->fd, at, end - at);
     } else {
-        move_part(t, k, part, comm);
-        error = pio_transport->write_start(subfile->fd, at, comm, end - at);
+        move_part(t, k, part, pio_shared.comm);
+        error = pio_transport->write_start(subfile->fd, at, pio_shared.comm, end - at);
     }
     if (error < 0)
         lower_limit(t, position_of(t, part.from), k, error);
@@ -225,11 +215,11 @@ static void issue_part(struct pio_transfer *t, int k)
 /* READ ACK FROM I/O NODES: waits for any acknowledgement of that kind, and takes its request out of the queue. */
 static int await_ack(enum pio_op op, struct pio_ack *ack, struct pio_request **request)
 {
-    int error = pio_transport->wait(op, comm, comm_bytes, ack);
+    int error = pio_transport->wait(op, pio_shared.comm, pio_shared.comm_bytes, ack);
 
     if (error < 0)
         return error;
-    *request = pio_queue_take(&queue, op, ack->node);
+    *request = pio_queue_take(&pio_shared.queue, op, ack->node);
     return *request ? 0 : -EPROTO;
 }
 
@@ -318,7 +308,7 @@ static int serve_ack(enum pio_op op)
     int error = await_ack(op, &ack, &request);
 
     if (error) {
-        lost_error = error;
+        pio_shared.lost_error = error;
         return error;
     }
     struct pio_transfer *t = request->transfer;
@@ -344,17 +334,17 @@ void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_piece
 /* The oldest request is answered first, unless one of the other kind, or another node's, is. */
 int pio_transfer_finish(struct pio_transfer *t)
 {
-    while (t->under_way > 0 && !lost_error)
-        serve_ack(queue.head->op);
-    return t->under_way > 0 ? lost_error : 0;
+    while (t->under_way > 0 && !pio_shared.lost_error)
+        serve_ack(pio_shared.queue.head->op);
+    return t->under_way > 0 ? pio_shared.lost_error : 0;
 }
 
 int pio_transfer_advance(void)
 {
     for (int op = PIO_OP_READ; op <= PIO_OP_WRITE; op++)
-        while (!lost_error && pio_queue_has(&queue, op) && pio_transport->arrived(op))
+        while (!pio_shared.lost_error && pio_queue_has(&pio_shared.queue, op) && pio_transport->arrived(op))
             serve_ack(op);
-    return lost_error;
+    return pio_shared.lost_error;
 }
 
 void pio_transfer_settle(struct pio_file *file)
@@ -372,7 +362,7 @@ struct pio_file *pio_transfer_file(int pfd, enum pio_op op, size_t n, int *error
         *error = -EBADF;
     else if (n > PIO_OFFSET_MAX)
         *error = -EINVAL;
-    else if (lost_error)
+    else if (pio_shared.lost_error)
         *error = -EIO;
     return file;
 }

@@ -39,6 +39,20 @@ struct pio_transfer {
     struct pio_progress *on;              /* D of them */
 };
 
+/* What all transfers of a process share, in shared_state.c. A program that has the driver of striped files has a second
+ * copy of libpio's code in there (images/program.ld), but one of this: acknowledgements do not say whose they are, so
+ * whichever copy takes one must find its request. */
+struct pio_shared {
+    struct pio_queue queue; /* all requests under way */
+    char *comm; /* the communication buffer: an acknowledgement with its data, or a block to write that is gathered;
+                   neither is in use while another is */
+    size_t comm_bytes;
+    int lost_error; /* set when acknowledgements were lost: one may still arrive, and would be mistaken for that of a
+                       later request */
+};
+
+extern struct pio_shared pio_shared;
+
 /* Makes an idle transfer of the file. NULL: no memory. It must not be freed with requests under way. */
 struct pio_transfer *pio_transfer_new(struct pio_file *file);
 void pio_transfer_free(struct pio_transfer *t); /* NULL is allowed */

@@ -135,6 +135,36 @@ static void appends(void)
     expect_text_file(name_of("a"), "Xbcd");
 }
 
+/* The driver has a copy of libpio's code of its own; both take acknowledgements, whoever they are for. */
+static void beside_libpio(void)
+{
+    enum { BYTES = 30000 };
+    static char mine[BYTES], theirs[BYTES], out[BYTES];
+    struct pio_layout layout = {.disks = 4, .block_size = 700};
+    int fd = open(name_of("a"), O_RDWR | O_CREAT, 0644), file = pio_open_layout("/b", O_RDWR | O_CREAT, 0644, &layout);
+
+    check(fd >= 0 && file >= 0, "open: %s", strerror(errno));
+    fill_pattern(mine, BYTES, 1);
+    fill_pattern(theirs, BYTES, 2);
+    int id = pio_iwrite(file, mine, BYTES);
+    check_equal(write(fd, theirs, BYTES), BYTES);
+    check_equal(pio_iowait(id), BYTES);
+    id = pio_ipread(file, mine, BYTES, 0);
+    check_equal(pread(fd, theirs, BYTES, 0), BYTES);
+    check_equal(pwrite(fd, theirs, BYTES, 0), BYTES);
+    check_equal(pio_iowait(id), BYTES);
+    check_equal(find_wrong_byte(mine, BYTES, 1), BYTES);
+    check_equal(find_wrong_byte(theirs, BYTES, 2), BYTES);
+    id = pio_ipwrite(file, mine, BYTES, 0);
+    check_equal(pread(fd, out, BYTES, 0), BYTES);
+    check_equal(find_wrong_byte(out, BYTES, 2), BYTES);
+    check_equal(pio_iowait(id), BYTES);
+    check_equal(close(fd), 0);
+    check_equal(pio_pread(file, out, BYTES, 0), BYTES);
+    check_equal(find_wrong_byte(out, BYTES, 1), BYTES);
+    check_equal(pio_close(file), 0);
+}
+
 static void is_a_pio_file(void)
 {
     const struct pio_layout layout = {.disks = atoi(test_argv[1]), .block_size = atoi(test_argv[2])};
@@ -358,6 +388,7 @@ static void is_unknown(void)
 static const struct test_case cases[] = {
     {"like one file", is_like_one_file},
     {"appends", appends},
+    {"beside libpio", beside_libpio},
     {"PIO file", is_a_pio_file},
     {"names", has_names},
     {"lowest descriptors", gives_the_lowest_descriptors},

@@ -44,6 +44,7 @@ static const struct own_case {
     {"0", "array 100x150x8 block,cyclic(7) on 2x2", {"like one file", "//big/", "5"}},
     {"0", "cyclic 4096 4", {"PIO file", "//big/", "4", "4096"}},
     {"0", "cyclic 1000 4", {"appends", "//big/"}},
+    {"0", "cyclic 1000 4", {"beside libpio", "//big/"}},
     {"0", "cyclic 1000 4", {"names", "//big/"}},
     {"0", "cyclic 1000 4", {"lowest descriptors", "//big/"}},
     {"0", "cyclic 1000 4", {"sum of volumes", "//big/", "4"}},
