@@ -10,6 +10,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/debug/documents.h"
+#include "vertex/contract/machine.h"
 
 #define REGISTERS_X    33u /* x0-x31, pc */
 #define REGISTERS      (REGISTERS_X + 32u + 3u)
@@ -388,7 +389,7 @@ static void send_threads(struct session *s, const char *text)
 
 static void say_help(struct session *s)
 {
-    session_print(s, "monitor time         the virtual time");
+    session_print(s, "monitor time         the virtual time, and the current node's clock");
     session_print(s, "monitor nodes        what each node does or waits for");
     session_print(s, "monitor queues       messages and drive commands under way");
     session_print(s, "monitor kernel on    show Vertex's registers where a node is in the kernel");
@@ -400,6 +401,19 @@ static void set_kernel(struct session *s, bool on)
     s->target->kernel = on;
     session_print(s, on ? "nodes in the kernel show Vertex; type 'maint flush register-cache'"
                         : "nodes in the kernel show their program; type 'maint flush register-cache'");
+}
+
+/* The clock of the node that has stopped is ahead of what has taken effect in the machine. */
+static void say_clock(struct session *s)
+{
+    char line[96];
+    uint64_t cycles;
+
+    if (!target_clock(s->target, s->current, &cycles))
+        return;
+    snprintf(line, sizeof line, "node %u stands at %.6f s (%llu cycles)", s->current, (double)cycles / CLOCK_HZ,
+             (unsigned long long)cycles);
+    session_print(s, line);
 }
 
 static void execute_monitor(struct session *s, const char *text)
@@ -420,6 +434,8 @@ static void execute_monitor(struct session *s, const char *text)
         snprintf(line, sizeof line, "no monitor command '%s'; try: monitor help", words);
         session_print(s, line);
     }
+    if (strcmp(words, "time") == 0)
+        say_clock(s);
     rsp_begin(s->rsp);
     ok(s);
 }

@@ -2,7 +2,7 @@
  * Core files: what one node of a program had, as an ELF core that gdb opens with the program.
  *
  *   header, program headers
- *   notes        PRSTATUS and FPREGSET: the registers, as Linux lays them out; PRPSINFO: the name and arguments
+ *   notes        PRSTATUS and FPREGSET: the registers, as Linux lays them out; PRPSINFO: the command line
  *   PT_LOADs     the pages of the program; and Vertex's memory on the node, for what is queued there
  *
  * A page that has not been touched is a hole in the file.

@@ -325,6 +325,16 @@ static bool is_stopped(const struct debug_hart *d)
     return __atomic_load_n(&d->stopped, __ATOMIC_SEQ_CST) != 0;
 }
 
+bool target_clock(const struct target *t, uint32_t node, uint64_t *cycles)
+{
+    const struct debug_hart *d = hart_of(t, node);
+
+    if (!d || !is_stopped(d))
+        return false;
+    *cycles = d->cycles;
+    return true;
+}
+
 uint32_t target_stopped(const struct target *t)
 {
     return __atomic_load_n(&t->area->stopped, __ATOMIC_SEQ_CST);

@@ -84,6 +84,9 @@ void target_clear(struct target *t);
 
 /* ---- Stopping and going on ---- */
 
+/* The clock of a node that is in a debug stop; false: it is not. */
+bool target_clock(const struct target *t, uint32_t node, uint64_t *cycles);
+
 /* Lets breakpoints hold on the program's nodes, and no other; `nobody`: on no node. */
 void target_choose_nodes(struct target *t, bool nobody);
 /* Asks all nodes of the program to stop at their next instruction. */

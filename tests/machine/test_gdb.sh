@@ -102,6 +102,19 @@ end "queues" 0 "sum 6"
 says "a message under way" \
     '^4 bytes of type 7 from node [123] to node 0, sent at 0\.[0-9]* s: (on its way|arriving)'
 
+begin -d 3 --
+cat >each <<'END'
+while 1
+continue
+monitor time
+end
+END
+gdb 'break add' 'source each'
+end "stops in order" 0 "sum 28"
+clocks=$(sed -n 's/^node [0-7] stands at .* (\([0-9]*\) cycles)$/\1/p' gdb.out)
+same "each node stops three times" 24 "$(wc -l <<<"$clocks")"
+same "in the order of virtual time" "$(sort -n <<<"$clocks" | xargs)" "$(xargs <<<"$clocks")"
+
 # ---- What gdb may not do
 
 begin -d 1 --
@@ -140,12 +153,9 @@ end "kill" 1 ""
 # ---- gdb goes away, and comes back
 
 begin -d 1 -- loop
-cat >commands <<'END'
-continue
-END
 timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex continue "$debugged" >gdb.out 2>&1 &
 gdb=$!
-sleep 1
+await "it has gone on" grep -qs 'sum 1' run.out
 kill -INT $(pgrep -P $gdb || echo $gdb)
 wait $gdb
 check "an interrupt stops the program" grep -q 'received signal SIGINT' gdb.out
@@ -221,6 +231,7 @@ says "no program, no gdb" 'Remote connection closed|No threads'
 "$build/bin/xnc" -d 1 "$debugged" loop >loop.out 2>&1 &
 loop=$!
 await "it runs" grep -qs 'sum 1' loop.out
+rm run.out
 "$build/bin/xnc" -d 1 "$debugged" loop >run.out 2>run.err &
 run=$!
 await "so does another" grep -qs 'sum 1' run.out
