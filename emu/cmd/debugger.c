@@ -43,7 +43,9 @@ void debugger_close(struct machine *m)
 
 static void describe_gdb(const struct machine *m, char *line, size_t bytes)
 {
-    stub_describe(m->stub, debugged_job(m)->options.program[0].path, line, bytes);
+    const struct job_options *o = &debugged_job(m)->options;
+
+    stub_describe(m->stub, o->programs > 0 ? o->program[0].path : "PROGRAM", line, bytes);
 }
 
 static void on_entered(void *ctx)
@@ -75,7 +77,9 @@ int debugger_begin(struct machine *m, uint32_t id)
 
 void debugger_begun(struct machine *m, uint32_t id)
 {
-    if (m->stub && m->gdb_next && debugger_begin(m, id) == 0)
+    bool waits = m->stub && m->gdb_next && !front_find_job(m->front, id)->options.hosted;
+
+    if (waits && debugger_begin(m, id) == 0)
         m->gdb_next = false;
 }
 

@@ -21,7 +21,8 @@ void debugger_close(struct machine *m);
 
 /* The program of job `id` is the one to debug; it is about to be loaded. Returns 0, or -1. */
 int debugger_begin(struct machine *m, uint32_t id);
-/* Job `id` begins on a machine that is kept up: it is the one to debug if that was offered (debugger_offer). */
+/* Job `id` begins on a machine that is kept up: it is the one to debug if that was offered (debugger_offer),
+ * unless a host program will load its programs. */
 void debugger_begun(struct machine *m, uint32_t id);
 /* Offers gdb a job that runs, or, if id is 0, the next one, which then waits for gdb at its entry. Writes how gdb is
  * called; returns false, with one line, if that is not possible. */

@@ -1,4 +1,6 @@
-/* The run of one program: how it ends, and how the machine ends with it. */
+/*
+ * One run (run.h): its begin, what happens when nothing more can, and the status that it ends with.
+ */
 #include "emu/cmd/run.h"
 
 #include <stdio.h>

@@ -217,7 +217,7 @@ port=$(sed -n "s/^gdb-multiarch PROGRAM -ex 'target remote :\([0-9]*\)'$/\1/p" o
 check "so the next one waits" [ -n "$port" ]
 "$build/bin/xnc" -d 1 "$debugged" >run.out 2>run.err &
 run=$!
-await "gdb is awaited" grep -q 'waiting for gdb' up.err
+await "gdb is awaited" grep -qs 'waiting for gdb' up.err
 check "meanwhile the machine answers" grep -q 'nodes 0-1' <("$ncube" ps)
 gdb 'info threads' 'break collect' 'continue' "shell $ncube ps" 'continue'
 end "the next program" 0 "sum 1"
@@ -251,9 +251,9 @@ wait $boot
 same "the machine goes down while gdb is connected" 0 $?
 wait $loop
 
-"$ncube" boot -d 0 >up 2>up.err &
+"$ncube" boot -d 0 >plain.up 2>up.err &
 boot=$!
-await "another machine is up" grep -qs 'is up' up
+await "another machine is up" grep -qs 'is up' plain.up
 status "a machine without --gdb" 1 "$ncube" gdb
 same "is told so" "ncube: the machine was booted without --gdb; boot it with ncube boot --gdb" "$(cat err)"
 "$ncube" down
