@@ -74,11 +74,12 @@ $(B)/lib/plugin.so: $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c)) 
 
 $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_snapshot,emu/qemu/snapshot.c emu/qemu/cabinet.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_signals,emu/base/signals.c))
 $(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/clocks.c emu/time/account.c \
-    emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
+$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/sched_poll.c \
+    emu/time/clocks.c emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_rsp,emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c \

@@ -238,6 +238,7 @@ static int start_harts(struct machine *m)
         return -1;
     signals_install(&m->harts.control->doorbell);
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
+    m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
     for (uint32_t i = 0; i < m->nodes; i++)
         m->slot_of[i] = machine_cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + machine_hart_of(m, i);
     if (set_costs(m) != 0 || start_cabinets(m) != 0)
@@ -397,6 +398,9 @@ int machine_free(struct machine *m)
         eventq_free(m->events);
     if (m->harts_ready)
         harts_free(&m->harts);
+    for (uint32_t i = 0; m->snapshot && i < m->nodes; i++)
+        snapshot_free(m->snapshot[i]);
+    free(m->snapshot);
     free(m->slot_of);
     for (uint32_t i = 0; m->disk && i < m->config.topo.n_io * DRIVE_MAX; i++)
         if (m->disk[i])

@@ -26,6 +26,7 @@
 #include "emu/model/trace.h"
 #include "emu/qemu/cabinet.h"
 #include "emu/qemu/harts.h"
+#include "emu/qemu/snapshot.h"
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
@@ -76,7 +77,8 @@ struct machine {
     uint32_t cabinets;
     struct cabinet *cabinet;
     struct text_pool *text;
-    uint32_t *slot_of; /* node's slot */
+    uint32_t *slot_of;          /* node's slot */
+    struct snapshot **snapshot; /* by node: its state, while a loop that polls is looked at; else NULL */
     struct eventq *events;
     struct ncu *ncu;
     struct sched *sched;

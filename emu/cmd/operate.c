@@ -226,6 +226,25 @@ static bool on_cause_waits(void *ctx, uint32_t hart)
     return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
 }
 
+static void on_keep_state(void *ctx, uint32_t hart, bool keep)
+{
+    struct machine *m = ctx;
+
+    snapshot_free(m->snapshot[hart]);
+    m->snapshot[hart] = keep ? snapshot_take(&m->cabinet[machine_cabinet_of(m, hart)], machine_hart_of(m, hart),
+                                             harts_slot(&m->harts, m->slot_of[hart]))
+                             : NULL;
+}
+
+static bool on_same_state(void *ctx, uint32_t hart)
+{
+    struct machine *m = ctx;
+    bool same = snapshot_matches(m->snapshot[hart], harts_slot(&m->harts, m->slot_of[hart]));
+
+    on_keep_state(m, hart, false);
+    return same;
+}
+
 static void on_answer(void *ctx, uint32_t hart, uint64_t value)
 {
     ncu_answer(((struct machine *)ctx)->ncu, hart, value);
@@ -296,6 +315,8 @@ static bool on_pauses(void *ctx)
 static const struct sched_ops sched_ops = {.execute = on_execute,
                                            .cause_waits = on_cause_waits,
                                            .arm_is_clear = on_arm_is_clear,
+                                           .keep_state = on_keep_state,
+                                           .same_state = on_same_state,
                                            .broken = on_broken,
                                            .answer = on_answer,
                                            .interrupted = on_interrupted,

@@ -167,6 +167,7 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     s->stop_soon = 0;
     s->posts = s->passed = 0;
     s->attention = grant->attention;
+    s->watch = grant->watch;
     s->batched = grant->batched;
     if (s->batched)
         __atomic_add_fetch(&h->control->batch, 1, __ATOMIC_SEQ_CST);
@@ -206,6 +207,11 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles)
 {
     __atomic_store_n(&h->control->wanted, wanted_cycles, __ATOMIC_SEQ_CST);
     return __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST);
+}
+
+bool harts_undisturbed(void)
+{
+    return !signals_any() || (!signals_end() && !signals_take_child());
 }
 
 /* Sleeps for at most limit_ms, or less. Returns false if a signal came or a process ended. */

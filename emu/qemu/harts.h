@@ -51,6 +51,7 @@ struct harts_grant {
     uint64_t pass_cycles;   /* its ENTERs before that need no stop */
     uint64_t quiet_cycles;  /* time before which it executes no SEND or ARM */
     uint32_t attention;     /* enum ncu_attention, with causes or an interrupt */
+    bool watch;             /* it stops at its next ENTER and tells its registers */
     bool batched;           /* it need not ring when it stops, unless no other such hart runs then */
     bool spread;            /* on the processor that has the fewest running harts, not on the home processor */
 };
@@ -77,6 +78,9 @@ uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles);
 /* Sleeps until the doorbell has been rung since the count was `bell`. Returns false if a signal came or a process ended
  * (signals.h). */
 bool harts_sleep(struct harts *h, uint32_t bell);
+
+/* Returns false as harts_sleep does, without sleeping. */
+bool harts_undisturbed(void);
 
 /* Waits until an injector hart has stopped `stops` times. Other harts may run and stop meanwhile. Returns false as
  * harts_sleep does. */

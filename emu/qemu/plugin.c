@@ -279,6 +279,15 @@ static void note_way_in(struct slot *s, const struct counter *c)
 #define SCAUSE_INTERRUPT (1ull << 63)
 #define SCAUSE_ECALL     8u
 
+/* Notes the hart's state at ENTER. If QEMU does not know all registers, no two states are the same. */
+static void note_registers(struct slot *s)
+{
+    static uint64_t unlike;
+
+    if (!registers_read_state(s->registers))
+        s->registers[0] = __atomic_add_fetch(&unlike, 1, __ATOMIC_SEQ_CST);
+}
+
 /* Called at the first ENTER after user code, when no register that is read has changed since. */
 static void note_trap(struct slot *s)
 {
@@ -299,7 +308,7 @@ static bool trap_may_pass(unsigned hart)
 {
     const struct slot *s = slot_of(hart);
 
-    return counter_elapsed(counter_of(hart)) < s->pass_cycles && s->passed < SLOT_PASSED;
+    return counter_elapsed(counter_of(hart)) < s->pass_cycles && s->passed < SLOT_PASSED && !s->watch;
 }
 
 /* ncube learns of it at the next stop. */
@@ -324,6 +333,13 @@ static void hart_hold_clock(unsigned hart, uint64_t cycles)
 
     c->settle = true;
     c->settled_cycles = cycles;
+}
+
+static void stop_at_trap(unsigned hart)
+{
+    if (slot_of(hart)->watch)
+        note_registers(slot_of(hart));
+    hart_stop(hart, SLOT_OP, NCU_ENTER);
 }
 
 static void withdraw_attention(unsigned hart)
@@ -352,7 +368,7 @@ static void ncu_enter(unsigned hart)
     else if (trap_may_pass(hart))
         trap_pass(hart);
     else
-        hart_stop(hart, SLOT_OP, NCU_ENTER);
+        stop_at_trap(hart);
 }
 
 /* With `handling`, the causes are in the mailbox already. */
@@ -579,7 +595,7 @@ static enum reservation {
 
 static int flags_for(uint32_t op)
 {
-    return plugin.control->debug || (plugin.traps && op == NCU_ENTER) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
+    return plugin.control->debug || op == NCU_ENTER ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS;
 }
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -619,7 +635,7 @@ static void hart_created(qemu_plugin_id_t id, unsigned hart)
     (void)id;
     counter_set(counter_of(hart), 0, 0);
     slot_of(hart)->trap = SLOT_TRAP_UNKNOWN;
-    if ((plugin.traps || plugin.control->debug) && hart == 0)
+    if (hart == 0)
         registers_find();
 }
 

@@ -9,6 +9,7 @@
 static struct {
     struct qemu_plugin_register *x[32], *f[32];
     struct qemu_plugin_register *fflags, *frm, *fcsr, *satp, *scause, *sepc;
+    struct qemu_plugin_register *sstatus, *sie, *sip, *stvec, *stval, *sscratch;
 } handle;
 
 static void find_by_name(const struct qemu_plugin_register_descriptor *d)
@@ -16,8 +17,10 @@ static void find_by_name(const struct qemu_plugin_register_descriptor *d)
     const struct {
         const char *name;
         struct qemu_plugin_register **handle;
-    } known[] = {{"fflags", &handle.fflags}, {"frm", &handle.frm},       {"fcsr", &handle.fcsr},
-                 {"satp", &handle.satp},     {"scause", &handle.scause}, {"sepc", &handle.sepc}};
+    } known[] = {{"fflags", &handle.fflags},   {"frm", &handle.frm},       {"fcsr", &handle.fcsr},
+                 {"satp", &handle.satp},       {"scause", &handle.scause}, {"sepc", &handle.sepc},
+                 {"sstatus", &handle.sstatus}, {"sie", &handle.sie},       {"sip", &handle.sip},
+                 {"stvec", &handle.stvec},     {"stval", &handle.stval},   {"sscratch", &handle.sscratch}};
 
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(d->name, known[k].name) == 0)
@@ -95,4 +98,21 @@ uint64_t registers_trap_pc(void)
 uint64_t registers_satp(void)
 {
     return read_or_0(handle.satp);
+}
+
+bool registers_read_state(uint64_t value[SLOT_REGISTERS])
+{
+    struct qemu_plugin_register *const others[] = {handle.fflags, handle.frm,   handle.fcsr,    handle.satp,
+                                                   handle.scause, handle.sepc,  handle.sstatus, handle.sie,
+                                                   handle.sip,    handle.stvec, handle.stval,   handle.sscratch};
+    bool all = true;
+
+    _Static_assert(64 + sizeof others / sizeof *others == SLOT_REGISTERS, "x, f and the others");
+    for (unsigned i = 0; i < 32; i++) {
+        all &= read_register(handle.x[i], &value[i]);
+        all &= read_register(handle.f[i], &value[32 + i]);
+    }
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        all &= read_register(others[i], &value[64 + i]);
+    return all;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "emu/qemu/debug_area.h"
+#include "emu/qemu/slots.h"
 
 /* Finds the handles, which serve all harts. To be called once, in the callback that a hart begins with. */
 void registers_find(void);
@@ -19,6 +20,8 @@ bool registers_read_call(uint64_t *value); /* a7 */
 /* Reads all but the pc, which QEMU knows only at some instructions, into x[0] goes `pc`. What QEMU does not have is
  * 0. */
 void registers_read(struct debug_registers *r, uint64_t pc);
+/* Reads all that code can change, but the pc and clocks. Returns false if QEMU does not say it all. */
+bool registers_read_state(uint64_t value[SLOT_REGISTERS]);
 /* Returns where the last trap came from. */
 uint64_t registers_trap_pc(void);
 uint64_t registers_satp(void);

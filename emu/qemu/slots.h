@@ -68,6 +68,8 @@ struct slot_trap {
 
 #define SLOT_PASSED 16u /* ENTERs that pass without a stop, between two stops */
 
+#define SLOT_REGISTERS 76u /* of a hart: integers, floating point, the supervisor's */
+
 struct slot {
     _Alignas(128) uint32_t go; /* futex: number of the grant */
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
@@ -77,6 +79,7 @@ struct slot {
                                 * before that needs no stop. A post cuts it short */
     uint32_t arm_is_clear;     /* no header waits for an ARM of this hart: an ARM brings no cause before that, either */
     uint32_t batched;          /* rings only when it stops as the last of `control.batch` */
+    uint32_t watch;            /* the next ENTER stops, and its registers are wanted */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
     uint32_t handling;         /* causes are in the mailbox; the plugin clears it at CAUSES, */
     uint64_t causes_cycles;    /* whose time is this */
@@ -101,6 +104,7 @@ struct slot {
     uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
     struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant */
+    uint64_t registers[SLOT_REGISTERS];        /* at ENTER, with `watch` */
 };
 
 struct control {

@@ -36,6 +36,14 @@ void account_trap(struct account *a, uint64_t user_since, uint64_t now_cycles, u
     enter_kernel(a, now_cycles);
 }
 
+void account_turns(struct account *a, uint64_t n, const struct account_turn *turn)
+{
+    a->user_cycles += n * turn->user_cycles;
+    a->instructions += n * turn->instructions;
+    a->traps += n;
+    a->kernel_since += n * turn->cycles;
+}
+
 void account_handled(struct account *a, uint64_t user_since, uint64_t start, uint64_t now_cycles)
 {
     a->user_cycles += start - user_since;

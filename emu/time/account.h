@@ -38,6 +38,12 @@ void account_wake(struct account *a, uint64_t now_cycles);
 void account_trap(struct account *a, uint64_t user_since, uint64_t now_cycles, uint64_t entry_cycles,
                   uint64_t instructions);
 
+/* Records the traps of n more turns of a loop, each of which takes as long as the one before the last trap. */
+struct account_turn {
+    uint64_t cycles, user_cycles, instructions;
+};
+void account_turns(struct account *a, uint64_t n, const struct account_turn *turn);
+
 /* Record an interrupt of user code, handled from `start` to now_cycles. After account_handled the user code resumes;
  * after account_dropped it is discarded, and the kernel goes on: what it has executed since
  * its last trap counts for nothing then, since how much that is depends on how far it ran ahead. */

@@ -201,6 +201,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
                                       .pass_cycles = cycles_from(h->clock, h->pass),
                                       .quiet_cycles = clocks_of(&s->quiet, h->index),
                                       .attention = h->attention,
+                                      .watch = sched_poll_watches(h),
                                       .batched = s->n_long <= 1 && signals_asked() == 0 && !s->ops->stands,
                                       .spread = spread});
     h->attention = NCU_ATTEND_NOT;
@@ -363,6 +364,7 @@ static void hart_collect(struct sched *s, struct hart *h)
     sched_live_set(s, h, slot->cycles, slot->cycles + quiet_after(s, slot));
     if (slot->why == SLOT_OP && !h->at_quantum_op)
         wait_for_turn(s, h, slot->cycles, slot->op);
+    sched_poll_stopped(s, h);
     sched_handle_due(s, h);
 }
 
@@ -417,6 +419,8 @@ enum sched_end sched_run(struct sched *s, uint64_t limit_cycles)
         if (!interrupts_raise(s))
             return SCHED_STOPPED;
         busy |= grant_all(s);
+        if (s->n_running == 0 && !harts_undisturbed())
+            return SCHED_STOPPED;
         if (busy || (s->ops->stands && s->ops->stands(s->ctx, s->n_running)))
             continue;
         if (s->n_running == 0)

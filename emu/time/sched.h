@@ -60,6 +60,8 @@
  * User code that is about to be discarded need not be exact: after DROP, which takes the place of END, the clock
  * continues from the handler, however far the user code had run ahead.
  *
+ * A hart in a loop that polls is not executed once each turn is known to be the same: see sched_poll.c.
+ *
  * In strict mode (--sync=strict) all user code stops at W(i), with q(j) = t(j), and each ENTER waits for its turn.
  * Everything else is the same, and the outcome must be.
  *
@@ -105,6 +107,10 @@ struct sched_ops {
     void (*spell)(void *ctx, uint32_t hart, const struct sched_spell *spell);
     /* Raises the interrupts of n stopped harts. Returns false if the machine has failed. */
     bool (*interrupt)(void *ctx, const uint32_t *harts, uint32_t n);
+    /* Keeps the state of a hart that is stopped at ENTER with `watch` (slots.h), all of its registers and memory, or
+     * forgets it; same_state compares it with the present one, and forgets it. NULL: loops that poll are executed. */
+    void (*keep_state)(void *ctx, uint32_t hart, bool keep);
+    bool (*same_state)(void *ctx, uint32_t hart);
     /* Called when the scheduler has broken one of its rules: what follows may depend on the host. The run must end. */
     void (*broken)(void *ctx, uint32_t hart, const char *what);
     /* Return true when the run is over, and when sched_run is to return soon although the machine can go on. Called
@@ -162,9 +168,10 @@ struct sched_statistics {
     uint64_t requests, events, interrupts;
     /* These depend on the host's timing: */
     uint64_t grants, waits;
-    uint64_t windows;      /* rounds in which a hart was granted */
-    uint64_t ahead;        /* grants in which user code was allowed beyond W and the hart got there */
-    uint64_t ahead_cycles; /* sum of their cycles beyond W */
+    uint64_t windows;       /* rounds in which a hart was granted */
+    uint64_t ahead;         /* grants in which user code was allowed beyond W and the hart got there */
+    uint64_t ahead_cycles;  /* sum of their cycles beyond W */
+    uint64_t polls_skipped; /* turns of loops that poll, known without executing them */
 };
 const struct sched_statistics *sched_statistics(const struct sched *s);
 

@@ -179,14 +179,18 @@ static bool trap_is_past(const struct sched *s, const struct hart *h, uint64_t c
     return h->traps == 0 && (cycles < s->now_cycles || (cycles == s->now_cycles && h->index < s->now_hart));
 }
 
-void sched_trap_add(struct sched *s, struct hart *h, const struct slot_trap *trap)
+void sched_trap_add(struct sched *s, struct hart *h, const struct slot_trap *from_plugin)
 {
-    if (trap_is_past(s, h, trap->cycles)) {
-        trap_account(s, h, trap);
+    struct slot_trap trap = *from_plugin;
+
+    trap.instructions += h->more_instructions;
+    sched_poll_note(h, &trap);
+    if (trap_is_past(s, h, trap.cycles)) {
+        trap_account(s, h, &trap);
         return;
     }
     assert(h->traps < TRAPS_KEPT);
-    h->trap[(h->first_trap + h->traps++) % TRAPS_KEPT] = *trap;
+    h->trap[(h->first_trap + h->traps++) % TRAPS_KEPT] = trap;
     if (h->traps == 1)
         trap_queue_first(s, h);
 }
@@ -230,10 +234,22 @@ void sched_trap_begin(struct sched *s, struct hart *h)
 /* Takes the ENTER at which a hart is stopped back, as if it had not been executed. */
 static void trap_take_back(struct sched *s, struct hart *h)
 {
-    clocks_remove(&s->entered, h->index);
+    if (h->poll != POLL_SAME)
+        clocks_remove(&s->entered, h->index);
     clocks_remove(&s->quiet, h->index);
+    sched_poll_end(s, h);
     if (--h->traps == 0)
         eventq_cancel(s->silent, h->trap_event);
+}
+
+/* Returns a time before which no cause comes to a hart that sends nothing itself: its W. */
+static uint64_t quiet_until(struct sched *s)
+{
+    uint32_t first = sched_quiet_first(s);
+    uint64_t sends = first == CLOCKS_NONE ? EVENTQ_NEVER : clocks_of(&s->quiet, first);
+
+    sends = earlier_of(sends, eventq_next(s->requests));
+    return earlier_of(eventq_next(s->events), sends == EVENTQ_NEVER ? sends : sends + s->lookahead_cycles);
 }
 
 /* A trap is due. */
@@ -244,6 +260,11 @@ static void trap_due(void *arg, uint64_t now_cycles)
 
     assert(h->trap[h->first_trap].cycles == now_cycles);
     trap_account(s, h, &h->trap[h->first_trap]);
+    if (h->poll == POLL_SAME && h->traps == 1) {
+        sched_poll_turn(s, h, &h->trap[h->first_trap], quiet_until(s));
+        trap_queue_first(s, h);
+        return;
+    }
     h->first_trap = (h->first_trap + 1) % TRAPS_KEPT;
     if (--h->traps > 0)
         trap_queue_first(s, h);
@@ -330,7 +351,7 @@ static void handling_end(struct sched *s, struct hart *h, uint64_t now_cycles)
 static void handling_drop(struct sched *s, struct hart *h, uint64_t now_cycles)
 {
     account_dropped(&h->account, h->held_since, h->start, now_cycles,
-                    harts_slot(s->harts, s->slot_of[h->index])->instructions);
+                    harts_slot(s->harts, s->slot_of[h->index])->instructions + h->more_instructions);
     sched_report_spell(s, h, SPELL_HANDLING_DROPPED, h->start, now_cycles);
     h->handling = HANDLING_NONE;
     hart_resume(s, h, now_cycles, 0);
@@ -457,11 +478,16 @@ static bool may_pause(const struct sched *s)
     return true;
 }
 
+/* A machine in which all harts poll has always something to do. */
+#define TURNS_MOST 1000u
+
 /* Processes all events and requests that are safe; sets *busy if there was one. Returns false when the run is over, or
  * pauses. */
 bool sched_process_all_safe(struct sched *s, bool *busy)
 {
-    while (!s->ops->finished(s->ctx)) {
+    for (uint32_t turns = 0; !s->ops->finished(s->ctx); turns += s->polling > 0) {
+        if (turns > TURNS_MOST)
+            return true;
         s->pauses = s->ops->pauses(s->ctx);
         if (s->pauses && may_pause(s))
             return false;

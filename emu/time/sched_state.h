@@ -35,6 +35,13 @@ enum handling { /* of causes, in an interrupt or before a trap */
                 HANDLING_CAUSES, /* END is still to come */
 };
 
+enum poll { /* sched_poll.c */
+            POLL_NO,
+            POLL_WATCHED, /* its next ENTER stops, and its state is kept there */
+            POLL_KEPT,    /* and compared at the one after that */
+            POLL_SAME,    /* it is the same at each ENTER */
+};
+
 struct hart {
     struct sched *sched;
     uint32_t index;
@@ -61,6 +68,12 @@ struct hart {
     uint32_t first_trap, traps;
     uint64_t trap_event; /* of the first, in sched.silent */
     uint64_t begun;      /* ENTER of the last trap that has begun */
+    /* Polling: */
+    enum poll poll;
+    uint32_t polls, polls_wanted; /* traps that were the same time apart; so many are enough to look closer */
+    uint64_t period_cycles, period_instructions;
+    struct slot_trap last_trap;
+    uint64_t more_instructions; /* that the plugin has not counted, as the hart has not executed them */
     /* While causes are handled: */
     enum handling handling;
     bool raise;           /* SSWI is to be written before the next grant */
@@ -98,6 +111,7 @@ struct sched {
     uint32_t n_ready;
     uint32_t n_long; /* harts with long_runs > 0, idle ones too */
     uint32_t n_running;
+    uint32_t polling; /* harts in POLL_SAME */
     uint32_t n_short; /* running harts that were not spread */
     uint32_t *raise;  /* scratch: harts to interrupt */
     struct sched_statistics statistics;
@@ -112,6 +126,20 @@ static inline uint64_t later_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
+
+/* ---- sched_poll.c ---- */
+
+/* Notes a trap of a hart, in order. */
+void sched_poll_note(struct hart *h, const struct slot_trap *trap);
+/* Looks at a hart that has just stopped, and is AT_TRAP if it has stopped there. */
+void sched_poll_stopped(struct sched *s, struct hart *h);
+/* Returns true if the next grant must end at the next ENTER, with the registers. */
+bool sched_poll_watches(const struct hart *h);
+/* A polling hart's ENTER is in the account: moves it, and the trap, to the next, or to a later one if no cause can come
+ * before quiet_until. */
+void sched_poll_turn(struct sched *s, struct hart *h, struct slot_trap *trap, uint64_t quiet_until);
+/* The hart does something else. */
+void sched_poll_end(struct sched *s, struct hart *h);
 
 /* ---- sched_process.c ---- */
 

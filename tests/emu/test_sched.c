@@ -52,6 +52,8 @@ struct play {
     uint32_t causes[HARTS]; /* arrived and not taken */
     bool idle[HARTS], interrupt[HARTS], ended[HARTS];
     uint64_t answer[HARTS];
+    uint64_t kept[HARTS]; /* states: the causes that the hart had taken */
+    uint32_t same;        /* that were found */
     struct entry log[HARTS * STEPS * 4];
     uint32_t logged;
     struct player *player;
@@ -60,6 +62,7 @@ struct play {
 struct player {
     struct play *play;
     uint32_t hart;
+    bool polls;   /* instead of its script: sends for every cause, and traps for ever */
     bool endless; /* instead of its script: a loop that never traps */
     bool answers; /* sends whenever it handles causes */
     uint64_t clock;
@@ -294,7 +297,7 @@ static bool pass(struct player *a)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
 
-    if (cycles_left_to_pass(a) == 0 || s->passed == SLOT_PASSED)
+    if (cycles_left_to_pass(a) == 0 || s->passed == SLOT_PASSED || s->watch)
         return false;
     s->passed_trap[s->passed] = (struct slot_trap){.cycles = a->clock,
                                                    .user_since = s->user_since,
@@ -408,12 +411,30 @@ static void play_trap(struct player *a, const struct step *step)
     leave(a);
 }
 
+/* The state of this loop is the number of causes it has taken and sent for. */
+static void play_polls(struct player *a)
+{
+    static const struct step turn = {.trap = TRAP_WORK, .user_cycles = 30, .kernel_cycles = 40};
+    uint64_t sent = 0;
+
+    for (;;) {
+        user_block(a, &turn);
+        play_trap(a, &turn);
+        if (sent == a->taken)
+            continue;
+        sent = a->taken;
+        play_trap(a, &(struct step){.trap = TRAP_SEND, .to = (a->hart + 1) % HARTS});
+    }
+}
+
 static void *play_hart(void *arg)
 {
     struct player *a = arg;
 
     stop(a, SLOT_START, 0);
     leave(a);
+    if (a->polls)
+        play_polls(a);
     while (a->endless)
         user_block(a, &(struct step){.trap = TRAP_NONE, .user_cycles = 1000});
     for (int i = 0; i < STEPS; i++) {
@@ -535,6 +556,22 @@ static bool arm_is_clear(void *ctx, uint32_t hart)
     return true;
 }
 
+static void keep_state(void *ctx, uint32_t hart, bool keep)
+{
+    struct play *p = ctx;
+
+    p->kept[hart] = keep ? p->player[hart].taken : UINT64_MAX;
+}
+
+static bool same_state(void *ctx, uint32_t hart)
+{
+    struct play *p = ctx;
+    bool same = p->player[hart].polls && p->kept[hart] == p->player[hart].taken; /* a script goes on */
+
+    p->same += same;
+    return same;
+}
+
 static void broken(void *ctx, uint32_t hart, const char *what)
 {
     (void)ctx;
@@ -547,6 +584,8 @@ static const struct sched_ops ops = {.execute = execute,
                                      .answer = answer,
                                      .interrupted = interrupted,
                                      .interrupt = interrupt,
+                                     .keep_state = keep_state,
+                                     .same_state = same_state,
                                      .broken = broken,
                                      .finished = finished,
                                      .pauses = pauses};
@@ -569,6 +608,8 @@ static const struct sched_quiet quiet = {.trap_cycles = TRAP_CYCLES,
                                          .passes = true};
 
 /* The first harts are `endless`. */
+static bool some_poll;
+
 static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cycles, uint32_t endless)
 {
     struct play *p = calloc(1, sizeof *p);
@@ -580,7 +621,7 @@ static struct play *play_begin(unsigned seed, bool strict, uint64_t lookahead_cy
     write_scripts(p, seed);
     for (uint32_t h = 0; h < HARTS; h++) {
         slots[h] = h;
-        p->player[h] = (struct player){.play = p, .hart = h, .endless = h < endless};
+        p->player[h] = (struct player){.play = p, .hart = h, .endless = h < endless, .polls = some_poll && h % 2 == 1};
         pthread_create(&p->player[h].thread, NULL, play_hart, &p->player[h]);
     }
     cr_assert_eq(harts_wait(&p->harts, HARTS, 60000), 0);
@@ -761,6 +802,27 @@ Test(sched, accounts_are_exact_at_a_limit_too)
             cr_assert_eq(sched_now(ahead->sched), limit_cycles);
             expect_equal_accounts(strict, ahead, "strict against ahead", seed);
         }
+}
+
+/* Harts 1, 3 and 5 poll; the others play their scripts. */
+Test(sched, harts_that_poll_do_the_same_when_they_are_not_executed)
+{
+    uint32_t same = 0;
+
+    some_poll = true;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        limit_cycles = 9000 + 777 * seed;
+        struct play *ahead = play_once(seed, false, MESSAGE_CYCLES), *strict = play_once(seed, true, 64);
+
+        cr_expect(in_order(ahead) && ties_in_order(ahead), "seed %u", seed);
+        qsort(ahead->log, ahead->logged, sizeof *ahead->log, by_time);
+        qsort(strict->log, strict->logged, sizeof *strict->log, by_time);
+        expect_equal(strict, ahead, "strict against ahead", seed);
+        expect_equal_accounts(strict, ahead, "strict against ahead", seed);
+        cr_expect_eq(strict->same, 0);
+        same += ahead->same;
+    }
+    cr_expect_gt(same, 100, "%u", same);
 }
 
 /* Up to a limit, that cycle included, a run has the same effects as a run without a limit. */

@@ -91,6 +91,7 @@ static const struct mix {
 } mixes[] = {
     {"compute", 5, 1000, 0, {5, 5, 4, 4, 2, 2, 0, 1, 0, 1, 0, 0, 0, 0}, 0},
     {"poll", 12, 300, 0, {1, 1, 1, 1, 1, 4, 8, 4, 1, 1, 0, 0, 0, 1}, 0},
+    {"await", 5, 4000, 20, {4, 4, 2, 2, 2, 6, 0, 6, 0, 0, 0, 0, 0, 0}, 2900},
     {"calls", 12, 200, 20, {1, 1, 1, 1, 1, 4, 2, 3, 1, 1, 0, 0, 0, 8}, 0},
     {"receive", 20, 400, 0, {3, 3, 2, 2, 3, 9, 1, 1, 0, 1, 0, 0, 0, 0}, 0},
     {"signals", 12, 400, 60, {2, 2, 1, 1, 3, 5, 2, 3, 1, 1, 0, 0, 0, 0}, 0},
@@ -321,9 +322,23 @@ static void receive_one(void)
     to_come--;
 }
 
+/* Polls in a loop that stays the same, or in one that counts. */
+static void poll_for_one(void)
+{
+    static volatile uint64_t turns;
+    uint32_t counts = choose(2);
+
+    while (ntest(NULL, NULL) < 0)
+        if (counts)
+            turns++;
+    note(turns);
+}
+
 static void receive_if_any(const struct mix *mix)
 {
     (void)mix;
+    if (to_come > 0 && sent == count && choose(4))
+        poll_for_one();
     if (to_come > 0 && (sent == count || ntest(NULL, NULL) >= 0))
         receive_one();
 }

@@ -32,6 +32,7 @@ static const struct subject {
 } subjects[] = {
     {"guest/exact", "compute", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "poll", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact", "await", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "calls", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "receive", 2, 0, NULL, NULL, NULL, false},
     {"guest/exact", "signals", 2, 0, NULL, NULL, NULL, false},
@@ -39,6 +40,7 @@ static const struct subject {
     {"guest/exact", "files", 2, 2, NULL, NULL, NULL, false},
     {"guest/exact", "all", 2, 2, NULL, NULL, NULL, false},
     {"guest/exact2", "compute", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact2", "await", 1, 0, NULL, NULL, NULL, false},
     {"guest/exact2", "handlers", 1, 0, NULL, NULL, NULL, false},
     {"guest/exact2", "all", 1, 1, NULL, NULL, NULL, false},
     {"guest/exact_groups", "groups", 2, 0, NULL, NULL, NULL, false},

@@ -256,6 +256,24 @@ Test(stats, of_channels_agree_with_the_messages_over_them)
     run_free(&r);
 }
 
+/* ---- Of the host ---- */
+
+Test(stats, tell_of_loops_that_poll_that_strict_mode_executes_them)
+{
+    struct run ahead =
+        run_with_stats((struct ncube_run){.dim = "3", .program = "guest/exact", .args = {"await", "3"}}, "");
+    struct run strict = run_with_stats(
+        (struct ncube_run){
+            .dim = "3", .program = "guest/exact", .args = {"await", "3"}, .options = {NULL, "--sync=strict"}},
+        "");
+
+    cr_expect_gt(number(ahead.host, "polls_skipped"), 1000);
+    cr_expect_eq(number(strict.host, "polls_skipped"), 0);
+    cr_expect_str_eq(ahead.text, strict.text);
+    run_free(&ahead);
+    run_free(&strict);
+}
+
 /* ---- Files for statistics ---- */
 
 Test(stats, are_printed_to_standard_error_without_a_file)
