@@ -98,8 +98,9 @@ bool map_load_add(struct map_load *l, int32_t a, int32_t b, uint64_t bytes, char
 /* In MB/s, when the busiest channel is never idle. */
 static double rate_of(const struct map_load *l)
 {
-    return l->bytes[l->busiest] == 0 ? 0
-                                     : (double)l->all / ((double)l->bytes[l->busiest] * NET_BYTE_CYCLES) * CYCLES_PER_US;
+    return l->bytes[l->busiest] == 0
+               ? 0
+               : (double)l->all / ((double)l->bytes[l->busiest] * NET_BYTE_CYCLES) * CYCLES_PER_US;
 }
 
 /* How many of the other channels carry as much as the busiest one. */
