@@ -58,21 +58,24 @@ static bool parse_sync(const struct options *o, const char *text)
     return strcmp(text, "strict") == 0;
 }
 
-/* With gdb, the nodes stand where they are in the same places in every run only if user code never runs ahead. */
 static bool take_gdb(const struct options *o, struct machine_options *m, const char *port)
 {
     m->gdb_port = port ? (uint16_t)options_number(o, "gdb", port, 0, 65535) : 0;
-    m->strict = true;
     return m->gdb = true;
 }
 
-/* A node that is killed while its user code runs ahead would not be where it is in every run. */
 static bool take_core(const struct options *o, struct machine_options *m, const char *folder)
 {
     if (*folder == '\0')
         options_refuse(o, "core: give a folder after '='");
     m->core_dir = folder;
-    return m->strict = true;
+    return true;
+}
+
+/* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead. */
+static void run_strictly(struct machine_options *m)
+{
+    m->strict = m->strict || m->gdb || m->core_dir;
 }
 
 static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
@@ -218,6 +221,7 @@ static int command_run(int argc, char **argv)
     tracing_check(&run_options, &w.options.machine.trace);
     if (w.options.machine.gdb && w.options.machine.core_dir)
         options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
+    run_strictly(&w.options.machine);
     check_set(&run_options, &w.options.machine);
     if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
         options_refuse(&run_options, "--progress and --heartbeat say the same; give one of them");
@@ -276,6 +280,7 @@ static int command_boot(int argc, char **argv)
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     tracing_check(&boot_options, &o.machine.trace);
+    run_strictly(&o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);
