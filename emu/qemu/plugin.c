@@ -601,6 +601,7 @@ static int flags_for(uint32_t op)
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
+    __atomic_add_fetch(&plugin.control->translated, 1, __ATOMIC_RELAXED);
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
     enum reservation reservation = RESERVATION_NONE;
     uint64_t cycles = 0;

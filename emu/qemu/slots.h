@@ -113,6 +113,7 @@ struct control {
     _Alignas(128) uint32_t stopped;  /* 1 + slot of the hart that stopped last, the head of their list; 0: none */
     _Alignas(128) uint64_t wanted;   /* a running hart that passes this time rings the doorbell, unless it is batched */
     _Alignas(128) uint32_t batch;    /* batched harts that run */
+    _Alignas(128) uint32_t translated; /* blocks that QEMU has translated; may wrap */
     /* fixed before the first grant: */
     uint64_t quantum_cycles;    /* of user code, from LEAVE on: NCU_QUANTUM_CYCLES, but in tests */
     uint64_t run_on_cycles;     /* how far user code runs on after a post before the hart stops */

@@ -27,6 +27,9 @@
  * spin. */
 #define SHORT_RUNS_MOST 4u
 
+/* How many runs a translation is remembered for: then they run one at a time. */
+#define TRANSLATION_MEMORY 64u
+
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,
                         uint64_t lookahead_cycles, bool strict, const struct sched_ops *ops, void *ctx)
 {
@@ -262,18 +265,30 @@ static bool quantum_end(struct sched *s, const struct bounds *b, struct hart *h)
     return h->raise;
 }
 
+/* Returns how many harts may share a processor now. */
+static uint32_t short_runs_most(struct sched *s)
+{
+    uint32_t translated = __atomic_load_n(&s->harts->control->translated, __ATOMIC_RELAXED);
+
+    if (translated != s->translated)
+        s->calm_at = s->statistics.grants + TRANSLATION_MEMORY;
+    s->translated = translated;
+    return s->statistics.grants < s->calm_at ? 1 : SHORT_RUNS_MOST;
+}
+
 /* Grants all harts that may run, but at most SHORT_RUNS_MOST of those that share a processor. */
 static bool grant_all(struct sched *s)
 {
     struct bounds b = bounds_find(s);
     uint64_t before = s->statistics.grants;
     bool raised = false;
+    uint32_t most = short_runs_most(s);
 
     begin_traps(s, &b);
     for (uint32_t k = s->n_ready; k-- > 0;) { /* a grant moves the last one to its place */
         struct hart *h = &s->hart[s->ready[k]];
         bool spread = hart_is_spread(s, h);
-        if (!spread && s->n_short >= SHORT_RUNS_MOST && !s->ops->stands)
+        if (!spread && s->n_short >= most && !s->ops->stands)
             continue; /* a hart that a debugger has stopped keeps its place, but must not keep others from running */
         if (quantum_end(s, &b, h)) {
             raised = true;

@@ -111,9 +111,11 @@ struct sched {
     uint32_t n_ready;
     uint32_t n_long; /* harts with long_runs > 0, idle ones too */
     uint32_t n_running;
-    uint32_t polling; /* harts in POLL_SAME */
-    uint32_t n_short; /* running harts that were not spread */
-    uint32_t *raise;  /* scratch: harts to interrupt */
+    uint32_t translated; /* blocks, when last looked */
+    uint64_t calm_at;    /* grants after which nothing has been translated for a while */
+    uint32_t polling;    /* harts in POLL_SAME */
+    uint32_t n_short;    /* running harts that were not spread */
+    uint32_t *raise;     /* scratch: harts to interrupt */
     struct sched_statistics statistics;
 };
 
