@@ -98,6 +98,23 @@ static void spins_among_messages(void)
     }
 }
 
+/* Every node does the same in each turn, so that ncube need not execute any. */
+static void polls_for_nothing(void)
+{
+    for (;;) {
+        int src = -1, type = 42;
+
+        if (ntest(&src, &type) >= 0)
+            return;
+    }
+}
+
+static void polls_with_a_handler(void)
+{
+    signal(SIGUSR1, handle);
+    polls_for_nothing();
+}
+
 static void spins_with_a_handler(void)
 {
     signal(SIGMSGS, handle);
@@ -315,6 +332,8 @@ static const struct test_case cases[] = {
     {"spins among messages", spins_among_messages},
     {"spins with a handler", spins_with_a_handler},
     {"spins in a reservation", spins_in_reservation},
+    {"polls for nothing", polls_for_nothing},
+    {"polls with a handler", polls_with_a_handler},
     {"talks", talks},
     {"prints", prints},
     {"memory ends", memory_ends},

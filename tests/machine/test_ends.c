@@ -154,6 +154,9 @@ static const struct loop {
     {"2", "guest/ends", "spins among messages", {"--sync=strict"}},
     {"2", "guest/ends", "spins with a handler", {NULL}},
     {"1", "guest/ends", "spins in a reservation", {NULL}},
+    {"2", "guest/ends", "polls for nothing", {NULL}},
+    {"2", "guest/ends", "polls for nothing", {"--sync=strict"}},
+    {"1", "guest/ends", "polls with a handler", {NULL}},
     {"1", "guest/processes", "spins", {NULL}},
 };
 
