@@ -10,6 +10,7 @@ void pio_queue_append(struct pio_queue *queue, struct pio_request *request)
     else
         queue->head = request;
     queue->tail = request;
+    queue->n[request->op]++;
 }
 
 struct pio_request *pio_queue_take(struct pio_queue *queue, enum pio_op op, int node)
@@ -28,14 +29,6 @@ struct pio_request *pio_queue_take(struct pio_queue *queue, enum pio_op op, int 
         queue->head = entry->next;
     if (queue->tail == entry)
         queue->tail = before;
-    return entry;
-}
-
-bool pio_queue_has(const struct pio_queue *queue, enum pio_op op)
-{
-    const struct pio_request *entry = queue->head;
-
-    while (entry && entry->op != op)
-        entry = entry->next;
+    queue->n[op]--;
     return entry;
 }

@@ -34,6 +34,7 @@ struct pio_request {
 
 struct pio_queue {
     struct pio_request *head, *tail;
+    int n[2]; /* how many of each kind */
 };
 
 /* Appends the request, which stays its owner's and must not be in a queue. */
@@ -43,6 +44,9 @@ void pio_queue_append(struct pio_queue *queue, struct pio_request *request);
 struct pio_request *pio_queue_take(struct pio_queue *queue, enum pio_op op, int node);
 
 /* Returns true if a request of that kind is in the queue. */
-bool pio_queue_has(const struct pio_queue *queue, enum pio_op op);
+static inline bool pio_queue_has(const struct pio_queue *queue, enum pio_op op)
+{
+    return queue->n[op] > 0;
+}
 
 #endif

@@ -21,9 +21,8 @@
  * above. The bytes of a request lie apart in the user's buffer; a plan gathers and scatters them. A view (viewed.h) is
  * the same: the element is in the place of the file, and what a volume has of it in that of the subfile.
  *
- * Several transfers. All requests are in one queue, each with its transfer. Whoever waits takes acknowledgements in the
- * order of the requests, as far as their kind goes, and serves whichever transfer they are of: so none stands still
- * while a program waits for another.
+ * Several transfers. All requests are in one queue, each with its transfer. Whoever waits takes acknowledgements of all
+ * and serves whichever transfer they are of: so none stands still while a program waits for another.
  */
 #include "libpio/file/transfer.h"
 
@@ -331,11 +330,21 @@ void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_piece
     issue_first_rounds(t);
 }
 
-/* The oldest request is answered first, unless one of the other kind, or another node's, is. */
+/* Which kind of acknowledgement to take next: the oldest request's. But while reads are under way, too, one of a write
+ * is not waited for: replies with data that nobody takes fill the node's memory, and then it could not come. */
+static enum pio_op next_kind(void)
+{
+    const struct pio_queue *queue = &pio_shared.queue;
+
+    if (queue->head->op == PIO_OP_READ || !pio_queue_has(queue, PIO_OP_READ))
+        return queue->head->op;
+    return pio_transport->arrived(PIO_OP_WRITE) ? PIO_OP_WRITE : PIO_OP_READ;
+}
+
 int pio_transfer_finish(struct pio_transfer *t)
 {
     while (t->under_way > 0 && !pio_shared.lost_error)
-        serve_ack(pio_shared.queue.head->op);
+        serve_ack(next_kind());
     return t->under_way > 0 ? pio_shared.lost_error : 0;
 }
 

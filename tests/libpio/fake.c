@@ -56,6 +56,7 @@ static struct fd fds[FDS];
 static struct request requests[REQUESTS]; /* in the order of issue, over all nodes */
 static int n_requests, lose_in, view_error;
 static int at_call_in;
+static bool writes_arrived; /* it has been said since the last wait */
 static void (*at_call_action)(void);
 static int (*choose_node)(int options);
 static struct fake_counts counts;
@@ -492,11 +493,20 @@ static struct request take_request(enum pio_op op, int node)
     return request;
 }
 
+/* Replies to reads fill a node's memory until they are taken, and keep those to writes out. */
+static void note_wait(enum pio_op op)
+{
+    for (int i = 0; i < n_requests && !writes_arrived; i++)
+        counts.waits_for_writes += op == PIO_OP_WRITE && requests[i].op == PIO_OP_READ;
+    writes_arrived = false;
+}
+
 static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack)
 {
     int ready[2 * FAKE_VOLUMES];
     char *data = (char *)comm + PIO_ACK_HEADER_BYTES;
 
+    note_wait(op);
     if (lose_in >= 0 && lose_in-- == 0)
         return -EIO;
     int n = list_ready_nodes(op, ready);
@@ -524,7 +534,9 @@ static int fake_arrived(enum pio_op op)
 {
     int ready[2 * FAKE_VOLUMES];
 
-    return list_ready_nodes(op, ready) > 0 && choose_node(2) == 0;
+    bool arrived = list_ready_nodes(op, ready) > 0 && choose_node(2) == 0;
+    writes_arrived = arrived && op == PIO_OP_WRITE;
+    return arrived;
 }
 
 static const struct pio_transport fake_transport = {

@@ -49,6 +49,7 @@ struct fake_counts {
     int volume_requests[FAKE_VOLUMES];
     int volume_in_flight[FAKE_VOLUMES];
     int volume_max_in_flight[FAKE_VOLUMES];
+    int waits_for_writes; /* that began while a read was under way, and no acknowledgement of a write was there */
     int open_files;
     int bad_fds; /* calls for a file that is not open */
 };

@@ -36,6 +36,7 @@ Test(sequences, behave_as_plain_files, .timeout = 0)
         sequences_run(seed);
         cr_assert_eq(fake_counts()->open_files, 0);
         cr_assert_eq(fake_counts()->in_flight, 0);
+        cr_assert_eq(fake_counts()->waits_for_writes, 0, "sequence %lu: memory may fill", (unsigned long)seed);
         cr_assert_eq(fake_counts()->bad_fds, 0);
         cr_assert_eq(fake_count_files(), 0, "sequence %lu leaves files", (unsigned long)seed);
     }
