@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "vertex/contract/system.h"
 
 /* ---- Columns and rows: a table for each kind of part, a row for each part ---- */
 
@@ -59,6 +60,16 @@ static const struct column drive_columns[] = {
     {"queue_max", NULL, false},  {NULL, NULL, false},
 };
 
+static const struct column pipe_columns[] = {
+    {"messages", NULL, false},
+    {"bytes", NULL, false},
+    {"room_messages", NULL, false},
+    {"waits_for_data", NULL, false},
+    {"waits_for_room", NULL, false},
+    {"waits_for_mapping", NULL, false},
+    {NULL, NULL, false},
+};
+
 enum drive_column { READS, WRITES, BYTES_READ, BYTES_WRITTEN, SEEKS, BUFFER_HITS, BUSY, QUEUE, QUEUE_MAX };
 
 struct row {
@@ -98,6 +109,19 @@ static struct row row_of_drive(const struct stats_source *s, uint32_t index, uin
     return (struct row){{d.commands.reads, d.commands.writes, d.commands.sectors_read * SECTOR_BYTES,
                          d.commands.sectors_written * SECTOR_BYTES, d.commands.seeks, d.commands.buffer_hits,
                          d.busy_cycles, d.queue_cycles, d.queue_max}};
+}
+
+static struct row row_of_pipe(const struct stats_source *s, uint32_t pipe)
+{
+    const struct ncu_pipe_statistics p = ncu_pipe_statistics(s->ncu, pipe);
+
+    return (struct row){{p.messages, p.bytes, p.rooms, p.waits_for_data, p.waits_for_room, p.waits_for_map}};
+}
+
+/* Whether anything was sent through it. */
+static bool pipe_was_used(const struct row *row)
+{
+    return row->value[0] > 0;
 }
 
 static uint32_t compute_nodes(const struct stats_source *s)
@@ -225,6 +249,22 @@ static json_t *json_of_drives(const struct stats_source *s)
     return drives;
 }
 
+static json_t *json_of_pipes(const struct stats_source *s)
+{
+    json_t *pipes = json_array();
+
+    for (uint32_t i = 0; i < PIPES_MAX; i++) {
+        const struct row row = row_of_pipe(s, i);
+
+        if (!pipe_was_used(&row))
+            continue;
+        json_t *pipe = json_pack("{s:i}", "pipe", (int)i);
+        put_row(pipe, pipe_columns, &row);
+        json_array_append_new(pipes, pipe);
+    }
+    return pipes;
+}
+
 static json_t *json_of_host(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
@@ -241,11 +281,11 @@ static json_t *json_of_all(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
 
-    return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz", (int)CLOCK_HZ,
-                     "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds", virtual_seconds(s), "events",
-                     (json_int_t)c->events, "requests", (json_int_t)c->requests, "nodes", json_of_nodes(s), "front_end",
-                     json_of_front_end(s), "channels", json_of_channels(s), "drives", json_of_drives(s), "host",
-                     json_of_host(s));
+    return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz",
+                     (int)CLOCK_HZ, "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds",
+                     virtual_seconds(s), "events", (json_int_t)c->events, "requests", (json_int_t)c->requests, "nodes",
+                     json_of_nodes(s), "front_end", json_of_front_end(s), "channels", json_of_channels(s), "drives",
+                     json_of_drives(s), "pipes", json_of_pipes(s), "host", json_of_host(s));
 }
 
 int stats_write(FILE *to, const struct stats_source *source)
@@ -402,6 +442,25 @@ static void print_caches(FILE *to, const struct stats_source *s)
         }
 }
 
+static void print_pipes(FILE *to, const struct stats_source *s)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < PIPES_MAX; i++) {
+        const struct row row = row_of_pipe(s, i);
+        const uint64_t *v = row.value;
+
+        if (!pipe_was_used(&row))
+            continue;
+        if (!any)
+            fprintf(to, "%-18s%9s%12s%9s%18s%18s%18s\n", "pipes", "messages", "KB", "rooms", "waits for data",
+                    "waits for room", "for a mapping");
+        any = true;
+        fprintf(to, "  %-16u%9" PRIu64 "%12.1f%9" PRIu64 "%18" PRIu64 "%18" PRIu64 "%18" PRIu64 "\n", i, v[0],
+                (double)v[1] / 1024, v[2], v[3], v[4], v[5]);
+    }
+}
+
 static void print_host(FILE *to, const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
@@ -425,5 +484,6 @@ void stats_print(FILE *to, const struct stats_source *source)
     print_channels(to, source);
     print_drives(to, source);
     print_caches(to, source);
+    print_pipes(to, source);
     print_host(to, source);
 }

@@ -45,6 +45,11 @@ struct ncu_node_statistics ncu_host_statistics(const struct ncu *n)
     return n->host_statistics;
 }
 
+struct ncu_pipe_statistics ncu_pipe_statistics(const struct ncu *n, uint32_t pipe)
+{
+    return n->pipe_statistics[pipe];
+}
+
 const struct net *ncu_net(const struct ncu *n)
 {
     return n->net;
@@ -92,11 +97,13 @@ static bool execute_idle(struct ncu_node *node)
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
     node->idle_since = node->ncu->now_cycles;
-    if (!node->idle)
+    if (!node->idle) {
         ncu_causes_deliver(node, &node->causes);
-    else
-        ncu_trace_wait(node, false);
-    return !node->idle;
+        return true;
+    }
+    ncu_trace_wait(node, false);
+    ncu_count_pipe_wait(node);
+    return false;
 }
 
 static void execute_fault(struct ncu_node *node)

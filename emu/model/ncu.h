@@ -119,6 +119,16 @@ struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t ind
 /* The front end's messages; `copies` is 0. */
 struct ncu_node_statistics ncu_host_statistics(const struct ncu *n);
 
+/* Pipe number `pipe` between the programs of a job; on a machine that stays up, of all jobs together. */
+struct ncu_pipe_statistics {
+    uint64_t messages, bytes; /* with data or its end, headers of the pipe's own included; repetitions count */
+    uint64_t rooms;           /* messages that tell a writer of room */
+    uint64_t waits_for_data;  /* times that a reader waited for data, */
+    uint64_t waits_for_room;  /* a writer for room, */
+    uint64_t waits_for_map;   /* or either for the mapping of the other end */
+};
+struct ncu_pipe_statistics ncu_pipe_statistics(const struct ncu *n, uint32_t pipe);
+
 /* Statistics of a drive up to now_cycles, which must not lie before the last event. */
 struct ncu_drive_statistics {
     struct disk_statistics commands;

@@ -139,6 +139,31 @@ void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes)
     s->sent_bytes += bytes;
 }
 
+void ncu_count_pipe_message(struct ncu *n, uint32_t tag, uint64_t bytes)
+{
+    uint32_t pipe = TAG_NUMBER(tag) / PIPE_KINDS, kind = TAG_NUMBER(tag) % PIPE_KINDS;
+
+    if (TAG_CONTEXT(tag) != CONTEXT_PIPE || pipe >= PIPES_MAX)
+        return;
+    struct ncu_pipe_statistics *s = &n->pipe_statistics[pipe];
+    s->messages += kind == PIPE_DATA;
+    s->bytes += kind == PIPE_DATA ? bytes : 0;
+    s->rooms += kind == PIPE_ROOM;
+}
+
+void ncu_count_pipe_wait(struct ncu_node *node)
+{
+    uint32_t tag = (uint32_t)node->wait[2], pipe = TAG_NUMBER(tag) / PIPE_KINDS, kind = TAG_NUMBER(tag) % PIPE_KINDS;
+
+    if (node->wait[0] != NCU_WAIT_MESSAGE || node->wait[2] >= NCU_WAIT_ANY_TYPE || TAG_CONTEXT(tag) != CONTEXT_PIPE ||
+        pipe >= PIPES_MAX)
+        return;
+    struct ncu_pipe_statistics *s = &node->ncu->pipe_statistics[pipe];
+    s->waits_for_data += kind == PIPE_DATA;
+    s->waits_for_room += kind == PIPE_ROOM;
+    s->waits_for_map += kind == PIPE_MAP;
+}
+
 void ncu_count_ended(struct ncu_node_statistics *s, int status)
 {
     s->damaged += status == NCU_EPARITY;

@@ -328,6 +328,7 @@ void ncu_send(struct ncu_node *node, const uint64_t *arg)
     trace_send(n, t, node->address, arg[3]);
     trace_request(n, t, node->address);
     ncu_count_sent(&node->statistics, arg[2]);
+    ncu_count_pipe_message(n, (uint32_t)arg[3], arg[2]);
     if (t->subcube > 0) {
         broadcast(node, t);
         return;

@@ -17,6 +17,7 @@
 
 #include "emu/base/nodeset.h"
 #include "emu/model/ncu.h"
+#include "vertex/contract/system.h"
 
 #define CHANNELS   (NCU_CHANNELS + 1u) /* the last one is for a node's messages to itself */
 #define NODE_ORDER 0x40000000u         /* in the event queue: after the network's own events of the same cycle */
@@ -130,6 +131,7 @@ struct ncu {
     uint32_t *index_of; /* by address */
     struct port host;
     struct ncu_node_statistics host_statistics;
+    struct ncu_pipe_statistics pipe_statistics[PIPES_MAX];
     uint64_t host_sends, sends;        /* of the front end; of all, with it */
     struct transfer_queue host_failed; /* to be sent again, oldest first */
     const struct fault *fault;
@@ -160,6 +162,9 @@ void ncu_causes_deliver(struct ncu_node *node, struct causes *q);
 /* Returns the port of a node, or of the front end. */
 struct port *ncu_port_at(struct ncu *n, uint32_t address);
 
+/* Count a SEND, and that a node begins to idle, if they are of a pipe. */
+void ncu_count_pipe_message(struct ncu *n, uint32_t tag, uint64_t bytes);
+void ncu_count_pipe_wait(struct ncu_node *node);
 /* Count a message that is sent, that a node or the front end has received, and how one has ended. */
 void ncu_count_sent(struct ncu_node_statistics *s, uint64_t bytes);
 void ncu_count_received(struct ncu *n, uint32_t address, uint64_t bytes);

@@ -276,6 +276,41 @@ Test(stats, tell_of_loops_that_poll_that_strict_mode_executes_them)
 
 /* ---- Files for statistics ---- */
 
+/* 2 nodes write 25 blocks of 1000 bytes each, one a call, to one node each, and tell both that they have ended. Headers
+ * have 24 bytes. */
+Test(stats, of_pipes_agree_with_what_was_written)
+{
+    static const char *const sync[] = {NULL, "--sync=strict"};
+    char *first = NULL;
+
+    for (size_t i = 0; i < sizeof sync / sizeof *sync; i++) {
+        struct run r =
+            run_with_stats((struct ncube_run){.dim = "1",
+                                              .program = "guest/pipe_rate",
+                                              .options = {NULL, sync[i]},
+                                              .args = {"write", "cyclic 1000 2", "50000", "1000", "|", "-d", "1",
+                                                       "guest/pipe_rate", "read", "cyclic 1000 2", "1000"}},
+                           "");
+        const json_t *pipes = json_object_get(r.stats, "pipes"), *pipe = json_array_get(pipes, 0);
+        char *text = json_dumps(pipes, 0);
+
+        cr_assert_eq(r.outcome.status, 0, "%s", r.outcome.err);
+        cr_expect_eq(json_array_size(pipes), 1);
+        cr_expect_eq(number(pipe, "pipe"), 0);
+        cr_expect_eq(number(pipe, "messages"), 50 + 4);
+        cr_expect_eq(number(pipe, "bytes"), 50000 + 54 * 24);
+        cr_expect_eq(number(pipe, "room_messages"), 2, "a reader passes one slot of 16 KB");
+        cr_expect_gt(number(pipe, "waits_for_data"), 0);
+        cr_expect_eq(number(pipe, "waits_for_room"), 0);
+        if (first)
+            cr_expect_str_eq(text, first);
+        free(first);
+        first = text;
+        run_free(&r);
+    }
+    free(first);
+}
+
 Test(stats, are_printed_to_standard_error_without_a_file)
 {
     struct outcome o = ncube_run(&(struct ncube_run){.dim = "2", .program = "examples/hello", .options = {"--stats"}});
