@@ -153,6 +153,9 @@ endef
 $(foreach src,$(wildcard images/examples/*.c),\
     $(eval $(call node_program,examples/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio))))
 
+$(foreach src,$(wildcard images/examples/pipeline/*.c),\
+    $(eval $(call node_program,examples/pipeline/$(basename $(notdir $(src))),$(src),$(if $(LIBPIO),-lpio) -lm)))
+
 # The shell
 $(eval $(call node_program,examples/nsh,$(wildcard images/nsh/*.c),-I. $(if $(LIBPIO),-lpio)))
 
@@ -167,7 +170,8 @@ $(B)/machines/%.conf: images/machines/%.conf
 PROGRAMS += $(MACHINES)
 
 # Their sources and a machine file beside them, for who has no clone
-EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch])) $(B)/examples/sandia.conf
+EXAMPLES := $(patsubst images/examples/%,$(B)/examples/%,$(wildcard images/examples/*.[ch] \
+    images/examples/pipeline/*.[ch])) $(B)/examples/sandia.conf
 $(B)/examples/%: images/examples/%
 	@mkdir -p $(@D)
 	@cp $< $@
