@@ -173,6 +173,12 @@ static enum step_kind kind_of(enum state state)
                                    : STEP_OTHER;
 }
 
+/* While a node waits for its drive or for memory, messages arrive that have nothing to do with that. */
+static bool may_end_by_message(enum state state)
+{
+    return state == STATE_MESSAGE || state == STATE_REPLY || state == STATE_OTHER || state == STATE_FREE;
+}
+
 static void cross_spell(struct search *s)
 {
     const struct spell *spell = last_spell(s, s->node, s->time);
@@ -182,7 +188,7 @@ static void cross_spell(struct search *s)
         go_back(s, STEP_OTHER, spell ? spell->to : 0, 0);
         return;
     }
-    if (spell->state == STATE_MESSAGE || spell->state == STATE_REPLY || spell->state == STATE_FREE) {
+    if (may_end_by_message(spell->state)) {
         l = last_letter(s, s->node, s->time);
         if (l && l->received > spell->from && l->sent < s->time) {
             if (l->received < s->time)

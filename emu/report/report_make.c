@@ -93,7 +93,7 @@ static const char key_html[] = "<div class=\"key\"><span><i style=\"background:v
                                "<span><i style=\"background:var(--reply)\"></i>for a file server</span>"
                                "<span><i style=\"background:var(--drive)\"></i>for a drive</span>"
                                "<span><i style=\"background:var(--memory)\"></i>for memory</span>"
-                               "<span><i style=\"background:var(--signal)\"></i>for a signal</span>"
+                               "<span><i style=\"background:var(--other)\"></i>for something else</span>"
                                "<span><i style=\"background:var(--free)\"></i>no program</span></div>\n";
 
 static const char bars_html[] =

@@ -3,7 +3,7 @@
 'use strict';
 const data = JSON.parse(document.getElementById('data').textContent);
 const HOST = 32768, IO = 16384;
-const STATES = ['user', 'kernel', 'message', 'reply', 'drive', 'memory', 'signal', 'free', 'read', 'write', 'held'];
+const STATES = ['user', 'kernel', 'message', 'reply', 'drive', 'memory', 'other', 'free', 'read', 'write', 'held'];
 const tip = document.body.appendChild(document.createElement('div'));
 tip.className = 'tip';
 tip.setAttribute('role', 'status');

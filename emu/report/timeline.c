@@ -17,7 +17,7 @@ const char *const state_names[STATES] = {[STATE_USER] = "user code",
                                          [STATE_REPLY] = "waits for a file server",
                                          [STATE_DRIVE] = "waits for a drive",
                                          [STATE_MEMORY] = "waits for memory",
-                                         [STATE_SIGNAL] = "waits for a signal",
+                                         [STATE_OTHER] = "waits for something else",
                                          [STATE_FREE] = "no program"};
 
 struct name_entry {

@@ -17,16 +17,17 @@
 #include "emu/base/memory.h"
 #include "vertex/contract/machine.h"
 
-enum state { /* what a node does */
-             STATE_USER,
-             STATE_KERNEL,  /* calls, interrupts, page faults */
-             STATE_MESSAGE, /* waits for a message; */
-             STATE_REPLY,   /* for a file server; */
-             STATE_DRIVE,
-             STATE_MEMORY,
-             STATE_SIGNAL,
-             STATE_FREE, /* no program */
-             STATES
+/* What a node does. */
+enum state {
+    STATE_USER,
+    STATE_KERNEL,  /* calls, interrupts, page faults */
+    STATE_MESSAGE, /* waits for a message; */
+    STATE_REPLY,   /* for a file server; */
+    STATE_DRIVE,
+    STATE_MEMORY,
+    STATE_OTHER, /* for a signal, the end of a child, a pipe of the node, one of several descriptors */
+    STATE_FREE,  /* no program */
+    STATES
 };
 
 /* A word for each, as "waits for a message". */

@@ -103,12 +103,17 @@ static enum state state_of(const struct event *e)
     static const struct {
         const char *category;
         enum state state;
-    } waits[] = {{"message", STATE_MESSAGE}, {"reply", STATE_REPLY}, {"drive", STATE_DRIVE},
-                 {"memory", STATE_MEMORY},   {"time", STATE_SIGNAL}, {"program", STATE_FREE}};
+    } waits[] = {{"message", STATE_MESSAGE},
+                 {"reply", STATE_REPLY},
+                 {"drive", STATE_DRIVE},
+                 {"memory", STATE_MEMORY},
+                 {"program", STATE_FREE}};
 
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (strcmp(e->category, waits[i].category) == 0)
             return waits[i].state;
+    if (e->category[0] != '\0')
+        return STATE_OTHER;
     return strcmp(e->name, "user") == 0 ? STATE_USER : STATE_KERNEL;
 }
 

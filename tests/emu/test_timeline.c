@@ -75,6 +75,29 @@ Test(timeline, a_wait_is_cut_out_of_its_call)
     }
 }
 
+Test(timeline, waits_are_told_apart)
+{
+    static const struct {
+        const char *category;
+        enum state state;
+    } waits[] = {{"message", STATE_MESSAGE}, {"reply", STATE_REPLY}, {"drive", STATE_DRIVE}, {"memory", STATE_MEMORY},
+                 {"program", STATE_FREE},    {"time", STATE_OTHER},  {"poll", STATE_OTHER},  {"child", STATE_OTHER}};
+
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        struct timeline t;
+        struct reader r;
+        char text[512];
+
+        snprintf(text, sizeof text,
+                 HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":3,\"cat\":\"%s\",\"name\":\"x\"}" END,
+                 waits[i].category);
+        read_text(&t, &r, text, sizeof text);
+        cr_assert_eq(reader_end(&r), 0, "%s: %s", waits[i].category, r.error);
+        cr_expect_eq(t.spell[0].state, waits[i].state, "%s", waits[i].category);
+        timeline_free(&t);
+    }
+}
+
 Test(timeline, facts_are_of_the_programs_time)
 {
     struct timeline t;
