@@ -320,7 +320,7 @@ const timeline = picture('timeline', () => AXIS + rows.length * rowHeight + 4, (
     c.fillStyle = colour('text');
     c.textAlign = 'right';
     c.fillText(MARGIN < 60 ? row.label.replace('node ', '') : row.label, MARGIN - 5,
-               AXIS + i * rowHeight + Math.min(13, rowHeight + 6));
+               AXIS + (i + 0.5) * rowHeight + 4);
   });
   if (withPath) drawPath(c, x, view);
   document.getElementById('shown').textContent = `${time(shown[0])} to ${time(shown[1])}`;
