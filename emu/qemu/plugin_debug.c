@@ -6,6 +6,7 @@
 
 #include "emu/qemu/futex.h"
 #include "emu/qemu/plugin_registers.h"
+#include "vertex/contract/machine.h"
 
 static struct {
     struct debug_area *area;
@@ -60,13 +61,20 @@ static bool ends_step(struct debug_hart *d, uint64_t pc, bool user)
     return pc < d->step_low || pc >= d->step_high;
 }
 
+/* What the kernel writes for its program is told when that goes on: gdb then executes one more instruction alone, which
+ * would not come to its end in a call that waits for another node. */
+static bool watch_is_told(const struct debug_hart *d, bool user)
+{
+    return user || d->watch >= CABINET_RAM_BASE;
+}
+
 static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool user)
 {
     if (__atomic_load_n(&d->hold, __ATOMIC_RELAXED))
         return DEBUG_HELD;
     if (!d->watched)
         return DEBUG_NOT;
-    if (watch_hit)
+    if (watch_hit && watch_is_told(d, user))
         return DEBUG_WATCH;
     if (is_break(debug.area, pc))
         return DEBUG_BREAK;

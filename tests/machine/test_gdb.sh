@@ -102,6 +102,12 @@ end "queues" 0 "sum 6"
 says "a message under way" \
     '^4 bytes of type 7 from node [123] to node 0, sent at 0\.[0-9]* s: (on its way|arriving)'
 
+begin -d 1 --
+gdb 'break receive' 'continue' 'next' 'watch value thread 1' 'continue' 'backtrace' 'continue'
+end "what the kernel writes" 0 "sum 1"
+same "is seen" "Old value = 0 New value = 1" "$(grep -E '^(Old|New) value' gdb.out | xargs)"
+says "after the call" '^#[1-9] .* in receive \(wanted=7\)'
+
 begin -d 3 --
 cat >each <<'END'
 while 1
@@ -170,6 +176,36 @@ begin -d 1 --
     printf '$?#3f$Z0,10000,4#9' >&3 # in the middle of a packet
 )
 end "a gdb that goes away while the nodes are stopped" 0 "sum 1"
+
+# ---- Steps of the stub's own: gdb makes steps of breakpoints, on RISC-V
+
+# ask PACKET: its answer, without a frame
+ask() {
+    local sum=0 i reply
+    for ((i = 0; i < ${#1}; i++)); do
+        sum=$(((sum + $(printf %d "'${1:i:1}")) & 255))
+    done
+    printf '$%s#%02x' "$1" $sum >&3
+    IFS= read -r -t 30 -d '#' reply <&3
+    read -r -t 30 -N 2 <&3
+    echo "${reply#*\$}"
+}
+
+begin -d 1 --
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+same "at the entry" "T05thread:1;" "$(ask '?')"
+same "its pc" "0000010000000000" "$(ask p20)"
+same "a step" "T05thread:1;" "$(ask 'vCont;s:1;c')"
+same "is one instruction" "0400010000000000" "$(ask p20)"
+same "alone, too" "T05thread:1;" "$(ask 'vCont;s:1')"
+same "is one instruction" "0800010000000000" "$(ask p20)"
+same "out of a range" "T05thread:1;" "$(ask 'vCont;r10000,1000c:1;c')"
+check "is not in it" [ "$(ask p20)" \> "0c" ]
+same "an old packet" "T05thread:1;" "$(ask s)"
+same "what is malformed" "E01" "$(ask 'vCont;s:1;q')"
+same "detach" "OK" "$(ask D)"
+exec 3>&-
+end "steps" 0 "sum 1"
 
 begin -d 1 --
 kill -INT $run
