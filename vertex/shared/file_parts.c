@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
 
 #define OF(type) [(type)-N_FOPEN]
 static const uint8_t parts_of[] = {
@@ -37,6 +38,7 @@ static const uint8_t parts_of[] = {
 #define TYPES             (sizeof parts_of / sizeof parts_of[0])
 #define ONE(name, number) +1
 _Static_assert(TYPES == 0 FILE_OPS(ONE), "every file request is in the table");
+_Static_assert(N_FOPEN + TYPES <= N_RCLAIM && N_FOPEN + TYPES <= N_PIPE, "no other request has one of these numbers");
 
 bool file_parts_of(uint32_t type, uint32_t *parts)
 {
