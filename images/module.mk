@@ -42,7 +42,7 @@ LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S images/lib/fo
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(LIBPIO_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(LIBPIO_SRCS)))
-PIPE_OBJS := $(addprefix $(B)/rv/libpio/ndevices/,pipe.o pipe_end.o pipe_message.o pipe_read.o pipe_write.o)
+PIPE_OBJS := $(addprefix $(B)/rv/libpio/ndevices/,pipe.o pipe_end.o pipe_message.o pipe_poll.o pipe_read.o pipe_write.o)
 STRIPED_OBJS := $(B)/rv/libpio/ndevices/striped.o $(B)/rv/libpio/ndevices/striped_names.o
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(NSDISK_SRCS)))

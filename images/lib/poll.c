@@ -59,14 +59,14 @@ static short look_at(const struct pollfd *p, struct abi_poll *e)
     }
     if (!slot->device->poll)
         return (short)(p->events & by_mode(slot));
-    short ready = (short)(slot->device->poll(slot->state, p->events, &message) & (p->events | always));
-    if (!ready)
+    int state = slot->device->poll(slot->state, p->events, &message);
+    if (state == 0)
         *e = (struct abi_poll){.kind = ABI_POLL_MESSAGE,
                                .events = ABI_POLL_IN,
                                .context = (uint16_t)message.context,
                                .ufid = message.source,
                                .type = message.type};
-    return ready;
+    return (short)(state & (p->events | always));
 }
 
 /* Writes what the kernel has found. A message that has come may make its driver ready: then *again is true. */

@@ -35,9 +35,10 @@ static void end_free(struct pipe_end *e)
 static int pipe_close(void *end)
 {
     struct pipe_end *e = end;
-
     bool was_mapped = e->map;
 
+    if (e->is_parents)
+        return 0;
     if (e->nodes == 1)
         pipe_set_map(e, NULL); /* unless it has one */
     if (pipe_know(e, true) == 0)
@@ -195,6 +196,8 @@ const struct ndevice ndevice_pipe = {
     .fstat = pipe_fstat,
     .setmap = pipe_setmap,
     .ioctl = pipe_ioctl,
+    .poll = pipe_poll,
+    .forked = pipe_forked,
     .getmsg = pipe_getmsg,
     .putmsg = pipe_putmsg,
 };

@@ -91,6 +91,7 @@ struct pipe_end {
     int32_t own, nodes;     /* this node's number in its program, and their number */
     bool writes;
     bool announced, ready;
+    bool is_parents;           /* this process is the child of a fork: the end is its parent's */
     bool told;                 /* that it needs a mapping */
     bool by_user;              /* N_SETMAP was called: the pattern is the program's */
     int error;                 /* negative errno: from now on the result of every call; 0: none */
@@ -150,6 +151,8 @@ const struct pattern *pipe_readers_map(const struct pipe_end *e);
 char *pipe_new_buffer(size_t n);
 /* Sends a message of the pipe to a node of the other end. Keeps an error in e->error, and returns it. */
 int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *bytes, size_t n);
+/* True if a message of that kind waits. */
+bool pipe_has_come(const struct pipe_end *e, enum pipe_kind kind);
 /* Checks the hashes of a message: -EINVAL if nodes of one end have given different mappings. */
 int pipe_check_hashes(const struct pipe_end *e, uint32_t writers, uint32_t readers);
 
@@ -172,7 +175,19 @@ int pipe_state(struct pipe_end *e);
 /* Tells all nodes of the other end, which is known, that this node has ended its use of the pipe. */
 void pipe_tell_gone(struct pipe_end *e);
 
+/* ---- pipe_poll.c ---- */
+
+struct nawaited;
+/* For struct ndevice. */
+int pipe_poll(void *end, int events, struct nawaited *message);
+void pipe_forked(void *end);
+
 /* ---- pipe_write.c and pipe_read.c ---- */
+
+/* Take the messages that have come, as far as they can be taken, and return what of <poll.h> holds. The end's set-up
+ * waits for nothing. A writer is ready when one of its readers has room. */
+int pipe_poll_write(struct pipe_end *e);
+int pipe_poll_read(struct pipe_end *e);
 
 /* True if all nodes of the other end that this one knows of have ended their use of the pipe for bytes. */
 bool pipe_is_over(const struct pipe_end *e);

@@ -35,6 +35,13 @@ int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *b
     return result < 0 ? (int)result : 0;
 }
 
+bool pipe_has_come(const struct pipe_end *e, enum pipe_kind kind)
+{
+    int node = -1, type = PIPE_TYPE(e->number, kind);
+
+    return trap_test_context(&node, &type, CONTEXT_PIPE) != -N_EAGAIN;
+}
+
 char *pipe_new_buffer(size_t n)
 {
     char *buffer = malloc(n);

@@ -3,6 +3,7 @@
  * writer still has to send, all is there. Bytes that nobody writes are zeros.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,32 @@ ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n)
             return done > 0 ? (ssize_t)done : e->error;
     }
     return (ssize_t)done;
+}
+
+static bool has_bytes(const struct pipe_end *e)
+{
+    if (!e->direct)
+        return count_ready(e) > e->at;
+    return e->left > 0 || (e->partner[0].ended && count_below(e, e->reach) > e->at);
+}
+
+int pipe_poll_read(struct pipe_end *e)
+{
+    int error = prepare(e);
+
+    if (error == -EPIPE)
+        return POLLHUP;
+    if (error || !pipe_has_bytes(e))
+        return POLLIN | POLLRDNORM;
+    while (!has_bytes(e)) {
+        if (pipe_is_over(e))
+            return POLLHUP;
+        if (!pipe_has_come(e, PIPE_DATA))
+            return 0;
+        if (await_data(e) != 0)
+            break;
+    }
+    return POLLIN | POLLRDNORM;
 }
 
 void pipe_end_reading(struct pipe_end *e)

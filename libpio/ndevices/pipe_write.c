@@ -3,6 +3,7 @@
  * in turn from the own number on, so that not all writers begin with the same reader.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "vertex/contract/traps.h"
 
 #define DATA_BYTES 8192 /* most in a message; with its header it fits a channel's buffer */
+#define POLL_BYTES 4096
 
 /* Only programs that handle signals have it. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before) __attribute__((weak));
@@ -294,6 +296,28 @@ ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n)
     if (result == 0)
         result = e->map->element[e->own].ascending ? write_ascending(e, buf, n) : write_permuted(e, buf, n);
     return result == -EPIPE ? broken_pipe() : result;
+}
+
+/* True if a write of a few KB would not wait for the reader, or as much as it ever takes at once. */
+static bool has_room(const struct pipe_end *e, struct pipe_partner *reader)
+{
+    int64_t room = room_of(e, reader), most = PIPE_SLOTS * pipe_slot_bytes(e, reader->pe);
+
+    return reader->ended || room < 0 || room >= (most < POLL_BYTES ? most : POLL_BYTES);
+}
+
+int pipe_poll_write(struct pipe_end *e)
+{
+    int error = pipe_make_ready(e);
+
+    while (!error && pipe_has_come(e, PIPE_ROOM))
+        error = await_room(e);
+    if (error || pipe_is_over(e))
+        return POLLOUT | POLLWRNORM | POLLERR;
+    for (int32_t i = 0; i < e->partners; i++)
+        if (has_room(e, &e->partner[i]))
+            return POLLOUT | POLLWRNORM;
+    return e->partners == 0 ? POLLOUT | POLLWRNORM : 0;
 }
 
 void pipe_end_writing(struct pipe_end *e)

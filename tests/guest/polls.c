@@ -316,6 +316,67 @@ static void only_one_address_counts(void)
         check_equal(nwrite(&number, sizeof number, node, TYPE + 1, NULL), 0);
 }
 
+/* ---- In a pipeline ---- */
+
+enum { BURST = 2 << 20 };
+
+/* Writes slowly, then as long as there is room, which the reader makes when it has slept. */
+static void writes_to_a_pipe(void)
+{
+    static char bytes[4096];
+    long room = 0;
+
+    usleep(200000);
+    check_equal(poll_one(STDOUT_FILENO, POLLIN | POLLOUT, -1), POLLOUT);
+    check_equal(write(STDOUT_FILENO, "one\n", 4), 4);
+    usleep(200000);
+    for (; room < BURST && poll_one(STDOUT_FILENO, POLLOUT, 0) == POLLOUT; room += 4096)
+        check_equal(write(STDOUT_FILENO, bytes, sizeof bytes), sizeof bytes);
+    check(room >= 16384 && room < BURST, "there is room for %ld bytes", room);
+    check_equal(poll_one(STDOUT_FILENO, POLLOUT, 10000), POLLOUT);
+    for (; room < BURST; room += 4096)
+        check_equal(write(STDOUT_FILENO, bytes, sizeof bytes), sizeof bytes);
+    exit(0);
+}
+
+/* The child's copy of the end is good for nothing, and harms nothing. */
+static void uses_its_parents_pipe(void)
+{
+    char c;
+
+    check(read(STDIN_FILENO, &c, 1) == -1 && errno == EBADF, "read: %d", errno);
+    check_equal(close(STDIN_FILENO), 0);
+}
+
+static void reads_from_a_pipe(void)
+{
+    static char bytes[5000];
+    int turns = 0;
+    long n, all = 0;
+
+    pid_t pid = fork_one();
+    if (pid == 0) {
+        uses_its_parents_pipe();
+        _exit(0);
+    }
+    await(pid);
+    while (poll_one(STDIN_FILENO, POLLIN, 10) == 0)
+        turns++;
+    check(turns > 2, "there was something after %d turns", turns);
+    check_equal(read(STDIN_FILENO, bytes, sizeof bytes), 4);
+    check_equal(poll_one(STDIN_FILENO, POLLIN, 0), 0);
+    check_equal(poll_one(STDIN_FILENO, POLLIN | POLLOUT, 1000), POLLIN);
+    sleep(1);
+    while (poll_one(STDIN_FILENO, POLLIN, -1) & POLLIN) {
+        n = read(STDIN_FILENO, bytes, sizeof bytes);
+        all += n;
+        if (n == 0)
+            break;
+    }
+    check_equal(all, BURST);
+    check_equal(poll_one(STDIN_FILENO, POLLIN, -1), POLLHUP);
+}
+
 /* ---- The standard input ---- */
 
 /* Says of each line, and of the end, whether it had to wait, and what else came first. */
@@ -334,6 +395,8 @@ static void waits_for_input(void)
         _exit(write(fd[1], "x", 1) == 1 ? 0 : 1);
     }
     close(fd[1]);
+    printf("asks\n");
+    fflush(stdout);
     while (poll(p, 1, 10) == 0)
         turns++;
     check_equal(p[0].revents, POLLIN);
@@ -373,6 +436,8 @@ static const struct test_case cases[] = {
     {"select", selects},
     {"messages", messages_are_ready},
     {"one address", only_one_address_counts},
+    {"writes to a pipe", writes_to_a_pipe},
+    {"reads from a pipe", reads_from_a_pipe},
     {"input", waits_for_input},
     {"nobody comes", nobody_comes},
     {NULL, NULL},

@@ -40,6 +40,12 @@ ParameterizedTest(size_t *row, polls, tell_what_is_ready)
     outcome_free(&o);
 }
 
+Test(polls, work_in_a_pipeline)
+{
+    guest_must_pass(&(struct ncube_run){
+        .program = "guest/polls", .args = {"writes to a pipe", "|", "-d", "0", "guest/polls", "reads from a pipe"}});
+}
+
 /* Under ncube run the input is always there: the machine stands still until it is. */
 Test(polls, wait_for_no_input_of_a_run)
 {
@@ -55,7 +61,7 @@ Test(polls, wait_for_no_input_of_a_run)
     cr_assert_eq(write(ends[1], "two\n", 4), 4);
     close(ends[1]);
     struct outcome o = command_wait(&c);
-    outcome_expect(&o, "ncube run", 0, "one: there\ninput 1, child 0\ntwo\npassed\n", "");
+    outcome_expect(&o, "ncube run", 0, "asks\none: there\ninput 1, child 0\ntwo\npassed\n", "");
     outcome_free(&o);
 }
 
@@ -69,14 +75,15 @@ Test(polls, wait_for_the_input_of_a_user)
     struct command c =
         xnc_start(&machine, (struct streams_of_test){ends[0], -1}, WORDS("-d", "0", "guest/polls", "input"));
     close(ends[0]);
+    command_await_lines(&c, 1);
     usleep(300000);
     cr_assert_eq(write(ends[1], "one\n", 4), 4);
-    command_await_lines(&c, 2);
-    cr_assert_eq(write(ends[1], "two\n", 4), 4);
     command_await_lines(&c, 3);
+    cr_assert_eq(write(ends[1], "two\n", 4), 4);
+    command_await_lines(&c, 4);
     close(ends[1]);
     struct outcome o = command_wait(&c);
-    outcome_expect(&o, "xnc", 0, "one: waited\ninput 0, child 1\ntwo\npassed\n", "");
+    outcome_expect(&o, "xnc", 0, "asks\none: waited\ninput 0, child 1\ntwo\npassed\n", "");
     outcome_free(&o);
     booted_down(&machine);
 }

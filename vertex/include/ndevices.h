@@ -77,9 +77,8 @@ struct ndevice {
     /* Of a descriptor that all nodes share (nglobal): from now on each node's calls are its own, as a mapping lies on
      * it; `on` = 0 ends that. NULL: they always are. */
     int (*alone)(void *state, int on);
-    /* For poll and select: those of POLLIN, POLLOUT, POLLHUP and POLLERR that hold now; never waits. If none of
-     * `events` does, sets *message to one whose arrival may change that. NULL: a descriptor is ready for whatever it
-     * was opened for. */
+    /* For poll and select: those of POLLIN, POLLOUT, POLLHUP and POLLERR that hold now; never waits. If none does, sets
+     * *message to one whose arrival may change that. NULL: a descriptor is ready for whatever it was opened for. */
     int (*poll)(void *state, int events, struct nawaited *message);
     /* Called in the child of a fork, whose memory has a copy of the state. NULL: the copy is as good. */
     void (*forked)(void *state);
