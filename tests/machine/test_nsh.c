@@ -149,30 +149,83 @@ Test(nsh, refuses_wrong_arguments)
 
 /* ---- Exactness ---- */
 
-/* Random mappings, sizes and pieces at each end; statuses, files and the order of loads besides. */
-Test(nsh, is_exact)
+static unsigned number_from(const char *name, unsigned otherwise)
 {
-    static const char text[] = "@1 pipes exact 3 | @n3 pipes exact 4 2> /a; @2 gen 3000 | @1 psort > /b; status 2 || "
-                               "wc < /b; gen 100000 | status 0";
+    const char *text = getenv(name);
+
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+static uint32_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*state >> 33);
+}
+
+/* Pipelines of two or three programs with random mappings, sizes, pieces and numbers of nodes; some end early, some
+ * write to files, some meet at a name; statuses lead to others. The caller frees it. */
+static char *draw_script(unsigned seed)
+{
+    static const char *const ends[] = {"2> /a", "2>> /b", "2> /a && status 2", "2> /a || status 3"};
+    uint64_t state = seed * 31 + 5;
+    char *script = strdup(""), *more;
+
+    for (int i = 0; i < 3; i++) {
+        unsigned a = 1 + draw(&state) % 5, b = 1 + draw(&state) % 4, s = draw(&state) % 1000;
+
+        switch (draw(&state) % 4) {
+        case 0:
+            more = format("%s@n%u pipes exact %u | @n%u pipes exact %u %s; ", script, a, s, b, s + 1,
+                          ends[draw(&state) % 4]);
+            break;
+        case 1:
+            more = format("%s@n%u gen %u | @n%u psort | check; ", script, a, 3000 + s, b);
+            break;
+        case 2:
+            more = format("%sgen %u | status %u; ", script, 3000 * (1 + s % 9), s % 3);
+            break;
+        default:
+            more = format("%s@n%u gen %u > //pipe/x | psort < //pipe/x > /c; wc -c < /c; ", script, a, 2000 + s);
+        }
+        free(script);
+        script = more;
+    }
+    return script;
+}
+
+static struct observed run_script(const char *script, const char *const options[2])
+{
+    char *folder = folder_with_programs();
+    struct ncube_run r = {.dim = "4", .serve = folder, .program = SHELL, .args = {"-c", script}, .may_fail = true};
+
+    memcpy(r.options, options, 2 * sizeof *options);
+    struct observed seen = observe(r, NULL);
+    folder_remove(folder);
+    return seen;
+}
+
+/* SEEDS=n tries n scripts, from FIRST on. */
+Test(nsh, is_exact, .timeout = 36000)
+{
     static const struct {
         const char *name, *options[2];
     } ways[] = {{"strict", {"--sync=strict"}}, {"ahead", {NULL}}, {"ahead on one processor", {"--cores", "1"}}};
-    char *folder = folder_with_programs();
-    struct observed first;
+    unsigned first = number_from("FIRST", 1), seeds = number_from("SEEDS", 1);
 
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct ncube_run r = {.dim = "3", .serve = folder, .program = SHELL, .args = {"-c", text}};
+    for (unsigned seed = first; seed < first + seeds; seed++) {
+        char *script = draw_script(seed);
+        struct observed reference = run_script(script, ways[0].options);
 
-        memcpy(r.options, ways[i].options, sizeof ways[i].options);
-        struct observed now = observe(r, NULL);
-        if (i == 0) {
-            first = now;
+        cr_expect_leq(reference.status, 3, "%s: status %d: %s", script, reference.status, reference.err);
+        for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
+            struct observed now = run_script(script, ways[i].options);
+            char *how = format("%s: %s", ways[i].name, script);
 
-            continue;
+            observed_expect_same(&reference, &now, how);
+            observed_free(&now);
+            free(how);
         }
-        observed_expect_same(&first, &now, ways[i].name);
-        observed_free(&now);
+        observed_free(&reference);
+        free(script);
     }
-    observed_free(&first);
-    folder_remove(folder);
 }
