@@ -1,5 +1,6 @@
 /* Mapped descriptors [P1 2.6] on the front end and on a volume: one file, written by all nodes. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/machine/command.h"
@@ -13,6 +14,7 @@ static const struct row {
     {"1", {"calls"}},
     {"2", {"streams"}},
     {"0", {"shared file", "cyclic 1000 1", "9999"}},
+    {"0", {"shared file", "cyclic 1000 1 +7", "9999"}},
     {"2", {"shared file", "cyclic 1024 4", "30000"}},
     {"2", {"shared file", "cyclic 1 4 +5", "3001"}},
     {"3", {"shared file", "array 50x60x8 block,block on 2x4", "24000"}},
@@ -57,5 +59,20 @@ ParameterizedTest(size_t *row, mapped, hold_for_files_of_volumes)
     run_row(&rows[*row], "//df00/", machine, folder);
     images_check(folder, 1);
     free(machine);
+    folder_remove(folder);
+}
+
+/* [P1 1.1]: a program of one node does not pay for what it does not use. */
+Test(mapped, costs_little_where_one_node_has_all)
+{
+    char *folder = folder_new();
+    struct outcome o = ncube_run(
+        &(struct ncube_run){.dim = "0", .serve = folder, .program = "guest/transparency", .args = {"mapped", "/"}});
+    long cycles = 0;
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    cr_assert_eq(sscanf(o.out, "mapped write, beside a plain one: %ld", &cycles), 1, "%s", o.out);
+    cr_expect_leq(cycles, 300, "%ld cycles", cycles);
+    outcome_free(&o);
     folder_remove(folder);
 }

@@ -243,6 +243,48 @@ ParameterizedTest(size_t *row, pipes, end)
 
 /* ---- Command lines ---- */
 
+/* ---- Times, which are virtual and exact [P1 Figure 11] ---- */
+
+/* From the last N_SETMAP of both programs to the last node's first 8 bytes: a node that made plans with all nodes of
+ * the other end, or unpacked all elements of its mapping, would take ten times as long. */
+Test(pipes, are_set_up_in_five_milliseconds)
+{
+    long long set = 0, first = 0;
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "5",
+        .program = "guest/pipe_rate",
+        .args = {"write", "cyclic 8 32", "2048", "8", "|", "-d", "5", "guest/pipe_rate", "read", "cyclic 8 32", "8"}});
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    cr_assert_eq(count_lines(o.out), 32);
+    cr_assert_eq(count_lines(o.err), 32);
+    for (int stream = 0; stream < 2; stream++)
+        for (char *line = strtok(stream ? o.out : o.err, "\n"); line; line = strtok(NULL, "\n")) {
+            long long set_us, first_us;
+
+            cr_assert_eq(sscanf(line, "%*s %*d %lld %lld", &set_us, &first_us), 2, "%s", line);
+            set = set_us > set ? set_us : set;
+            first = stream && first_us > first ? first_us : first;
+        }
+    cr_expect_leq(first - set, 5000, "%lld us", first - set);
+    outcome_free(&o);
+}
+
+Test(pipes, pass_the_first_bytes_at_once)
+{
+    struct outcome o =
+        ncube_run(&(struct ncube_run){.dim = "0",
+                                      .program = "guest/transparency",
+                                      .args = {"writes", "-", "|", "-d", "0", "guest/transparency", "reads", "-"}});
+    long from = 0, by = 0;
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    cr_assert_eq(sscanf(o.err, "written from: %ld", &from), 1, "%s", o.err);
+    cr_assert_eq(sscanf(o.out, "read by: %ld", &by), 1, "%s", o.out);
+    cr_expect_leq(by - from, 3300, "%ld cycles", by - from);
+    outcome_free(&o);
+}
+
 static const struct line {
     const char *name, *dim, *args[RUN_ARGS];
     int status;
