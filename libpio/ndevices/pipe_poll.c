@@ -9,8 +9,8 @@
 
 enum { NOTHING = -1 };
 
-/* Goes as far as the set-up goes without waiting. Returns the kind of the message that it waits for, or NOTHING: the end
- * is ready, or the next call fails at once. */
+/* Goes as far as the set-up goes without waiting. Returns the kind of the message that it waits for, or NOTHING: the
+ * end is ready, or the next call fails at once. */
 static int await_set_up(struct pipe_end *e)
 {
     if (e->ready || e->error)
