@@ -12,6 +12,7 @@
 
 #include "emu/base/alike.h"
 #include "emu/cmd/explain.h"
+#include "emu/cmd/unread.h"
 #include "emu/front/where.h"
 
 /* ---- The program's nodes ---- */
@@ -63,6 +64,8 @@ static void on_describe(void *ctx, uint32_t node, char *text, size_t bytes)
         snprintf(text, bytes, "runs");
     else if (!ncu_describe_wait(m->ncu, j->base + node, text, bytes))
         snprintf(text, bytes, "has no program yet");
+    else if (ncu_waits_for_message(m->ncu, j->base + node))
+        unread_describe(ctx, j, j->base + node, text, bytes);
 }
 
 static void on_kill(void *ctx)

@@ -6,18 +6,23 @@
 #include <time.h>
 
 #include "emu/base/alike.h"
+#include "emu/cmd/unread.h"
 
 /* ---- Deadlocks ---- */
 
 /* Describes what a node waits for, or else how its program has ended, if it is one of the job's nodes. Returns false if
  * neither is known. */
-static bool describe_node(const struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
+static bool describe_node(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
     uint32_t address = ncu_address(m->ncu, index), pipe, kind;
 
     if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
         return true;
-    return ncu_describe_wait(m->ncu, index, text, bytes) || (j && job_describe_end(j, address, text, bytes));
+    if (!ncu_describe_wait(m->ncu, index, text, bytes))
+        return j && job_describe_end(j, address, text, bytes);
+    if (j && ncu_waits_for_message(m->ncu, index))
+        unread_describe(m, j, index, text, bytes);
+    return true;
 }
 
 /* Where the report goes. */
@@ -28,7 +33,7 @@ struct sayer {
 };
 
 /* The program whose PE 0 is the node with that index, if it has a subcube of its own in the job: its PEs, as one. */
-static void report_program(const struct machine *m, const struct job *j, uint32_t first, const struct sayer *s)
+static void report_program(struct machine *m, const struct job *j, uint32_t first, const struct sayer *s)
 {
     uint32_t number, base = ncu_address(m->ncu, first);
     struct alike alike = {.program = j ? job_program_at(j, base, &number) : NULL};

@@ -88,6 +88,8 @@ uint32_t ncu_drive_queue(const struct ncu *n, uint32_t index, uint32_t drive);
  * work: it has no program, or is a file server without a request. */
 bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t bytes);
 
+/* True if the node waits for a message. */
+bool ncu_waits_for_message(const struct ncu *n, uint32_t index);
 /* True if a node waits for a message of a pipe between programs, of a kind of enum pipe_kind. */
 bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind);
 

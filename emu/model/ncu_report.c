@@ -157,6 +157,11 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
     return tells;
 }
 
+bool ncu_waits_for_message(const struct ncu *n, uint32_t index)
+{
+    return n->node[index].idle && n->node[index].wait[0] == NCU_WAIT_MESSAGE;
+}
+
 bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind)
 {
     const uint64_t *wait = n->node[index].wait;

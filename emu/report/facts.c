@@ -2,8 +2,10 @@
 #include "emu/report/facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/base/memory.h"
+#include "vertex/contract/system.h"
 
 #define SECTOR_BYTES 512u
 
@@ -55,18 +57,46 @@ static uint64_t inside(const struct facts *f, uint64_t from, uint64_t to)
     return from < to ? to - from : 0;
 }
 
+/* Whether a node has loaded a program on others (rexecv). */
+static bool loads_later(const struct timeline *t)
+{
+    for (size_t i = 0; i < t->letters; i++)
+        if (t->letter[i].type == N_RCLAIM && t->letter[i].context == 0)
+            return true;
+    return false;
+}
+
+/* When the last node begins, so that the loading of the others is not counted; but the first if nodes begin at any time
+ * anyway. */
+static uint64_t find_begin(const struct timeline *t)
+{
+    uint64_t *first = memory_new(t->nodes + 1, sizeof *first), earliest = UINT64_MAX, latest = 0;
+
+    memset(first, 0xff, (t->nodes + 1) * sizeof *first);
+    for (size_t i = 0; i < t->spells; i++) {
+        const struct spell *s = &t->spell[i];
+
+        if (s->state == STATE_USER && timeline_computes(t, s->node) && s->from < first[s->node])
+            first[s->node] = s->from;
+    }
+    for (size_t k = 0; k < t->nodes; k++) {
+        if (first[k] < earliest)
+            earliest = first[k];
+        if (first[k] < UINT64_MAX && first[k] > latest)
+            latest = first[k];
+    }
+    free(first);
+    return loads_later(t) ? earliest : latest;
+}
+
 static void find_program(struct facts *f, const struct timeline *t)
 {
-    f->begin = UINT64_MAX;
+    f->begin = find_begin(t);
     f->end = 0;
     for (size_t i = 0; i < t->spells; i++) {
         const struct spell *s = &t->spell[i];
 
-        if (s->state != STATE_USER || !timeline_computes(t, s->node))
-            continue;
-        if (s->from < f->begin)
-            f->begin = s->from;
-        if (s->to > f->end) {
+        if (s->state == STATE_USER && timeline_computes(t, s->node) && s->to > f->end) {
             f->end = s->to;
             f->last_node = s->node;
         }

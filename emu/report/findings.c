@@ -240,13 +240,16 @@ static void tell_channels(const struct telling *x)
     const struct channel_use *u = &x->f->channel[0];
     const struct timeline_channel *c = &x->t->channel[u->channel];
     double use = facts_part(x->f, u->busy);
+    char waits[128] = "No message waited for it";
     if (use < HOT_PART)
         return;
+    if (u->waited > 0)
+        snprintf(waits, sizeof waits, "Headers waited for it for %s in all, at most %" PRIu32 " at once",
+                 time_text(u->waited, wait), u->queue_max);
     tell(x,
          "The busiest channel, from %s to %s, was held for %.0f %% of the time; the mean of the %zu that were used is "
-         "%.0f %%. Headers waited for it for %s in all, at most %" PRIu32 " at once.",
-         place_name(c->from, from), place_name(c->to, to), percent(use), used, percent(mean),
-         time_text(u->waited, wait), u->queue_max);
+         "%.0f %%. %s.",
+         place_name(c->from, from), place_name(c->to, to), percent(use), used, percent(mean), waits);
     if (use > HOT_RATIO * mean && facts_part(x->f, u->waited) > LARGE_PART && NODE_IS_COMPUTE(c->from) &&
         NODE_IS_COMPUTE(c->to))
         tell_flows(x, c);
@@ -263,7 +266,7 @@ static void tell_hops(const struct telling *x)
         return;
     tell(x,
          "A message between compute nodes crosses %.1f channels on average; between neighbours it is 1. ncube route "
-         "shows which paths share channels.",
+         "MACHINE FROM TO shows the channels of a path.",
          hops);
 }
 

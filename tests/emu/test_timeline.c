@@ -9,6 +9,7 @@
 #include "emu/report/cells.h"
 #include "emu/report/critical.h"
 #include "emu/report/timeline_read.h"
+#include "vertex/contract/system.h"
 
 TestSuite(timeline, .timeout = 20);
 
@@ -277,6 +278,36 @@ Test(timeline, an_endless_line_is_refused)
     cr_expect_eq(reader_end(&r), -1);
     cr_expect(strstr(r.error, "line 2 is longer"), "%s", r.error);
     timeline_free(&t);
+}
+
+/* What happens while other nodes are still loaded is not the program's; but a node may load a program at any time. */
+Test(timeline, a_program_begins_with_its_last_node)
+{
+    static const struct {
+        uint32_t type;
+        uint64_t begin;
+    } rows[] = {{N_EXIT, 100}, {N_RCLAIM, 20}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct timeline t;
+        struct facts f;
+
+        timeline_begin(&t);
+        uint32_t a = timeline_node(&t, 0), b = timeline_node(&t, 1), host = timeline_node(&t, NODE_HOST);
+        uint32_t name = timeline_name(&t, "x");
+        *timeline_add(&t, letter) =
+            (struct letter){.sent = 110, .received = 120, .from = a, .to = host, .type = rows[i].type};
+        *timeline_add(&t, spell) = (struct spell){20, 90, a, name, STATE_USER};
+        *timeline_add(&t, spell) = (struct spell){100, 150, b, name, STATE_USER};
+        *timeline_add(&t, spell) = (struct spell){110, 140, a, name, STATE_USER};
+        t.end = 160;
+        timeline_sort(&t);
+        facts_count(&f, &t);
+        cr_expect_eq(f.begin, rows[i].begin, "type 0x%x: it begins at %lu", rows[i].type, f.begin);
+        cr_expect_eq(f.end, 150);
+        facts_free(&f);
+        timeline_free(&t);
+    }
 }
 
 /* Messages that are received when they are sent, and a front end that they go around: the search ends all the same. */

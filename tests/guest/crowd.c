@@ -46,6 +46,18 @@ static void all_wait_for_the_one_below(void)
         wait_for(node_count() - 1);
 }
 
+/* Node 1 sends so many messages of types that node 0 does not ask for, and both wait. */
+static void wrong_types(void)
+{
+    int messages = atoi(test_argv[0]), src = own_node() ^ 1, type = 5;
+
+    if (own_node() == 1)
+        for (int i = 0; i < messages; i++)
+            check_equal(nwrite(&i, sizeof i, 0, 13 + i, NULL), 0);
+    check_equal(nsync(1), 0);
+    nread(NULL, 0, &src, &type, NULL);
+}
+
 /* The drive dies meanwhile. */
 static void writes_on_and_on(void)
 {
@@ -81,6 +93,7 @@ static const struct test_case cases[] = {
     {"all wait for any", all_wait_for_any},
     {"all wait for the one below", all_wait_for_the_one_below},
     {"writes on and on", writes_on_and_on},
+    {"wrong types", wrong_types},
     {"child: ends", child_ends},
     {NULL, NULL},
 };

@@ -50,6 +50,32 @@ ParameterizedTest(size_t *row, reports, of_a_deadlock_put_nodes_together_that_wa
     folder_remove(folder);
 }
 
+/* A message of another type is often what explains a wait. */
+Test(reports, of_a_deadlock_name_what_is_unread)
+{
+    static const struct {
+        const char *messages, *line;
+    } rows[] = {
+        {"0", "  node 0 waits in nread for a message of type 5 from node 1\n"},
+        {"1", "from node 1; a message of type 13 from node 1 is unread\n"},
+        {"40", "from node 1; 40 messages are unread, the first of type 13 from node 1\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome o = ncube_run(
+            &(struct ncube_run){.dim = "1", .program = "guest/crowd", .args = {"wrong types", rows[i].messages}});
+
+        outcome_expect(&o, rows[i].messages, DEADLOCK, "", rows[i].line);
+        cr_expect(strstr(o.err, "  node 1 waits in nread for a message of type 5 from node 0\n"), "%s", o.err);
+        outcome_free(&o);
+    }
+    struct booted b = booted_up(WORDS("-d", "2"));
+    struct outcome o = xnc_run(&b, "", WORDS("-d1", "guest/crowd", "wrong types", "1"));
+    outcome_expect(&o, "xnc", DEADLOCK, "", rows[1].line);
+    outcome_free(&o);
+    booted_down(&b);
+}
+
 /* The second run would complain of volumes that were not shut down cleanly. */
 Test(reports, of_a_deadlock_leave_the_volumes_shut_down)
 {

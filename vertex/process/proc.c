@@ -31,6 +31,11 @@
 #define COPY_PIECE_BYTES 2048u /* takes 0.1 ms, half of which a header waits on average */
 
 _Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, inbox.first) == PROC_INBOX_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct proc, inbox.count) == PROC_INBOX_COUNT_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct message, link[QUEUE_ARRIVAL].next) == 0, "vertex/contract/system.h");
+_Static_assert(offsetof(struct message, tag) == MESSAGE_TAG_OFFSET, "vertex/contract/system.h");
+_Static_assert(offsetof(struct message, node) == MESSAGE_NODE_OFFSET, "vertex/contract/system.h");
 
 struct proc *proc_running;
 struct proc *proc_table[PROCS_MAX];
