@@ -1,4 +1,4 @@
-/* Vertex keeps a process's messages in a list in the node's memory, which ncube reads here (vertex/contract/system.h). */
+/* Vertex keeps a process's messages in a list in the node's memory; ncube reads it here (vertex/contract/system.h). */
 #include "emu/cmd/unread.h"
 
 #include <fcntl.h>

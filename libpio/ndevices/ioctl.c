@@ -27,7 +27,7 @@ static int unmap(struct ndevice_slot *slot)
     return 0;
 }
 
-/* Node k of the program gets element k; the pattern must have one for each, and nodes one process. */
+/* Node k of the program gets element k; there may be fewer elements than nodes. Nodes have one process. */
 static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
 {
     int node, proc, nodes = ncubesize(), result;
@@ -38,10 +38,10 @@ static int set_map(struct ndevice_slot *slot, const struct pattern *pattern)
         global_uncover(slot);
     if (!pattern || proc > 0 || (slot->flags & O_APPEND))
         return -EINVAL;
-    if (slot->device->setmap)
-        return pattern->elements <= nodes ? slot->device->setmap(slot->state, pattern) : -EINVAL;
-    if (pattern->elements != nodes)
+    if (pattern->elements > nodes)
         return -EINVAL;
+    if (slot->device->setmap)
+        return slot->device->setmap(slot->state, pattern);
     struct mapped *before = slot->device == &mapped_device ? slot->state : NULL;
     const struct ndevice *below = slot->device;
     void *state = slot->state;

@@ -21,7 +21,7 @@ struct mapped {
     void *state;
     const struct pattern *pattern;
     int32_t element;
-    struct plan *plan; /* what the element has of it */
+    struct plan *plan; /* what the element has of it; NULL: there is no such element, which has nothing */
     off_t at;          /* the descriptor's offset, in the element */
     bool viewed;       /* the driver below sees the element */
     bool has_all;      /* the element has the whole file, from the displacement on */
@@ -60,14 +60,29 @@ static void set_view(struct mapped *m)
 
 void mapped_free(struct mapped *m)
 {
-    plan_free(m->plan);
+    if (m->plan)
+        plan_free(m->plan);
     free(m);
+}
+
+/* Makes the plan of an element, and lets the driver below see it if that can. */
+static int map_element(struct mapped *m)
+{
+    const struct pattern *pattern = m->pattern;
+    int result = plan_make_file(pattern, m->element, &m->plan);
+
+    if (result < 0)
+        return result;
+    m->has_all = pattern->element[m->element].ascending && pattern->element[m->element].bytes == pattern->period;
+    if (!m->has_all && m->below->setview)
+        set_view(m);
+    return 0;
 }
 
 int mapped_new(const struct ndevice *below, void *state, const struct pattern *pattern, int32_t element,
                struct mapped **mapped)
 {
-    if (element < 0 || element >= pattern->elements)
+    if (element < 0)
         return -EINVAL;
     if (!below->pread || !below->pwrite)
         return -ENOTSUP;
@@ -75,16 +90,13 @@ int mapped_new(const struct ndevice *below, void *state, const struct pattern *p
     if (!m)
         return -ENOMEM;
     *m = (struct mapped){.below = below, .state = state, .pattern = pattern, .element = element};
-    int result = plan_make_file(pattern, element, &m->plan);
+    int result = element < pattern->elements ? map_element(m) : 0;
     if (result < 0) {
         mapped_free(m);
         return result;
     }
-    m->has_all = pattern->element[element].ascending && pattern->element[element].bytes == pattern->period;
-    if (m->has_all && below->setview)
+    if (below->setview && !m->viewed)
         below->setview(state, NULL, 0);
-    else if (below->setview)
-        set_view(m);
     *mapped = m;
     return 0;
 }
@@ -229,6 +241,8 @@ static ssize_t transfer(const struct mapped *m, bool write, void *buf, size_t n,
 
     if (at < 0 || (uint64_t)n > (uint64_t)(PATTERN_OFFSET_MAX / 2) || at > PATTERN_OFFSET_MAX / 2)
         return -EINVAL;
+    if (!m->plan)
+        return write && n > 0 ? -EINVAL : 0;
     if (m->viewed)
         return write ? m->below->pwrite(m->state, buf, n, at) : m->below->pread(m->state, buf, n, at);
     if (m->has_all) {
@@ -284,7 +298,7 @@ static off_t own_end(const struct mapped *m)
     struct stat st;
     int result = m->below->fstat ? m->below->fstat(m->state, &st) : -ENOTSUP;
 
-    return result < 0 ? result : plan_bytes(m->plan, st.st_size);
+    return result < 0 ? result : m->plan ? plan_bytes(m->plan, st.st_size) : 0;
 }
 
 static off_t mapped_lseek(void *state, off_t offset, int whence)

@@ -115,7 +115,7 @@ static void shared_file(void)
 
 static void calls(void)
 {
-    struct pattern *p = parse("cyclic 4 2"), *three = parse("cyclic 4 3");
+    struct pattern *p = parse("cyclic 4 2"), *three = parse("cyclic 4 3"), *one = parse("cyclic 4 1");
     const struct pattern *got = NULL;
     int fd = open(name_of("calls"), O_RDWR | O_CREAT, 0644), copy, append;
     char text[10] = "";
@@ -137,6 +137,12 @@ static void calls(void)
     check_equal(lseek(copy, 0, SEEK_CUR), 0);
     check_works(ioctl(copy, N_UNMAP));
     check_equal(lseek(fd, 0, SEEK_CUR), 8); /* as it was before */
+    check_works(ioctl(fd, N_SETMAP, one));  /* node 1 has nothing */
+    check_equal(read(fd, text, 9), own_node() ? 0 : 8);
+    check_equal(lseek(fd, 0, SEEK_END), own_node() ? 0 : 8);
+    check_equal(pwrite(fd, text, 0, 3), 0);
+    if (own_node() == 1)
+        check_fails(pwrite(fd, text, 1, 0), EINVAL);
     check_works(close(fd));
     check_works(close(copy));
     append = open(name_of("calls"), O_WRONLY | O_APPEND);

@@ -39,6 +39,8 @@ static const struct line {
     {"files", "3", "gen 100 | psort >/out; wc -c < /out; check </out", 0, "400\n100 numbers, in order\n", ""},
     {"a mapped file", "4", "@2 gen 20000 > /out; @3 psort </out >'/sorted'; check < /sorted", 0,
      "20000 numbers, in order\n", ""},
+    {"nodes without a number", "4", "@2 gen 3 > /out; @3 psort < /out > /sorted; check < /sorted; wc -c < /sorted", 0,
+     "3 numbers, in order\n12\n", ""},
     {"a longer file before", "2", "gen 100 > /out; gen 10 > /out; wc -c < /out", 0, "40\n", ""},
     {"appending", "2", "hello >> /out; hello >> /out; wc < /out", 0, "2 12 46\n", ""},
     {"errors to a file", "2", "pipes nothing 2> /err; echo $?; wc < /err", 0, "1\n1 6 51\n", ""},
