@@ -300,7 +300,6 @@ Test(mapped_device, bad_calls_are_refused)
     char why[PATTERN_WHY_BYTES], byte = 0;
 
     file_empty(&f);
-    cr_expect_eq(mapped_new(&memory_device, &f, p, 4, &m), -EINVAL);
     cr_expect_eq(mapped_new(&memory_device, &f, p, -1, &m), -EINVAL);
     cr_expect_eq(mapped_new(&stream, &f, p, 0, &m), -ENOTSUP);
     m = map(&f, p, 0);
@@ -313,6 +312,12 @@ Test(mapped_device, bad_calls_are_refused)
     cr_expect_eq(mapped_device.ftruncate(m, 1), -ENOTSUP);
     cr_expect_eq(mapped_device.close(m), 0);
     cr_expect_eq(f.closed, 1);
+    m = map(&f, p, 4); /* the pattern has four, from 0 on */
+    cr_expect_eq(mapped_device.read(m, &byte, 1), 0);
+    cr_expect_eq(mapped_device.write(m, &byte, 1), -EINVAL);
+    cr_expect_eq(mapped_device.write(m, &byte, 0), 0);
+    cr_expect_eq(mapped_device.lseek(m, 0, SEEK_END), 0);
+    mapped_free(m);
     pattern_free(p);
 
     cr_assert_eq(pattern_parse("view 16 {}", &nothing, why), 0, "%s", why);
