@@ -217,6 +217,9 @@ static int tame(long number, long *arg)
         return 0;
     case TRAP_read: /* waits for ever at an empty pipe */
         return arg[0] < ABI_PIPE_UFID;
+    case TRAP_pipeopen: /* waits for ever for another program */
+        arg[0] = draw(&state) % 2 ? 0 : 8;
+        return 1;
     case TRAP_poll:
         arg[2] = draw(&state) % 2 ? 0 : trap(TRAP_cycles, arg, &none) + 1000;
         return 1;
