@@ -4,16 +4,12 @@
  */
 #include "emu/cmd/debugged.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "emu/base/alike.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/unread.h"
-#include "emu/front/where.h"
 
 /* ---- The program's nodes ---- */
 
@@ -123,12 +119,7 @@ const struct target_ops debugged_ops = {.nodes = on_nodes,
 
 int debugged_find_symbol(struct machine *m, const char *name, uint64_t *pc)
 {
-    char path[PATH_MAX + 64];
-
-    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = fd >= 0 && where_find(fd, name, pc);
-    if (fd >= 0)
-        close(fd);
-    return found ? 0 : machine_complain(m, "%s: has no symbol %s; build ncube again", path, name);
+    if (machine_find_symbol(m, name, pc))
+        return 0;
+    return machine_complain(m, "%s/vertex.elf: has no symbol %s; build ncube again", m->options->lib, name);
 }

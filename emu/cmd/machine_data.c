@@ -1,8 +1,24 @@
 #include "emu/cmd/machine_data.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "emu/base/oneline.h"
+#include "emu/front/where.h"
+
+bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && where_find(fd, name, va);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
 #include "emu/base/progress.h"
 
 static void say(const char *format, va_list arguments)

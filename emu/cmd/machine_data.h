@@ -112,6 +112,8 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
     return index % m->config.topo.nodes_per_cabinet;
 }
 
+/* Finds the address of a global symbol of Vertex. False: vertex.elf has none. */
+bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
 /* Prints one line, "ncube: ...". */
 void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and notes that the machine has failed. Returns -1. */

@@ -1,14 +1,10 @@
 /* Vertex keeps a process's messages in a list in the node's memory; ncube reads it here (vertex/contract/system.h). */
 #include "emu/cmd/unread.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "emu/front/where.h"
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 
@@ -20,16 +16,8 @@ struct unread {
 /* Vertex's address of the running process's pointer, 0 if it cannot be found. */
 static uint64_t find_running(struct machine *m)
 {
-    char path[PATH_MAX + 64];
-
-    if (m->running_va != 0)
-        return m->running_va;
-    snprintf(path, sizeof path, "%s/vertex.elf", m->options->lib);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && !where_find(fd, "proc_running", &m->running_va))
+    if (m->running_va == 0 && !machine_find_symbol(m, "proc_running", &m->running_va))
         m->running_va = 0;
-    if (fd >= 0)
-        close(fd);
     return m->running_va;
 }
 

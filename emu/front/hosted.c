@@ -48,13 +48,6 @@ void hosted_free(struct hosted *h)
 
 /* ---- Loading --------------------------------------------------------------------------------------- */
 
-static void send_load(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
-{
-    const struct job *j = ctx;
-
-    j->ops->send(j->ctx, to, TAG(type, 0, 0), bytes, n);
-}
-
 static void explain_claim(int32_t reason, uint32_t first, uint32_t nodes, uint32_t all, char *error, size_t error_bytes)
 {
     if (reason == -N_EBUSY)
@@ -83,7 +76,7 @@ int32_t hosted_load(struct job *j, uint32_t first, const struct job_program *p, 
     program.parts = 1;
     if (life < 0)
         explain_claim(life, first, p->nodes, j->nodes, error, error_bytes);
-    else if (load_send_program(&program, send_load, j) != 0) {
+    else if (program_send(&program, j) != 0) {
         snprintf(error, error_bytes, "no memory to load %s", p->path);
         j->hosted->broken = true;
         life = -1;

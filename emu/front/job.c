@@ -142,13 +142,6 @@ bool job_awaits_node(const struct job *j, uint32_t node)
     return j->loaded && job_has_node(j, node) && !lives_has_exited(j->lives, node - j->base);
 }
 
-static void send_load(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
-{
-    const struct job *j = ctx;
-
-    j->ops->send(j->ctx, to, TAG(type, 0, 0), bytes, n);
-}
-
 bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes, const char *striped,
               uint32_t striped_bytes)
 {
@@ -164,7 +157,7 @@ bool job_load(struct job *j, const struct load_volume *volume, uint32_t volumes,
         .striped_bytes = striped_bytes,
     };
 
-    j->loaded = j->hosted || load_send_program(&program, send_load, j) == 0;
+    j->loaded = j->hosted || program_send(&program, j) == 0;
     if (!j->loaded) {
         console_say(&j->streams, "%s: no memory to load it", j->options.program[0].path);
         j->failed = true;

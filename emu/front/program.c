@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "vertex/contract/system.h"
+
 /* The arguments lie on the stack, and may take a quarter of it, with their pointers. */
 static int check_arguments(const struct job_program *p, uint64_t stack_bytes, char *error, size_t error_bytes)
 {
@@ -42,6 +44,18 @@ int program_read(struct elf_image *image, const struct job_program *p, const str
         return 0;
     elf_image_free(image);
     return -1;
+}
+
+static void send_message(void *ctx, uint32_t to, uint32_t type, const void *bytes, size_t n)
+{
+    const struct job *j = ctx;
+
+    j->ops->send(j->ctx, to, TAG(type, 0, 0), bytes, n);
+}
+
+int program_send(const struct load_program *p, struct job *j)
+{
+    return load_send_program(p, send_message, j);
 }
 
 int program_open(const char *path)

@@ -1,4 +1,4 @@
-/* Reading the programs of a job: what can be wrong with one is found before anything is sent. */
+/* The programs of a job: what can be wrong with one is found before anything is sent. */
 #ifndef NCUBE_PROGRAM_H
 #define NCUBE_PROGRAM_H
 
@@ -12,6 +12,8 @@
  * one clear line in error. */
 int program_read(struct elf_image *image, const struct job_program *p, const struct job_options *o, uint64_t ram_bytes,
                  char *error, size_t error_bytes);
+/* Sends a load to the job's nodes (load_send_program). 0, or -N_ENOMEM before anything was sent. */
+int program_send(const struct load_program *p, struct job *j);
 /* Opens a program for where.h. -1: it cannot be opened. */
 int program_open(const char *path);
 
