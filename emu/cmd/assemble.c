@@ -24,6 +24,7 @@
 #include "emu/cmd/operate.h"
 #include "emu/cmd/outputs.h"
 #include "emu/qemu/cost.h"
+#include "emu/qemu/fiber.h"
 #include "vertex/contract/system.h"
 
 #define PROGRESS_S      0.25            /* of the host, between two looks at how far the machine is */
@@ -233,6 +234,8 @@ static int start_harts(struct machine *m)
     if (harts_init(&m->harts, slots, m->options->processors) != 0)
         return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
     m->harts_ready = true;
+    if (m->options->harts != MACHINE_HARTS_THREADS && fiber_possible())
+        harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
     debugger_prepare(m);
     if (cores_prepare(m) != 0)
         return -1;

@@ -132,7 +132,8 @@ int machine_tell_statistics(struct machine *m)
                                         .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),
                                         .run_seconds = seconds_between(&m->heartbeat.begun, &now),
                                         .cabinets = m->cabinets,
-                                        .processors = m->harts.processors};
+                                        .processors = m->harts.processors,
+                                        .turns = m->harts.cabinet_slots > 0};
     if (m->statistics)
         return write_statistics(m, &source);
     stats_print(stderr, &source);

@@ -33,14 +33,21 @@
 struct cores;
 struct stub;
 
+enum machine_harts {                        /* how a cabinet executes its harts */
+                     MACHINE_HARTS_BEST,    /* by turns, where this host and what is asked for allow it */
+                     MACHINE_HARTS_THREADS, /* a thread for each */
+                     MACHINE_HARTS_TURNS,   /* one thread for each processor, in which they take turns */
+};
+
 struct machine_options { /* they outlive the machine */
     const char *machine; /* machine file, NULL: compute nodes only */
     const char *images;  /* folder of the drives' images; NULL: the machine file gives it */
     struct tracing trace;
-    const char *program;         /* what is to run, for the trace: words of the command line; NULL: not known */
-    const char *lib;             /* folder of plugin.so, vertex.elf and nsdisk.elf */
-    uint32_t dim;                /* of the machine, if there is no machine file */
-    uint32_t processors;         /* of the host, to use; 0: all that this process may use */
+    const char *program; /* what is to run, for the trace: words of the command line; NULL: not known */
+    const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */
+    uint32_t dim;        /* of the machine, if there is no machine file */
+    uint32_t processors; /* of the host, to use; 0: all that this process may use */
+    enum machine_harts harts;
     bool strict;                 /* user code does not run ahead (sched.h); slow, for comparisons */
     bool statistics;             /* print them at the end, */
     const char *statistics_file; /* or write them to this file, if it is not NULL */

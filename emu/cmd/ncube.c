@@ -19,6 +19,7 @@
 #include "emu/cmd/overrides.h"
 #include "emu/cmd/run.h"
 #include "emu/cmd/tool.h"
+#include "emu/qemu/fiber.h"
 #include "vertex/contract/machine.h"
 
 /* ---- Options of machines ---- */
@@ -35,6 +36,9 @@ static const struct option_line option_sync = {
     KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
 static const struct option_line option_cores = {
     KEY_CORES, "cores", "N", "use at most N processors of the host (default: all allowed); same results"};
+static const struct option_line option_harts = {
+    KEY_HARTS, "harts", "WAY",
+    "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results"};
 static const struct option_line option_stats = {
     KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
 static const struct option_line option_heartbeat = {
@@ -58,6 +62,20 @@ static bool parse_sync(const struct options *o, const char *text)
     return strcmp(text, "strict") == 0;
 }
 
+static enum machine_harts parse_harts(const struct options *o, const char *text)
+{
+    if (strcmp(text, "threads") == 0)
+        return MACHINE_HARTS_THREADS;
+    if (strcmp(text, "turns") != 0)
+        options_refuse(o, "harts '%s': give threads or turns", text);
+    if (!fiber_possible())
+        options_refuse(o,
+                       "harts '%s': this host cannot (that takes an x86-64 processor with FSGSBASE, and Linux 5.9 or "
+                       "later)",
+                       text);
+    return MACHINE_HARTS_TURNS;
+}
+
 static bool take_gdb(const struct options *o, struct machine_options *m, const char *port)
 {
     m->gdb_port = port ? (uint16_t)options_number(o, "gdb", port, 0, 65535) : 0;
@@ -72,10 +90,17 @@ static bool take_core(const struct options *o, struct machine_options *m, const 
     return true;
 }
 
-/* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead. */
-static void run_strictly(struct machine_options *m)
+/* Nodes that gdb stops, or that are killed, are in the same places in every run only if user code never runs ahead.
+ * A hart that has been stopped must not keep the thread from others. */
+static void run_for_debugger(const struct options *o, struct machine_options *m)
 {
-    m->strict = m->strict || m->gdb || m->core_dir;
+    if (!m->gdb && !m->core_dir)
+        return;
+    if (m->harts == MACHINE_HARTS_TURNS)
+        options_refuse(o, "harts 'turns': not with %s, which needs a thread for each hart",
+                       m->gdb ? "--gdb" : "--core");
+    m->strict = true;
+    m->harts = MACHINE_HARTS_THREADS;
 }
 
 static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
@@ -113,6 +138,9 @@ static bool take_machine_option(const struct options *o, struct machine_options 
     case KEY_CORES:
         m->processors = options_number(o, "cores", value, 1, 64);
         return true;
+    case KEY_HARTS:
+        m->harts = parse_harts(o, value);
+        return true;
     case KEY_STATS:
         if (value && value[0] == '\0')
             options_refuse(o, "stats: give a file's name after '='");
@@ -147,29 +175,12 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension,
-                                                &option_nodes,
-                                                &option_machine,
-                                                &option_set,
-                                                &option_images,
-                                                &option_serve,
-                                                &option_status,
-                                                &option_label,
-                                                &option_registers,
-                                                &option_stack,
-                                                &option_heap,
-                                                &option_comm,
-                                                &option_report,
-                                                TRACE_LINES,
-                                                &option_limit,
-                                                &option_sync,
-                                                &option_cores,
-                                                &option_stats,
-                                                &option_heartbeat,
-                                                &option_gdb,
-                                                &option_core,
-                                                &option_progress,
-                                                NULL},
+    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine,  &option_set,
+                                                &option_images,    &option_serve, &option_status,   &option_label,
+                                                &option_registers, &option_stack, &option_heap,     &option_comm,
+                                                &option_report,    TRACE_LINES,   &option_limit,    &option_sync,
+                                                &option_cores,     &option_harts, &option_stats,    &option_heartbeat,
+                                                &option_gdb,       &option_core,  &option_progress, NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -221,7 +232,7 @@ static int command_run(int argc, char **argv)
     tracing_check(&run_options, &w.options.machine.trace);
     if (w.options.machine.gdb && w.options.machine.core_dir)
         options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
-    run_strictly(&w.options.machine);
+    run_for_debugger(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
         options_refuse(&run_options, "--progress and --heartbeat say the same; give one of them");
@@ -246,8 +257,8 @@ static const struct options boot_options = {
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
     .line = (const struct option_line *const[]){&option_cube, &option_set, &option_images, &option_name, TRACE_LINES,
-                                                &option_sync, &option_cores, &option_stats, &option_heartbeat,
-                                                &option_boot_gdb, NULL},
+                                                &option_sync, &option_cores, &option_harts, &option_stats,
+                                                &option_heartbeat, &option_boot_gdb, NULL},
     .take = take_boot_option,
 };
 
@@ -280,7 +291,7 @@ static int command_boot(int argc, char **argv)
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     tracing_check(&boot_options, &o.machine.trace);
-    run_strictly(&o.machine);
+    run_for_debugger(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
     o.name = options_machine_name(&boot_options, o.name);
     return boot_machine(&o);

@@ -37,6 +37,7 @@ enum option_key {
     KEY_LIMIT,
     KEY_SYNC,
     KEY_CORES,
+    KEY_HARTS,
     KEY_STATS,
     KEY_HEARTBEAT,
     KEY_STATUS,

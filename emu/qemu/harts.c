@@ -61,15 +61,75 @@ static void change_home(struct harts *h, int home)
     h->processor[0] = home;
 }
 
+/* ---- Carriers ---- */
+
+static struct carrier *carrier_of(const struct harts *h, uint32_t index)
+{
+    return slots_carrier(h->control, 0) + index;
+}
+
+/* Returns the first slot of the cabinet. */
+static uint32_t cabinet_first(const struct harts *h, uint32_t index)
+{
+    return index - index % h->cabinet_slots;
+}
+
+/* Returns the number of processors on which this hart may be placed. */
+static uint32_t places(const struct harts *h, uint32_t index)
+{
+    if (h->cabinet_slots == 0)
+        return h->processors;
+    uint32_t left = h->count - cabinet_first(h, index);
+
+    return slots_carriers(h->control, left < h->cabinet_slots ? left : h->cabinet_slots);
+}
+
+/* Carriers, or threads of harts, go to their processors. */
+static void place_threads(const struct harts *h)
+{
+    for (uint32_t i = 0; i < h->count; i++) {
+        const struct carrier *c = carrier_of(h, i);
+
+        if (h->cabinet_slots > 0 && c->thread != 0)
+            keep_on((pid_t)c->thread, h->processor[i % h->cabinet_slots]);
+        else if (harts_slot(h, i)->thread != 0)
+            keep_on((pid_t)harts_slot(h, i)->thread, h->processor[h->place[i]]);
+    }
+}
+
+/* Appends a hart to the list of its carrier. */
+static void carrier_grant(struct harts *h, uint32_t index)
+{
+    uint32_t first = cabinet_first(h, index), k = first + h->place[index], before;
+    struct carrier *c = carrier_of(h, k);
+    struct slot *s = harts_slot(h, index);
+
+    before = __atomic_load_n(&c->granted, __ATOMIC_SEQ_CST);
+    do
+        s->next_granted = before;
+    while (!__atomic_compare_exchange_n(&c->granted, &before, index - first + 1, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST));
+    if (before == 0)
+        h->to_wake[h->n_to_wake++] = k;
+}
+
+static void wake_carriers(struct harts *h)
+{
+    while (h->n_to_wake > 0) {
+        struct carrier *c = carrier_of(h, h->to_wake[--h->n_to_wake]);
+
+        if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
+            futex_wake(&c->granted);
+    }
+}
+
 bool harts_follow(struct harts *h)
 {
     if (h->processors == 0 || h->claim.rank == 0 || !processors_reclaim(&h->claim, &h->allowed))
         return false;
     change_home(h, h->claim.processor);
     keep_on(0, h->processor[0]);
-    for (uint32_t i = 0; i < h->count; i++)
-        if (harts_slot(h, i)->thread != 0)
-            keep_on((pid_t)harts_slot(h, i)->thread, h->processor[h->place[i]]);
+    place_threads(h);
     return true;
 }
 
@@ -84,38 +144,50 @@ void harts_rest(struct harts *h)
 void harts_bring(const struct harts *h, pid_t thread)
 {
     for (uint32_t i = 0; i < h->count; i++)
-        if ((pid_t)harts_slot(h, i)->thread == thread)
+        if ((pid_t)harts_slot(h, i)->thread == thread || (pid_t)carrier_of(h, i)->thread == thread)
             return;
     keep_on(thread, h->processor[0]);
 }
 
 /* Returns the processor with the fewest running harts, but the preferred one unless a move makes them more even. */
-static uint32_t least_busy(const struct harts *h, uint32_t preferred)
+static uint32_t least_busy(const struct harts *h, uint32_t processors, uint32_t preferred)
 {
     uint32_t best = preferred;
 
-    for (uint32_t p = 0; p < h->processors; p++)
+    for (uint32_t p = 0; p < processors; p++)
         if (h->running[p] < h->running[best])
             best = p;
     return h->running[best] + 1 < h->running[preferred] ? best : preferred;
 }
 
+/* Returns the thread that executes the hart where it is placed. */
+static uint32_t thread_of(const struct harts *h, uint32_t index)
+{
+    return h->cabinet_slots > 0 ? carrier_of(h, cabinet_first(h, index) + h->place[index])->thread
+                                : harts_slot(h, index)->thread;
+}
+
 static void place(struct harts *h, uint32_t index, bool spread)
 {
-    uint32_t where = spread ? least_busy(h, h->place[index]) : 0;
+    uint32_t where = spread ? least_busy(h, places(h, index), h->place[index]) : 0;
 
     h->running[where]++;
     if (h->place[index] == where || h->processors < 2)
         return;
     h->place[index] = (uint8_t)where;
-    keep_on((pid_t)harts_slot(h, index)->thread, h->processor[where]);
+    keep_on((pid_t)thread_of(h, index), h->processor[where]);
+}
+
+static size_t round_up_to_carrier(size_t bytes)
+{
+    return (bytes + sizeof(struct carrier) - 1) / sizeof(struct carrier) * sizeof(struct carrier);
 }
 
 /* The pages of the debug area take no memory of the host unless they are used. */
 static size_t segment_bytes(uint32_t count)
 {
     return sizeof(struct control) + count * sizeof(struct slot) + sizeof(struct debug_area) +
-           count * sizeof(struct debug_hart);
+           count * sizeof(struct debug_hart) + (count + 1) * sizeof(struct carrier);
 }
 
 int harts_init(struct harts *h, uint32_t count, uint32_t processors)
@@ -137,8 +209,17 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors)
     }
     h->control = p;
     h->control->debug_offset = sizeof(struct control) + count * sizeof(struct slot);
+    h->control->carriers_offset =
+        round_up_to_carrier(h->control->debug_offset + sizeof(struct debug_area) + count * sizeof(struct debug_hart));
     h->running[0] = count;
     return 0;
+}
+
+void harts_take_turns(struct harts *h, uint32_t cabinet_slots)
+{
+    h->cabinet_slots = cabinet_slots;
+    h->control->processors = h->processors > 0 ? h->processors : 1;
+    h->to_wake = memory_new(h->count, sizeof *h->to_wake);
 }
 
 void harts_free(struct harts *h)
@@ -147,6 +228,7 @@ void harts_free(struct harts *h)
     munmap(h->control, segment_bytes(h->count));
     close(h->fd);
     free(h->place);
+    free(h->to_wake);
 }
 
 struct slot *harts_slot(const struct harts *h, uint32_t index)
@@ -172,8 +254,12 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     if (s->batched)
         __atomic_add_fetch(&h->control->batch, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
+    if (h->cabinet_slots > 0)
+        carrier_grant(h, index);
+    else if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
         futex_wake(&s->go);
+    if (h->n_to_wake == h->count || (h->place[index] != 0 && h->n_to_wake > 0))
+        wake_carriers(h);
 }
 
 int64_t harts_take_stopped(struct harts *h)
@@ -219,6 +305,7 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
 {
     struct control *c = h->control;
 
+    wake_carriers(h);
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
         !signals_any()) /* a signal may have come before `bell` was read */

@@ -25,12 +25,19 @@ struct harts {
     bool silent;                            /* harts_wait has returned because no hart stopped in time */
     uint32_t taken;                         /* 1 + slot of the next that harts_take_stopped returns */
     uint32_t running[HARTS_PROCESSORS_MAX]; /* number of running harts on each processor */
+    /* For harts that take turns: */
+    uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */
+    uint32_t *to_wake;      /* carriers that may sleep and have been granted harts */
+    uint32_t n_to_wake;
 };
 
 /* Makes the control segment. All harts count as granted; each stops by itself when it is created. Keeps this process,
  * and the cabinets that it will start, on one processor that few other runs use, the home processor. Harts may be
  * spread over up to `processors` of those allowed (0: all). Returns 0, or -1 with errno. */
 int harts_init(struct harts *h, uint32_t count, uint32_t processors);
+/* Lets the harts of a cabinet take turns in a few threads (plugin_turns.h), instead of a thread for each. A cabinet has
+ * so many slots, only the last may have fewer. To be called before the cabinets start, if at all. */
+void harts_take_turns(struct harts *h, uint32_t cabinet_slots);
 /* Frees everything; the cabinets must have ended. */
 void harts_free(struct harts *h);
 
@@ -56,7 +63,7 @@ struct harts_grant {
     bool spread;            /* on the processor that has the fewest running harts, not on the home processor */
 };
 
-/* Lets a stopped hart run. */
+/* Lets a stopped hart run. One that takes turns may begin only when the caller sleeps. */
 void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *grant);
 
 /* Looks for a processor with fewer runs than the home processor. If there is one, makes it home, moves this thread and

@@ -28,6 +28,7 @@
 #include "emu/qemu/futex.h"
 #include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_registers.h"
+#include "emu/qemu/plugin_turns.h"
 #include "emu/qemu/qemu_abi.h"
 #include "emu/qemu/slots.h"
 #include "vertex/contract/machine.h"
@@ -174,6 +175,19 @@ static void note_attention(unsigned hart)
         mailbox_of(hart)->attention = s->attention;
 }
 
+/* Tells ncube that the hart has stopped. */
+static void report_stop(unsigned hart)
+{
+    struct slot *s = slot_of(hart);
+    bool listed = s->why != SLOT_OP || s->op != NCU_INJECT, rings = !s->batched;
+
+    __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
+    if (listed)
+        list_stopped(plugin.control, s);
+    if (rings || __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0)
+        doorbell_ring(plugin.control);
+}
+
 /* Hands the hart to ncube and returns when it is granted again. */
 static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
 {
@@ -186,12 +200,12 @@ static void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
     s->instructions = counter_of(hart)->instructions;
     if (plugin.control->debug)
         plugin_debug_note(hart);
-    __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
-    if (op != NCU_INJECT)
-        list_stopped(plugin.control, s);
-    if (!s->batched || __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0)
-        doorbell_ring(plugin.control);
-    slot_await_go(s, last);
+    if (plugin.control->processors > 0) {
+        turns_stop(hart);
+    } else {
+        report_stop(hart);
+        slot_await_go(s, last);
+    }
     counter_begin(counter_of(hart), s->budget_cycles);
     note_attention(hart);
 }
@@ -523,7 +537,8 @@ static void end_by_signals(void)
 static void hart_created_stop(unsigned hart)
 {
     end_by_signals();
-    slot_of(hart)->thread = (uint32_t)gettid();
+    if (plugin.control->processors == 0)
+        slot_of(hart)->thread = (uint32_t)gettid();
     hart_stop(hart, SLOT_START, 0);
 }
 
@@ -571,6 +586,8 @@ static void mark_reached(unsigned hart, void *pc)
     }
     if (s->posts == 0)
         publish_progress(plugin.control, s, s->base_cycles + elapsed, user_quiet(s));
+    if (c->apart == LAST_MARK_CYCLES && plugin.control->processors > 0)
+        turns_yield(hart);
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
@@ -688,7 +705,6 @@ static void *map_descriptor(const char *name, uint64_t fd)
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-    (void)info;
     uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
     for (int i = 0; i < argc; i++)
         if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
@@ -714,6 +730,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     if (plugin.control->debug)
         plugin_debug_init(plugin.control, plugin.first, &debug_ops);
+    if (plugin.control->processors > 0 &&
+        turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop) != 0) {
+        fprintf(stderr, "plugin.so: cannot make carriers of the harts: %s\n", strerror(errno));
+        return -1;
+    }
     qemu_plugin_register_vcpu_init_cb(id, hart_created);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     return 0;

@@ -90,6 +90,7 @@ struct slot {
     uint64_t quiet;                  /* likewise, of its next SEND or ARM, unless there is a cause */
     uint32_t stops;                  /* number of times that the hart has stopped */
     uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
+    uint32_t next_granted;           /* likewise, 1 + hart, on a carrier's list */
     uint64_t cycles;
     uint32_t thread;      /* gettid() of the hart's thread; from the first stop on */
     uint64_t user_since;  /* when the user code that runs or is stopped now was resumed */
@@ -107,6 +108,13 @@ struct slot {
     uint64_t registers[SLOT_REGISTERS];        /* at ENTER, with `watch` */
 };
 
+/* A thread of a cabinet that executes its harts, where they take turns (plugin_turns.h). */
+struct carrier {
+    _Alignas(128) uint32_t granted; /* futex: 1 + hart that was granted last, the head of their list; 0: none */
+    uint32_t asleep;                /* it is in (or about to enter) its futex wait */
+    uint32_t thread;                /* its gettid(); 0: it has not begun */
+};
+
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
@@ -122,10 +130,24 @@ struct control {
     uint64_t arrival_cycles;    /* no SEND brings a cause to another node sooner; 0: a SEND may fail, at once */
     uint64_t answer_cycles;     /* and no message or ARM because of that cause is sooner */
     /* fixed before the cabinets start: */
-    uint64_t debug_offset;                                     /* from here to the debug area (debug_area.h) */
-    uint32_t debug;                                            /* enum slot_debug: where harts look at it */
+    uint64_t debug_offset;    /* from here to the debug area (debug_area.h) */
+    uint32_t debug;           /* enum slot_debug: where harts look at it */
+    uint32_t processors;      /* of the host, for harts that take turns; 0: each hart has its own thread */
+    uint64_t carriers_offset; /* from here to the carriers */
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
+
+/* Returns the carriers of the cabinet whose first slot this is. */
+static inline struct carrier *slots_carrier(struct control *c, uint64_t first)
+{
+    return (struct carrier *)((uint8_t *)c + c->carriers_offset) + first;
+}
+
+/* Returns how many carriers a cabinet of so many harts has: one for each processor. */
+static inline uint32_t slots_carriers(const struct control *c, uint32_t harts)
+{
+    return c->processors < harts ? c->processors : harts;
+}
 
 #endif

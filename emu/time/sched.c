@@ -268,6 +268,8 @@ static bool quantum_end(struct sched *s, const struct bounds *b, struct hart *h)
 /* Returns how many harts may share a processor now. */
 static uint32_t short_runs_most(struct sched *s)
 {
+    if (s->harts->cabinet_slots > 0)
+        return s->count;
     uint32_t translated = __atomic_load_n(&s->harts->control->translated, __ATOMIC_RELAXED);
 
     if (translated != s->translated)

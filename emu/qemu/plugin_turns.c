@@ -1,0 +1,198 @@
+/*
+ * Carriers and the harts that they carry (plugin_turns.h).
+ *
+ *     ncube         carrier                         fiber of hart i
+ *     --------      --------------------------      ------------------------------
+ *     grants i -->  takes i from its list
+ *                   switches to i            ---->  executes
+ *                                            <----  turns_stop: switches to the carrier
+ *              <--  tells ncube: i has stopped
+ *                   next hart, or sleeps
+ *
+ * A hart is reported after its registers have been put away, never before: ncube may give it to another carrier.
+ *
+ * QEMU makes a thread for each hart. At its first stop, in the hart's first block, the fiber leaves that thread, which
+ * ends. Only then the carriers execute it. QEMU's own thread-local data stay with the fiber; so nothing of QEMU sees
+ * the difference, but for the number of the thread, which it does not use.
+ */
+#define _GNU_SOURCE
+#include "emu/qemu/plugin_turns.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu/qemu/fiber.h"
+#include "emu/qemu/futex.h"
+
+#define LEAVE_STACK_BYTES 8192u
+
+struct carrier_state {
+    struct fiber fiber; /* while a hart's runs */
+    struct carrier *shared;
+    uint32_t first, last; /* 1 + hart, of those granted that wait for their turn, in order; 0: none */
+};
+
+struct turn {
+    _Alignas(64) struct fiber fiber;
+    struct carrier_state *carrier; /* of its last turn; NULL before the first */
+    uint32_t next;                 /* 1 + hart: the next that waits */
+    bool yields;                   /* has ended its turn by turns_yield */
+};
+
+static struct {
+    struct control *control;
+    uint64_t first;
+    uint8_t *leave_stacks;
+    struct turn *turn;
+    struct carrier_state *carrier;
+    void (*stopped)(unsigned hart);
+} turns;
+
+static void append(struct carrier_state *c, uint32_t hart)
+{
+    turns.turn[hart].next = 0;
+    if (c->last != 0)
+        turns.turn[c->last - 1].next = hart + 1;
+    else
+        c->first = hart + 1;
+    c->last = hart + 1;
+}
+
+/* Takes what has been granted since; the last grant is the first of the list. */
+static void take_granted(struct carrier_state *c)
+{
+    const struct slot *slot = &turns.control->slot[turns.first];
+    uint32_t granted = __atomic_exchange_n(&c->shared->granted, 0, __ATOMIC_SEQ_CST), in_order = 0;
+
+    while (granted != 0) {
+        uint32_t hart = granted - 1, next = slot[hart].next_granted;
+
+        turns.turn[hart].next = in_order;
+        in_order = granted;
+        granted = next;
+    }
+    while (in_order != 0) {
+        uint32_t hart = in_order - 1;
+
+        in_order = turns.turn[hart].next;
+        append(c, hart);
+    }
+}
+
+static uint32_t next_hart(struct carrier_state *c)
+{
+    uint32_t hart = c->first - 1;
+
+    c->first = turns.turn[hart].next;
+    if (c->first == 0)
+        c->last = 0;
+    return hart;
+}
+
+static void sleep_until_granted(struct carrier *c)
+{
+    __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&c->granted, __ATOMIC_SEQ_CST) == 0)
+        futex_wait(&c->granted, 0, FUTEX_FOREVER);
+    __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+static void *carry(void *arg)
+{
+    struct carrier_state *c = arg;
+
+    __atomic_store_n(&c->shared->thread, (uint32_t)gettid(), __ATOMIC_SEQ_CST);
+    for (;;) {
+        take_granted(c);
+        if (c->first == 0) {
+            sleep_until_granted(c->shared);
+            continue;
+        }
+        uint32_t hart = next_hart(c);
+        struct turn *t = &turns.turn[hart];
+
+        t->carrier = c;
+        fiber_switch(&c->fiber, &t->fiber);
+        if (t->yields)
+            append(c, hart);
+        else
+            turns.stopped(hart);
+    }
+    return NULL;
+}
+
+/* The end of a hart's own thread. The C library is not told: its data of the thread are the fiber's. */
+static void thread_leave(uintptr_t hart)
+{
+    syscall(SYS_set_tid_address, NULL);
+    turns.stopped((unsigned)hart);
+    for (;;)
+        syscall(SYS_exit, 0);
+}
+
+void turns_stop(unsigned hart)
+{
+    struct turn *t = &turns.turn[hart];
+
+    t->yields = false;
+    if (t->carrier)
+        fiber_switch(&t->fiber, &t->carrier->fiber);
+    else
+        fiber_leave(&t->fiber, turns.leave_stacks + (size_t)(hart + 1) * LEAVE_STACK_BYTES, thread_leave, hart);
+}
+
+void turns_yield(unsigned hart)
+{
+    struct turn *t = &turns.turn[hart];
+
+    if (t->carrier->first == 0 && __atomic_load_n(&t->carrier->shared->granted, __ATOMIC_RELAXED) == 0)
+        return;
+    t->yields = true;
+    fiber_switch(&t->fiber, &t->carrier->fiber);
+}
+
+/* A carrier takes no signals: they are for QEMU's own threads. */
+static int start_carrier(struct carrier_state *c)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, carry, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart))
+{
+    uint32_t n = slots_carriers(c, harts);
+
+    turns.control = c;
+    turns.first = first;
+    turns.stopped = stopped;
+    turns.turn = aligned_alloc(64, harts * sizeof(struct turn));
+    turns.carrier = calloc(n, sizeof *turns.carrier);
+    void *stacks = mmap(NULL, (size_t)harts * LEAVE_STACK_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!turns.turn || !turns.carrier || stacks == MAP_FAILED)
+        return -1;
+    turns.leave_stacks = stacks;
+    for (uint32_t i = 0; i < harts; i++)
+        turns.turn[i] = (struct turn){.carrier = NULL};
+    for (uint32_t k = 0; k < n; k++) {
+        turns.carrier[k].shared = &slots_carrier(c, first)[k];
+        if (start_carrier(&turns.carrier[k]) != 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * Harts that take turns: each is a fiber, and a few threads of the host, the carriers, execute those of the cabinet
+ * that are granted. A stop costs two changes of fibers, and nothing of the host's kernel unless no other hart of the
+ * carrier is granted.
+ */
+#ifndef NCUBE_PLUGIN_TURNS_H
+#define NCUBE_PLUGIN_TURNS_H
+
+#include <stdint.h>
+
+#include "emu/qemu/slots.h"
+
+/* To be called when QEMU loads the plugin; `harts` with slots from `first` on is all that the cabinet has. `stopped`
+ * tells ncube that a hart has stopped; the hart may be granted at once. Returns 0, or -1 with errno. */
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart));
+
+/* Tells ncube that this hart, in which the caller runs, has stopped, and returns when it is granted. */
+void turns_stop(unsigned hart);
+
+/* Lets other harts go first if they wait for the carrier of this one, in which the caller runs. */
+void turns_yield(unsigned hart);
+
+#endif
