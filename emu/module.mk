@@ -68,9 +68,11 @@ $(B)/host/include/nhost.h: emu/nhost/nhost.h
 	cp $< $@
 
 PROGRAMS += $(B)/lib/plugin.so
-$(B)/lib/plugin.so: $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c)) $(B)/obj/emu/qemu/cost.o
+PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c))
+$(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
+$(B)/lib/plugin.so: $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o
 	@mkdir -p $(@D)
-	$(CC) -shared -fvisibility=hidden -o $@ $^
+	$(CC) -shared -o $@ $^
 
 $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))

@@ -27,8 +27,9 @@ struct cabinet {
     struct cabinet_watch watch;
 };
 
-#define CABINET_DESCRIPTORS  2u /* descriptors that a cabinet takes in this process */
-#define CABINET_MORE_THREADS 6u /* QEMU's threads besides one for each node: injector, main loop, RCU, and a reserve */
+#define CABINET_DESCRIPTORS 2u /* descriptors that a cabinet takes in this process */
+#define CABINET_MORE_THREADS \
+    6u /* QEMU's threads besides one for each node: injector, main loop, RCU; carriers, and a reserve */
 
 /* Returns the size of the RAM of a cabinet of that many nodes: of the address space that it takes in this process, and
  * of its memfd. */

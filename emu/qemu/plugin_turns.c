@@ -30,7 +30,8 @@
 #include "emu/qemu/fiber.h"
 #include "emu/qemu/futex.h"
 
-#define LEAVE_STACK_BYTES 8192u
+#define LEAVE_STACK_BYTES   8192u
+#define CARRIER_STACK_BYTES (128u << 10) /* its harts have their own */
 
 struct carrier_state {
     struct fiber fiber; /* while a hart's runs */
@@ -160,13 +161,17 @@ void turns_yield(unsigned hart)
 /* A carrier takes no signals: they are for QEMU's own threads. */
 static int start_carrier(struct carrier_state *c)
 {
+    pthread_attr_t attributes;
     sigset_t all, before;
     pthread_t thread;
 
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, CARRIER_STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, carry, c);
+    int error = pthread_create(&thread, &attributes, carry, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     if (error == 0)
         return 0;
     errno = error;

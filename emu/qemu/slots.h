@@ -15,6 +15,9 @@
  *                                          <------   stops += 1; on the list of stopped harts unless it is the
  *                                                    injector; rings
  *
+ * Harts that take turns do not sleep on `go`: a grant puts them on their carrier's list, and ncube wakes the carrier
+ * when it has granted all that may run.
+ *
  * ncube's signal handlers ring the doorbell too, so that no wait misses a signal. A running hart looks at stop_soon
  * when its clock passes certain marks, not after a time of the host.
  */
@@ -92,7 +95,7 @@ struct slot {
     uint32_t next_stopped;           /* 1 + slot of the next on the list, 0: none */
     uint32_t next_granted;           /* likewise, 1 + hart, on a carrier's list */
     uint64_t cycles;
-    uint32_t thread;      /* gettid() of the hart's thread; from the first stop on */
+    uint32_t thread;      /* gettid() of the hart's thread; from the first stop on; 0 if it takes turns */
     uint64_t user_since;  /* when the user code that runs or is stopped now was resumed */
     uint32_t exact;       /* mailbox.exact at the last LEAVE, */
     uint32_t attend;      /* and mailbox.attend */

@@ -22,12 +22,12 @@
 #define LONG_RUN_CYCLES 1500000u
 #define LONG_RUN_MEMORY 4u /* grants for which a long run is remembered: a send and a receive lie between two */
 
-/* At most so many of the other harts, which share a processor, run at once. More would gain nothing, and would lose
- * much when many reach code that QEMU has not translated yet: one translates, preempted now and then, and the others
- * spin. */
+/* At most so many of the other harts, which share a processor, run at once if each has a thread. More would gain
+ * nothing, and would lose much when many reach code that QEMU has not translated yet: one translates, preempted now and
+ * then, and the others spin. */
 #define SHORT_RUNS_MOST 4u
 
-/* How many runs a translation is remembered for: then they run one at a time. */
+/* How many runs a translation is remembered for: then they run one at a time. Likewise. */
 #define TRANSLATION_MEMORY 64u
 
 struct sched *sched_new(struct eventq *queue, struct harts *harts, const uint32_t *slot_of, uint32_t count,

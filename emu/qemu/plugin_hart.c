@@ -1,0 +1,105 @@
+/*
+ * How a hart stops, and how ncube learns of it (plugin_hart.h).
+ */
+#include "emu/qemu/plugin_hart.h"
+
+#include "emu/qemu/futex.h"
+#include "emu/qemu/plugin_debug.h"
+#include "emu/qemu/plugin_turns.h"
+
+struct plugin plugin;
+
+void doorbell_ring(struct control *c)
+{
+    __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&c->doorbell);
+}
+
+static void list_stopped(struct control *c, struct slot *s)
+{
+    uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
+
+    do
+        s->next_stopped = head;
+    while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+void publish_progress(struct control *c, struct slot *s, uint64_t cycles, uint64_t quiet_cycles)
+{
+    __atomic_store_n(&s->quiet, cycles + quiet_cycles, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
+    if (!s->batched && cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
+        doorbell_ring(c);
+}
+
+static void slot_await_go(struct slot *s, uint32_t last)
+{
+    __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
+        futex_wait(&s->go, last, FUTEX_FOREVER);
+    __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Starts a grant: its cycles count from 0. */
+static void counter_begin(struct counter *c, uint64_t budget_cycles)
+{
+    c->reserved_at -= counter_elapsed(c);
+    c->reserved_since -= counter_elapsed(c);
+    c->apart = FIRST_MARK_CYCLES;
+    counter_set(c, 0, budget_cycles < FIRST_MARK_CYCLES ? budget_cycles : FIRST_MARK_CYCLES);
+}
+
+/* Tells the kernel what the interrupt is for that ncube has raised, or will tell of at ENTER. */
+static void note_attention(unsigned hart)
+{
+    const struct slot *s = slot_of(hart);
+
+    if (s->handling || s->attention == NCU_ATTEND_ONLY)
+        mailbox_of(hart)->attention = s->attention;
+}
+
+void report_stop(unsigned hart)
+{
+    struct slot *s = slot_of(hart);
+    bool listed = s->why != SLOT_OP || s->op != NCU_INJECT, rings = !s->batched;
+
+    __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
+    if (listed)
+        list_stopped(plugin.control, s);
+    if (rings || __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0)
+        doorbell_ring(plugin.control);
+}
+
+void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
+{
+    struct slot *s = slot_of(hart);
+    uint32_t last = __atomic_load_n(&s->go, __ATOMIC_SEQ_CST);
+
+    s->cycles = why == SLOT_START ? 0 : hart_cycles(hart);
+    s->why = why;
+    s->op = op;
+    s->instructions = counter_of(hart)->instructions;
+    if (plugin.control->debug)
+        plugin_debug_note(hart);
+    if (plugin.control->processors > 0) {
+        turns_stop(hart);
+    } else {
+        report_stop(hart);
+        slot_await_go(s, last);
+    }
+    counter_begin(counter_of(hart), s->budget_cycles);
+    note_attention(hart);
+}
+
+void hart_limit_budget(unsigned hart, uint64_t cycles)
+{
+    struct slot *s = slot_of(hart);
+    struct counter *c = counter_of(hart);
+    uint64_t elapsed = counter_elapsed(c), end = elapsed + cycles;
+
+    if (end < s->budget_cycles)
+        s->budget_cycles = end;
+    if (end < c->mark)
+        counter_set(c, elapsed, end);
+}

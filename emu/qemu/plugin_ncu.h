@@ -1,0 +1,21 @@
+/*
+ * The NCU's instructions, as a hart executes them.
+ */
+#ifndef NCUBE_PLUGIN_NCU_H
+#define NCUBE_PLUGIN_NCU_H
+
+#include <stdint.h>
+
+#include "emu/qemu/slots.h"
+
+/* Returns op for `slti x0, x0, op`, else 0. ncube refuses an op that does not exist. */
+uint32_t ncu_op_of(uint32_t insn);
+
+/* Executes the instruction whose op is `userdata`: in the plugin, or by stopping the hart. */
+void ncu_execute(unsigned hart, void *userdata);
+
+/* Returns the cycles before which user code that is running now brings no SEND or ARM. At the end of its quantum the
+ * kernel may attend, without a way in. */
+uint64_t user_quiet(const struct slot *s);
+
+#endif
