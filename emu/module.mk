@@ -84,6 +84,8 @@ $(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c
     emu/time/clocks.c emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
     emu/base/signals.c,-lpthread))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
+$(eval $(call host_test,emu/test_turns,emu/qemu/plugin_turns.c emu/qemu/plugin_fiber.c emu/qemu/harts.c \
+    emu/qemu/processors.c emu/base/memory.c emu/base/signals.c,-lpthread -lm))
 $(eval $(call host_test,emu/test_rsp,emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c \
     emu/base/memory.c))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))

@@ -1,0 +1,220 @@
+/* Harts that take turns, without QEMU: threads of this process become fibers, and carriers execute them as they are
+ * granted. */
+#define _GNU_SOURCE
+#include "emu/qemu/plugin_turns.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "emu/qemu/fiber.h"
+#include "emu/qemu/futex.h"
+#include "emu/qemu/harts.h"
+
+#define HARTS    64u
+#define CARRIERS 2u
+
+static struct harts h;
+
+/* As plugin_hart.c does it. */
+static void report(unsigned hart)
+{
+    struct slot *s = harts_slot(&h, hart);
+    uint32_t head = __atomic_load_n(&h.control->stopped, __ATOMIC_SEQ_CST);
+
+    do
+        s->next_stopped = head;
+    while (
+        !__atomic_compare_exchange_n(&h.control->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    __atomic_add_fetch(&h.control->doorbell, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&h.control->asleep, __ATOMIC_SEQ_CST))
+        futex_wake(&h.control->doorbell);
+}
+
+static struct {
+    void (*body)(unsigned hart); /* what a hart does in each of its turns */
+    uint32_t order[HARTS];       /* of the harts that have had a turn */
+    uint32_t n;
+    bool free;    /* what a hart waits for that yields */
+    long checked; /* turns in which a hart has found everything as it was */
+} play;
+
+static _Noreturn void *live(void *arg)
+{
+    unsigned hart = (unsigned)(uintptr_t)arg;
+
+    for (;;) {
+        turns_stop(hart);
+        play.body(hart);
+    }
+}
+
+static void begin(void (*body)(unsigned hart))
+{
+    play.body = body;
+    for (unsigned i = 0; i < HARTS; i++) {
+        pthread_t thread;
+
+        cr_assert_eq(pthread_create(&thread, NULL, live, (void *)(uintptr_t)i), 0);
+    }
+    cr_assert_eq(harts_wait(&h, HARTS, 20000), 0, "each hart stops once by itself");
+}
+
+static void set_up(void)
+{
+    if (!fiber_possible())
+        cr_skip_test("this host has no fibers");
+    cr_assert_eq(harts_init(&h, HARTS, CARRIERS), 0);
+    sched_setaffinity(0, sizeof h.allowed, &h.allowed); /* carriers inherit it: they run side by side if they can */
+    if (h.processors < CARRIERS)
+        h.processor[1] = h.processor[0];
+    h.processors = CARRIERS;
+    harts_take_turns(&h, HARTS);
+    cr_assert_eq(turns_init(h.control, 0, HARTS, report), 0);
+}
+
+TestSuite(turns, .init = set_up, .timeout = 60);
+
+static void grant(uint32_t hart, uint32_t carrier)
+{
+    h.place[hart] = (uint8_t)carrier; /* a hart that is spread stays where it is, if no processor has less to do */
+    h.running[0] = h.running[1] = 0;
+    harts_grant(&h, hart, &(struct harts_grant){.budget_cycles = 1, .spread = carrier != 0});
+    cr_assert_eq(h.place[hart], carrier);
+}
+
+static void wait_for(uint32_t n)
+{
+    cr_assert_eq(harts_wait(&h, n, 20000), 0, "harts that have been granted stop again");
+}
+
+static void note_order(unsigned hart)
+{
+    play.order[play.n++] = hart;
+}
+
+Test(turns, a_carrier_executes_its_harts_in_the_order_in_which_they_were_granted)
+{
+    begin(note_order);
+    for (uint32_t i = 0; i < HARTS; i++)
+        grant((i * 13 + 5) % HARTS, 0);
+    wait_for(HARTS);
+    cr_assert_eq(play.n, HARTS);
+    for (uint32_t i = 0; i < HARTS; i++)
+        cr_expect_eq(play.order[i], (i * 13 + 5) % HARTS);
+}
+
+static uint32_t threads_of_this_process(void)
+{
+    uint32_t n = 0;
+    DIR *d = opendir("/proc/self/task");
+
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+Test(turns, the_threads_of_harts_end_when_they_have_become_fibers)
+{
+    uint32_t before = threads_of_this_process();
+
+    begin(note_order);
+    while (threads_of_this_process() > before) /* the last steps of a thread follow its report */
+        sched_yield();
+    grant(7, 0);
+    wait_for(1);
+    cr_expect_eq(play.order[0], 7);
+}
+
+static __thread unsigned own;
+static __thread long turns_had;
+
+/* Everything that belongs to a thread must be that of the hart, on whichever carrier it is. */
+static void find_own_state(unsigned hart)
+{
+    static const int rounding[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    static pthread_t self[HARTS];
+    volatile double third = 1.0, divisor = 3.0;
+
+    if (turns_had++ == 0) {
+        own = hart;
+        self[hart] = pthread_self();
+        cr_assert_eq(fesetround(rounding[hart % 4]), 0);
+    }
+    third /= divisor;
+    bool rounds_up = third * 3.0 > 1.0 || third > 0.33333333333333332;
+    errno = (int)hart + 1;
+    free(malloc(100 + hart));
+    turns_yield(hart);
+    if (own == hart && pthread_equal(self[hart], pthread_self()) && fegetround() == rounding[hart % 4] &&
+        errno == (int)hart + 1 && rounds_up == (hart % 4 == 2))
+        __atomic_add_fetch(&play.checked, 1, __ATOMIC_SEQ_CST);
+}
+
+Test(turns, a_hart_keeps_its_storage_and_its_rounding_on_every_carrier)
+{
+    long turns = 0;
+    unsigned seed = 11;
+
+    begin(find_own_state);
+    for (int round = 0; round < 500; round++) {
+        for (uint32_t i = 0; i < HARTS; i++)
+            grant(i, (uint32_t)(rand_r(&seed) >> 5) % CARRIERS);
+        wait_for(HARTS);
+        turns += HARTS;
+    }
+    cr_expect_eq(play.checked, turns, "%ld of %ld turns", play.checked, turns);
+}
+
+static void wait_or_free(unsigned hart)
+{
+    if (hart == 0)
+        while (!__atomic_load_n(&play.free, __ATOMIC_SEQ_CST))
+            turns_yield(hart);
+    else
+        __atomic_store_n(&play.free, true, __ATOMIC_SEQ_CST);
+}
+
+Test(turns, a_hart_that_yields_lets_others_of_its_carrier_run)
+{
+    begin(wait_or_free);
+    grant(0, 0);
+    grant(1, 0);
+    wait_for(2);
+}
+
+Test(turns, a_hart_that_yields_lets_one_run_that_is_granted_later)
+{
+    begin(wait_or_free);
+    grant(0, 1); /* begins at once, since it is spread */
+    grant(1, 1);
+    wait_for(2);
+}
+
+static void count_turn(unsigned hart)
+{
+    (void)hart;
+    __atomic_add_fetch(&play.checked, 1, __ATOMIC_SEQ_CST);
+}
+
+Test(turns, no_grant_is_lost_while_carriers_run)
+{
+    begin(count_turn);
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint32_t n = 1 + round % 7;
+
+        for (uint32_t k = 0; k < n; k++)
+            grant((round + k * 9) % HARTS, (round + k) % CARRIERS);
+        wait_for(n);
+    }
+    long expected = 0;
+    for (uint32_t round = 0; round < 2000; round++)
+        expected += 1 + round % 7;
+    cr_expect_eq(play.checked, expected);
+}
