@@ -306,6 +306,8 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
     struct control *c = h->control;
 
     wake_carriers(h);
+    if (h->cabinet_slots > 0 && yields_await(&h->yields, &c->doorbell, bell))
+        return !signals_end() && !signals_take_child();
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->doorbell, __ATOMIC_SEQ_CST) == bell &&
         !signals_any()) /* a signal may have come before `bell` was read */

@@ -10,6 +10,7 @@
 
 #include "emu/qemu/processors.h"
 #include "emu/qemu/slots.h"
+#include "emu/qemu/yields.h"
 
 #define HARTS_PROCESSORS_MAX 64u
 
@@ -29,6 +30,7 @@ struct harts {
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */
     uint32_t *to_wake;      /* carriers that may sleep and have been granted harts */
     uint32_t n_to_wake;
+    struct yields yields;
 };
 
 /* Makes the control segment. All harts count as granted; each stops by itself when it is created. Keeps this process,

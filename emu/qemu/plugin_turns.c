@@ -29,6 +29,7 @@
 
 #include "emu/qemu/fiber.h"
 #include "emu/qemu/futex.h"
+#include "emu/qemu/yields.h"
 
 #define LEAVE_STACK_BYTES   8192u
 #define CARRIER_STACK_BYTES (128u << 10) /* its harts have their own */
@@ -36,6 +37,7 @@
 struct carrier_state {
     struct fiber fiber; /* while a hart's runs */
     struct carrier *shared;
+    struct yields yields;
     uint32_t first, last; /* 1 + hart, of those granted that wait for their turn, in order; 0: none */
 };
 
@@ -96,8 +98,12 @@ static uint32_t next_hart(struct carrier_state *c)
     return hart;
 }
 
-static void sleep_until_granted(struct carrier *c)
+static void sleep_until_granted(struct carrier_state *state)
 {
+    struct carrier *c = state->shared;
+
+    if (yields_await(&state->yields, &c->granted, 0))
+        return;
     __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&c->granted, __ATOMIC_SEQ_CST) == 0)
         futex_wait(&c->granted, 0, FUTEX_FOREVER);
@@ -112,7 +118,7 @@ static void *carry(void *arg)
     for (;;) {
         take_granted(c);
         if (c->first == 0) {
-            sleep_until_granted(c->shared);
+            sleep_until_granted(c);
             continue;
         }
         uint32_t hart = next_hart(c);
