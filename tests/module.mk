@@ -110,9 +110,12 @@ repeat:
 	$(SUBMAKE) all $(B)/tests/machine/test_repeat
 	@RUNS=$(RUNS) NODES=$(NODES) $(B)/tests/machine/test_repeat -j1
 
-# Figures of docs/performance.md, on this host
+# make bench: figures of docs/performance.md, on this host. ROWS=name,... some of them, LARGE=1 those of 4096 nodes and
+# more, too, RUNS=n the best of n runs
+SHELL_TESTS += tests/bench/test_bench.sh
 .PHONY: bench
-bench: all
+bench:
+	$(SUBMAKE) all
 	@tests/bench/bench.sh $(B)
 
 # make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference

@@ -1,5 +1,5 @@
 /*
- * Computes on every node, and sends 8 bytes to a neighbour now and then.
+ * Computes on every node (work.h), and sends 8 bytes to a neighbour now and then.
  *
  *   compute TURNS ROUNDS     ROUNDS times: TURNS turns of work, then an exchange with the neighbour in dimension 0
  *                            (none on a single node)
@@ -11,7 +11,7 @@
 
 #include "tests/bench/work.h"
 
-static uint64_t table[WORK_TABLE];
+static uint64_t memory[WORK_WORDS];
 
 static void exchange(int node)
 {
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         return 2;
     whoami(&node, &proc, &host, &dim);
     for (int round = atoi(argv[2]); round > 0; round--) {
-        sum += work(strtoull(argv[1], NULL, 10), table);
+        sum += work(strtoull(argv[1], NULL, 10), memory);
         if (dim > 0)
             exchange(node);
     }

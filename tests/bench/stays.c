@@ -1,0 +1,10 @@
+/* Every node says hello, and then stays. */
+#include <stdio.h>
+
+int main(void)
+{
+    puts("hello");
+    fflush(stdout);
+    for (;;)
+        ;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Each row of bench.sh can be measured, and stands with its aim in docs/performance.md. BUILD is the argument.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/shell.sh
+
+build=$(readlink -f "$1")
+bench=tests/bench/bench.sh
+
+"$bench" --list >"$scratch/rows"
+SHORT=1 LARGE=1 RUNS=1 "$bench" "$build" >"$scratch/figures" 2>"$scratch/errors"
+same "status of all rows in small" 0 $?
+same "errors of all rows in small" "" "$(cat "$scratch/errors")"
+check "there are rows" [ "$(wc -l <"$scratch/rows")" -gt 20 ]
+figure='^ +([1-9][0-9.]*|0\.0*[1-9][0-9]*|0\.0[01]?)( s| GB|/s)? '
+while IFS=$'\t' read -r name aim what; do
+    line=$(grep "^$name " "$scratch/figures")
+    rest=${line#"$name"*"$what"}
+    check "$name: a figure behind what it is" grep -qE "$figure" <<<"$rest"
+    check "$name: the page has it with its aim" grep -qxF "| $what | \`$name\` | $aim |" \
+        <(sed -n 's/^\(| [^|]* | `[a-z_0-9]*` |\)[^|]*|/\1/p' docs/performance.md)
+done <"$scratch/rows"
+same "the page has no other rows" "$(cut -f 1 "$scratch/rows" | sort)" \
+    "$(sed -n 's/^| [^|]* | `\([a-z_0-9]*\)` |.*/\1/p' docs/performance.md | sort)"
+
+# ---- Which rows
+
+cd "$scratch" || exit 1
+cp -r "$OLDPWD/tests" .
+mkdir -p fake/bin
+for program in ncube ncc; do
+    printf '#!/bin/sh\necho "$0 $*" >>%s/calls\n' "$scratch" >fake/bin/$program
+    chmod +x fake/bin/$program
+done
+names_of() { # VARIABLE=VALUE...
+    env "$@" RUNS=1 tests/bench/bench.sh fake 2>&1 | cut -d ' ' -f 1 | tr '\n' ' '
+}
+same "a row by its name" "hello " "$(names_of ROWS=hello)"
+same "rows by their names, in their order" "poll_cost hello " "$(names_of ROWS=poll_cost,hello)"
+same "a pattern leaves large rows out" "barriers_64 barriers_256 barriers_1024 " "$(names_of 'ROWS=barriers_*')"
+same "a large row by its name" "barriers_4096 " "$(names_of ROWS=barriers_4096)"
+same "large rows by the switch" "hello_256 hello_1024 hello_8192 " "$(names_of LARGE=1 'ROWS=hello_[0-9]*')"
+
+status "an unknown row" 2 env ROWS=hello,bariers tests/bench/bench.sh fake
+same "an unknown row is named" "bench: ROWS: no row is called 'bariers'; there are: hello" \
+    "$(sed 's/ hello .*/ hello/' err)"
+status "no number of runs" 2 env RUNS=0 tests/bench/bench.sh fake
+same "the bad number is named" "bench: RUNS=0: how many runs? Give a number from 1 on" "$(cat err)"
+status "no build" 2 tests/bench/bench.sh missing
+printf '#!/bin/sh\necho "no memory" >&2\nexit 1\n' >fake/bin/ncube
+status "a command that fails" 1 env ROWS=hello tests/bench/bench.sh fake
+same "it is named with its last line" "bench: failed: fake/bin/ncube run -d 0 fake/examples/hello: no memory" \
+    "$(cat err)"
+
+finish
