@@ -24,9 +24,10 @@ static pid_t pid_of(long procid)
     return N_PROCESS(N_NODE_OF(self_process()), (int)procid) + 1;
 }
 
-/* Drivers that keep state in the program's memory learn that they are in the child. */
+/* What keeps state in the program's memory, as drivers do, learns that it is in the child. */
 static void become_child(void)
 {
+    self_forget();
     ndevice_end = NULL;
     for (struct ndevice_slot *s = ndevice_table; s < ndevice_table + NDEVICE_DESCRIPTORS; s++)
         if (s->device && s->device->forked)

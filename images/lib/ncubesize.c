@@ -12,7 +12,5 @@ int ncubesize(void)
 
     if (e)
         return endpoint_info(e)->pes; /* a domain may have any number */
-    struct abi_whoami self = {0};
-    trap_whoami(&self);
-    return self.nodes;
+    return trap_self()->nodes;
 }

@@ -79,10 +79,8 @@ static long domain_take_buffer(struct endpoint *e, void **buf, long n, int *src,
 static void domain_learn(struct endpoint *e)
 {
     const struct group *g = group_of(e);
-    struct abi_whoami self = {0};
 
-    trap_whoami(&self);
-    e->info = (struct ninfo){.pid = g->rank, .pes = g->size, .host = self.host};
+    e->info = (struct ninfo){.pid = g->rank, .pes = g->size, .host = trap_self()->host};
     while (1 << e->info.dim < g->size)
         e->info.dim++;
     e->procs = 1;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "images/lib/endpoint.h"
+#include "images/lib/self.h"
 #include "libpio/group/collect.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
@@ -41,25 +42,22 @@ static RARE bool whoami_of_other(int *node, int *proc, int *host, int *dim)
 
 void whoami(int *node, int *proc, int *host, int *dim)
 {
-    struct abi_whoami self = {0};
-
     if (endpoint_is_other() && whoami_of_other(node, proc, host, dim))
         return;
-    trap_whoami(&self);
-    store(node, self.node);
-    store(proc, self.proc);
-    store(host, self.host);
-    store(dim, self.dim);
+    const struct abi_whoami *self = trap_self();
+    store(node, self->node);
+    store(proc, self->proc);
+    store(host, self->host);
+    store(dim, self->dim);
 }
 
 int npid(void)
 {
-    struct abi_whoami self = {0};
+    int node, proc;
 
-    if (endpoint_is_other() && whoami_of_other(&self.node, &self.proc, NULL, NULL))
-        return N_PROCESS(self.node, self.proc);
-    trap_whoami(&self);
-    return N_PROCESS(self.node, self.proc);
+    if (endpoint_is_other() && whoami_of_other(&node, &proc, NULL, NULL))
+        return N_PROCESS(node, proc);
+    return self_process();
 }
 
 /* The call on the endpoint that `nself` is. */

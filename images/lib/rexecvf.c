@@ -68,7 +68,6 @@ static void *rest_bind(struct rest *r, int *error)
     const struct load_fd fd = {
         .kind = r->writes ? LOAD_FD_WRITES : LOAD_FD_READS, .number = r->number, .peer = r->holder};
     struct ndevice_slot *slot = ndevice_table;
-    struct abi_whoami who = {0};
 
     *error = program_pipes && program_pipes->has_driver ? 0 : -ENOTSUP;
     void *end = *error ? NULL : pipes_new_end(&fd, 1, 0);
@@ -76,8 +75,7 @@ static void *rest_bind(struct rest *r, int *error)
         *error = *error ? *error : -ENOMEM;
         return NULL;
     }
-    trap_whoami(&who);
-    tell(&r->holder, r->number, &(struct load_peer){program_pipes->first + (uint32_t)who.node, 1});
+    tell(&r->holder, r->number, &(struct load_peer){program_pipes->first + (uint32_t)trap_self()->node, 1});
     while (slot->state != r)
         slot++;
     ndevice_replace(slot, &ndevice_pipe, end);

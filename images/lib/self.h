@@ -8,10 +8,12 @@
 
 static inline int self_process(void)
 {
-    struct abi_whoami self = {0};
+    const struct abi_whoami *self = trap_self();
 
-    trap_whoami(&self);
-    return N_PROCESS(self.node, self.proc);
+    return N_PROCESS(self->node, self->proc);
 }
+
+/* To be called in a forked process. */
+void self_forget(void);
 
 #endif

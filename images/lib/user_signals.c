@@ -129,13 +129,11 @@ int raise(int number)
 /* Signals every process of the program, the caller last. Forked ones may have any procid. */
 static int kill_all(int number)
 {
-    struct abi_whoami who = {0};
-
-    trap_whoami(&who);
-    int self = N_PROCESS(who.node, who.proc);
+    int self = self_process(), nodes = trap_self()->nodes;
     int before = trap_last_error;
+
     for (int procid = 0; procid < (int)PROCS_MAX; procid++)
-        for (int node = 0; node < who.nodes; node++)
+        for (int node = 0; node < nodes; node++)
             if (N_PROCESS(node, procid) != self)
                 trap_kill(N_PROCESS(node, procid), number);
     trap_last_error = before;

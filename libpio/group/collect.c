@@ -12,20 +12,19 @@
 void collect_all(struct group *g, int context)
 {
     const struct group *domain = endpoint_domain ? endpoint_domain() : NULL;
-    struct abi_whoami self = {0};
 
     if (domain) {
         *g = *domain;
         return;
     }
-    trap_whoami(&self);
-    *g = (struct group){.size = self.nodes,
-                        .rank = self.node,
-                        .place = self.node,
+    const struct abi_whoami *self = trap_self();
+    *g = (struct group){.size = self->nodes,
+                        .rank = self->node,
+                        .place = self->node,
                         .context = context,
-                        .procid = self.proc,
-                        .is_subcube = (self.nodes & (self.nodes - 1)) == 0,
-                        .has_broadcast = self.broadcasts != 0};
+                        .procid = self->proc,
+                        .is_subcube = (self->nodes & (self->nodes - 1)) == 0,
+                        .has_broadcast = self->broadcasts != 0};
 }
 
 /* ---- Places ---- */

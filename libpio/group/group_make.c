@@ -87,8 +87,9 @@ static int place_all(struct group *g, struct placing *order)
 
 /* ---- The list ---- */
 
-static int find_self(struct group *g, const struct abi_whoami *who)
+static int find_self(struct group *g)
 {
+    const struct abi_whoami *who = trap_self();
     int self = N_PROCESS(who->node, who->proc), nodes = who->nodes;
 
     g->rank = -1;
@@ -101,13 +102,10 @@ static int find_self(struct group *g, const struct abi_whoami *who)
     return g->rank < 0 ? -N_ESRCH : 0;
 }
 
-static int take_list(struct group *g, const int *member, int size, int has_broadcast)
+static int take_list(struct group *g, const int *member, int size)
 {
-    struct abi_whoami self = {0};
-    int error;
+    int error, nodes = trap_self()->nodes;
 
-    trap_whoami(&self);
-    int nodes = self.nodes;
     if (size < 1 || size > nodes * (int)PROCS_MAX)
         return -N_EINVAL;
     size_t bytes = (size_t)size * sizeof(int);
@@ -118,10 +116,10 @@ static int take_list(struct group *g, const int *member, int size, int has_broad
         g->rank_at = g->process + size;
         g->place_of = g->rank_at + size;
         memcpy(g->process, member, bytes);
-        error = find_self(g, &self);
+        error = find_self(g);
         if (!error)
             error = place_all(g, order);
-        g->has_broadcast = !error && g->is_subcube && size == nodes && has_broadcast;
+        g->has_broadcast = !error && g->is_subcube && size == nodes && trap_self()->broadcasts != 0;
     } else {
         error = -N_ENOMEM;
     }
@@ -179,11 +177,8 @@ static int finish(struct group *g, int error)
 
 int group_make_of(struct group *g, const int *member, int size)
 {
-    struct abi_whoami self = {0};
-
-    trap_whoami(&self);
     *g = (struct group){.context = CONTEXT_GROUP};
-    return finish(g, take_list(g, member, size, self.broadcasts != 0));
+    return finish(g, take_list(g, member, size));
 }
 
 /* A part of a domain: its members by the domain's ranks, or all of them. */

@@ -151,7 +151,6 @@ static int name_match(const char *path)
 static int name_open(const char *path, int flags, mode_t mode, void **state)
 {
     const char *name = path + sizeof PREFIX - 1;
-    struct abi_whoami who = {0};
 
     (void)mode;
     if (name[0] == '\0' || strchr(name, '/'))
@@ -165,8 +164,7 @@ static int name_open(const char *path, int flags, mode_t mode, void **state)
     if (number < 0)
         return (int)number;
     fd.number = (uint32_t)number;
-    trap_whoami(&who);
-    *state = pipes_new_end(&fd, who.nodes, who.node);
+    *state = pipes_new_end(&fd, trap_self()->nodes, trap_self()->node);
     return *state ? 0 : -ENOMEM;
 }
 
@@ -273,14 +271,12 @@ void pipes_start(const struct load_pipes *pipes)
 {
     const struct load_fd *fd = (const struct load_fd *)(pipes + 1);
     const char *path = (const char *)(fd + pipes->fds);
-    struct abi_whoami who;
 
-    trap_whoami(&who);
     for (uint32_t i = 0; i < pipes->fds; i++, fd++)
         if (fd->kind == LOAD_FD_PATH) {
             open_path(fd, path);
             path += strlen(path) + 1;
         } else {
-            attach(pipes, fd, who.node);
+            attach(pipes, fd, trap_self()->node);
         }
 }

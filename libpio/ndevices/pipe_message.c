@@ -173,11 +173,9 @@ static void way_learn(struct endpoint *endpoint)
 {
     struct pipe_end *e = end_of(endpoint);
     struct ninfo *info = &endpoint->info;
-    struct abi_whoami who = {0};
 
     pipe_know(e, true);
-    trap_whoami(&who);
-    *info = (struct ninfo){.pid = e->own, .pes = (int)e->other.nodes, .host = who.host};
+    *info = (struct ninfo){.pid = e->own, .pes = (int)e->other.nodes, .host = trap_self()->host};
     while (1 << info->dim < info->pes)
         info->dim++;
     endpoint->procs = 1;

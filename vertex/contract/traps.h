@@ -25,6 +25,8 @@ static inline int trap_note(int result)
 
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);
+/* What trap_whoami tells, without a trap but for the first time: a process keeps its numbers. images/lib/self.c */
+const struct abi_whoami *trap_self(void);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
 long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: in wanted, out received */
 long trap_test_message(int *src, int *type);                        /* ntest */
