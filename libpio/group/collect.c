@@ -104,41 +104,50 @@ int collect_parent(int position)
 
 /* ---- Reduction ---- */
 
-int collect_reduce(struct group *g, const struct collect_reduction *x, int root, int type)
+static long bytes_of(const struct collect_reduction *x)
 {
-    int position = collect_position(g, root), own_reach = reach(g, position), result = 0;
-    long bytes = (long)x->n * x->element_bytes;
+    return (long)x->n * x->element_bytes;
+}
 
-    /* The nearest child has the smallest subtree, so its message comes first. */
+#define INLINE inline __attribute__((always_inline)) /* on the way from the last child to the parent each call counts */
+
+/* Combines what the children of this member have. The nearest has the smallest subtree, so its message comes first. */
+static INLINE int reduce_children(struct group *g, const struct collect_reduction *x, int root, int type)
+{
+    int position = collect_position(g, root), own_reach = reach(g, position);
+    long bytes = bytes_of(x);
+
     for (int distance = 1; distance < own_reach && position + distance < g->size; distance <<= 1) {
-        result = collect_take(g, collect_place_at(g, position + distance, root), x->room, bytes, type);
+        int result = collect_take(g, collect_place_at(g, position + distance, root), x->room, bytes, type);
         if (result < 0)
             return result;
         if (x->n > 0)
             x->operation(x->elements, x->elements, x->room, x->n);
     }
-    if (position > 0)
-        result = collect_give(g, collect_place_at(g, collect_parent(position), root), x->elements, bytes, type);
+    return 0;
+}
+
+int collect_reduce(struct group *g, const struct collect_reduction *x, int root, int type)
+{
+    int position = collect_position(g, root), result = reduce_children(g, x, root, type);
+
+    if (result == 0 && position > 0)
+        result = collect_give(g, collect_place_at(g, collect_parent(position), root), x->elements, bytes_of(x), type);
     return result < 0 ? result : 0;
 }
 
-int collect_all_reduce(struct group *g, const struct collect_reduction *x, int type)
-{
-    int result = collect_reduce(g, x, 0, type);
-
-    return result < 0 ? result : collect_broadcast(g, x->elements, x->n * x->element_bytes, 0, type);
-}
-
-/* ---- Barrier ---- */
-
-int collect_barrier(struct group *g, int type)
-{
-    char own, other;
-
-    return collect_all_reduce(g, &(struct collect_reduction){&own, &other, 0, 1, NULL}, type);
-}
-
 /* ---- Broadcast ---- */
+
+/* To the children in the tree, the largest subtree first. */
+static int pass_on(struct group *g, void *buf, int bytes, int root, int type)
+{
+    int position = collect_position(g, root), result = 0;
+
+    for (int distance = reach(g, position) / 2; result >= 0 && distance > 0; distance /= 2)
+        if (position + distance < g->size)
+            result = collect_give(g, collect_place_at(g, position + distance, root), buf, bytes, type);
+    return result < 0 ? result : 0;
+}
 
 static int broadcast_by_tree(struct group *g, void *buf, int bytes, int root, int type)
 {
@@ -146,11 +155,7 @@ static int broadcast_by_tree(struct group *g, void *buf, int bytes, int root, in
 
     if (position > 0)
         result = collect_take(g, collect_place_at(g, collect_parent(position), root), buf, bytes, type);
-    /* The largest subtree first. */
-    for (int distance = reach(g, position) / 2; result >= 0 && distance > 0; distance /= 2)
-        if (position + distance < g->size)
-            result = collect_give(g, collect_place_at(g, position + distance, root), buf, bytes, type);
-    return result < 0 ? result : 0;
+    return result < 0 ? result : pass_on(g, buf, bytes, root, type);
 }
 
 int collect_broadcast(struct group *g, void *buf, int bytes, int root, int type)
@@ -162,4 +167,47 @@ int collect_broadcast(struct group *g, void *buf, int bytes, int root, int type)
     if (bytes > STREAM_LEAST_BYTES)
         return stream_in_pieces(g, buf, bytes, root, type);
     return broadcast_by_tree(g, buf, bytes, root, type);
+}
+
+/* ---- Reduction for all ---- */
+
+/* True if a broadcast of so many bytes is one message for each member. */
+static bool is_one_message(const struct group *g, long bytes)
+{
+    return bytes <= (g->has_broadcast ? STREAM_HARDWARE_BYTES : STREAM_LEAST_BYTES);
+}
+
+/* As collect_all_reduce with a result of one message, at all places but 0: one trap gives to the parent and waits for
+ * the result. All that can be computed before the children's messages come is. */
+static int all_reduce_below(struct group *g, const struct collect_reduction *x, long bytes, int type)
+{
+    int parent = collect_place_at(g, collect_parent(collect_position(g, 0)), 0), source = g->has_broadcast ? 0 : parent;
+    int to = process_at(g, parent), from = process_at(g, source);
+    bool given;
+
+    int result = reduce_children(g, x, 0, type);
+    if (result < 0)
+        return result;
+    result = note(g, parent, trap_write_and_read(x->elements, bytes, to, from, type, g->context, &given));
+    if (result < 0)
+        return given ? note(g, source, result) : result;
+    return g->has_broadcast ? 0 : pass_on(g, x->elements, (int)bytes, 0, type);
+}
+
+int collect_all_reduce(struct group *g, const struct collect_reduction *x, int type)
+{
+    long bytes = bytes_of(x);
+
+    if (g->place != 0 && is_one_message(g, bytes))
+        return all_reduce_below(g, x, bytes, type);
+    int result = collect_reduce(g, x, 0, type);
+
+    return result < 0 ? result : collect_broadcast(g, x->elements, (int)bytes, 0, type);
+}
+
+int collect_barrier(struct group *g, int type)
+{
+    char own, other;
+
+    return collect_all_reduce(g, &(struct collect_reduction){&own, &other, 0, 1, NULL}, type);
 }

@@ -19,7 +19,7 @@
 #include "libpio/group/collect.h"
 #include "vertex/contract/traps.h"
 
-enum { HARDWARE_PIECE = 32 << 10, TREE_PIECE = 8 << 10, CHAIN_PIECE = 4 << 10, LONG_CHAIN = 16 };
+enum { TREE_PIECE = 8 << 10, CHAIN_PIECE = 4 << 10, LONG_CHAIN = 16 };
 
 static int piece_bytes(int at, int bytes, int piece)
 {
@@ -32,11 +32,11 @@ int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type
 
     do { /* an empty message, too */
         char *piece = (char *)buf + at;
-        int length = piece_bytes(at, bytes, HARDWARE_PIECE);
+        int length = piece_bytes(at, bytes, STREAM_HARDWARE_BYTES);
 
         result = g->place == root ? (int)trap_cwrite(piece, length, all, type, g->context)
                                   : collect_take(g, root, piece, length, type);
-        at += HARDWARE_PIECE;
+        at += STREAM_HARDWARE_BYTES;
     } while (result >= 0 && at < bytes);
     return result < 0 ? result : 0;
 }

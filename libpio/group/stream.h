@@ -6,7 +6,8 @@
 
 struct group;
 
-#define STREAM_LEAST_BYTES (8 << 10) /* less is not worth pieces */
+#define STREAM_LEAST_BYTES    (8 << 10)  /* less is not worth pieces */
+#define STREAM_HARDWARE_BYTES (32 << 10) /* of a piece by hardware */
 
 /* By the network's own broadcast, which serves a group of all nodes. */
 int stream_by_hardware(struct group *g, void *buf, int bytes, int root, int type);

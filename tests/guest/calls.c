@@ -27,12 +27,13 @@ static long trap(long number, const long *arg, long *result)
     register long a2 __asm__("a2") = arg[2];
     register long a3 __asm__("a3") = arg[3];
     register long a4 __asm__("a4") = arg[4];
+    register long a5 __asm__("a5") = arg[5];
     register long a7 __asm__("a7") = number;
 
     __asm__ volatile("ecall"
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a7)
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a7)
                      :
-                     : "memory", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
+                     : "memory", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
     *result = a3;
     return a0;
 }
@@ -187,6 +188,10 @@ static int tame(long number, long *arg)
     case TRAP_nreadp:
     case TRAP_cread:
         return is_own_context((unsigned long)arg[4]) && trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
+    case TRAP_cwrite_read:
+        shorten(&arg[1]);
+        arg[5] = arg[2];
+        return is_own_context((unsigned long)arg[4]) && trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
     case TRAP_close: /* the standard streams are left alone */
         return (unsigned long)arg[0] > 2;
     case TRAP_write:
@@ -279,7 +284,7 @@ static void check_guard(void)
 
 int main(int argc, char **argv)
 {
-    long count = argc > 1 ? atol(argv[1]) : 10000, arg[5], extra;
+    long count = argc > 1 ? atol(argv[1]) : 10000, arg[6] = {0}, extra;
 
     state = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 1000 + (uint64_t)own_node();
     fill_pattern(guard, sizeof guard, (uint32_t)npid());

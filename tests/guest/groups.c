@@ -5,6 +5,8 @@
 #include <group.h>
 #include <limits.h>
 #include <n_errno.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "check_messages.h"
@@ -472,6 +474,36 @@ static void member_dies(void)
     exit(result < 0);
 }
 
+static volatile sig_atomic_t rings;
+
+static void ring(int number)
+{
+    rings += number == SIGALRM;
+}
+
+/* Handlers run while members wait for the result: what they have given to their parents is not given again. */
+static void handlers_run_meanwhile(void)
+{
+    const struct itimerval often = {.it_interval = {0, 2000}, .it_value = {0, 2000}}, never = {.it_value = {0, 0}};
+    struct group g;
+
+    make(&g, NULL, node_count());
+    signal(SIGALRM, ring);
+    check_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (int i = 0; i < 10; i++) {
+        int value = i * (g.rank + 1);
+
+        if (g.rank == i % g.size)
+            for (volatile int k = 0; k < 10000; k++)
+                ;
+        check_equal(group_all_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM), 0);
+        check_equal(value, i * g.size * (g.size + 1) / 2);
+    }
+    check_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    check(g.size == 1 || rings > 10, "%d alarms", (int)rings);
+    check_equal(group_free(&g), 0);
+}
+
 static const struct test_case cases[] = {
     {"odd sets", odd_sets},
     {"subcubes", subcubes},
@@ -486,6 +518,7 @@ static const struct test_case cases[] = {
     {"one does not make", one_does_not_make},
     {"nothing comes", nothing_comes},
     {"member dies", member_dies},
+    {"handlers run meanwhile", handlers_run_meanwhile},
     {NULL, NULL},
 };
 

@@ -13,8 +13,8 @@ TestSuite(groups, .timeout = 120);
 #define PROGRAM3 "guest/groups3" /* three processes on each node */
 
 static const char *const self_tests[] = {
-    "odd sets",         "subcubes",         "overlapping",   "contexts are apart", "wildcards see no operation",
-    "nsync beside any", "contexts run out", "bad arguments",
+    "odd sets",         "subcubes",         "overlapping",   "contexts are apart",     "wildcards see no operation",
+    "nsync beside any", "contexts run out", "bad arguments", "handlers run meanwhile",
 };
 
 static void must_pass_on(const char *program, const char *dim, const char *name)

@@ -118,7 +118,9 @@
     X(rexecf, 81)       /* node nodes struct abi_program *      0; the program has a subcube of its own, */ \
                         /* descriptors bytes                    and struct load_pipes and so on          */ \
     X(pipeopen, 82)     /* name writes? struct load_peer *      number of a named pipe, once a program   */ \
-                        /*                                      has its other end                        */
+                        /*                                      has its other end                        */ \
+    X(cwrite_read, 83)  /* buf bytes dest type context src      cwrite, then cread from src into buf;    */ \
+                        /*                                      a3 = -1: the cwrite has failed           */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

@@ -8,6 +8,7 @@
 #ifndef VERTEX_TRAPS_H
 #define VERTEX_TRAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vertex/contract/abi.h"
@@ -33,7 +34,8 @@ long trap_test_message(int *src, int *type);                        /* ntest */
 long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context); /* nreadp */
 long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);
 long trap_read_context(void *buf, long bytes, int *src, int *type, long context); /* cread, as trap_read_message */
-long trap_test_context(int *src, int *type, long context);                        /* ctest, as trap_test_message */
+long trap_write_and_read(void *buf, long bytes, long dest, int src, long type, long context, bool *written);
+long trap_test_context(int *src, int *type, long context); /* ctest, as trap_test_message */
 long trap_ngetp(long bytes);
 long trap_nwritep(void *buf, long bytes, long dest, long type, long context);
 long trap_nrelp(void *buf);

@@ -441,6 +441,23 @@ int64_t sys_cread(struct proc *p, const uint64_t *arg)
     return is_context(arg[4]) ? read_in(p, arg, arg[4]) : -N_EINVAL;
 }
 
+/* For operations of all nodes: what a node gives to its parent in the tree, and the result that it waits for then.
+ * After the write, the trap in the frame is cread: so a signal handler that interrupts the wait does not repeat the
+ * write. */
+int64_t sys_cwrite_read(struct proc *p, const uint64_t *arg)
+{
+    uint64_t *a = p->frame->a;
+    int64_t error = sys_cwrite(p, arg);
+
+    if (error) {
+        a[3] = -1;
+        return error;
+    }
+    a[2] = a[5];
+    a[7] = TRAP_cread;
+    return sys_cread(p, a);
+}
+
 /* When a command is done, mail_interrupt ends the wait. */
 int64_t sys_disk_or_read(struct proc *p, const uint64_t *arg)
 {
