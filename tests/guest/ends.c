@@ -81,8 +81,17 @@ static void handles_own_signals(void)
     check_equal(errno, ESRCH);
 }
 
+/* Tells a test that the loop is next. */
+static void begins(void)
+{
+    if (own_node() == 0)
+        printf("begins\n");
+    fflush(stdout);
+}
+
 static void spins(void)
 {
+    begins();
     for (;;)
         ;
 }
@@ -90,6 +99,7 @@ static void spins(void)
 /* Node 0 never reads the messages of the others. */
 static void spins_among_messages(void)
 {
+    begins();
     for (int i = 0; own_node() == 0; i++)
         ;
     for (;;) {
@@ -101,6 +111,7 @@ static void spins_among_messages(void)
 /* Every node does the same in each turn, so that ncube need not execute any. */
 static void polls_for_nothing(void)
 {
+    begins();
     for (;;) {
         int src = -1, type = 42;
 
@@ -126,6 +137,7 @@ static void spins_in_reservation(void)
 {
     long word = 0;
 
+    begins();
     if (own_node() == 0)
         __asm__ volatile("1: lr.d t0, (%0)\n j 1b" : : "r"(&word) : "t0", "memory");
     spins_among_messages();

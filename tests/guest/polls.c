@@ -398,7 +398,10 @@ static void waits_for_input(void)
     printf("asks\n");
     fflush(stdout);
     while (poll(p, 1, 10) == 0)
-        turns++;
+        if (turns++ == 0) {
+            printf("waits\n");
+            fflush(stdout);
+        }
     check_equal(p[0].revents, POLLIN);
     n = read(STDIN_FILENO, line, sizeof line);
     printf("%.*s: %s\n", (int)n - 1, line, turns ? "waited" : "there");

@@ -174,6 +174,8 @@ static void one_faults(void)
 
 static void spins(void)
 {
+    printf("begins\n");
+    fflush(stdout);
     for (;;)
         ;
 }

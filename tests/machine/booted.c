@@ -1,3 +1,4 @@
+/* A machine that is kept up, for tests: how it is started, when it knows of a program, and how it ends. */
 #define _GNU_SOURCE
 #include "tests/machine/booted.h"
 
@@ -114,6 +115,33 @@ struct command xnc_start(const struct booted *b, struct streams_of_test streams,
 
     free_line(&l);
     return c;
+}
+
+/* Returns true if ncube ps has a line of this client in that state. */
+static bool is_listed(const struct command *c, enum xnc_state state)
+{
+    char *ncube = build_path("bin/ncube"), *client = format("(xnc %d", (int)c->pid);
+    struct outcome o = command_run((char *[]){ncube, "ps", NULL}, NULL);
+    char *at = strstr(o.out, client);
+    bool listed = at != NULL;
+
+    while (listed && at > o.out && at[-1] != '\n')
+        at--;
+    if (listed)
+        at[strcspn(at, "\n")] = '\0';
+    listed = listed && (strstr(at, "  waits  ") != NULL) == (state == XNC_WAITS);
+    outcome_free(&o);
+    free(client);
+    free(ncube);
+    return listed;
+}
+
+void xnc_await(const struct command *c, enum xnc_state state)
+{
+    for (int waited = 0; !is_listed(c, state); waited += LOOK_MS) {
+        cr_assert_lt(waited, UP_MS, "the machine does not hear of the program");
+        cr_assert_not(command_ends_within(c, LOOK_MS), "the program ends too soon");
+    }
 }
 
 struct outcome xnc_run(const struct booted *b, const char *input, const char *const words[])

@@ -250,7 +250,7 @@ Test(boot, a_machine_that_is_full_says_so_and_has_room_again_later)
     struct command waits = start_on_pipe(&b, WORDS("-d1", "guest/streams", "copies lines"), &input);
 
     say(input, "line\n");
-    pause_ms(300);
+    xnc_await(&waits, XNC_RUNS);
     xnc_expect(&b, "", WORDS("-d2", "examples/hello"), 1, "", "no subcube of 4 nodes is free now");
     xnc_expect(&b, "", WORDS("-d1", "guest/neighbours", "answers"), 0, "passed\n", "");
     close(input);
@@ -271,7 +271,7 @@ static struct queue queue_new(void)
     struct queue q = {.b = booted_up(WORDS("-d", "2"))};
 
     q.holder = start_on_pipe(&q.b, WORDS("-d1", "guest/streams", "copies lines"), &q.input);
-    pause_ms(300);
+    xnc_await(&q.holder, XNC_RUNS);
     return q;
 }
 
@@ -279,7 +279,7 @@ static struct command queue_up(const struct queue *q, int out, const char *dim)
 {
     struct command c = xnc_start(&q->b, (struct streams_of_test){-1, out}, WORDS("--wait", dim, "examples/hello"));
 
-    cr_expect_not(command_ends_within(&c, 200), "%s: it does not wait", dim);
+    xnc_await(&c, XNC_WAITS);
     return c;
 }
 
@@ -421,6 +421,12 @@ static void start_users(const struct booted *b, struct command *c, int *input)
         c[v] = start_on_pipe(b, victims[v], &input[v]);
 }
 
+static void await_users(const struct command *c)
+{
+    for (size_t v = 0; v < VICTIMS; v++)
+        xnc_await(&c[v], XNC_RUNS);
+}
+
 static void expect_users_end(struct command *c, const int *input, const char *err)
 {
     for (size_t v = 0; v < VICTIMS; v++) {
@@ -434,12 +440,12 @@ static const struct ending {
     const char *name;
     int signal_number;
     bool to_qemu;
-    unsigned after_ms;
+    unsigned after_ms; /* all users have their nodes; 0: whether they have or not */
     int status;
 } endings[] = {
-    {"SIGINT", SIGINT, false, 300, 130},          {"SIGTERM", SIGTERM, false, 300, 143},
-    {"SIGTERM at once", SIGTERM, false, 30, 143}, {"SIGKILL", SIGKILL, false, 300, 137},
-    {"a lost QEMU", SIGKILL, true, 300, 1},
+    {"SIGINT", SIGINT, false, 300, 130},         {"SIGTERM", SIGTERM, false, 300, 143},
+    {"SIGTERM at once", SIGTERM, false, 1, 143}, {"SIGTERM while users come", SIGTERM, false, 0, 143},
+    {"SIGKILL", SIGKILL, false, 300, 137},       {"a lost QEMU", SIGKILL, true, 300, 1},
 };
 
 ParameterizedTestParameters(boot, a_machine_that_ends_by_force_ends_its_users_and_leaves_nothing)
@@ -455,12 +461,14 @@ ParameterizedTest(size_t *row, boot, a_machine_that_ends_by_force_ends_its_users
     int input[VICTIMS];
 
     start_users(&b, c, input);
+    if (e->after_ms > 0)
+        await_users(c);
     pause_ms(e->after_ms);
     kill(e->to_qemu ? command_find_qemu(&b.command) : b.command.pid, e->signal_number);
     struct outcome o = booted_end(&b, END_MS);
     cr_expect_eq(o.status, e->status, "%s: status %d: %s", e->name, o.status, o.err);
     outcome_free(&o);
-    expect_users_end(c, input, "the machine ");
+    expect_users_end(c, input, e->after_ms > 0 ? "the machine " : "machine "); /* or "no machine called ..." */
 }
 
 Test(boot, an_idle_machine_ends_at_a_signal_and_one_that_boots_too)
@@ -497,7 +505,7 @@ Test(boot, going_down_ends_the_programs_that_run)
     int input[VICTIMS];
 
     start_users(&b, c, input);
-    pause_ms(300);
+    await_users(c);
     booted_down(&b);
     expect_users_end(c, input, "the machine goes down");
 }

@@ -191,7 +191,8 @@ ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
     struct ncube_run r = run_of_loop(&loops[*row]);
     struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
 
-    pause_ms(MOMENT_MAX_MS);
+    command_await_lines(&run.command, 1);
+    pause_ms(20);
     kill(run.command.pid, SIGINT);
     struct outcome o = end(&run, loops[*row].name);
     cr_expect_eq(o.status, 128 + SIGINT, "%s: status %d: %s", loops[*row].name, o.status, o.err);

@@ -1,6 +1,5 @@
 /* Pipes by their names, //pipe/NAME: programs that are started apart meet on a machine that is up. */
 #include <criterion/criterion.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +25,12 @@ Test(fifos, wait_for_the_other_end)
     struct booted b = booted_up(WORDS("-d", "2"));
     struct command reader = xnc_start(&b, in_memory, WORDS("guest/fifo", "read", "//pipe/x"));
 
-    poll(NULL, 0, 300); /* it is no deadlock */
+    xnc_await(&reader, XNC_RUNS);
+    cr_expect_not(command_ends_within(&reader, 300), "one that waits for the other end is no deadlock");
     xnc_expect(&b, "some text\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     expect_end(&reader, "reader", 0, "some text\n", "");
     struct command writer = xnc_start(&b, in_memory, WORDS("guest/fifo", "writes thrice"));
-    poll(NULL, 0, 300);
+    xnc_await(&writer, XNC_RUNS);
     xnc_expect(&b, "", WORDS("guest/fifo", "reads thrice"), 0, "passed\n", "");
     expect_end(&writer, "writer", 0, "passed\n", "");
     booted_down(&b);
@@ -44,7 +44,8 @@ Test(fifos, are_pairs)
 
     for (int i = 0; i < 2; i++)
         reader[i] = xnc_start(&b, in_memory, WORDS("guest/fifo", "read", "//pipe/x"));
-    poll(NULL, 0, 500);
+    for (int i = 0; i < 2; i++)
+        xnc_await(&reader[i], XNC_RUNS);
     xnc_expect(&b, "one\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     xnc_expect(&b, "two\n", WORDS("guest/fifo", "write", "//pipe/x"), 0, "", "");
     struct outcome first = command_wait(&reader[0]), second = command_wait(&reader[1]);
@@ -103,8 +104,9 @@ Test(fifos, share_their_fate)
         xnc_start(&b, (struct streams_of_test){input[0], -1}, WORDS("guest/fifo", "write", "//pipe/x"));
     close(input[0]);
     cr_assert_eq(write(input[1], "text\n", 5), 5);
-    poll(NULL, 0, 700); /* the writer waits for its input, the reader for the writer: no deadlock */
-    cr_expect_not(command_ends_within(&reader, 0));
+    command_await_lines(&reader, 1);
+    xnc_await(&lonely, XNC_RUNS);
+    cr_expect_not(command_ends_within(&reader, 300), "a writer that waits for its input is no deadlock");
     kill(writer.pid, SIGTERM);
     expect_end(&writer, "writer", 128 + SIGTERM, "", "");
     expect_end(&reader, "reader", 1, NULL, "the program at the other end of its pipe was ended");

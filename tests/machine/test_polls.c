@@ -75,15 +75,14 @@ Test(polls, wait_for_the_input_of_a_user)
     struct command c =
         xnc_start(&machine, (struct streams_of_test){ends[0], -1}, WORDS("-d", "0", "guest/polls", "input"));
     close(ends[0]);
-    command_await_lines(&c, 1);
-    usleep(300000);
+    command_await_lines(&c, 2);
     cr_assert_eq(write(ends[1], "one\n", 4), 4);
-    command_await_lines(&c, 3);
-    cr_assert_eq(write(ends[1], "two\n", 4), 4);
     command_await_lines(&c, 4);
+    cr_assert_eq(write(ends[1], "two\n", 4), 4);
+    command_await_lines(&c, 5);
     close(ends[1]);
     struct outcome o = command_wait(&c);
-    outcome_expect(&o, "xnc", 0, "asks\none: waited\ninput 0, child 1\ntwo\npassed\n", "");
+    outcome_expect(&o, "xnc", 0, "asks\nwaits\none: waited\ninput 0, child 1\ntwo\npassed\n", "");
     outcome_free(&o);
     booted_down(&machine);
 }
