@@ -1,8 +1,8 @@
 /*
- * Waiting by sched_yield, before a sleep. ncube and the carriers of its cabinets hand each other the same processor many
- * thousand times a second. If nobody else wants it, a yield comes back when the other one waits, and costs a third of a
- * sleep and a wake-up. If somebody does, it comes back after a time slice of the other's: milliseconds. So a slow yield
- * ends the yields for a while; if that was the work of the other one, they would have saved little anyway.
+ * Waiting by sched_yield, before a sleep. ncube and the carriers of its cabinets hand each other the same processor
+ * many thousand times a second. If nobody else wants it, a yield comes back when the other one waits, and costs a third
+ * of a sleep and a wake-up. If somebody does, it comes back after a time slice of the other's: milliseconds. So a slow
+ * yield ends the yields for a while; if that was the work of the other one, they would have saved little anyway.
  */
 #ifndef NCUBE_YIELDS_H
 #define NCUBE_YIELDS_H
