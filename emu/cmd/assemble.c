@@ -183,15 +183,6 @@ static int start_cabinets(struct machine *m)
 #define SILENCE_MS    10000 /* in which no hart comes and no QEMU works: then it does not come up */
 #define SILENCES_MOST 12    /* in which no hart comes, however much the QEMUs work */
 
-static uint64_t cabinets_worked(const struct machine *m)
-{
-    uint64_t ticks = 0;
-
-    for (uint32_t c = 0; c < m->cabinets; c++)
-        ticks += cabinet_worked(&m->cabinet[c]);
-    return ticks;
-}
-
 /* Names the first cabinet that misses a hart. */
 static int complain_of_silence(struct machine *m)
 {
@@ -216,7 +207,7 @@ static int await_harts(struct machine *m, uint32_t slots)
 
         if (left > 0 && !m->harts.silent)
             return machine_explain_stop(m);
-        uint64_t now = cabinets_worked(m);
+        uint64_t now = machine_worked(m);
         silences = left < slots ? 0 : silences + 1;
         if (silences > 0 && (now == worked || silences == SILENCES_MOST))
             return complain_of_silence(m);

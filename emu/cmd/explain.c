@@ -1,3 +1,6 @@
+/*
+ * What a run that did not end well tells its user: who waits for what, which QEMU was lost; and statistics.
+ */
 #include "emu/cmd/explain.h"
 
 #include <errno.h>
@@ -90,8 +93,50 @@ double machine_seconds(const struct machine *m)
     return (double)sched_now(m->sched) / CLOCK_HZ;
 }
 
+#define SILENCES_MOST 3u
+#define IDLE_TICKS    5u /* of all QEMUs in a silence, for their timers; on the slowest host they get more for work */
+
+/* Returns the first cabinet in which a hart is to run, or the number of cabinets. */
+static uint32_t cabinet_that_runs(const struct machine *m)
+{
+    uint32_t c = 0;
+
+    for (uint32_t slot = 0; slot < m->harts.count; slot++) {
+        const struct slot *s = harts_slot(&m->harts, slot);
+
+        c += c + 1 < m->cabinets && slot == m->cabinet[c + 1].first_slot;
+        if (__atomic_load_n(&s->stops, __ATOMIC_SEQ_CST) == s->go)
+            return c;
+    }
+    return m->cabinets;
+}
+
+bool machine_is_lost(void *machine)
+{
+    struct machine *m = machine;
+    uint64_t before = m->worked;
+    bool suspended = false;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        suspended = suspended || cabinet_is_suspended(&m->cabinet[c]);
+    m->worked = machine_worked(m);
+    m->silences = suspended || m->worked - before > IDLE_TICKS ? 0 : m->silences + 1;
+    return m->silences >= SILENCES_MOST;
+}
+
+static int explain_silence(struct machine *m, uint32_t cabinet)
+{
+    cabinet_describe(&m->cabinet[cabinet], m->error, sizeof m->error);
+    return machine_complain(m,
+                            "cabinet %u: %s does not go on; if it has executed many different programs, it may have no "
+                            "room for translated code left: boot the machine anew",
+                            cabinet, m->error);
+}
+
 int machine_explain_stop(struct machine *m)
 {
+    if (m->silences >= SILENCES_MOST && cabinet_that_runs(m) < m->cabinets)
+        return explain_silence(m, cabinet_that_runs(m));
     for (uint32_t c = 0; c < m->cabinets; c++)
         if (cabinet_died(&m->cabinet[c], m->error, sizeof m->error))
             return machine_complain(m, "cabinet %u: %s", c, m->error);

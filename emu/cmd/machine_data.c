@@ -6,7 +6,17 @@
 #include <unistd.h>
 
 #include "emu/base/oneline.h"
+#include "emu/base/progress.h"
 #include "emu/front/where.h"
+
+uint64_t machine_worked(const struct machine *m)
+{
+    uint64_t ticks = 0;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        ticks += cabinet_worked(&m->cabinet[c]);
+    return ticks;
+}
 
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va)
 {
@@ -19,7 +29,6 @@ bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va
         close(fd);
     return found;
 }
-#include "emu/base/progress.h"
 
 static void say(const char *format, va_list arguments)
 {

@@ -83,6 +83,8 @@ struct machine {
     uint32_t nodes; /* compute nodes, then I/O nodes */
     uint32_t cabinets;
     struct cabinet *cabinet;
+    uint64_t worked;   /* processor time of the QEMUs at the last silence (explain.h), in ticks */
+    uint32_t silences; /* in a row in which they have done nothing */
     struct text_pool *text;
     uint32_t *slot_of;          /* node's slot */
     struct snapshot **snapshot; /* by node: its state, while a loop that polls is looked at; else NULL */
@@ -119,6 +121,8 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
     return index % m->config.topo.nodes_per_cabinet;
 }
 
+/* Returns the processor time of all QEMUs so far, in clock ticks of the host. */
+uint64_t machine_worked(const struct machine *m);
 /* Finds the address of a global symbol of Vertex. False: vertex.elf has none. */
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
 /* Prints one line, "ncube: ...". */

@@ -467,6 +467,10 @@ void machine_start_models(struct machine *m)
     make_text_pool(m);
     m->events = eventq_new();
     m->sched_ops = sched_ops;
+    if (!m->stub && !m->cores) { /* a debugger may hold a hart for hours */
+        m->harts.is_lost = machine_is_lost;
+        m->harts.ctx = m;
+    }
     if (m->stub)
         m->sched_ops.stands = debugger_stands;
     else if (m->cores)

@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,10 +53,28 @@ static void escape(char *to, const char *text)
     *to = '\0';
 }
 
+#define TRANSLATION_MB_MOST 2047u /* QEMU takes less than 2 GB */
+
+/* Returns the size of QEMU's buffer for translated code in MB. It takes memory only where it is used. QEMU divides it
+ * into parts of 2 MB, one for each hart and more for those that fill theirs; it would take an eighth of the host's
+ * memory, too little for many harts on a small host. */
+static uint64_t translation_mb(uint32_t harts)
+{
+    struct sysinfo host;
+    uint64_t wanted = 1024 + 2ull * harts, room = TRANSLATION_MB_MOST;
+
+    if (sysinfo(&host) == 0)
+        room = ((uint64_t)host.totalram * host.mem_unit >> 20) * 3 / 4; /* Linux refuses more than there is */
+    if (room > TRANSLATION_MB_MOST)
+        room = TRANSLATION_MB_MOST;
+    return wanted < room ? wanted : room;
+}
+
 /* Runs in the child: redirects its descriptors and executes QEMU. */
 static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, const char *plugin)
 {
-    char object[128], smp[16], memory[32], escaped[2 * strlen(plugin) + 1], plugin_options[2 * strlen(plugin) + 256];
+    char object[128], smp[16], memory[32], accelerator[64], escaped[2 * strlen(plugin) + 1],
+        plugin_options[2 * strlen(plugin) + 256];
 
     escape(escaped, plugin);
     setsid(); /* Ctrl-C goes to ncube only */
@@ -71,12 +91,13 @@ static void become_qemu(const struct cabinet *c, pid_t parent, int control_fd, c
              c->ram_fd);
     snprintf(smp, sizeof smp, "%u", c->nodes + 1);
     snprintf(memory, sizeof memory, "%zuM", c->bytes >> 20);
+    snprintf(accelerator, sizeof accelerator, "tcg,thread=multi,tb-size=%" PRIu64, translation_mb(c->nodes + 1));
     snprintf(plugin_options, sizeof plugin_options,
              "file=%s,control=%d,ram=%d,first=%u,ram_bytes=%llu,statistics=%d,traps=%d", escaped, control_fd, c->ram_fd,
              c->first_slot, (unsigned long long)c->ram_bytes, c->watch.statistics, c->watch.traps);
     execlp(QEMU, QEMU, "-M", "virt,aclint=on,acpi=off,memory-backend=ram", "-object", object, "-smp", smp, "-m", memory,
-           "-accel", "tcg,thread=multi", "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none",
-           "-monitor", "none", "-plugin", plugin_options, (char *)NULL);
+           "-accel", accelerator, "-bios", "none", "-nodefaults", "-display", "none", "-serial", "none", "-monitor",
+           "none", "-plugin", plugin_options, (char *)NULL);
     dprintf(STDERR_FILENO, "%s: %s\n", QEMU, strerror(errno));
     _exit(STATUS_NO_QEMU);
 }
@@ -157,7 +178,9 @@ static void read_last_line(int fd, char *line, size_t bytes)
     snprintf(line, bytes, "%s", newline ? newline + 1 : log);
 }
 
-uint64_t cabinet_worked(const struct cabinet *c)
+/* Reads what the host says of the process: its state, a letter, and its processor time in ticks. Returns false if that
+ * is unknown. */
+static bool read_status(const struct cabinet *c, char *state, uint64_t *ticks)
 {
     char path[64], text[1024];
     unsigned long user = 0, system = 0;
@@ -165,14 +188,31 @@ uint64_t cabinet_worked(const struct cabinet *c)
     snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
     FILE *f = fopen(path, "re");
     if (!f)
-        return 0;
+        return false;
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     text[n] = '\0';
     const char *end = strrchr(text, ')'); /* of the command's name, which may contain spaces and brackets */
-    if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
-        return 0;
-    return user + system;
+    if (!end || sscanf(end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
+        return false;
+    *ticks = user + system;
+    return true;
+}
+
+uint64_t cabinet_worked(const struct cabinet *c)
+{
+    char state;
+    uint64_t ticks;
+
+    return read_status(c, &state, &ticks) ? ticks : 0;
+}
+
+bool cabinet_is_suspended(const struct cabinet *c)
+{
+    char state;
+    uint64_t ticks;
+
+    return read_status(c, &state, &ticks) && (state == 'T' || state == 't');
 }
 
 void cabinet_describe(const struct cabinet *c, char *text, size_t bytes)

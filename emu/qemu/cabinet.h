@@ -55,6 +55,9 @@ void cabinet_stop(struct cabinet *c);
 /* Returns the processor time of the process so far, in clock ticks of the host; 0 if it is unknown. */
 uint64_t cabinet_worked(const struct cabinet *c);
 
+/* Returns true if a signal has stopped the process, which may go on later. */
+bool cabinet_is_suspended(const struct cabinet *c);
+
 /* Writes "qemu-system-riscv64 (process 12)" and the last line that it printed. */
 void cabinet_describe(const struct cabinet *c, char *text, size_t bytes);
 

@@ -316,14 +316,32 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
     return !signals_end() && !signals_take_child();
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 bool harts_sleep(struct harts *h, uint32_t bell)
 {
-    bool undisturbed;
+    uint64_t silent_ms = 0; /* since when; 0: not at all */
 
-    do
-        undisturbed = doze(h, bell, FUTEX_FOREVER);
-    while (undisturbed && __atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST) == bell);
-    return undisturbed;
+    for (;;) {
+        if (!doze(h, bell, HARTS_SILENCE_MS))
+            return false;
+        if (__atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST) != bell)
+            return true;
+        uint64_t now = now_ms();
+        if (silent_ms == 0)
+            silent_ms = now;
+        if (now - silent_ms < HARTS_SILENCE_MS)
+            continue;
+        silent_ms = now;
+        if (h->is_lost && h->is_lost(h->ctx))
+            return false;
+    }
 }
 
 bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
@@ -338,14 +356,6 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
         if (!harts_sleep(h, bell))
             return false;
     }
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 uint32_t harts_wait(struct harts *h, uint32_t n, uint32_t silence_ms)

@@ -13,6 +13,7 @@
 #include "emu/qemu/yields.h"
 
 #define HARTS_PROCESSORS_MAX 64u
+#define HARTS_SILENCE_MS     10000
 
 struct harts {
     struct control *control; /* shared with the plugins */
@@ -26,6 +27,9 @@ struct harts {
     bool silent;                            /* harts_wait has returned because no hart stopped in time */
     uint32_t taken;                         /* 1 + slot of the next that harts_take_stopped returns */
     uint32_t running[HARTS_PROCESSORS_MAX]; /* number of running harts on each processor */
+    /* Called when the caller sleeps and no hart has reported for HARTS_SILENCE_MS. Returns true if none will. */
+    bool (*is_lost)(void *ctx);
+    void *ctx;
     /* For harts that take turns: */
     uint32_t cabinet_slots; /* of each cabinet, but perhaps the last; 0: each hart has a thread of its own */
     uint32_t *to_wake;      /* carriers that may sleep and have been granted harts */
@@ -85,7 +89,7 @@ void harts_call(struct harts *h, uint32_t index);
 uint32_t harts_watch(struct harts *h, uint64_t wanted_cycles);
 
 /* Sleeps until the doorbell has been rung since the count was `bell`. Returns false if a signal came or a process ended
- * (signals.h). */
+ * (signals.h), or h->is_lost says so. */
 bool harts_sleep(struct harts *h, uint32_t bell);
 
 /* Returns false as harts_sleep does, without sleeping. */
