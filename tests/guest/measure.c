@@ -2,6 +2,7 @@
 #include <n_errno.h>
 #include <nmon.h>
 #include <ntime.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -144,10 +145,32 @@ static void streams(void)
     }
 }
 
+/* First accesses to pages take the same time, but for those at which Vertex fences for the host's TLB (vm.h): from one
+ * of them to the next there are twice as many pages as before. */
+static void fences(void)
+{
+    enum { PAGES = 2048, PAGE_BYTES = 4096 };
+    static char pages[PAGES][PAGE_BYTES];
+    static long cycles[PAGES];
+    int at[4] = {0}, n = 0;
+
+    memset(cycles, 1, sizeof cycles); /* its pages are there */
+    for (int i = 0; i < PAGES; i++) {
+        long start = now_cycles();
+        *(volatile char *)pages[i] = 1;
+        cycles[i] = now_cycles() - start;
+    }
+    for (int i = 1; i < PAGES - 1 && n < 4; i++)
+        if (cycles[i] > cycles[i - 1] && cycles[i] > cycles[i + 1])
+            at[n++] = i;
+    check_equal(n, 3);
+    check(at[0] > 0 && at[0] < 192, "page %d is the first", at[0]);
+    check_equal(at[1] - at[0], 2 * 192);
+    check_equal(at[2] - at[1], 4 * 192);
+}
+
 static const struct test_case cases[] = {
-    {"eight bytes", eight_bytes},
-    {"start-up of 1992", start_up_of_1992},
-    {"streams", streams},
+    {"fences", fences}, {"eight bytes", eight_bytes}, {"start-up of 1992", start_up_of_1992}, {"streams", streams},
     {NULL, NULL},
 };
 

@@ -45,6 +45,7 @@ static const struct self_test {
     {"1", "guest/signals", "ignores"},
     {"1", "guest/signals", "errors"},
     {"0", "guest/signals", "sleeps are exact"},
+    {"0", "guest/measure", "fences"},
     {"1", "guest/measure", "eight bytes"},
     {"4", "guest/measure", "streams"},
     {"6", "guest/gather", "descending"},

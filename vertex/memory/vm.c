@@ -19,6 +19,10 @@
 #define PTE_NEXT_PAGE     PTE_FROM_MACHINE(PAGE_BYTES) /* difference of the entries for two adjacent pages */
 #define ROOT_USER_ENTRIES VM_INDEX(VM_USER_END, 2)
 
+/* Filled pages to the next fence for the host's sake (vm.h), and between the last two; a new space begins anew. */
+#define FENCE_FILLS 192u /* three quarters of QEMU's first TLB */
+static uint32_t fills_left, fills_apart;
+
 uint64_t addr_window;
 const pte_t *vm_active_root; /* of satp */
 
@@ -75,6 +79,7 @@ int vm_init(struct vm *vm)
     char *run = page_longest_run(&pages);
 
     *vm = (struct vm){.root = table_new()};
+    fills_left = fills_apart = FENCE_FILLS;
     vm->home = run + pages / VM_HOME_SKIP * PAGE_BYTES;
     vm->home_top = run + pages * PAGE_BYTES;
     if (!vm->root)
@@ -109,6 +114,13 @@ static void *home_of(const struct vm *vm, uint64_t va)
                                                : vm->home_top - (USER_STACK_TOP - PAGE_ROUND_DOWN(va));
 }
 
+static void fence_for_host(void)
+{
+    fence();
+    fills_apart *= 2;
+    fills_left = fills_apart;
+}
+
 /* Allocates a promised page, of zeros. */
 static void entry_fill(const struct vm *vm, uint64_t va, pte_t *entry)
 {
@@ -116,6 +128,8 @@ static void entry_fill(const struct vm *vm, uint64_t va, pte_t *entry)
 
     copy_zero(page, PAGE_BYTES);
     entry_set_page(entry, page, *entry & PTE_RIGHTS);
+    if (--fills_left == 0)
+        fence_for_host();
 }
 
 static void entry_drop(pte_t *entry)

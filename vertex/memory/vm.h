@@ -21,7 +21,9 @@
  * The tables for promised pages are allocated with the promise, so that a first access cannot fail.
  *
  * An entry that becomes valid needs no sfence.vma: a hart that has cached the old one faults again, and vm_fault then
- * fences.
+ * fences. A few come nevertheless, for the host's sake: QEMU doubles a hart's TLB, at first of 256 pages, only if it is
+ * flushed while more than 70 % of it is in use. So the node fences after 192 filled pages of a space, then after twice
+ * as many more, and so on: the TLB is then large enough for all of them (docs/performance.md).
  */
 #ifndef VERTEX_VM_H
 #define VERTEX_VM_H
