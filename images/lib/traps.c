@@ -87,6 +87,25 @@ long trap_write_and_read(void *buf, long bytes, long dest, int src, long type, l
     return trap_note((int)a0);
 }
 
+long trap_context_sync(struct trap_sync *s, int src, long type, long context)
+{
+    register long a0 __asm__("a0") = (long)s->from;
+    register long a1 __asm__("a1") = s->n;
+    register long a2 __asm__("a2") = s->dest;
+    register long a3 __asm__("a3") = type;
+    register long a4 __asm__("a4") = context;
+    register long a5 __asm__("a5") = src;
+    register long a7 __asm__("a7") = TRAP_csync;
+
+    __asm__ volatile("ecall"
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a7)
+                     :
+                     : "memory", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
+    s->n = a1;
+    s->dest = a2;
+    return trap_note((int)a0);
+}
+
 long trap_message_or_disk(void *buf, long bytes, int *src, int *type)
 {
     SELECTING_TRAP(disk_or_read, buf, bytes, NO_A4, A4_LOST, );

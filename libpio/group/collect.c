@@ -205,9 +205,40 @@ int collect_all_reduce(struct group *g, const struct collect_reduction *x, int t
     return result < 0 ? result : collect_broadcast(g, x->elements, (int)bytes, 0, type);
 }
 
+/* The members that a trap csync concerns: the children of this one, the nearest first, whom it tells, and from whom it
+ * learns that all have come. */
+struct turnstile {
+    int child[16], children, to, source;
+};
+
+static struct turnstile turnstile_of(const struct group *g)
+{
+    int position = collect_position(g, 0), own_reach = reach(g, position);
+    struct turnstile t = {.to = g->place};
+
+    for (int distance = 1; distance < own_reach && position + distance < g->size; distance <<= 1)
+        t.child[t.children++] = collect_place_at(g, position + distance, 0);
+    if (position > 0)
+        t.to = collect_place_at(g, collect_parent(position), 0);
+    t.source = g->has_broadcast ? 0 : t.to;
+    return t;
+}
+
 int collect_barrier(struct group *g, int type)
 {
-    char own, other;
+    const struct turnstile t = turnstile_of(g);
+    int64_t from[sizeof t.child / sizeof *t.child];
+    bool is_root = g->place == t.to;
+    struct trap_sync s = {.from = from, .n = t.children, .dest = is_root ? -1 : process_at(g, t.to)};
 
-    return collect_all_reduce(g, &(struct collect_reduction){&own, &other, 0, 1, NULL}, type);
+    if (g->size == 1)
+        return 0;
+    if (is_root && g->has_broadcast)
+        s.dest = N_PROCESS(N_DEST_ALL, g->procid);
+    for (int i = 0; i < t.children; i++)
+        from[i] = process_at(g, t.child[i]);
+    long result = trap_context_sync(&s, is_root ? -1 : process_at(g, t.source), type, g->context);
+    if (result < 0)
+        return note(g, s.n > 0 ? t.child[t.children - s.n] : s.dest >= 0 ? t.to : t.source, result);
+    return g->has_broadcast ? 0 : pass_on(g, NULL, 0, 0, type);
 }

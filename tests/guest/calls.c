@@ -188,6 +188,10 @@ static int tame(long number, long *arg)
     case TRAP_nreadp:
     case TRAP_cread:
         return is_own_context((unsigned long)arg[4]) && trap(TRAP_ntest, arg, &none) != -N_EAGAIN;
+    case TRAP_csync: /* waits for ever, but in a context that does not exist */
+        arg[1] = (unsigned long)arg[4] > CONTEXT_MOST;
+        arg[5] = -1;
+        return is_own_context((unsigned long)arg[4]);
     case TRAP_cwrite_read:
         shorten(&arg[1]);
         arg[5] = arg[2];

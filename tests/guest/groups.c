@@ -5,6 +5,7 @@
 #include <group.h>
 #include <limits.h>
 #include <n_errno.h>
+#include <ntime.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -481,6 +482,19 @@ static void ring(int number)
     rings += number == SIGALRM;
 }
 
+/* One member comes late; no other leaves before. */
+static void check_nobody_leaves_early(struct group *g, int late)
+{
+    if (g->rank == late)
+        for (volatile int k = 0; k < 10000; k++)
+            ;
+    double came = amicclk();
+    check_equal(group_barrier(g), 0);
+    double left = amicclk();
+    check_equal(group_all_reduce(g, &came, 1, GROUP_DOUBLE, GROUP_GREATEST), 0);
+    check(left >= came, "left at %f, but the last came at %f", left, came);
+}
+
 /* Handlers run while members wait for the result: what they have given to their parents is not given again. */
 static void handlers_run_meanwhile(void)
 {
@@ -493,9 +507,7 @@ static void handlers_run_meanwhile(void)
     for (int i = 0; i < 10; i++) {
         int value = i * (g.rank + 1);
 
-        if (g.rank == i % g.size)
-            for (volatile int k = 0; k < 10000; k++)
-                ;
+        check_nobody_leaves_early(&g, i % g.size);
         check_equal(group_all_reduce(&g, &value, 1, GROUP_INT, GROUP_SUM), 0);
         check_equal(value, i * g.size * (g.size + 1) / 2);
     }

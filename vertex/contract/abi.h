@@ -120,7 +120,11 @@
     X(pipeopen, 82)     /* name writes? struct load_peer *      number of a named pipe, once a program   */ \
                         /*                                      has its other end                        */ \
     X(cwrite_read, 83)  /* buf bytes dest type context src      cwrite, then cread from src into buf;    */ \
-                        /*                                      a3 = -1: the cwrite has failed           */
+                        /*                                      a3 = -1: the cwrite has failed           */ \
+    X(csync, 84)        /* int64_t from[] n dest type context   messages without bytes: cread from each  */ \
+                        /* src                                  of n processes, cwrite to dest, cread    */ \
+                        /*                                      from src; -1: leaves that out. An error: */ \
+                        /*                                      a1 = creads left, a2 = -1: has written   */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

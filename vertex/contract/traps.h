@@ -35,6 +35,12 @@ long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context)
 long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);
 long trap_read_context(void *buf, long bytes, int *src, int *type, long context); /* cread, as trap_read_message */
 long trap_write_and_read(void *buf, long bytes, long dest, int src, long type, long context, bool *written);
+/* csync: what is still to be done is left in *s. */
+struct trap_sync {
+    const int64_t *from;
+    long n, dest;
+};
+long trap_context_sync(struct trap_sync *s, int src, long type, long context);
 long trap_test_context(int *src, int *type, long context); /* ctest, as trap_test_message */
 long trap_ngetp(long bytes);
 long trap_nwritep(void *buf, long bytes, long dest, long type, long context);
