@@ -5,7 +5,8 @@
  * can be met, so it may find less than the kernel can do, never more.
  *
  * A call costs what the way through the called function costs; a call by pointer, the least of all functions whose
- * address is in the kernel's data. A hart's time at an NCU instruction includes the rest of its block (plugin.c), so a
+ * address is in the kernel's data. A way that returns from the function in which it began goes on after every call of
+ * that function. A hart's time at an NCU instruction includes the rest of its block (plugin.c), so a
  * way begins at the jump that ends the block, and that costs nothing.
  */
 #include <criterion/criterion.h>
@@ -28,7 +29,8 @@ static struct kernel {
     uint8_t *text;
     uint64_t va;
     uint32_t places;
-    bool *by_pointer; /* its address is in the data or computed */
+    bool *by_pointer;  /* its address is in the data or computed */
+    bool *is_function; /* a function begins there */
     uint32_t trap_entry, sched_enter;
 } kernel;
 
@@ -69,6 +71,8 @@ static void note_symbols(Elf *elf, const GElf_Shdr *h, Elf_Data *data)
 
         gelf_getsym(data, (int)i, &symbol);
         const char *name = elf_strptr(elf, h->sh_link, symbol.st_name);
+        if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC && place_of(symbol.st_value) != UINT32_MAX)
+            kernel.is_function[place_of(symbol.st_value)] = true;
         if (name && strcmp(name, "trap_entry") == 0)
             kernel.trap_entry = place_of(symbol.st_value);
         if (name && strcmp(name, "sched_enter") == 0)
@@ -326,9 +330,9 @@ static struct way walk(uint32_t from)
     return w;
 }
 
-/* Returns the least cycles from `from` to the end of a way. What functions cost is not known at first: so the walk is
- * repeated, with all functions that it has found, until nothing changes. */
-static uint64_t shortest_from(uint32_t from)
+/* Returns the least cycles from `from` to the end of a way, and to the return. What functions cost is not known at
+ * first: so the walk is repeated, with all functions that it has found, until nothing changes. */
+static struct way ways_from(uint32_t from)
 {
     struct way w;
 
@@ -343,7 +347,76 @@ static uint64_t shortest_from(uint32_t from)
             of_function[f] = through;
         }
     } while (changed);
-    return w.out;
+    return w;
+}
+
+/* ---- Ways that return ---- */
+
+static uint64_t *returned;   /* by function: the least cycles after which a way has returned from it */
+static struct way *after_of; /* by place of a call: from its return on */
+
+static uint32_t function_of(uint32_t place)
+{
+    while (place > 0 && !kernel.is_function[place])
+        place--;
+    return place;
+}
+
+/* Returns the least cycles after which a way comes back to this call, or NEVER. */
+static uint64_t returns_to(uint32_t place, const struct lead *l)
+{
+    uint64_t at = NEVER;
+
+    if (l->kind == CALL && l->to < kernel.places)
+        return returned[l->to];
+    for (uint32_t f = 0; l->kind == CALL_BY_POINTER && f < kernel.places; f++)
+        if (kernel.by_pointer[f])
+            at = least(at, returned[f]);
+    /* A jump to another function: that returns for this one. */
+    if ((l->kind == JUMP || l->kind == BRANCH) && l->to < kernel.places && function_of(l->to) != function_of(place))
+        at = returned[function_of(l->to)];
+    return at;
+}
+
+static void note_return(uint32_t function, uint64_t at)
+{
+    at = least(at, NEVER);
+    changed |= at < returned[function];
+    returned[function] = least(returned[function], at);
+}
+
+/* Follows the ways that have returned, to their ends. Returns the least cycles to one. */
+static uint64_t shortest_after_returns(void)
+{
+    uint64_t shortest = NEVER;
+    bool again;
+
+    do {
+        again = false;
+        for (uint32_t p = 0; p < kernel.places; p = place_after(p)) {
+            struct lead l = lead_of(p);
+            uint64_t at = returns_to(p, &l);
+
+            if (at >= NEVER)
+                continue;
+            bool call = l.kind == CALL || l.kind == CALL_BY_POINTER;
+            if (call && after_of[p].out == 0)
+                after_of[p] = ways_from(place_after(p));
+            changed = false;
+            note_return(function_of(p), at + (call ? after_of[p].back : 0));
+            again |= changed;
+            shortest = call ? least(shortest, at + after_of[p].out) : shortest;
+        }
+    } while (again);
+    return shortest;
+}
+
+static uint64_t shortest_from(uint32_t from)
+{
+    struct way w = ways_from(from);
+
+    note_return(function_of(from), w.back);
+    return least(w.out, shortest_after_returns());
 }
 
 /* Returns the jump that ends the block of this instruction. */
@@ -363,11 +436,14 @@ static uint64_t shortest_from_op(uint32_t op, uint32_t sites)
         if (ncu_op_at(p) == op) {
             uint32_t from = end_of_block(place_after(p));
 
-            shortest = least(shortest, shortest_from(from) - cost_at(from));
+            struct way w = ways_from(from);
+            if (w.back < NEVER)
+                note_return(function_of(from), w.back - cost_at(from));
+            shortest = least(shortest, w.out - cost_at(from));
             sites -= sites > 0;
         }
     cr_assert_eq(sites, 0, "the kernel has fewer NCU instructions %u than it must have", op);
-    return shortest;
+    return least(shortest, shortest_after_returns());
 }
 
 static void kernel_read(void)
@@ -380,6 +456,7 @@ static void kernel_read(void)
     each_section(elf, look_for_text);
     cr_assert_gt(kernel.places, 1000);
     kernel.by_pointer = calloc(kernel.places, sizeof *kernel.by_pointer);
+    kernel.is_function = calloc(kernel.places, sizeof *kernel.is_function);
     of_function = calloc(kernel.places, sizeof *of_function);
     called = calloc(kernel.places, sizeof *called);
     cycles = calloc(kernel.places, sizeof *cycles);
@@ -387,8 +464,12 @@ static void kernel_read(void)
     in_line = calloc(kernel.places, sizeof *in_line);
     each_section(elf, look_for_references);
     note_computed();
-    for (uint32_t p = 0; p < kernel.places; p++)
+    returned = calloc(kernel.places, sizeof *returned);
+    after_of = calloc(kernel.places, sizeof *after_of);
+    for (uint32_t p = 0; p < kernel.places; p++) {
         of_function[p] = (struct way){NEVER, NEVER};
+        returned[p] = NEVER;
+    }
     cr_assert(kernel.trap_entry != 0 && kernel.sched_enter != 0);
 }
 
