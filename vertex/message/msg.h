@@ -33,7 +33,7 @@
 
 #define MSG_ARMED_BYTES 20480u      /* whole pages: a block of 16 KB with its request [P0 section 4] */
 #define MSG_SMALL_BYTES 1024u       /* up to this, a queued message is copied out of the standard buffer */
-#define MSG_REAP_SENDS  8u          /* a sending process handles the ends of its sends each time it has this many */
+#define MSG_REAP_SENDS  16u         /* a sending process handles the ends of its sends each time it has this many */
 #define MSG_MAX_BYTES   (64u << 20) /* no node has more memory */
 
 #define MSG_BUFFERS_BYTES (192u << 10) /* limit of all standard buffers of a node: Vertex takes less than 256 KB */
