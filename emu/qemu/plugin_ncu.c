@@ -104,7 +104,7 @@ static void note_trap(struct slot *s)
 
 /* ---- Traps ---- */
 
-/* Returns true if an ENTER now can find no cause. */
+/* Returns true if an ENTER or CAUSES now can find no cause. */
 static bool trap_may_pass(unsigned hart)
 {
     const struct slot *s = slot_of(hart);
@@ -112,18 +112,19 @@ static bool trap_may_pass(unsigned hart)
     return counter_elapsed(counter_of(hart)) < s->pass_cycles && s->passed < SLOT_PASSED && !s->watch;
 }
 
-/* ncube learns of it at the next stop. */
-static void trap_pass(unsigned hart)
+/* ncube learns of it at the next stop. No SEND or ARM comes sooner after it. */
+static void trap_pass(unsigned hart, bool is_causes, uint64_t quiet_cycles)
 {
     struct slot *s = slot_of(hart);
 
-    s->passed_trap[s->passed] = (struct slot_trap){.cycles = hart_cycles(hart),
+    s->passed_trap[s->passed] = (struct slot_trap){.is_causes = is_causes,
+                                                   .cycles = hart_cycles(hart),
                                                    .user_since = s->user_since,
                                                    .instructions = counter_of(hart)->instructions,
                                                    .entry_cycles = s->entry_cycles};
     __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
     if (s->posts == 0)
-        publish_progress(plugin.control, s, hart_cycles(hart), plugin.control->trap_quiet_cycles);
+        publish_progress(plugin.control, s, hart_cycles(hart), quiet_cycles);
     mailbox_of(hart)->ans[0] = 0;
 }
 
@@ -167,7 +168,7 @@ static void ncu_enter(unsigned hart)
     else if (s->attention == NCU_ATTEND_ONLY)
         withdraw_attention(hart);
     else if (trap_may_pass(hart))
-        trap_pass(hart);
+        trap_pass(hart, false, plugin.control->trap_quiet_cycles);
     else
         stop_at_trap(hart);
 }
@@ -177,10 +178,12 @@ static void ncu_causes(unsigned hart)
 {
     struct slot *s = slot_of(hart);
 
-    if (!s->handling)
-        hart_stop(hart, SLOT_OP, NCU_CAUSES);
-    else
+    if (s->handling)
         hart_set_cycles(hart, s->causes_cycles);
+    else if (trap_may_pass(hart))
+        trap_pass(hart, true, plugin.control->wake_quiet_cycles);
+    else
+        hart_stop(hart, SLOT_OP, NCU_CAUSES);
     s->handling = 0;
 }
 

@@ -61,15 +61,16 @@ struct slot_post {
     uint64_t arg[6];
 };
 
-/* An ENTER, for the account of its hart. */
+/* An ENTER, for the account of its hart; or a CAUSES that has found none. */
 struct slot_trap {
+    uint64_t is_causes;
     uint64_t cycles;       /* its time */
     uint64_t user_since;   /* when the user code before it was resumed */
     uint64_t instructions; /* of user code since the start; 0 unless the plugin counts */
     uint64_t entry_cycles; /* of kernel code since the user code; 0 unless the plugin counts */
 };
 
-#define SLOT_PASSED 16u /* ENTERs that pass without a stop, between two stops */
+#define SLOT_PASSED 16u /* ENTERs and CAUSES that pass without a stop, between two stops */
 
 #define SLOT_REGISTERS 76u /* of a hart: integers, floating point, the supervisor's */
 
@@ -78,8 +79,8 @@ struct slot {
     uint32_t asleep;           /* the hart's thread is in (or about to enter) its futex wait */
     uint64_t base_cycles;      /* clock of the hart at the grant */
     uint64_t budget_cycles;    /* user code runs only blocks that end before base + budget; a post cuts it short */
-    uint64_t pass_cycles;      /* no cause comes before base + pass, unless by a post of the hart itself: an ENTER
-                                * before that needs no stop. A post cuts it short */
+    uint64_t pass_cycles;      /* no cause comes before base + pass, unless by a post of the hart itself: an ENTER or
+                                * CAUSES before that needs no stop. A post cuts it short */
     uint32_t arm_is_clear;     /* no header waits for an ARM of this hart: an ARM brings no cause before that, either */
     uint32_t batched;          /* rings only when it stops as the last of `control.batch` */
     uint32_t watch;            /* the next ENTER stops, and its registers are wanted */
@@ -107,7 +108,7 @@ struct slot {
     uint64_t entry_cycles; /* as in slot_trap */
     uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
-    struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant */
+    struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant; CAUSES, too */
     uint64_t registers[SLOT_REGISTERS];        /* at ENTER, with `watch` */
 };
 
@@ -130,6 +131,7 @@ struct control {
     uint64_t run_on_cycles;     /* how far user code runs on after a post before the hart stops */
     uint64_t trap_quiet_cycles; /* from ENTER, */
     uint64_t user_quiet_cycles; /* and from user code, no SEND or ARM comes sooner, unless there is a cause */
+    uint64_t wake_quiet_cycles; /* likewise, from CAUSES */
     uint64_t arrival_cycles;    /* no SEND brings a cause to another node sooner; 0: a SEND may fail, at once */
     uint64_t answer_cycles;     /* and no message or ARM because of that cause is sooner */
     /* fixed before the cabinets start: */

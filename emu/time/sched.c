@@ -71,7 +71,7 @@ void sched_rely_on(struct sched *s, const struct sched_quiet *quiet)
     s->harts->control->user_quiet_cycles = quiet->user_cycles;
     s->harts->control->arrival_cycles = quiet->arrival_cycles;
     s->harts->control->answer_cycles = quiet->wake_cycles + quiet->arrival_cycles;
-    s->wake_quiet_cycles = quiet->wake_cycles;
+    s->harts->control->wake_quiet_cycles = s->wake_quiet_cycles = quiet->wake_cycles;
     s->passes = quiet->passes;
 }
 
@@ -176,6 +176,14 @@ static uint64_t pass_end(const struct sched *s, uint64_t window)
     return earlier_of(earlier_of(window, s->limit_cycles), s->pauses ? arrival(s, s->now_cycles) : EVENTQ_NEVER);
 }
 
+/* The same for a hart. If more causes wait than it was given at once, its next CAUSES finds them. */
+static uint64_t pass_end_of(const struct sched *s, const struct hart *h, uint64_t window)
+{
+    bool gets_more = h->due == EVENTQ_NEVER && s->ops->cause_waits(s->ctx, h->index);
+
+    return gets_more ? 0 : pass_end(s, window);
+}
+
 static uint64_t cycles_from(uint64_t clock, uint64_t end)
 {
     return end > clock ? end - clock : 0;
@@ -191,7 +199,7 @@ static void hart_grant(struct sched *s, struct hart *h, uint64_t window, uint64_
     h->runs_short = !spread;
     s->n_short += h->runs_short;
     h->window = later_of(window, h->clock);
-    h->pass = pass_end(s, window);
+    h->pass = pass_end_of(s, h, window);
     h->may_run_ahead = end > window;
     sched_ready_remove(s, h, HART_RUNNING);
     s->n_running++;

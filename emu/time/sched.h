@@ -19,8 +19,8 @@
  *
  * User code sees the outside only through the kernel. So it may run ahead of W(i), to its next trap, whose ENTER is a
  * request. An ENTER before W(i) finds no cause: the plugin lets it pass without a stop, and tells of it at the next.
- * Any other waits until W(i) has come so far, or for its turn. A cause that falls due before that ENTER is handled in
- * the kernel, with the clock set back to the time of the cause:
+ * So it does with CAUSES. Any other ENTER waits until W(i) has come so far, or for its turn. A cause that falls due
+ * before that ENTER is handled in the kernel, with the clock set back to the time of the cause:
  *
  *        user_since            e = cause due        t = clock of the stopped user code, or of ENTER
  *   ---------|======================|=======================|--------------> virtual time

@@ -169,6 +169,8 @@ static void trap_queue_first(struct sched *s, struct hart *h)
 static void trap_account(struct sched *s, struct hart *h, const struct slot_trap *t)
 {
     s->statistics.requests++;
+    if (t->is_causes)
+        return;
     account_trap(&h->account, t->user_since, t->cycles, t->entry_cycles, t->instructions);
     sched_report_spell(s, h, SPELL_USER_TO_TRAP, t->user_since, t->cycles);
 }
@@ -184,7 +186,10 @@ void sched_trap_add(struct sched *s, struct hart *h, const struct slot_trap *fro
     struct slot_trap trap = *from_plugin;
 
     trap.instructions += h->more_instructions;
-    sched_poll_note(h, &trap);
+    if (trap.is_causes)
+        h->polls = 0;
+    else
+        sched_poll_note(h, &trap);
     if (trap_is_past(s, h, trap.cycles)) {
         trap_account(s, h, &trap);
         return;
@@ -202,7 +207,7 @@ void sched_trap_wait(struct sched *s, struct hart *h)
     clocks_add(&s->entered, h->index, h->clock);
 }
 
-/* A trap begins only when no cause can come before it. */
+/* A trap begins, and a CAUSES finds none, only when no cause can come before it. */
 static void expect_later(struct sched *s, const struct hart *h)
 {
     if (h->begun > 0 && h->due <= h->begun)
