@@ -25,8 +25,11 @@ $(foreach src,$(wildcard tests/guest/*.c),\
 
 # Two programs that differ in a few instructions only
 $(eval $(call node_program,guest/text_other,tests/guest/text.c,-DVARIANT=2))
-# exact, with two processes on each node
+# Random programs with two processes on each node
 $(eval $(call node_program,guest/exact2,tests/guest/exact.c,-DPROCS=2 -Nprocs 2 $(if $(LIBPIO),-lpio)))
+$(eval $(call node_program,guest/exact_loops2,tests/guest/exact_loops.c,-DPROCS=2 -Nprocs 2))
+$(eval $(call node_program,guest/exact_ends2,tests/guest/exact_ends.c,-DPROCS=2 -Nprocs 2))
+$(eval $(call node_program,guest/exact_kills2,tests/guest/exact_kills.c,-DPROCS=2 -Nprocs 2))
 
 # patience, with two processes on each node
 $(eval $(call node_program,guest/patience2,tests/guest/patience.c,-Nprocs 2 -lpio))

@@ -17,14 +17,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "check.h"
-
-#ifndef PROCS
-#define PROCS 1
-#endif
+#include "exact_processes.h"
 
 enum { PROCESSES_MAX = 64, COUNT_MAX = 24, BYTES_MAX = 64 << 10, FILE_BYTES = 24000 };
-enum { TYPES = 4, TYPE_HANDLED = TYPES, TYPE_SIGNAL, TYPE_READY, TYPE_GO };
+enum { TYPES = 4, TYPE_HANDLED = TYPES, TYPE_SIGNAL };
 enum { TO_ALL = -1 };
 
 struct plan {
@@ -36,7 +32,7 @@ struct plan {
 static struct plan plan[PROCESSES_MAX][COUNT_MAX];
 static char space[BYTES_MAX + 8] __attribute__((aligned(8)));
 static uint64_t own_choice, seen;
-static int self, processes, count, volumes;
+static int count, volumes;
 
 /* ---- The sum over all times and messages ---- */
 
@@ -238,16 +234,6 @@ static void make_plan(const struct mix *mix, uint64_t seed)
 static int is_for_us(const struct plan *p)
 {
     return p->dest == self || (p->dest == TO_ALL && self < node_count());
-}
-
-static int address_of(int process)
-{
-    return N_PROCESS(process % node_count(), process / node_count());
-}
-
-static int process_at(int address)
-{
-    return N_NODE_OF(address) + N_PROCID_OF(address) * node_count();
 }
 
 static int sent, to_come, handled_to_come;
@@ -493,22 +479,6 @@ static void read_in_parallel(const struct mix *mix)
 
 /* ---- The program ---- */
 
-static void expect_empty(int address, int type)
-{
-    check_equal(nread(NULL, 0, &address, &type, NULL), 0);
-}
-
-/* nsync is among the processes of one procid. */
-static void meet(void)
-{
-    check_equal(nwrite(NULL, 0, 0, TYPE_READY, NULL), 0);
-    for (int i = 0; self == 0 && i < processes; i++)
-        expect_empty(N_ANY, TYPE_READY);
-    for (int i = 0; self == 0 && i < processes; i++)
-        check_equal(nwrite(NULL, 0, address_of(i), TYPE_GO, NULL), 0);
-    expect_empty(0, TYPE_GO);
-}
-
 static void catch_signals(const struct mix *mix)
 {
     const struct timeval interval = {.tv_usec = mix->alarm_us + self};
@@ -525,9 +495,8 @@ static void catch_signals(const struct mix *mix)
 
 static void begin(const struct mix *mix, uint64_t seed)
 {
-    processes = node_count() * PROCS;
+    count_processes();
     count = mix->messages;
-    self = process_at(npid());
     own_choice = seed * 7919 + (uint64_t)self;
     check(processes <= PROCESSES_MAX && count <= COUNT_MAX, "%d processes", processes);
     make_plan(mix, seed);

@@ -54,6 +54,15 @@ static const struct subject {
     {"guest/pipes", "exact", 3, 0, NULL, NULL, NULL, true},
     {"guest/exact_forks", "forks", 1, 1, NULL, NULL, NULL, false},
     {"guest/exact_forks", "forks", 1, 2, "service = \"concurrent\";", NULL, NULL, false},
+    {"guest/exact_loops", "polls", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_loops", "bursts", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_loops", "nested", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_loops2", "polls", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact_loops2", "bursts", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact_loops2", "nested", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact_kills", "kills", 2, 0, NULL, NULL, NULL, false},
+    {"guest/exact_kills2", "kills", 1, 0, NULL, NULL, NULL, false},
+    {"guest/exact_ends2", "ends", 1, 0, NULL, "0.2", NULL, false},
 };
 
 static const struct way {
@@ -63,6 +72,7 @@ static const struct way {
     {"ahead", "", {NULL}},
     {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}},
     {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}},
+    {"ahead, a thread for each hart", "", {"--harts=threads"}},
 };
 
 /* A run in one of the ways, and the contents of its volumes at the end. */
