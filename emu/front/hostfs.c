@@ -56,6 +56,7 @@ static const struct operation operations[] = {
     [INDEX(N_FVIEW)] = {hostfs_of_volumes_only, hostfs_of_volumes_only},
     [INDEX(N_FREADNAME)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
     [INDEX(N_FMAKE)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
+    [INDEX(N_FOPENREAD)] = {hostfs_of_volumes_only, NULL, hostfs_of_volumes_only},
     [INDEX(N_FSETATTRNAME)] = {hostfs_set_attributes_of_name, NULL, hostfs_tmp_set_attributes},
 };
 

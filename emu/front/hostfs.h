@@ -19,7 +19,7 @@
 
 /* True for every message type that hostfs_request answers: those of the file protocol, and the unused rest of the
  * range, which gets -N_ENOSYS. */
-#define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8040u)
+#define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8050u)
 
 struct hostfs;
 

@@ -74,7 +74,7 @@ hostfs_call_fn hostfs_stream_write;
 hostfs_call_fn hostfs_stream_stat;
 hostfs_call_fn hostfs_stream_is_no_file;
 hostfs_call_fn hostfs_stream_is_no_folder;
-hostfs_call_fn hostfs_of_volumes_only; /* N_FVIEW, N_FREADNAME, N_FMAKE */
+hostfs_call_fn hostfs_of_volumes_only; /* N_FVIEW, N_FREADNAME, N_FMAKE, N_FOPENREAD */
 
 /* On names: hostfs_names.c. */
 hostfs_call_fn hostfs_stat_name;

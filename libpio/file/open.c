@@ -1,8 +1,9 @@
 /*
  * PIO OPEN and PIO CLOSE [P0 Figure 4].
  *
- * pio_open_layout first finds the file and checks that it is complete (store.h), then opens the D subfiles in order and
- * stores the F_k and N_k of each in the entry.
+ * pio_open_layout first finds the file. One that is complete is opened by one request to each volume. Otherwise it
+ * looks at what is there (store.h), makes what may be made, and opens the D subfiles in order. The F_k and N_k of each
+ * go into the entry.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -126,6 +127,8 @@ struct opening {
     bool careful;      /* sizes are to be asked for in any case */
     bool only_read;    /* they were not */
     int subfile_flags; /* for opening the subfiles */
+    bool is_open;      /* they are open already: */
+    struct pio_opened opened[PIO_DISKS_MAX];
 };
 
 /* Finds the layout of the existing file, or of the one to make. */
@@ -144,13 +147,25 @@ static int settle_layout(const struct pio_name *name, int flags, const struct pi
 }
 
 /* To be read, a file needs all its descriptions, and opening the subfiles will show whether they are there: no size is
- * asked for. The many nodes of a program that opens its input send each volume two requests, and not three. */
+ * asked for. */
 static bool settle_reading(const char *name, int flags, struct opening *opening)
 {
     opening->subfile_flags = flags;
     opening->survey = (struct pio_survey){.missing = -1};
     opening->only_read = pio_store_check(name, &opening->description, opening->index) == 0;
     return opening->only_read;
+}
+
+/* Opens a file that is whole. So the many nodes of a program that opens its file send each volume one request, and not
+ * three. */
+static bool open_at_once(const char *name, int flags, struct opening *opening)
+{
+    if (!opening->exists || opening->careful || (flags & O_TRUNC))
+        return false;
+    opening->survey.missing = -1;
+    opening->is_open =
+        pio_store_open(name, &opening->description, flags & O_ACCMODE, opening->opened, &opening->survey.bytes) == 0;
+    return opening->is_open;
 }
 
 /* Checks that the file is whole or, with O_CREAT, makes its descriptions; opening its subfiles then makes them. A file
@@ -161,7 +176,8 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
     bool create = flags & O_CREAT, exclusive = create && (flags & O_EXCL);
     char path[PIO_PATH_MAX_BYTES];
 
-    if ((flags & O_ACCMODE) == O_RDONLY && !create && !opening->careful && settle_reading(name, flags, opening))
+    bool only_reads = (flags & O_ACCMODE) == O_RDONLY && !create && !opening->careful;
+    if (only_reads ? settle_reading(name, flags, opening) : open_at_once(name, flags, opening))
         return 0;
     int error = pio_store_survey(name, &opening->description, &opening->survey);
     if (error)
@@ -227,6 +243,14 @@ static int settle_twice(const struct pio_name *name, int flags, mode_t mode, con
     return error;
 }
 
+static void take_opened(struct pio_file *file, const struct opening *opening)
+{
+    for (int k = 0; k < file->description.map.disks; k++) {
+        file->subfile[k].fd = opening->opened[k].fd;
+        file->subfile[k].node = opening->opened[k].node;
+    }
+}
+
 /* `opening` is empty but for `careful`. */
 static int try_to_open(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                        struct opening *opening, struct pio_file **file)
@@ -238,9 +262,15 @@ static int try_to_open(const struct pio_name *name, int flags, mode_t mode, cons
         error = new_file(&opening->description, name->name, flags, pio_layout_buffers(layout), file);
     if (error) {
         drop_map(opening);
+        if (opening->is_open)
+            pio_store_close(opening->opened, opening->description.map.disks);
         return error;
     }
     (*file)->known_bytes = flags & O_TRUNC ? 0 : opening->survey.bytes;
+    if (opening->is_open) {
+        take_opened(*file, opening);
+        return 0;
+    }
     error = open_subfiles(*file, opening->subfile_flags, mode);
     if (error) {
         close_subfiles(*file, &volume);

@@ -9,6 +9,7 @@
 
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
+#include "vertex/shared/text.h"
 
 #define SUFFIX_MAX_BYTES 32 /* older libraries made temporary files with longer suffixes */
 
@@ -54,10 +55,13 @@ struct asking {
     const struct pio_description *description; /* of the volumes, and of what is made there */
     const char *name, *suffix;
     mode_t mode;
+    int flags;
     const bool *only; /* volumes that are asked; NULL: all */
     /* 0, or a negative errno; NULL: what the volume answers. -ENOENT is no error of PIO_ASK_UNLINK. */
     int (*judge)(struct asking *a, int k, const struct pio_question *q);
-    void *ctx; /* for judge */
+    void *ctx;                /* for judge */
+    char *wanted;             /* room for a description that judge_equal compares with */
+    const char *index, *rest; /* in it: where its index is, and what follows; NULL: it is not there yet */
 };
 
 /* Room for a description of so many volumes, and for a byte more, which shows that a text is longer. */
@@ -68,7 +72,7 @@ static size_t text_room(int disks)
 
 static bool has_text(const struct asking *a)
 {
-    return a->kind == PIO_ASK_READ || a->kind == PIO_ASK_MAKE;
+    return a->kind == PIO_ASK_READ || a->kind == PIO_ASK_MAKE || a->kind == PIO_ASK_OPEN;
 }
 
 static void prepare(const struct asking *a, int k, char *buffer, struct pio_question *q)
@@ -78,10 +82,11 @@ static void prepare(const struct asking *a, int k, char *buffer, struct pio_ques
                                .name = a->name,
                                .suffix = a->suffix,
                                .mode = a->mode,
+                               .flags = a->flags,
                                .buffer = buffer};
     if (a->kind == PIO_ASK_MAKE)
         q->bytes = pio_description_format(a->description, k, buffer);
-    else if (a->kind == PIO_ASK_READ)
+    else if (has_text(a))
         q->bytes = text_room(a->description->map.disks);
 }
 
@@ -120,10 +125,13 @@ static int ask(struct asking *a, int from, int to)
 {
     struct pio_question question[PIO_QUESTIONS_MAX];
     int volume[PIO_QUESTIONS_MAX], n, first_error = 0;
-    char *text = has_text(a) ? malloc(PIO_QUESTIONS_MAX * text_room(a->description->map.disks)) : NULL;
+    size_t room = text_room(a->description->map.disks);
+    char *text = has_text(a) ? malloc((PIO_QUESTIONS_MAX + 1) * room) : NULL;
 
     if (has_text(a) && !text)
         return -ENOMEM;
+    a->wanted = text + (has_text(a) ? PIO_QUESTIONS_MAX * room : 0);
+    a->index = NULL;
     while ((n = prepare_round(a, &from, to, text, question, volume)) > 0) {
         pio_transport->ask(question, n);
         for (int i = 0; i < n; i++)
@@ -135,15 +143,36 @@ static int ask(struct asking *a, int from, int to)
 
 /* ---- Descriptions -------------------------------------------------------------------------- */
 
-/* Checks that volume k describes the same file as a->description. */
+static void write_wanted(struct asking *a)
+{
+    pio_description_format(a->description, 0, a->wanted);
+    a->index = strstr(a->wanted, "\nindex ") + strlen("\nindex ");
+    a->rest = strchr(a->index, '\n');
+}
+
+static bool take(const char **at, const char *end, const char *part, size_t n)
+{
+    if ((size_t)(end - *at) < n || memcmp(*at, part, n) != 0)
+        return false;
+    *at += n;
+    return true;
+}
+
+/* Checks that volume k describes the same file as a->description. The descriptions of all volumes are equal but for the
+ * index, so one is formatted for all of them. */
 static int judge_equal(struct asking *a, int k, const struct pio_question *q)
 {
-    char wanted[PIO_DESCRIPTION_MAX_BYTES];
+    char number[12];
 
     if (q->result < 0)
         return q->result;
-    size_t bytes = pio_description_format(a->description, k, wanted);
-    return (size_t)q->result == bytes && memcmp(q->buffer, wanted, bytes) == 0 ? 0 : -EPROTO;
+    if (!a->index)
+        write_wanted(a);
+    const char *at = q->buffer, *end = at + q->result;
+    bool equal = take(&at, end, a->wanted, (size_t)(a->index - a->wanted)) &&
+                 take(&at, end, number, text_print(number, sizeof number, "%d", k)) &&
+                 take(&at, end, a->rest, strlen(a->rest));
+    return equal && at == end ? 0 : -EPROTO;
 }
 
 /* ---- Whole files --------------------------------------------------------------------------- */
@@ -279,6 +308,57 @@ int pio_store_survey(const char *name, const struct pio_description *description
         return error;
     *survey = (struct pio_survey){.bytes = pio_map_logical_bytes(&description->map, s.bytes), .missing = -1};
     return ask(&parts, 0, description->map.disks);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+struct opening_all {
+    struct pio_opened *opened;
+    int64_t bytes[PIO_DISKS_MAX];
+};
+
+static int judge_opened(struct asking *a, int k, const struct pio_question *q)
+{
+    struct opening_all *o = a->ctx;
+
+    if (q->result < 0)
+        return q->result;
+    o->opened[k] = (struct pio_opened){q->fd, q->node};
+    o->bytes[k] = q->size_bytes;
+    return judge_equal(a, k, q);
+}
+
+void pio_store_close(struct pio_opened *opened, int disks)
+{
+    for (int k = 0; k < disks; k++) {
+        if (opened[k].fd >= 0)
+            pio_transport->close(opened[k].fd);
+        opened[k].fd = -1;
+    }
+}
+
+int pio_store_open(const char *name, const struct pio_description *description, int flags,
+                   struct pio_opened opened[PIO_DISKS_MAX], int64_t *bytes)
+{
+    struct opening_all o = {.opened = opened};
+    struct asking subfiles = {.kind = PIO_ASK_OPEN,
+                              .description = description,
+                              .name = name,
+                              .suffix = PIO_DESCRIPTION_SUFFIX,
+                              .flags = flags,
+                              .judge = judge_opened,
+                              .ctx = &o};
+
+    for (int k = 0; k < description->map.disks; k++)
+        opened[k].fd = -1;
+    int error = ask(&subfiles, 0, description->map.disks);
+    if (error) {
+        pio_store_close(opened, description->map.disks);
+        pio_fail_path[0] = '\0';
+        return error;
+    }
+    *bytes = pio_map_logical_bytes(&description->map, o.bytes);
+    return 0;
 }
 
 /* ---- Making -------------------------------------------------------------------------------- */

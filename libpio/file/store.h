@@ -1,5 +1,6 @@
 /*
- * PIO files on their volumes: names, descriptions, creation, removal. No call leaves a descriptor open.
+ * PIO files on their volumes: names, descriptions, opening, creation, removal. Only pio_store_open leaves descriptors
+ * open.
  *
  * On every volume the description is made before the subfile and removed after it. Descriptions appear whole, and are
  * durable then (PIO_ASK_MAKE). All volumes are asked at the same time. So a process that sees a subfile and afterwards
@@ -33,6 +34,19 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
 /* Checks that each volume but that of `index`, where the description was found, has its own. 0; -ENOENT: none; -EPROTO:
  * a foreign one; or the volume's error. */
 int pio_store_check(const char *name, const struct pio_description *description, int index);
+
+struct pio_opened {
+    int fd; /* -1: not open */
+    int node;
+};
+
+/* Opens every subfile by `flags`, an O_ACCMODE, and checks at the same moment that its volume has the file's
+ * description: one request to each volume. 0, and *bytes is the logical size; otherwise an error, nothing is open, and
+ * pio_store_survey finds out what is there. */
+int pio_store_open(const char *name, const struct pio_description *description, int flags,
+                   struct pio_opened opened[PIO_DISKS_MAX], int64_t *bytes);
+
+void pio_store_close(struct pio_opened *opened, int disks); /* those that are open */
 
 struct pio_survey {
     int64_t bytes; /* logical size */

@@ -24,13 +24,15 @@ struct pio_ack {
     const void *data; /* of a read, status bytes within the communication buffer */
 };
 
-/* A question about a file of a volume, without a descriptor. */
+/* A question about a file of a volume that needs no descriptor. */
 enum pio_question_kind {
     PIO_ASK_STAT, /* size_bytes: the file's */
     PIO_ASK_READ, /* buffer gets the file's first `bytes` bytes; result: how many it has of them */
     PIO_ASK_MAKE, /* makes the file with the `bytes` bytes of buffer. It appears whole, and is durable then. -EEXIST: a
                        file is there, and nothing changes */
     PIO_ASK_UNLINK,
+    PIO_ASK_OPEN, /* opens the file without `suffix` by `flags`, an O_ACCMODE: fd, node and size_bytes; and, at the same
+                       moment, as PIO_ASK_READ. Where either fails, nothing is open. -ENOTSUP: cannot be asked */
 };
 
 #define PIO_QUESTIONS_MAX 16 /* at the same time */
@@ -39,9 +41,11 @@ struct pio_question {
     enum pio_question_kind kind;
     const char *volume, *name, *suffix; /* as for pio_path */
     mode_t mode;
+    int flags;
     char *buffer;
     size_t bytes;
     int64_t size_bytes;
+    int fd, node;
     int result;
 };
 

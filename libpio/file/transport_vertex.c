@@ -16,7 +16,10 @@
 #include <sysn.h>
 #include <unistd.h>
 
+#include "images/lib/failure.h"
+#include "images/lib/ndevice_switch.h"
 #include "libpio/file/file.h"
+#include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/traps.h"
 
@@ -55,19 +58,61 @@ static int node_fsync(int fd)
 
 /* ---- Questions ---- */
 
+/* A program's own driver may have the path. */
+static long start_open(const struct pio_question *q)
+{
+    char path[PIO_PATH_MAX_BYTES], described[PIO_PATH_MAX_BYTES];
+
+    pio_path(path, q->volume, q->name, "");
+    pio_path(described, q->volume, q->name, q->suffix);
+    if (ndevice_of(path) != &ndevice_file)
+        return -ENOTSUP;
+    return trap_askstart(path, N_FOPENREAD, q->flags, described, (long)q->bytes);
+}
+
 static long start_question(const struct pio_question *q)
 {
     static const uint16_t type[] = {N_FSTATNAME, N_FREADNAME, N_FMAKE, N_FUNLINK};
     char path[PIO_PATH_MAX_BYTES];
 
+    if (q->kind == PIO_ASK_OPEN)
+        return start_open(q);
     pio_path(path, q->volume, q->name, q->suffix);
     return trap_askstart(path, type[q->kind], q->mode, q->buffer, (long)q->bytes);
+}
+
+/* Gives the UFID a descriptor, as open does. */
+static int end_open(struct pio_question *q, long number)
+{
+    struct {
+        struct abi_opened opened;
+        char text[PIO_DESCRIPTION_MAX_BYTES];
+    } answer;
+    char path[PIO_PATH_MAX_BYTES];
+    long bytes = trap_askend(number, &answer);
+
+    if (bytes < 0)
+        return (int)bytes;
+    int fd = ndevice_open_state(&ndevice_file, (void *)(long)answer.opened.ufid, q->flags);
+    if (fd < 0) {
+        trap_close(answer.opened.ufid);
+        return fd;
+    }
+    pio_path(path, q->volume, q->name, "");
+    failure_name(fd, path);
+    memcpy(q->buffer, answer.text, (size_t)bytes);
+    q->fd = fd;
+    q->node = (int)answer.opened.node;
+    q->size_bytes = (int64_t)answer.opened.size_bytes;
+    return (int)bytes;
 }
 
 static int end_question(struct pio_question *q, long number)
 {
     struct file_stat stat;
 
+    if (q->kind == PIO_ASK_OPEN)
+        return end_open(q, number);
     if (q->kind != PIO_ASK_STAT)
         return (int)trap_askend(number, q->buffer);
     int result = (int)trap_askend(number, &stat);

@@ -67,6 +67,23 @@ static int64_t invoke_open(struct server *s, struct call *c)
     return 0;
 }
 
+/* Reads name2 first, as opening fills the front of the payload. */
+static __attribute__((noinline, cold)) int64_t invoke_open_read(struct server *s, struct call *c)
+{
+    struct call described = *c;
+    const size_t head = sizeof(struct file_opened);
+
+    described.name = c->name2;
+    described.payload += head;
+    described.payload_max -= head;
+    int64_t n = invoke_read_name(s, &described);
+    int64_t error = n < 0 ? n : invoke_open(s, c);
+    if (error < 0)
+        return error;
+    c->payload_bytes += described.payload_bytes;
+    return n;
+}
+
 static int64_t invoke_close(struct server *s, struct call *c)
 {
     if (!open_table_disown(c->file, c->client))
@@ -319,7 +336,7 @@ static invoke_fn *const operation[] = {
     OP(N_FREADLINK) = invoke_readlink, OP(N_FSETATTR) = invoke_set_attributes,
     OP(N_FSYNCALL) = invoke_sync_all,  OP(N_FSETATTRNAME) = invoke_set_attributes_of_name,
     OP(N_FVIEW) = invoke_view,         OP(N_FREADNAME) = invoke_read_name,
-    OP(N_FMAKE) = invoke_make,
+    OP(N_FMAKE) = invoke_make,         OP(N_FOPENREAD) = invoke_open_read,
 };
 #define OPERATIONS             (sizeof operation / sizeof operation[0])
 #define COUNT_OP(name, number) +1
@@ -466,7 +483,8 @@ size_t serve_reply_bytes(uint32_t tag, const void *request, size_t n)
     if (!file_parts_of(TAG_TYPE(tag), &parts) || (parts & PART_COUNT) == 0 || n < sizeof r)
         return SERVE_REPLY_MIN_BYTES;
     memcpy(&r, request, sizeof r);
-    size_t bytes = sizeof(struct file_reply) + (r.bytes < FILE_IO_MAX_BYTES ? r.bytes : FILE_IO_MAX_BYTES);
+    size_t head = sizeof(struct file_reply) + sizeof(struct file_opened); /* N_FOPENREAD's; others need less */
+    size_t bytes = head + (r.bytes < FILE_IO_MAX_BYTES ? r.bytes : FILE_IO_MAX_BYTES);
     return bytes < SERVE_REPLY_MIN_BYTES ? SERVE_REPLY_MIN_BYTES : bytes;
 }
 

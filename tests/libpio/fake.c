@@ -372,6 +372,22 @@ static int read_file(const char *path, void *bytes, size_t n)
     return found ? read_bytes(&inodes[found->inode], 0, bytes, n) : -ENOENT;
 }
 
+static int open_and_read(struct pio_question *q, const char *described)
+{
+    char path[PIO_PATH_MAX_BYTES];
+    int bytes = read_file(described, q->buffer, q->bytes);
+
+    if (bytes < 0)
+        return bytes;
+    pio_path(path, q->volume, q->name, "");
+    q->fd = fake_open(path, q->flags, 0);
+    if (q->fd < 0)
+        return q->fd;
+    q->node = volumes[inodes[fds[q->fd].inode].volume].node;
+    q->size_bytes = inodes[fds[q->fd].inode].size;
+    return bytes;
+}
+
 static int answer(struct pio_question *q)
 {
     char path[PIO_PATH_MAX_BYTES];
@@ -386,6 +402,8 @@ static int answer(struct pio_question *q)
         return result;
     case PIO_ASK_READ:
         return read_file(path, q->buffer, q->bytes);
+    case PIO_ASK_OPEN:
+        return open_and_read(q, path);
     case PIO_ASK_MAKE:
         return make_file(path, q->buffer, q->bytes);
     default:

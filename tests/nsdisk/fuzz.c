@@ -68,7 +68,7 @@ static size_t make_request(struct fuzz *f, uint32_t type, uint8_t *message)
         .bytes = below(f, MESSAGE_MAX - 4096),
     };
     size_t n = sizeof r;
-    bool two = type == N_FRENAME || type == N_FLINK;
+    bool two = type == N_FRENAME || type == N_FLINK || type == N_FOPENREAD;
     bool one = type == N_FOPEN || type == N_FSTATNAME || type == N_FUNLINK || type == N_FMKDIR || type == N_FRMDIR ||
                type == N_FACCESS || type == N_FSYMLINK || type == N_FREADLINK || type == N_FREADNAME ||
                type == N_FMAKE || type == N_FSETATTRNAME;
@@ -107,7 +107,8 @@ static size_t spoil(struct fuzz *f, uint8_t *message, size_t n)
 static void send(struct fuzz *f)
 {
     uint8_t *message = calloc(1, MESSAGE_MAX);
-    uint32_t type = below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FMAKE - N_FOPEN + 1);
+    uint32_t type =
+        below(f, 50) == 0 ? random_next(&f->random) & 0xffff : N_FOPEN + below(f, N_FOPENREAD - N_FOPEN + 1);
     size_t n = make_request(f, type, message);
 
     if (below(f, 3) == 0)

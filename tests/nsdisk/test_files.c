@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nsdisk/serve/open_table.h"
 #include "tests/nsdisk/volume.h"
 
 static const uint32_t block_sizes[] = {1024, 2048, 4096};
@@ -431,6 +432,38 @@ Test(files, are_made_and_read_by_name)
         cr_expect_eq(read_name("/", 5), -N_EISDIR);
         finish("by name");
     }
+}
+
+static int32_t open_and_read(const char *name, const char *described, uint32_t flags, uint32_t bytes)
+{
+    return volume_request(&v, N_FOPENREAD, (struct file_request){.flags = flags, .bytes = bytes}, name, described,
+                          NULL);
+}
+
+Test(files, are_opened_with_what_describes_them)
+{
+    struct file_opened opened;
+    uint8_t back[10];
+
+    start(1024, 3000);
+    cr_assert_eq(make_file("/f", "subfile", 7), 0);
+    cr_assert_eq(make_file("/f.pio", "description", 11), 0);
+    cr_assert_eq(open_and_read("/f", "/f.pio", N_O_RDWR, 100), 11);
+    memcpy(&opened, v.reply + sizeof(struct file_reply), sizeof opened);
+    cr_expect_arr_eq(v.reply + sizeof(struct file_reply) + sizeof opened, "description", 11);
+    cr_expect_eq(opened.stat.size_bytes, 7);
+    cr_assert_eq(v_read(&v, opened.sfid, 0, back, sizeof back), 7);
+    cr_expect_arr_eq(back, "subfile", 7);
+    cr_assert_eq(v_close(&v, opened.sfid), 0);
+    cr_expect_eq(open_and_read("/f", "/f.pio", N_O_RDONLY, 4), 4, "the first bytes");
+    cr_expect_eq(open_and_read("/f", "/none", N_O_RDWR, 100), -N_ENOENT);
+    cr_expect_eq(open_and_read("/none", "/f.pio", N_O_RDWR, 100), -N_ENOENT);
+    cr_expect_eq(open_and_read("/f", "/", N_O_RDWR, 100), -N_EISDIR);
+    cr_expect_eq(open_and_read("/f", "/f.pio", N_O_ACCMODE, 100), -N_EINVAL);
+    for (uint32_t i = 1; i < OPEN_CLIENT_MAX; i++)
+        cr_assert_eq(open_and_read("/f", "/f.pio", N_O_RDONLY, 4), 4, "%u are open: a failure leaves none", i);
+    cr_expect_eq(open_and_read("/f", "/f.pio", N_O_RDONLY, 4), -N_EMFILE);
+    finish("opened with a description");
 }
 
 /* Its data; bitmaps; group counts; the directory; the inodes, once: of 1 KB blocks, its directory's lies apart. */

@@ -311,6 +311,10 @@ static uint32_t payload_of(const struct request *r, char *to, int64_t *status)
     case N_FREAD:
     case N_FREADNAME:
         return *status = r->head.bytes;
+    case N_FOPENREAD:
+        memcpy(to, &opened, sizeof opened);
+        *status = r->head.bytes;
+        return sizeof opened + r->head.bytes;
     case N_FWRITE:
         *status = r->head.bytes;
         return 0;
@@ -365,7 +369,7 @@ int proc_wait(struct proc *proc, enum ncu_wait why, uint64_t node, uint64_t type
 
 /* ---- Calls ---- */
 
-static char buffer[BYTES];
+static char buffer[sizeof(struct abi_opened) + BYTES];
 static int64_t file;
 
 #define CALL(name, ...) sys_##name(&p, (const uint64_t[8]){__VA_ARGS__})
@@ -497,6 +501,26 @@ static int64_t ask_to_make(void)
     return ask(N_FMAKE);
 }
 
+static int64_t ask_to_open(void)
+{
+    int64_t number = CALL(askstart, NAME, N_FOPENREAD, N_O_RDWR, NAME, BYTES);
+
+    return number < 0 || p.killed ? number : CALL(askend, (uint64_t)number, BUFFER);
+}
+
+/* The UFID, the lowest free one, does not belong to the question any more. */
+static int64_t ask_to_open_and_close(void)
+{
+    int64_t number = CALL(askstart, NAME, N_FOPENREAD, N_O_RDWR, NAME, BYTES);
+
+    if (number < 0 || p.killed)
+        return number;
+    CALL(close, (uint64_t)file + 1);
+    if (!p.killed)
+        CALL(open, NAME, 0, 0);
+    return p.killed ? 0 : CALL(askend, (uint64_t)number, BUFFER);
+}
+
 /* Answers that nobody asks for any more, and one of two that is taken. */
 static int64_t ask_twice(void)
 {
@@ -547,6 +571,8 @@ static const struct {
     {"two questions", ask_twice},
     {"preadstart", start_read_at},
     {"pwritestart", start_write_at},
+    {"a question that opens", ask_to_open},
+    {"a question that opens what is closed", ask_to_open_and_close},
 };
 
 static void begin(void)
@@ -679,6 +705,25 @@ Test(requests, give_up_a_server_that_was_given_up_soon)
     cr_expect_eq(stat_name(), 0);
     end();
     cr_expect_eq(msg_count(), 0);
+}
+
+Test(requests, open_a_file_and_read_another)
+{
+    enum { OPEN = 24, OPEN_AND_CLOSE = 25 };
+
+    cr_expect_eq(try_call(OPEN, GOOD, NEVER, NEVER), BYTES);
+    cr_expect_eq(try_call(OPEN, EMPTY, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(OPEN, TOO_LONG, NEVER, NEVER), -N_EPROTO);
+    cr_expect_eq(try_call(OPEN, FAILED, NEVER, NEVER), -N_EIO);
+    cr_expect_eq(try_call(OPEN, GOOD, NEVER, 0), -N_EFAULT);
+    cr_expect_eq(try_call(OPEN, GOOD, 0, NEVER), -N_ENOMEM);
+    cr_expect_eq(try_call(OPEN_AND_CLOSE, GOOD, NEVER, NEVER), -N_EBADF);
+    begin();
+    cr_expect_eq(ask_to_open(), BYTES);
+    cr_expect_eq(file_get(&p, (uint64_t)file + 1)->sfid, 77);
+    cr_expect_eq(CALL(askstart, NAME, N_FOPENREAD, N_O_RDWR | N_O_CREAT, NAME, BYTES), -N_EINVAL);
+    cr_expect_eq(CALL(askstart, NAME, N_FOPENREAD, N_O_ACCMODE, NAME, BYTES), -N_EINVAL);
+    end();
 }
 
 Test(requests, have_as_many_questions_as_they_may)

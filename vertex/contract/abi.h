@@ -95,9 +95,12 @@
     X(askstart, 67)     /* path type mode buf bytes             number of a question, which its server   */ \
                         /*                                      has now: N_FSTATNAME, N_FUNLINK,         */ \
                         /*                                      N_FREADNAME of at most so many bytes,    */ \
-                        /*                                      N_FMAKE with these; -EAGAIN: too many    */ \
+                        /*                                      N_FMAKE with these, N_FOPENREAD of mode  */ \
+                        /*                                      N_O_ACCMODE and the path at buf;         */ \
+                        /*                                      -EAGAIN: too many                        */ \
     X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
-                        /*                                      status; buf: what the request returns    */ \
+                        /*                                      status; buf: what the request returns,   */ \
+                        /*                                      N_FOPENREAD: struct abi_opened, data     */ \
     X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
                         /*                                      (system.h), as much of it as fits        */ \
     X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */ \
@@ -132,6 +135,14 @@ enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };
 
 #define ABI_MARK_BYTES     48u   /* most that mark takes: the arguments of an NCU instruction */
 #define ASK_DATA_MAX_BYTES 8192u /* of a question, or of its answer */
+
+/* What N_FOPENREAD has opened. An open that is not asked for by askend lasts as long as the process. */
+struct abi_opened {
+    int32_t ufid;
+    uint32_t node; /* address of the server */
+    uint64_t size_bytes;
+};
+_Static_assert(sizeof(struct abi_opened) == 16, "abi_opened layout");
 
 struct abi_whoami {
     int32_t node; /* logical */

@@ -42,6 +42,8 @@
  *   N_FREADNAME drive name bytes                                 data                 bytes read, from the file's start
  *   N_FMAKE     drive name mode data: make the file with this                         0
  *               content. It appears whole, and is durable then
+ *   N_FOPENREAD drive name flags mode, as N_FOPEN; name2 bytes:  struct file_opened,  bytes of name2
+ *               read name2's start first, as N_FREADNAME         data
  *
  * A view shows some of an open file's bytes without gaps: those of one element of a pattern [P3 section 6.3.1]. N_FVIEW
  * makes view 1 to FILE_VIEWS of the file, in place of one with that number; it is dropped with the file. Where N_FREAD
@@ -58,7 +60,8 @@
  * more than FILE_VIEW_MAX_BYTES, or too deep; -N_EOVERFLOW; -N_ENOMEM. The front end has no views: -N_ENOTSUP.
  *
  * N_FREADNAME and N_FMAKE need no open file: one request reads a small file, one makes it, or finds it there
- * (-N_EEXIST, nothing changes). The front end has neither: -N_ENOTSUP.
+ * (-N_EEXIST, nothing changes). N_FOPENREAD opens a file and reads another that describes it, at the same moment; where
+ * either fails, nothing is open. The front end has none of the three: -N_ENOTSUP.
  *
  * A malformed request gets -N_EPROTO, an unknown type -N_ENOSYS; neither changes anything.
  */
@@ -96,7 +99,8 @@
     X(N_FREADNAME, 0x8038)    \
     X(N_FMAKE, 0x8039)        \
     X(N_FFORK, 0x803a)        \
-    X(N_FPOLL, 0x803b)
+    X(N_FPOLL, 0x803b)        \
+    X(N_FOPENREAD, 0x803c)
 
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
@@ -110,8 +114,8 @@ enum file_poll {                  /* N_FPOLL; files are always ready, the standa
 };
 
 #define N_REPLY(type)           ((type) | 0x80u)
-#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8040u) /* the whole range, unused numbers too */
-#define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80c0u)
+#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8050u) /* the whole range, unused numbers too */
+#define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80d0u)
 
 #define FILE_IO_MAX_BYTES (1u << 20) /* most data in one read or write message */
 /* The most data in one message to or from an nsdisk: FILE_IO_MAX_BYTES, or a sixteenth of a node's memory if that is

@@ -194,10 +194,10 @@ enum system_type {
     N_STARTED = 0x800b,
     N_PROBE = 0x800c,
     N_PROGRESS = 0x800d,
-    N_RCLAIM = 0x803c,
-    N_RBEGUN = 0x803d,
-    N_RWAIT = 0x803e,
-    N_PIPE = 0x803f,
+    N_RCLAIM = 0x804c,
+    N_RBEGUN = 0x804d,
+    N_RWAIT = 0x804e,
+    N_PIPE = 0x804f,
 };
 
 /* Messages for Vertex itself; all others are for processes. */

@@ -4,9 +4,12 @@
 #include <stddef.h>
 
 #include "vertex/base/attr.h"
+#include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/file.h"
 #include "vertex/file/name.h"
 #include "vertex/file/request.h"
+#include "vertex/memory/copy.h"
 #include "vertex/memory/kmem.h"
 #include "vertex/message/msg.h"
 #include "vertex/trap/event.h"
@@ -16,12 +19,13 @@ struct ask {
     struct ask *next; /* the one asked before */
     uint32_t node, type, sequence;
     uint32_t bytes;       /* of the answer, at most */
+    int32_t ufid;         /* that N_FOPENREAD opens */
     uint64_t sent_cycles; /* virtual time */
 };
 
 static bool may_ask(uint64_t type)
 {
-    return type == N_FSTATNAME || type == N_FREADNAME || type == N_FMAKE || type == N_FUNLINK;
+    return type == N_FSTATNAME || type == N_FREADNAME || type == N_FMAKE || type == N_FUNLINK || type == N_FOPENREAD;
 }
 
 static uint32_t count(const struct proc *p)
@@ -55,45 +59,66 @@ RARE void ask_drop_all(struct proc *p)
         drop(&p->ask);
 }
 
-/* Allocates the record before it sends the request: after that nothing can fail. Takes over `m`, also on an error. */
-static int64_t start(struct proc *p, uint32_t node, uint32_t type, uint32_t bytes, struct message *m)
+/* Allocates the record, and the entry of a file to be opened, before it sends the request: after that nothing can fail.
+ * Takes over `m`, also on an error. */
+static int64_t start(struct proc *p, const struct target *t, const uint64_t *arg, struct message *m)
 {
+    bool opens = arg[1] == N_FOPENREAD;
+
     event_reap(); /* sends that have ended may hold the memory for the record */
     struct ask *a = kmem_alloc(MEM_PROCESS, sizeof *a);
-
-    if (!a) {
+    int ufid = !a ? -N_ENOMEM : opens ? file_begin_open(p, t->node, t->drive, arg[2]) : 0;
+    if (ufid < 0) {
+        if (a)
+            kmem_free(MEM_PROCESS, a, sizeof *a);
         msg_release(m);
-        return -N_ENOMEM;
+        return ufid;
     }
-    *a = (struct ask){p->ask, node, type, 0, bytes, ncu_time()};
-    a->sequence = request_send(p, m, node, type);
+    *a = (struct ask){
+        .next = p->ask, .node = t->node, .type = arg[1], .bytes = arg[4], .ufid = ufid, .sent_cycles = ncu_time()};
+    a->sequence = request_send(p, m, t->node, a->type);
+    if (opens)
+        p->file[ufid]->opening = a->sequence;
     p->ask = a;
     return a->sequence;
 }
 
-RARE int64_t sys_askstart(struct proc *p, const uint64_t *arg)
+/* Makes a request with the name and the data or the second name that the arguments of askstart give. */
+static int make_request(struct proc *p, const struct target *t, const uint64_t *arg, struct message **m)
 {
     uint64_t type = arg[1], bytes = arg[4];
+    bool opens = type == N_FOPENREAD, makes = type == N_FMAKE, reads = opens || type == N_FREADNAME;
+    const struct file_request fields = {
+        .flags = opens ? arg[2] : 0, .mode = opens ? 0 : arg[2], .bytes = makes || reads ? bytes : 0};
+    struct target second;
+    int error = opens ? name_find(p, arg[3], 1, &second) : 0;
+
+    if (!error && opens && (second.node != t->node || second.drive != t->drive))
+        error = -N_EXDEV;
+    if (!error)
+        error = name_request(p, t, opens ? &second : NULL, fields, makes ? bytes : 0, m);
+    if (error || !makes)
+        return error;
+    error = vm_copy_in(&p->vm, (char *)(*m)->payload + (*m)->bytes, arg[3], bytes);
+    (*m)->bytes += bytes;
+    if (error)
+        msg_release(*m);
+    return error;
+}
+
+RARE int64_t sys_askstart(struct proc *p, const uint64_t *arg)
+{
     struct message *m;
     struct target t;
 
-    if (!may_ask(type) || bytes > ASK_DATA_MAX_BYTES)
+    if (!may_ask(arg[1]) || arg[4] > ASK_DATA_MAX_BYTES || (arg[1] == N_FOPENREAD && arg[2] > N_O_RDWR))
         return -N_EINVAL;
     if (count(p) == ASK_MAX)
         return -N_EAGAIN;
     int error = name_find(p, arg[0], 0, &t);
-    if (error)
-        return error;
-    bool has_data = type == N_FMAKE;
-    const struct file_request fields = {.mode = arg[2], .bytes = type == N_FSTATNAME || type == N_FUNLINK ? 0 : bytes};
-    error = name_request(p, &t, NULL, fields, has_data ? bytes : 0, &m);
-    if (!error && has_data) {
-        error = vm_copy_in(&p->vm, (char *)m->payload + m->bytes, arg[3], bytes);
-        m->bytes += bytes;
-        if (error)
-            msg_release(m);
-    }
-    return error ? error : start(p, t.node, type, bytes, m);
+    if (!error)
+        error = make_request(p, &t, arg, &m);
+    return error ? error : start(p, &t, arg, m);
 }
 
 static struct ask **find(struct proc *p, uint64_t number)
@@ -105,9 +130,51 @@ static struct ask **find(struct proc *p, uint64_t number)
     return *link ? link : NULL;
 }
 
+/* Tells the program what is open, and copies the data behind it. */
+static int64_t give_opened(struct proc *p, const struct ask *a, int64_t status, const struct message *reply,
+                           uint64_t to)
+{
+    const struct file *f = p->file[a->ufid];
+    struct file_opened opened;
+
+    if (f->directory)
+        return -N_EISDIR;
+    if ((uint64_t)status > a->bytes || reply_bytes(reply) < sizeof opened + (uint64_t)status)
+        return -N_EPROTO;
+    copy_bytes(&opened, reply_data(reply), sizeof opened);
+    const struct abi_opened told = {a->ufid, f->node, opened.stat.size_bytes};
+    int error = proc_copy_out(p, to, &told, sizeof told);
+    if (!error)
+        error = proc_copy_out(p, to + sizeof told, (const char *)reply_data(reply) + sizeof opened, status);
+    return error ? error : status;
+}
+
+/* The program may have closed the UFID meanwhile. What it is not told of does not stay open. */
+static int64_t end_open(struct proc *p, const struct ask *a, int64_t status, struct message *reply, uint64_t to)
+{
+    const uint64_t ufid = (uint64_t)a->ufid;
+    struct file *f = file_get(p, ufid);
+
+    if (!f || f->opening != a->sequence)
+        status = -N_EBADF;
+    else
+        status = file_end_open(p, ufid, status, reply);
+    if (status >= 0) {
+        f->opening = 0;
+        status = give_opened(p, a, status, reply, to);
+        if (status < 0)
+            sys_close(p, &ufid);
+    }
+    if (reply)
+        msg_release(reply);
+    return status;
+}
+
 /* An answer has as many bytes as its type says, or as its status. */
 static int64_t give(struct proc *p, const struct ask *a, int64_t status, struct message *reply, uint64_t to)
 {
+    if (a->type == N_FOPENREAD)
+        return end_open(p, a, status, reply, to);
     if (a->type == N_FSTATNAME)
         return reply_give_structure(p, status, reply, to, sizeof(struct file_stat));
     if (a->type == N_FREADNAME)

@@ -148,6 +148,23 @@ static int finish_open(struct proc *p, struct file *f, const struct message *rep
     return 0;
 }
 
+int file_begin_open(struct proc *p, uint32_t node, uint16_t drive, uint32_t flags)
+{
+    struct file f = {.node = node, .drive = drive, .flags = flags, .short_at = FILE_NOT_SHORT};
+
+    event_reap(); /* sends that have ended may hold the memory for the entry */
+    return add_file(p, &f);
+}
+
+int64_t file_end_open(struct proc *p, uint64_t ufid, int64_t status, const struct message *reply)
+{
+    if (status >= 0 && finish_open(p, p->file[ufid], reply) != 0)
+        status = -N_EPROTO;
+    if (status < 0 && !p->killed)
+        remove_file(p, ufid);
+    return status;
+}
+
 /* Adds the entry before it sends the request: if the process is killed while it waits, its end then also closes the
  * file that the server may have opened. */
 int64_t sys_open(struct proc *p, const uint64_t *arg)
@@ -159,18 +176,13 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
 
     if (error)
         return error;
-    struct file f = {.node = t.node, .drive = t.drive, .flags = arg[1], .short_at = FILE_NOT_SHORT};
-    event_reap(); /* sends that have ended may hold the memory for the entry */
-    int ufid = add_file(p, &f);
+    int ufid = file_begin_open(p, t.node, t.drive, arg[1]);
     if (ufid < 0)
         return ufid;
     int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
-    if (status >= 0)
-        status = finish_open(p, p->file[ufid], reply);
+    status = file_end_open(p, ufid, status, reply);
     if (reply)
         msg_release(reply);
-    if (status < 0 && !p->killed)
-        remove_file(p, ufid);
     return status < 0 ? status : ufid;
 }
 

@@ -26,6 +26,7 @@ struct file {
     uint32_t flags;
     uint32_t sharers; /* further processes that have it, by fork */
     uint32_t pending; /* readstarts and writestarts under way that have moved the offset */
+    uint32_t opening; /* sequence of the question that opens it (ask.h); 0: it is open */
     uint64_t sfid;
     char *path; /* of a directory: absolute, simplified; NULL: no memory for it */
     uint64_t offset;
@@ -37,6 +38,11 @@ struct file *file_get(struct proc *p, uint64_t ufid); /* NULL: not open */
 
 /* Returns the file offset after the bytes that an O_APPEND write has written, or 0 if the reply does not contain it. */
 uint64_t file_appended_end(const struct message *reply);
+
+/* Adds an entry for a file that is about to be opened. Returns its UFID; -N_EMFILE, -N_ENOMEM. */
+int file_begin_open(struct proc *p, uint32_t node, uint16_t drive, uint32_t flags);
+/* Fills the entry in from the server's answer; if there is none, removes it. Returns `status`, or -N_EPROTO. */
+int64_t file_end_open(struct proc *p, uint64_t ufid, int64_t status, const struct message *reply);
 
 int file_open_standard(struct proc *p); /* -N_ENOMEM */
 /* Closes all files of the process: sends N_FEXIT to each server at which it has some, and waits for the replies. */

@@ -454,13 +454,19 @@ int proc_wait(struct proc *p, enum ncu_wait why, uint64_t node, uint64_t type)
     return p->killed ? -N_EINTR : 0;
 }
 
+/* Out of line, which keeps the loop below short of registers to save. */
+static RARE int copy_piece(struct vm *vm, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
+{
+    return vm_copy_user(vm, kernel, va, bytes, right);
+}
+
 RARE int proc_copy_pieces(struct proc *p, void *kernel, uint64_t va, uint64_t bytes, pte_t right)
 {
     int error = 0;
 
     for (uint64_t at = 0, n; at < bytes && !error; at += n) {
         n = bytes - at < COPY_PIECE_BYTES ? bytes - at : COPY_PIECE_BYTES;
-        error = vm_copy_user(&p->vm, (char *)kernel + at, va + at, n, right);
+        error = copy_piece(&p->vm, (char *)kernel + at, va + at, n, right);
         if (at + n < bytes)
             event_fetch();
     }

@@ -34,6 +34,7 @@ static const uint8_t parts_of[] = {
     OF(N_FREADNAME) = PART_DRIVE | PART_NAME | PART_COUNT,
     OF(N_FMAKE) = PART_DRIVE | PART_NAME | PART_DATA,
     OF(N_FSETATTRNAME) = PART_DRIVE | PART_NAME | PART_DATA,
+    OF(N_FOPENREAD) = PART_DRIVE | PART_NAME | PART_NAME2 | PART_COUNT,
 };
 #define TYPES             (sizeof parts_of / sizeof parts_of[0])
 #define ONE(name, number) +1
