@@ -11,7 +11,9 @@
 #include "emu/qemu/slots.h"
 #include "vertex/contract/machine.h"
 
-#define COUNTER_LIMIT (1ull << 62)
+/* Fits into the host's instruction of the comparison. A clock is never set back from its grant by as much: user code
+ * runs ahead by far less (RUN_AHEAD_CYCLES in emu/time/sched.c). */
+#define COUNTER_LIMIT (1ull << 30)
 
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
 #define LAST_MARK_CYCLES  100000u
