@@ -3,11 +3,12 @@
  * It makes no decisions: it counts cycles, stops harts and passes requests to ncube.
  *
  * Clock. Each translation block adds the cycles of its instructions to the hart's counter, inline. The counter is set
- * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that finds it there calls the plugin before
- * its first instruction. At the mark at the end of the budget the hart stops: no block of user code that ends at or
- * after the budget is executed. At the marks before, the hart only publishes its clock. Kernel code (what is fetched
- * from the addresses of the shared region) has no marks: it sees the outside through NCU instructions only, and those
- * stop it when they need an answer.
+ * so that it reaches COUNTER_LIMIT at the next mark; a block of user code that would take it there calls the plugin
+ * before its first instruction. The comparison comes before the addition: after it, it waits for the addition's store,
+ * which costs up to 7 % (docs/performance.md). At the mark at the end of the budget the hart stops: no block of user
+ * code that ends at or after the budget is executed. At the marks before, the hart only publishes its clock. Kernel
+ * code (what is fetched from the addresses of the shared region) has no marks: it sees the outside through NCU
+ * instructions only, and those stop it when they need an answer.
  *
  * Interrupts. ncube has them raised while the hart is stopped; QEMU takes them at the next block boundary. Where that
  * is depends on the host unless the hart is exact (sched.h), and user code must not see it. It would see it in one
@@ -77,6 +78,29 @@ static void hart_created_stop(unsigned hart)
     hart_stop(hart, SLOT_START, 0);
 }
 
+/* ---- What a block tells its callbacks ---- */
+
+#define BLOCK_RESERVES 1u
+
+_Static_assert(sizeof(void *) == 8, "a block is packed into a pointer");
+
+struct block {
+    uint32_t cycles; /* 512 instructions of at most 100,000 each fit, and are less than COUNTER_LIMIT */
+    uint32_t about;  /* mark_reached: its address, below 4 GB as all code; reservation_note: BLOCK_RESERVES or 0 */
+};
+
+static void *block_pack(uint64_t cycles, uint64_t about)
+{
+    return (void *)(uintptr_t)(cycles << 32 | (uint32_t)about);
+}
+
+static struct block block_unpack(const void *packed)
+{
+    uintptr_t bits = (uintptr_t)packed;
+
+    return (struct block){.cycles = (uint32_t)(bits >> 32), .about = (uint32_t)bits};
+}
+
 /* ---- Reservations ---- */
 
 static bool reservation_is_young(const struct counter *c)
@@ -87,27 +111,26 @@ static bool reservation_is_young(const struct counter *c)
            elapsed - c->reserved_since < RESERVATIONS_CYCLES;
 }
 
-/* Runs before a block of user code that contains an lr or sc, after its cycles have been added. */
-static void reservation_note(unsigned hart, void *holds_one)
+/* Runs before a block of user code that contains an lr or sc, and before its comparison. */
+static void reservation_note(unsigned hart, void *what)
 {
     struct counter *c = counter_of(hart);
-    uint64_t elapsed = counter_elapsed(c);
+    struct block block = block_unpack(what);
+    uint64_t elapsed = counter_elapsed(c) + block.cycles;
 
     if (!c->reserved || elapsed - c->reserved_at >= RESERVATION_CYCLES)
         c->reserved_since = elapsed;
-    c->reserved = holds_one != NULL;
+    c->reserved = block.about == BLOCK_RESERVES;
     c->reserved_at = elapsed;
 }
 
 /* ---- Marks ---- */
 
-/* Runs before the block of user code at `pc`, whose end is at or beyond the mark. */
-static void mark_reached(unsigned hart, void *pc)
+/* Called with the cycles of the block added. */
+static void pass_mark(unsigned hart)
 {
     struct slot *s = slot_of(hart);
     struct counter *c = counter_of(hart);
-    if (plugin.control->debug)
-        plugin_debug_at_block(hart, (uintptr_t)pc);
     if (s->why == 0) {
         hart_created_stop(hart);
         return;
@@ -126,6 +149,18 @@ static void mark_reached(unsigned hart, void *pc)
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);
+}
+
+/* Runs before a block of user code whose end is at or beyond the mark. */
+static void mark_reached(unsigned hart, void *what)
+{
+    struct block block = block_unpack(what);
+
+    if (plugin.control->debug)
+        plugin_debug_at_block(hart, block.about);
+    counter_of(hart)->cycles += block.cycles;
+    pass_mark(hart);
+    counter_of(hart)->cycles -= block.cycles; /* the block adds them next */
 }
 
 static void add_inline(struct qemu_plugin_tb *tb, qemu_plugin_u64 counter, uint64_t by)
@@ -171,15 +206,15 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         if (op != 0)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, ncu_execute, flags_for(op), (void *)(uintptr_t)op);
     }
-    add_inline(tb, plugin.cycles, cycles);
     if (plugin.statistics)
         add_inline(tb, kernel ? plugin.kernel_cycles : plugin.instructions, kernel ? cycles : n);
     if (!kernel && reservation != RESERVATION_NONE)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, reservation_note, QEMU_PLUGIN_CB_NO_REGS,
-                                             reservation == RESERVATION_HELD ? &plugin : NULL);
+                                             block_pack(cycles, reservation == RESERVATION_HELD ? BLOCK_RESERVES : 0));
     if (!kernel)
         qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, mark_reached, flags_for(0), QEMU_PLUGIN_COND_GE, plugin.cycles,
-                                                  COUNTER_LIMIT, (void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
+                                                  COUNTER_LIMIT - cycles, block_pack(cycles, qemu_plugin_tb_vaddr(tb)));
+    add_inline(tb, plugin.cycles, cycles);
 }
 
 /* The first block of a hart, in QEMU's reset vector, counts as user code and finds the counter at its limit. */
