@@ -27,6 +27,8 @@
 #define TRAP_CYCLES 50u /* at least so long the kernel takes from ENTER to a SEND, */
 #define WAKE_CYCLES 20u /* and from CAUSES or IDLE */
 
+#define TAKEN_MOST 2u /* causes by one CAUSES or IDLE; then the kernel asks for more */
+
 /* A block of user code, and the trap that it ends in. */
 enum trap { TRAP_NONE, TRAP_SEND, TRAP_ASK, TRAP_WORK, TRAP_WAIT };
 
@@ -248,12 +250,53 @@ _Noreturn static void play_end(struct player *a, uint32_t op)
     abort();
 }
 
+/* At ENTER or CAUSES; no SEND comes sooner after it than `quiet_cycles`. */
+static bool pass(struct player *a, bool is_causes, uint64_t quiet_cycles)
+{
+    struct slot *s = harts_slot(&a->play->harts, a->hart);
+
+    if (cycles_left_to_pass(a) == 0 || s->passed == SLOT_PASSED || s->watch)
+        return false;
+    s->passed_trap[s->passed] = (struct slot_trap){.is_causes = is_causes,
+                                                   .cycles = a->clock,
+                                                   .user_since = s->user_since,
+                                                   .instructions = a->instructions,
+                                                   .entry_cycles = s->entry_cycles};
+    __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
+    a->passed += !is_causes;
+    a->passed_causes += is_causes;
+    if (s->posts == 0)
+        tell_progress(a, quiet_cycles);
+    return true;
+}
+
+static void ask(struct player *a)
+{
+    if (pass(a, true, a->play->harts.control->wake_quiet_cycles))
+        a->play->answer[a->hart] = 0;
+    else
+        stop(a, SLOT_OP, NCU_CAUSES);
+}
+
+/* Returns how many causes the kernel has got, with those for which it asks then. */
+static uint64_t take_more(struct player *a)
+{
+    uint64_t taken = a->play->answer[a->hart];
+
+    while (a->play->answer[a->hart] == TAKEN_MOST) {
+        a->clock++;
+        ask(a);
+        taken += a->play->answer[a->hart];
+    }
+    return taken;
+}
+
 /* The kernel's handling of the causes that were due; sometimes it sends a message itself. */
 static void handle_due(struct player *a)
 {
     a->play->interrupt[a->hart] = false;
     take_due(a);
-    uint64_t taken = a->play->answer[a->hart];
+    uint64_t taken = take_more(a);
     a->clock += WAKE_CYCLES;
     a->taken += taken;
     if (taken % 3 == 2 || a->answers)
@@ -292,26 +335,6 @@ static void leave(struct player *a)
         limit_budget(a, cycles_left_to_pass(a));
     else if (s->exact == NCU_EXACT_IN_QUANTA)
         limit_budget(a, s->quantum_end > a->clock ? s->quantum_end - a->clock : 0);
-}
-
-/* At ENTER or CAUSES; no SEND comes sooner after it than `quiet_cycles`. */
-static bool pass(struct player *a, bool is_causes, uint64_t quiet_cycles)
-{
-    struct slot *s = harts_slot(&a->play->harts, a->hart);
-
-    if (cycles_left_to_pass(a) == 0 || s->passed == SLOT_PASSED || s->watch)
-        return false;
-    s->passed_trap[s->passed] = (struct slot_trap){.is_causes = is_causes,
-                                                   .cycles = a->clock,
-                                                   .user_since = s->user_since,
-                                                   .instructions = a->instructions,
-                                                   .entry_cycles = s->entry_cycles};
-    __atomic_store_n(&s->passed, s->passed + 1, __ATOMIC_SEQ_CST);
-    a->passed += !is_causes;
-    a->passed_causes += is_causes;
-    if (s->posts == 0)
-        tell_progress(a, quiet_cycles);
-    return true;
 }
 
 static void withdraw(struct player *a)
@@ -397,14 +420,13 @@ static void user_block(struct player *a, const struct step *step)
 /* Sometimes the kernel answers a cause at once. */
 static void wait_for_causes(struct player *a, const struct step *step)
 {
-    if (step->trap != TRAP_ASK)
-        stop(a, SLOT_OP, NCU_IDLE);
-    else if (pass(a, true, a->play->harts.control->wake_quiet_cycles))
-        a->play->answer[a->hart] = 0;
+    if (step->trap == TRAP_ASK)
+        ask(a);
     else
-        stop(a, SLOT_OP, NCU_CAUSES);
+        stop(a, SLOT_OP, NCU_IDLE);
+    uint64_t taken = take_more(a);
     a->clock += WAKE_CYCLES;
-    if (a->play->answer[a->hart] % 2 == 1)
+    if (taken % 2 == 1)
         post(a, step->to);
 }
 
@@ -466,8 +488,8 @@ struct message {
 
 static void take_causes(struct play *p, uint32_t hart)
 {
-    p->answer[hart] = p->causes[hart];
-    p->causes[hart] = 0;
+    p->answer[hart] = p->causes[hart] < TAKEN_MOST ? p->causes[hart] : TAKEN_MOST;
+    p->causes[hart] -= p->answer[hart];
 }
 
 static void arrive(void *arg, uint64_t now_cycles)
