@@ -52,6 +52,7 @@ $(B)/guest/nsdisk_ends.elf: $(NSDISK_ENDS) $(NSDISK_OBJS) $(PROGRAM_DEPS)
 MACHINE_TEST_LIBS_test_stats := -ljansson
 MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
+MACHINE_TEST_LIBS_test_waiting := -ljansson
 MACHINE_TEST_LIBS_test_creation := -ljansson
 MACHINE_TEST_SOURCES_test_socket := emu/cmd/link.c emu/cmd/launch.c emu/front/shares.c
 MACHINE_TEST_LIBS_test_global_io := -ljansson

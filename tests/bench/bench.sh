@@ -70,6 +70,7 @@ row large barriers_4096 "30 s" "20 barriers, 4096 nodes" barriers 12
 row jacobi_64 2 "Jacobi's iteration, 64 nodes: virtual over host time" jacobi 6
 row jacobi_256 0.5 "the same, 256 nodes" jacobi 8
 row jacobi_1024 0.1 "the same, 1024 nodes" jacobi 10
+row parallel_1024 "30 s" "1024 nodes write and read a PIO file of 64 MB on 64 drives: processor time" parallel
 
 # ---- Measuring
 
@@ -264,6 +265,18 @@ jacobi() { # DIM
     done
     say "%.3f" "$virtual_us / 1e6 / $(less "${wall[one]}" "${wall[other]}")" \
         "$(printf '%.3f s, %.2f s' "$(calculate "$virtual_us / 1e6")" "$(less "${wall[one]}" "${wall[other]}")")"
+}
+
+parallel() {
+    local dim volumes machine k
+    dim=$(small 10 2) volumes=$(small 64 8) machine=$(small images/machines/sandia-full.conf images/sandia.conf)
+    node_program parallel parallel -lpio
+    for k in $(seq -f %02g 0 $((volumes - 1))); do
+        timed image mke2fs -q -t ext2 -F "$work/df$k.img" 16M
+    done
+    best "$ncube" run -d "$dim" -m "$machine" --images "$work" "$work/parallel" "$volumes" 65536
+    say "%.2f s" "${cpu[one]}" "$(printf '%.2f s of host time' "${wall[one]}")"
+    rm "$work"/df??.img
 }
 
 # ---- Which rows
