@@ -126,6 +126,13 @@ static void reservation_note(unsigned hart, void *what)
 
 /* ---- Marks ---- */
 
+/* A hart that runs long keeps neither others of its carrier from running, nor ncube from what those have done. */
+static void hart_shares(unsigned hart)
+{
+    hart_leave_batch(hart);
+    turns_yield(hart);
+}
+
 /* Called with the cycles of the block added. */
 static void pass_mark(unsigned hart)
 {
@@ -144,8 +151,8 @@ static void pass_mark(unsigned hart)
     }
     if (s->posts == 0)
         publish_progress(plugin.control, s, s->base_cycles + elapsed, user_quiet(s));
-    if (c->apart == LAST_MARK_CYCLES && plugin.control->processors > 0)
-        turns_yield(hart);
+    if (elapsed >= LONG_TURN_CYCLES && plugin.control->processors > 0)
+        hart_shares(hart);
     c->apart = c->apart * 2 < LAST_MARK_CYCLES ? c->apart * 2 : LAST_MARK_CYCLES;
     uint64_t mark = elapsed + c->apart;
     counter_set(c, elapsed, mark < s->budget_cycles ? mark : s->budget_cycles);

@@ -59,6 +59,23 @@ static void note_attention(unsigned hart)
         mailbox_of(hart)->attention = s->attention;
 }
 
+/* Returns true if ncube waits for this one. */
+static bool batch_ends(void)
+{
+    return __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0;
+}
+
+void hart_leave_batch(unsigned hart)
+{
+    struct slot *s = slot_of(hart);
+
+    if (!s->batched)
+        return;
+    s->batched = 0;
+    if (batch_ends())
+        doorbell_ring(plugin.control);
+}
+
 void report_stop(unsigned hart)
 {
     struct slot *s = slot_of(hart);
@@ -67,7 +84,7 @@ void report_stop(unsigned hart)
     __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
     if (listed)
         list_stopped(plugin.control, s);
-    if (rings || __atomic_sub_fetch(&plugin.control->batch, 1, __ATOMIC_SEQ_CST) == 0)
+    if (rings || batch_ends())
         doorbell_ring(plugin.control);
 }
 

@@ -18,6 +18,8 @@
 #define FIRST_MARK_CYCLES 2000u /* after the grant; then twice as far each time, up to */
 #define LAST_MARK_CYCLES  100000u
 
+#define LONG_TURN_CYCLES 500000u /* a hart that runs on for longer lets others of its carrier go first, at marks */
+
 /* One per hart, on separate cache lines: on shared ones, harts run three times slower. */
 struct counter {
     _Alignas(128) uint64_t cycles;
@@ -95,6 +97,9 @@ void report_stop(unsigned hart);
 
 /* Hands the hart to ncube and returns when it is granted again. */
 void hart_stop(unsigned hart, enum slot_stop why, uint32_t op);
+
+/* The hart will ring when it stops, and nobody waits for that any longer to ring for others. */
+void hart_leave_batch(unsigned hart);
 
 /* Cuts the budget so that user code stops after at most that many more cycles. */
 void hart_limit_budget(unsigned hart, uint64_t cycles);

@@ -82,7 +82,7 @@ struct slot {
     uint64_t pass_cycles;      /* no cause comes before base + pass, unless by a post of the hart itself: an ENTER or
                                 * CAUSES before that needs no stop. A post cuts it short */
     uint32_t arm_is_clear;     /* no header waits for an ARM of this hart: an ARM brings no cause before that, either */
-    uint32_t batched;          /* rings only when it stops as the last of `control.batch` */
+    uint32_t batched;          /* rings only when it stops as the last of `control.batch`; the plugin clears it */
     uint32_t watch;            /* the next ENTER stops, and its registers are wanted */
     uint32_t stop_soon;        /* written by ncube while the hart runs */
     uint32_t handling;         /* causes are in the mailbox; the plugin clears it at CAUSES, */
