@@ -11,8 +11,9 @@
 # SHORT=1          all in small: shows that each row can be measured, its figures mean nothing
 #
 # What is compared runs in turn, so that both sides meet the same host. Other work on the host makes all figures worse;
-# ratios of what runs on one processor compare processor time, which suffers less. Exit status: 2 for usage, 1 if a
-# command fails.
+# ratios of what runs on one processor compare processor time, which suffers less. In brackets are the two sides of a
+# ratio, and the processor time of all processes of what was measured. Exit status: 2 for usage, 1 if a command
+# fails.
 set -u
 
 here=$(dirname "$0")
@@ -111,6 +112,10 @@ less() { # TIME TIME
     calculate "d = $1 - $2; d > 0.001 ? d : 0.001"
 }
 
+say_time() { # WALL PROCESSOR, in seconds
+    say "%.2f s" "$1" "$(printf 'processor %.2f s' "$2")"
+}
+
 say_ratio() { # of the times of `one` over `other`, with both
     say "%.2f" "$1 / $2" "$(printf '%.2f s, %.2f s' "$1" "$2")"
 }
@@ -138,7 +143,7 @@ plain_program() { # WORK HARTS TURNS
 
 hello() { # DIM
     best "$ncube" run -d "$(small "$1" 2)" "$build/examples/hello"
-    say "%.2f s" "${wall[one]}"
+    say_time "${wall[one]}" "${cpu[one]}"
 }
 
 hello_volumes() {
@@ -146,7 +151,7 @@ hello_volumes() {
         timed image mke2fs -q -t ext2 -F "$work/df0$k.img" 32M
     done
     best "$ncube" run -m images/sandia.conf --images "$work" "$build/examples/hello"
-    say "%.2f s" "${wall[one]}"
+    say_time "${wall[one]}" "${cpu[one]}"
     rm "$work"/df0?.img
 }
 
@@ -185,7 +190,7 @@ memory() { # DIM
 
 demo() {
     best make -s B="$build" demo
-    say "%.1f s" "${wall[one]}"
+    say_time "${wall[one]}" "${cpu[one]}"
 }
 
 against_plain() { # WORK TURNS
@@ -225,13 +230,14 @@ trips() {
     one=(taskset -c "$processor" "$ncube" run -d 1 "$work/trips" "$trips")
     other=(taskset -c "$processor" "$ncube" run -d 1 "$work/trips" 1)
     both
-    say "%.0f/s" "$trips / $(less "${wall[one]}" "${wall[other]}")"
+    say "%.0f/s" "$trips / $(less "${wall[one]}" "${wall[other]}")" \
+        "$(printf 'processor %.2f s' "$(less "${cpu[one]}" "${cpu[other]}")")"
 }
 
 polls() {
     node_program polls polls
     best "$ncube" run -d "$(small 6 2)" "$work/polls"
-    say "%.2f s" "${wall[one]}"
+    say_time "${wall[one]}" "${cpu[one]}"
 }
 
 handlers() {
@@ -250,11 +256,11 @@ barriers() { # DIM
     node_program barriers barriers
     one=("$ncube" run -d "$dim" "$work/barriers" 20) other=("$ncube" run -d "$dim" "$work/barriers" 0)
     both
-    say "%.2f s" "$(less "${wall[one]}" "${wall[other]}")"
+    say_time "$(less "${wall[one]}" "${wall[other]}")" "$(less "${cpu[one]}" "${cpu[other]}")"
 }
 
 jacobi() { # DIM
-    local dim steps virtual_us
+    local dim steps virtual_us host
     dim=$(small "$1" 3) steps=$(small 100 10)
     node_program jacobi jacobi
     one=("$ncube" run -d "$dim" "$work/jacobi" "$steps") other=("$ncube" run -d "$dim" "$work/jacobi" 0)
@@ -263,8 +269,9 @@ jacobi() { # DIM
         virtual_us=$(cat "$work/out")
         timed other "${other[@]}"
     done
-    say "%.3f" "$virtual_us / 1e6 / $(less "${wall[one]}" "${wall[other]}")" \
-        "$(printf '%.3f s, %.2f s' "$(calculate "$virtual_us / 1e6")" "$(less "${wall[one]}" "${wall[other]}")")"
+    host=$(less "${wall[one]}" "${wall[other]}")
+    say "%.3f" "$virtual_us / 1e6 / $host" "$(printf '%.3f s, %.2f s, processor %.2f s' \
+        "$(calculate "$virtual_us / 1e6")" "$host" "$(less "${cpu[one]}" "${cpu[other]}")")"
 }
 
 parallel() {
