@@ -7,7 +7,8 @@
  *
  * with the time from the first message's start to the last one's last byte, by the NCUs' time stamps, as the mean of
  * ROUNDS. Receivers keep the times until they are asked, and node 0 prints at the end, so that no message arrives while
- * it sends. The mean includes the kernel's work of freeing the memory of finished sends, once in 15 short sends.
+ * it sends. The mean includes the kernel's work of freeing the memory of finished sends, once in 15 sends of
+ * up to 64 bytes and in 7 longer ones.
  */
 #include <n_errno.h>
 #include <nmon.h>

@@ -80,12 +80,14 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
 {
     struct file_request *head = (struct file_request *)m->payload;
 
+    uint64_t bytes = m->bytes;
+
     head->seq = m->sequence = ++last_sequence;
     m->via = via_of(p, node);
-    charge_send(m->bytes);
+    charge_send(bytes);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(type, p->procid, 0));
-    if (msg_reap_is_due(p->procid))
+    if (msg_reap_is_due(p->procid, bytes))
         event_reap();
     return last_sequence;
 }

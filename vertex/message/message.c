@@ -115,14 +115,15 @@ static RARE void send_to_all(struct proc *p, struct message *m, uint32_t tag)
 static void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
 {
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
+    uint64_t bytes = m->bytes;
 
-    charge_send(m->bytes);
+    charge_send(bytes);
     mail_note_sent(p, m);
     if (NODE_OF(dest) == N_DEST_ALL)
         send_to_all(p, m, tag);
     else
         msg_post(m, address_of(p, NODE_OF(dest)), tag);
-    if (msg_reap_is_due(p->procid))
+    if (msg_reap_is_due(p->procid, bytes))
         event_reap();
 }
 
@@ -171,7 +172,7 @@ static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t con
     msg_note_copy();
     mail_note_sent(p, m);
     msg_post(m, p->base + dest, TAG(IN_CONTEXT(context, type), p->procid, 0));
-    return msg_reap_is_due(p->procid) ? reap() : 0;
+    return msg_reap_is_due(p->procid, bytes) ? reap() : 0;
 }
 
 int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
@@ -213,7 +214,7 @@ static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
     charge_send(bytes);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(IN_CONTEXT(CONTEXT_PIPE, type), p->procid, 0));
-    return msg_reap_is_due(p->procid) ? reap() : 0;
+    return msg_reap_is_due(p->procid, bytes) ? reap() : 0;
 }
 
 int64_t sys_cwrite(struct proc *p, const uint64_t *arg)

@@ -13,7 +13,7 @@
 #include "vertex/memory/kmem.h"
 #include "vertex/trap/trap.h"
 
-#define SPARES MSG_REAP_SENDS /* so many are given back at once */
+#define SPARES MSG_REAP_SHORT /* so many are given back at once */
 
 struct msg_spares msg_spares;
 /* By channel: */

@@ -33,7 +33,8 @@
 
 #define MSG_ARMED_BYTES 20480u      /* whole pages: a block of 16 KB with its request [P0 section 4] */
 #define MSG_SMALL_BYTES 1024u       /* up to this, a queued message is copied out of the standard buffer */
-#define MSG_REAP_SENDS  16u         /* a sending process handles the ends of its sends each time it has this many */
+#define MSG_REAP_SENDS  8u          /* a sending process handles the ends of its sends each time it has this many; */
+#define MSG_REAP_SHORT  16u         /* after a short one, which takes little memory */
 #define MSG_MAX_BYTES   (64u << 20) /* no node has more memory */
 
 #define MSG_BUFFERS_BYTES (192u << 10) /* limit of all standard buffers of a node: Vertex takes less than 256 KB */
@@ -172,10 +173,11 @@ const struct ncu_cause *msg_waiting_header(uint32_t channel);
 void msg_need_sends(void);
 void msg_need_sends_no_more(void);
 bool msg_sends_are_needed(void);
-/* Returns true after every MSG_REAP_SENDS-th send: the owner then calls event_reap. */
-static inline bool msg_reap_is_due(uint32_t owner)
+/* Returns true after every MSG_REAP_SENDS-th send, or MSG_REAP_SHORT-th, by the length of the last one: the owner then
+ * calls event_reap. */
+static inline bool msg_reap_is_due(uint32_t owner, uint64_t bytes)
 {
-    return msg_owner_sends(owner) % MSG_REAP_SENDS == 0;
+    return msg_owner_sends(owner) % (bytes <= MSG_SPARE_BYTES ? MSG_REAP_SHORT : MSG_REAP_SENDS) == 0;
 }
 
 /* After SEND_DONE: returns the message that was sent, with the send's hold, which the caller releases. */

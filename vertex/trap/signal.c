@@ -333,7 +333,7 @@ int64_t sys_kill(struct proc *p, const uint64_t *arg)
     m->bytes = sizeof(struct signal_message);
     m->owner = p->procid;
     msg_post(m, p->base + (dest & 0xffff), TAG(N_SIGNAL, p->procid, dest >> 16));
-    if (msg_reap_is_due(p->procid))
+    if (msg_reap_is_due(p->procid, sizeof(struct signal_message)))
         event_reap();
     return 0;
 }
