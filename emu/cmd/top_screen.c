@@ -14,7 +14,6 @@
 
 #include "emu/cmd/top_view.h"
 
-#define HEAD_LINES   5 /* above the rows */
 #define FILTER_BYTES 40
 
 struct screen {
@@ -22,18 +21,31 @@ struct screen {
     enum top_view view;
     unsigned key[TOP_VIEWS]; /* to sort by */
     size_t first;            /* row at the top */
+    int head_lines;          /* above the rows */
     char filter[FILTER_BYTES];
     bool types_filter;
 };
 
+/* Draws a text from line y on, over as many lines as it takes. Returns the line below it. */
+static int draw_text(int y, const char *text)
+{
+    do {
+        size_t n = top_line_end(text, (size_t)COLS);
+
+        mvaddnstr(y++, 0, text, (int)n);
+        text += n + strspn(text + n, " ");
+    } while (*text);
+    return y;
+}
+
 static void draw_rows(struct screen *s, struct top_table *t)
 {
-    size_t room = LINES > HEAD_LINES ? (size_t)(LINES - HEAD_LINES) : 0;
+    size_t room = LINES > s->head_lines ? (size_t)(LINES - s->head_lines) : 0;
 
     if (s->first + room > t->n)
         s->first = t->n > room ? t->n - room : 0;
     for (size_t i = 0; i < room && s->first + i < t->n; i++)
-        mvaddnstr(HEAD_LINES + (int)i, 0, t->row[s->first + i].text, COLS);
+        mvaddnstr(s->head_lines + (int)i, 0, t->row[s->first + i].text, COLS);
 }
 
 static void draw(struct screen *s)
@@ -41,6 +53,7 @@ static void draw(struct screen *s)
     char line[512];
     struct top_table t;
     unsigned key = s->key[s->view];
+    int y;
 
     top_table_make(&t, s->view, s->now, s->before);
     top_table_sort(&t, key);
@@ -48,19 +61,20 @@ static void draw(struct screen *s)
         top_table_filter(&t, s->filter);
     erase();
     top_head(line, sizeof line, s->now, s->before);
-    mvaddnstr(0, 0, line, COLS);
+    y = draw_text(0, line);
     top_states(line, sizeof line, s->now);
-    mvaddnstr(1, 0, line, COLS);
+    y = draw_text(y, line);
     snprintf(line, sizeof line, "%s by %s, %zu rows%s%s%s   p n c d: lists  s: sort  /: filter  q: end", t.title,
              t.key_name[key], t.n, s->filter[0] || s->types_filter ? ", with '" : "", s->filter,
              s->types_filter ? "_'"
              : s->filter[0]  ? "'"
                              : "");
-    mvaddnstr(2, 0, line, COLS);
+    y = draw_text(y, line) + 1;
     attron(A_REVERSE);
-    mvhline(4, 0, ' ', COLS);
-    mvaddnstr(4, 0, t.header, COLS);
+    mvhline(y, 0, ' ', COLS);
+    mvaddnstr(y, 0, t.header, COLS);
     attroff(A_REVERSE);
+    s->head_lines = y + 1;
     draw_rows(s, &t);
     refresh();
     top_table_free(&t);
@@ -142,7 +156,7 @@ static bool act(struct screen *s, int c)
         break;
     case KEY_PPAGE:
     case KEY_NPAGE:
-        scroll_by(s, c == KEY_PPAGE ? -LINES + HEAD_LINES : LINES - HEAD_LINES);
+        scroll_by(s, c == KEY_PPAGE ? s->head_lines - LINES : LINES - s->head_lines);
         break;
     }
     return true;

@@ -12,6 +12,27 @@
 #include "emu/cmd/machine_load.h"
 #include "emu/cmd/tool.h"
 
+/* The words of ncu_wait_word: what a row of the nodes shows, and what is said of all such nodes. */
+static const struct state_text {
+    const char *word, *row, *sum;
+} state_texts[] = {
+    {"runs", "runs", "run"},
+    {"message", "message", "wait for a message"},
+    {"reply", "reply", "wait for a file server"},
+    {"memory", "memory", "wait for memory"},
+    {"drive", "drive", "wait for a drive"},
+    {"time", "time", "wait for a time or a signal"},
+    {"program", "no program", "have no program"},
+};
+
+static struct state_text state_text(const char *word)
+{
+    for (size_t i = 0; i < sizeof state_texts / sizeof *state_texts; i++)
+        if (strcmp(word, state_texts[i].word) == 0)
+            return state_texts[i];
+    return (struct state_text){word, word, "wait for something else"};
+}
+
 /* ---- Checking ---- */
 
 static bool all_rows(json_t *load, const char *list, bool (*fits)(json_t *row))
@@ -185,7 +206,7 @@ static void make_nodes(struct top_table *t, const json_t *now, const json_t *bef
         struct top_row *row = add(t, json_array_size(rows));
         char name[TOOL_NAME_BYTES], state[32];
 
-        snprintf(state, sizeof state, "%s", json_string_value(json_array_get(r, 1)));
+        snprintf(state, sizeof state, "%s", state_text(json_string_value(json_array_get(r, 1))).row);
         snprintf(row->text, sizeof row->text, "%7s  %-12s %7.2f %8.2f %7.2f",
                  tool_node_name((uint32_t)json_integer_value(json_array_get(r, 0)), name), one_line(state),
                  percent(v.value[0], cycles), percent(v.value[1], cycles), percent(v.value[2], cycles));
@@ -323,24 +344,6 @@ void top_head(char *text, size_t bytes, const json_t *now, const json_t *before)
     }
 }
 
-static const char *state_text(const char *state)
-{
-    static const char *const texts[][2] = {
-        {"runs", "run"},
-        {"message", "wait for a message"},
-        {"reply", "wait for a file server"},
-        {"memory", "wait for memory"},
-        {"drive", "wait for a drive"},
-        {"time", "wait for a time or a signal"},
-        {"program", "wait for a program"},
-    };
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(state, texts[i][0]) == 0)
-            return texts[i][1];
-    return "wait for something else";
-}
-
 void top_states(char *text, size_t bytes, const json_t *now)
 {
     json_t *states = json_object_get(load_of(now), "states"), *count;
@@ -351,6 +354,20 @@ void top_states(char *text, size_t bytes, const json_t *now)
     {
         if (n > 0 && (size_t)n < bytes)
             n += snprintf(text + n, bytes - (size_t)n, "%s %lld %s", n > 6 ? "," : "",
-                          (long long)json_integer_value(count), state_text(state));
+                          (long long)json_integer_value(count), state_text(state).sum);
     }
+}
+
+size_t top_line_end(const char *text, size_t columns)
+{
+    size_t n = strlen(text), any = 0, best = 0;
+
+    if (n <= columns)
+        return n;
+    for (size_t end = 1; end <= columns; end++)
+        if (text[end] == ' ') {
+            any = end;
+            best = strchr(",; ", text[end - 1]) ? end : best;
+        }
+    return best > 0 ? best : any > 0 ? any : columns;
 }

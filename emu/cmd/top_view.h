@@ -38,8 +38,12 @@ void top_table_sort(struct top_table *t, unsigned key);
 /* Leaves only the rows that contain the text. */
 void top_table_filter(struct top_table *t, const char *text);
 
-/* Write the two lines above the tables: the machine and its times; what its nodes do. */
+/* Write the two texts above the tables: the machine and its times; what its nodes do. */
 void top_head(char *text, size_t bytes, const json_t *now, const json_t *before);
 void top_states(char *text, size_t bytes, const json_t *now);
+
+/* Returns how many bytes of the text go into a line of so many columns (at least 1): all, or up to a space, best one
+ * between two parts of the text. */
+size_t top_line_end(const char *text, size_t columns);
 
 #endif

@@ -119,6 +119,36 @@ Test(top_view, the_head_has_both_times, .init = parse, .fini = drop)
     cr_expect_eq(strlen(line), 19);
 }
 
+Test(top_view, a_node_without_program_is_said_to_have_none)
+{
+    struct top_table t;
+    char line[80];
+
+    now = json_loads(REPORT("\"cycles\": 1, \"host_s\": 1.0, \"states\": {\"program\": 1}, \"left_out\": 0, "
+                            "\"nodes\": [[0, \"program\", 0, 0, 1]], \"channels\": [], \"drives\": []"),
+                     0, NULL);
+    top_table_make(&t, TOP_NODES, now, NULL);
+    cr_assert_eq(t.n, 1);
+    cr_expect_str_eq(t.row[0].text, "      0  no program      0.00     0.00  100.00", "'%s'", t.row[0].text);
+    top_states(line, sizeof line, now);
+    cr_expect_str_eq(line, "nodes: 1 have no program", "'%s'", line);
+    top_table_free(&t);
+    json_decref(now);
+}
+
+Test(top_view, a_line_ends_at_a_space)
+{
+    static const struct {
+        const char *text;
+        size_t columns, end;
+    } cases[] = {{"", 5, 0},        {"abc", 3, 3},    {"abc def", 3, 3},   {"abc def", 4, 3},  {"abc def", 6, 3},
+                 {"abc def", 7, 7}, {"abcdef", 4, 4}, {"abcdef gh", 4, 4}, {"a, b c d", 6, 2}, {"a: b  c d", 8, 5}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(top_line_end(cases[i].text, cases[i].columns), cases[i].end, "'%s' in %zu", cases[i].text,
+                     cases[i].columns);
+}
+
 Test(top_view, two_reports_of_the_same_moment_give_no_rates, .init = parse, .fini = drop)
 {
     expect_rows(TOP_NODES, now, 0, 2,

@@ -49,9 +49,10 @@ Test(top, once_prints_nodes_channels_and_drives)
     cr_expect_eq(o.status, 0, "%s", o.err);
     cr_expect_str_empty(o.err);
     expect_in(o.out, ": up, 8 nodes, 8 free, 2 volumes; virtual ");
-    expect_in(o.out, "8 wait for a program");
+    expect_in(o.out, "8 have no program");
     expect_in(o.out, "2 wait for a message");
     expect_in(o.out, "\n    3.1  message ");
+    expect_in(o.out, "\n      0  no program ");
     expect_in(o.out, "\nchannels\n");
     expect_in(o.out, "\ndf01 ");
     cr_expect(strstr(o.out, "\nprograms\n") == NULL, "%s", o.out);
@@ -71,7 +72,7 @@ Test(top, a_program_and_its_nodes_are_listed_while_it_runs)
         o = run_top(b.name, "--once");
         cr_assert_eq(o.status, 0, "%s", o.err);
     }
-    expect_in(o.out, "2 wait for a program");
+    expect_in(o.out, "2 have no program");
     expect_in(o.out, "\n      0       2 ");
     outcome_free(&o);
     booted_down(&b);
@@ -108,7 +109,7 @@ struct terminal {
 static void terminal_start(struct terminal *t, const char *name, const char *type)
 {
     char *ncube = build_path("bin/ncube");
-    struct winsize size = {.ws_row = 24, .ws_col = 100};
+    struct winsize size = {.ws_row = 24, .ws_col = 60};
 
     *t = (struct terminal){0};
     t->pid = forkpty(&t->fd, NULL, NULL, &size);
@@ -165,6 +166,7 @@ Test(top, keys_choose_lists_order_and_filter)
     terminal_start(&t, b.name, "vt100");
     cr_expect(terminal_await(&t, 0, "nodes by user"), "%s", t.text);
     cr_expect(terminal_await(&t, 0, "3.1"), "%s", t.text);
+    cr_expect(terminal_await(&t, 0, "now 0."), "the end of a line longer than the terminal: %s", t.text);
     terminal_expect(&t, "c", "channels by busy");
     terminal_expect(&t, "s", "channels by blocked");
     terminal_expect(&t, "d", "drives by queue");
