@@ -86,6 +86,8 @@ int mapped_new(const struct ndevice *below, void *state, const struct pattern *p
         return -EINVAL;
     if (!below->pread || !below->pwrite)
         return -ENOTSUP;
+    if (below->lseek && below->lseek(state, 0, SEEK_CUR) == -ESPIPE)
+        return -ESPIPE; /* a terminal, or a pipe of Unix */
     struct mapped *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;

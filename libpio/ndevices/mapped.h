@@ -15,7 +15,7 @@ extern const struct ndevice mapped_device; /* its state is a struct mapped; noth
 
 /* Maps an open file. The pattern stays the caller's and must live as long. An element that the pattern does not have
  * has no bytes. Returns 0 and the state of a mapped descriptor at offset 0; or -EINVAL: the element is negative;
- * -ENOTSUP: the driver cannot read and write at an offset; -ENOMEM. */
+ * -ENOTSUP: the driver cannot read and write at an offset; -ESPIPE: this file has no offsets; -ENOMEM. */
 int mapped_new(const struct ndevice *below, void *state, const struct pattern *pattern, int32_t element,
                struct mapped **mapped);
 

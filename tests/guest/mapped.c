@@ -125,6 +125,8 @@ static void calls(void)
     check_fails(ioctl(fd, N_SETMAP, NULL), EINVAL);
     check_fails(ioctl(fd, N_SETMAP, three), EINVAL);
     check_fails(ioctl(99, N_SETMAP, p), EBADF);
+    for (int stream = 0; stream < 3; stream++)
+        check_fails(ioctl(stream, N_SETMAP, p), ESPIPE);
     check_equal(write(fd, "abcdefgh", 8), 8);
     copy = dup(fd);
     check_works(ioctl(fd, N_SETMAP, p));
