@@ -30,6 +30,8 @@ static void report_deadlock(struct machine *m, const struct job *j)
     char text[256];
 
     machine_say("deadlock at %.6f s: nothing more can happen, and the program has not ended", machine_seconds(m));
+    if (j && job_describe_failure(j, text, sizeof text))
+        say_line(NULL, text);
     front_describe_wait(m->front, text, sizeof text);
     say_line(NULL, text);
     machine_report_waits(m, j, true, say_line, NULL);

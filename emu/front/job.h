@@ -110,6 +110,8 @@ struct job {
     bool told;         /* the line that says why it failed has been printed */
     bool lost;         /* messages of its load did not arrive */
     int *exit_status;  /* by logical node that has exited: its status, or -1 if it was ended and has none */
+    uint32_t failures; /* exits with a status other than 0; first_failed is the node of the first one */
+    uint32_t first_failed;
     bool status_known; /* some node has exited */
     int status;        /* by the rule, of the nodes that have exited */
     int end_status;    /* used in place of status if not 0 */
@@ -176,6 +178,9 @@ size_t job_poll_streams(const struct job *j, struct pollfd *p);
 
 /* Describes how a node of the job has ended, as "has ended with status 3". False if it has not. */
 bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t bytes);
+/* Describes the first exit with a status other than 0, by which the waits of other nodes may be explained. False if
+ * there was none, or its node has another program now. */
+bool job_describe_failure(const struct job *j, char *text, size_t bytes);
 /* Returns the name of a node's program, and its PE, if that program has a subcube of its own in the job; else NULL. */
 const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number);
 /* Describes the wait of a node for a message of that kind (enum pipe_kind) of a pipe, by the name of the program at the

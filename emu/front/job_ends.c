@@ -223,6 +223,8 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     note_exit(j, from, e.how == EXIT_NORMAL ? e.status & 0xff : -1);
     if (e.how == EXIT_NORMAL) {
         note_status(j, e.node, e.status & 0xff); /* as a shell sees it */
+        if ((e.status & 0xff) != 0 && j->failures++ == 0)
+            j->first_failed = e.node;
         lives_end(j->lives, e.node, e.status & 0xff);
     } else if (e.how == EXIT_LOAD && lives_fail(j->lives, e.node, e.status)) {
         lives_end(j->lives, e.node, 0);

@@ -72,6 +72,23 @@ static const char *other_program(const struct job *j, uint32_t logical, uint32_t
     return NULL;
 }
 
+bool job_describe_failure(const struct job *j, char *text, size_t bytes)
+{
+    uint32_t node = j->base + j->first_failed, number;
+    char end[64], others[64] = "";
+
+    if (j->failures == 0 || !job_describe_end(j, node, end, sizeof end))
+        return false;
+    if (j->failures > 1)
+        snprintf(others, sizeof others, "; after it %u more ended with a status other than 0", j->failures - 1);
+    const char *program = job_program_at(j, node, &number);
+    if (program)
+        snprintf(text, bytes, "first failure: PE %u of %s %s%s", number, program, end, others);
+    else
+        snprintf(text, bytes, "first failure: node %u %s%s", j->first_failed, end, others);
+    return true;
+}
+
 bool job_describe_pipe(const struct job *j, uint32_t node, uint32_t pipe, uint32_t kind, char *text, size_t bytes)
 {
     static const char *const waits[PIPE_KINDS] = {[PIPE_MAP] = "waits for the mapping of %s (pipe %u)",

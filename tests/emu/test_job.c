@@ -497,6 +497,8 @@ Test(job, tells_how_each_node_has_ended)
             cr_expect_str_eq(text, cases[i].text);
     }
     cr_expect_not(job_describe_end(j, j->base + 4, text, sizeof text), "of another job");
+    cr_expect(job_describe_failure(j, text, sizeof text));
+    cr_expect_str_eq(text, "first failure: node 1 has ended with status 2");
 }
 
 /* The program has ended before the host takes, or refuses, the last of its output. */

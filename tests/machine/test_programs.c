@@ -30,7 +30,8 @@ static const struct program {
      "",
      125,
      "",
-     "  node 0 waits in nread for a message of type 42 from node 1\n  node 1 has ended with status 11\n"},
+     "not ended\n  first failure: node 1 has ended with status 11\n  the front end waits for 1 of 2 nodes to exit, "
+     "first node 0\n  node 0 waits in nread for a message of type 42 from node 1\n  node 1 has ended with status 11\n"},
     {"the C library does what it should", "0", "guest/library", {"argument"}, "", 0, NULL, ""},
     {"thirty-two nodes meet", "5", "guest/nsync", {NULL}, "", 0, "5 barriers hold\n", ""},
 };
