@@ -12,6 +12,7 @@ GUEST_FLAGS_rexec := -I.
 GUEST_FLAGS_odd := -I.
 GUEST_FLAGS_ends := -I.
 GUEST_FLAGS_devices := -I.
+GUEST_FLAGS_sleeps := -I.
 GUEST_FLAGS_sequences := -I. tests/libpio/sequences.c
 GUEST_FLAGS_transparency := -I.
 GUEST_FLAGS_library := -lm

@@ -73,7 +73,7 @@ static void execute_timer(struct ncu_node *node, uint64_t at_cycles)
     if (node->timer != 0)
         eventq_cancel(n->events, node->timer);
     node->timer = 0;
-    if (at_cycles == NCU_TIMER_NONE)
+    if (at_cycles >= NCU_TIMER_LAST)
         return;
     uint64_t at = at_cycles > n->now_cycles ? at_cycles : n->now_cycles;
     node->timer = eventq_add(n->events, at, NODE_ORDER + 1 + node->index, timer_due, node);

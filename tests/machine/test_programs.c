@@ -32,6 +32,18 @@ static const struct program {
      "",
      "not ended\n  first failure: node 1 has ended with status 11\n  the front end waits for 1 of 2 nodes to exit, "
      "first node 0\n  node 0 waits in nread for a message of type 42 from node 1\n  node 1 has ended with status 11\n"},
+    {"a sleep that is longer than time is a deadlock",
+     "0",
+     "guest/sleeps",
+     {"for ever", "nanosleep"},
+     "",
+     125,
+     "",
+     "  node 0 waits for a signal\n"},
+    {"so is a trap for the last cycle", "0", "guest/sleeps", {"for ever", "trap"}, "", 125, "", "waits for a signal\n"},
+    {"so is a select", "0", "guest/sleeps", {"for ever", "select"}, "", 125, "", "waits in poll or select\n"},
+    {"so is a wait for a signal", "0", "guest/sleeps", {"for ever", "wait"}, "", 125, "", "waits for a signal\n"},
+    {"so is an alarm", "0", "guest/sleeps", {"for ever", "alarm"}, "", 125, "", "waits for a signal\n"},
     {"the C library does what it should", "0", "guest/library", {"argument"}, "", 0, NULL, ""},
     {"thirty-two nodes meet", "5", "guest/nsync", {NULL}, "", 0, "5 barriers hold\n", ""},
 };

@@ -30,6 +30,8 @@ static const struct self_test {
     {"1", "guest/short", "any buffer"},
     {"1", "guest/short", "among others"},
     {"2", "guest/short", "among others"},
+    {"0", "guest/sleeps", "long ones are interrupted"},
+    {"0", "guest/sleeps", "long ones end"},
     {"2", "guest/signals", "between nodes"},
     {"1", "guest/signals", "registers survive"},
     {"2", "guest/signals", "arrivals"},

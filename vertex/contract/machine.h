@@ -110,7 +110,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *                                                      SEND_DONE gives the buffer back: see REAP, SENT
  *  ARM         channel, addr, bytes                    arms, or re-arms, a channel's only receive buffer
  *  TIME                                                ans0 = cycles since the machine started
- *  TIMER       cycles                                  cause TIMER at that absolute time; ~0: none
+ *  TIMER       cycles                                  cause TIMER at that absolute time; none from
+ *                                                      NCU_TIMER_LAST on: ~0, or what is as good as for ever
  *  DISK        drive, write?, sector, sectors, addr, cookie   cause DISK_DONE; sectors of 512 bytes. write? may be
  *                                                      marked NCU_DISK_STARTED
  *  REAP        1 or 0                                  1: every SEND_DONE is a cause. 0, the state after boot: only
@@ -229,6 +230,7 @@ enum ncu_wait {
 #define NCU_WAIT_ANY_TYPE (1ull << 32) /* of the context in the other bits */
 
 #define NCU_TIMER_NONE    (~0ull)
+#define NCU_TIMER_LAST    (1ull << 60) /* 1,800 years; later times never come, and no sum of times overflows */
 #define NCU_VIA_NEAREST   0xffffffffull
 #define SECTOR_BYTES      512u
 #define DRIVE_MAX         7u  /* per I/O node's controller [P0 section 3] */
