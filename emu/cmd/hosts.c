@@ -172,6 +172,8 @@ void hosts_serve(struct host *h, struct job *j, int fd)
         tell_result(h, j, fd);
     if (!h->waits || h->life != 0 || hosts_have_mail(j) || lives_exits(j->lives) < j->nodes)
         return;
+    if (j->killed)
+        return; /* it is about to be told how the job has ended */
     tell(fd, LINK_IDLE, job_status(j), "");
     h->waits = false;
 }

@@ -36,6 +36,7 @@ struct mail {
 struct cube {
     int fd; /* -1: not open */
     int nodes;
+    bool asked, idle;          /* the machine is to say when no program runs any longer; it has, since the last load */
     bool ended;                /* the machine has hung up */
     char why[256];             /* it has */
     STAILQ_HEAD(, mail) mails; /* oldest first */
@@ -143,6 +144,10 @@ static int take(struct cube *c, int32_t *status, char *text, size_t text_bytes)
         return 0;
     }
     int kind = (int)m.kind;
+    if (kind == LINK_IDLE) {
+        c->asked = false;
+        c->idle = true;
+    }
     if (kind == LINK_STATUS)
         take_end(c, &m);
     else if (kind == LINK_MAIL && !take_mail(c, &m))
@@ -363,6 +368,7 @@ static int load(const struct set *s, const char *path, char *const argv[], int a
         return fail_ended(c);
     if (status <= 0)
         return fail(status == -N_ENOMEM ? ENOMEM : EINVAL, "%s", text);
+    c->idle = false;
     return status;
 }
 
@@ -472,6 +478,30 @@ static struct mail *find_mail(struct cube *c, int node, int type)
     return NULL;
 }
 
+/* Lets the machine say when no program runs on the cube any longer. All messages of the programs come before that. */
+static void ask_for_idle(struct cube *c)
+{
+    if (!c->asked && !c->idle && !c->ended)
+        c->asked = link_send(c->fd, LINK_WAIT, NULL, 0, false) == 0;
+}
+
+/* Takes what has come from the machine, and waits for nothing. */
+static void take_ready(struct cube *c)
+{
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+    int32_t status;
+    char text[8];
+
+    while (!c->ended && poll(&p, 1, 0) > 0)
+        take(c, &status, text, sizeof text);
+}
+
+/* Says why a message that has not come cannot come. */
+static int fail_lonely(const struct cube *c)
+{
+    return c->ended ? fail_ended(c) : fail(ESRCH, "no such message has come, and no program runs on the cube");
+}
+
 int nread(int cube, void *buf, int n, int *node, int *type)
 {
     struct cube *c = find_cube(cube);
@@ -481,9 +511,12 @@ int nread(int cube, void *buf, int n, int *node, int *type)
 
     if (!c)
         return -1;
+    if (c->idle)
+        take_ready(c);
     while (!(m = find_mail(c, *node, *type))) {
-        if (c->ended)
-            return fail_ended(c);
+        if (c->ended || c->idle)
+            return fail_lonely(c);
+        ask_for_idle(c);
         take(c, &status, text, sizeof text);
     }
     *node = m->node;
@@ -500,17 +533,14 @@ int nread(int cube, void *buf, int n, int *node, int *type)
 int ntest(int cube, int *node, int *type)
 {
     struct cube *c = find_cube(cube);
-    int32_t status;
-    char text[8];
 
     if (!c)
         return -1;
-    struct pollfd p = {.fd = c->fd, .events = POLLIN};
-    while (!c->ended && poll(&p, 1, 0) > 0)
-        take(c, &status, text, sizeof text);
+    ask_for_idle(c);
+    take_ready(c);
     const struct mail *m = find_mail(c, *node, *type);
     if (!m)
-        return c->ended ? fail_ended(c) : fail(EAGAIN, "no such message has come");
+        return c->ended || c->idle ? fail_lonely(c) : fail(EAGAIN, "no such message has come");
     *node = m->node;
     *type = m->type;
     return (int)m->bytes;

@@ -59,10 +59,11 @@ int nload(int cube, const char *path, int node);
  * program runs gets nothing. Returns 0, or -1: EBADF; EINVAL no such node or type; EMSGSIZE more than 64 MB; EPIPE. */
 int nwrite(int cube, const void *buf, int n, int node, int type);
 /* Waits for a message. *node and *type say from which node and of which type, -1: any; then they are those of the
- * message. Returns its bytes, or -1: EBADF; EMSGSIZE: it has more than n bytes, and stays; EPIPE. A signal does not
- * end the wait. */
+ * message. Returns its bytes, or -1: EBADF; EMSGSIZE: it has more than n bytes, and stays; ESRCH: none can come, as no
+ * program runs on the cube; EPIPE. A signal does not end the wait. */
 int nread(int cube, void *buf, int n, int *node, int *type);
-/* Returns the bytes of the message that nread would take now, or -1: EAGAIN: there is none; EBADF, EPIPE. */
+/* Returns the bytes of the message that nread would take now, or -1: EAGAIN: there is none; ESRCH: none
+ * can come, either; EBADF, EPIPE. */
 int ntest(int cube, int *node, int *type);
 
 /* Waits until no program runs on the cube. Returns the highest exit status so far, 0 to 255, or -1: EBADF, EPIPE. */

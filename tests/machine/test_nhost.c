@@ -116,6 +116,31 @@ Test(nhost, sends_messages_of_any_size)
     booted_down(&b);
 }
 
+/* A message of a program that has ended is still read; then nobody is left who could send one. */
+Test(nhost, does_not_wait_for_messages_when_no_program_runs)
+{
+    struct booted b = machine("1");
+    int cube = open_cube(1), from = -1, type = -1;
+    char byte;
+
+    expect_failure(nread(cube, &byte, 1, &from, &type), ESRCH, "no program runs on the cube");
+    for (int round = 0; round < 3; round++) {
+        load(cube, round ? "all" : "1");
+        send(cube, "x", 1, 1, ECHO);
+        exit_with(cube, NHOST_ALL_NODES, 0);
+        if (round == 2)
+            cr_expect_eq(nwait(cube), 0);
+        expect_echo(cube, 1, "x", 1);
+        from = type = -1;
+        expect_failure(nread(cube, &byte, 1, &from, &type), ESRCH, "no program runs on the cube");
+        expect_failure(ntest(cube, &from, &type), ESRCH, "no program runs on the cube");
+    }
+    load(cube, "0");
+    expect_failure(ntest(cube, &from, &type), EAGAIN, "no such message has come");
+    cr_expect_eq(nclose(cube), 0);
+    booted_down(&b);
+}
+
 Test(nhost, keeps_messages_that_are_not_asked_for)
 {
     struct booted b = machine("1");
