@@ -29,6 +29,7 @@
 #include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_hart.h"
 #include "emu/qemu/plugin_ncu.h"
+#include "emu/qemu/plugin_pages.h"
 #include "emu/qemu/plugin_registers.h"
 #include "emu/qemu/plugin_turns.h"
 #include "emu/qemu/qemu_abi.h"
@@ -197,6 +198,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     __atomic_add_fetch(&plugin.control->translated, 1, __ATOMIC_RELAXED);
     bool kernel = in_kernel(qemu_plugin_tb_vaddr(tb));
+    if (kernel)
+        plugin_pages_expect_code(tb);
     enum reservation reservation = RESERVATION_NONE;
     uint64_t cycles = 0;
     size_t n = qemu_plugin_tb_n_insns(tb);
