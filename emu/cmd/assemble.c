@@ -158,23 +158,31 @@ static int set_costs(struct machine *m)
     return 0;
 }
 
-static int start_cabinets(struct machine *m)
+static int start_cabinet(struct machine *m, uint32_t c, const char *plugin)
 {
     const struct topo *t = &m->config.topo;
     const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
+    uint32_t left = m->nodes - c * t->nodes_per_cabinet, first = c * (t->nodes_per_cabinet + 1);
+    uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
+
+    if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, watch, m->error,
+                      sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    harts_start_on(&m->harts, m->cabinet[c].pid, first, nodes + 1, c);
+    return 0;
+}
+
+static int start_cabinets(struct machine *m)
+{
     char plugin[PART_PATH_BYTES];
 
     find_part(m, "plugin.so", plugin);
     m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
-    for (uint32_t c = 0, first = 0; c < m->cabinets; c++) {
-        uint32_t left = m->nodes - c * t->nodes_per_cabinet;
-        uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
-
-        if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, watch, m->error,
-                          sizeof m->error) != 0)
-            return machine_complain(m, "%s", m->error);
-        first += nodes + 1;
-    }
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        m->cabinet[c] = CABINET_NONE;
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        if (start_cabinet(m, c, plugin) != 0)
+            return -1;
     return 0;
 }
 
@@ -377,6 +385,8 @@ int machine_free(struct machine *m)
     free(m->traced);
     debugger_close(m);
     cores_close(m);
+    for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
+        cabinet_kill(&m->cabinet[c]);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_stop(&m->cabinet[c]);
     free(m->cabinet);

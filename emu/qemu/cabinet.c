@@ -183,20 +183,25 @@ uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa)
     return c->ram + (pa - CABINET_RAM_BASE);
 }
 
+void cabinet_kill(const struct cabinet *c)
+{
+    if (c->pid > 0)
+        kill(c->pid, SIGKILL);
+}
+
 void cabinet_stop(struct cabinet *c)
 {
-    if (c->pid > 0) {
-        kill(c->pid, SIGKILL);
+    cabinet_kill(c);
+    if (c->pid > 0)
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
             ;
-    }
     if (c->ram)
         munmap(c->ram, c->bytes);
     if (c->ram_fd >= 0)
         close(c->ram_fd);
     if (c->log_fd >= 0)
         close(c->log_fd);
-    *c = (struct cabinet){.ram_fd = -1, .log_fd = -1};
+    *c = CABINET_NONE;
 }
 
 /* Reads the last line that QEMU printed, without its newline; it is empty if QEMU printed nothing. */

@@ -27,6 +27,9 @@ struct cabinet {
     struct cabinet_watch watch;
 };
 
+/* Before its start, and after its end. */
+#define CABINET_NONE ((struct cabinet){.ram_fd = -1, .log_fd = -1})
+
 #define CABINET_DESCRIPTORS 2u /* descriptors that a cabinet takes in this process */
 #define CABINET_MORE_THREADS \
     6u /* QEMU's threads besides one for each node: injector, main loop, RCU; carriers, and a reserve */
@@ -49,7 +52,9 @@ uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart);
 /* Returns the memory at a QEMU-physical address of the shared region. */
 uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa);
 
-/* Kills the process and frees everything. May be called at any stage, and again. */
+/* Kills the process, without waiting for its end. */
+void cabinet_kill(const struct cabinet *c);
+/* Kills the process and frees everything. May be called at any stage from CABINET_NONE on, and again. */
 void cabinet_stop(struct cabinet *c);
 
 /* Returns the processor time of the process so far, in clock ticks of the host; 0 if it is unknown. */

@@ -183,6 +183,18 @@ static size_t round_up_to_carrier(size_t bytes)
     return (bytes + sizeof(struct carrier) - 1) / sizeof(struct carrier) * sizeof(struct carrier);
 }
 
+void harts_start_on(struct harts *h, pid_t process, uint32_t first, uint32_t n, uint32_t turn)
+{
+    if (h->processors < 2)
+        return;
+    uint32_t where = turn % h->processors;
+    keep_on(process, h->processor[where]);
+    for (uint32_t i = first; i < first + n; i++)
+        h->place[i] = (uint8_t)where;
+    h->running[0] -= n;
+    h->running[where] += n;
+}
+
 /* The pages of the debug area take no memory of the host unless they are used. */
 static size_t segment_bytes(uint32_t count)
 {

@@ -47,6 +47,10 @@ void harts_take_turns(struct harts *h, uint32_t cabinet_slots);
 /* Frees everything; the cabinets must have ended. */
 void harts_free(struct harts *h);
 
+/* Lets a process that has just been forked start its n harts, from slot `first` on, on the processor whose turn it is;
+ * turn 0 is home. A hart that is granted goes home. */
+void harts_start_on(struct harts *h, pid_t process, uint32_t first, uint32_t n, uint32_t turn);
+
 struct slot *harts_slot(const struct harts *h, uint32_t index);
 
 /* Returns the slot of a hart that has stopped since its last grant and has not been returned yet, or -1. The hart

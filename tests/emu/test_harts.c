@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct harts h;
 
@@ -82,6 +83,21 @@ Test(harts, one_is_moved_only_where_fewer_run_after_the_move)
         cr_expect_eq(h.place[0], c[i].expected, "%s", c[i].name);
         cr_expect_eq(h.running[c[i].expected], c[i].running[c[i].expected] + 1, "%s", c[i].name);
     }
+}
+
+Test(harts, those_that_started_elsewhere_go_home_when_granted)
+{
+    harts_start_on(&h, getpid(), 2, 2, 3);
+    cr_expect(h.place[1] == 0 && h.place[2] == 1 && h.place[3] == 1);
+    cr_expect(h.running[0] == 2 && h.running[1] == 2);
+    stop(2);
+    cr_expect_eq(harts_take_stopped(&h), 2);
+    cr_expect_eq(h.running[1], 1);
+    harts_grant(&h, 2, &(struct harts_grant){.spread = false});
+    cr_expect(h.place[2] == 0 && h.running[0] == 3);
+    h.processors = 1;
+    harts_start_on(&h, getpid(), 0, 4, 1);
+    cr_expect_eq(h.place[0], 0, "there is only one processor");
 }
 
 Test(harts, have_come_when_each_has_stopped)
