@@ -158,31 +158,29 @@ static int set_costs(struct machine *m)
     return 0;
 }
 
-static int start_cabinet(struct machine *m, uint32_t c, const char *plugin)
+static uint32_t nodes_of_cabinet(const struct machine *m, uint32_t cabinet)
 {
-    const struct topo *t = &m->config.topo;
-    const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
-    uint32_t left = m->nodes - c * t->nodes_per_cabinet, first = c * (t->nodes_per_cabinet + 1);
-    uint32_t nodes = left < t->nodes_per_cabinet ? left : t->nodes_per_cabinet;
+    uint32_t most = m->config.topo.nodes_per_cabinet, left = m->nodes - cabinet * most;
 
-    if (cabinet_start(&m->cabinet[c], nodes, t->ram_bytes, first, m->harts.fd, plugin, watch, m->error,
-                      sizeof m->error) != 0)
-        return machine_complain(m, "%s", m->error);
-    harts_start_on(&m->harts, m->cabinet[c].pid, first, nodes + 1, c);
-    return 0;
+    return left < most ? left : most;
 }
 
-static int start_cabinets(struct machine *m)
+static uint32_t first_slot(const struct machine *m, uint32_t cabinet)
 {
+    return cabinet * (m->config.topo.nodes_per_cabinet + 1);
+}
+
+static int start_cabinet(struct machine *m, uint32_t c)
+{
+    const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
+    uint32_t nodes = nodes_of_cabinet(m, c), first = first_slot(m, c);
     char plugin[PART_PATH_BYTES];
 
     find_part(m, "plugin.so", plugin);
-    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
-    for (uint32_t c = 0; c < m->cabinets; c++)
-        m->cabinet[c] = CABINET_NONE;
-    for (uint32_t c = 0; c < m->cabinets; c++)
-        if (start_cabinet(m, c, plugin) != 0)
-            return -1;
+    if (cabinet_start(&m->cabinet[c], nodes, m->config.topo.ram_bytes, first, m->harts.fd, plugin, watch, m->error,
+                      sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    harts_start_on(&m->harts, m->cabinet[c].pid, first, nodes + 1, c);
     return 0;
 }
 
@@ -194,10 +192,11 @@ static int start_cabinets(struct machine *m)
 /* Names the first cabinet that misses a hart. */
 static int complain_of_silence(struct machine *m)
 {
-    uint32_t c = 0, slot = 0;
+    uint32_t c = 0;
 
-    while (c + 1 < m->cabinets && harts_have_come(&m->harts, slot, m->cabinet[c].nodes + 1))
-        slot += m->cabinet[c++].nodes + 1;
+    while (c + 1 < m->cabinets &&
+           (m->cabinet[c].pid == 0 || harts_have_come(&m->harts, first_slot(m, c), m->cabinet[c].nodes + 1)))
+        c++;
     cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
     return machine_complain(
         m, "cabinet %u: %s has not come up: it was silent for %u s; see that the host has memory and processors left",
@@ -225,6 +224,49 @@ static int await_harts(struct machine *m, uint32_t slots)
     return 0;
 }
 
+/* Makes a cabinet a copy of the first, whose harts have come. If the host does not let it, starts QEMU instead. */
+static int copy_cabinet(struct machine *m, uint32_t c)
+{
+    struct cabinet *copy = &m->cabinet[c];
+
+    if (cabinet_prepare_copy(copy, &m->cabinet[0], first_slot(m, c)) != 0)
+        return machine_complain(m, "cannot make a cabinet of %u nodes: %s", m->cabinet[0].nodes, strerror(errno));
+    pid_t process = harts_copy(&m->harts, 0, copy->first_slot, copy->ram_fd, copy->log_fd);
+    if (process == 0)
+        return machine_explain_stop(m);
+    if (process > 0) {
+        copy->pid = process;
+        return 0;
+    }
+    cabinet_stop(copy);
+    return start_cabinet(m, c);
+}
+
+/* The cabinets that are like the first become copies of it, if there can be any: QEMU takes 100 times longer to
+ * start. */
+static int start_cabinets(struct machine *m)
+{
+    const bool copies = harts_can_copy(&m->harts);
+    uint32_t slots = 0;
+
+    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        m->cabinet[c] = CABINET_NONE;
+    for (uint32_t c = 0; c < m->cabinets; c++) {
+        if (copies && c > 0 && nodes_of_cabinet(m, c) == nodes_of_cabinet(m, 0))
+            continue;
+        if (start_cabinet(m, c) != 0)
+            return -1;
+        slots += m->cabinet[c].nodes + 1;
+    }
+    if (await_harts(m, slots) != 0)
+        return -1;
+    for (uint32_t c = 1; c < m->cabinets; c++)
+        if (m->cabinet[c].pid == 0 && copy_cabinet(m, c) != 0)
+            return -1;
+    return await_harts(m, m->nodes + m->cabinets - slots);
+}
+
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
@@ -243,9 +285,7 @@ static int start_harts(struct machine *m)
     m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
     for (uint32_t i = 0; i < m->nodes; i++)
         m->slot_of[i] = machine_cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + machine_hart_of(m, i);
-    if (set_costs(m) != 0 || start_cabinets(m) != 0)
-        return -1;
-    return await_harts(m, slots);
+    return set_costs(m) == 0 ? start_cabinets(m) : -1;
 }
 
 /* ---- Filling the memory ---- */

@@ -168,6 +168,19 @@ int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_
     return -1;
 }
 
+int cabinet_prepare_copy(struct cabinet *c, const struct cabinet *of, uint32_t first_slot)
+{
+    *c = *of;
+    c->pid = 0;
+    c->first_slot = first_slot;
+    if (make_ram(c) == 0)
+        return 0;
+    int error = errno;
+    cabinet_stop(c);
+    errno = error;
+    return -1;
+}
+
 int cabinet_clear(struct cabinet *c)
 {
     return fallocate(c->ram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)c->bytes);

@@ -397,3 +397,26 @@ bool harts_have_come(const struct harts *h, uint32_t first, uint32_t n)
             return false;
     return true;
 }
+
+bool harts_can_copy(const struct harts *h)
+{
+    return h->cabinet_slots > 0 && h->control->debug == SLOT_NO_DEBUG;
+}
+
+pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd)
+{
+    struct slot_copy *order = &h->control->copy;
+
+    *order = (struct slot_copy){.first = first, .ram_fd = (uint32_t)ram_fd, .log_fd = (uint32_t)log_fd};
+    __atomic_store_n(&carrier_of(h, original)->granted, SLOT_COPY, __ATOMIC_SEQ_CST);
+    h->to_wake[h->n_to_wake++] = original;
+    for (;;) {
+        uint32_t bell = harts_watch(h, UINT64_MAX);
+        pid_t process = __atomic_load_n(&order->process, __ATOMIC_SEQ_CST);
+
+        if (process != 0)
+            return process;
+        if (!harts_sleep(h, bell))
+            return 0;
+    }
+}

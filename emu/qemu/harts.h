@@ -44,6 +44,13 @@ int harts_init(struct harts *h, uint32_t count, uint32_t processors);
 /* Lets the harts of a cabinet take turns in a few threads (plugin_turns.h), instead of a thread for each. A cabinet has
  * so many slots, only the last may have fewer. To be called before the cabinets start, if at all. */
 void harts_take_turns(struct harts *h, uint32_t cabinet_slots);
+/* Returns true if a cabinet can make copies of itself when its harts have come. */
+bool harts_can_copy(const struct harts *h);
+/* Lets the cabinet with slots from `original` on, whose harts have come and have not been granted, make a copy of its
+ * process, with slots from `first` on, whose harts then come, too. The copy has the RAM of ram_fd, and writes what
+ * it has to say to log_fd; both are descriptors of the caller, whose child it is. Returns its process, a negative errno
+ * if there can be none, or 0 if a signal came or a process ended. */
+pid_t harts_copy(struct harts *h, uint32_t original, uint32_t first, int ram_fd, int log_fd);
 /* Frees everything; the cabinets must have ended. */
 void harts_free(struct harts *h);
 

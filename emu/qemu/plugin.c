@@ -26,6 +26,7 @@
  */
 #define _GNU_SOURCE
 #include "emu/qemu/cost.h"
+#include "emu/qemu/plugin_copy.h"
 #include "emu/qemu/plugin_debug.h"
 #include "emu/qemu/plugin_hart.h"
 #include "emu/qemu/plugin_ncu.h"
@@ -285,9 +286,11 @@ static void *map_descriptor(const char *name, uint64_t fd)
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-    uint64_t control_fd = UINT64_MAX, ram_fd = UINT64_MAX;
+    uint64_t control_fd = UINT64_MAX;
+
+    plugin.ram_fd = UINT64_MAX;
     for (int i = 0; i < argc; i++)
-        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &ram_fd) &&
+        if (!option_read(argv[i], "control", &control_fd) && !option_read(argv[i], "ram", &plugin.ram_fd) &&
             !option_read(argv[i], "first", &plugin.first) && !option_read(argv[i], "ram_bytes", &plugin.ram_bytes) &&
             !option_read(argv[i], "statistics", &plugin.statistics) && !option_read(argv[i], "traps", &plugin.traps)) {
             fprintf(stderr,
@@ -296,12 +299,12 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
                     argv[i]);
             return -1;
         }
-    if (control_fd == UINT64_MAX || ram_fd == UINT64_MAX || plugin.ram_bytes == 0) {
+    if (control_fd == UINT64_MAX || plugin.ram_fd == UINT64_MAX || plugin.ram_bytes == 0) {
         fprintf(stderr, "plugin.so: control=, ram= and ram_bytes= are needed; ncube gives them\n");
         return -1;
     }
     plugin.control = map_descriptor("control", control_fd);
-    plugin.ram = map_descriptor("ram", ram_fd);
+    plugin.ram = map_descriptor("ram", plugin.ram_fd);
     if (!plugin.control || !plugin.ram)
         return -1;
     plugin.counters = qemu_plugin_scoreboard_new(sizeof(struct counter));
@@ -310,8 +313,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     plugin.kernel_cycles = (qemu_plugin_u64){plugin.counters, offsetof(struct counter, kernel_cycles)};
     if (plugin.control->debug)
         plugin_debug_init(plugin.control, plugin.first, &debug_ops);
+    copy_init((uint32_t)info->system.smp_vcpus);
     if (plugin.control->processors > 0 &&
-        turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop) != 0) {
+        turns_init(plugin.control, plugin.first, (uint32_t)info->system.smp_vcpus, report_stop, copy_make) != 0) {
         fprintf(stderr, "plugin.so: cannot make carriers of the harts: %s\n", strerror(errno));
         return -1;
     }

@@ -39,7 +39,8 @@ struct counter {
 
 extern struct plugin {
     struct control *control;
-    uint8_t *ram; /* the whole RAM of the cabinet */
+    uint8_t *ram;    /* the whole RAM of the cabinet, */
+    uint64_t ram_fd; /* and its memfd */
     uint64_t ram_bytes;
     uint64_t first;
     uint64_t statistics; /* not 0: count instructions and kernel cycles */

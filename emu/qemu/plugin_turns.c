@@ -54,7 +54,9 @@ static struct {
     uint8_t *leave_stacks;
     struct turn *turn;
     struct carrier_state *carrier;
+    uint32_t carriers;
     void (*stopped)(unsigned hart);
+    void (*copy)(void);
 } turns;
 
 static void append(struct carrier_state *c, uint32_t hart)
@@ -73,6 +75,10 @@ static void take_granted(struct carrier_state *c)
     const struct slot *slot = &turns.control->slot[turns.first];
     uint32_t granted = __atomic_exchange_n(&c->shared->granted, 0, __ATOMIC_SEQ_CST), in_order = 0;
 
+    if (granted == SLOT_COPY) {
+        turns.copy();
+        return;
+    }
     while (granted != 0) {
         uint32_t hart = granted - 1, next = slot[hart].next_granted;
 
@@ -115,6 +121,7 @@ static void *carry(void *arg)
     struct carrier_state *c = arg;
 
     __atomic_store_n(&c->shared->thread, (uint32_t)gettid(), __ATOMIC_SEQ_CST);
+    futex_wake(&c->shared->thread);
     for (;;) {
         take_granted(c);
         if (c->first == 0) {
@@ -184,13 +191,38 @@ static int start_carrier(struct carrier_state *c)
     return -1;
 }
 
-int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart))
+/* ncube places carriers by the number of their thread. */
+static void await_carrier(const struct carrier_state *c)
+{
+    while (__atomic_load_n(&c->shared->thread, __ATOMIC_SEQ_CST) == 0)
+        futex_wait(&c->shared->thread, 0, FUTEX_FOREVER);
+}
+
+int turns_move(uint64_t first)
+{
+    uint32_t n = turns.carriers;
+
+    turns.first = first;
+    for (uint32_t k = 0; k < n; k++)
+        turns.carrier[k] = (struct carrier_state){.shared = &slots_carrier(turns.control, first)[k]};
+    turns.carrier[0].shared->thread = (uint32_t)gettid();
+    for (uint32_t k = 1; k < n; k++) {
+        if (start_carrier(&turns.carrier[k]) != 0)
+            return -1;
+        await_carrier(&turns.carrier[k]);
+    }
+    return 0;
+}
+
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void))
 {
     uint32_t n = slots_carriers(c, harts);
 
     turns.control = c;
     turns.first = first;
     turns.stopped = stopped;
+    turns.copy = copy;
+    turns.carriers = n;
     turns.turn = aligned_alloc(64, harts * sizeof(struct turn));
     turns.carrier = calloc(n, sizeof *turns.carrier);
     void *stacks = mmap(NULL, (size_t)harts * LEAVE_STACK_BYTES, PROT_READ | PROT_WRITE,

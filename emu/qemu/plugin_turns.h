@@ -11,8 +11,13 @@
 #include "emu/qemu/slots.h"
 
 /* To be called when QEMU loads the plugin; `harts` with slots from `first` on is all that the cabinet has. `stopped`
- * tells ncube that a hart has stopped; the hart may be granted at once. Returns 0, or -1 with errno. */
-int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart));
+ * tells ncube that a hart has stopped; the hart may be granted at once. `copy` executes an order to copy the process
+ * (SLOT_COPY). Returns 0, or -1 with errno. */
+int turns_init(struct control *c, uint64_t first, uint32_t harts, void (*stopped)(unsigned hart), void (*copy)(void));
+
+/* To be called by the first carrier in a copy of the process, of which it is the only thread: from now on the harts
+ * have slots from `first` on. Starts the other carriers. Returns 0, or -1 with errno. */
+int turns_move(uint64_t first);
 
 /* Tells ncube that this hart, in which the caller runs, has stopped, and returns when it is granted. */
 void turns_stop(unsigned hart);

@@ -119,6 +119,15 @@ struct carrier {
     uint32_t thread;                /* its gettid(); 0: it has not begun */
 };
 
+/* An order to the first cabinet: to make a copy of itself (plugin_copy.h). Given by a grant of SLOT_COPY to its first
+ * carrier, while all its harts are stopped and none has been granted. */
+#define SLOT_COPY UINT32_MAX
+struct slot_copy {
+    uint64_t first;          /* slot of the copy's hart 0 */
+    uint32_t ram_fd, log_fd; /* descriptors of ncube: the copy's RAM and where its output goes */
+    int32_t process;         /* the answer: the copy's, or a negative errno; before, 0 */
+};
+
 struct control {
     _Alignas(128) uint32_t doorbell; /* futex */
     uint32_t asleep;                 /* ncube is in (or about to enter) its futex wait */
@@ -139,6 +148,7 @@ struct control {
     uint32_t debug;           /* enum slot_debug: where harts look at it */
     uint32_t processors;      /* of the host, for harts that take turns; 0: each hart has its own thread */
     uint64_t carriers_offset; /* from here to the carriers */
+    struct slot_copy copy;
     _Alignas(128) uint32_t cycles_of_class[SLOT_COST_CLASSES]; /* the cost table, by enum cost_class */
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };

@@ -74,7 +74,7 @@ static void set_up(void)
         h.processor[1] = h.processor[0];
     h.processors = CARRIERS;
     harts_take_turns(&h, HARTS);
-    cr_assert_eq(turns_init(h.control, 0, HARTS, report), 0);
+    cr_assert_eq(turns_init(h.control, 0, HARTS, report, NULL), 0);
 }
 
 TestSuite(turns, .init = set_up, .timeout = 60);
