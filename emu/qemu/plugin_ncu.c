@@ -214,6 +214,14 @@ static void ncu_quantum(unsigned hart)
     hart_stop(hart, SLOT_OP, NCU_QUANTUM);
 }
 
+/* Takes the place of END, after causes that were handled at QUANTUM perhaps: what END has interrupted before does not go
+ * on, so its clock is not set again. */
+static void ncu_drop(unsigned hart)
+{
+    counter_of(hart)->settle = false;
+    hart_stop(hart, SLOT_OP, NCU_DROP);
+}
+
 static uint64_t cycles_left_to_pass(unsigned hart)
 {
     uint64_t elapsed = counter_elapsed(counter_of(hart)), pass = slot_of(hart)->pass_cycles;
@@ -286,6 +294,9 @@ void ncu_execute(unsigned hart, void *userdata)
         break;
     case NCU_END:
         ncu_end(hart);
+        break;
+    case NCU_DROP:
+        ncu_drop(hart);
         break;
     case NCU_LEAVE:
         ncu_leave(hart);
