@@ -3,7 +3,7 @@
  * far user code runs ahead, on however many processors and cabinets. The reference is --sync=strict, which stops user
  * code at every bound of conservative simulation. What the programs write to their volumes must be the same, too.
  *
- * SEEDS=n tries n seeds, from FIRST on, instead of one; a failure names the program and its seed.
+ * SEEDS=n tries n seeds, from FIRST on, instead of the one that once failed; a failure names the program and its seed.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -193,7 +193,7 @@ ParameterizedTestParameters(exact, is_every_random_program)
 
 ParameterizedTest(size_t *row, exact, is_every_random_program)
 {
-    unsigned first = number_from("FIRST", 1), seeds = number_from("SEEDS", 1);
+    unsigned first = number_from("FIRST", 62), seeds = number_from("SEEDS", 1);
 
     seeds *= subjects[*row].limit ? 8 : 1; /* short ones, of which each is one of eight ways to end */
     char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
@@ -207,7 +207,7 @@ ParameterizedTest(size_t *row, exact, is_every_random_program)
 Test(exact, a_timeline_of_random_programs_is_too)
 {
     char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
-    unsigned seed = number_from("FIRST", 1);
+    unsigned seed = number_from("FIRST", 62);
 
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         const struct subject *s = &subjects[i];
