@@ -187,7 +187,7 @@ void harts_start_on(struct harts *h, pid_t process, uint32_t first, uint32_t n, 
 {
     if (h->processors < 2)
         return;
-    uint32_t where = turn % h->processors;
+    uint32_t where = turn % places(h, first);
     keep_on(process, h->processor[where]);
     for (uint32_t i = first; i < first + n; i++)
         h->place[i] = (uint8_t)where;
