@@ -171,16 +171,13 @@ static int open_ncube(uint32_t fd)
     return open(path, O_RDWR | O_APPEND | O_CLOEXEC);
 }
 
-/* The carriers of the original take no signals, and here is no other thread. */
+/* The carriers of the original leave signals to QEMU's threads, which are not here. */
 static void take_signals(void)
 {
-    sigset_t ends;
+    sigset_t all;
 
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGHUP);
-    pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_UNBLOCK, &all, NULL);
 }
 
 /* Stops the harts in the copy's slots, as they have stopped in the original's. */
