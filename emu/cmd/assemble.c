@@ -40,8 +40,8 @@ static int read_config(struct machine *m)
         config_default(&m->config, o->dim);
         return 0;
     }
-    if (config_load(&m->config, o->machine, o->images, m->error, sizeof m->error) != 0)
-        return machine_complain(m, "%s", m->error);
+    if (config_check(&m->config, o->machine, o->images, o->say_fault, m, m->error, sizeof m->error) != 0)
+        return o->say_fault ? -1 : machine_complain(m, "%s", m->error);
     m->inputs = m->config.files;
     m->config.files = (struct inputs){0};
     return 0;

@@ -1,6 +1,6 @@
 /*
- * `ncube check`: reads a machine file as a run would, shows the line that is wrong, then looks at each image and at the
- * host's limits, and says all that it finds.
+ * `ncube check`: reads a machine file as a run would, shows each line that is wrong, or else looks at each image and at
+ * the host's limits, and says all that it finds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +71,12 @@ static void show_line(const char *error)
     free(path);
 }
 
+static void say_fault(void *machine, const char *fault)
+{
+    machine_complain(machine, "%s", fault);
+    show_line(fault);
+}
+
 /* ---- Images ---- */
 
 #define LINES_MOST 8u /* about images; the others are counted */
@@ -121,7 +127,7 @@ static void print_summary(const struct machine *m)
 
 int check_command(int argc, char **argv)
 {
-    struct machine_options o = {.trace = TRACING_NONE};
+    struct machine_options o = {.trace = TRACING_NONE, .say_fault = say_fault};
     struct machine m;
     char **word = options_parse(&options, &o, argc, argv);
 
@@ -129,9 +135,7 @@ int check_command(int argc, char **argv)
         options_refuse(&options, "give one machine file");
     o.machine = word[0];
     bool good = machine_configure(&m, &o) == 0;
-    if (!good) {
-        show_line(m.error);
-    } else {
+    if (good) {
         uint32_t bad = check_images(&m);
 
         good = machine_check_host(&m) == 0 && bad == 0;

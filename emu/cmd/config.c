@@ -153,10 +153,10 @@ static bool load_drives(struct config_reader *l, const config_setting_t *io_grou
     uint32_t n = drives ? (uint32_t)config_setting_length(drives) : 0;
     if (n > DRIVE_MAX)
         return setting_fail(&l->r, drives, "%u drives; a controller takes at most %u", n, DRIVE_MAX);
-    for (uint32_t i = 0; i < n; i++)
-        if (!load_drive(l, config_setting_get_elem(drives, i)))
-            return false;
-    return true;
+    bool good = true;
+    for (uint32_t i = 0; i < n && setting_goes_on(&l->r, good); i++)
+        good = load_drive(l, config_setting_get_elem(drives, i)) && good;
+    return good;
 }
 
 /* ---- Wiring ------------------------------------------------------------------------------- */
@@ -289,7 +289,12 @@ static bool load_io_node(struct config_reader *l, const config_setting_t *group,
             return setting_fail(&l->r, group, "I/O node %u of board %u is already defined in line %u", (uint32_t)index,
                                 board, l->io_line[j]);
     struct topo_io_node *io = append_io_node(l, node, setting_line(group));
-    return wire(l, group, io) && load_service(l, group, io) && load_drives(l, group);
+    bool good = wire(l, group, io);
+    if (setting_goes_on(&l->r, good))
+        good = load_service(l, group, io) && good;
+    if (setting_goes_on(&l->r, good))
+        good = load_drives(l, group) && good;
+    return good;
 }
 
 static bool load_board(struct config_reader *l, const config_setting_t *group)
@@ -303,10 +308,10 @@ static bool load_board(struct config_reader *l, const config_setting_t *group)
         !setting_integer(&l->r, group, "number", 0, CONFIG_BOARD_MAX, &number) ||
         !setting_groups(&l->r, group, "io_nodes", &io_nodes))
         return false;
-    for (int i = 0; io_nodes && i < config_setting_length(io_nodes); i++)
-        if (!load_io_node(l, config_setting_get_elem(io_nodes, (unsigned)i), (uint32_t)number))
-            return false;
-    return true;
+    bool good = true;
+    for (int i = 0; io_nodes && i < config_setting_length(io_nodes) && setting_goes_on(&l->r, good); i++)
+        good = load_io_node(l, config_setting_get_elem(io_nodes, (unsigned)i), (uint32_t)number) && good;
+    return good;
 }
 
 static int by_node(const void *a, const void *b)
@@ -324,12 +329,12 @@ static bool load_boards(struct config_reader *l, const config_setting_t *root)
     l->si_user = memory_new(config_compute_nodes(l), sizeof *l->si_user);
     if (!setting_groups(&l->r, root, "boards", &boards))
         return false;
-    for (int i = 0; boards && i < config_setting_length(boards); i++)
-        if (!load_board(l, config_setting_get_elem(boards, (unsigned)i)))
-            return false;
+    bool good = true;
+    for (int i = 0; boards && i < config_setting_length(boards) && setting_goes_on(&l->r, good); i++)
+        good = load_board(l, config_setting_get_elem(boards, (unsigned)i)) && good;
     if (t->n_io)
         qsort(t->io, t->n_io, sizeof *t->io, by_node);
-    return true;
+    return good;
 }
 
 /* ---- The machine -------------------------------------------------------------------------- */
@@ -398,18 +403,21 @@ static bool load_costs(struct config_reader *l, const config_setting_t *root)
     if (!setting_group(&l->r, root, "cycles", &group))
         return false;
     struct machine_config *c = l->config;
-    for (int i = 0; group && i < config_setting_length(group); i++) {
+    bool good = true;
+    for (int i = 0; group && i < config_setting_length(group) && setting_goes_on(&l->r, good); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         int64_t cycles;
         char where[512];
 
-        if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles))
-            return false;
+        if (!setting_integer(&l->r, group, config_setting_name(s), 1, COST_MAX_CYCLES, &cycles)) {
+            good = false;
+            continue;
+        }
         setting_where(&l->r, s, where, sizeof where);
         c->cost = memory_resize(c->cost, c->n_costs + 1, sizeof *c->cost);
         c->cost[c->n_costs++] = (struct config_cost){copy(config_setting_name(s)), (uint32_t)cycles, copy(where)};
     }
-    return true;
+    return good;
 }
 
 static bool load_timing(struct config_reader *l, const config_setting_t *root)
@@ -430,6 +438,21 @@ static bool load_timing(struct config_reader *l, const config_setting_t *root)
                         known);
 }
 
+/* The other parts of the file name parts of the boards: they can be judged only if those are good. */
+static bool load_parts(struct config_reader *l, const config_setting_t *root)
+{
+    bool good = load_boards(l, root), (*const parts[])(struct config_reader *, const config_setting_t *) = {
+                                          config_read_striped, load_front_end, config_read_faults};
+
+    for (size_t i = 0, boards = good; boards && i < sizeof parts / sizeof *parts && setting_goes_on(&l->r, good); i++)
+        good = parts[i](l, root) && good;
+    if (setting_goes_on(&l->r, good))
+        good = load_costs(l, root) && good;
+    if (setting_goes_on(&l->r, good))
+        good = load_timing(l, root) && good;
+    return good;
+}
+
 static bool load_machine(struct config_reader *l, const config_setting_t *root, const char *image_folder)
 {
     static const char *const keys[] = {
@@ -437,19 +460,24 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
         "timing", "faults", "striped",           "server_limit_s", NULL};
     const char *images = NULL;
 
-    if (!setting_check_keys(&l->r, root, keys) || !load_size(l, root) ||
-        !setting_string(&l->r, root, "images", &images))
+    bool good = setting_check_keys(&l->r, root, keys);
+    if (!setting_goes_on(&l->r, good) || !load_size(l, root) || !setting_string(&l->r, root, "images", &images))
         return false;
     l->image_folder = image_folder_of(l, images, image_folder);
-    return load_boards(l, root) && config_read_striped(l, root) && load_front_end(l, root) && load_costs(l, root) &&
-           load_timing(l, root) && config_read_faults(l, root);
+    return load_parts(l, root) && good;
 }
 
-int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
-                size_t error_bytes)
+int config_check(struct machine_config *config, const char *path, const char *image_folder,
+                 void (*say)(void *ctx, const char *fault), void *ctx, char *error, size_t error_bytes)
 {
     *config = (struct machine_config){.path = machine_file_find(path)};
-    struct config_reader l = {.r = {config->path, error, error_bytes, &config->files}, .config = config};
+    struct config_reader l = {.r = {.path = config->path,
+                                    .error = error,
+                                    .error_bytes = error_bytes,
+                                    .files = &config->files,
+                                    .say = say,
+                                    .ctx = ctx},
+                              .config = config};
     config_t parsed;
     bool good = setting_parse(&l.r, &parsed) && overrides_apply(&l.r, config_root_setting(&parsed)) &&
                 load_machine(&l, config_root_setting(&parsed), image_folder);
@@ -458,9 +486,17 @@ int config_load(struct machine_config *config, const char *path, const char *ima
     free(l.si_user);
     free(l.image_folder);
     config_destroy(&parsed);
+    if (!good && say && l.r.faults == 0)
+        say(ctx, error);
     if (!good)
         config_free(config);
     return good ? 0 : -1;
+}
+
+int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
+                size_t error_bytes)
+{
+    return config_check(config, path, image_folder, NULL, NULL, error, error_bytes);
 }
 
 void config_default(struct machine_config *config, uint32_t dim)

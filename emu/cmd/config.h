@@ -36,6 +36,10 @@ struct machine_config {
 int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
                 size_t error_bytes);
 
+/* The same, and says each fault of the file, one line each. What names a part that has a fault is not judged. */
+int config_check(struct machine_config *config, const char *path, const char *image_folder,
+                 void (*say)(void *ctx, const char *fault), void *ctx, char *error, size_t error_bytes);
+
 /* Makes the machine that has no file: 2^dim compute nodes, and the front end at node 0. dim is at most NODE_MAX_DIM
  * (asserted). The caller frees it with config_free. */
 void config_default(struct machine_config *config, uint32_t dim);

@@ -42,6 +42,7 @@ enum machine_harts {                        /* how a cabinet executes its harts 
 struct machine_options { /* they outlive the machine */
     const char *machine; /* machine file, NULL: compute nodes only */
     const char *images;  /* folder of the drives' images; NULL: the machine file gives it */
+    void (*say_fault)(void *machine, const char *fault); /* is told of each fault of the file; NULL: of the first */
     struct tracing trace;
     const char *program; /* what is to run, for the trace: words of the command line; NULL: not known */
     const char *lib;     /* folder of plugin.so, vertex.elf and nsdisk.elf */

@@ -49,8 +49,20 @@ bool setting_fail(struct setting_reader *r, const config_setting_t *at, const ch
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     setting_where(r, at, where, sizeof where);
-    snprintf(r->error, r->error_bytes, "%s: %s", where, text);
+    if (r->faults++ == 0)
+        snprintf(r->error, r->error_bytes, "%s: %s", where, text);
+    if (r->say) {
+        char fault[sizeof where + sizeof text + 2];
+
+        snprintf(fault, sizeof fault, "%s: %s", where, text);
+        r->say(r->ctx, fault);
+    }
     return false;
+}
+
+bool setting_goes_on(const struct setting_reader *r, bool good)
+{
+    return good || r->say;
 }
 
 static const char *type_name(const config_setting_t *s)
@@ -188,7 +200,8 @@ static bool check_included(struct setting_reader *r, const char *folder, const c
 {
     char path[PATH_MAX];
     struct stat st;
-    struct setting_reader included = {path, r->error, r->error_bytes, r->files};
+    struct setting_reader included = {
+        .path = path, .error = r->error, .error_bytes = r->error_bytes, .files = r->files};
 
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return fail_file(r, name, "the name of this included file is too long");
@@ -255,17 +268,18 @@ static void join(char *text, size_t bytes, const char *const *keys)
 bool setting_check_keys(struct setting_reader *r, const config_setting_t *group, const char *const *keys)
 {
     int n = config_setting_length(group);
+    bool good = true;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && setting_goes_on(r, good); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         char known[256];
 
         if (is_among(config_setting_name(s), keys))
             continue;
         join(known, sizeof known, keys);
-        return setting_fail(r, s, "unknown key '%s'; known here: %s", config_setting_name(s), known);
+        good = setting_fail(r, s, "unknown key '%s'; known here: %s", config_setting_name(s), known);
     }
-    return true;
+    return good;
 }
 
 bool setting_require(struct setting_reader *r, const config_setting_t *group, const char *key, const char *what)

@@ -1,8 +1,8 @@
 /*
  * Typed reading of a libconfig file, whose errors name file, line, offending text and what would be right.
  *
- * Every function returns false after it has put one line into the reader's error. A key that is absent leaves the
- * value as it was, which is how defaults are given.
+ * Every function returns false after it has put one line into the reader's error, unless an earlier fault is there. A
+ * key that is absent leaves the value as it was, which is how defaults are given.
  */
 #ifndef NCUBE_SETTING_H
 #define NCUBE_SETTING_H
@@ -18,7 +18,10 @@ struct setting_reader {
     const char *path; /* of the file, as the user wrote it */
     char *error;
     size_t error_bytes;
-    struct inputs *files; /* collects the files that are read; may be NULL */
+    struct inputs *files;                      /* collects the files that are read; may be NULL */
+    uint32_t faults;                           /* found so far; `error` has the first one */
+    void (*say)(void *ctx, const char *fault); /* is told of each fault; NULL: only the first one matters */
+    void *ctx;
 };
 
 /* Parses the reader's file. Initialises `parsed`, which the caller destroys in either case. */
@@ -27,6 +30,9 @@ bool setting_parse(struct setting_reader *r, config_t *parsed);
 /* Writes "FILE:LINE: text" for a setting, or "FILE: text" for the file's top level. Always returns false. */
 bool setting_fail(struct setting_reader *r, const config_setting_t *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Whether the reader goes on to the next part of the file, after a part that was good or not. */
+bool setting_goes_on(const struct setting_reader *r, bool good);
 
 /* "FILE:LINE" of a setting. */
 void setting_where(const struct setting_reader *r, const config_setting_t *at, char *text, size_t bytes);

@@ -159,5 +159,30 @@ same "not a line for each" 9 "$(wc -l <err)"
 printf 'dim = 2;\nboards = (\n  { numbr = 3; }\n);\n' >bad.conf
 status "a wrong key" 1 "$ncube" check bad.conf
 same "it is shown" "3 | { numbr = 3; }" "$(sed -n 2p err | xargs -0 | tr -s ' ' | sed 's/^ //;/^$/d')"
+cat >bad.conf <<'END'
+dim = 3; colour = 1;
+boards = ( { number = 3; io_nodes = (
+  { index = 0; si = [0]; drives = ( { volume = "df00"; image = "a"; model = "zip"; },
+                                    { volume = "df01"; } ); },
+  { index = 1; si = [0]; service = "slow";
+    drives = ( { volume = "df02"; image = "b"; rpm = 1; } ); }
+); } );
+timing = "no";
+cycles = { alu = 0;
+           load = "x"; };
+END
+status "many faults" 1 "$ncube" check bad.conf
+same "each is said, with its line" "1 3 4 5 5 6 9 10 8" "$(sed -n 's/^ncube: bad.conf:\([0-9]*\): .*/\1/p' err | xargs)"
+same "each line is shown" 9 "$(grep -c '^ *[0-9]* | ' err)"
+status "a run" 1 "$ncube" run -m bad.conf program
+same "says the first one" 1 "$(grep -c bad.conf: err)"
+printf 'dim = 1;\nfaults = ( { node = 9; },\n  { drive = "df07"; } );\nstriped = 3;\n' >bad.conf
+status "faults of several lists" 1 "$ncube" check bad.conf
+same "each of them is said" "4 2 3" "$(sed -n 's/^ncube: bad.conf:\([0-9]*\): .*/\1/p' err | xargs)"
+printf 'dim = ;\n' >bad.conf
+status "no machine file" 1 "$ncube" check bad.conf
+same "one line, and that of the file" 2 "$(wc -l <err)"
+status "none at all" 1 "$ncube" check no-such.conf
+same "one line" 1 "$(wc -l <err)"
 
 finish
