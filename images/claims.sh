@@ -17,22 +17,7 @@ all_claims="c1 c2 c3 c4 c5 c6 c7 c8 c9 c10 c11 c12"
 rate=$build/guest/pipe_rate
 shift
 
-die() {
-    echo "claims: $*" >&2
-    exit 1
-}
-
-# run FILE ARGUMENT...: ncube's output goes to FILE in $work, what it says beside that to $work/said.
-run() {
-    local to=$work/$1
-    shift
-    "$build/bin/ncube" run "$@" >"$to" 2>"$work/said" || die "ncube run $*: $(tail -n 1 "$work/said")"
-}
-
-# value FILE NAME: the number behind NAME in a file of $work.
-value() {
-    sed -n "s|^.*$2 *\([0-9.]*\).*\$|\1|p" "$work/$1" | head -n 1
-}
+. "$here/measure.sh"
 
 # calc EXPRESSION FORMAT
 calc() {

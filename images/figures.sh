@@ -23,22 +23,7 @@ newlib=3.3.0
 export LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin # mke2fs
 
-die() {
-    echo "figures: $*" >&2
-    exit 1
-}
-
-# run FILE ARGUMENT...: ncube's output goes to FILE in $work.
-run() {
-    local to=$work/$1
-    shift
-    "$build/bin/ncube" run "$@" >"$to" 2>"$work/errors" || die "ncube run $*: $(tail -n 1 "$work/errors")"
-}
-
-# value FILE PATTERN: the number behind PATTERN in a file of $work.
-value() {
-    sed -n "s|^.*$2 *\([0-9.]*\).*\$|\1|p" "$work/$1" | head -n 1
-}
+. "$here/measure.sh"
 
 cycles_as_us() {
     awk -v cycles="$1" 'BEGIN { printf "%.1f", cycles / 20 }'
