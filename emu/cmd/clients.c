@@ -343,7 +343,7 @@ static void client_listen(struct clients *all, struct client *c)
             return;
         else if (got < 0 && errno == EPROTO)
             client_misbehaves(all, c,
-                              "this is no message for a machine; see that machine and xnc are of the same version");
+                              "this is not a message for a machine; see that machine and xnc are of the same version");
         else
             client_lost(all, c);
     }

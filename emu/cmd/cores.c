@@ -188,7 +188,7 @@ int cores_open(struct machine *m)
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return machine_complain(m, "%s: %s; give a folder for core files", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
-        return machine_complain(m, "%s: is no folder; give one for core files", folder);
+        return machine_complain(m, "%s: is not a folder; give one for core files", folder);
     if (access(folder, W_OK | X_OK) != 0)
         return machine_complain(m, "%s: %s; give a folder for core files", folder, strerror(errno));
     m->cores = memory_new(1, sizeof *m->cores);

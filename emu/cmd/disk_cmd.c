@@ -210,7 +210,7 @@ static struct disk_name parse_name(const struct arguments *a, struct machine *m,
     for (const char *c = strstr(text, ":/"); c; c = strstr(c + 1, ":/"))
         colon = c; /* the last one: folders of the host may have colons */
     if (!colon || colon == text)
-        options_refuse(&options, "'%s' is no name: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
+        options_refuse(&options, "'%s' names no file: give IMAGE:/PATH, or with -m //VOLUME/PATH or pio:/PATH", text);
     return (struct disk_name){NAME_IN_IMAGE, memory_copy_text(text, (size_t)(colon - text)), colon + 1, NULL};
 }
 

@@ -155,7 +155,7 @@ int top_command(int argc, char **argv)
     if (a.once)
         return print_once(a.name);
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return fail("standard input or output is no terminal; give --once");
+        return fail("standard input or output is not a terminal; give --once");
     if (!top_show(ask, a.name, a.every_ms, line, sizeof line))
         return fail(line);
     return 0;

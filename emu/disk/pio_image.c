@@ -63,7 +63,7 @@ static int read_description(struct volume *v, const char *path, struct pio_descr
     size_t n = bytes < sizeof text ? (size_t)bytes : sizeof text;
     int result = volume_file_read(f, 0, text, n, error);
     if (result == 0 && (bytes > sizeof text || pio_description_parse(text, n, d, index) < 0))
-        result = volume_fail(error, "%s: is no description of a PIO file", path);
+        result = volume_fail(error, "%s: is not the description of a PIO file", path);
     volume_file_close(f, NULL);
     return result;
 }

@@ -214,7 +214,7 @@ int nopen(int dim)
     if (dim < 0 || dim > 30)
         return fail(EINVAL, "a cube of dimension %d does not exist", dim);
     if (!link_name_is_sound(machine_name()))
-        return fail(EINVAL, "NCUBE_NAME: '%s' is no name of a machine", machine_name());
+        return fail(EINVAL, "NCUBE_NAME: '%s' cannot be the name of a machine", machine_name());
     int fd = link_connect(machine_name(), error, sizeof error);
     if (fd < 0)
         return fail(ENXIO, "%s", error);

@@ -387,7 +387,7 @@ static void read_head(struct reader *r, const char *line, size_t n)
     }
     json_t *about = json_object_get(head, "otherData"), *version = json_object_get(about, "ncube_trace");
     if (!is_ours)
-        fail(r, "this is no timeline of ncube; give a file that ncube run --trace=FILE.json has written");
+        fail(r, "this is not a timeline of ncube; give a file that ncube run --trace=FILE.json has written");
     else if (!json_is_integer(version))
         fail(r, "the timeline does not say its version; trace the program again with this ncube");
     else if (json_integer_value(version) != TRACE_VERSION)
@@ -424,7 +424,7 @@ static void read_line(struct reader *r, const char *line, size_t n)
     size_t bytes = line[n - 1] == ',' ? n - 1 : n;
     json_t *json = json_loadb(line, bytes, 0, NULL);
     if (!json || !read_event(r, json))
-        fail(r, "line %llu is no event of ncube's: '%.*s%s'; trace the program again", (unsigned long long)r->lines,
+        fail(r, "line %llu is not an event of ncube's: '%.*s%s'; trace the program again", (unsigned long long)r->lines,
              n < QUOTED_BYTES ? (int)n : QUOTED_BYTES, line, n < QUOTED_BYTES ? "" : "...");
     json_decref(json);
 }
@@ -433,9 +433,9 @@ static void keep(struct reader *r, const char *bytes, size_t n)
 {
     if (r->n + n > READER_LINE_MAX) {
         fail(r,
-             r->begun
-                 ? "line %llu is longer than any of ncube's; trace the program again"
-                 : "this is no timeline of ncube (line %llu); give a file that ncube run --trace=FILE.json has written",
+             r->begun ? "line %llu is longer than any of ncube's; trace the program again"
+                      : "this is not a timeline of ncube (line %llu); give a file that ncube run --trace=FILE.json has "
+                        "written",
              (unsigned long long)r->lines + 1);
         return;
     }

@@ -53,7 +53,8 @@ static size_t find(const char *call, const char *msg)
     for (size_t i = used; i > 0; i--)
         if (table[i - 1].msg == msg)
             return i - 1;
-    fail(call, "the argument is no message of this process: it comes from neither xmalloc nor xrecv, or was sent", "");
+    fail(call, "the argument is not a message of this process: it comes from neither xmalloc nor xrecv, or was sent",
+         "");
 }
 
 static void forget(size_t i)

@@ -90,7 +90,7 @@ ssize_t pio_writev(int pfd, const struct iovec *iov, int count);
  * libpio's. Transfers under way at the same time happen in any order: only reads may overlap each other, and a read
  * that meets the end of the file sees a write that moves this end, or does not. Calls about the whole file (pio_fstat,
  * SEEK_END, pio_ftruncate, pio_fsync, pio_preallocate) first wait until the descriptor's transfers have moved their
- * bytes. What is not ended when the process ends may be written or not. */
+ * bytes. When the process ends, the bytes of a write that is under way may or may not be in the file. */
 #define PIO_STARTS_MAX 32
 
 /* As pio_read, pio_write, pio_pread and pio_pwrite, but return the id of a transfer that has started, and the file's

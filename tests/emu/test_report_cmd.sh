@@ -113,10 +113,10 @@ refused "a trace cut in a line" 1 "cut.json: the timeline ends in the middle of 
 refused "a trace cut after a line" 1 "lines.json: the timeline ends after line 100" report --out=no.html lines.json
 refused "a packed trace that is cut" 1 "cut.json.gz: the packed file ends too early" report --out=no.html cut.json.gz
 refused "another version" 1 "version.json: this is a timeline of version 9" report --out=no.html version.json
-refused "a bad line" 1 "bad.json: line 50 is no event of ncube's: '{\"hp\"" report --out=no.html bad.json
+refused "a bad line" 1 "bad.json: line 50 is not an event of ncube's: '{\"hp\"" report --out=no.html bad.json
 refused "an empty file" 1 "empty.json: the file is empty" report --out=no.html empty.json
-refused "text" 1 "text.json: this is no timeline of ncube" report --out=no.html text.json
-refused "a page" 1 "slow.html: this is no timeline of ncube" report --out=no.html slow.html
+refused "text" 1 "text.json: this is not a timeline of ncube" report --out=no.html text.json
+refused "a page" 1 "slow.html: this is not a timeline of ncube" report --out=no.html slow.html
 refused "no file" 1 "no.json: No such file" report --out=no.html no.json
 refused "a folder" 1 ".: Is a directory" report --out=no.html .
 refused "no trace" 2 "no trace given" report

@@ -1,6 +1,6 @@
 /*
  * Timelines read from text, by emu/report: spells, what they add up to, the critical path, rows that fit on a page, and
- * what is no timeline.
+ * what is not a timeline.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -220,9 +220,9 @@ static const struct {
     const char *name, *text, *expected;
 } wrong[] = {
     {"nothing", "", "empty"},
-    {"text", "hello\n", "no timeline of ncube"},
-    {"text without a new line", "hello", "no timeline of ncube"},
-    {"another program's trace", "[{\"ph\":\"X\"}]\n", "no timeline of ncube"},
+    {"text", "hello\n", "not a timeline of ncube"},
+    {"text without a new line", "hello", "not a timeline of ncube"},
+    {"another program's trace", "[{\"ph\":\"X\"}]\n", "not a timeline of ncube"},
     {"no version", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" END, "does not say its version"},
     {"another version",
      "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"ncube_trace\":7,\"dimension\":2},\"traceEvents\":[\n" END,
@@ -233,17 +233,17 @@ static const struct {
     {"cut after a line", HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":300,\"name\":\"user\"},\n",
      "ends after line 2, before its end"},
     {"cut in a line", HEAD "{\"ph\":\"X\",\"pid\":1,\"ti", "ends in the middle of line 2"},
-    {"no JSON", HEAD "{\"ph\":,\n" END, "line 2 is no event of ncube's: '{\"ph\":,'"},
-    {"an unknown event", HEAD "{\"ph\":\"Q\",\"pid\":1,\"tid\":1,\"ts\":0}" END, "line 2 is no event"},
+    {"no JSON", HEAD "{\"ph\":,\n" END, "line 2 is not an event of ncube's: '{\"ph\":,'"},
+    {"an unknown event", HEAD "{\"ph\":\"Q\",\"pid\":1,\"tid\":1,\"ts\":0}" END, "line 2 is not an event"},
     {"a node that cannot be", HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":40000,\"ts\":0,\"dur\":3,\"name\":\"user\"}" END,
-     "line 2 is no event"},
+     "line 2 is not an event"},
     {"a slice without an end", HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"name\":\"user\"}" END,
-     "line 2 is no event"},
+     "line 2 is not an event"},
     {"a time below 0", HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":-1,\"dur\":3,\"name\":\"user\"}" END,
      "line 2 is no"},
     {"an arrow from nowhere",
      HEAD "{\"ph\":\"f\",\"pid\":1,\"tid\":1,\"ts\":3,\"cat\":\"m\",\"id\":1,\"name\":\"msg\"}" END,
-     "line 2 is no event"},
+     "line 2 is not an event"},
     {"a channel without a name",
      HEAD "{\"ph\":\"X\",\"pid\":2,\"tid\":9,\"ts\":0,\"dur\":3,\"name\":\"1: 8\",\"args\":{\"message\":1}}" END,
      "channel 9, which the timeline does not name"},

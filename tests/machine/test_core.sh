@@ -94,7 +94,7 @@ check "a full disk is one line" \
 same "and no other core is tried" "core.3 nodes" "$(ls full | xargs)"
 touch file
 run 1 --core=file --
-same "a folder that is none" "ncube: file: is no folder; give one for core files" "$(cat err)"
+same "a folder that is none" "ncube: file: is not a folder; give one for core files" "$(cat err)"
 run 1 --core=no/such --
 same "a folder that cannot be" "ncube: no/such: No such file or directory; give a folder for core files" "$(cat err)"
 run 2 --core= --

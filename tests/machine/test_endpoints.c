@@ -58,7 +58,7 @@ static const struct abort {
 } aborts[] = {
     {"bad node", "xsend: node 0: to process 0 of node 1: invalid argument\n"},
     {"sent twice",
-     "xsend: node 0: the argument is no message of this process: it comes from neither xmalloc nor xrecv, "
+     "xsend: node 0: the argument is not a message of this process: it comes from neither xmalloc nor xrecv, "
      "or was sent\n"},
 };
 

@@ -89,7 +89,7 @@ Test(top, what_cannot_be_shown_is_said_in_a_line)
     outcome_free(&o);
     o = run_top("no-such-machine", NULL);
     cr_expect_eq(o.status, 1);
-    cr_expect(count_lines(o.err) == 1 && strstr(o.err, "no terminal; give --once") != NULL, "%s", o.err);
+    cr_expect(count_lines(o.err) == 1 && strstr(o.err, "not a terminal; give --once") != NULL, "%s", o.err);
     outcome_free(&o);
     o = run_top("no-such-machine", "--every=1");
     cr_expect_eq(o.status, 2);

@@ -23,7 +23,7 @@ extern int nself;
  * dimension. Any pointer may be NULL. */
 void whoami(int *node, int *proc, int *host, int *dim);
 
-/* Returns the number of nodes: 2^dim, or fewer if `ncube run -n` asked for a number that is no power of two. */
+/* Returns the number of nodes: 2^dim, or fewer if `ncube run -n` asked for a number that is not a power of two. */
 int ncubesize(void);
 
 /* Returns the caller's own number within the program: N_PROCESS(node, procid). */

@@ -48,7 +48,7 @@ struct rexec_fd {
  * created and truncated here, before the load; then each node of the program opens it. The exit status does not count
  * for the job: rwait returns it.
  * Errors: as rexecv; EINVAL: also two descriptors with one number, both ends of a pipe, or neither end nor path; EBADF,
- * ENOSTR: `end` is no descriptor, or no end of a pipe; EBUSY: also an end that was used; E2BIG: paths of more than 64
+ * ENOSTR: `end` is not an end of a pipe; EBUSY: also an end that was used; E2BIG: paths of more than 64
  * KB; any error of opening a file. After an error the ends are still the caller's.
  */
 int rexecvf(int first, int nodes, const char *path, char *const argv[], const struct rexec_fd *fds, int n);

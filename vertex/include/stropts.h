@@ -39,9 +39,9 @@ int getmsg(int fd, struct strbuf *ctl, struct strbuf *data, int *flags);
  * Makes an endpoint for some of the PEs of another one: PE k of the new one is PE pid[k] of fd, 0 <= k < n. All these
  * PEs call it, with the same list. Messages of different endpoints never match. `nself = ndomain(...)` makes the
  * routines of <nself.h>, <npara_prt.h> and <group.h> work within these PEs. close gives it back; all of them call
- * that, too. Returns the descriptor, or -1 with errno. EBADF; ENOSTR: fd is no endpoint; EINVAL: n < 1, a PE that is
- * twice in the list, or lists that differ; EADDRNOTAVAIL: a number that is no PE of fd; ESRCH: the caller is not in
- * the list; ENFILE: a PE is in 27 domains and groups; EMFILE, ENOMEM.
+ * that, too. Returns the descriptor, or -1 with errno. EBADF; ENOSTR: fd is not an endpoint; EINVAL: n < 1, a PE that
+ * is twice in the list, or lists that differ; EADDRNOTAVAIL: a number that is not a PE of fd; ESRCH: the caller is not
+ * in the list; ENFILE: a PE is in 27 domains and groups; EMFILE, ENOMEM.
  */
 int ndomain(int fd, int n, const int *pid);
 
