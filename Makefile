@@ -18,6 +18,7 @@
 #   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n)
 #   make costs    what calls of the C library cost: writes the table of docs/libc.md
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
+#   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)

@@ -80,9 +80,10 @@ $(eval $(call host_test,emu/test_snapshot,emu/qemu/snapshot.c emu/qemu/cabinet.c
 $(eval $(call host_test,emu/test_signals,emu/base/signals.c))
 $(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_sched,emu/time/sched.c emu/time/sched_process.c emu/time/sched_poll.c \
-    emu/time/clocks.c emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c \
-    emu/base/signals.c,-lpthread))
+$(foreach name,test_sched test_sched_random,$(eval $(call host_test,emu/$(name),tests/emu/sched_play.c \
+    tests/emu/sched_player.c emu/time/sched.c emu/time/sched_process.c emu/time/sched_poll.c emu/time/clocks.c \
+    emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c emu/base/signals.c, \
+    -lpthread)))
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_turns,emu/qemu/plugin_turns.c emu/qemu/plugin_fiber.c emu/qemu/harts.c \
     emu/qemu/processors.c emu/base/memory.c emu/base/signals.c,-lpthread -lm))

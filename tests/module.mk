@@ -107,6 +107,13 @@ exact:
 	$(SUBMAKE) all $(B)/tests/machine/test_exact
 	@SEEDS=$(SEEDS) FIRST=$(FIRST) $(B)/tests/machine/test_exact
 
+# make sched: PLAYS random plays of harts without QEMU, from seed FIRST on, ahead and in strict mode
+PLAYS ?= 20000
+.PHONY: sched
+sched:
+	$(SUBMAKE) $(B)/tests/emu/test_sched_random
+	@PLAYS=$(PLAYS) FIRST=$(FIRST) $(B)/tests/emu/test_sched_random
+
 # make repeat: RUNS runs each of 8, 64 and 512 nodes (at most NODES), disturbed in every way: one hash of each size
 RUNS ?= 10
 NODES ?= 512
