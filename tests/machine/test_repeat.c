@@ -18,24 +18,24 @@ static const struct size {
     uint32_t dim;
     uint32_t nodes_per_cabinet; /* four cabinets */
     uint32_t runs;              /* in `make test`; two at least, or nothing is compared */
-} sizes[] = {{3, 2, 4}, {6, 16, 2}, {9, 128, 2}};
+} sizes[] = {{3, 2, 6}, {6, 16, 2}, {9, 128, 2}};
 
 static const struct way {
     const char *name;
     disturb_fn disturb;
     const char *on_cpu, *cores;
-    bool four_cabinets;
+    bool four_cabinets, threads; /* --harts=threads */
 } ways[] = {
-    {"as it is", NULL, NULL, NULL, false}, /* the reference */
-    {"stopped now and then, four cabinets", disturb_by_stops, NULL, NULL, true},
-    {"under full load of the host", disturb_by_load, NULL, NULL, false},
-    {"moved between processors", disturb_by_moves, NULL, NULL, false},
-    {"four cabinets", NULL, NULL, NULL, true},
-    {"stopped now and then", disturb_by_stops, NULL, NULL, false},
-    {"--cores 1", NULL, NULL, "1", false},
-    {"--cores 2, four cabinets", NULL, NULL, "2", true},
-    {"under load, pinned, four cabinets", disturb_by_load, "0", NULL, true},
-    {"again", NULL, NULL, NULL, false},
+    {"as it is", NULL, NULL, NULL, false, false}, /* the reference */
+    {"stopped now and then, four cabinets", disturb_by_stops, NULL, NULL, true, false},
+    {"under full load of the host", disturb_by_load, NULL, NULL, false, false},
+    {"moved between processors", disturb_by_moves, NULL, NULL, false, false},
+    {"a thread for each hart, four cabinets", NULL, NULL, NULL, true, true},
+    {"a thread for each hart, stopped now and then", disturb_by_stops, NULL, NULL, false, true},
+    {"--cores 1", NULL, NULL, "1", false, false},
+    {"--cores 2, four cabinets", NULL, NULL, "2", true, false},
+    {"under load, pinned, four cabinets", disturb_by_load, "0", NULL, true, false},
+    {"again", NULL, NULL, NULL, false, false},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
@@ -57,6 +57,8 @@ static struct observed run(const struct size *size, const struct way *way)
         r.options[0] = "--cores";
         r.options[1] = way->cores;
     }
+    if (way->threads)
+        r.options[0] = "--harts=threads";
     struct observed seen = observe(r, way->disturb);
     free(machine);
     free(cabinets);
