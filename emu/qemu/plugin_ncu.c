@@ -214,8 +214,8 @@ static void ncu_quantum(unsigned hart)
     hart_stop(hart, SLOT_OP, NCU_QUANTUM);
 }
 
-/* Takes the place of END, after causes that were handled at QUANTUM perhaps: what END has interrupted before does not go
- * on, so its clock is not set again. */
+/* Takes the place of END, perhaps for causes that were handled at QUANTUM, after an earlier END: the code that this one
+ * has resumed does not go on, so its clock is not set again. */
 static void ncu_drop(unsigned hart)
 {
     counter_of(hart)->settle = false;

@@ -206,7 +206,7 @@ Test(socket, bytes_that_are_no_message_are_answered_and_hung_up_on)
 
         send_raw(fd, big, lengths[i], 5);
         char *answer = take_answer(fd);
-        cr_expect_not_null(strstr(answer, "no message for a machine"), "%zu bytes: '%s'", lengths[i], answer);
+        cr_expect_not_null(strstr(answer, "not a message for a machine"), "%zu bytes: '%s'", lengths[i], answer);
         free(answer);
     }
     expect_descriptors(&b, before, "no message");
