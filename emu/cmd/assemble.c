@@ -187,8 +187,8 @@ static int start_cabinet(struct machine *m, uint32_t c)
 
 /* ---- Waiting for QEMU ---- */
 
-#define SILENCE_MS    10000 /* in which no hart comes and no QEMU works: then it does not come up */
-#define SILENCES_MOST 12    /* in which no hart comes, however much the QEMUs work */
+/* A QEMU does not come up if no hart comes in HARTS_SILENCE_MS while no QEMU works, or in so many such times. */
+#define SILENCES_MOST 12
 
 /* Names the first cabinet that misses a hart. */
 static int complain_of_silence(struct machine *m)
@@ -201,7 +201,7 @@ static int complain_of_silence(struct machine *m)
     cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
     return machine_complain(
         m, "cabinet %u: %s has not come up: it was silent for %u s; see that the host has memory and processors left",
-        c, m->error, SILENCE_MS / 1000);
+        c, m->error, HARTS_SILENCE_MS / 1000);
 }
 
 /* A busy host may take long. Gives up only if a QEMU neither uses processor time nor answers. */
@@ -211,7 +211,7 @@ static int await_harts(struct machine *m, uint32_t slots)
     uint32_t silences = 0;
 
     while (slots > 0) {
-        uint32_t left = harts_wait(&m->harts, slots, SILENCE_MS);
+        uint32_t left = harts_wait(&m->harts, slots, HARTS_SILENCE_MS);
 
         if (left > 0 && !m->harts.silent)
             return machine_explain_stop(m);

@@ -17,9 +17,8 @@ void machine_report_waits(struct machine *m, const struct job *j, bool whole, vo
 /* Returns the fault of a node of the job that is dead and has not exited, or NULL. */
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);
 
-/* To be called when no hart has reported for HARTS_SILENCE_MS, with the machine: returns true if a QEMU no longer goes
- * on. That is so if it does nothing while one of its harts is to run, for three such times; one that is suspended may
- * go on later. */
+/* To be called when no hart has reported for HARTS_SILENCE_MS, with the machine. Returns true if its QEMUs no longer go
+ * on: they have done nothing for three such times, and no signal has suspended any of them. */
 bool machine_is_lost(void *machine);
 
 /* After SCHED_STOPPED: prints which cabinet was lost; nothing if a signal stopped the machine. Returns -1. */

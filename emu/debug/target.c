@@ -385,8 +385,7 @@ static void release(struct target *t, struct debug_hart *d)
     __atomic_sub_fetch(&t->area->stopped, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&d->stopped, 0, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&d->go, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&d->asleep, __ATOMIC_SEQ_CST))
-        futex_wake(&d->go);
+    futex_wake_sleeper(&d->go, &d->asleep);
 }
 
 /* A step of a program that is in the kernel, as in a system call, ends in the program. A hart that waits in front of

@@ -25,4 +25,20 @@ static inline void futex_wake(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* The two sides of a word for which one thread waits; *asleep saves the system call while it does not sleep. The first
+ * returns when *word != value; the second is to be called after *word has changed. */
+static inline void futex_await_change(uint32_t *word, uint32_t value, uint32_t *asleep)
+{
+    __atomic_store_n(asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value)
+        futex_wait(word, value, FUTEX_FOREVER);
+    __atomic_store_n(asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+static inline void futex_wake_sleeper(uint32_t *word, const uint32_t *asleep)
+{
+    if (__atomic_load_n(asleep, __ATOMIC_SEQ_CST))
+        futex_wake(word);
+}
+
 #endif

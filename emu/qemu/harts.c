@@ -100,16 +100,9 @@ static void place_threads(const struct harts *h)
 /* Appends a hart to the list of its carrier. */
 static void carrier_grant(struct harts *h, uint32_t index)
 {
-    uint32_t first = cabinet_first(h, index), k = first + h->place[index], before;
-    struct carrier *c = carrier_of(h, k);
-    struct slot *s = harts_slot(h, index);
+    uint32_t first = cabinet_first(h, index), k = first + h->place[index];
 
-    before = __atomic_load_n(&c->granted, __ATOMIC_SEQ_CST);
-    do
-        s->next_granted = before;
-    while (!__atomic_compare_exchange_n(&c->granted, &before, index - first + 1, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST));
-    if (before == 0)
+    if (slots_push(&carrier_of(h, k)->granted, index - first + 1, &harts_slot(h, index)->next_granted) == 0)
         h->to_wake[h->n_to_wake++] = k;
 }
 
@@ -118,8 +111,7 @@ static void wake_carriers(struct harts *h)
     while (h->n_to_wake > 0) {
         struct carrier *c = carrier_of(h, h->to_wake[--h->n_to_wake]);
 
-        if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
-            futex_wake(&c->granted);
+        futex_wake_sleeper(&c->granted, &c->asleep);
     }
 }
 
@@ -268,8 +260,8 @@ void harts_grant(struct harts *h, uint32_t index, const struct harts_grant *gran
     __atomic_add_fetch(&s->go, 1, __ATOMIC_SEQ_CST);
     if (h->cabinet_slots > 0)
         carrier_grant(h, index);
-    else if (__atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST))
-        futex_wake(&s->go);
+    else
+        futex_wake_sleeper(&s->go, &s->asleep);
     if (h->n_to_wake == h->count || (h->place[index] != 0 && h->n_to_wake > 0))
         wake_carriers(h);
 }

@@ -83,14 +83,6 @@ static enum debug_why reason_to_stop(struct debug_hart *d, uint64_t pc, bool use
     return ends_step(d, pc, user) ? DEBUG_STEP : DEBUG_NOT;
 }
 
-static void await_release(struct debug_hart *d, uint32_t last)
-{
-    __atomic_store_n(&d->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&d->go, __ATOMIC_SEQ_CST) == last)
-        futex_wait(&d->go, last, FUTEX_FOREVER);
-    __atomic_store_n(&d->asleep, 0, __ATOMIC_SEQ_CST);
-}
-
 static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_why why)
 {
     uint32_t last = __atomic_load_n(&d->go, __ATOMIC_SEQ_CST);
@@ -102,7 +94,7 @@ static void stop(unsigned hart, struct debug_hart *d, uint64_t pc, enum debug_wh
     __atomic_store_n(&d->stopped, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&debug.area->stopped, 1, __ATOMIC_SEQ_CST);
     debug.ops->stands(hart, d->in_user);
-    await_release(d, last);
+    futex_await_change(&d->go, last, &d->asleep);
 }
 
 static inline void look(unsigned hart, uint64_t pc, bool user)

@@ -12,17 +12,7 @@ struct plugin plugin;
 void doorbell_ring(struct control *c)
 {
     __atomic_add_fetch(&c->doorbell, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
-        futex_wake(&c->doorbell);
-}
-
-static void list_stopped(struct control *c, struct slot *s)
-{
-    uint32_t own = (uint32_t)(s - c->slot) + 1, head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
-
-    do
-        s->next_stopped = head;
-    while (!__atomic_compare_exchange_n(&c->stopped, &head, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    futex_wake_sleeper(&c->doorbell, &c->asleep);
 }
 
 void publish_progress(struct control *c, struct slot *s, uint64_t cycles, uint64_t quiet_cycles)
@@ -31,14 +21,6 @@ void publish_progress(struct control *c, struct slot *s, uint64_t cycles, uint64
     __atomic_store_n(&s->progress, cycles, __ATOMIC_SEQ_CST);
     if (!s->batched && cycles >= __atomic_load_n(&c->wanted, __ATOMIC_SEQ_CST))
         doorbell_ring(c);
-}
-
-static void slot_await_go(struct slot *s, uint32_t last)
-{
-    __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)
-        futex_wait(&s->go, last, FUTEX_FOREVER);
-    __atomic_store_n(&s->asleep, 0, __ATOMIC_SEQ_CST);
 }
 
 /* Starts a grant: its cycles count from 0. */
@@ -83,7 +65,7 @@ void report_stop(unsigned hart)
 
     __atomic_add_fetch(&s->stops, 1, __ATOMIC_SEQ_CST);
     if (listed)
-        list_stopped(plugin.control, s);
+        slots_push(&plugin.control->stopped, (uint32_t)(s - plugin.control->slot) + 1, &s->next_stopped);
     if (rings || batch_ends())
         doorbell_ring(plugin.control);
 }
@@ -103,7 +85,7 @@ void hart_stop(unsigned hart, enum slot_stop why, uint32_t op)
         turns_stop(hart);
     } else {
         report_stop(hart);
-        slot_await_go(s, last);
+        futex_await_change(&s->go, last, &s->asleep);
     }
     counter_begin(counter_of(hart), s->budget_cycles);
     note_attention(hart);

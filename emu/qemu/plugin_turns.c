@@ -110,10 +110,7 @@ static void sleep_until_granted(struct carrier_state *state)
 
     if (yields_await(&state->yields, &c->granted, 0))
         return;
-    __atomic_store_n(&c->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&c->granted, __ATOMIC_SEQ_CST) == 0)
-        futex_wait(&c->granted, 0, FUTEX_FOREVER);
-    __atomic_store_n(&c->asleep, 0, __ATOMIC_SEQ_CST);
+    futex_await_change(&c->granted, 0, &c->asleep);
 }
 
 static void *carry(void *arg)

@@ -153,6 +153,18 @@ struct control {
     struct slot slot[]; /* by cabinet, then hart; each cabinet's injector follows its nodes */
 };
 
+/* Puts a slot at the head of a list that others may take or extend meanwhile: *head becomes `own`, and what it was is
+ * *next, and returned. */
+static inline uint32_t slots_push(uint32_t *head, uint32_t own, uint32_t *next)
+{
+    uint32_t before = __atomic_load_n(head, __ATOMIC_SEQ_CST);
+
+    do
+        *next = before;
+    while (!__atomic_compare_exchange_n(head, &before, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    return before;
+}
+
 /* Returns the carriers of the cabinet whose first slot this is. */
 static inline struct carrier *slots_carrier(struct control *c, uint64_t first)
 {

@@ -68,39 +68,31 @@ long trap_read_context(void *buf, long bytes, int *src, int *type, long context)
     SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, );
 }
 
+/* Traps with six arguments, most of which they change: a0 to a3 have the results. */
+#define SIX_ARGUMENT_TRAP(name, first, second, third, fourth, fifth, sixth)                 \
+    register long a0 __asm__("a0") = (long)(first);                                         \
+    register long a1 __asm__("a1") = (second);                                              \
+    register long a2 __asm__("a2") = (third);                                               \
+    register long a3 __asm__("a3") = (fourth);                                              \
+    register long a4 __asm__("a4") = (fifth);                                               \
+    register long a5 __asm__("a5") = (sixth);                                               \
+    register long a7 __asm__("a7") = TRAP_##name;                                           \
+    __asm__ volatile("ecall"                                                                \
+                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a7) \
+                     :                                                                      \
+                     : "memory", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6")
+
 /* *written: whether the write has succeeded; an error is the read's then. */
 long trap_write_and_read(void *buf, long bytes, long dest, int src, long type, long context, bool *written)
 {
-    register long a0 __asm__("a0") = (long)buf;
-    register long a1 __asm__("a1") = bytes;
-    register long a2 __asm__("a2") = dest;
-    register long a3 __asm__("a3") = type;
-    register long a4 __asm__("a4") = context;
-    register long a5 __asm__("a5") = src;
-    register long a7 __asm__("a7") = TRAP_cwrite_read;
-
-    __asm__ volatile("ecall"
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a7)
-                     :
-                     : "memory", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
+    SIX_ARGUMENT_TRAP(cwrite_read, buf, bytes, dest, type, context, src);
     *written = a3 >= 0;
     return trap_note((int)a0);
 }
 
 long trap_context_sync(struct trap_sync *s, int src, long type, long context)
 {
-    register long a0 __asm__("a0") = (long)s->from;
-    register long a1 __asm__("a1") = s->n;
-    register long a2 __asm__("a2") = s->dest;
-    register long a3 __asm__("a3") = type;
-    register long a4 __asm__("a4") = context;
-    register long a5 __asm__("a5") = src;
-    register long a7 __asm__("a7") = TRAP_csync;
-
-    __asm__ volatile("ecall"
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a7)
-                     :
-                     : "memory", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
+    SIX_ARGUMENT_TRAP(csync, s->from, s->n, s->dest, type, context, src);
     s->n = a1;
     s->dest = a2;
     return trap_note((int)a0);

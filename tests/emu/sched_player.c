@@ -25,15 +25,6 @@ static void ring(struct control *c)
     futex_wake(&c->doorbell);
 }
 
-static void list_stopped(struct control *c, uint32_t hart)
-{
-    uint32_t head = __atomic_load_n(&c->stopped, __ATOMIC_SEQ_CST);
-
-    do
-        c->slot[hart].next_stopped = head;
-    while (!__atomic_compare_exchange_n(&c->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-}
-
 static void tell_progress(struct player *a, uint64_t quiet_cycles)
 {
     struct slot *s = harts_slot(&a->play->harts, a->hart);
@@ -56,7 +47,7 @@ static void stop(struct player *a, enum slot_stop why, uint32_t op)
     s->op = op;
     s->instructions = a->instructions;
     __atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
-    list_stopped(c, a->hart);
+    slots_push(&c->stopped, a->hart + 1, &s->next_stopped);
     if (!s->batched || __atomic_sub_fetch(&c->batch, 1, __ATOMIC_SEQ_CST) == 0)
         ring(c);
     while (__atomic_load_n(&s->go, __ATOMIC_SEQ_CST) == last)

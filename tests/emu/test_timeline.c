@@ -1,6 +1,6 @@
 /*
  * Timelines read from text, by emu/report: spells, what they add up to, the critical path, rows that fit on a page, and
- * what is not a timeline.
+ * files that are not timelines.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -23,16 +23,9 @@ static struct harts h;
 /* As plugin_hart.c does it. */
 static void report(unsigned hart)
 {
-    struct slot *s = harts_slot(&h, hart);
-    uint32_t head = __atomic_load_n(&h.control->stopped, __ATOMIC_SEQ_CST);
-
-    do
-        s->next_stopped = head;
-    while (
-        !__atomic_compare_exchange_n(&h.control->stopped, &head, hart + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    slots_push(&h.control->stopped, hart + 1, &harts_slot(&h, hart)->next_stopped);
     __atomic_add_fetch(&h.control->doorbell, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&h.control->asleep, __ATOMIC_SEQ_CST))
-        futex_wake(&h.control->doorbell);
+    futex_wake_sleeper(&h.control->doorbell, &h.control->asleep);
 }
 
 static struct {
