@@ -15,6 +15,7 @@
 #   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual-time table of README and docs/, measured and written there
+#   make pictures     the pictures of README.md, by chromium
 #   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n)
 #   make costs    what calls of the C library cost: writes the table of docs/libc.md
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
@@ -124,6 +125,11 @@ check-guest:
 .PHONY: format
 format:
 	git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format -i
+
+.PHONY: pictures
+pictures:
+	$(SUBMAKE) all
+	@images/pictures.sh $(B) docs/pictures
 
 PREFIX ?= /usr/local
 .PHONY: install uninstall

@@ -8,7 +8,7 @@
 #   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
 #   PREFIX/include/nhost.h, PREFIX/lib/libnhost.a   for host programs
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
-#   PREFIX/share/doc/ncube/      README.md and docs/
+#   PREFIX/share/doc/ncube/      README.md, CONTRIBUTING.md, NEWS.md and docs/
 #   PREFIX/share/bash-completion/   completion for bash
 #   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
 #
@@ -91,9 +91,10 @@ install_completion() { # bash looks for it by the command's name
 
 install_docs() {
     doc=$root/share/doc/ncube
-    mkdir -p "$doc/docs"
-    cp "$here/README.md" "$here/LICENSE" "$doc/"
+    mkdir -p "$doc/docs/pictures"
+    cp "$here/README.md" "$here/CONTRIBUTING.md" "$here/NEWS.md" "$here/LICENSE" "$doc/"
     cp "$here"/docs/*.md "$here"/docs/*.svg "$doc/docs/"
+    cp "$here"/docs/pictures/*.png "$doc/docs/pictures/"
 }
 
 if [ "$1" = --remove ]; then

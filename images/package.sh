@@ -21,7 +21,7 @@ done
 [ -e "$build/bin/ncube" ] || die "nothing is built in $build; run \"make\" first"
 rm -rf "$out"
 mkdir -p "$out/ncube"
-(cd "$here" && tar -c debian docs images README.md LICENSE Makefile) | tar -x -C "$out/ncube"
+(cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$out/ncube"
 cd "$out/ncube"
 NCUBE_BUILD=$build dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 || {
     tail -n 20 "$out/log" >&2

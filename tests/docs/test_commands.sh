@@ -89,7 +89,7 @@ judge() { # NAME N
 }
 
 page() { # FILE ROFF
-    local folder=$scratch/pages/${1##*/} n
+    local folder=$scratch/pages/${1//\//-} n
     mkdir -p "$folder/clone"
     ln -s "$build" "$folder/clone/build"
     ln -s "$clone/images" "$clone/tests" "$clone/docs" "$folder/clone/"
@@ -105,7 +105,7 @@ page() { # FILE ROFF
 }
 
 commands=0
-for file in "$clone"/README.md "$clone"/docs/*.md; do
+for file in "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md; do
     page "$file" 0
 done
 for file in "$clone"/docs/man/*/*; do
@@ -122,7 +122,7 @@ check "there are command lines" test $commands -ge 30
 
 cd "$scratch" || exit 1
 targets=$(sed -n 's/^\.PHONY: *//p' "$clone/Makefile" "$clone"/*/module.mk | xargs)
-for mention in $(grep -ohE '`make [a-z0-9-]+' "$clone"/README.md "$clone"/docs/*.md "$clone"/docs/papers/*.md |
+for mention in $(grep -ohE '`make [a-z0-9-]+' "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md "$clone"/docs/papers/*.md |
     sed 's/`make //' | sort -u); do
     check "make $mention is a target" grep -qw -- "$mention" <<<"$targets"
 done

@@ -47,7 +47,7 @@ twin_names() {
 # Prints what the pages name and the tree does not have: files by path, and the functions of the tour's tables, whose
 # rows begin with files and functions.
 missing_names() {
-    for page in README.md docs/*.md; do
+    for page in README.md CONTRIBUTING.md docs/*.md; do
         grep -o '`[a-z][a-z_/.0-9-]*/[a-z_0-9-]*\.[a-zA-Z]*`' "$page" | tr -d '`' | sort -u | while read -r path; do
             case $path in build/* | .* | sys/* | net*/*) continue ;; esac # outputs, headers of other systems
             [ -e "$path" ] || compgen -G "*/$path" >/dev/null || echo "$page: $path"
@@ -67,7 +67,7 @@ missing_names() {
 
 # What people write; not the programs of others, nor newlib's script, whose text is part of the name of what it builds.
 texts() {
-    git ls-files | grep -vE '^tests/images/old/|^images/newlib/build.sh$|^LICENSE$|\.svg$'
+    git ls-files | grep -vE '^tests/images/old/|^images/newlib/build.sh$|^LICENSE$|\.(svg|png)$'
 }
 
 # Prints "FILE:LINE" of each line over 120 columns. Of pages: not tables, examples, URLs and comments, which are
