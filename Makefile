@@ -28,12 +28,14 @@
 #   make check-patterns    100,000 random file patterns and pairs against tables of bytes, under the sanitizers
 #   make check-pio         100,000 random sequences of PIO calls against plain arrays, under the sanitizers; then 500 in
 #                          the machine
+#   make sanitize   the host side under AddressSanitizer and UBSan: modules, commands, whole machines
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make format   lay out the code as .clang-format says (clang-format 14)
 #   make clean    remove build/
 #
 # DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds
-# elsewhere, V=1 shows the commands of demo and test. Each folder's module.mk adds its programs and tests.
+# elsewhere, SANITIZE=1 compiles with the sanitizers, V=1 shows the commands of demo and test. Each folder's module.mk
+# adds its programs and tests.
 
 B ?= build
 .DEFAULT_GOAL := all
@@ -43,6 +45,10 @@ MAKEFLAGS += --no-builtin-rules
 HOST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 ifdef DEBUG
 HOST_CFLAGS += -DNCUBE_DEBUG
+endif
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+ifdef SANITIZE
+HOST_CFLAGS += $(SANITIZERS)
 endif
 RV := riscv64-unknown-elf-
 RV_ARCH := -march=rv64gc -mabi=lp64d -mcmodel=medany
@@ -121,6 +127,15 @@ check-host:
 check-guest:
 	$(SUBMAKE) all host-tests
 	@tests/run.sh $(B) $(MACHINE_TESTS)
+
+# In a build of its own. Not: a limit of address space, in which a sanitizer cannot start (test_limits).
+SANITIZED := $(B)-sanitized
+.PHONY: sanitize
+sanitize:
+	$(SUBMAKE) SANITIZE=1 B=$(SANITIZED) all host-tests
+	@ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 tests/run.sh $(SANITIZED) \
+	    $(patsubst $(B)/%,$(SANITIZED)/%,$(filter-out %/test_limits,$(filter $(B)/%,$(MODULE_TESTS)) $(MACHINE_TESTS))) \
+	    $(filter tests/emu/%,$(SHELL_TESTS)) tests/machine/test_gdb.sh
 
 .PHONY: format
 format:

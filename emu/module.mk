@@ -56,7 +56,8 @@ $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c
 
 # libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.
 PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h
-$(B)/host/lib/libnhost.a: $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/cmd/link emu/cmd/launch emu/front/shares)
+NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/cmd/link emu/cmd/launch emu/front/shares)
+$(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	@mkdir -p $(@D)
 	$(LD) -r -o $(@D)/nhost.o $^
 	objcopy $(foreach n,nopen nclose nodeset rexecl rexecv nload nwrite nread ntest nwait nfailed,-G $n) $(@D)/nhost.o
@@ -70,6 +71,9 @@ $(B)/host/include/nhost.h: emu/nhost/nhost.h
 PROGRAMS += $(B)/lib/plugin.so
 PLUGIN_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard emu/qemu/plugin*.c))
 $(PLUGIN_OBJS): HOST_CFLAGS += -fvisibility=hidden
+# QEMU has no sanitizers' library, nor do host programs that link libnhost.
+$(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o $(NHOST_OBJS): HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
+$(B)/lib/plugin.so: HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
 $(B)/lib/plugin.so: $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o
 	@mkdir -p $(@D)
 	$(CC) -shared -o $@ $^

@@ -39,9 +39,9 @@ $(eval $(call host_test,libpio/test_mapped_device,libpio/ndevices/mapped.c $(PAT
 .PHONY: check-patterns
 check-patterns:
 	@mkdir -p $(B)/tests/libpio
-	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/patterns \
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/patterns \
 	    tests/libpio/test_pattern.c $(PATTERN_TEST) -lcriterion
-	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/packed \
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/packed \
 	    tests/libpio/test_pattern_wire.c $(PATTERN_TEST) -lcriterion
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
 	@$(B)/tests/libpio/packed
@@ -51,7 +51,7 @@ check-patterns:
 .PHONY: check-pio
 check-pio:
 	@mkdir -p $(B)/tests/libpio
-	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/sequences \
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/sequences \
 	    tests/libpio/test_sequences.c $(SEQUENCES_TEST) -lcriterion
 	@SEQUENCES=$(or $(SEQUENCES),100000) $(B)/tests/libpio/sequences
 	$(SUBMAKE) $(B)/tests/machine/test_pio

@@ -35,7 +35,7 @@ NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/several
     $(NSDISK_LOOP) $(NSDISK_TEST)
 $(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*/*.h tests/nsdisk/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(NSDISK_FUZZ)
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $(NSDISK_FUZZ)
 
 .PHONY: fuzz-nsdisk
 fuzz-nsdisk: $(B)/tests/nsdisk/fuzz

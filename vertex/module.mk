@@ -25,7 +25,7 @@ define vertex_test
 HOST_TESTS += $$(B)/tests/$(1)
 $$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*/*.h)
 	@mkdir -p $$(@D)
-	$$(CC) $$(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ tests/$(1).c $(2) -lcriterion
+	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ tests/$(1).c $(2) -lcriterion
 endef
 
 $(eval $(call vertex_test,vertex/test_page,vertex/memory/page.c tests/vertex/stub_panic.c))

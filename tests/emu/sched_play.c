@@ -341,7 +341,8 @@ static int by_time(const void *a, const void *b)
 
 void play_sort(struct play *p)
 {
-    qsort(p->log, p->logged, sizeof *p->log, by_time);
+    if (p->logged > 0)
+        qsort(p->log, p->logged, sizeof *p->log, by_time);
 }
 
 void play_expect_order(const struct play *p, const char *what)

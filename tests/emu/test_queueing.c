@@ -41,10 +41,10 @@ static struct analysis analyse(const struct queueing *q)
         result = (struct analysis){0};
         for (uint32_t i = 0; i < q->disks; i++) {
             uint32_t customers = n / weight[i] % (BUFFERS + 1), r = i * q->routings / q->disks;
-            const struct lengths *less = &at[n - weight[i]];
 
             if (customers == 0)
                 continue;
+            const struct lengths *less = &at[n - weight[i]];
             double cpu = q->cpu_us * (1 + less->cpu), network = q->network_us * (1 + less->routing[r]);
             double disk = q->disk_us * (1 + less->disk[i]);
             double rate = customers / (cpu + network + disk + q->status_us);

@@ -155,7 +155,8 @@ static int read_bytes(const struct inode *inode, int64_t offset, char *data, int
         left = 0;
     if (n > left)
         n = left;
-    memcpy(data, inode->data + offset, n);
+    if (n > 0)
+        memcpy(data, inode->data + offset, n);
     return n;
 }
 
