@@ -3,7 +3,11 @@
  * results of their functions: equal addresses, other instructions.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <nself.h>
+#include <ntime.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -75,11 +79,88 @@ static void takes_all_memory(void)
     printf("node %d: %lu pages\n", own_node(), (unsigned long)pages);
 }
 
+/* ---- Calls for which Vertex reads text ---- */
+
+static const char constant[20000] = {1, 2, 3}; /* lies with the text */
+static char buffer[sizeof constant];
+
+static void nothing(int signal)
+{
+    (void)signal;
+}
+
+static void set_handler(void)
+{
+    signal(SIGUSR1, nothing);
+}
+
+static void send_and_take(size_t bytes)
+{
+    check_equal(nwrite(constant, bytes, own_node(), 1, NULL), 0);
+    check_equal(nread(buffer, sizeof buffer, NULL, NULL, NULL), bytes);
+}
+
+static void send_few(void)
+{
+    send_and_take(50);
+}
+
+static void send_pages(void)
+{
+    send_and_take(sizeof constant);
+}
+
+static void write_to_pipe(void)
+{
+    int end[2];
+
+    check_equal(pipe(end), 0);
+    check_equal(write(end[1], constant, 8000), 8000);
+    close(end[0]);
+    close(end[1]);
+}
+
+static void open_nothing(void)
+{
+    check_equal(open("//none/at-all", O_RDONLY), -1);
+}
+
+static void fork_and_wait(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        write_to_pipe();
+        _exit(0);
+    }
+    check_equal(waitpid(child, NULL, 0), child);
+}
+
+/* Prints what each of them takes: it may not depend on where the text is executed. */
+static void is_read_by_calls(void)
+{
+    static const struct {
+        const char *name;
+        void (*act)(void);
+    } calls[] = {
+        {"signal", set_handler},           {"nwrite of 50 bytes", send_few}, {"nwrite of pages", send_pages},
+        {"a pipe's write", write_to_pipe}, {"open", open_nothing},           {"fork", fork_and_wait},
+    };
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        double begin = amicclk();
+
+        calls[i].act();
+        printf("node %d: %s: %.2f us\n", own_node(), calls[i].name, amicclk() - begin);
+    }
+}
+
 static const struct test_case cases[] = {
     {"says which", say_which},
     {"cannot be written", cannot_be_written},
     {"may fence", may_fence},
     {"takes all memory", takes_all_memory},
+    {"is read by calls", is_read_by_calls},
     {NULL, NULL},
 };
 

@@ -73,6 +73,8 @@ static const struct way {
     {"ahead on one processor, many cabinets", "nodes_per_cabinet = 1;", {"--cores", "1"}},
     {"ahead on two processors, two nodes to a cabinet", "nodes_per_cabinet = 2;", {"--cores", "2"}},
     {"ahead, a thread for each hart", "", {"--harts=threads"}},
+    {"ahead, no text pool", "shared_text_kb = 0;", {NULL}},
+    {"ahead, a text pool that nsdisk nearly fills", "shared_text_kb = 200;", {NULL}},
 };
 
 /* A run in one of the ways, and the contents of its volumes at the end. */

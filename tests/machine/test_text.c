@@ -84,6 +84,7 @@ static const struct run {
     {"two at once", {"-n", "1"}, "guest/text", {"says which", ":", "guest/text_other", "says which"}},
     {"one that takes all memory", {NULL}, "guest/text", {"takes all memory"}},
     {"several processes", {NULL}, "guest/processes", {"own memory"}},
+    {"calls that read text", {NULL}, "guest/text", {"is read by calls"}},
 };
 
 struct seen {

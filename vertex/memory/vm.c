@@ -114,6 +114,13 @@ static void *home_of(const struct vm *vm, uint64_t va)
                                                : vm->home_top - (USER_STACK_TOP - PAGE_ROUND_DOWN(va));
 }
 
+/* The page of a space's own that a valid entry maps, or stands for: moved text is executed elsewhere. Vertex never
+ * follows such an entry, so that its cycles do not depend on where that is. */
+static void *own_page(const struct vm *vm, uint64_t va, pte_t entry)
+{
+    return entry & PTE_MOVED ? vm->home + (PAGE_ROUND_DOWN(va) - USER_TEXT_VA) : entry_page(entry);
+}
+
 static void fence_for_host(void)
 {
     fence();
@@ -152,7 +159,7 @@ static void *resolve(struct vm *vm, uint64_t va, pte_t right)
         return NULL;
     if (!(*entry & PTE_V))
         entry_fill(vm, va, entry);
-    return (char *)entry_page(*entry) + va % PAGE_BYTES;
+    return (char *)own_page(vm, va, *entry) + va % PAGE_BYTES;
 }
 
 int vm_fault(struct vm *vm, uint64_t va, pte_t right)
@@ -379,12 +386,6 @@ int vm_map_shared(struct vm *vm, uint64_t va, uint64_t machine, uint64_t bytes)
 }
 
 /* ---- Copies of a whole space ---- */
-
-/* The page of a space's own that an entry maps, or stands for: moved text is executed elsewhere. */
-static void *own_page(const struct vm *vm, uint64_t va, pte_t entry)
-{
-    return entry & PTE_MOVED ? home_of(vm, va) : entry_page(entry);
-}
 
 static int copy_page(struct vm *vm, uint64_t va, const struct vm *space, pte_t from)
 {
