@@ -82,6 +82,15 @@ long_lines() {
         length($0) > 120 { print FILENAME ":" FNR }'
 }
 
+# Prints each key of the machine file and each option of which its page says that it changes no result, and which
+# docs/exactness.md does not list with the test that varies it.
+unvaried() {
+    { sed -n 's/^| `\([a-z_]*\)` .*changes no result.*/\1/p' docs/machine-file.md
+    sed -n '/ame results/s/^| `\(--[a-z]*\).*/\1/p' docs/running.md; } | while read -r name; do
+        grep -q "^| .*\`$name[ \`].*test_" docs/exactness.md || echo "$name"
+    done
+}
+
 # Prints each C source of more than 150 lines that does not open with a comment.
 purposeless() {
     texts | grep '\.c$' | xargs -d '\n' awk '
@@ -94,6 +103,7 @@ same "no two files of the product have one name" "" "$(twin_names)"
 
 same "no line is longer than 120 columns" "" "$(long_lines)"
 same "a source of more than 150 lines opens with its purpose" "" "$(purposeless)"
+same "what changes no result is varied by a test (docs/exactness.md)" "" "$(unvaried)"
 same "what the pages name is there" "" "$(missing_names)"
 
 # Other versions format the code differently.

@@ -83,6 +83,34 @@ Test(determinism, is_no_accident_other_machines_differ)
     folder_remove(folder);
 }
 
+/* Nor do options of which ncube's help says that the results are the same, or which look at a run. */
+Test(determinism, does_not_depend_on_who_looks_on_and_how_the_host_executes_it)
+{
+    char *folder = folder_new();
+    char *core = format("--core=%s", folder);
+    const char *const options[] = {"--sync=strict",    "--cores=1", "--harts=threads", core,
+                                   "--heartbeat=0.01", "--progress"};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct ncube_run r = mixed;
+
+        r.options[0] = options[i];
+        expect_as_undisturbed(r, NULL, options[i]);
+    }
+    free(core);
+    folder_remove(folder);
+}
+
+Test(determinism, does_not_depend_on_whether_it_is_recorded)
+{
+    struct observed recorded = observe(mixed, NULL);
+    struct outcome plain = ncube_run(&mixed);
+
+    outcome_expect(&plain, "neither trace nor statistics", 0, recorded.out, "");
+    outcome_free(&plain);
+    observed_free(&recorded);
+}
+
 /* ---- Input ---- */
 
 static struct observed observe_input_from_pipe(const char *text, int pause_ms)
