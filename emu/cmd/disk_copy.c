@@ -134,7 +134,10 @@ static int make_named(struct pio_volumes *v, uint32_t block_bytes, const struct 
                       char *error)
 {
     struct pio_description description;
+    size_t length = strlen(n->path);
 
+    if (length > 0 && n->path[length - 1] == '/')
+        return volume_fail(error, "%s:%s: %s", n->image ? n->image : "pio", n->path, strerror(EISDIR));
     v->write = true;
     if (n->kind == NAME_PIO)
         return describe_new(v, block_bytes, n->map, &description, error) < 0

@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/disk/volume_check.h"
+#include "vertex/contract/ext2_features.h"
 
 struct volume {
     char *image;
@@ -111,16 +113,38 @@ static bool is_clean(ext2_filsys fs)
            !ext2fs_has_feature_journal_needs_recovery(fs->super);
 }
 
-/* Opens the image by its descriptor, because libext2fs would read options behind a '?' in a name. */
+/* Opens the image by its descriptor, because libext2fs would read options behind a '?' in a name. Nothing is written
+ * yet, also not the mark of the feature mmp. */
 static errcode_t open_file_system(struct volume *v)
 {
     char name[40];
 
     snprintf(name, sizeof name, "/proc/self/fd/%d", v->fd);
-    errcode_t code = ext2fs_open(name, (v->write ? EXT2_FLAG_RW : 0) | EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &v->fs);
-    if (code == 0 && v->write)
-        code = ext2fs_read_bitmaps(v->fs);
+    errcode_t code = ext2fs_open(name, (v->write ? EXT2_FLAG_RW : 0) | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0,
+                                 unix_io_manager, &v->fs);
     return code;
+}
+
+/* Refuses to write to an image that is damaged, or has what ext2 has not. */
+static int refuse_to_write(struct volume *v, char *error)
+{
+    const struct ext2_super_block *super = v->fs->super;
+    const char *other = ext2_incompatible_name(super->s_feature_incompat);
+    char why[200];
+    struct stat st;
+
+    if (!is_clean(v->fs))
+        return volume_fail(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
+    if (!other)
+        other = ext2_ro_compatible_name(super->s_feature_ro_compat);
+    if (other)
+        return volume_fail(error, "%s: has %s%s, which ext2 has not; its files have to be copied to another image",
+                           v->image, other[0] ? "the feature " : "unknown features", other);
+    if (fstat(v->fd, &st) < 0)
+        return volume_fail(error, "%s: %s", v->image, strerror(errno));
+    if (volume_check(v->fs, (uint64_t)st.st_size, why, sizeof why) < 0)
+        return volume_fail(error, "%s: damaged: %s; keep a copy and run e2fsck %s", v->image, why, v->image);
+    return 0;
 }
 
 static void set_clean(struct volume *v, bool clean)
@@ -154,8 +178,8 @@ static int prepare(struct volume *v, char *error)
         return judge(v, NULL, code, error);
     if (!v->write)
         return 0;
-    if (!is_clean(v->fs))
-        return volume_fail(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
+    if (refuse_to_write(v, error) < 0)
+        return -1;
     set_clean(v, false);
     return judge(v, NULL, ext2fs_flush(v->fs), error);
 }
@@ -195,9 +219,19 @@ int volume_close(struct volume *v, char *error)
 
 /* ---- Looking up ---- */
 
+static bool ends_in_slash(const char *path)
+{
+    return path[0] && path[strlen(path) - 1] == '/';
+}
+
+/* A path that ends in a slash leads to a directory. */
 static int find(struct volume *v, const char *path, ext2_ino_t *inode, char *error)
 {
-    return judge(v, path, ext2fs_namei_follow(v->fs, EXT2_ROOT_INO, EXT2_ROOT_INO, path[0] ? path : "/", inode), error);
+    errcode_t code = ext2fs_namei_follow(v->fs, EXT2_ROOT_INO, EXT2_ROOT_INO, path[0] ? path : "/", inode);
+
+    if (code == 0 && ends_in_slash(path))
+        code = ext2fs_check_directory(v->fs, *inode);
+    return judge(v, path, code, error);
 }
 
 static void fill_stat(ext2_filsys fs, ext2_ino_t number, const struct ext2_inode *inode, struct volume_stat *st)
@@ -445,6 +479,8 @@ int volume_file_link(struct volume_file *f, const char *path, char *error)
     ext2_ino_t dir;
     char *name;
 
+    if (ends_in_slash(path))
+        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(EISDIR));
     if (find_parent(v, path, &dir, &name, error) < 0)
         return -1;
     int result = judge(v, path, give_first_link(f), error);
@@ -527,8 +563,10 @@ static int remove_found(struct volume *v, ext2_ino_t dir, const char *name, cons
 
     if (code == 0)
         code = ext2fs_read_inode(v->fs, number, &inode);
+    if (code == 0 && !LINUX_S_ISDIR(inode.i_mode))
+        code = ends_in_slash(path) ? EXT2_ET_NO_DIRECTORY : unlink_name(v, dir, name, number);
     if (code || !LINUX_S_ISDIR(inode.i_mode))
-        return judge(v, path, code ? code : unlink_name(v, dir, name, number), error);
+        return judge(v, path, code, error);
     if (number == EXT2_ROOT_INO || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return volume_fail(error, "%s: %s: cannot be removed", v->image, path);
     if (volume_list(v, path, count_entry, &entries, error) < 0)

@@ -35,7 +35,8 @@ int volume_fail(char *error, const char *format, ...) __attribute__((format(prin
 /* Opens and locks an image's file. Returns its descriptor, which the caller closes, or -1. */
 int volume_lock(const char *image, bool write, char *error);
 
-/* Opens an image. For writing, it must be clean. The caller closes *v. */
+/* Opens an image. For writing, it must be clean and sound (volume_check.h), and have no feature that ext2 has not; else
+ * no byte of it changes. The caller closes *v. */
 int volume_open(struct volume **v, const char *image, bool write, char *error);
 
 /* Writes everything back, marks the image clean and closes it. NULL is allowed. */
@@ -65,7 +66,8 @@ int volume_file_new(struct volume *v, struct volume_file **f, char *error);
 int volume_file_read(struct volume_file *f, uint64_t offset, void *buf, size_t n, char *error);
 int volume_file_write(struct volume_file *f, uint64_t offset, const void *buf, size_t n, char *error);
 
-/* Gives a new file its name. A regular file of that name is replaced; anything else there is an error. */
+/* Gives a new file its name. A regular file of that name is replaced; anything else there is an error, and
+ * so is a path that ends in a slash. */
 int volume_file_link(struct volume_file *f, const char *path, char *error);
 
 /* NULL is allowed. */

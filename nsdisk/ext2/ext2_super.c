@@ -17,6 +17,7 @@
 #include "nsdisk/ext2/ext2_itable.h"
 #include "nsdisk/ext2/ext2_sync.h"
 #include "vertex/contract/errors.h"
+#include "vertex/contract/ext2_features.h"
 #include "vertex/shared/text.h"
 
 #define SUPER_OFFSET 1024u
@@ -49,26 +50,7 @@ enum { /* offsets in the superblock */
 
 enum { STATE_CLEAN = 1, STATE_ERRORS = 2 };
 
-enum {
-    COMPATIBLE_JOURNAL = 0x4,
-    INCOMPATIBLE_FILETYPE = 0x2,
-    INCOMPATIBLE_RECOVER = 0x4,
-    RO_SPARSE_SUPER = 0x1,
-    RO_LARGE_FILE = 0x2,
-    RO_BTREE_DIR = 0x4,
-};
-
-/* The features that a mke2fs for a later system may have set, by their names in mke2fs. */
-static const struct {
-    uint32_t bit;
-    const char *name;
-} incompatible_name[] = {
-    {0x1, "compression"},  {0x8, "journal_dev"},    {0x10, "meta_bg"},
-    {0x40, "extent"},      {0x80, "64bit"},         {0x100, "mmp"},
-    {0x200, "flex_bg"},    {0x400, "ea_inode"},     {0x2000, "metadata_csum_seed"},
-    {0x4000, "large_dir"}, {0x8000, "inline_data"}, {0x10000, "encrypt"},
-    {0x20000, "casefold"},
-};
+enum { COMPATIBLE_JOURNAL = 0x4, INCOMPATIBLE_FILETYPE = 0x2, INCOMPATIBLE_RECOVER = 0x4, RO_LARGE_FILE = 0x2 };
 
 /* What ext2_mount needs to know besides struct ext2. */
 struct super {
@@ -132,19 +114,19 @@ static int check_format(struct super *s)
         return refuse(s, -N_EINVAL, "not ext2: magic 0x%x, expected 0xef53", disk_get16(s->bytes + S_MAGIC));
     if (s->revision > 1)
         return refuse(s, -N_ENOTSUP, "ext2 revision %u, expected 0 or 1", s->revision);
-    uint32_t unknown = s->incompatible & ~(uint32_t)INCOMPATIBLE_FILETYPE;
-    if (unknown & INCOMPATIBLE_RECOVER)
+    if (s->incompatible & INCOMPATIBLE_RECOVER)
         return refuse(s, -N_ENOTSUP,
                       "its journal has changes that are not in their places yet (needs_recovery); "
                       "e2fsck -p IMAGE puts them there");
-    for (size_t i = 0; i < sizeof incompatible_name / sizeof incompatible_name[0]; i++)
-        if (unknown & incompatible_name[i].bit)
-            return refuse(s, -N_ENOTSUP,
-                          "has the feature %s, which ext2 has not; its files have to be copied to an "
-                          "image made by mke2fs -t ext2",
-                          incompatible_name[i].name);
-    if (unknown != 0)
-        return refuse(s, -N_ENOTSUP, "has unknown incompatible features 0x%x", unknown);
+    const char *other = ext2_incompatible_name(s->incompatible);
+    if (other && other[0])
+        return refuse(s, -N_ENOTSUP,
+                      "has the feature %s, which ext2 has not; its files have to be copied to an "
+                      "image made by mke2fs -t ext2",
+                      other);
+    if (other)
+        return refuse(s, -N_ENOTSUP, "has unknown incompatible features 0x%x",
+                      s->incompatible & ~EXT2_INCOMPATIBLE_WRITTEN);
     return 0;
 }
 
@@ -191,13 +173,16 @@ static int check_groups(struct ext2 *fs, struct super *s)
 /* Decides between reading and writing, and how large a file may be. */
 static void settle_features(struct ext2 *fs, const struct super *s)
 {
-    uint32_t unknown = s->ro_compatible & ~(uint32_t)(RO_SPARSE_SUPER | RO_LARGE_FILE | RO_BTREE_DIR);
+    const char *other = ext2_ro_compatible_name(s->ro_compatible);
     char text[200];
 
     fs->clean_before = (s->state & STATE_CLEAN) != 0 && (s->state & STATE_ERRORS) == 0;
-    fs->read_only = unknown != 0 || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
-    if (unknown != 0)
-        text_print(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume, unknown);
+    fs->read_only = other || (s->state & STATE_ERRORS) != 0 || s->last_orphan != 0;
+    if (other && other[0])
+        text_print(text, sizeof text, "%s: read-only: has the feature %s, which ext2 has not", fs->volume, other);
+    else if (other)
+        text_print(text, sizeof text, "%s: read-only: unknown features 0x%x", fs->volume,
+                   s->ro_compatible & ~EXT2_RO_COMPATIBLE_WRITTEN);
     else if (s->state & STATE_ERRORS)
         text_print(text, sizeof text,
                    "%s: read-only: it is marked as having errors; e2fsck -p IMAGE, when the "

@@ -164,6 +164,72 @@ for signal in KILL INT; do
     same "the file that was there" "some text" "$(disk get a.img:/text -)"
 done 2>/dev/null
 
+# ---- Damaged images that are marked clean: refused before a byte changes, or e2fsck finds nothing afterwards
+
+flip() { # FILE AT BYTE: stores one byte
+    printf "\\x$(printf %02x "$3")" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+head -c 90000 /dev/urandom >few
+for block in 1024 4096; do
+    mke2fs -q -F -t ext2 -b $block good.img 20M >/dev/null
+    for i in 1 2 3 4; do disk put few good.img:/f$i; done
+    disk mkdir good.img:/d
+    disk rm good.img:/f2
+    descriptors=$((block == 1024 ? 2048 : 4096))
+    groups=$(dumpe2fs good.img 2>/dev/null | grep -c '^Group ')
+    bitmaps=($(dumpe2fs good.img 2>/dev/null | sed -n 's/.*[bB]itmap at \([0-9]*\).*[bB]itmap at \([0-9]*\).*/\1 \2/p
+        t; s/.*[bB]itmap at \([0-9]*\).*/\1/p'))
+    for which in 3 7 11 13 15 17 19; do # the places of bitmaps and tables, the counts, the flags
+        cp good.img a.img
+        flip a.img $((descriptors + which)) 199
+        [ $which = 19 ] || for words in "put few a.img:/new" "mkdir a.img:/new" "rm a.img:/f1"; do
+            # shellcheck disable=SC2086
+            refused "byte $which of a descriptor, blocks of $block: $words" 1 "run e2fsck a.img" $words
+            same "it differs in no byte at all" "" "$(cmp a.img before.img)"
+        done
+    done
+    for at in "${bitmaps[@]}"; do
+        cp good.img a.img
+        dd if=/dev/zero of=a.img bs=$block seek="$at" count=1 conv=notrunc status=none
+        refused "a bitmap of zeros at $at, blocks of $block" 1 "run e2fsck a.img" put few a.img:/new
+    done
+    RANDOM=$block
+    wrong=0
+    for _ in $(seq 60); do
+        cp good.img a.img
+        at=$((bitmaps[RANDOM % ${#bitmaps[@]}] * block + RANDOM % 300))
+        [ $((RANDOM % 2)) = 0 ] && at=$((descriptors + RANDOM % (32 * groups)))
+        flip a.img $at $((RANDOM % 256))
+        cp a.img before.img
+        if disk put few a.img:/f1 2>err; then
+            e2fsck -fn a.img >fsck.out 2>&1 || { wrong=$((wrong + 1)); echo "byte $at: taken, and not sound" >&2; }
+        else
+            cmp -s a.img before.img || { wrong=$((wrong + 1)); echo "byte $at: refused, and changed" >&2; }
+        fi
+    done
+    same "random damage, blocks of $block" 0 $wrong
+done
+head -c 1000000 good.img >a.img
+refused "an image that was cut off" 1 "the file is shorter" put few a.img:/new
+for feature in bigalloc,extent mmp,^extent huge_file metadata_csum 64bit,extent flex_bg quota; do
+    mke2fs -q -F -t ext2 -O $feature a.img 8M >/dev/null 2>&1
+    first=${feature%%,*}
+    [ $first = 64bit ] || [ $first = bigalloc ] && first=extent
+    refused "the feature $feature" 1 "a.img: has the feature $first, which ext2 has not" put few a.img:/x
+done
+
+# ---- A name that ends in a slash is a directory's
+
+cp good.img a.img
+refused "put to a name with a slash" 1 "/trail/: Is a directory" put few a.img:/trail/
+refused "put to a file's name with a slash" 1 "/f1/: Is a directory" put few a.img:/f1/
+refused "get of a file's name with a slash" 1 "/f1/: Not a directory" get a.img:/f1/ got
+refused "rm of a file's name with a slash" 1 "/f1/: Not a directory" rm a.img:/f1/
+status "mkdir with a slash" 0 disk mkdir a.img:/with/
+status "ls with a slash" 0 disk ls a.img:/with/
+status "rm of a directory with a slash" 0 disk rm a.img:/with/
+check "a.img is sound after all that" sound a.img
+
 # ---- PIO files
 
 status "all images of a machine" 0 disk create -m "$sandia" --images disks 4M
@@ -194,6 +260,8 @@ status "put a PIO file" 0 pio put large pio:/host
 same "a node copies it" 3000000 "$("$ncube" run -m "$sandia" --images disks -d 0 ./pio)"
 status "get what the node wrote" 0 pio get pio:/node got
 check "it is the same" cmp -s got large
+status "put to a PIO file's name with a slash" 1 pio put text pio:/trail/
+same "it says so" "ncube disk: pio:/trail/: Is a directory" "$(cat err)"
 status "stat of a PIO file" 0 pio stat pio:/node
 check "with its size" grep -q '^bytes *3000000$' out
 sed -i 's|pio_open("/node", O_WRONLY . O_CREAT, 0644)|pio_open_layout("/mapped", O_WRONLY \| O_CREAT, 0644, \&layout)|

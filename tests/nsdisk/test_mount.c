@@ -54,6 +54,7 @@ static const struct {
     {"no magic", 56, {0, 0}, 2, -N_EINVAL, "not ext2: magic 0x0, expected 0xef53"},
     {"revision 2", 76, {2}, 1, -N_ENOTSUP, "ext2 revision 2"},
     {"extents", 96, {0x42}, 1, -N_ENOTSUP, "has the feature extent, which ext2 has not"},
+    {"mmp", 97, {0x01}, 1, -N_ENOTSUP, "has the feature mmp, which ext2 has not"},
     {"a feature of the future", 99, {0x80}, 1, -N_ENOTSUP, "unknown incompatible features 0x80000000"},
     {"a journal to recover", 96, {0x06}, 1, -N_ENOTSUP, "(needs_recovery); e2fsck -p IMAGE puts them there"},
     {"blocks of 8 KB", 24, {3}, 1, -N_ENOTSUP, "block size 1024 << 3"},
@@ -99,7 +100,8 @@ static const struct {
     uint8_t value;
     const char *text;
 } read_only[] = {
-    {"an unknown feature", 100, 0x80, "unknown features 0x80"},
+    {"a feature of the future", 103, 0x80, "unknown features 0x80000000"},
+    {"bigalloc", 101, 0x02, "read-only: has the feature bigalloc, which ext2 has not"},
     {"marked as having errors", 58, 2, "marked as having errors"},
     {"orphans", 232, 12, "orphaned inode 12"},
 };
