@@ -4,7 +4,7 @@ PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fai
     file/pieces.c file/table.c file/shared_state.c file/transfer.c file/transfer_end.c \
     file/rw.c file/starts.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
-    pattern_wire.c plan.c plan_move.c plan_project.c) vertex/shared/text.c
+    pattern_wire.c plan.c plan_move.c plan_project.c window.c) vertex/shared/text.c
 NDEVICE_SRCS := $(addprefix libpio/ndevices/,ioctl.c mapped.c global.c global_call.c nredist.c striped.c \
     striped_names.c pipe.c pipe_end.c pipe_message.c pipe_poll.c pipe_read.c pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,collect.c stream.c operations.c group.c group_make.c group_parts.c)
@@ -29,6 +29,7 @@ $(eval $(call host_test,libpio/test_map,libpio/file/map.c $(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_text,$(PATTERN_TEST)))
 $(eval $(call host_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
+$(eval $(call host_test,libpio/test_window,$(PATTERN_TEST)))
 
 # Against Open MPI and HDF5, where they are installed
 SHELL_TESTS += tests/libpio/test_judges.sh
@@ -43,6 +44,9 @@ check-patterns:
 	    tests/libpio/test_pattern.c $(PATTERN_TEST) -lcriterion
 	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $(B)/tests/libpio/packed \
 	    tests/libpio/test_pattern_wire.c $(PATTERN_TEST) -lcriterion
+	$(CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $(B)/tests/libpio/windows \
+	    tests/libpio/test_window.c $(PATTERN_TEST) -lcriterion
+	@$(B)/tests/libpio/windows
 	@PATTERN_ROUNDS=$(or $(PATTERN_ROUNDS),100000) $(B)/tests/libpio/patterns
 	@$(B)/tests/libpio/packed
 

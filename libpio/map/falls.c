@@ -250,6 +250,8 @@ void falls_push(struct falls_build *b, int32_t mark, const struct falls *f)
         last->bytes = last->in[0].step = last->in[1].step = last->stride = last->length;
     } else if (last && is_next_in_row(last, &new)) {
         add_to_row(last, &new);
+    } else if (b->nodes_most > 0 && b->nodes + b->listed >= b->nodes_most) {
+        b->error = b->error ? b->error : -E2BIG;
     } else if (make_room(b, &b->list, b->listed, &b->list_room)) {
         b->list[b->listed++] = new;
     }

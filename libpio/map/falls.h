@@ -19,7 +19,9 @@ struct falls_build {
     struct falls *node; /* closed lists */
     struct falls *list; /* the open ones, one behind the other */
     int32_t nodes, node_room, listed, list_room;
-    int error; /* 0 or a negative errno value */
+    int32_t nodes_most; /* more are -E2BIG; 0: PATTERN_NODES_MAX */
+    int64_t reached;    /* of a plan: the file byte of the last run that was pushed */
+    int error;          /* 0 or a negative errno value */
 };
 
 /* Appends a node to the list that begins at `mark`; its bytes count only if it has children. */

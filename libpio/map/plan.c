@@ -26,9 +26,10 @@
 
 #include "libpio/map/falls.h"
 #include "libpio/map/numbers.h"
+#include "libpio/map/window.h"
 
-#define REPEATS_MIN 2         /* that many periods are said as one node */
-#define STEPS_MAX   (1 << 20) /* of one search for overlaps */
+#define REPEATS_MIN 2  /* that many periods are said as one node */
+#define NODE_STEPS  16 /* of one search for overlaps, for each node that the plan may have */
 
 typedef __int128 wide;
 
@@ -144,6 +145,8 @@ static void push_run(struct falls_build *b, const struct side side[2], int64_t f
 
     for (int s = 0; s < 2; s++)
         run.in[s].at = side[s].at + (from - side[s].origin) - base->at[s];
+    if (!b->error)
+        b->reached = from;
     falls_push(b, base->mark, &run);
 }
 
@@ -228,10 +231,10 @@ static void note_meeting(struct falls_build *b, struct meetings *m, int64_t star
 {
     if (m->n == m->room && !b->error) {
         struct meeting *larger =
-            m->n < PATTERN_NODES_MAX ? realloc(m->list, (size_t)(2 * m->room + 16) * sizeof *larger) : NULL;
+            m->n < b->nodes_most ? realloc(m->list, (size_t)(2 * m->room + 16) * sizeof *larger) : NULL;
 
         if (!larger) {
-            b->error = m->n < PATTERN_NODES_MAX ? -ENOMEM : -E2BIG;
+            b->error = m->n < b->nodes_most ? -ENOMEM : -E2BIG;
             return;
         }
         m->room = 2 * m->room + 16;
@@ -298,7 +301,7 @@ static struct meetings find_meetings(struct falls_build *b, const struct side si
     nearest += rest < 0 ? rest + common : rest;
     int64_t distances = nearest < g->length ? (g->length - 1 - nearest) / common + 1 : 0;
     int64_t blocks = (to - from) / f->stride + 2;
-    if (min(distances, blocks) > STEPS_MAX)
+    if (min(distances, blocks) > (int64_t)NODE_STEPS * b->nodes_most)
         b->error = -E2BIG;
     else if (distances <= blocks)
         meetings_by_distance(b, side, from, to, nearest, common, &m);
@@ -466,7 +469,7 @@ static void meet(struct falls_build *b, const struct side side[2], int64_t from,
 
 int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct falls_set *cut)
 {
-    struct falls_build b = {0};
+    struct falls_build b = {.nodes_most = PATTERN_NODES_MAX};
     struct side side[2] = {{.node = set->node, .first = set->node + set->top, .n = set->tops},
                            {.origin = from, .at = 0}}; /* all bytes */
     struct base base = {.file = from, .at = {set->ascending ? falls_rank(set, max(from, 0)) : 0}};
@@ -483,12 +486,17 @@ int falls_cut(const struct falls_set *set, int64_t from, int64_t to, struct fall
 /* ---- Plans of two patterns ---- */
 
 /* An element as one side: its period, repeated for ever. `repeated` is the node for that. Where the element has only
- * rows that go on evenly from one period to the next, such as a column of a matrix, one row is a period. */
+ * rows that go on evenly from one period to the next, such as a column of a matrix, one row is a period. Of one that
+ * has all bytes the period means nothing. */
 static struct side side_of(const struct pattern *p, int32_t element, struct falls *repeated)
 {
     const struct falls_set *set = &p->element[element];
     const struct falls *row = set->node + set->top;
 
+    if (set->tops == 1 && row->count == 1 && row->children == 0 && row->length == p->period) {
+        *repeated = (struct falls){.stride = 1};
+        return (struct side){.origin = p->displacement};
+    }
     if (set->tops == 1 && row->count > 1 && row->count * row->stride == p->period &&
         row->count * row->in[0].step == set->bytes) {
         *repeated = *row;
@@ -526,27 +534,58 @@ int plan_make(const struct pattern *a, int32_t of_a, const struct pattern *b, in
 int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern *b, int32_t of_b, int64_t from,
                      int64_t to, struct plan **plan)
 {
-    struct falls_build build = {0};
+    const struct plan_pair pair = {a, b, of_a, of_b};
+    int64_t reached;
+
+    return plan_make_some(&pair, from, to, PATTERN_NODES_MAX, &reached, plan);
+}
+
+/* The period after which what both sides have in common is repeated. */
+static int64_t repeats_after(const struct plan_pair *pair, const struct side side[2], const struct falls repeated[2])
+{
+    if (is_whole(&side[0]) && is_whole(&side[1]))
+        return pattern_common_period(pair->a, pair->b);
+    return lcm(repeated[0].stride, repeated[1].stride);
+}
+
+int64_t plan_periods(const struct plan_pair *pair, int64_t *longer)
+{
+    struct falls repeated[2];
+    const struct side side[2] = {side_of(pair->a, pair->of_a, &repeated[0]),
+                                 side_of(pair->b, pair->of_b, &repeated[1])};
+    int64_t common = repeats_after(pair, side, repeated);
+
+    *longer = is_whole(&side[0]) && is_whole(&side[1]) ? common : max(repeated[0].stride, repeated[1].stride);
+    return common;
+}
+
+int plan_make_some(const struct plan_pair *pair, int64_t from, int64_t to, int32_t nodes_most, int64_t *reached,
+                   struct plan **plan)
+{
+    const struct pattern *a = pair->a, *b = pair->b;
+    struct falls_build build = {.nodes_most = nodes_most};
     struct falls repeated[2];
     int error = 0;
 
-    if (of_a < 0 || of_a >= a->elements || of_b < 0 || of_b >= b->elements || from < 0 || to < from)
+    if (pair->of_a < 0 || pair->of_a >= a->elements || pair->of_b < 0 || pair->of_b >= b->elements || from < 0 ||
+        to < from)
         return -EINVAL;
     struct plan *p = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
-    struct side side[2] = {side_of(a, of_a, &repeated[0]), side_of(b, of_b, &repeated[1])};
-    struct base base = {.file = max(a->displacement, b->displacement)};
-    base.file = max(base.file, from);
+    struct side side[2] = {side_of(a, pair->of_a, &repeated[0]), side_of(b, pair->of_b, &repeated[1])};
+    struct base base = {.file = max(max(a->displacement, b->displacement), from)};
     p->from = base.file;
-    p->period = min(lcm(repeated[0].stride, repeated[1].stride), PATTERN_OFFSET_MAX - p->from);
+    p->period = min(repeats_after(pair, side, repeated), PATTERN_OFFSET_MAX - p->from);
     int64_t window = min(p->period, max(to - p->from, 0));
     if (window < p->period) /* it is not repeated */
         p->period = PATTERN_OFFSET_MAX - p->from;
     for (int s = 0; s < 2; s++)
         p->step[s] = step_after(&side[s], p->period);
-    if (a->element[of_a].tops > 0 && b->element[of_b].tops > 0)
+    build.reached = p->from;
+    if (a->element[pair->of_a].tops > 0 && b->element[pair->of_b].tops > 0)
         meet(&build, side, p->from, p->from + window, &base);
+    *reached = build.reached;
     error = falls_finish(&build, &p->body);
     falls_build_free(&build);
     if (error) {
@@ -555,24 +594,4 @@ int plan_make_within(const struct pattern *a, int32_t of_a, const struct pattern
     }
     *plan = p;
     return 0;
-}
-
-int64_t plan_file(const struct plan *p, int64_t k)
-{
-    int64_t at;
-
-    if (p->body.bytes == 0)
-        return -1;
-    if (__builtin_mul_overflow(k / p->body.bytes, p->period, &at) ||
-        __builtin_add_overflow(at, p->from + falls_select(&p->body, k % p->body.bytes), &at) || at > PATTERN_OFFSET_MAX)
-        return -EOVERFLOW;
-    return at;
-}
-
-int64_t plan_bytes(const struct plan *p, int64_t end)
-{
-    if (end <= p->from)
-        return 0;
-    int64_t periods = (end - p->from) / p->period;
-    return periods * p->body.bytes + falls_rank(&p->body, (end - p->from) % p->period);
 }

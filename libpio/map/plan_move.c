@@ -1,10 +1,35 @@
 /*
- * Uses of a plan: listing its runs, copying its bytes. One walk in file order hands out rows: runs of one length at
+ * Uses of a plan: counting its bytes, listing its runs, copying them. One walk in file order hands out rows: runs of one length at
  * even distances in the file and in both elements.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "libpio/map/pattern.h"
+
+/* ---- Counting ---- */
+
+int64_t plan_file(const struct plan *p, int64_t k)
+{
+    int64_t at;
+
+    if (p->body.bytes == 0)
+        return -1;
+    if (__builtin_mul_overflow(k / p->body.bytes, p->period, &at) ||
+        __builtin_add_overflow(at, p->from + falls_select(&p->body, k % p->body.bytes), &at) || at > PATTERN_OFFSET_MAX)
+        return -EOVERFLOW;
+    return at;
+}
+
+int64_t plan_bytes(const struct plan *p, int64_t end)
+{
+    if (end <= p->from)
+        return 0;
+    int64_t periods = (end - p->from) / p->period;
+    return periods * p->body.bytes + falls_rank(&p->body, (end - p->from) % p->period);
+}
+
+/* ---- The walk ---- */
 
 struct row {
     int64_t file, in[2], bytes; /* of the first run */
