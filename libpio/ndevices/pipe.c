@@ -24,7 +24,7 @@ extern bool global_inside __attribute__((weak)); /* in a program that calls nglo
 static void end_free(struct pipe_end *e)
 {
     for (int32_t i = 0; i < e->partners; i++)
-        plan_free(e->partner[i].plan);
+        plan_window_close(&e->partner[i].window);
     free(e->partner);
     plan_free(e->part);
     pattern_free(e->their);
@@ -89,7 +89,7 @@ static int plan_of(const struct pipe_end *e)
     if (e->partners <= 1)
         return N_PLAN_MATCHED;
     for (int32_t i = 0; i < e->partners; i++) {
-        const struct plan *p = e->partner[i].plan;
+        const struct plan *p = e->partner[i].window.plan;
 
         plan_runs(p, p->from, p->from + p->period, find_short, &shortest);
     }

@@ -19,6 +19,8 @@
  * deadlock of the pipe's own: the lowest byte of the stream that is not read yet falls into its reader's first slot,
  * and its writer waits for nothing before it.
  *
+ * Where the two mappings' periods do not divide, a plan is of a window of the stream (window.h), and goes on with it.
+ *
  * Where a mapping orders an element's bytes otherwise than the stream (pattern_bits), a reader's slot is a number of
  * whole periods of its mapping, and a writer keeps what it has of a period of its mapping until it has all.
  */
@@ -30,7 +32,7 @@
 #include <sys/types.h>
 
 #include "images/lib/endpoint.h"
-#include "libpio/map/pattern.h"
+#include "libpio/map/window.h"
 #include "vertex/contract/system.h"
 
 #define PIPE_SLOTS        4
@@ -70,18 +72,19 @@ struct pipe_endpoint {
     struct pipe_end *end;
 };
 
-struct pipe_partner { /* a node at the other end that has bytes in common with this one */
-    int32_t pe;       /* its number in its program */
-    struct plan *plan;
+struct pipe_partner {          /* a node at the other end that has bytes in common with this one */
+    int32_t pe;                /* its number in its program */
+    struct plan_window window; /* has common byte `at`, or ends there */
     bool ended;
     bool whole;   /* all of this node's bytes are common: a byte's number among them is its place */
     int64_t at;   /* common bytes that have been sent or have come */
-    int64_t next; /* stream offset of the one that follows them; INT64_MAX: there is none */
+    int64_t next; /* stream offset of the one that follows them, or of the window's end; INT64_MAX: there is none */
     /* at a writer */
-    int64_t limit; /* common bytes up to the end of the range that is being written */
+    int64_t limit; /* common bytes up to the end of the range that is being written, or of the window */
     /* at a writer: how many slots its reader takes; at a reader: the slot of byte `at` - 1, or -1 */
     int64_t slots;
-    int64_t slot_end; /* common bytes in these slots, or up to the end of that slot; -1: not counted yet */
+    int64_t slot_end; /* common bytes in these slots, or up to the end of that slot, within the window; -1: not counted
+                       * yet */
 };
 
 struct pipe_end {
@@ -141,8 +144,9 @@ void pipe_announce(struct pipe_end *e);
 /* Returns the size of a slot of reader `pe`, or -ENOBUFS. */
 int64_t pipe_slot_bytes(const struct pipe_end *e, int32_t pe);
 struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node); /* NULL: it is none */
-/* Returns the stream offset of the common byte that has `at` others below it; INT64_MAX if there is none. */
-int64_t pipe_common_byte(const struct plan *plan, int64_t at);
+/* Goes on to the partner's next window of the stream, whose next common byte is not before that. 0 or a negative errno.
+ */
+int pipe_go_on(struct pipe_partner *p);
 /* Returns the stream offset at which a slot of reader `pe` begins, INT64_MAX if none does; or -ENOBUFS. */
 int64_t pipe_slot_begin(const struct pipe_end *e, int32_t pe, int64_t slot);
 /* The mapping of the reading end. */

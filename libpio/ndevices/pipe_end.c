@@ -18,6 +18,9 @@
 #define SLOT_BYTES_MAX    (256ll << 10)
 #define MAP_BYTES         4096 /* room for a mapping at first */
 #define PAGE_BYTES        4096
+/* Of all plans of an end, 360 KB; but a plan of less than some would be made again and again. */
+#define NODES_MOST 4096
+#define NODES_MIN  32
 
 const struct pattern *pipe_readers_map(const struct pipe_end *e)
 {
@@ -85,11 +88,15 @@ struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node)
     return low < e->partners && e->partner[low].pe == pe ? &e->partner[low] : NULL;
 }
 
-int64_t pipe_common_byte(const struct plan *plan, int64_t at)
+int pipe_go_on(struct pipe_partner *p)
 {
-    int64_t x = plan_file(plan, at);
+    int error = plan_window_next(&p->window);
 
-    return x < 0 ? INT64_MAX : x;
+    if (error)
+        return error;
+    p->next = plan_window_file(&p->window, p->at);
+    p->slot_end = -1;
+    return 0;
 }
 
 /* ---- Telling the mapping ---- */
@@ -274,19 +281,19 @@ static bool is_whole(const struct pipe_end *e, const struct plan *plan)
            falls_find(&plan->body, falls_select(&plan->body, 0), PLAN_A, &first) && first == 0;
 }
 
-/* Inserts a partner, in the order of their numbers, whose plan it gets. */
-static struct pipe_partner *insert_partner(struct pipe_end *e, int32_t pe, struct plan *plan)
+/* Inserts a partner, in the order of their numbers, whose window it gets. */
+static struct pipe_partner *insert_partner(struct pipe_end *e, int32_t pe, const struct plan_window *window)
 {
     int32_t i = e->partners++;
 
     for (; i > 0 && e->partner[i - 1].pe > pe; i--)
         e->partner[i] = e->partner[i - 1];
     e->partner[i] = (struct pipe_partner){.pe = pe,
-                                          .plan = plan,
-                                          .whole = is_whole(e, plan),
-                                          .next = pipe_common_byte(plan, 0),
+                                          .window = *window,
+                                          .whole = is_whole(e, window->plan),
+                                          .next = plan_window_file(window, 0),
                                           .slots = e->writes ? PIPE_SLOTS : -1,
-                                          .slot_end = e->writes ? -1 : 0};
+                                          .slot_end = -1};
     return &e->partner[i];
 }
 
@@ -296,7 +303,7 @@ static struct pipe_partner *insert_partner(struct pipe_end *e, int32_t pe, struc
 
 struct search {
     int64_t period; /* common to both mappings */
-    int64_t own;    /* this node's bytes in it */
+    int64_t own;    /* this node's bytes in it; -1: not counted, as plans are of a part of it */
     int64_t found;  /* of these, what the partners have that are known */
 };
 
@@ -306,21 +313,26 @@ static bool is_complete(const struct search *s)
 }
 
 /* Makes the plan with a node of the other end, as a partner if it has anything in common with this one. Returns it in
- * *partner, or NULL. */
+ * *partner, or NULL. Where the plan is of a part of the stream, that is not known, so any that has bytes is one. */
 static int add_partner(struct pipe_end *e, int32_t pe, struct search *s, struct pipe_partner **partner)
 {
-    struct plan *plan;
-    int error = plan_make(e->map, e->own, e->their, pe, &plan);
+    int32_t most = NODES_MOST / e->their->elements;
+    struct plan_window w;
+    int error =
+        plan_window_open(&w, &(struct plan_pair){e->map, e->their, e->own, pe}, most > NODES_MIN ? most : NODES_MIN);
 
     *partner = NULL;
     if (error)
         return error;
-    if (plan->body.bytes == 0) {
-        plan_free(plan);
+    if (plan_window_is_last(&w) ? w.plan->body.bytes == 0 : e->their->element[pe].bytes == 0) {
+        plan_window_close(&w);
         return 0;
     }
-    s->found += s->period / plan->period * plan->body.bytes;
-    *partner = insert_partner(e, pe, plan);
+    if (plan_window_is_last(&w))
+        s->found += s->period / w.plan->period * w.plan->body.bytes;
+    else
+        s->own = -1;
+    *partner = insert_partner(e, pe, &w);
     return 0;
 }
 
@@ -355,9 +367,9 @@ static int ask_owners(struct pipe_end *e, struct search *s)
         misses = partner ? misses + 1 : 0;
         if (!partner)
             error = add_partner(e, pe, s, &partner);
-        if (error || !partner)
+        if (error || !partner || s->own < 0)
             break;
-        y = (y + (run_from(partner->plan, x) << misses)) % s->own;
+        y = (y + (run_from(partner->window.plan, x) << misses)) % s->own;
     }
     return error;
 }

@@ -51,16 +51,28 @@ static char *slot_at(struct pipe_end *e, int64_t slot)
     return e->slot + slot % PIPE_SLOTS * e->slot_bytes;
 }
 
-/* Finds the slot into which the writer's next byte falls. -EPROTO: it is beyond those that the writer was told. */
+/* Finds the slot into which the writer's next byte falls, and the window. -EPROTO: it is beyond those that the writer
+ * was told. */
 static int find_slot(const struct pipe_end *e, struct pipe_partner *writer)
 {
-    while (writer->at >= writer->slot_end) {
-        if (writer->slots + 1 >= e->first_slot + PIPE_SLOTS)
+    for (;;) {
+        int64_t end = pipe_slot_begin(e, e->own, writer->slots + 1);
+        int error = 0;
+
+        if (writer->slot_end < 0)
+            writer->slot_end = plan_window_bytes(&writer->window, end);
+        if (writer->at < writer->slot_end)
+            return 0;
+        if (writer->slots >= 0 && writer->window.to < end)
+            error = pipe_go_on(writer);
+        else if (writer->slots + 1 >= e->first_slot + PIPE_SLOTS)
             return -EPROTO;
-        writer->slots++;
-        writer->slot_end = plan_bytes(writer->plan, pipe_slot_begin(e, e->own, writer->slots + 1));
+        else
+            writer->slots++;
+        writer->slot_end = -1;
+        if (error)
+            return error;
     }
-    return 0;
 }
 
 static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const char *bytes, int64_t n)
@@ -71,8 +83,9 @@ static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const
         if (error)
             return error;
         int64_t left = writer->slot_end - writer->at, piece = n < left ? n : left;
-        int64_t next = pipe_common_byte(writer->plan, writer->at + piece);
-        plan_scatter(writer->plan, writer->next, next, slot_at(e, writer->slots), writer->slots * e->slot_bytes, bytes);
+        int64_t next = plan_window_file(&writer->window, writer->at + piece);
+        plan_scatter(writer->window.plan, writer->next, next, slot_at(e, writer->slots), writer->slots * e->slot_bytes,
+                     bytes);
         writer->at += piece;
         writer->next = next;
         bytes += piece;
@@ -99,7 +112,7 @@ static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pip
     if (error)
         return error;
     if (to <= 0)
-        to = plan_file(writer->plan, writer->at - 1) + 1;
+        to = plan_window_file(&writer->window, writer->at - 1) + 1;
     if (to > e->reach)
         e->reach = to;
     return 0;
@@ -158,14 +171,25 @@ static int64_t count_below(const struct pipe_end *e, int64_t end)
     return lowest;
 }
 
+/* Returns the stream offset of the writer's next byte, if that is below `end`. Its windows go on as far as others have
+ * come. */
+static int64_t next_of(struct pipe_end *e, struct pipe_partner *writer, int64_t end)
+{
+    while (writer->next < end && writer->next == writer->window.to && !e->error)
+        e->error = pipe_go_on(writer);
+    return writer->next;
+}
+
 /* Returns how many of this node's bytes are there, counted from the first of all. */
-static int64_t count_ready(const struct pipe_end *e)
+static int64_t count_ready(struct pipe_end *e)
 {
     int64_t next = e->reach, window = (e->first_slot + PIPE_SLOTS) * e->slot_bytes;
 
-    for (int32_t i = 0; i < e->partners; i++)
-        if (e->partner[i].next < next)
-            next = e->partner[i].next;
+    for (int32_t i = 0; i < e->partners; i++) {
+        int64_t of_writer = next_of(e, &e->partner[i], next);
+
+        next = of_writer < next ? of_writer : next;
+    }
     int64_t ready = count_below(e, next);
     return ready < window ? ready : window;
 }
@@ -232,13 +256,13 @@ ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n)
             continue;
         if (pipe_is_over(e) || (done > 0 && !e->by_user))
             break;
-        if (await_data(e) != 0)
+        if (e->error || await_data(e) != 0)
             return done > 0 ? (ssize_t)done : e->error;
     }
     return (ssize_t)done;
 }
 
-static bool has_bytes(const struct pipe_end *e)
+static bool has_bytes(struct pipe_end *e)
 {
     if (!e->direct)
         return count_ready(e) > e->at;

@@ -75,7 +75,7 @@ static ssize_t broken_pipe(void)
 
 /* ---- Sending ---- */
 
-/* Returns how many common bytes the reader has room for, or a negative errno. */
+/* Returns how many common bytes of the window the reader has room for, or a negative errno. */
 static int64_t room_of(const struct pipe_end *e, struct pipe_partner *reader)
 {
     if (reader->slot_end < 0) {
@@ -83,9 +83,24 @@ static int64_t room_of(const struct pipe_end *e, struct pipe_partner *reader)
 
         if (end < 0)
             return end;
-        reader->slot_end = plan_bytes(reader->plan, end);
+        reader->slot_end = plan_window_bytes(&reader->window, end);
     }
     return reader->slot_end - reader->at;
+}
+
+/* Sets how far the range goes in the reader's window, which it moves on while the range has no more bytes there. */
+static int find_limit(struct pipe_partner *reader, const struct range *r)
+{
+    int error = 0;
+
+    if (reader->whole) {
+        reader->limit = r->own + r->n;
+        return 0;
+    }
+    while (!error && (reader->limit = plan_window_bytes(&reader->window, r->to)) == reader->at &&
+           reader->window.to < r->to)
+        error = pipe_go_on(reader);
+    return error;
 }
 
 /* Gathers n bytes behind the header. Returns up to which byte of the stream all has been sent then; 0: not known. */
@@ -95,10 +110,11 @@ static int64_t gather(struct pipe_partner *reader, const struct range *r, void *
         memcpy(packed, r->bytes + (reader->at - r->own), (size_t)n);
         return 0;
     }
-    int64_t next = pipe_common_byte(reader->plan, reader->at + n);
-    plan_gather(reader->plan, reader->next, next, packed, r->bytes, r->own);
+    const struct plan_window *w = &reader->window;
+    int64_t next = plan_window_file(w, reader->at + n);
+    plan_gather(w->plan, reader->next, next, packed, r->bytes, r->own);
     reader->next = next;
-    return reader->at + n == reader->limit ? r->to : next;
+    return reader->at + n == reader->limit && r->to <= w->to ? r->to : next;
 }
 
 /* Sends the next piece of the range to a reader. Returns 1; 0: the reader has no room for it; or a negative errno. */
@@ -115,6 +131,8 @@ static int send_piece(struct pipe_end *e, struct pipe_partner *reader, const str
     data->to = gather(reader, r, data + 1, n);
     reader->at += n;
     int error = pipe_send(e, reader->pe, PIPE_DATA, data, sizeof *data + (size_t)n);
+    if (!error && reader->at == reader->limit)
+        error = find_limit(reader, r);
     return error ? error : 1;
 }
 
@@ -159,9 +177,10 @@ static int send_range(struct pipe_end *e, const struct range *r)
     int32_t sent, waiting;
 
     for (int32_t i = 0; i < e->partners; i++) {
-        struct pipe_partner *reader = &e->partner[i];
+        int error = find_limit(&e->partner[i], r);
 
-        reader->limit = reader->whole ? r->own + r->n : plan_bytes(reader->plan, r->to);
+        if (error)
+            return e->error = error;
     }
     do {
         sent = send_round(e, r, &waiting);
@@ -302,8 +321,14 @@ ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n)
 static bool has_room(const struct pipe_end *e, struct pipe_partner *reader)
 {
     int64_t room = room_of(e, reader), most = PIPE_SLOTS * pipe_slot_bytes(e, reader->pe);
+    int64_t enough = most < POLL_BYTES ? most : POLL_BYTES;
 
-    return reader->ended || room < 0 || room >= (most < POLL_BYTES ? most : POLL_BYTES);
+    if (room >= 0 && room < enough) {
+        int64_t ahead = plan_window_ahead(&reader->window, pipe_slot_begin(e, reader->pe, reader->slots));
+
+        room = ahead < 0 ? ahead : room + ahead;
+    }
+    return reader->ended || room < 0 || room >= enough;
 }
 
 int pipe_poll_write(struct pipe_end *e)

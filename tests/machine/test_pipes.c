@@ -34,6 +34,30 @@ struct mapping {
     char nodes[16], text[64]; /* the option, and the pattern */
 };
 
+/* A matrix of odd sizes, whose period has no divisor in common with most others: the plan of two is of a part of the
+ * stream. */
+static void draw_odd_matrix(uint64_t *seed, unsigned nodes, char *text, size_t bytes)
+{
+    unsigned rows = 31 + 2 * (draw(seed) % 100), columns = 29 + 2 * (draw(seed) % 100), item = 1 + draw(seed) % 9;
+    unsigned down = nodes % 2 == 0 ? 2 : nodes % 3 == 0 ? 3 : 1, across = nodes / down, k = 1 + draw(seed) % 5;
+    char kind[32];
+
+    switch (draw(seed) % 4) {
+    case 0:
+        snprintf(kind, sizeof kind, "block,cyclic(%u)", k);
+        break;
+    case 1:
+        snprintf(kind, sizeof kind, "cyclic(%u),block", k);
+        break;
+    case 2:
+        snprintf(kind, sizeof kind, "cyclic,cyclic(%u)", k);
+        break;
+    default:
+        snprintf(kind, sizeof kind, "block,block");
+    }
+    snprintf(text, bytes, "array %ux%ux%u %s on %ux%u", rows, columns, item, kind, down, across);
+}
+
 /* A mapping for 1 to 8 nodes. */
 static struct mapping draw_mapping(uint64_t *seed)
 {
@@ -46,7 +70,7 @@ static struct mapping draw_mapping(uint64_t *seed)
         dim++;
     bool is_cube = nodes > 1 && 1u << dim == nodes;
     snprintf(m.nodes, sizeof m.nodes, "--nodes=%u", nodes);
-    switch (draw(seed) % 6) {
+    switch (draw(seed) % 9) {
     case 0:
         snprintf(m.text, sizeof m.text, "array %ux37x%u block,* on %ux1", nodes * 5 + 1, item, nodes);
         break;
@@ -67,8 +91,11 @@ static struct mapping draw_mapping(uint64_t *seed)
     case 4:
         snprintf(m.text, sizeof m.text, "cyclic %u %u +%u", block, nodes, shift);
         break;
-    default:
+    case 5:
         snprintf(m.text, sizeof m.text, "cyclic %u %u", block, nodes);
+        break;
+    default:
+        draw_odd_matrix(seed, nodes, m.text, sizeof m.text);
     }
     return m;
 }
