@@ -11,13 +11,14 @@
  *     | <-- PIPE_PEER -- parent -- PIPE_PEER -> |    once, if a program that rexecvf loaded was the first to get an end
  *     | <----------- PIPE_MAP ----------------> |    once: node k tells every node n with n % nodes == k its mapping
  *     | ------------ PIPE_DATA at ------------> |    their next common bytes, in the stream's order
+ *     | ------------ PIPE_DATA to ------------> |    without bytes: where the next one lies, which has no room yet
  *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read
  *     | ------------ PIPE_DATA end -----------> |    to every reader: no more comes; where its last byte ended
  *
  * A reader keeps PIPE_SLOTS slots of its own part of the stream, of equal size, from the one that it reads on. A writer
  * sends only what falls into them, so that a reader needs the same memory for any number of writers. There is no
  * deadlock of the pipe's own: the lowest byte of the stream that is not read yet falls into its reader's first slot,
- * and its writer waits for nothing before it.
+ * and its writer waits for nothing before it; where nobody writes it, those that wait for room tell that bytes follow.
  *
  * Where the two mappings' periods do not divide, a plan is of a window of the stream (window.h), and goes on with it.
  *
@@ -81,6 +82,7 @@ struct pipe_partner {          /* a node at the other end that has bytes in comm
     int64_t next; /* stream offset of the one that follows them, or of the window's end; INT64_MAX: there is none */
     /* at a writer */
     int64_t limit; /* common bytes up to the end of the range that is being written, or of the window */
+    int64_t told;  /* the reader knows that the stream goes on to here */
     /* at a writer: how many slots its reader takes; at a reader: the slot of byte `at` - 1, or -1 */
     int64_t slots;
     int64_t slot_end; /* common bytes in these slots, or up to the end of that slot, within the window; -1: not counted

@@ -98,8 +98,10 @@ static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pip
 {
     int64_t to = data->to;
 
-    if (data->at != writer->at || n <= 0)
+    if (data->at != writer->at || (n == 0 && to <= 0))
         return -EPROTO;
+    if (e->direct && n == 0)
+        return 0;
     if (e->direct) {
         if (writer->at + n > (e->first_slot + PIPE_SLOTS) * e->slot_bytes)
             return -EPROTO;

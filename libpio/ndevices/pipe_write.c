@@ -117,6 +117,21 @@ static int64_t gather(struct pipe_partner *reader, const struct range *r, void *
     return reader->at + n == reader->limit && r->to <= w->to ? r->to : next;
 }
 
+/* Tells a reader that has no room where its next byte lies, unless it knows, or gets all of its bytes from here: what
+ * it waits for before that may be written by nobody. */
+static int tell_next(struct pipe_end *e, struct pipe_partner *reader)
+{
+    const struct plan *plan = reader->window.plan;
+    int64_t next = reader->whole ? plan_window_file(&reader->window, reader->at) : reader->next;
+    const struct pipe_data data = {
+        .hash_writers = e->hash, .hash_readers = e->their_hash, .at = reader->at, .to = next};
+
+    if (next <= reader->told || (reader->at > 0 && plan->body.bytes == plan->step[PLAN_B]))
+        return 0;
+    reader->told = next;
+    return pipe_send(e, reader->pe, PIPE_DATA, &data, sizeof data);
+}
+
 /* Sends the next piece of the range to a reader. Returns 1; 0: the reader has no room for it; or a negative errno. */
 static int send_piece(struct pipe_end *e, struct pipe_partner *reader, const struct range *r)
 {
@@ -124,11 +139,12 @@ static int send_piece(struct pipe_end *e, struct pipe_partner *reader, const str
     struct pipe_data *data = (struct pipe_data *)e->message;
 
     if (room <= 0)
-        return (int)room;
+        return room < 0 ? (int)room : tell_next(e, reader);
     n = n < room ? n : room;
     n = n < DATA_BYTES ? n : DATA_BYTES;
     *data = (struct pipe_data){.hash_writers = e->hash, .hash_readers = e->their_hash, .at = reader->at};
     data->to = gather(reader, r, data + 1, n);
+    reader->told = data->to;
     reader->at += n;
     int error = pipe_send(e, reader->pe, PIPE_DATA, data, sizeof *data + (size_t)n);
     if (!error && reader->at == reader->limit)
