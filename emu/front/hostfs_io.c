@@ -166,6 +166,8 @@ int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_truncate(struct hostfs *s, struct hostfs_call *c)
 {
+    if (c->request.bytes > 0) /* only if it has so many: for parts of files, which lie on volumes */
+        return -N_ENOTSUP;
     if (c->file->tmp_number && c->request.offset > TMP_FILE_MAX_BYTES)
         return -N_EFBIG;
     if (ftruncate(c->file->fd, c->request.offset) < 0)

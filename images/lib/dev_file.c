@@ -128,7 +128,7 @@ static int file_fstatfs(void *ufid, struct statfs *st)
 
 static int file_ftruncate(void *ufid, off_t size)
 {
-    return (int)trap_ftruncate((long)ufid, size);
+    return (int)trap_ftruncate((long)ufid, size, 0);
 }
 
 static int file_fsync(void *ufid)

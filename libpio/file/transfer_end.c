@@ -82,13 +82,13 @@ static int settle_end(struct pio_transfer *t)
 }
 
 /* After a write that failed at a gap, the file must end where it ended before, or where the bytes written without a gap
- * end. Cuts each subfile that this write made longer, unless another process has made it longer still. Nothing below
- * the transfer's start is cut: another process may have written it since the size was seen. */
+ * end. Cuts each subfile that this write made longer, unless another process has made it longer still, which its server
+ * sees: between a look and a cut from here another could write. Nothing below the transfer's start is cut: another
+ * process may have written it since the size was seen. */
 static void trim_after_gap(struct pio_transfer *t)
 {
     struct pio_file *file = t->file;
     int64_t end = t->start + t->limit;
-    struct stat st;
 
     if (end < file->known_bytes)
         end = file->known_bytes;
@@ -96,10 +96,8 @@ static void trim_after_gap(struct pio_transfer *t)
         struct pio_subfile *subfile = &file->subfile[k];
         int64_t keep_bytes = pio_map_subfile_bytes(&file->description.map, k, end);
 
-        if (t->on[k].wrote_bytes <= keep_bytes)
-            continue;
-        if (pio_transport->fstat(subfile->fd, &st) == 0 && st.st_size == t->on[k].wrote_bytes)
-            pio_transport->ftruncate(subfile->fd, keep_bytes);
+        if (t->on[k].wrote_bytes > keep_bytes)
+            pio_transport->cut(subfile->fd, keep_bytes, t->on[k].wrote_bytes);
     }
 }
 

@@ -55,6 +55,7 @@ struct pio_transport {
     int (*fstat)(int fd, struct stat *st);
     int (*ftruncate)(int fd, int64_t bytes);
     int (*fsync)(int fd);
+    int (*cut)(int fd, int64_t bytes, int64_t from_bytes); /* ftruncate if it has from_bytes now; -EAGAIN: it has not */
 
     /* Asks n <= PIO_QUESTIONS_MAX questions at the same time, and returns when each has its result: >= 0, or a negative
      * errno. */

@@ -56,6 +56,15 @@ static int node_fsync(int fd)
     return from_errno(fsync(fd));
 }
 
+static int node_cut(int fd, int64_t bytes, int64_t from_bytes)
+{
+    const struct ndevice_slot *slot = ndevice_slot(fd);
+
+    if (!slot || slot->device != &ndevice_file)
+        return -ENOTSUP;
+    return (int)trap_ftruncate((long)slot->state, bytes, from_bytes - bytes);
+}
+
 /* ---- Questions ---- */
 
 /* A program's own driver may have the path. */
@@ -191,6 +200,7 @@ static const struct pio_transport node_transport = {
     .fstat = node_fstat,
     .ftruncate = node_ftruncate,
     .fsync = node_fsync,
+    .cut = node_cut,
     .ask = node_ask,
     .set_view = setview,
     .rename = node_rename,

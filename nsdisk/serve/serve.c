@@ -279,7 +279,11 @@ static int64_t invoke_stat(struct server *s, struct call *c)
 static int64_t invoke_truncate(struct server *s, struct call *c)
 {
     (void)s;
-    return c->file->writable ? ext2_set_size(c->file->inode, c->r.offset) : -N_EBADF;
+    if (!c->file->writable)
+        return -N_EBADF;
+    if (c->r.bytes > 0 && c->file->inode->size_bytes != c->r.offset + c->r.bytes)
+        return -N_EAGAIN;
+    return ext2_set_size(c->file->inode, c->r.offset);
 }
 
 static int64_t invoke_sync(struct server *s, struct call *c)

@@ -301,6 +301,17 @@ static int fake_ftruncate(int fd, int64_t bytes)
     return error;
 }
 
+static int fake_cut(int fd, int64_t bytes, int64_t from_bytes)
+{
+    int error = check_fd(fd);
+
+    if (!error && inodes[fds[fd].inode].size != from_bytes)
+        error = -EAGAIN;
+    if (!error)
+        set_size(&inodes[fds[fd].inode], bytes);
+    return error;
+}
+
 static int fake_fsync(int fd)
 {
     return check_fd(fd);
@@ -564,6 +575,7 @@ static const struct pio_transport fake_transport = {
     .fstat = fake_fstat,
     .ftruncate = fake_ftruncate,
     .fsync = fake_fsync,
+    .cut = fake_cut,
     .ask = fake_ask,
     .rename = fake_rename,
     .set_view = fake_set_view,

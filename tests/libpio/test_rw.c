@@ -631,6 +631,40 @@ Test(rw, leaves_what_others_wrote_behind_a_gap)
     cr_expect_arr_eq(got, pattern, 60);
 }
 
+static int others_pfd;
+static bool extended;
+
+static void extend_meanwhile(void)
+{
+    extended = true;
+    cr_assert_eq(pio_pwrite(others_pfd, pattern, 60, 120), 60);
+}
+
+/* Another node makes the file longer while the subfiles are cut. */
+Test(rw, leaves_what_others_write_while_it_cuts_after_a_gap)
+{
+    for (int at = 0; at < 4; at++) {
+        char got[64];
+
+        fake_reset();
+        extended = false;
+        int pfd = open_file(O_RDWR | O_CREAT, 3, 4, 2);
+        others_pfd = open_file(O_RDWR, 3, 4, 2);
+        fake_set_chooser(choose_last);
+        fake_fail_request(1, 2, -EIO);
+        fake_at_call(at, extend_meanwhile);
+        cr_expect_eq(pio_write(pfd, pattern, 60), 28);
+        fake_at_call(-1, extend_meanwhile);
+        if (!extended)
+            break; /* it made fewer calls */
+        cr_expect_eq(file_size(pfd), 180, "at call %d: %ld bytes", at, (long)file_size(pfd));
+        cr_expect_eq(pio_pread(pfd, got, 60, 120), 60);
+        cr_expect_arr_eq(got, pattern, 60, "at call %d", at);
+        pio_close(others_pfd);
+        pio_close(pfd);
+    }
+}
+
 Test(rw, leaves_what_others_have_written_below_a_write_that_fails)
 {
     int pfd = open_file(O_RDWR | O_CREAT, 3, 4, 2);

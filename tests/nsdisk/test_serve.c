@@ -222,6 +222,25 @@ Test(serve, open_files_are_bounded_for_a_client_and_for_all)
     finish();
 }
 
+/* N_FTRUNCATE with a number of bytes cuts only a file that is as long as its client believes. */
+Test(serve, a_file_is_cut_only_from_the_size_that_the_client_names)
+{
+    uint64_t f;
+
+    start();
+    cr_assert_eq(v_open(&v, "/cut", N_O_RDWR | N_O_CREAT, &f), 0);
+    cr_assert_eq(v_write(&v, f, 0, "0123456789", 10), 10);
+    const struct file_request cut = {.sfid = f, .offset = 4, .bytes = 5};
+    cr_expect_eq(volume_request(&v, N_FTRUNCATE, cut, NULL, NULL, NULL), -N_EAGAIN, "from 9 bytes");
+    cr_expect_eq(v_append(&v, f, "x", 1), 1);
+    const struct file_request other = {.sfid = f, .offset = 4, .bytes = 7};
+    cr_expect_eq(volume_request(&v, N_FTRUNCATE, other, NULL, NULL, NULL), 0, "from 11 bytes");
+    cr_expect_eq(v_append(&v, f, "x", 1), 1);
+    const struct file_request again = {.sfid = f, .offset = 0, .bytes = 5};
+    cr_expect_eq(volume_request(&v, N_FTRUNCATE, again, NULL, NULL, NULL), 0, "it had been cut to 4");
+    finish();
+}
+
 Test(serve, stat_tells_everything)
 {
     struct file_stat st;

@@ -18,6 +18,7 @@
  *               a short count means that the volume is full
  *   N_FSTAT     sfid                                             struct file_stat     0
  *   N_FTRUNCATE sfid offset (the new size)                                            0
+ *               bytes (not 0: only if the file now has `offset` + `bytes`; else -N_EAGAIN, nothing changes)
  *   N_FSYNC     sfid                                                                  0
  *   N_FSTATNAME drive name flags(N_O_NOFOLLOW)                   struct file_stat     0
  *   N_FUNLINK   drive name                                                            0

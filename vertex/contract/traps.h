@@ -66,7 +66,7 @@ long trap_pwrite(long ufid, const void *buf, long bytes, long offset);
 long trap_lseek(long ufid, long offset, long whence);
 long trap_fstat(long ufid, struct file_stat *stat);
 long trap_stat(const char *path, struct file_stat *stat);
-long trap_ftruncate(long ufid, long size_bytes);
+long trap_ftruncate(long ufid, long size_bytes, long only_by);
 long trap_fsync(long ufid);
 long trap_sync(void);
 long trap_unlink(const char *path);

@@ -437,9 +437,9 @@ int64_t sys_ftruncate(struct proc *p, const uint64_t *arg)
 
     if (!f)
         return node_pipe_refuse(p, arg, -N_EINVAL);
-    if ((int64_t)arg[1] < 0)
+    if ((int64_t)arg[1] < 0 || arg[2] > UINT32_MAX)
         return -N_EINVAL;
-    return call_file(p, N_FTRUNCATE, f, (struct file_request){.offset = arg[1]}, NULL);
+    return call_file(p, N_FTRUNCATE, f, (struct file_request){.offset = arg[1], .bytes = arg[2]}, NULL);
 }
 
 int64_t sys_fsync(struct proc *p, const uint64_t *arg)
