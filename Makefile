@@ -14,10 +14,9 @@
 #   make bench-cache  reads from the file server's data cache
 #   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md
 #   make study        speed-up of channel-disjoint routings on a 10-cube
-#   make figures      every virtual-time table of README and docs/, measured and written there
+#   make figures      every virtual time of README, docs/ and manual pages, measured and written there
 #   make pictures     the pictures of README.md, by chromium
 #   make bench    the figures of docs/performance.md, on this host (ROWS=name,... LARGE=1 RUNS=n)
-#   make costs    what calls of the C library cost: writes the table of docs/libc.md
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)

@@ -10,7 +10,8 @@
 #   <!-- figures: NAME -->
 #   <!-- figures end -->
 #
-# Host times (docs/performance.md) are not among them.
+# The outputs of commands in the pages are renewed by tests/docs/test_commands.sh. Host times (docs/performance.md) are
+# not among them.
 set -eu
 
 here=$(dirname "$0")
@@ -18,8 +19,6 @@ build=$1
 mode=${2:-write}
 work=$build/figures
 pages="README.md docs/*.md"
-compiler=12.2.0 # gcc and newlib whose code the pages' figures are measured with
-newlib=3.3.0
 export LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin # mke2fs
 
@@ -112,6 +111,7 @@ measure() {
     run eight-1992 -d 1 -m "$work/preset.conf" "$build/guest/measure" "start-up of 1992" show
     run streams -d 4 "$build/guest/measure" streams show
     run net -d 5 "$build/examples/netmon"
+    run costs -d 0 "$build/guest/costs"
     run forks -d 0 --serve "$build/guest" "$build/guest/fork_costs"
     for dim in 1 2 3 4 6 8; do
         run "groups-$((1 << dim))" -d "$dim" "$build/guest/group_costs" 64
@@ -321,6 +321,17 @@ megabyte|1 MB through a pipe, in pieces of 4 KB
 END
 }
 
+# Lines of "CYCLES CALL"
+block_costs() {
+    echo "| call | cycles | us |"
+    echo "| --- | ---: | ---: |"
+    awk '{
+        cycles = $1
+        sub(/^ *[0-9]* /, "")
+        printf "| %s | %d | %.2f |\n", $0, cycles, cycles / 20
+    }' "$work/costs"
+}
+
 block_study() {
     cat "$build/study/table.md"
 }
@@ -348,11 +359,9 @@ renew() {
 }
 
 if [ "$mode" = --check ]; then
-    has_compiler=$(riscv64-unknown-elf-gcc -dumpfullversion)
-    has_newlib=$(basename "$(ls /usr/src/newlib/newlib-*.tar.xz | sort -V | tail -n 1)" .tar.xz)
-    if [ "$has_compiler" != $compiler ] || [ "$has_newlib" != newlib-$newlib ]; then
-        echo "figures: the pages' figures are those of gcc $compiler and newlib $newlib;" \
-            "here are gcc $has_compiler and $has_newlib"
+    other=$(find_other_compiler)
+    if [ "$other" ]; then
+        echo "figures: $other"
         exit 77
     fi
 fi

@@ -1,7 +1,7 @@
 # Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
 # and judge status and output, in tests/machine/.
 
-SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh
+SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh tests/docs/test_pages.sh
 SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
@@ -93,12 +93,6 @@ soak:
 	$(SUBMAKE) $(B)/tests/machine/test_ends
 	@SOAK=$(SOAK) $(B)/tests/machine/test_ends --filter 'ends/leave_nothing_after_many_starts'
 
-# make costs: the table of docs/libc.md
-.PHONY: costs
-costs:
-	$(SUBMAKE) all
-	@tests/costs.sh $(B) docs/libc.md
-
 # make exact: SEEDS random programs of each kind, from FIRST on, run ahead and in the slow reference mode
 SEEDS ?= 20
 FIRST ?= 1
@@ -151,11 +145,13 @@ study:
 	$(SUBMAKE) all
 	@images/study.sh $(B) $(STUDY_DIM)
 
-# make figures: every virtual-time table of README and docs/, measured and written there
+# make figures: every virtual time of README, docs/ and the manual pages, measured and written there: tables, and the
+# outputs of commands
 .PHONY: figures
 figures:
 	$(SUBMAKE) all
 	@images/figures.sh $(B)
+	@tests/docs/test_commands.sh $(B) --write
 
 # make torture: 100,000 messages on 32 nodes; the same with parity errors, and with more of them and shorter messages
 # (docs/network.md says why); random groups with parity errors. make fuzz-calls: 1,000,000 calls of the kernel on 8

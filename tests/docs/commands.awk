@@ -1,5 +1,6 @@
 # The command lines of a page: a Markdown file, or a manual page's source. For each the files N.command, N.expected (the
-# output as shown), N.mode and N.line are written into the folder `to`; prints how many there are.
+# output as shown), N.mode, N.line and N.from (the number of the output's first line) are written into the folder `to`;
+# prints how many there are.
 #
 #   ```                                    .nf
 #   $ COMMAND                              $ COMMAND
@@ -11,8 +12,8 @@
 #   <!-- set-up: COMMAND -->               .\" set-up: COMMAND            run before it, and not shown to the reader
 #   <!-- test: MODE -->                    .\" test: MODE
 #
-# MODE is "skip REASON": not run; "any order": lines of output may come in another order; "among others": lines
-# that are not shown may come, too; "exact": figures are as shown.
+# MODE is "skip REASON": not run; or words separated by commas: "any order": lines of output may come in another order;
+# "among others": lines that are not shown may come, too; "host times": figures with a unit depend on the host.
 # Lines in a block that begin with a command's name and lack the "$ " are reported: nobody would run them.
 
 function write(extension, text) { printf "%s", text >(to "/" n "." extension); close(to "/" n "." extension) }
@@ -25,13 +26,14 @@ function flush() {
     write("expected", expected)
     write("mode", mode)
     write("line", FILENAME ":" line)
+    write("from", from)
     command = expected = ""
 }
 
 function begin(text, with_mode) {
     flush()
     command = text "\n"
-    line = FNR
+    line = from = FNR
     mode = with_mode
     here = ""
     if (match(text, /<<'?[A-Z]+/)) {
@@ -82,7 +84,11 @@ text ~ /^ *(ncube (run|boot|down|ps|topo|route|place)|xnc (-[a-z]|--[a-z]+|\.?\/
     print FILENAME ":" FNR ": a command line without \"$ \": " text >"/dev/stderr"
     bad = 1
 }
-command != "" { expected = expected text "\n" }
+command != "" {
+    if (expected == "")
+        from = FNR
+    expected = expected text "\n"
+}
 END {
     flush()
     print n + 0

@@ -1,16 +1,29 @@
 #!/bin/bash
 # Every command line of README.md, docs/, the manual pages and --help runs, and prints the output shown behind it.
-# BUILD is the argument.
+#
+#   test_commands.sh BUILD [PAGE...]          PAGE: only these
+#   test_commands.sh BUILD --write [PAGE...]  writes the figures of the outputs anew into the pages
 #
 # The commands of one page run one after the other in one shell, in a folder of their own that looks like a clone after
-# make: build, images, tests. commands.awk describes a page's marks for this test. Figures with a unit, process ids and
-# addresses may differ from those shown, as they depend on the compiler; a line "..." stands for any lines.
+# make: build, images, tests. commands.awk describes a page's marks for this test. Virtual times and addresses are exact
+# if compiler and newlib are those that the pages' figures are measured with, or else may differ; so may process
+# numbers. A line "..." stands for any lines.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
 build=$(readlink -f "$1")
 clone=$(readlink -f "$(dirname "$0")/../..")
 here=$clone/tests/docs
+. "$clone/images/measure.sh"
+shift
+write=
+[ "${1:-}" != --write ] || { write=1; shift; }
+for named; do
+    shift
+    set -- "$@" "$(readlink -f "$named")"
+done
+other_compiler=$(find_other_compiler)
+[ -z "$other_compiler" ] || echo "test_commands: $other_compiler; virtual times and addresses are not compared"
 export LC_ALL=C
 export PATH=$build/bin:$PATH
 
@@ -37,34 +50,42 @@ run_page() {
 
 export -f run_page
 
-# Masks the parts that may differ: a figure with its unit, an address, a process.
+# Masks what may differ: process numbers, and figures with a unit and addresses where they depend on the host or on the
+# compiler.
 mask() { # MODE
-    sed -E "s/docs-$$/ncube/g" |
-        if [ "$1" = exact ]; then cat; else
-            sed -E 's/[0-9]+(\.[0-9]+)?( ?((us|ms|s|cycles|MB\/s)\b|%))/#\2/g; s/  +#/ #/g; s/0x[0-9a-f]+/0x#/g
-                    s/\((ncube|xnc) [0-9]+/(\1 #/g'
-        fi
+    sed -E 's/\((ncube|xnc) [0-9]+/(\1 #/g' |
+        case $1,$other_compiler in
+        *"host times"* | *,?*) mask_figures ;;
+        *) cat ;;
+        esac
 }
 
-# Succeeds if the expected text, with its lines "...", matches the output.
-matches() { # MODE EXPECTED ACTUAL
-    case $1 in "any order" | "among others")
-        grep -vxF ... "$2" | sort >wanted
-        sort "$3" >got
-        [ -z "$(comm -23 wanted got)" ] &&
-            { [ "$1" = "among others" ] || grep -qxF ... "$2" || cmp -s wanted got; }
-        return ;;
-    esac
-    awk 'NR == FNR { want[++n] = $0; next }
-         { got[++m] = $0 }
-         function fits(i, j) {
-             if (i > n)
-                 return j > m
-             if (want[i] == "...")
-                 return fits(i + 1, j) || (j <= m && fits(i, j + 1))
-             return j <= m && want[i] == got[j] && fits(i + 1, j + 1)
-         }
-         END { exit !fits(1, 1) }' "$2" "$3"
+mask_figures() {
+    sed -E 's/[0-9]+(\.[0-9]+)?( ?((us|ms|s|cycles|MB\/s)\b|%))/#\2/g; s/0x[0-9a-f]+/0x#/g; s/  +#/ #/g'
+}
+
+mask_numbers() {
+    sed -E 's/0x[0-9a-f]+|[0-9]+(\.[0-9]+)?/#/g; s/[ \t]+/ /g; s/-+/-/g'
+}
+
+# Prints the lines of N.expected as the output has them, if they are in it but for what a command masks.
+align() { # N COMMAND...
+    local n=$1
+    shift
+    "$@" <"$n.expected" >expected
+    "$@" <"$n.output" >actual
+    awk -v mode="$(cat "$n.mode")" -f "$here/align.awk" of=1 "$n.expected" of=2 "$n.output" of=3 expected of=4 actual
+}
+
+# Notes the lines of a page whose figures are others now, as NUMBER LINE.
+renew() { # NAME N
+    if ! align "$2" mask_figures >"$2.new" && ! align "$2" mask_numbers >"$2.new"; then
+        failed=$((failed + 1))
+        echo "failed: $1: more than numbers differ: $(head -n 1 "$2.command")" >&2
+        return
+    fi
+    paste -d '\n' "$2.expected" "$2.new" |
+        awk -v from="$(cat "$2.from")" 'NR % 2 { was = $0; next } $0 != was { print from + NR / 2 - 1, $0 }' >>renewed
 }
 
 judge() { # NAME N
@@ -73,19 +94,38 @@ judge() { # NAME N
     case $mode in
     skip\ ?*) return ;;
     esac
-    check "$1: one of its modes" grep -qxE 'exact|any order|among others|set-up|' <<<"$mode"
+    check "$1: one of its modes" grep -qxE '((any order|among others|host times)(, |$))*|set-up' <<<"$mode"
     same "$1: status of: $(head -n 1 "$2.command")" 0 "$(cat "$2.status" 2>/dev/null)"
     [ "$(cat "$2.status" 2>/dev/null)" = 0 ] || cat "$2.output" >&2
+    sed -i "s/docs-$$/ncube/g" "$2.output"
     [ -s "$2.expected" ] || return
-    mask "$mode" <"$2.expected" >expected
-    mask "$mode" <"$2.output" >actual
-    if matches "$mode" expected actual; then
+    if align "$2" mask "$mode" >/dev/null; then
         passed=$((passed + 1))
+    elif [ "$write" ]; then
+        renew "$1" "$2"
     else
         failed=$((failed + 1))
         echo "failed: $1: prints something else: $(head -n 1 "$2.command")" >&2
         diff expected actual >&2
     fi
+}
+
+# Writes the lines that were noted into the page.
+write_renewed() { # FILE ROFF
+    [ -s renewed ] || return
+    awk -v roff="$2" 'NR == FNR { number = $1; sub(/^[0-9]+ /, ""); new[number] = $0; next }
+        FNR in new {
+            $0 = new[FNR]
+            if (roff) {
+                gsub(/\\/, "\\e")
+                gsub(/-/, "\\-")
+                if (/^[.\47]/)
+                    $0 = "\\&" $0
+            }
+        }
+        1' renewed "$1" >page.new
+    cat page.new >"$1"
+    echo "figures: ${1#"$clone"/} is new"
 }
 
 page() { # FILE ROFF
@@ -99,22 +139,34 @@ page() { # FILE ROFF
     [ "$n" -gt 0 ] || return
     NCUBE_NAME=docs-$$ timeout 100 bash -c run_page # and ends what its commands have left in the background
     for i in $(seq "$n"); do
-        judge "$(cat "$i.line" | sed "s|^$clone/||")" "$i"
+        judge "$(sed "s|^$clone/||" "$i.line")" "$i"
     done
+    write_renewed "$1" "$2"
     commands=$((commands + n))
 }
 
+# A file's name tells a manual page from Markdown.
+pages() { # FILE...
+    local file
+    for file; do
+        case $file in
+        *.md) page "$file" 0 ;;
+        *) page "$file" 1 ;;
+        esac
+    done
+}
+
 commands=0
-for file in "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md; do
-    page "$file" 0
-done
-for file in "$clone"/docs/man/*/*; do
-    page "$file" 1
-done
+if [ $# -gt 0 ]; then
+    pages "$@"
+    finish
+fi
+pages "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md "$clone"/docs/man/*/*
+[ -z "$write" ] || finish
 for command in ncube xnc ncc; do
     { echo '```'; "$build/bin/$command" --help 2>/dev/null | sed -n 's/^ *\$ /$ /p'; echo '```'; } \
-        >"$scratch/$command--help"
-    page "$scratch/$command--help" 0
+        >"$scratch/$command--help.md"
+    pages "$scratch/$command--help.md"
 done
 check "there are command lines" test $commands -ge 30
 
