@@ -6,7 +6,10 @@ set -eu
 
 build=$(readlink -f "$1")
 out=$2
-browser=$(command -v chromium) || { echo "pictures: chromium is not installed; run \"apt install chromium\"" >&2; exit 1; }
+browser=$(command -v chromium) || {
+    echo "pictures: chromium is not installed; run \"apt install chromium\"" >&2
+    exit 1
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

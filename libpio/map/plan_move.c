@@ -1,6 +1,6 @@
 /*
- * Uses of a plan: counting its bytes, listing its runs, copying them. One walk in file order hands out rows: runs of one length at
- * even distances in the file and in both elements.
+ * Uses of a plan: counting its bytes, listing its runs, copying them. One walk in file order hands out rows: runs of
+ * one length at even distances in the file and in both elements.
  */
 #include <errno.h>
 #include <string.h>

@@ -174,7 +174,8 @@ check "there are command lines" test $commands -ge 30
 
 cd "$scratch" || exit 1
 targets=$(sed -n 's/^\.PHONY: *//p' "$clone/Makefile" "$clone"/*/module.mk | xargs)
-for mention in $(grep -ohE '`make [a-z0-9-]+' "$clone"/README.md "$clone"/CONTRIBUTING.md "$clone"/docs/*.md "$clone"/docs/papers/*.md |
+for mention in $(grep -ohE '`make [a-z0-9-]+' "$clone"/README.md "$clone"/CONTRIBUTING.md \
+    "$clone"/docs/*.md "$clone"/docs/papers/*.md |
     sed 's/`make //' | sort -u); do
     check "make $mention is a target" grep -qw -- "$mention" <<<"$targets"
 done

@@ -1,6 +1,6 @@
 /*
- * The features of ext2 that nsdisk and `ncube disk` write, and the names that mke2fs gives the others: an image that has
- * one of those is refused by its name (or mounted read-only, where the format allows that).
+ * The features of ext2 that nsdisk and `ncube disk` write, and the names that mke2fs gives the others: an image that
+ * has one of those is refused by its name (or mounted read-only, where the format allows that).
  */
 #ifndef NCUBE_EXT2_FEATURES_H
 #define NCUBE_EXT2_FEATURES_H
