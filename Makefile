@@ -86,7 +86,7 @@ $(B)/rv/%.o: %.S
 	@mkdir -p $(@D)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
 
-# Shell scripts that test, each ending with the line "N passed, N failed"
+# Shell scripts that test, each ending with the line "N passed, N failed, N skipped"
 SHELL_TESTS :=
 
 # images/ links what the others name; tests/ has programs for the nodes.

@@ -1,8 +1,8 @@
 # Tests inside the machine: programs for the nodes in tests/guest/, and the host programs that run ncube on them
 # and judge status and output, in tests/machine/.
 
-SHELL_TESTS += tests/house/test_house.sh tests/house/test_circles.sh tests/house/test_figures.sh \
-    tests/docs/test_pages.sh
+SHELL_TESTS += tests/house/test_run.sh tests/house/test_house.sh tests/house/test_circles.sh \
+    tests/house/test_figures.sh tests/docs/test_pages.sh
 SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh
 
 GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))

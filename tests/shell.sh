@@ -2,6 +2,7 @@
 
 passed=0
 failed=0
+skipped=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -36,8 +37,21 @@ status() {
     same "$name: status" "$expected" $?
 }
 
+# skip NAME WHY: counts a case that cannot run on this host, and says so.
+skip() {
+    skipped=$((skipped + 1))
+    echo "skipped: $1: $2"
+}
+
+# Whether script(1) can make a terminal here; if not, skips the case NAME.
+terminal_for() {
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 && return
+    skip "$1" "script(1) cannot make a terminal here (is it installed, and /dev/pts mounted?)"
+    return 1
+}
+
 finish() {
-    echo "$passed passed, $failed failed"
+    echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]
     exit
 }

@@ -69,10 +69,7 @@ static enum machine_harts parse_harts(const struct options *o, const char *text)
     if (strcmp(text, "turns") != 0)
         options_refuse(o, "harts '%s': give threads or turns", text);
     if (!fiber_possible())
-        options_refuse(o,
-                       "harts '%s': this host cannot (that takes an x86-64 processor with FSGSBASE, and Linux 5.9 or "
-                       "later)",
-                       text);
+        options_refuse(o, "harts '%s': %s", text, NO_FIBERS);
     return MACHINE_HARTS_TURNS;
 }
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
+#define NO_FIBERS "harts cannot take turns here: that takes an x86-64 processor with FSGSBASE, and Linux 5.9 or later"
+
 struct fiber {
     void *stack;      /* where its registers are */
     uint64_t storage; /* base of its thread-local storage */

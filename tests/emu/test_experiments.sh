@@ -5,7 +5,7 @@ set -u
 
 build=$(readlink -f "$1")
 ncube=$build/bin/ncube
-command -v gnuplot >/dev/null || { echo "test_experiments: gnuplot is missing; skipped"; finish; }
+command -v gnuplot >/dev/null || { skip "ncube experiments" "gnuplot is not installed"; finish; }
 cd "$scratch" || exit 1
 mkdir tmp
 export TMPDIR=$scratch/tmp

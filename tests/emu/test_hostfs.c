@@ -3,6 +3,7 @@
 #include "emu/front/hostfs.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -1164,7 +1165,9 @@ Test(hostfs, a_terminal_among_the_streams_is_told_from_the_others)
     int terminal = posix_openpt(O_RDWR | O_NOCTTY), null = open("/dev/null", O_RDWR);
     struct file_stat st;
 
-    cr_assert(terminal >= 0 && null >= 0);
+    cr_assert(null >= 0);
+    if (terminal < 0)
+        cr_skip_test("no terminal can be made here: %s (is /dev/pts mounted?)", strerror(errno));
     streams_free(&streams);
     cr_assert_eq(streams_init(&streams, null, terminal, in_end, NULL, NULL), 0);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {

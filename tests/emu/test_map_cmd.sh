@@ -39,13 +39,11 @@ same "an element with nothing" "3 0 0" "$(awk '$1 == 3 { print $1, $2, $3 }' out
 
 # ---- Colours only for a terminal
 
-if command -v script >/dev/null; then
+if terminal_for "colours on a terminal"; then
     colours() { env "$1" script -qec "'$ncube' map 'cyclic 1 2'" /dev/null </dev/null | grep -c $'\033\[48;5;'; }
     same "colours on a terminal" 1 "$(colours TERM=xterm)"
     same "none on a dumb one" 0 "$(colours TERM=dumb)"
     same "none if none are wanted" 0 "$(TERM=xterm colours NO_COLOR=1)"
-else
-    echo "skipped: colours on a terminal: script(1) is not installed"
 fi
 same "none in a file" 0 "$("$ncube" map 'cyclic 1 2' | grep -c $'\033')"
 

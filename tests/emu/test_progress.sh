@@ -6,7 +6,7 @@ set -u
 
 build=$(readlink -f "$1")
 PATH=$build/bin:$PATH:/usr/sbin:/sbin
-command -v script >/dev/null || { echo "test_progress: script is missing, which makes a terminal; skipped"; finish; }
+terminal_for "the line on a terminal" || finish
 cd "$scratch" || exit 1
 
 # Runs a command line on a terminal 70 columns wide; what it writes there goes to raw, and what stays there to seen.

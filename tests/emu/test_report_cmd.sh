@@ -61,6 +61,8 @@ import json, re
 d = json.load(open("data.json"))
 total = int(re.search(r"that time (\d+) messages", open("slow.html").read()).group(1))
 assert sum(c[3] for c in d["matrix"]["cells"]) == total'
+else
+    skip "the page's data" "python3 is not installed"
 fi
 
 # ---- Parts
@@ -155,6 +157,6 @@ if command -v chromium >/dev/null; then
         check "$page: the timeline is drawn" grep -qE 'id="shown">[0-9]' dom
     done
 else
-    echo "test_report_cmd: chromium is missing; what a browser makes of the page is not tested"
+    skip "what a browser makes of the page" "chromium is not installed"
 fi
 finish

@@ -60,7 +60,7 @@ static void begin(void (*body)(unsigned hart))
 static void set_up(void)
 {
     if (!fiber_possible())
-        cr_skip_test("this host has no fibers");
+        cr_skip_test(NO_FIBERS);
     cr_assert_eq(harts_init(&h, HARTS, CARRIERS), 0);
     sched_setaffinity(0, sizeof h.allowed, &h.allowed); /* carriers inherit it: they run side by side if they can */
     if (h.processors < CARRIERS)

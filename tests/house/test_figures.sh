@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 report=$(images/figures.sh "$1" --check 2>&1)
 case $? in
 0) passed=$((passed + 1)) ;;
-77) echo "skipped: $report" ;;
+77) skip "figures" "$report" ;;
 *)
     failed=$((failed + 1))
     printf 'failed: the pages are not what make figures writes\n%s\n' "$report" >&2

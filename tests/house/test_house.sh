@@ -112,6 +112,6 @@ if [[ $(clang-format --version 2>/dev/null) == *" version 14."* ]]; then
         "$(git ls-files '*.c' '*.h' | grep -v '^tests/images/old/' | xargs clang-format --dry-run 2>&1 |
             grep -m 5 warning:)"
 else
-    echo "skipped: the layout of the code: clang-format 14 is not installed"
+    skip "the layout of the code" "clang-format 14 is not installed"
 fi
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # make deb makes a package that has what make install installs, and whose programs run. BUILD is the argument.
-# Skipped, with a line, where Debian's tools for packages are missing.
+# Skipped where Debian's tools for packages are missing.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -17,7 +17,7 @@ done
 
 for tool in dpkg-buildpackage dh fakeroot; do
     command -v $tool >/dev/null && continue
-    echo "make deb: skipped, $tool is not installed"
+    skip "make deb" "$tool is not installed"
     finish
 done
 
@@ -35,5 +35,7 @@ same "its programs run" "hello from node 0 of 1" \
     "$(timeout 60 "$scratch/unpacked/usr/bin/ncube" run "$scratch/unpacked/usr/lib/ncube/examples/hello")"
 if command -v lintian >/dev/null; then
     same "lintian finds no fault" "" "$(lintian --fail-on error "$package" 2>&1 | grep '^E:')"
+else
+    skip "lintian" "it is not installed"
 fi
 finish

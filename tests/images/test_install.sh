@@ -110,6 +110,8 @@ if command -v man >/dev/null; then # not among what make setup installs
         check "man $name: it is that one" grep -q "${name##* }" out
     done
     status "man in the clone" 0 man -M "$clone/docs/man" nread
+else
+    skip "manual pages" "man is not installed"
 fi
 
 # ---- Uninstall, and DESTDIR

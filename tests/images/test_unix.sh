@@ -66,8 +66,8 @@ both() { # PROGRAM FOLDER FLAGS FILE...: compiles host/PROGRAM and node/PROGRAM 
         "(cd $folder && $ncc $flags -o $scratch/node/$program $* -lm) 2>log"
 }
 
-skip() {
-    echo "skipped: $1: ${2:-its source is not in $cache, and apt-get does not reach any}"
+without_source() {
+    skip "$1" "its source is not in $cache, and apt-get does not reach any"
 }
 
 mkdir host node files
@@ -103,7 +103,7 @@ END
     printf 'g/o/p\nv/o/d\nw text\nq\n' >files/script
     compare "ed searches a file and shortens it" ed script text
 else
-    skip ed
+    without_source ed
 fi
 
 if unpack lua5.4; then
@@ -131,7 +131,7 @@ os.exit(7)
 END
     compare "Lua runs a program" lua text program.lua
 else
-    skip Lua
+    without_source Lua
 fi
 
 # bc makes its library of functions with a first bc.
@@ -170,7 +170,7 @@ END
     printf '20k 2v p 16o 255p 10o 2 100^ p [la1+dsa10>x]sx 0sa lxx la p q\n' >files/stack
     compare "dc computes" dc stack
 else
-    skip "bc and dc"
+    without_source "bc and dc"
 fi
 
 yacc=$(command -v bison || command -v byacc || command -v yacc)
@@ -195,7 +195,7 @@ END
     compare "awk counts" awk text -f program.awk table
     compare "awk reads its input" awk text '{ print NF, $NF }'
 else
-    skip "original-awk"
+    without_source "original-awk"
 fi
 
 finish

@@ -30,11 +30,11 @@ judge() { # NAME COMPILER...: compiles tests/libpio/judge_NAME.c, and runs it
 if command -v mpicc >/dev/null; then
     judge mpi mpicc
 else
-    echo "skipped: patterns against Open MPI's datatypes: libopenmpi-dev is not installed"
+    skip "patterns against Open MPI's datatypes" "libopenmpi-dev is not installed"
 fi
 if command -v h5cc >/dev/null; then
     judge hdf5 h5cc -shlib
 else
-    echo "skipped: plans against HDF5's hyperslabs: libhdf5-dev is not installed"
+    skip "plans against HDF5's hyperslabs" "libhdf5-dev is not installed"
 fi
 finish

@@ -10,10 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/qemu/fiber.h"
 #include "tests/machine/booted.h"
 #include "tests/machine/observe.h"
 
-TestSuite(carriers, .timeout = 600);
+static void set_up(void)
+{
+    if (!fiber_possible())
+        cr_skip_test(NO_FIBERS);
+}
+
+TestSuite(carriers, .init = set_up, .timeout = 600);
 
 #define END_MS 2000
 

@@ -109,7 +109,7 @@ static long mean_private_kb(const struct cabinets *c)
 Test(copies, are_made_of_the_first_cabinet_where_harts_take_turns)
 {
     if (!fiber_possible())
-        cr_skip_test("this host has no fibers");
+        cr_skip_test(NO_FIBERS);
     struct cabinets copied = start(NULL), started = start("--harts=threads");
 
     cr_expect_eq(count_alike(&copied), CABINETS, "with turns, each cabinet is a copy of one QEMU");

@@ -72,7 +72,7 @@ if command -v gdb-multiarch >/dev/null; then
     says "one that ran" '^#[0-9] .* main \(argc=2'
     says "its variables" '= 1$'
 else
-    echo "skipped: gdb-multiarch is not installed"
+    skip "core files in gdb" "gdb-multiarch is not installed"
 fi
 
 # ---- Nothing changes

@@ -9,7 +9,7 @@ debugged=$build/guest/debugged
 source=$(readlink -f "$(dirname "$0")/../guest/debugged.c")
 cd "$scratch" || exit 1
 if ! command -v gdb-multiarch >/dev/null; then
-    echo "skipped: gdb-multiarch is not installed"
+    skip "gdb on the machine" "gdb-multiarch is not installed"
     finish
 fi
 
