@@ -142,7 +142,7 @@ static const struct kind {
      "kernel.pid_max, or use fewer nodes"},
     {offsetof(struct limits, file_bytes), 20, "MB in one file (the memory of a cabinet)",
      "raise ulimit -f (RLIMIT_FSIZE), or put fewer nodes in a cabinet"},
-    {offsetof(struct limits, address_bytes), 20, "MB of address space",
+    {offsetof(struct limits, address_bytes), 20, "MB of address space in one process",
      "raise ulimit -v (RLIMIT_AS), or use fewer nodes, or less memory for each (ram_mb)"},
     {offsetof(struct limits, memory_bytes), 20, "MB of memory at least",
      "use fewer nodes, or end other programs on this host"},

@@ -15,7 +15,7 @@
 struct limits {             /* needed or available; UINT64_MAX: no limit */
     uint64_t descriptors;   /* of this process */
     uint64_t threads;       /* of all QEMUs */
-    uint64_t address_bytes; /* of this process's address space */
+    uint64_t address_bytes; /* of the address space of this process, or of a QEMU, which has the same limit */
     uint64_t file_bytes;    /* in the largest file, which is a cabinet's memory */
     uint64_t memory_bytes;  /* of the host, which the nodes touch at least */
 };

@@ -89,6 +89,16 @@ static uint64_t least_memory(const struct topo *t)
     return t->ram_bytes / 4 < 256u << 10 ? t->ram_bytes / 4 : 256u << 10;
 }
 
+/* A limit of addresses holds for each process: for this one, and for QEMU with the largest cabinet. */
+static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
+{
+    uint64_t ram_bytes = m->config.topo.ram_bytes;
+    uint64_t here = m->cabinets * cabinet_bytes(0, ram_bytes) + m->nodes * ram_bytes + SPARE_ADDRESSES;
+    uint64_t qemu = cabinet_qemu_bytes(largest, ram_bytes);
+
+    return here > qemu ? here : qemu;
+}
+
 static int check_limits(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
@@ -97,8 +107,7 @@ static int check_limits(struct machine *m)
                                                     .descriptors = count_open() + m->cabinets * CABINET_DESCRIPTORS +
                                                                    topo_drives(t) + SPARE_DESCRIPTORS,
                                                     .threads = m->nodes + m->cabinets * CABINET_MORE_THREADS,
-                                                    .address_bytes = m->cabinets * cabinet_bytes(0, t->ram_bytes) +
-                                                                     m->nodes * t->ram_bytes + SPARE_ADDRESSES,
+                                                    .address_bytes = needed_addresses(m, largest),
                                                     .file_bytes = cabinet_bytes(largest, t->ram_bytes),
                                                     .memory_bytes = m->nodes * least_memory(t),
                                                 };

@@ -37,6 +37,8 @@ struct cabinet {
 /* Returns the size of the RAM of a cabinet of that many nodes: of the address space that it takes in this process, and
  * of its memfd. */
 size_t cabinet_bytes(uint32_t nodes, uint64_t ram_bytes);
+/* Returns the size of the address space that the cabinet's QEMU takes, which is more than the memory that it uses. */
+uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes);
 
 /* Makes the RAM and starts QEMU on it. QEMU is killed when this process ends, however it ends, and leaves no file.
  * `plugin` is the path of plugin.so. The caller ends the cabinet with cabinet_stop. Returns 0, or -1 with one line in

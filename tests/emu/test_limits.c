@@ -14,7 +14,9 @@ Test(limits, the_one_that_is_too_low_is_named_with_what_is_needed_and_there)
     } cases[] = {
         {{101, 1, 1, 1, 1}, {100, 9, 9, 9, 9}, {"needs 101 open files", "have 100", "ulimit -Hn"}},
         {{1, 8200, 1, 1, 1}, {9, 4096, 9, 9, 9}, {"needs 8200 threads", "have 4096", "ulimit -u"}},
-        {{1, 1, 3 << 20, 1, 1}, {9, 9, 2 << 20, 9, 9}, {"needs 3 MB of address space", "have 2", "ulimit -v"}},
+        {{1, 1, 3 << 20, 1, 1},
+         {9, 9, 2 << 20, 9, 9},
+         {"needs 3 MB of address space in one process", "have 2", "ulimit -v"}},
         {{1, 1, 1, (3 << 20) + 1, 1}, {9, 9, 9, 2 << 20, 9}, {"needs 4 MB in one file", "have 2", "ulimit -f"}},
         {{1, 1, 1, 1, 5 << 20}, {9, 9, 9, 9, 4 << 20}, {"needs 5 MB of memory", "have 4", "fewer nodes"}},
     };

@@ -2,6 +2,7 @@
  * refused before anything is started. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ static const struct narrow {
      "dim = 6; nodes_per_cabinet = 1;",
      {"open files", "have 90", "cabinet"}},
     {"addresses", "ulimit -v 1000000", "dim = 6; ram_mb = 64;", {"MB of address space", "have 976", "ulimit -v"}},
+    {"addresses, for ncube alone", "ulimit -v 500000", "dim = 0;", {"MB of address space", "have 488", "ulimit -v"}},
     {"the size of files", "ulimit -f 100000", "dim = 4;", {"MB in one file", "have 48", "ulimit -f"}},
 };
 
@@ -88,4 +90,38 @@ ParameterizedTest(size_t *row, limits, that_stop_a_machine_are_named_in_one_line
     outcome_free(&o);
     free(rest);
     folder_remove(folder);
+}
+
+/* ---- The limit of addresses, at its border ---- */
+
+/* What a machine says that it needs is enough, and a megabyte less is refused. */
+static void expect_border(const char *machine)
+{
+    char *folder = folder_new();
+
+    file_write(folder, "m.conf", machine, strlen(machine));
+    char *rest = format("run -m %s/m.conf %s", folder, build_path("examples/hello"));
+    struct outcome o = run_line("ulimit -v 200000", rest);
+    unsigned mb = 0;
+
+    cr_assert(sscanf(o.err, "ncube: this machine needs %u MB", &mb) == 1, "%s: %s", machine, o.err);
+    outcome_free(&o);
+    for (unsigned less = 0; less < 2; less++) {
+        char *limit = format("ulimit -v %u", (mb - less) << 10);
+
+        o = run_line(limit, rest);
+        outcome_expect(&o, limit, less, NULL, less ? "MB of address space" : "");
+        outcome_free(&o);
+        free(limit);
+    }
+    free(rest);
+    folder_remove(folder);
+}
+
+Test(limits, of_addresses_that_suffice_are_those_that_are_told)
+{
+    expect_border("dim = 0;");
+    expect_border("dim = 3;");
+    expect_border("dim = 6; ram_mb = 4;");
+    expect_border("dim = 4; nodes_per_cabinet = 3;");
 }
