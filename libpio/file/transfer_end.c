@@ -105,9 +105,11 @@ static void trim_after_gap(struct pio_transfer *t)
 
 int pio_transfer_check(const struct pio_file *file, enum pio_op op, int64_t start, int64_t *n)
 {
-    if (op == PIO_OP_READ && *n > PIO_OFFSET_MAX - start)
+    if (op == PIO_OP_WRITE && *n > 0 && start >= PIO_OFFSET_MAX)
+        return -EFBIG;
+    if (*n > PIO_OFFSET_MAX - start)
         *n = PIO_OFFSET_MAX - start;
-    if (*n <= PIO_OFFSET_MAX - start && pio_file_end(file, start + *n) >= 0)
+    if (pio_file_end(file, start + *n) >= 0)
         return 0;
     return op == PIO_OP_READ ? -EINVAL : -EFBIG;
 }

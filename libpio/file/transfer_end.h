@@ -4,7 +4,7 @@
 
 #include "libpio/file/transfer.h"
 
-/* -EINVAL, -EFBIG: a file does not hold that much. Shortens *n for a read that goes beyond the highest offset. */
+/* -EINVAL, -EFBIG: a file does not hold that much. Shortens *n where it goes beyond the highest offset. */
 int pio_transfer_check(const struct pio_file *file, enum pio_op op, int64_t start, int64_t *n);
 
 /* Where the next append of the file begins: at its end, or behind what it has started to write. Or a negative errno. */

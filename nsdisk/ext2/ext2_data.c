@@ -383,8 +383,10 @@ int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, u
     int64_t n = 0;
     uint32_t done = 0;
 
-    if (offset > fs->file_max_bytes || bytes > fs->file_max_bytes - offset)
+    if (offset > fs->file_max_bytes || (offset == fs->file_max_bytes && bytes != 0))
         return -N_EFBIG;
+    if (bytes > fs->file_max_bytes - offset)
+        bytes = (uint32_t)(fs->file_max_bytes - offset);
     if (bytes == 0)
         return fs->read_only ? -N_EROFS : 0;
     if (offset > inode->size_bytes && (n = ext2_begin(fs)) == 0)

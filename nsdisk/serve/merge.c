@@ -262,14 +262,17 @@ static void note_written(struct merge *m, int64_t from, int64_t to)
 /* Writes an extent. Returns whether all of it was. */
 static bool write_extent(struct merge *m, const struct extent *e)
 {
-    int64_t n = e->gaps ? fill_gaps(m, e) : 0;
+    int64_t n = e->gaps ? fill_gaps(m, e) : 0, from = e->from;
 
-    if (n == 0)
-        n = ext2_write(m->inode, (uint64_t)(m->at + e->from), m->window + e->from, (uint32_t)(e->to - e->from));
-    if (n > 0)
-        note_written(m, m->at + e->from, m->at + e->from + n);
+    while (n >= 0 && from < e->to) { /* what a short write has left says why */
+        n = ext2_write(m->inode, (uint64_t)(m->at + from), m->window + from, (uint32_t)(e->to - from));
+        if (n > 0) {
+            note_written(m, m->at + from, m->at + from + n);
+            from += n;
+        }
+    }
     m->error = n < 0 ? n : 0;
-    return n == e->to - e->from;
+    return n >= 0;
 }
 
 /* ---- The group ---- */
