@@ -80,11 +80,22 @@ static int32_t decode(struct hostfs *s, struct hostfs_call *c, uint32_t parts, c
         return -N_ENOTSUP;
     if (r->drive != 0)
         return -N_ENODEV;
-    if ((parts & PART_OFFSET) && r->offset > INT64_MAX - FILE_IO_MAX_BYTES)
+    if ((parts & PART_OFFSET) && r->offset > INT64_MAX)
         return -N_EINVAL;
     if (!(parts & PART_FILE) || r->sfid <= SFID_STDERR)
         return 0;
     return open_files_find(&s->files, r->sfid, c->node, c->procid, &c->file);
+}
+
+/* Whether the first part of a name of several is a file. */
+static bool names_file_in_tmp(const struct hostfs *s, const char *name)
+{
+    char first[FILE_NAME_MAX_BYTES + 1];
+    size_t n = strcspn(name, "/");
+
+    memcpy(first, name, n);
+    first[n] = '\0';
+    return tmp_files_find(&s->tmp, first) != NULL;
 }
 
 /* "/tmp" in memory has no folders. */
@@ -93,7 +104,7 @@ static int32_t run_in_tmp(struct hostfs *s, struct hostfs_call *c, const struct 
     const char *name = hostfs_name_in_tmp(s, c->name);
 
     if (name && strchr(name, '/'))
-        return -N_ENOENT;
+        return names_file_in_tmp(s, name) ? -N_ENOTDIR : -N_ENOENT;
     return op->on_tmp ? op->on_tmp(s, c) : -N_EPERM;
 }
 
@@ -131,7 +142,7 @@ static int32_t run(struct hostfs *s, struct hostfs_call *c, uint32_t type, const
         return op->on_stream(s, c);
     if (hostfs_name_in_tmp(s, c->name) || hostfs_name_in_tmp(s, c->name2))
         return run_in_tmp(s, c, op);
-    if ((parts & PART_NAME) && s->folder.root < 0)
+    if ((parts & PART_NAME) && s->folder.root < 0 && !hostfs_device(c->name))
         return refuse_name(s, c);
     return op->act(s, c);
 }

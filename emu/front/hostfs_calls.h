@@ -25,6 +25,8 @@
 #define HOSTFS_DEV       (NODE_HOST << 8)
 #define HOSTFS_TMP_INO   0x7f000000ull /* of "/tmp"; the inode numbers of its files follow */
 #define HOSTFS_MODE_BITS 0777u
+/* The size of the largest file: what ext4 with blocks of 4 KB takes, on whatever file system the folder is. */
+#define HOSTFS_FILE_MAX_BYTES ((1ull << 44) - 4096)
 
 struct hostfs {
     struct beneath folder;
@@ -104,6 +106,12 @@ hostfs_call_fn hostfs_tmp_set_attributes;
 const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
 
 /* The others are shared by these files: hostfs_shared.c. */
+
+/* The name of the host's device that a program's name means: null, zero and full in "/dev", whatever is served. NULL: it
+ * means none of these. */
+const char *hostfs_device(const char *name);
+/* As beneath_open, also for these devices. */
+int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t mode);
 
 /* Copies n bytes, at most FILE_NAME_MAX_BYTES, to a string. False if one of them is a NUL. */
 bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);

@@ -20,7 +20,7 @@ static bool is_served_type(mode_t mode)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Refuses devices and pipes before they are opened, because opening one can have an effect. Returns 0, 1 if there is no
+/* Refuses other devices and pipes before they are opened, because opening one can have an effect. Returns 0, 1 if there is no
  * file of this name, or a negative n_error. */
 static int32_t check_name_type(const struct hostfs *s, const char *name)
 {
@@ -39,12 +39,13 @@ static int32_t check_name_type(const struct hostfs *s, const char *name)
 /* Opens a regular file or a folder, and describes it in *st. A descriptor, or a negative n_error. */
 static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct stat *st)
 {
-    int32_t checked = check_name_type(s, c->name);
+    bool device = hostfs_device(c->name) != NULL;
+    int32_t checked = device ? 0 : check_name_type(s, c->name);
 
     if (checked < 0)
         return checked;
 
-    int fd = beneath_open(&s->folder, c->name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS);
+    int fd = hostfs_open_host(s, c->name, hostfs_host_flags(c->request.flags), c->request.mode & HOSTFS_MODE_BITS);
     if (fd < 0)
         return fd;
     int32_t result = errmap_result(fstat(fd, st));
@@ -52,7 +53,7 @@ static int open_host_file(struct hostfs *s, const struct hostfs_call *c, struct 
         seen_make(&s->seen, st);
     else if (result == 0 && (c->request.flags & N_O_TRUNC))
         seen_change(&s->seen, st->st_dev, st->st_ino);
-    if (result == 0 && is_served_type(st->st_mode))
+    if (result == 0 && (device || is_served_type(st->st_mode)))
         return fd;
     close(fd);
     return result < 0 ? result : -N_EACCES;
@@ -111,6 +112,8 @@ int32_t hostfs_read(struct hostfs *s, struct hostfs_call *c)
     size_t done = 0;
 
     (void)s;
+    if (c->request.offset >= HOSTFS_FILE_MAX_BYTES)
+        return 0;
     while (done < c->request.bytes) {
         ssize_t got = pread(c->file->fd, c->payload + done, c->request.bytes - done, c->request.offset + done);
 
@@ -137,18 +140,26 @@ static int32_t find_write_offset(const struct hostfs_call *c, uint64_t *offset)
     return 0;
 }
 
+static uint64_t file_max_bytes(const struct hostfs_call *c)
+{
+    return c->file->tmp_number ? TMP_FILE_MAX_BYTES : HOSTFS_FILE_MAX_BYTES;
+}
+
+/* Writes what fits below the largest size. */
 int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
 {
-    uint64_t offset;
+    uint64_t offset, bytes = c->request.bytes, most = file_max_bytes(c);
     size_t done = 0;
     int32_t found = find_write_offset(c, &offset);
 
     if (found < 0)
         return found;
-    if (c->file->tmp_number && offset + c->request.bytes > TMP_FILE_MAX_BYTES)
+    if (offset >= most && bytes > 0)
         return -N_EFBIG;
-    while (done < c->request.bytes) {
-        ssize_t put = pwrite(c->file->fd, c->data + done, c->request.bytes - done, offset + done);
+    if (bytes > 0 && bytes > most - offset)
+        bytes = most - offset;
+    while (done < bytes) {
+        ssize_t put = pwrite(c->file->fd, c->data + done, bytes - done, offset + done);
 
         if (put < 0 && done == 0)
             return errmap_from_host(errno);
@@ -168,7 +179,7 @@ int32_t hostfs_truncate(struct hostfs *s, struct hostfs_call *c)
 {
     if (c->request.bytes > 0) /* only if it has so many: for parts of files, which lie on volumes */
         return -N_ENOTSUP;
-    if (c->file->tmp_number && c->request.offset > TMP_FILE_MAX_BYTES)
+    if (c->request.offset > file_max_bytes(c))
         return -N_EFBIG;
     if (ftruncate(c->file->fd, c->request.offset) < 0)
         return errmap_from_host(errno);

@@ -16,7 +16,7 @@
  * n_error. */
 static int open_named(const struct hostfs *s, const struct hostfs_call *c)
 {
-    return beneath_open(&s->folder, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);
+    return hostfs_open_host(s, c->name, O_PATH | (c->request.flags & N_O_NOFOLLOW ? O_NOFOLLOW : 0), 0);
 }
 
 int32_t hostfs_stat_name(struct hostfs *s, struct hostfs_call *c)
@@ -33,7 +33,7 @@ int32_t hostfs_stat_name(struct hostfs *s, struct hostfs_call *c)
 int32_t hostfs_access(struct hostfs *s, struct hostfs_call *c)
 {
     struct stat st;
-    int fd = beneath_open(&s->folder, c->name, O_PATH, 0);
+    int fd = hostfs_open_host(s, c->name, O_PATH, 0);
 
     if (fd < 0)
         return fd;

@@ -27,6 +27,28 @@ void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n)
     c->payload_bytes = n;
 }
 
+const char *hostfs_device(const char *name)
+{
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full"};
+
+    while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
+        name++;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (strcmp(name, devices[i] + 1) == 0)
+            return devices[i];
+    return NULL;
+}
+
+int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t mode)
+{
+    const char *device = hostfs_device(name);
+
+    if (!device)
+        return beneath_open(&s->folder, name, flags, mode);
+    int fd = open(device, flags | O_CLOEXEC, mode);
+    return fd < 0 ? errmap_from_host(errno) : fd;
+}
+
 /* The host's inode numbers of files without a name differ from run to run. */
 void hostfs_correct_tmp(struct file_stat *st, uint64_t number)
 {
@@ -90,6 +112,10 @@ int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, 
     if (a.what & ~(uint32_t)FILE_ATTR_ALL)
         return -N_EINVAL;
     if (a.what & (FILE_ATTR_UID | FILE_ATTR_GID))
+        return -N_EPERM;
+    if (fstat(fd, &st) < 0)
+        return errmap_from_host(errno);
+    if (S_ISCHR(st.st_mode)) /* a device is the host's */
         return -N_EPERM;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     if ((a.what & FILE_ATTR_MODE) && chmod(name, a.mode & HOSTFS_MODE_BITS) < 0)

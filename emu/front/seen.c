@@ -102,16 +102,18 @@ static int64_t host_time(const struct seen *s, const struct timespec *t)
 void seen_describe(struct seen *s, const struct stat *st, struct file_stat *out)
 {
     const struct seen_file *f = find(s, st->st_dev, st->st_ino);
-    bool folder = S_ISDIR(st->st_mode);
+    bool folder = S_ISDIR(st->st_mode), device = S_ISCHR(st->st_mode);
     uint64_t size = folder ? SEEN_BLOCK_BYTES : (uint64_t)st->st_size;
-    int64_t time = f->is_timed ? f->mtime_s : folder ? 0 : host_time(s, &st->st_mtim);
+    int64_t time = f->is_timed ? f->mtime_s : !S_ISREG(st->st_mode) ? 0 : host_time(s, &st->st_mtim);
 
     *out = (struct file_stat){
         .size_bytes = size,
         .blocks_512 = (size + 511) / 512,
         .ino = f->number,
-        .mode = st->st_mode & MODE_BITS,
-        .nlink = folder ? 2 : st->st_nlink,
+        .mode = device ? S_IFCHR | 0666 : st->st_mode & MODE_BITS,
+        .nlink = device   ? 1
+                 : folder ? 2
+                          : st->st_nlink,
         .block_bytes = SEEN_BLOCK_BYTES,
         .dev = NODE_HOST << 8,
         .atime_s = time, /* reading does not change it */

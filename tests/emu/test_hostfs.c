@@ -1,6 +1,6 @@
 /* Requests for the host's files, as nodes send them: what they do, what a program sees, and that no name leads out. */
 #define _GNU_SOURCE /* posix_openpt */
-#include "emu/front/hostfs.h"
+#include "emu/front/hostfs_calls.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -216,6 +216,21 @@ Test(hostfs, the_longest_read_and_write_go_through)
     cr_expect_eq(memcmp(payload, data, FILE_IO_MAX_BYTES), 0);
     cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = FILE_IO_MAX_BYTES + 1}), -N_EPROTO);
     free(data);
+}
+
+/* At one size on all hosts, though this one may hold less. */
+Test(hostfs, the_largest_file_ends_at_the_same_byte_everywhere)
+{
+    uint64_t f = open_name("new", N_O_RDWR | N_O_CREAT);
+    int32_t put =
+        ask((struct ask){N_FWRITE, .sfid = f, .data = "text", .bytes = 4, .offset = HOSTFS_FILE_MAX_BYTES - 3});
+
+    cr_expect(put == 3 || put == -N_EFBIG, "%d", put);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "x", .bytes = 1, .offset = HOSTFS_FILE_MAX_BYTES}),
+                 -N_EFBIG);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "x", .bytes = 1, .offset = INT64_MAX}), -N_EFBIG);
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 1, .offset = INT64_MAX}), 0);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = INT64_MAX}), -N_EFBIG);
 }
 
 Test(hostfs, open_flags_mean_what_they_say)
@@ -704,6 +719,42 @@ Test(hostfs, pipes_sockets_and_devices_are_refused)
     expect_all_closed();
 }
 
+/* Whatever is served; the host's own are not changed, and nothing of them is told. */
+Test(hostfs, null_zero_and_full_are_devices_of_every_program)
+{
+    static const struct {
+        const char *name;
+        int32_t read, written;
+    } rows[] = {{"/dev/null", 0, 4}, {"dev/zero", 9, 4}, {"./dev/full", 9, -N_ENOSPC}};
+    const struct file_attr attr = {.what = FILE_ATTR_MODE, .mode = 0600};
+    struct file_stat st;
+
+    for (int served = 1; served >= 0; served--) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const char *name = rows[i].name;
+            uint64_t f = open_name(name, N_O_RDWR | N_O_CREAT | N_O_TRUNC);
+
+            cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 9}), rows[i].read, "%s: %d", name, head.status);
+            cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "text", .bytes = 4}), rows[i].written, "%s",
+                         name);
+            cr_expect_eq(ask((struct ask){N_FSETATTR, .sfid = f, .data = &attr, .bytes = sizeof attr}), -N_EPERM);
+            cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
+            cr_assert_eq(ask((struct ask){N_FSTATNAME, .name = name}), 0, "%s", name);
+            memcpy(&st, payload, sizeof st);
+            cr_expect_eq(st.mode, S_IFCHR | 0666, "%s", name);
+            cr_expect_eq(st.mtime_s, 0);
+            cr_expect_eq(ask((struct ask){N_FACCESS, .name = name, .mode = R_OK | W_OK}), 0, "%s", name);
+            cr_expect_eq(ask((struct ask){N_FSETATTRNAME, .name = name, .data = &attr, .bytes = sizeof attr}),
+                         -N_EPERM);
+            cr_expect_lt(ask((struct ask){N_FUNLINK, .name = name}), 0, "%s", name);
+        }
+        cr_expect_eq(ask((struct ask){N_FOPEN, .name = "/dev/nul", .flags = N_O_RDONLY}),
+                     served ? -N_ENOENT : -N_EACCES);
+        hostfs_free(host);
+        start_serving(NULL);
+    }
+}
+
 Test(hostfs, without_a_folder_every_name_is_refused_and_streams_work)
 {
     static const uint32_t types[] = {N_FOPEN, N_FSTATNAME, N_FUNLINK, N_FMKDIR, N_FRMDIR, N_FACCESS};
@@ -1082,7 +1133,7 @@ Test(hostfs, without_a_folder_tmp_its_files_are_in_memory)
         {"mkdir", N_FMKDIR, "/tmp/d", NULL, 0, -N_EPERM},
         {"mkdir of itself", N_FMKDIR, "/tmp", NULL, 0, -N_EEXIST},
         {"stat of itself", N_FSTATNAME, "/tmp/", NULL, 0, 0},
-        {"below a file", N_FOPEN, "/tmp/b/c", NULL, N_O_RDWR | N_O_CREAT, -N_ENOENT},
+        {"below a file", N_FOPEN, "/tmp/b/c", NULL, N_O_RDWR | N_O_CREAT, -N_ENOTDIR},
         {"unlink", N_FUNLINK, "/tmp/b", NULL, 0, 0},
         {"unlink none", N_FUNLINK, "/tmp/b", NULL, 0, -N_ENOENT},
         {"unlink itself", N_FUNLINK, "/tmp", NULL, 0, -N_EISDIR},
@@ -1107,7 +1158,12 @@ Test(hostfs, files_in_memory_are_bounded_numbered_and_outlive_their_names)
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "text", .bytes = 4}), 4);
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "x", .bytes = 1, .offset = TMP_FILE_MAX_BYTES}),
                  -N_EFBIG);
+    cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "text", .bytes = 4, .offset = TMP_FILE_MAX_BYTES - 3}),
+                 3);
     cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = TMP_FILE_MAX_BYTES + 1}), -N_EFBIG);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 4}), 0);
+    cr_expect_eq(ask((struct ask){N_FOPEN, .name = "/tmp/f/g", .flags = N_O_RDWR | N_O_CREAT}), -N_ENOTDIR);
+    cr_expect_eq(ask((struct ask){N_FSTATNAME, .name = "/tmp/none/g"}), -N_ENOENT);
     uint64_t r = open_name("/tmp/f", N_O_RDONLY);
     cr_expect_eq(ask((struct ask){N_FWRITE, .sfid = r, .data = "text", .bytes = 4}), -N_EBADF);
     cr_expect_eq(ask((struct ask){N_FUNLINK, .name = "/tmp/f"}), 0);
