@@ -1,7 +1,7 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
 PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
-    file/pieces.c file/table.c file/shared_state.c file/transfer.c file/transfer_end.c \
+    file/pieces.c file/table.c file/shared_state.c file/transfer.c file/transfer_end.c file/passes.c \
     file/rw.c file/starts.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c window.c) vertex/shared/text.c

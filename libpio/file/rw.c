@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "libpio/file/pio.h"
+#include "libpio/file/passes.h"
 #include "libpio/file/transfer_end.h"
 
 /* Returns the bytes moved, or a negative errno. */
@@ -15,8 +16,8 @@ static int64_t move_at(struct pio_file *file, enum pio_op op, int64_t start, str
 
     if (error)
         return error;
-    pio_transfer_begin(file->own, op, pieces, start, n);
-    return pio_transfer_end(file->own);
+    pio_passes_begin(file->own, op, pieces, start, n);
+    return pio_passes_end(file->own);
 }
 
 static ssize_t read_here(struct pio_file *file, struct pio_pieces pieces, int64_t n)

@@ -9,6 +9,12 @@
 #include "libpio/file/pio.h"
 #include "libpio/file/transport.h"
 #include "libpio/file/viewed.h"
+#include "libpio/map/window.h"
+
+/* A server takes views of 400 nodes (FILE_VIEW_MAX_BYTES of vertex/contract/proto.h). Those of windows are smaller, so
+ * that the views of 64 nodes fit into the 256 KB that it has for all. */
+#define NODES_MOST   400
+#define WINDOW_NODES 100
 
 /* What a view of the file becomes, complete before anything changes. */
 struct setting {
@@ -25,18 +31,119 @@ static void free_setting(struct setting *s)
     pio_view_free(s->view);
 }
 
-/* Plans what each subfile has of the view's element; without a view, what the file has of it, which stripes need not.
- */
-static int plan_parts(struct setting *s)
+/* ---- Planning ---- */
+
+/* Plans what each subfile has of the view's element from `from` to before `to`. On -E2BIG, *reached is as for
+ * plan_make_some. */
+static int plan_range(struct setting *s, const struct pattern *disks, int64_t from, int64_t to, int32_t nodes_most,
+                      int64_t *reached)
+{
+    int error = 0;
+
+    s->view->nodes = 0;
+    for (int k = 0; k < disks->elements && !error; k++) {
+        const struct plan_pair pair = {s->view->pattern, disks, 0, k};
+
+        plan_free(s->plan[k]);
+        s->plan[k] = NULL;
+        error = plan_make_some(&pair, from, to, nodes_most, reached, &s->plan[k]);
+        if (!error && s->plan[k]->body.nodes > s->view->nodes)
+            s->view->nodes = s->plan[k]->body.nodes;
+    }
+    return error;
+}
+
+/* Where a window of the view that has file byte x begins: behind the one before, or at a multiple of its length. */
+static int64_t window_begin(const struct pio_view *v, int64_t x, int64_t behind)
+{
+    int64_t first = v->pattern->displacement;
+
+    return behind > first && x >= behind && x - behind < v->span ? behind : x - (x - first) % v->span;
+}
+
+/* Plans a window that has file byte x, with at most so many nodes. */
+static int plan_window(struct setting *s, const struct pattern *disks, int64_t x, int64_t behind)
+{
+    struct pio_view *v = s->view;
+    int64_t reached;
+    int error;
+
+    for (;; v->span = plan_span_shorter(v->span, v->from, reached)) {
+        v->from = window_begin(v, x, behind);
+        v->to = v->span < PATTERN_OFFSET_MAX - v->from ? v->from + v->span : PATTERN_OFFSET_MAX;
+        error = plan_range(s, disks, v->from, v->to, WINDOW_NODES, &reached);
+        if (error != -E2BIG)
+            return error;
+    }
+}
+
+/* The common period of the view's element and any subfile, and the longest of theirs. */
+static int64_t find_periods(const struct pio_view *v, const struct pattern *disks, int64_t *longest)
+{
+    int64_t most = 1;
+
+    *longest = 1;
+    for (int k = 0; k < disks->elements; k++) {
+        const struct plan_pair pair = {v->pattern, disks, 0, k};
+        int64_t longer, common = plan_periods(&pair, &longer);
+
+        *longest = longer > *longest ? longer : *longest;
+        most = common > most ? common : most;
+    }
+    return most;
+}
+
+/* Plans all that come, if that has few nodes; else the first window. */
+static int plan_first(struct setting *s, const struct pattern *disks)
+{
+    struct pio_view *v = s->view;
+    int64_t common = find_periods(v, disks, &v->span), reached, turns = common / v->span;
+    int error = turns > 1 ? plan_window(s, disks, v->pattern->displacement, 0) : 0;
+
+    if (error || turns > NODES_MOST / (v->nodes + 1))
+        return error;
+    const struct pio_view first = *v;
+    v->from = 0;
+    v->to = PATTERN_OFFSET_MAX;
+    error = plan_range(s, disks, v->from, v->to, NODES_MOST, &reached);
+    if (error != -E2BIG)
+        return error;
+    *v = first;
+    return plan_window(s, disks, v->pattern->displacement, 0);
+}
+
+/* The stripes of a file as a pattern; *own is what the caller frees. */
+static int find_disks(const struct pio_file *file, struct pattern **own, const struct pattern **disks)
+{
+    const struct pio_map *map = &file->description.map;
+    int error = map->pattern ? 0 : pattern_stripe(map->block_bytes, map->disks, own);
+
+    *disks = map->pattern ? map->pattern : *own;
+    return error;
+}
+
+/* Without a view, plans what each subfile has of the file, which stripes need not. */
+static int plan_file_itself(struct setting *s)
 {
     const struct pio_map *map = &s->file->description.map;
-    struct pattern *stripes = NULL;
-    int error = map->pattern || !s->view ? 0 : pattern_stripe(map->block_bytes, map->disks, &stripes);
-    const struct pattern *disks = map->pattern ? map->pattern : stripes;
+    int error = 0;
 
-    for (int k = 0; disks && k < map->disks && !error; k++)
-        error = s->view ? plan_make(s->view->pattern, 0, disks, k, &s->plan[k]) : plan_make_file(disks, k, &s->plan[k]);
-    pattern_free(stripes);
+    for (int k = 0; map->pattern && k < map->disks && !error; k++)
+        error = plan_make_file(map->pattern, k, &s->plan[k]);
+    return error;
+}
+
+static int plan_parts(struct setting *s)
+{
+    struct pattern *own = NULL;
+    const struct pattern *disks;
+
+    if (!s->view)
+        return plan_file_itself(s);
+    int error = find_disks(s->file, &own, &disks);
+    if (!error)
+        error = plan_first(s, disks);
+    pattern_free(own);
     return error;
 }
 
@@ -51,6 +158,8 @@ static int prepare(struct setting *s, const void *packed, size_t n)
         error = plan_make_file(s->view->pattern, 0, &s->view->own);
     return error ? error : plan_parts(s);
 }
+
+/* ---- Telling ---- */
 
 /* Tells volume k's server which bytes of its subfile the plan has; a plan without bytes is never asked for. */
 static int tell_server(const struct pio_file *file, int k, const struct plan *plan)
@@ -72,19 +181,19 @@ static int tell_server(const struct pio_file *file, int k, const struct plan *pl
     return error;
 }
 
-static int tell_servers(const struct pio_file *file, const struct setting *s)
+/* *failed: the volume whose server refuses. */
+static int tell_servers(const struct pio_file *file, const struct setting *s, int *failed)
 {
     int error = 0;
 
     for (int k = 0; k < file->description.map.disks && !error; k++) {
+        *failed = k;
         error = tell_server(file, k, s->view ? s->plan[k] : NULL);
-        if (error)
-            pio_fail_at_volume(file, k, error);
     }
     return error;
 }
 
-static void take_over(struct pio_file *file, struct setting *s)
+static void take_plans(struct pio_file *file, struct setting *s)
 {
     for (int k = 0; k < file->description.map.disks; k++) {
         struct plan *before = file->subfile[k].plan;
@@ -92,23 +201,71 @@ static void take_over(struct pio_file *file, struct setting *s)
         file->subfile[k].plan = s->plan[k];
         s->plan[k] = before;
     }
-    pio_view_free(file->view);
-    file->view = s->view;
-    s->view = NULL;
 }
 
 static int set_view(struct pio_file *file, const void *packed, size_t n)
 {
     struct setting s = {.file = file};
-    int error = file->flags & O_APPEND ? -EINVAL : prepare(&s, packed, n);
+    int error = file->flags & O_APPEND ? -EINVAL : prepare(&s, packed, n), failed;
 
-    if (!error)
-        error = tell_servers(file, &s);
-    if (!error)
-        take_over(file, &s);
+    if (!error) {
+        error = tell_servers(file, &s, &failed);
+        if (error)
+            pio_fail_at_volume(file, failed, error);
+    }
+    if (!error) {
+        struct pio_view *before = file->view;
+
+        take_plans(file, &s);
+        file->view = s.view;
+        s.view = before;
+    }
     free_setting(&s);
     return error;
 }
+
+/* ---- Moving ---- */
+
+/* Plans and tells a window. A server that has no room for it gets a shorter one: it has room for as much as it had. */
+static int move_to(struct setting *s, const struct pattern *disks, int64_t x, int64_t behind, int *volume)
+{
+    struct pio_view *v = s->view;
+    int error;
+
+    do {
+        error = plan_window(s, disks, x, behind);
+        if (!error)
+            error = tell_servers(s->file, s, volume);
+    } while ((error == -ENOMEM || error == -E2BIG) && v->nodes > 1 && (v->span /= 2) > 0);
+    return error;
+}
+
+int pio_view_move(struct pio_file *file, int64_t x, int *volume)
+{
+    struct pio_view *v = file->view;
+    struct setting s = {.file = file, .view = v, .plan = calloc((size_t)file->description.map.disks, sizeof *s.plan)};
+    struct pattern *own = NULL;
+    const struct pattern *disks;
+    int64_t behind = v->to;
+
+    *volume = 0;
+    if (x >= v->to && v->to > 0)
+        v->span = plan_span_next(v->span, v->nodes, WINDOW_NODES);
+    int error = s.plan ? find_disks(file, &own, &disks) : -ENOMEM;
+    if (!error)
+        error = move_to(&s, disks, x, behind, volume);
+    if (!error)
+        take_plans(file, &s);
+    else
+        v->from = v->to = 0;
+    pattern_free(own);
+    s.view = NULL;
+    if (s.plan)
+        free_setting(&s);
+    return error;
+}
+
+/* ---- The call ---- */
 
 /* The servers have what they were told before the one that refused; then they have no view, and neither has the file.
  */

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "libpio/file/pio.h"
+#include "libpio/file/passes.h"
 #include "libpio/file/transfer_end.h"
 
 struct start {
@@ -145,7 +146,7 @@ static int64_t begin(struct pio_file *file, enum pio_op op, const void *buf, int
     }
     s->transfer->next = file->started;
     file->started = s->transfer;
-    pio_transfer_begin(s->transfer, op, pio_pieces_one(&s->piece, s->stash ? s->stash : buf, n), from, n);
+    pio_passes_begin(s->transfer, op, pio_pieces_one(&s->piece, s->stash ? s->stash : buf, n), from, n);
     return id_of(s);
 }
 
@@ -206,7 +207,7 @@ static void correct_offset(struct pio_file *file, const struct start *s, int64_t
 static int64_t end(struct start *s, void *to)
 {
     struct pio_file *file = s->transfer->file;
-    int64_t done = pio_transfer_end(s->transfer);
+    int64_t done = pio_passes_end(s->transfer);
 
     if (s->stash && done > 0)
         memcpy(to, s->stash, done);
@@ -259,7 +260,7 @@ int pio_starts_drop(struct pio_file *file)
 
     while (file->started) {
         struct pio_transfer *t = file->started;
-        int64_t done = pio_transfer_end(t);
+        int64_t done = pio_passes_end(t);
 
         if (t->op == PIO_OP_WRITE && (done < 0 || t->error))
             first_error = done < 0 ? (int)done : t->error;

@@ -276,7 +276,7 @@ static void issue_first_rounds(struct pio_transfer *t)
         return;
     }
     for (int k = 0; k < disks; k++)
-        t->on[k].next = pio_part_bytes(t->file, k, pio_file_end(t->file, t->start));
+        t->on[k].next = pio_part_bytes(t->file, k, pio_file_end(t->file, t->start + t->from));
     for (int c = 0; c < t->file->buffers; c++)
         for (int k = 0; k < disks; k++)
             issue_part(t, k);
@@ -318,11 +318,13 @@ static int serve_ack(enum pio_op op)
     return 0;
 }
 
-void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t n)
+void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t from,
+                        int64_t n)
 {
     t->op = op;
     t->pieces = pieces;
     t->start = start;
+    t->from = from;
     t->limit = n;
     t->error = 0;
     for (int k = 0; k < t->file->description.map.disks; k++)

@@ -1,7 +1,8 @@
 /*
  * A transfer: one PIO READ or PIO WRITE under way [P0 Figures 3 and 5]. Several may be, of one file or of many.
  *
- *   pio_transfer_begin    issues the first C requests of each volume
+ *   pio_transfer_begin    issues the first C requests of each volume; passes.h calls it, for all or for one part after
+ *                         another
  *   pio_transfer_finish   waits for acknowledgements, of whichever transfer, and issues what follows each, until this
  *                         transfer has none under way
  *   transfer_end.h        then makes the result of it
@@ -31,12 +32,15 @@ struct pio_transfer {
     enum pio_op op;
     struct pio_pieces pieces;             /* the user's memory; only read from when writing */
     int64_t start;                        /* offset of its first byte, in the file or in its view */
+    int64_t from;                         /* where the present pass begins in the user's memory: 0 of most */
     int64_t limit;                        /* end of the transfer in the user's memory: see transfer.c */
     int error;                            /* of the failure that set the limit, 0: none */
     int failed_volume;                    /* at which that was */
     int under_way;                        /* requests in the queue */
     struct pio_request *requests, *spare; /* D*C of them; those not in the queue */
     struct pio_progress *on;              /* D of them */
+    bool has_result;                      /* it has been ended, and is still to be told so */
+    int64_t result;
 };
 
 /* What all transfers of a process share, in shared_state.c. A program that has the driver of striped files has a second
@@ -60,8 +64,10 @@ void pio_transfer_free(struct pio_transfer *t); /* NULL is allowed */
 /* Gives the communication buffer at least room for acknowledgements of blocks of this size. -ENOMEM. */
 int pio_transfer_reserve(int64_t block_bytes);
 
-/* Begins a transfer of n bytes at `start`, which must be within what a file can hold. */
-void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t n);
+/* Begins a transfer to or from `pieces` at `start`, which must be within what a file can hold: of the bytes from .. n-1
+ * of the pieces, and those before have been moved. */
+void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t from,
+                        int64_t n);
 
 /* Returns 0, or a negative errno when acknowledgements were lost; what happened to the data is then unknown. */
 int pio_transfer_finish(struct pio_transfer *t);

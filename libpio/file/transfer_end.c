@@ -30,7 +30,7 @@ static bool clear_run(void *ctx, const struct plan_run *run)
 static void fill_holes_by_plans(struct pio_transfer *t)
 {
     const struct pio_file *file = t->file;
-    int64_t from = pio_file_end(file, t->start), to = pio_file_end(file, t->start + t->limit);
+    int64_t from = pio_file_end(file, t->start + t->from), to = pio_file_end(file, t->start + t->limit);
 
     for (int k = 0; k < file->description.map.disks; k++) {
         int64_t first = pio_part_bytes(file, k, from);

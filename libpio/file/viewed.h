@@ -18,10 +18,19 @@
 
 #include "libpio/file/file.h"
 
+/* The plans of element and subfiles hold for a window of the file, from .. to-1: for all of it, unless their periods do
+ * not divide (libpio/map/window.h). passes.h moves it. */
 struct pio_view {
     struct pattern *pattern; /* of one element */
     struct plan *own;        /* of the whole file and the element */
+    int64_t from, to;        /* to PATTERN_OFFSET_MAX: all that come; both 0: there are none, after an error */
+    int64_t span;            /* how long the window was to be */
+    int32_t nodes;           /* of the plan that has most */
 };
+
+/* Makes the window of the file's view that has file byte x. No request of the file may be under way. On failure the
+ * view has no window, and *volume is whose server has refused. */
+int pio_view_move(struct pio_file *file, int64_t x, int *volume);
 
 /* True if requests are gathered and scattered by plans: the file has a map of another kind than stripes, or a view. */
 bool pio_uses_plans(const struct pio_file *file);

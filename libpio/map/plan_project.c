@@ -72,10 +72,9 @@ int plan_project(const struct plan *plan, int side, struct pattern **view)
         .displacement = first, .period = plan->step[side] > 0 ? plan->step[side] : 1, .elements = 1, .element = set};
     p.end = first;
     push_list(&b, &p, plan->body.top, plan->body.tops, 0, first, 0);
-    if (p.end - first > new->period) { /* the next period's bytes begin among these, unless the plan ends there */
-        p.ascends &= plan->from + plan->period == PATTERN_OFFSET_MAX;
-        new->period = p.end - first;
-    }
+    if (plan->from + plan->period == PATTERN_OFFSET_MAX) /* it is not repeated */
+        new->period = p.end > first ? p.end - first : 1;
+    p.ascends &= p.end - first <= new->period; /* else the next period's bytes begin among these */
     int error = p.ascends ? falls_finish_by_rank(&b, set) : -EINVAL;
     falls_build_free(&b);
     if (error)
