@@ -5,6 +5,7 @@
 #include "vertex/contract/traps.h"
 
 #include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
 
 #define TRAP_FUNCTION(name, number)                      \
     __asm__(".section .text.trap_" #name ", \"ax\"\n"    \
@@ -66,6 +67,14 @@ long trap_read_context(void *buf, long bytes, int *src, int *type, long context)
     register long a4 __asm__("a4") = context;
 
     SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, );
+}
+
+/* *others: how many messages of any kind are queued then. */
+long trap_read_pipe(void *buf, long bytes, int *src, int *type, long *others)
+{
+    register long a4 __asm__("a4") = CONTEXT_PIPE;
+
+    SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, *others = a3);
 }
 
 /* Traps with six arguments, most of which they change: a0 to a3 have the results. */

@@ -10,9 +10,9 @@
  *   writer w                                  reader r
  *     | <-- PIPE_PEER -- parent -- PIPE_PEER -> |    once, if a program that rexecvf loaded was the first to get an end
  *     | <----------- PIPE_MAP ----------------> |    once: node k tells every node n with n % nodes == k its mapping
- *     | ------------ PIPE_DATA at ------------> |    their next common bytes, in the stream's order
+ *     | ------------ PIPE_DATA ---------------> |    their next common bytes, in the stream's order
  *     | ------------ PIPE_DATA to ------------> |    without bytes: where the next one lies, which has no room yet
- *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read
+ *     | <----------- PIPE_ROOM slots ---------- |    when a slot has been read; -1: when the reader has ended
  *     | ------------ PIPE_DATA end -----------> |    to every reader: no more comes; where its last byte ended
  *
  * A reader keeps PIPE_SLOTS slots of its own part of the stream, of equal size, from the one that it reads on. A writer
@@ -50,11 +50,19 @@ struct pipe_map {  /* PIPE_MAP */
     uint32_t form;
 };
 
-struct pipe_data { /* PIPE_DATA; the bytes follow */
-    uint32_t hash_writers, hash_readers;
-    int64_t at; /* how many common bytes came before; -1: no more come, the writer has ended */
-    int64_t to; /* the writer has sent all up to this byte of the stream; 0: up to the last one here */
+/* A message PIPE_DATA is one or more pieces, each from a multiple of PIPE_ALIGN on: this header, the parts that it
+ * names, 8 bytes each and in this order, and the bytes. */
+struct pipe_data {
+    uint32_t at;    /* how many common bytes came before, modulo 2^32 */
+    uint16_t bytes; /* that follow */
+    uint16_t parts;
 };
+enum pipe_part {
+    PIPE_HASHES = 1, /* uint32_t of the writers' mapping and of the readers': in the first piece for a reader */
+    PIPE_TO = 2,     /* int64_t: the writer has sent all up to this byte of the stream; else, up to the last one here */
+    PIPE_END = 4     /* nothing follows: the writer has ended */
+};
+#define PIPE_HEADER_BYTES (sizeof(struct pipe_data) + 8 + 8) /* at most */
 
 struct pipe_room { /* PIPE_ROOM */
     uint32_t hash_writers, hash_readers;
@@ -77,6 +85,7 @@ struct pipe_partner {          /* a node at the other end that has bytes in comm
     int32_t pe;                /* its number in its program */
     struct plan_window window; /* has common byte `at`, or ends there */
     bool ended;
+    bool checked; /* the hashes have been sent, or have come and are right */
     bool whole;   /* all of this node's bytes are common: a byte's number among them is its place */
     int64_t at;   /* common bytes that have been sent or have come */
     int64_t next; /* stream offset of the one that follows them, or of the window's end; INT64_MAX: there is none */
@@ -116,11 +125,16 @@ struct pipe_end {
     int32_t gone;           /* nodes of the other end that have ended its use */
     char *message;          /* header and bytes */
     /* a writer's */
+    bool looks;  /* messages are queued at this node, among which may be a reader's */
     char *stage; /* what a permuting writer has of a period */
     /* a reader's */
-    bool direct;        /* all of its bytes come from one writer, in their order: they need no slots */
-    int64_t held, left; /* then: bytes of the message that were not read yet, and where they begin */
-    int64_t slot_bytes; /* of this node; a writer computes each reader's */
+    int64_t came;                /* bytes of the message that came last, */
+    int64_t next;                /* where its next piece begins, */
+    long others;                 /* how many messages, perhaps for this end, had come when it was taken, */
+    struct pipe_partner *sender; /* and whose it is; NULL: no partner's */
+    bool direct;                 /* all of its bytes come from one writer, in their order: they need no slots */
+    int64_t held, left;          /* then: bytes of the piece that were not read yet, and where they begin */
+    int64_t slot_bytes;          /* of this node; a writer computes each reader's */
     int64_t first_slot;
     char *slot;      /* [PIPE_SLOTS * slot_bytes]; slot k at k % PIPE_SLOTS */
     int64_t cleared; /* so many slots, from the first on, have had their zeros */

@@ -33,9 +33,12 @@ int pipe_send(struct pipe_end *e, int32_t pe, enum pipe_kind kind, const void *b
 {
     long result = trap_cwrite(bytes, (long)n, (long)e->other.first + pe, PIPE_TYPE(e->number, kind), CONTEXT_PIPE);
 
-    if (result < 0 && !e->error)
+    e->looks = result > 0;
+    if (result >= 0)
+        return 0;
+    if (!e->error)
         e->error = (int)result;
-    return result < 0 ? (int)result : 0;
+    return (int)result;
 }
 
 bool pipe_has_come(const struct pipe_end *e, enum pipe_kind kind)

@@ -32,11 +32,9 @@ static int prepare(struct pipe_end *e)
 
 /* ---- Messages ---- */
 
-static void end_writer(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data)
+static void end_writer(struct pipe_end *e, struct pipe_partner *writer)
 {
     e->ends++;
-    if (data->to > e->reach)
-        e->reach = data->to;
     if (!writer)
         return;
     writer->ended = true;
@@ -94,23 +92,20 @@ static int put_into_slots(struct pipe_end *e, struct pipe_partner *writer, const
     return 0;
 }
 
-static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pipe_data *data, int64_t n)
+/* n bytes of a writer, after which it has sent all up to `to`, if that is known. */
+static int put(struct pipe_end *e, struct pipe_partner *writer, const char *bytes, int64_t n, int64_t to)
 {
-    int64_t to = data->to;
-
-    if (data->at != writer->at || (n == 0 && to <= 0))
-        return -EPROTO;
     if (e->direct && n == 0)
         return 0;
     if (e->direct) {
         if (writer->at + n > (e->first_slot + PIPE_SLOTS) * e->slot_bytes)
             return -EPROTO;
         writer->at += n;
-        e->held = sizeof *data;
+        e->held = bytes - e->message;
         e->left = n;
         return 0;
     }
-    int error = put_into_slots(e, writer, (const char *)(data + 1), n);
+    int error = put_into_slots(e, writer, bytes, n);
     if (error)
         return error;
     if (to <= 0)
@@ -120,22 +115,69 @@ static int put(struct pipe_end *e, struct pipe_partner *writer, const struct pip
     return 0;
 }
 
+static int check_writer(struct pipe_end *e, struct pipe_partner *writer, const uint32_t *hashes)
+{
+    int error = pipe_check_hashes(e, hashes[0], hashes[1]);
+
+    if (writer)
+        writer->checked = !error;
+    return error;
+}
+
+/* Takes the next piece of the message. */
+static int take_piece(struct pipe_end *e)
+{
+    const struct pipe_data *data = (const struct pipe_data *)(e->message + e->next);
+    struct pipe_partner *writer = e->sender;
+    const char *part = (const char *)(data + 1);
+    int64_t to = 0, left = e->came - e->next - (int64_t)sizeof *data;
+    int error = 0;
+
+    left -= left < 0 ? 0 : 8 * (!!(data->parts & PIPE_HASHES) + !!(data->parts & PIPE_TO)) + data->bytes;
+    if (left < 0)
+        return -EPROTO;
+    e->next = PIPE_ALIGN_UP(e->came - left);
+    if (data->parts & PIPE_HASHES) {
+        error = data->parts & PIPE_END ? 0 : check_writer(e, writer, (const uint32_t *)part);
+        part += 8;
+    }
+    if (data->parts & PIPE_TO) {
+        to = *(const int64_t *)part;
+        part += 8;
+    }
+    if (data->parts & PIPE_END) {
+        end_writer(e, writer);
+        e->reach = to > e->reach ? to : e->reach;
+        return 0;
+    }
+    if (error)
+        return error;
+    if (!writer || !writer->checked)
+        return -EINVAL;
+    if (data->at != (uint32_t)writer->at || (data->bytes == 0 && to <= 0))
+        return -EPROTO;
+    return put(e, writer, part, data->bytes, to);
+}
+
+/* Takes the pieces of the message; where a reader needs no slots, one that has bytes: the others wait in it. */
+static int take_pieces(struct pipe_end *e)
+{
+    while (!e->error && e->next < e->came && e->left == 0)
+        e->error = take_piece(e);
+    return e->error;
+}
+
 /* Waits for a message of a writer. */
 static int await_data(struct pipe_end *e)
 {
     int node = -1, type = PIPE_TYPE(e->number, PIPE_DATA);
-    const struct pipe_data *data = (const struct pipe_data *)e->message;
-    long n = trap_read_context(e->message, MESSAGE_BYTES, &node, &type, CONTEXT_PIPE);
 
-    if (n < (long)sizeof *data)
-        return e->error = n < 0 ? (int)n : -EPROTO;
-    struct pipe_partner *writer = pipe_partner_of(e, node);
-    if (data->at < 0) {
-        end_writer(e, writer, data);
-        return 0;
-    }
-    int error = writer ? pipe_check_hashes(e, data->hash_writers, data->hash_readers) : -EINVAL;
-    return e->error = error ? error : put(e, writer, data, n - (long)sizeof *data);
+    e->next = 0;
+    e->came = trap_read_pipe(e->message, MESSAGE_BYTES, &node, &type, &e->others);
+    if (e->came <= 0)
+        return e->error = e->came < 0 ? (int)e->came : -EPROTO;
+    e->sender = pipe_partner_of(e, node);
+    return take_pieces(e);
 }
 
 static void tell_room(struct pipe_end *e, int64_t slots)
@@ -245,23 +287,30 @@ ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n)
 {
     int64_t done = 0;
     int error = prepare(e);
+    int64_t behind = 1; /* at most so many messages had come when the first one was taken: what comes later waits */
+    bool taken = false;
 
     if (error == -EPIPE)
         return 0; /* the writers have ended, and never had a mapping: they have written nothing */
     if (error || !pipe_has_bytes(e))
         return error;
-    while (done < (int64_t)n) {
+    while (done < (int64_t)n && !error) {
         int64_t left = (int64_t)n - done, got = (e->direct ? take_held : take_ready)(e, (char *)buf + done, left);
 
         done += got;
         if (got > 0)
             continue;
-        if (pipe_is_over(e) || (done > 0 && !e->by_user))
+        if (e->next < e->came) {
+            error = take_pieces(e);
+            continue;
+        }
+        if (pipe_is_over(e) || (done > 0 && !e->by_user && (behind == 0 || !pipe_has_come(e, PIPE_DATA))))
             break;
-        if (e->error || await_data(e) != 0)
-            return done > 0 ? (ssize_t)done : e->error;
+        error = e->error ? e->error : await_data(e);
+        behind = taken ? behind - 1 : e->others;
+        taken = true;
     }
-    return (ssize_t)done;
+    return done > 0 ? (ssize_t)done : error;
 }
 
 static bool has_bytes(struct pipe_end *e)
@@ -282,9 +331,9 @@ int pipe_poll_read(struct pipe_end *e)
     while (!has_bytes(e)) {
         if (pipe_is_over(e))
             return POLLHUP;
-        if (!pipe_has_come(e, PIPE_DATA))
+        if (e->next >= e->came && !pipe_has_come(e, PIPE_DATA))
             return 0;
-        if (await_data(e) != 0)
+        if ((e->next < e->came ? take_pieces(e) : await_data(e)) != 0)
             break;
     }
     return POLLIN | POLLRDNORM;

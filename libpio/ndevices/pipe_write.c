@@ -58,6 +58,23 @@ static int await_room(struct pipe_end *e)
     return e->error;
 }
 
+/* Takes what readers have told, as far as it has come: above all that they have ended. */
+static int take_rooms(struct pipe_end *e)
+{
+    while (!e->error && pipe_has_come(e, PIPE_ROOM))
+        await_room(e);
+    e->looks = false;
+    return e->error;
+}
+
+/* After a send: takes what readers have told, or waits for it if there was no room for anything. */
+static int hear_readers(struct pipe_end *e, bool no_room)
+{
+    if (e->looks)
+        return take_rooms(e);
+    return no_room ? await_room(e) : 0;
+}
+
 /* As Unix: the process ends unless it handles or ignores SIGPIPE. It ends alone, and quietly; the rest of the pipeline
  * goes on. */
 static ssize_t broken_pipe(void)
@@ -103,18 +120,31 @@ static int find_limit(struct pipe_partner *reader, const struct range *r)
     return error;
 }
 
-/* Gathers n bytes behind the header. Returns up to which byte of the stream all has been sent then; 0: not known. */
+/* Gathers n bytes of the range. Returns up to which byte of the stream all has been sent then. */
 static int64_t gather(struct pipe_partner *reader, const struct range *r, void *packed, int64_t n)
 {
-    if (reader->whole) {
-        memcpy(packed, r->bytes + (reader->at - r->own), (size_t)n);
-        return 0;
-    }
     const struct plan_window *w = &reader->window;
     int64_t next = plan_window_file(w, reader->at + n);
+
     plan_gather(w->plan, reader->next, next, packed, r->bytes, r->own);
     reader->next = next;
     return reader->at + n == reader->limit && r->to <= w->to ? r->to : next;
+}
+
+/* Begins a piece for a reader. Returns where its next part goes. */
+static int64_t *begin_piece(struct pipe_end *e, struct pipe_partner *reader, int64_t n)
+{
+    struct pipe_data *data = (struct pipe_data *)e->message;
+    uint32_t *hashes = (uint32_t *)(data + 1);
+
+    *data = (struct pipe_data){.at = (uint32_t)reader->at, .bytes = (uint16_t)n};
+    if (reader->checked)
+        return (int64_t *)hashes;
+    data->parts = PIPE_HASHES;
+    hashes[0] = e->hash;
+    hashes[1] = e->their_hash;
+    reader->checked = true;
+    return (int64_t *)(hashes + 2);
 }
 
 /* Tells a reader that has no room where its next byte lies, unless it knows, or gets all of its bytes from here: what
@@ -123,30 +153,34 @@ static int tell_next(struct pipe_end *e, struct pipe_partner *reader)
 {
     const struct plan *plan = reader->window.plan;
     int64_t next = reader->whole ? plan_window_file(&reader->window, reader->at) : reader->next;
-    const struct pipe_data data = {
-        .hash_writers = e->hash, .hash_readers = e->their_hash, .at = reader->at, .to = next};
 
     if (next <= reader->told || (reader->at > 0 && plan->body.bytes == plan->step[PLAN_B]))
         return 0;
-    reader->told = next;
-    return pipe_send(e, reader->pe, PIPE_DATA, &data, sizeof data);
+    int64_t *part = begin_piece(e, reader, 0);
+    ((struct pipe_data *)e->message)->parts |= PIPE_TO;
+    reader->told = *part++ = next;
+    return pipe_send(e, reader->pe, PIPE_DATA, e->message, (size_t)((char *)part - e->message));
 }
 
 /* Sends the next piece of the range to a reader. Returns 1; 0: the reader has no room for it; or a negative errno. */
 static int send_piece(struct pipe_end *e, struct pipe_partner *reader, const struct range *r)
 {
     int64_t room = room_of(e, reader), n = reader->limit - reader->at;
-    struct pipe_data *data = (struct pipe_data *)e->message;
 
     if (room <= 0)
         return room < 0 ? (int)room : tell_next(e, reader);
     n = n < room ? n : room;
     n = n < DATA_BYTES ? n : DATA_BYTES;
-    *data = (struct pipe_data){.hash_writers = e->hash, .hash_readers = e->their_hash, .at = reader->at};
-    data->to = gather(reader, r, data + 1, n);
-    reader->told = data->to;
+    int64_t *part = begin_piece(e, reader, n);
+    if (reader->whole) {
+        memcpy(part, r->bytes + (reader->at - r->own), (size_t)n);
+    } else {
+        ((struct pipe_data *)e->message)->parts |= PIPE_TO;
+        reader->told = *part = gather(reader, r, part + 1, n);
+        part++;
+    }
     reader->at += n;
-    int error = pipe_send(e, reader->pe, PIPE_DATA, data, sizeof *data + (size_t)n);
+    int error = pipe_send(e, reader->pe, PIPE_DATA, e->message, (size_t)((char *)part - e->message + n));
     if (!error && reader->at == reader->limit)
         error = find_limit(reader, r);
     return error ? error : 1;
@@ -190,7 +224,7 @@ static int32_t send_round(struct pipe_end *e, const struct range *r, int32_t *wa
 /* Sends a range to all readers; the bytes of those that have ended are dropped. */
 static int send_range(struct pipe_end *e, const struct range *r)
 {
-    int32_t sent, waiting;
+    int32_t sent, waiting, all = 0;
 
     for (int32_t i = 0; i < e->partners; i++) {
         int error = find_limit(&e->partner[i], r);
@@ -202,7 +236,9 @@ static int send_range(struct pipe_end *e, const struct range *r)
         sent = send_round(e, r, &waiting);
         if (sent < 0)
             return e->error = sent;
-        if (sent == 0 && waiting > 0 && await_room(e) != 0)
+        all += sent;
+        e->looks |= sent + waiting + all == 0; /* all readers of the range have ended: have the others, too? */
+        if (hear_readers(e, sent == 0 && waiting > 0) != 0)
             return e->error;
         if (pipe_is_over(e))
             return -EPIPE;
@@ -221,7 +257,7 @@ static int send_to_one(struct pipe_end *e, const struct range *r)
 
         if (result < 0)
             return e->error = result;
-        if (result == 0 && await_room(e) != 0)
+        if (hear_readers(e, result == 0) != 0)
             return e->error;
     }
     return reader->ended ? -EPIPE : 0;
@@ -312,7 +348,7 @@ static ssize_t write_ascending(struct pipe_end *e, const char *buf, size_t n)
 /* What the first message would otherwise wait for. */
 static int prepare(struct pipe_end *e)
 {
-    e->message = pipe_new_buffer(sizeof(struct pipe_data) + DATA_BYTES);
+    e->message = pipe_new_buffer(PIPE_HEADER_BYTES + DATA_BYTES);
     if (!e->message)
         return -ENOMEM;
     int64_t room = e->partners == 1 ? room_of(e, &e->partner[0]) : 0;
@@ -351,8 +387,8 @@ int pipe_poll_write(struct pipe_end *e)
 {
     int error = pipe_make_ready(e);
 
-    while (!error && pipe_has_come(e, PIPE_ROOM))
-        error = await_room(e);
+    if (!error)
+        error = take_rooms(e);
     if (error || pipe_is_over(e))
         return POLLOUT | POLLWRNORM | POLLERR;
     for (int32_t i = 0; i < e->partners; i++)
@@ -363,7 +399,11 @@ int pipe_poll_write(struct pipe_end *e)
 
 void pipe_end_writing(struct pipe_end *e)
 {
-    struct pipe_data data = {.at = -1};
+    struct {
+        struct pipe_data data;
+        uint32_t hash_writers, hash_readers;
+        int64_t to;
+    } end = {.data.parts = PIPE_HASHES | PIPE_TO | PIPE_END};
 
     if (e->ready && !e->error && pipe_has_bytes(e) && e->at > 0) {
         if (e->map->element[e->own].ascending)
@@ -371,11 +411,11 @@ void pipe_end_writing(struct pipe_end *e)
         else if (e->at % share_of(e) != 0)
             send_period(e);
     }
-    data.hash_writers = e->hash;
-    data.hash_readers = e->their_hash;
-    data.to = e->reach;
+    end.hash_writers = e->hash;
+    end.hash_readers = e->their_hash;
+    end.to = e->reach;
     for (int32_t pe = 0; pe < (int32_t)e->other.nodes; pe++)
-        pipe_send(e, pe, PIPE_DATA, &data, sizeof data);
+        pipe_send(e, pe, PIPE_DATA, &end, sizeof end);
     free(e->message);
     free(e->stage);
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -64,10 +65,30 @@ static void reads_thrice(void)
     }
 }
 
+/* The reader has ended: the next write fails. */
+static void hears_of_the_end(void)
+{
+    int fd = open("//pipe/short", O_WRONLY);
+
+    signal(SIGPIPE, SIG_IGN);
+    check_equal(write(fd, "text", 4), 4);
+    usleep(100000);
+    check_fails(write(fd, "x", 1), EPIPE);
+}
+
+static void reads_four(void)
+{
+    char buf[4];
+
+    check_equal(read(open("//pipe/short", O_RDONLY), buf, 4), 4);
+}
+
 static const struct test_case cases[] = {
     {"errors", errors},
     {"writes thrice", writes_thrice},
     {"reads thrice", reads_thrice},
+    {"hears of the end", hears_of_the_end},
+    {"reads four", reads_four},
     {NULL, NULL},
 };
 

@@ -24,6 +24,7 @@
 
 #define BYTES_MOST 20000 /* of a node */
 #define CHUNK_MOST 5000
+#define PAUSE_US   100000 /* in which all that was sent has come */
 
 static int open_place(const char *place, bool writes)
 {
@@ -162,6 +163,70 @@ static void reads_a_little(void)
 
     check_equal(read(STDIN_FILENO, buf, sizeof buf), (long)sizeof buf);
     check_works(close(STDIN_FILENO));
+}
+
+/* The reader takes 10 bytes and ends: the writer hears of it at the write that follows. */
+static void hears_of_the_end(void)
+{
+    signal(SIGPIPE, note_signal);
+    check_equal(write(STDOUT_FILENO, "0123456789", 10), 10);
+    usleep(PAUSE_US);
+    check_fails(write(STDOUT_FILENO, "x", 1), EPIPE);
+    check_equal(pipe_signals, 1);
+    exit(4);
+}
+
+/* The same with a mapping, and four readers. */
+static void hears_of_all_ends(void)
+{
+    static char buf[40];
+
+    signal(SIGPIPE, SIG_IGN);
+    map(STDOUT_FILENO, "cyclic 10 1");
+    check_equal(write(STDOUT_FILENO, buf, 40), 40);
+    usleep(PAUSE_US);
+    check_fails(write(STDOUT_FILENO, buf, 10), EPIPE);
+    exit(4);
+}
+
+static void reads_its_ten(void)
+{
+    char buf[10];
+
+    map(STDIN_FILENO, "cyclic 10 4");
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), (long)sizeof buf);
+    exit(5);
+}
+
+/* One read gives all that has come. */
+#define LINES 300
+
+static void writes_lines(void)
+{
+    for (int i = 0; i < LINES; i++)
+        check_equal(write(STDOUT_FILENO, "y\n", 2), 2);
+}
+
+static void writes_mapped_lines(void)
+{
+    map(STDOUT_FILENO, "cyclic 2 2");
+    for (int i = 0; i < LINES / 2; i++)
+        check_equal(write(STDOUT_FILENO, "y\n", 2), 2);
+}
+
+static void reads_what_has_come(void)
+{
+    static char buf[65536];
+    int n;
+
+    check_works(ioctl(STDIN_FILENO, N_PES, &n));
+    check_equal(read(STDIN_FILENO, buf, 1), 1); /* sets the pipe up */
+    usleep(PAUSE_US);
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), 2 * LINES - 1);
+    for (int i = 0; i < 2 * LINES - 1; i++)
+        check_equal(buf[i], i % 2 ? 'y' : '\n');
+    check_equal(read(STDIN_FILENO, buf, sizeof buf), 0);
+    exit(5);
 }
 
 /* Node 1 takes nothing; the others get all that is theirs. */
@@ -431,6 +496,12 @@ static const struct end_case {
     {"writes until the end", writes_until_the_end},
     {"sees SIGPIPE", sees_sigpipe},
     {"reads a little", reads_a_little},
+    {"hears of the end", hears_of_the_end},
+    {"hears of all ends", hears_of_all_ends},
+    {"reads its ten", reads_its_ten},
+    {"writes lines", writes_lines},
+    {"writes mapped lines", writes_mapped_lines},
+    {"reads what has come", reads_what_has_come},
     {"one reader leaves", one_reader_leaves},
     {"writes 40000", writes_40000},
     {"calls that fail", calls_that_fail},

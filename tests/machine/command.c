@@ -291,7 +291,7 @@ void command_expect_nothing_left(const struct command *c, const char *what)
 /* ---- ncube run ---- */
 
 struct arguments {
-    const char *argv[32];
+    const char *argv[24 + RUN_ARGS];
     size_t argc;
 };
 

@@ -74,7 +74,7 @@ void command_must_succeed(char *const argv[]);
 
 /* ---- ncube run ---- */
 
-#define RUN_ARGS 16
+#define RUN_ARGS 40
 
 struct ncube_run { /* NULL or 0: not given */
     const char *dim;

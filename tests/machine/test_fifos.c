@@ -36,6 +36,17 @@ Test(fifos, wait_for_the_other_end)
     booted_down(&b);
 }
 
+Test(fifos, break_at_once)
+{
+    struct booted b = booted_up(WORDS("-d", "1"));
+    struct command writer = xnc_start(&b, in_memory, WORDS("guest/fifo", "hears of the end"));
+
+    xnc_await(&writer, XNC_RUNS);
+    xnc_expect(&b, "", WORDS("guest/fifo", "reads four"), 0, "passed\n", "");
+    expect_end(&writer, "writer", 0, "passed\n", "");
+    booted_down(&b);
+}
+
 /* Two pairs at one name, as they come. */
 Test(fifos, are_pairs)
 {

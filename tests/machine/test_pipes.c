@@ -211,6 +211,25 @@ Test(pipes, pass_text_through_programs_of_one_node)
     outcome_free(&o);
 }
 
+/* Each program hears at its next write that the one behind it has ended. */
+Test(pipes, end_at_once_when_the_last_program_ends)
+{
+    struct ncube_run r = {.program = GUEST, .args = {"writes until the end"}, .limit = "1.2s"};
+    int n = 1;
+
+    for (int i = 0; i < 10; i++) {
+        r.args[n++] = "|";
+        r.args[n++] = GUEST;
+        r.args[n++] = "copies";
+    }
+    r.args[n++] = "|";
+    r.args[n++] = GUEST;
+    r.args[n++] = "reads a little";
+    struct outcome o = ncube_run(&r);
+    outcome_expect(&o, "ten programs", 0, "", "");
+    outcome_free(&o);
+}
+
 Test(pipes, belong_to_the_program_in_global_mode)
 {
     struct outcome o = ncube_run(
@@ -256,6 +275,11 @@ static const struct end {
 } ends[] = {
     {"the reader ends first", "0", "writes until the end", "0", "reads a little", 0, ""},
     {"the writer catches SIGPIPE", "0", "sees SIGPIPE", "0", "reads a little", 0, ""},
+    {"the writer hears at once that the reader has ended", "0", "hears of the end", "0", "reads a little", 0, ""},
+    {"the writer hears at once that all readers have ended", "0", "hears of all ends", "2", "reads its ten", 5, ""},
+    {"a read gives all that has come", "0", "writes lines", "0", "reads what has come", 5, ""},
+    {"a read gives all that has come from several writers", "1", "writes mapped lines", "0", "reads what has come", 5,
+     ""},
     {"one of several readers leaves", "0", "writes 40000", "2", "one reader leaves", 0, "node 3 read 10000 bytes"},
     {"several nodes without a mapping", "1", "prints", "0", "copies", 0, "a pipe: who writes what?"},
     {"several readers without a mapping", "0", "prints", "1", "copies", 1, "a pipe: who reads what?"},

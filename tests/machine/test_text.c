@@ -154,6 +154,6 @@ ParameterizedTest(size_t *row, text, of_a_program_stays_as_it_was_loaded)
 {
     struct ncube_run r = {.dim = "1", .program = own[*row].program, .input = "x"};
 
-    memcpy(r.args, own[*row].args, sizeof r.args);
+    memcpy(r.args, own[*row].args, sizeof own[*row].args);
     guest_must_pass(&r);
 }

@@ -162,12 +162,15 @@ enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
 /* Types in CONTEXT_PIPE: kinds of messages of each pipe of a job (libpio/ndevices/pipe.h). */
 enum pipe_kind {
     PIPE_MAP,     /* how the nodes at the sender's end share the bytes */
-    PIPE_DATA,    /* to a reader */
+    PIPE_DATA,    /* to a reader; where it is behind, Vertex makes one message of several short ones, each from a */
+                  /* multiple of PIPE_ALIGN on */
     PIPE_ROOM,    /* to a writer: a reader takes more, or no more */
     PIPE_MESSAGE, /* of putmsg */
     PIPE_PEER,    /* which nodes the other end has: struct load_peer */
     PIPE_KINDS
 };
+#define PIPE_ALIGN            8u
+#define PIPE_ALIGN_UP(n)      (((n) + PIPE_ALIGN - 1) / PIPE_ALIGN * PIPE_ALIGN)
 #define PIPE_ABROAD           0x4000u
 #define PIPES_MAX             64u    /* of a pipeline, numbered from 0; N_PIPE gives the numbers above */
 #define PIPE_NUMBERS          13000u /* so that a type has room for them */

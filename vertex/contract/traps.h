@@ -34,6 +34,7 @@ long trap_test_message(int *src, int *type);                        /* ntest */
 long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context); /* nreadp */
 long trap_cwrite(const void *buf, long bytes, long dest, long type, long context);
 long trap_read_context(void *buf, long bytes, int *src, int *type, long context); /* cread, as trap_read_message */
+long trap_read_pipe(void *buf, long bytes, int *src, int *type, long *others);    /* in CONTEXT_PIPE */
 long trap_write_and_read(void *buf, long bytes, long dest, int src, long type, long context, bool *written);
 /* csync: what is still to be done is left in *s. */
 struct trap_sync {

@@ -100,7 +100,8 @@ static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struc
     bool large = cause->bytes > MSG_SMALL_BYTES;
 
     if (large) {
-        m = msg_keep(cause->channel, msg_received(cause));
+        m = msg_received(cause);
+        m = msg_keep(cause->channel, m, m->bytes);
         msg_rearm(cause->channel);
     }
     if (vm_copy_by_pages(&p->vm, m->payload, p->reader.va, cause->bytes, PTE_W) != 0) {
@@ -221,9 +222,40 @@ static void deliver(struct proc *p, struct message *m)
     }
 }
 
+/* A pipe's bytes join the last message that is queued, if that is of the same pipe and node: one read takes both. The
+ * next message after one that is full gets a large buffer. No copy of a message that others may join lasts so long that
+ * it is interrupted (proc_copy_in). */
+static RARE void queue_pipe_data(struct proc *p, uint32_t channel, struct message *m)
+{
+    struct message *last = p ? p->inbox.last : NULL;
+    bool follows = last && last->tag == m->tag && last->node == m->node && !lost_is(last);
+    uint64_t at = follows ? PIPE_ALIGN_UP((uint64_t)last->bytes) : 0;
+
+    if (!follows || last->capacity > MSG_SMALL_BYTES || at + m->bytes > last->capacity) {
+        deliver(p, msg_keep(channel, m, follows ? MSG_SMALL_BYTES : m->bytes));
+        return;
+    }
+    copy_zero((char *)last->payload + last->bytes, at - last->bytes);
+    copy_bytes((char *)last->payload + at, m->payload, m->bytes);
+    msg_note_copy();
+    last->bytes = (uint32_t)at + m->bytes;
+    last->done_cycles = m->done_cycles;
+    msg_drop(channel, m);
+}
+
+static bool is_pipe_data(const struct message *m)
+{
+    return TAG_CONTEXT(m->tag) == CONTEXT_PIPE && TAG_NUMBER(m->tag) % PIPE_KINDS == PIPE_DATA;
+}
+
 void mail_arrived(uint32_t channel, struct message *m)
 {
-    deliver(proc_find(TAG_TO(m->tag)), msg_keep(channel, m));
+    struct proc *p = proc_find(TAG_TO(m->tag));
+
+    if (is_pipe_data(m))
+        queue_pipe_data(p, channel, m);
+    else
+        deliver(p, msg_keep(channel, m, m->bytes));
 }
 
 void mail_deliver(struct message *m)

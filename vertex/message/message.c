@@ -157,27 +157,29 @@ static RARE int64_t reap(void)
     return 0;
 }
 
-/* The fast path: a short message to process 0 of a node of the subcube, as most are. write_any sends all others. */
-static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t context)
+/* The fast path: a short message to process 0 of a node of the subcube, as most are; `job`: of the job's subcube. `any`
+ * sends all others. */
+static INLINE int64_t write_in(struct proc *p, const uint64_t *arg, uint64_t context, bool job,
+                               int64_t (*any)(struct proc *p, const uint64_t *arg, uint64_t context))
 {
     uint64_t bytes = arg[1], dest = arg[2], type = arg[3];
     struct message *m = msg_spares.first;
 
-    if (!m || bytes > MSG_SPARE_BYTES || dest >> p->whole_dim ||
+    if (!m || bytes > MSG_SPARE_BYTES || dest >> (job ? proc_job_dim(p) : p->whole_dim) ||
         type > (context == CONTEXT_PROGRAM ? N_TYPE_USER_MAX : 0xffffu) || p->long_way || !vm_is_short(arg[0], bytes) ||
         !vm_touch_user(m->payload, (const void *)arg[0], bytes))
-        return write_any(p, arg, context);
+        return any(p, arg, context);
     msg_take_spare(m);
     m->bytes = bytes;
     msg_note_copy();
     mail_note_sent(p, m);
-    msg_post(m, p->base + dest, TAG(IN_CONTEXT(context, type), p->procid, 0));
+    msg_post(m, (job ? proc_job_base(p) : p->base) + dest, TAG(IN_CONTEXT(context, type), p->procid, 0));
     return msg_reap_is_due(p->procid, bytes) ? reap() : 0;
 }
 
 int64_t sys_nwrite(struct proc *p, const uint64_t *arg)
 {
-    return write_in(p, arg, CONTEXT_PROGRAM);
+    return write_in(p, arg, CONTEXT_PROGRAM, false, write_any);
 }
 
 /* True if it names a node of a program of another job at the other end of a pipe. */
@@ -189,14 +191,13 @@ static bool has_met(const struct proc *p, uint64_t dest)
     return false;
 }
 
-/* In CONTEXT_PIPE a destination is a node of the job's subcube, not of the program's; or of another job's. */
-static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
+static RARE int64_t write_any_to_job(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     uint64_t bytes = arg[1], dest = arg[2];
     int32_t type = arg[3];
     struct message *m;
 
-    if (p->builtin || bytes > MSG_MAX_BYTES || !is_type(type) || (dest >> proc_job_dim(p) && !has_met(p, dest)))
+    if (bytes > MSG_MAX_BYTES || !is_type(type) || (dest >> proc_job_dim(p) && !has_met(p, dest)))
         return -N_EINVAL;
     uint32_t node = dest & PIPE_ABROAD ? (uint32_t)dest & ~PIPE_ABROAD : (uint32_t)(proc_job_base(p) + dest);
     int error = p->long_way ? lost_tell(p, node) : 0;
@@ -213,15 +214,24 @@ static RARE int64_t write_to_job(struct proc *p, const uint64_t *arg)
     msg_note_copy();
     charge_send(bytes);
     mail_note_sent(p, m);
-    msg_post(m, node, TAG(IN_CONTEXT(CONTEXT_PIPE, type), p->procid, 0));
+    msg_post(m, node, TAG(IN_CONTEXT(context, type), p->procid, 0));
     return msg_reap_is_due(p->procid, bytes) ? reap() : 0;
+}
+
+/* In CONTEXT_PIPE a destination is a node of the job's subcube, not of the program's; or of another job's. The result
+ * says whether messages of any kind are queued: a pipe looks for its own among them only then. */
+static int64_t write_to_job(struct proc *p, const uint64_t *arg)
+{
+    int64_t error = p->builtin ? -N_EINVAL : write_in(p, arg, CONTEXT_PIPE, true, write_any_to_job);
+
+    return error ? error : p->inbox.first != NULL;
 }
 
 int64_t sys_cwrite(struct proc *p, const uint64_t *arg)
 {
     if (arg[4] == CONTEXT_PIPE)
         return write_to_job(p, arg);
-    return is_context(arg[4]) ? write_in(p, arg, arg[4]) : -N_EINVAL;
+    return is_context(arg[4]) ? write_in(p, arg, arg[4], false, write_any) : -N_EINVAL;
 }
 
 /* ---- Selecting a message ---- */
@@ -421,8 +431,9 @@ int64_t sys_nread(struct proc *p, const uint64_t *arg)
     return read_in(p, arg, CONTEXT_PROGRAM);
 }
 
-/* In CONTEXT_PIPE the source may be any node, and is then named as in the job's subcube. */
-static RARE int64_t read_from_job(struct proc *p, const uint64_t *arg)
+/* In CONTEXT_PIPE the source may be any node, and is then named as in the job's subcube. The fourth result is the
+ * number of messages of any kind that are queued. */
+static int64_t read_from_job(struct proc *p, const uint64_t *arg)
 {
     if ((int32_t)arg[2] != ANY)
         return -N_EINVAL;
@@ -431,6 +442,7 @@ static RARE int64_t read_from_job(struct proc *p, const uint64_t *arg)
         uint32_t node = (uint32_t)p->frame->a[1] + p->base, in_job = node - proc_job_base(p);
 
         p->frame->a[1] = in_job < 1u << proc_job_dim(p) ? in_job : node | PIPE_ABROAD;
+        p->frame->a[3] = p->inbox.count;
     }
     return result;
 }
@@ -450,7 +462,7 @@ int64_t sys_cwrite_read(struct proc *p, const uint64_t *arg)
     uint64_t *a = p->frame->a;
     int64_t error = sys_cwrite(p, arg);
 
-    if (error) {
+    if (error < 0) {
         a[3] = -1;
         return error;
     }

@@ -90,6 +90,14 @@ RARE struct message *msg_new_sized(uint64_t capacity)
     return small ? new_header(capacity, MSG_INLINE) : msg_new_pages(capacity);
 }
 
+RARE void msg_fill_spares(void)
+{
+    struct message *m;
+
+    while (msg_spares.count < SPARES && (m = new_header(MSG_SPARE_BYTES, MSG_INLINE)))
+        keep_as_spare(m);
+}
+
 struct message *msg_new_landing(void *memory, uint64_t capacity)
 {
     struct message *m = new_header(0, MSG_LANDED);
@@ -271,10 +279,10 @@ const struct ncu_cause *msg_waiting_header(uint32_t channel)
     return msg_unarmed & 1u << channel && header[channel].kind ? &header[channel] : NULL;
 }
 
-/* Returns a copy in a buffer of its size; NULL: it is longer than MSG_SMALL_BYTES, or there is no memory. */
-static struct message *copy_of_small(const struct message *m)
+/* Returns a copy in a buffer of that capacity; NULL: it is longer than MSG_SMALL_BYTES, or there is no memory. */
+static struct message *copy_of_small(const struct message *m, uint32_t capacity)
 {
-    struct message *copy = m->bytes <= MSG_SMALL_BYTES ? msg_new(m->bytes) : NULL;
+    struct message *copy = m->bytes <= MSG_SMALL_BYTES ? msg_new(capacity) : NULL;
 
     if (copy) {
         copy_bytes(copy->payload, m->payload, m->bytes);
@@ -288,9 +296,9 @@ static struct message *copy_of_small(const struct message *m)
     return copy;
 }
 
-struct message *msg_keep(uint32_t channel, struct message *m)
+struct message *msg_keep(uint32_t channel, struct message *m, uint32_t capacity)
 {
-    struct message *copy = m == standard[channel] ? copy_of_small(m) : NULL;
+    struct message *copy = m == standard[channel] ? copy_of_small(m, capacity) : NULL;
 
     if (copy)
         return copy;

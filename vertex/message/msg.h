@@ -66,6 +66,7 @@ extern struct msg_spares {
 } msg_spares;
 
 struct message *msg_new_sized(uint64_t capacity);
+void msg_fill_spares(void); /* as far as there is memory */
 
 /* Sets the fields of a new message, except its payload and `bytes`. */
 static inline struct message *msg_make_blank(struct message *m)
@@ -155,9 +156,10 @@ static inline void msg_arm_standard(uint32_t channel, const struct message *stan
 }
 
 /* After RECV_DONE: msg_received returns the message in the buffer that received it. Then either msg_keep gives it to
- * the caller or msg_drop discards it, and msg_rearm arms the channel again. */
+ * the caller or msg_drop discards it, and msg_rearm arms the channel again. A small one that is kept is copied to a
+ * buffer of `capacity` bytes, at least its own. */
 struct message *msg_received(const struct ncu_cause *cause);
-struct message *msg_keep(uint32_t channel, struct message *m);
+struct message *msg_keep(uint32_t channel, struct message *m, uint32_t capacity);
 void msg_drop(uint32_t channel, struct message *m);
 void msg_rearm(uint32_t channel);
 

@@ -175,8 +175,10 @@ static int make_process(struct message *m)
     p->volume = (const struct load_volume *)(arguments_of(b) + round_up(b->arg_bytes, 8));
     p->volumes = b->volumes;
     p->striped_bytes = b->striped_bytes;
-    if (b->pipes_bytes)
+    if (b->pipes_bytes) {
         p->pipes = (const struct load_pipes *)((const char *)b + m->bytes - b->pipes_bytes);
+        msg_fill_spares(); /* the first short messages of a pipe take the fast path, too */
+    }
     return 0;
 }
 

@@ -25,7 +25,7 @@ static void deliver(uint32_t channel, struct message *m)
     uint32_t i = TAG_TYPE(m->tag) - N_LOAD_BEGIN;
 
     if (i < TYPES && take_message[i])
-        take_message[i](msg_keep(channel, m));
+        take_message[i](msg_keep(channel, m, m->bytes));
     else
         mail_arrived(channel, m);
 }
