@@ -22,7 +22,7 @@ static struct message
 static struct message *armed[NCU_CHANNELS + 1]; /* what the NCU has: the standard buffer, a longer one, or NULL */
 static struct ncu_cause header[NCU_CHANNELS + 1]; /* of a message that waits, too long for the former; kind 0: none */
 static uint32_t armed_bytes;                      /* of standard buffers, but for the loop-back channel's */
-uint32_t msg_unarmed;
+uint32_t msg_unarmed, msg_resting;
 static uint32_t needed; /* calls of msg_need_sends not yet undone */
 static bool reaping;    /* the NCU makes the end of a send a cause */
 uint32_t msg_sends[MSG_OF_KERNEL + 1];
@@ -154,7 +154,7 @@ struct message *msg_use_reserved(uint64_t capacity)
 
 static RARE void update_reaping(void)
 {
-    bool wanted = msg_unarmed || needed;
+    bool wanted = msg_lacks_memory() || needed;
 
     if (wanted != reaping)
         ncu_reap(wanted);
@@ -183,6 +183,7 @@ bool msg_sends_are_needed(void)
 static RARE void note_armed(uint32_t c)
 {
     msg_unarmed &= ~(1u << c);
+    msg_resting &= ~(1u << c);
     update_reaping();
 }
 
@@ -206,12 +207,18 @@ static uint32_t standard_bytes(uint32_t c)
     return c == loop_back() ? MSG_SMALL_BYTES : armed_bytes;
 }
 
+/* A header waits that the standard buffer is too small for, or there is no such buffer. */
+static bool header_needs_more(uint32_t c)
+{
+    return header[c].kind && (!standard[c] || header[c].bytes > standard[c]->capacity);
+}
+
 /* Leaves the channel unarmed if there is no memory. */
 void msg_rearm(uint32_t c)
 {
     struct message *m = standard[c];
 
-    if (header[c].kind)
+    if (header_needs_more(c))
         m = msg_new(header[c].bytes);
     else if (!m)
         m = standard[c] = msg_new(standard_bytes(c));
@@ -226,9 +233,21 @@ void msg_rearm(uint32_t c)
 
 RARE void msg_arm_unarmed(void)
 {
-    for (uint32_t c = 0, left = msg_unarmed; left; c++, left >>= 1)
+    for (uint32_t c = 0, left = msg_unarmed & ~msg_resting; left; c++, left >>= 1)
         if (left & 1)
             msg_rearm(c);
+}
+
+void msg_rest(uint32_t channel)
+{
+    msg_unarmed |= 1u << channel;
+    msg_resting |= 1u << channel;
+}
+
+RARE void msg_end_rest(void)
+{
+    msg_resting = 0;
+    msg_arm_unarmed();
 }
 
 static uint32_t count_channels(void)
@@ -276,7 +295,7 @@ void msg_land(uint32_t channel, struct message *landing)
 
 const struct ncu_cause *msg_waiting_header(uint32_t channel)
 {
-    return msg_unarmed & 1u << channel && header[channel].kind ? &header[channel] : NULL;
+    return msg_unarmed & 1u << channel && header_needs_more(channel) ? &header[channel] : NULL;
 }
 
 /* Returns a copy in a buffer of that capacity; NULL: it is longer than MSG_SMALL_BYTES, or there is no memory. */

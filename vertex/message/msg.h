@@ -49,13 +49,26 @@ static inline uint32_t msg_standard_bytes(uint32_t channels)
 
 void msg_init(void); /* arms all channels */
 
-extern uint32_t msg_unarmed; /* bit c: channel c has no buffer, for lack of memory */
-void msg_arm_unarmed(void);
+extern uint32_t msg_unarmed; /* bit c: channel c has no buffer: it rests, or there is no memory */
+extern uint32_t msg_resting; /* bit c: it rests (pace.h) */
+void msg_arm_unarmed(void);  /* those that do not rest */
 
 static inline void msg_arm_waiting(void)
 {
     if (msg_unarmed)
         msg_arm_unarmed();
+}
+
+/* Channel c gets no buffer, and no header that waits there gets one, until msg_end_rest. */
+void msg_rest(uint32_t channel);
+void msg_end_rest(void);
+static inline bool msg_rests(uint32_t channel)
+{
+    return msg_resting >> channel & 1;
+}
+static inline bool msg_lacks_memory(void)
+{
+    return msg_unarmed & ~msg_resting;
 }
 
 /* A few freed short messages are kept for reuse. */

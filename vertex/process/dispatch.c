@@ -4,6 +4,7 @@
 
 #include "vertex/base/attr.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/pace.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
@@ -57,15 +58,24 @@ _Noreturn static void resume(struct proc *p)
     sched_enter(p->saved_stack);
 }
 
+/* Nothing on this node can go on: the channels need not rest. */
+static RARE void wait_for_cause(enum ncu_wait why, uint64_t node, uint64_t type)
+{
+    if (msg_resting)
+        pace_end_rest();
+    msg_arm_waiting();
+    event_wait(why, node, type);
+}
+
 static RARE void wait_and_arm(enum ncu_wait why, uint64_t node, uint64_t type)
 {
     struct proc *p = proc_current();
 
-    msg_arm_waiting();
     if (proc_count() <= 1) {
-        event_wait(why, node, type);
+        wait_for_cause(why, node, type);
         return;
     }
+    msg_arm_waiting();
     p->waiting = true;
     p->wait = (struct proc_wait){why, node, type};
     leave(p);
@@ -112,8 +122,7 @@ static void idle(void)
     for (uint32_t i = PROCS_MAX; i-- > 0;)
         if (proc_find(i) && proc_find(i)->waiting)
             wait = proc_find(i)->wait;
-    msg_arm_waiting();
-    event_wait(wait.why, wait.node, wait.type);
+    wait_for_cause(wait.why, wait.node, wait.type);
 }
 
 void sched_main(void)

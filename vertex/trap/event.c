@@ -8,6 +8,7 @@
 #include "vertex/contract/system.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/pace.h"
 #include "vertex/message/resend.h"
 
 enum { TYPES = N_PROGRESS - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
@@ -52,12 +53,17 @@ static void handle_arrival(const struct ncu_cause *cause)
         mail_landed(m, false);
     else
         deliver(cause->channel, m);
-    msg_rearm(cause->channel);
+    if (pace_allows(cause))
+        msg_rearm(cause->channel);
+    else
+        msg_rest(cause->channel);
 }
 
 static RARE void handle_header(const struct ncu_cause *cause)
 {
     if (!msg_header_waits(cause))
+        return;
+    if (msg_rests(cause->channel))
         return;
     struct message *landing = mail_landing(cause);
     if (landing)

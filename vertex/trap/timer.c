@@ -1,5 +1,7 @@
 #include "vertex/trap/timer.h"
 
+#include "vertex/base/attr.h"
+#include "vertex/message/pace.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/report.h"
 #include "vertex/trap/event.h"
@@ -7,12 +9,13 @@
 #include "vertex/trap/trap.h"
 
 static uint64_t armed = NCU_TIMER_NONE; /* as last set with ncu_timer */
-static uint64_t slice_end = NCU_TIMER_NONE, report_at = NCU_TIMER_NONE;
+static uint64_t slice_end = NCU_TIMER_NONE, report_at = NCU_TIMER_NONE, rest_end = NCU_TIMER_NONE;
+static uint64_t kernel_at = NCU_TIMER_NONE; /* the earlier of the last two */
 bool timer_slice_over;
 
 static uint64_t earliest(void)
 {
-    uint64_t at = slice_end < report_at ? slice_end : report_at;
+    uint64_t at = slice_end < kernel_at ? slice_end : kernel_at;
 
     for (uint32_t i = 0, left = proc_count(); left > 0; i++) {
         const struct proc *p = proc_find(i);
@@ -56,10 +59,34 @@ void timer_set_slice(uint64_t at_cycles)
     update();
 }
 
+static void update_kernel(void)
+{
+    kernel_at = report_at < rest_end ? report_at : rest_end;
+}
+
 void timer_set_report(uint64_t at_cycles)
 {
     report_at = at_cycles;
+    update_kernel();
     update();
+}
+
+void timer_set_rest(uint64_t at_cycles)
+{
+    rest_end = at_cycles;
+    update_kernel();
+    update();
+}
+
+static RARE void kernel_due(uint64_t now_cycles)
+{
+    if (report_at <= now_cycles) {
+        report_at = NCU_TIMER_NONE;
+        report_again();
+    }
+    if (rest_end <= now_cycles)
+        pace_end_rest();
+    update_kernel();
 }
 
 void timer_set_alarm(struct proc *p, const struct abi_itimer *alarm)
@@ -104,9 +131,7 @@ void timer_due(const struct ncu_cause *cause)
         slice_end = NCU_TIMER_NONE;
         timer_slice_over = trap_attention = true;
     }
-    if (report_at <= now_cycles) {
-        report_at = NCU_TIMER_NONE;
-        report_again();
-    }
+    if (kernel_at <= now_cycles)
+        kernel_due(now_cycles);
     update();
 }

@@ -1,6 +1,7 @@
 /*
  * Shares the NCU's only timer: each process may have a deadline and an alarm, the scheduler the end of a time slice,
- * and process/report.c a report to send again. The NCU's timer is set to the earliest of them.
+ * process/report.c a report to send again, and message/pace.c the end of the channels' rest. The NCU's timer is set to
+ * the earliest of them.
  */
 #ifndef VERTEX_TIMER_H
 #define VERTEX_TIMER_H
@@ -19,7 +20,8 @@ void timer_set_slice(uint64_t at_cycles);
 
 extern bool timer_slice_over; /* the slice has ended */
 
-/* Sets the time at which report_again is called. */
+/* Set the times at which report_again and pace_end_rest are called. */
 void timer_set_report(uint64_t at_cycles);
+void timer_set_rest(uint64_t at_cycles);
 
 #endif

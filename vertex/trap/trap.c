@@ -126,7 +126,7 @@ static RARE void attend(struct proc *p)
         signal_deliver(p);
     if (p->killed)
         proc_exit(p);
-    trap_attention = msg_unarmed || timer_slice_over || signal_is_due(p);
+    trap_attention = msg_lacks_memory() || timer_slice_over || signal_is_due(p);
 }
 
 bool trap_call(struct trap_frame *frame)

@@ -1,0 +1,47 @@
+/* A process gets on whatever arrives (vertex/message/pace.h): tests/guest/floods.c. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/machine/observe.h"
+
+TestSuite(floods, .timeout = 600);
+
+static const struct flood {
+    const char *what, *dim, *bytes, *count;
+} floods[] = {
+    {"computes", "1", "8", "6000"},   {"computes", "3", "8", "2000"},   {"computes", "3", "100", "2000"},
+    {"computes", "3", "1000", "800"}, {"computes", "4", "8", "1500"},   {"calls", "1", "8", "6000"},
+    {"calls", "3", "8", "2000"},      {"reads", "3", "8", "2000"},      {"reads", "3", "1000", "800"},
+    {"shares", "3", "8", "2000"},     {"computes", "3", "2000", "300"},
+};
+
+ParameterizedTestParameters(floods, leave_the_process_its_share)
+{
+    return TABLE_ROWS(floods);
+}
+
+ParameterizedTest(size_t *row, floods, leave_the_process_its_share)
+{
+    const struct flood *f = &floods[*row];
+    struct ncube_run r = {
+        .dim = f->dim, .limit = "60", .program = "guest/floods", .args = {f->what, f->bytes, f->count}};
+
+    guest_must_pass(&r);
+}
+
+/* Where the channels rest, and how long, is the same in every run. */
+Test(floods, come_at_the_same_times)
+{
+    static const char *const what[] = {"computes", "calls", "reads", "shares"};
+
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        struct ncube_run r = {.dim = "2", .program = "guest/floods", .args = {what[i], "8", "600"}};
+        struct observed ahead = observe(r, NULL);
+
+        r.options[0] = "--sync=strict";
+        struct observed strict = observe(r, NULL);
+        observed_expect_same(&strict, &ahead, what[i]);
+        observed_free(&strict);
+        observed_free(&ahead);
+    }
+}
