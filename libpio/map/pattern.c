@@ -335,14 +335,57 @@ int pattern_check(const struct pattern *p, char *why)
     return -EINVAL;
 }
 
+/* ---- The plan of a file and an element ---- */
+
+static int32_t count_nodes(const struct falls_set *set, int32_t first, int32_t n)
+{
+    int32_t nodes = n;
+
+    for (int32_t i = first; i < first + n; i++)
+        nodes += count_nodes(set, set->node[i].child, set->node[i].children);
+    return nodes;
+}
+
+/* Copies siblings, and all that is below them, behind the *used nodes of `to`. Element A, the file, has them where they
+ * lie; `origin` is that of their places there. Returns the first one's index. */
+static int32_t copy_into_file(struct falls *to, int32_t *used, const struct falls_set *set, int32_t first, int32_t n,
+                              int64_t origin)
+{
+    int32_t copied = *used;
+
+    *used += n;
+    for (int32_t i = 0; i < n; i++) {
+        struct falls f = set->node[first + i];
+
+        f.in[PLAN_B] = f.in[PLAN_A];
+        f.in[PLAN_A].at = origin + f.left;
+        f.in[PLAN_A].step = f.stride;
+        f.child = copy_into_file(to, used, set, f.child, f.children, 0);
+        to[copied + i] = f;
+    }
+    return copied;
+}
+
+/* What both have in common is the element's set. */
 int plan_make_file(const struct pattern *p, int32_t element, struct plan **plan)
 {
-    struct pattern *whole;
-    int error = pattern_stripe(p->period, 1, &whole);
+    if (element < 0 || element >= p->elements)
+        return -EINVAL;
+    const struct falls_set *set = &p->element[element];
+    int32_t nodes = count_nodes(set, set->top, set->tops), used = 0;
+    struct falls *node = malloc((size_t)(nodes + 1) * sizeof *node);
+    struct plan *new = calloc(1, sizeof *new);
 
-    if (error)
-        return error;
-    error = plan_make(whole, 0, p, element, plan);
-    pattern_free(whole);
-    return error;
+    if (!node || !new) {
+        free(node);
+        free(new);
+        return -ENOMEM;
+    }
+    copy_into_file(node, &used, set, set->top, set->tops, p->displacement);
+    *new = (struct plan){.from = p->displacement,
+                         .period = p->period,
+                         .step = {p->period, set->bytes},
+                         .body = {.node = node, .nodes = nodes, .tops = set->tops, .bytes = set->bytes}};
+    *plan = new;
+    return 0;
 }

@@ -18,7 +18,7 @@
 
 struct view {
     struct pattern *pattern; /* of one element */
-    struct plan *plan;       /* PLAN_A: the file from the displacement on; PLAN_B: the view */
+    struct plan *plan;       /* PLAN_A: the file; PLAN_B: the view */
     size_t bytes;
 };
 
@@ -40,26 +40,6 @@ static int error_of(int error)
     }
 }
 
-/* Every byte from the displacement on, with the view's period, so that their plan has that period, too. */
-static int make_whole(const struct pattern *view, struct pattern **whole)
-{
-    const int64_t packed[] = {view->displacement, view->period, 1, 0, view->period, view->period, 1, 0};
-
-    return pattern_unpack(packed, sizeof packed, whole);
-}
-
-static int make_plan(struct view *view)
-{
-    struct pattern *whole;
-    int error = make_whole(view->pattern, &whole);
-
-    if (error < 0)
-        return error;
-    error = plan_make(whole, 0, view->pattern, 0, &view->plan);
-    pattern_free(whole);
-    return error;
-}
-
 int view_make(const void *packed, size_t n, struct view **out)
 {
     struct view *view = calloc(1, sizeof *view);
@@ -71,7 +51,7 @@ int view_make(const void *packed, size_t n, struct view **out)
     if (error == 0 && view->pattern->element[0].bytes == 0)
         error = -EINVAL;
     if (error == 0)
-        error = make_plan(view);
+        error = plan_make_file(view->pattern, 0, &view->plan);
     if (error < 0) {
         view_free(view);
         return error_of(error);
@@ -153,7 +133,7 @@ static int64_t read_sieved(struct transfer *t, uint32_t bytes)
         return -N_EIO; /* it stopped before the end: what follows is not known */
     if (n < 0)
         return n;
-    plan_gather(plan, t->first, t->first + n, t->to + t->done, t->sieve, t->first - plan->from);
+    plan_gather(plan, t->first, t->first + n, t->to + t->done, t->sieve, t->first);
     return plan_bytes(plan, t->first + n) - plan_bytes(plan, t->first);
 }
 
