@@ -62,6 +62,18 @@ add_posix() { # SOURCE
             -e '/^#if defined(__CYGWIN__)\( || defined(__rtems__)\)*$/s/.*/#if 1/' "$1/libc/include/sys/stat.h"
 }
 
+# sigsetjmp is for all, and _setjmp does not write behind a jmp_buf. "0x" without a digit behind it is a 0, with an x behind
+# it. "100e" is no number for scanf (C11 7.21.6.2). Of languages there are no locales: their names are unknown.
+mend() { # SOURCE
+    sed -i -e 's/^#if (defined(__CYGWIN__) || defined(__rtems__)) && __POSIX_VISIBLE/#if __POSIX_VISIBLE/' \
+        -e 's/sigsetjmp ((env), 0)/setjmp (env)/; s/siglongjmp ((env), (val))/longjmp (env, val)/' \
+        "$1/libc/include/machine/setjmp.h" &&
+        sed -i "s/\((\*s == L*'x' || \*s == L*'X')\)) {/\1 \&\& ((s[1] | 32) - 'a' < 6u || s[1] - '0' < 10u)) {/" \
+            "$1"/libc/stdlib/strto*.c "$1"/libc/stdlib/wcsto*.c &&
+        sed -i 's|/[*] just a bad exponent.*|goto match_failure;|' "$1"/libc/stdio/vf*scanf.c &&
+        sed -i '/^  else.*POSIX style/,/c = locale/s/c = locale;/FAIL;/' "$1/libc/locale/locale.c"
+}
+
 leave_out() { # INSTALLED
     members=$($target-ar t "$1/lib/libc.a" | grep -E "^libc?_a-($others)\.o$") &&
         $target-ar d "$1/lib/libc.a" $members &&
@@ -74,6 +86,7 @@ build() { # in $work, to $work/install
         cp "$here/types.h" "$work/src/newlib/libc/machine/riscv/machine/_types.h" &&
         cp "$dirent" "$work/src/newlib/libc/include/dirent.h" &&
         add_posix "$work/src/newlib" &&
+        mend "$work/src/newlib" &&
         cd "$work/build" &&
         ../src/configure --target=$target --prefix="$work/install" $options \
             CFLAGS_FOR_TARGET="$(echo $cflags)" &&
