@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "images/lib/locks.h"
 #include "images/lib/ndevice_switch.h"
 #include "images/lib/result.h"
 #include "vertex/contract/abi.h"
@@ -333,7 +334,7 @@ int fcntl(int fd, int command, ...)
     va_list args;
 
     va_start(args, command);
-    int arg = va_arg(args, int);
+    long arg = va_arg(args, long); /* an int, or an address */
     va_end(args);
 
     if (!slot)
@@ -341,7 +342,7 @@ int fcntl(int fd, int command, ...)
     switch (command) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
-        return copy_from(fd, arg, command == F_DUPFD_CLOEXEC);
+        return copy_from(fd, (int)arg, command == F_DUPFD_CLOEXEC);
     case F_GETFD:
         return slot->close_on_exec ? FD_CLOEXEC : 0;
     case F_SETFD:
@@ -350,9 +351,14 @@ int fcntl(int fd, int command, ...)
     case F_GETFL:
         return flags_of(slot);
     case F_SETFL:
-        result = set_flags(slot, arg);
+        result = set_flags(slot, (int)arg);
         break;
-    default: /* locks and owners */
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+        result = lock_range(slot->flags, command, (struct flock *)arg);
+        break;
+    default: /* owners */
         result = -EINVAL;
     }
     return (int)result_to_errno(failure_of_fd("fcntl", fd, result));

@@ -18,6 +18,7 @@
 #include "vertex/contract/traps.h"
 
 #define ALL_SIGNALS UINT32_MAX
+#define THE_GROUP   1 /* getpgrp's: that of all processes of a program */
 
 _Static_assert(TRAP_sigreturn == 41, "sigentry.S");
 _Static_assert(SIGMSGS == SIGIO, "<sysn.h> names a signal of newlib's");
@@ -55,22 +56,26 @@ static enum abi_action kind_of(_sig_func_ptr function)
 }
 
 /* Stores the action before the trap, after which the kernel may call the handler; restores the old action if the trap
- * fails. */
+ * fails. A signal that the program before an exec has ignored is ignored, which only the kernel knows. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     struct sigaction old;
+    long kind = SIGNAL_DEFAULT;
 
     if (!is_signal(number) || (action && action->sa_handler == SIG_ERR))
         return fail(EINVAL);
     old = action_of[number];
-    if (action) {
+    if (action)
         action_of[number] = *action;
-        long error = trap_sigaction(number, kind_of(action->sa_handler), (uint32_t)action->sa_mask, sigentry);
-        if (error < 0) {
-            action_of[number] = old;
-            return fail((int)-error);
-        }
+    if (action || before)
+        kind = trap_sigaction(number, action ? kind_of(action->sa_handler) : SIGNAL_ASK,
+                              action ? (uint32_t)action->sa_mask : 0, sigentry);
+    if (kind < 0) {
+        action_of[number] = old;
+        return fail((int)-kind);
     }
+    if (kind == SIGNAL_IGNORE)
+        old.sa_handler = SIG_IGN;
     if (before)
         *before = old;
     return 0;
@@ -144,11 +149,18 @@ int kill(pid_t pid, int number)
 {
     if (number < 0 || number >= NSIG)
         return fail(EINVAL);
+    if (pid == -THE_GROUP) /* as -1: all that may be signalled */
+        pid = 0;
     if (pid < 0)
         return fail(ESRCH);
     if (pid == 0 && number != 0)
         return kill_all(number);
     return pid == 0 ? 0 : (int)result_to_errno(trap_kill(pid - 1, number));
+}
+
+int killpg(pid_t group, int number)
+{
+    return group < 0 ? fail(EINVAL) : kill(-group, number);
 }
 
 int _getpid(void)

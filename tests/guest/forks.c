@@ -684,6 +684,10 @@ static void child_has_signals(void)
     check(mask == 077, "the umask is %o", (unsigned)mask);
     check(getcwd(text, sizeof text) && strcmp(text, "/tmp") == 0, "it is in %s", text);
     check_equal(raise(SIGTERM), 0); /* ignored */
+    check_equal(sigaction(SIGTERM, NULL, &action), 0);
+    check(action.sa_handler == SIG_IGN, "sigaction does not say that SIGTERM is ignored");
+    check(signal(SIGTERM, SIG_DFL) == SIG_IGN && signal(SIGTERM, SIG_IGN) == SIG_DFL, "nor does signal");
+    check(signal(SIGUSR1, SIG_DFL) == SIG_DFL, "a caught signal is not caught any longer");
     check_equal(sigaction(SIGUSR1, NULL, &action), 0);
     check(alarm(0) > 0, "the alarm is lost");
     raise(SIGUSR1); /* caught before: ends it */

@@ -16,117 +16,117 @@
 #include "vertex/contract/drive_cache.h"
 
 /*  name        arguments                                    result                                    */
-#define TRAP_LIST(X)                                                                                         \
-    X(exit, 0)          /* status                               does not return                          */  \
-    X(whoami, 1)        /* struct abi_whoami *                  0                                        */  \
-    X(nwrite, 2)        /* buf bytes dest type                  0                                        */  \
-    X(nread, 3)         /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */  \
-                        /*                                      EMSGSIZE keeps the message               */  \
-    X(ntest, 4)         /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */  \
-    X(nrange, 5)        /* low high                             0                                        */  \
-    X(cycles, 6)        /*                                      virtual time, in cycles                  */  \
-    X(sbrk, 7)          /* increment                            old break                                */  \
-    X(open, 8)          /* path flags mode                      UFID                                     */  \
-    X(close, 9)         /* ufid                                 0                                        */  \
-    X(read, 10)         /* ufid buf bytes                       bytes                                    */  \
-    X(write, 11)        /* ufid buf bytes                       bytes                                    */  \
-    X(lseek, 12)        /* ufid offset whence                   new offset                               */  \
-    X(fstat, 13)        /* ufid struct file_stat *              0                                        */  \
-    X(stat, 14)         /* path struct file_stat *              0                                        */  \
-    X(ftruncate, 15)    /* ufid size by                         0; by: 0, or N_FTRUNCATE's bytes          */ \
-    X(fsync, 16)        /* ufid                                 0                                        */  \
-    X(unlink, 17)       /* path                                 0                                        */  \
-    X(rename, 18)       /* path path                            0                                        */  \
-    X(link, 19)         /* path path                            0                                        */  \
-    X(mkdir, 20)        /* path mode                            0                                        */  \
-    X(rmdir, 21)        /* path                                 0                                        */  \
-    X(readdir, 22)      /* ufid buf bytes                       bytes of struct file_dirent records      */  \
-    X(access, 23)       /* path mode                            0                                        */  \
-    X(readstart, 24)    /* ufid bytes                           0                                        */  \
-    X(readend, 25)      /* ufid buf                             bytes; of the most recent readstart      */  \
-    X(writestart, 26)   /* ufid buf bytes                      0; buf may be reused at once             */   \
-    X(writeend, 27)     /* ufid                                 bytes; of the most recent writestart     */  \
-    X(ionode, 28)       /* ufid                                 address of the file's server (N_k)       */  \
-    X(monitor, 29)      /* struct abi_monitor *                 0                                        */  \
-    X(statfs, 30)       /* ufid struct file_statfs *            0                                        */  \
-    X(disk_info, 31)    /* drive struct abi_drive *             0            I/O nodes only              */  \
-    X(disk_io, 32)      /* drive write? sector buf sectors      messages that wait;     I/O nodes only   */  \
-    X(iochannel, 33)    /* ufid channel                         0; channel -1: the nearest               */  \
-    X(ngetp, 34)        /* bytes                                address of a buffer                      */  \
-    X(nwritep, 35)      /* buffer bytes dest type context       0; the caller no longer has the buffer  */   \
-    X(nreadp, 36)       /* - bytes src type context             as nread, and a3 = address of a buffer   */  \
-    X(nrelp, 37)        /* buffer                               0                                        */  \
-    X(sleep, 38)        /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */  \
-    X(sigaction, 39)    /* signal, enum abi_action, signals     0; caught signals call the dispatcher    */  \
-                        /* to block meanwhile, dispatcher                                                */  \
-    X(sigblock, 40)     /* signals to block, to unblock         the signals blocked before               */  \
-    X(sigreturn, 41)    /* struct abi_signal *                  resumes where the signal interrupted     */  \
-    X(kill, 42)         /* node, procid << 16; signal           0                                        */  \
-    X(pread, 43)        /* ufid buf bytes offset                bytes; the file's offset does not move   */  \
-    X(pwrite, 44)       /* ufid buf bytes offset                bytes; the file's offset does not move   */  \
-    X(rexec, 45)        /* node nodes struct abi_program *      0; on the caller's node: does not return */  \
-    X(rwait, 46)        /* node                                 exit status of its program, once ended   */  \
-    X(sigpending, 47)   /*                                     signals that are pending                 */   \
-    X(sigsuspend, 48)   /* signals blocked instead             -EINTR, after a handler                  */   \
-    X(sigwait, 49)      /* signals, until cycles; ~0: for ever  the signal taken; -EAGAIN: time is over  */  \
-    X(chdir, 50)        /* path                                 0                                        */  \
-    X(fdpath, 51)       /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */  \
-                        /* working directory; buf bytes         which it was opened                      */  \
-    X(lstat, 52)        /* path struct file_stat *              0                                        */  \
-    X(symlink, 53)      /* target path                          0                                        */  \
-    X(readlink, 54)     /* path buf bytes                       bytes                                    */  \
-    X(setattr, 55)      /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */  \
-    X(fsetattr, 56)     /* ufid struct file_attr *              0                                        */  \
-    X(itimer, 57)       /* struct abi_itimer *, its old one *   0; either may be 0                       */  \
-    X(sync, 58)         /*                                      0; every volume has written back         */  \
-    X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context, where */  \
-                        /*                                      N_DEST_ALL leaves out the sender         */  \
-    X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */  \
-    X(disk_start, 61)   /* drive write? sector buf sectors      number of a command, which is now under  */  \
-                        /*                                      way; -EAGAIN if DISK_COMMANDS_MAX are    */  \
-    X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */  \
-                        /*                                      -EAGAIN if none is, and no wait          */  \
-    X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */    \
-                        /*                                      disk_start began is done                 */  \
-    X(ctest, 64)        /* - - src type context                 as ntest                                 */  \
-    X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */  \
-                        /*                                      bytes: in the file again (N_FVIEW)       */  \
-    X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */  \
-    X(askstart, 67)     /* path type mode buf bytes             number of a question, which its server   */  \
-                        /*                                      has now: N_FSTATNAME, N_FUNLINK,         */  \
-                        /*                                      N_FREADNAME of at most so many bytes,    */  \
-                        /*                                      N_FMAKE with these, N_FOPENREAD of mode  */  \
-                        /*                                      N_O_ACCMODE and the path at buf;         */  \
-                        /*                                      -EAGAIN: too many                        */  \
-    X(askend, 68)       /* number buf                           waits for its answer: the request's      */  \
-                        /*                                      status; buf: what the request returns,   */  \
-                        /*                                      N_FOPENREAD: struct abi_opened, data     */  \
-    X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */  \
-                        /*                                      (system.h), as much of it as fits        */  \
-    X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */  \
-    X(pwritestart, 71)  /* ufid buf bytes offset                0; the same                              */  \
-    X(fork, 72)         /*                                      procid of a copy of the caller; 0 in it  */  \
-    X(wait, 73)         /* procid of a child, or -1; wait?      a child that has ended: procid, and its  */  \
-                        /*                                      status of <sys/wait.h> from bit 16 up;   */  \
-                        /*                                      0: none has, and no wait                 */  \
-    X(parent, 74)       /*                                      procid of the caller's parent;           */  \
-                        /*                                      -ESRCH: has none, or it has ended        */  \
-    X(exec, 75)         /* struct abi_program *                 does not return: it replaces the caller  */  \
-    X(pipe, 76)         /* int32_t ufid[2]                      0; bytes of ufid[1] come out of ufid[0]  */  \
-    X(pipe_state, 77)   /* ufid, enum abi_pipe_request          its result; only of a pipe's end         */  \
-    X(poll, 78)         /* struct abi_poll *, number, until     how many are ready; waits until one is,  */  \
-                        /* cycles, 0: no wait, ~0: for ever;    or that time; -EINTR after a handler     */  \
-                        /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */  \
-    X(pipenumber, 80)   /*                                      number of a new pipe (N_PIPE)            */  \
-    X(rexecf, 81)       /* node nodes struct abi_program *      0; the program has a subcube of its own, */  \
-                        /* descriptors bytes                    and struct load_pipes and so on          */  \
-    X(pipeopen, 82)     /* name writes? struct load_peer *      number of a named pipe, once a program   */  \
-                        /*                                      has its other end                        */  \
-    X(cwrite_read, 83)  /* buf bytes dest type context src      cwrite, then cread from src into buf;    */  \
-                        /*                                      a3 = -1: the cwrite has failed           */  \
-    X(csync, 84)        /* int64_t from[] n dest type context   messages without bytes: cread from each  */  \
-                        /* src                                  of n processes, cwrite to dest, cread    */  \
-                        /*                                      from src; -1: leaves that out. An error: */  \
+#define TRAP_LIST(X)                                                                                        \
+    X(exit, 0)          /* status                               does not return                          */ \
+    X(whoami, 1)        /* struct abi_whoami *                  0                                        */ \
+    X(nwrite, 2)        /* buf bytes dest type                  0                                        */ \
+    X(nread, 3)         /* buf bytes src type                   bytes, a1 = src, a2 = type; waits.       */ \
+                        /*                                      EMSGSIZE keeps the message               */ \
+    X(ntest, 4)         /* - - src type                         bytes, a1, a2 as nread; -EAGAIN if none  */ \
+    X(nrange, 5)        /* low high                             0                                        */ \
+    X(cycles, 6)        /*                                      virtual time, in cycles                  */ \
+    X(sbrk, 7)          /* increment                            old break                                */ \
+    X(open, 8)          /* path flags mode                      UFID                                     */ \
+    X(close, 9)         /* ufid                                 0                                        */ \
+    X(read, 10)         /* ufid buf bytes                       bytes                                    */ \
+    X(write, 11)        /* ufid buf bytes                       bytes                                    */ \
+    X(lseek, 12)        /* ufid offset whence                   new offset                               */ \
+    X(fstat, 13)        /* ufid struct file_stat *              0                                        */ \
+    X(stat, 14)         /* path struct file_stat *              0                                        */ \
+    X(ftruncate, 15)    /* ufid size by                         0; by: only if it has so many bytes      */ \
+    X(fsync, 16)        /* ufid                                 0                                        */ \
+    X(unlink, 17)       /* path                                 0                                        */ \
+    X(rename, 18)       /* path path                            0                                        */ \
+    X(link, 19)         /* path path                            0                                        */ \
+    X(mkdir, 20)        /* path mode                            0                                        */ \
+    X(rmdir, 21)        /* path                                 0                                        */ \
+    X(readdir, 22)      /* ufid buf bytes                       bytes of struct file_dirent records      */ \
+    X(access, 23)       /* path mode                            0                                        */ \
+    X(readstart, 24)    /* ufid bytes                           0                                        */ \
+    X(readend, 25)      /* ufid buf                             bytes; of the most recent readstart      */ \
+    X(writestart, 26)   /* ufid buf bytes                      0; buf may be reused at once             */  \
+    X(writeend, 27)     /* ufid                                 bytes; of the most recent writestart     */ \
+    X(ionode, 28)       /* ufid                                 address of the file's server (N_k)       */ \
+    X(monitor, 29)      /* struct abi_monitor *                 0                                        */ \
+    X(statfs, 30)       /* ufid struct file_statfs *            0                                        */ \
+    X(disk_info, 31)    /* drive struct abi_drive *             0            I/O nodes only              */ \
+    X(disk_io, 32)      /* drive write? sector buf sectors      messages that wait;     I/O nodes only   */ \
+    X(iochannel, 33)    /* ufid channel                         0; channel -1: the nearest               */ \
+    X(ngetp, 34)        /* bytes                                address of a buffer                      */ \
+    X(nwritep, 35)      /* buffer bytes dest type context       0; the caller no longer has the buffer  */  \
+    X(nreadp, 36)       /* - bytes src type context             as nread, and a3 = address of a buffer   */ \
+    X(nrelp, 37)        /* buffer                               0                                        */ \
+    X(sleep, 38)        /* cycles, absolute; ~0: for a signal   0; -EINTR when a handler is to run       */ \
+    X(sigaction, 39)    /* signal, enum abi_action, signals     the action before; a caught signal       */ \
+                        /* to block meanwhile, dispatcher       calls the dispatcher                     */ \
+    X(sigblock, 40)     /* signals to block, to unblock         the signals blocked before               */ \
+    X(sigreturn, 41)    /* struct abi_signal *                  resumes where the signal interrupted     */ \
+    X(kill, 42)         /* node, procid << 16; signal           0                                        */ \
+    X(pread, 43)        /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(pwrite, 44)       /* ufid buf bytes offset                bytes; the file's offset does not move   */ \
+    X(rexec, 45)        /* node nodes struct abi_program *      0; on the caller's node: does not return */ \
+    X(rwait, 46)        /* node                                 exit status of its program, once ended   */ \
+    X(sigpending, 47)   /*                                     signals that are pending                 */  \
+    X(sigsuspend, 48)   /* signals blocked instead             -EINTR, after a handler                  */  \
+    X(sigwait, 49)      /* signals, until cycles; ~0: for ever  the signal taken; -EAGAIN: time is over  */ \
+    X(chdir, 50)        /* path                                 0                                        */ \
+    X(fdpath, 51)       /* ufid of a directory, or -1: the      bytes, without the NUL; the path by      */ \
+                        /* working directory; buf bytes         which it was opened                      */ \
+    X(lstat, 52)        /* path struct file_stat *              0                                        */ \
+    X(symlink, 53)      /* target path                          0                                        */ \
+    X(readlink, 54)     /* path buf bytes                       bytes                                    */ \
+    X(setattr, 55)      /* path flags struct file_attr *        0; flags: 0 or N_O_NOFOLLOW              */ \
+    X(fsetattr, 56)     /* ufid struct file_attr *              0                                        */ \
+    X(itimer, 57)       /* struct abi_itimer *, its old one *   0; either may be 0                       */ \
+    X(sync, 58)         /*                                      0; every volume has written back         */ \
+    X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context, where */ \
+                        /*                                      N_DEST_ALL leaves out the sender         */ \
+    X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */ \
+    X(disk_start, 61)   /* drive write? sector buf sectors      number of a command, which is now under  */ \
+                        /*                                      way; -EAGAIN if DISK_COMMANDS_MAX are    */ \
+    X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */ \
+                        /*                                      -EAGAIN if none is, and no wait          */ \
+    X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \
+                        /*                                      disk_start began is done                 */ \
+    X(ctest, 64)        /* - - src type context                 as ntest                                 */ \
+    X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */ \
+                        /*                                      bytes: in the file again (N_FVIEW)       */ \
+    X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */ \
+    X(askstart, 67)     /* path type mode buf bytes             number of a question, which its server   */ \
+                        /*                                      has now: N_FSTATNAME, N_FUNLINK,         */ \
+                        /*                                      N_FREADNAME of at most so many bytes,    */ \
+                        /*                                      N_FMAKE with these, N_FOPENREAD of mode  */ \
+                        /*                                      N_O_ACCMODE and the path at buf;         */ \
+                        /*                                      -EAGAIN: too many                        */ \
+    X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
+                        /*                                      status; buf: what the request returns,   */ \
+                        /*                                      N_FOPENREAD: struct abi_opened, data     */ \
+    X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
+                        /*                                      (system.h), as much of it as fits        */ \
+    X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */ \
+    X(pwritestart, 71)  /* ufid buf bytes offset                0; the same                              */ \
+    X(fork, 72)         /*                                      procid of a copy of the caller; 0 in it  */ \
+    X(wait, 73)         /* procid of a child, or -1; wait?      a child that has ended: procid, and its  */ \
+                        /*                                      status of <sys/wait.h> from bit 16 up;   */ \
+                        /*                                      0: none has, and no wait                 */ \
+    X(parent, 74)       /*                                      procid of the caller's parent;           */ \
+                        /*                                      -ESRCH: has none, or it has ended        */ \
+    X(exec, 75)         /* struct abi_program *                 does not return: it replaces the caller  */ \
+    X(pipe, 76)         /* int32_t ufid[2]                      0; bytes of ufid[1] come out of ufid[0]  */ \
+    X(pipe_state, 77)   /* ufid, enum abi_pipe_request          its result; only of a pipe's end         */ \
+    X(poll, 78)         /* struct abi_poll *, number, until     how many are ready; waits until one is,  */ \
+                        /* cycles, 0: no wait, ~0: for ever;    or that time; -EINTR after a handler     */ \
+                        /* ABI_POLL_MASK | signals to block     meanwhile, or 0                          */ \
+    X(pipenumber, 80)   /*                                      number of a new pipe (N_PIPE)            */ \
+    X(rexecf, 81)       /* node nodes struct abi_program *      0; the program has a subcube of its own, */ \
+                        /* descriptors bytes                    and struct load_pipes and so on          */ \
+    X(pipeopen, 82)     /* name writes? struct load_peer *      number of a named pipe, once a program   */ \
+                        /*                                      has its other end                        */ \
+    X(cwrite_read, 83)  /* buf bytes dest type context src      cwrite, then cread from src into buf;    */ \
+                        /*                                      a3 = -1: the cwrite has failed           */ \
+    X(csync, 84)        /* int64_t from[] n dest type context   messages without bytes: cread from each  */ \
+                        /* src                                  of n processes, cwrite to dest, cread    */ \
+                        /*                                      from src; -1: leaves that out. An error: */ \
                         /*                                      a1 = creads left, a2 = -1: has written   */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
@@ -176,7 +176,7 @@ struct abi_monitor {
     uint64_t missed;  /* messages to this process that were given up; nread and ntest report them with EIO */
 };
 
-enum abi_action { SIGNAL_DEFAULT, SIGNAL_IGNORE, SIGNAL_CATCH }; /* for sigaction */
+enum abi_action { SIGNAL_DEFAULT, SIGNAL_IGNORE, SIGNAL_CATCH, SIGNAL_ASK }; /* for sigaction; ASK changes nothing */
 
 /* The context that a signal interrupted. The kernel pushes it onto the process's stack and calls the signal dispatcher
  * with the signal in a0, this structure's address in a1 and, for a fault, the faulting address in a2. sigreturn

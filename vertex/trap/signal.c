@@ -200,13 +200,24 @@ bool signal_fault(struct proc *p, uint64_t scause, uint64_t address)
 
 /* ---- Calls ---- */
 
+static enum abi_action action_of(const struct proc *p, uint32_t signal)
+{
+    return p->sig_ignored & BIT(signal) ? SIGNAL_IGNORE : is_caught(p, signal) ? SIGNAL_CATCH : SIGNAL_DEFAULT;
+}
+
+/* Returns the action before. */
 int64_t sys_sigaction(struct proc *p, const uint64_t *arg)
 {
     uint64_t signal = arg[0], action = arg[1];
 
     if (p->builtin)
         return -N_EPERM;
-    if (signal >= SIGNALS || action > SIGNAL_CATCH || (UNBLOCKABLE & BIT(signal)))
+    if (signal >= SIGNALS || action > SIGNAL_ASK)
+        return -N_EINVAL;
+    enum abi_action before = action_of(p, (uint32_t)signal);
+    if (action == SIGNAL_ASK)
+        return before;
+    if (UNBLOCKABLE & BIT(signal))
         return -N_EINVAL;
     if (action == SIGNAL_CATCH && vm_check(&p->vm, arg[3], 1, PTE_X) != 0)
         return -N_EFAULT;
@@ -222,7 +233,7 @@ int64_t sys_sigaction(struct proc *p, const uint64_t *arg)
     }
     p->sig_pending &= ~ignored(p);
     proc_update_exact();
-    return 0;
+    return before;
 }
 
 int64_t sys_sigblock(struct proc *p, const uint64_t *arg)
