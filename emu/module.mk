@@ -55,7 +55,7 @@ $(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c
     emu/front/loader.c emu/front/shares.c,-lelf))
 
 # libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.
-PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h
+PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h $(B)/host/include/ncube/nhost.h
 NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/cmd/link emu/cmd/launch emu/front/shares)
 $(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	@mkdir -p $(@D)
@@ -64,7 +64,8 @@ $(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	rm -f $@
 	$(AR) rcs $@ $(@D)/nhost.o
 	rm $(@D)/nhost.o
-$(B)/host/include/nhost.h: emu/nhost/nhost.h
+# Codes of the time name either.
+$(B)/host/include/nhost.h $(B)/host/include/ncube/nhost.h: emu/nhost/nhost.h
 	@mkdir -p $(@D)
 	cp $< $@
 

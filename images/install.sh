@@ -57,8 +57,8 @@ names_of() { # PAGE: those of its section NAME, the first is the page's own
 }
 
 install_host_library() {
-    mkdir -p "$root/include" "$root/lib"
-    for file in include/nhost.h lib/libnhost.a; do
+    mkdir -p "$root/include/ncube" "$root/lib"
+    for file in include/nhost.h include/ncube/nhost.h lib/libnhost.a; do
         cp "$build/host/$file" "$root/$file"
         own "$file"
     done

@@ -30,6 +30,7 @@ extern "C" {
 struct nprogram {
     int np_pid;
 };
+typedef struct nprogram npid_t;
 
 /* Opens a subcube of 2^dim nodes of the machine that $NCUBE_NAME names (default: "ncube"). The output of its programs
  * goes to this process's standard streams. Returns the cube, 0 to 63, to be given back by nclose; or -1:

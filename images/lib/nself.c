@@ -101,6 +101,9 @@ int nwrite(const void *buf, int n, int dest, int type, int *flag)
     return (int)trap_nwrite(buf, n, dest, type);
 }
 
+/* The name below nwrite, which some codes call. */
+int _nwrite(const void *buf, int n, int dest, int type, int *flag) __attribute__((alias("nwrite")));
+
 int nread(void *buf, int n, int *src, int *type, int *flag)
 {
     int any_src = N_ANY;
