@@ -119,6 +119,11 @@ int signals_asked(void)
     return asked_signal;
 }
 
+const char *signals_name(int signal)
+{
+    return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
 int signals_end(void)
 {
     return end_signal;

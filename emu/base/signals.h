@@ -24,6 +24,8 @@ void signals_note_progress(uint64_t now_cycles);
 
 /* Returns the first signal that asked for the end, or 0. */
 int signals_asked(void);
+/* Returns the name of a signal that asks for the end. */
+const char *signals_name(int signal);
 /* Returns the same signal if the end is to be at once, else 0. */
 int signals_end(void);
 /* Returns true if an orderly end has been asked for and the request has not been taken yet; signals_take_request takes

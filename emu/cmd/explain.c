@@ -10,15 +10,37 @@
 
 #include "emu/base/alike.h"
 #include "emu/cmd/unread.h"
+#include "emu/front/where.h"
 
-/* ---- Deadlocks ---- */
+/* ---- What nodes wait for ---- */
 
-/* Describes what a node waits for, or else how its program has ended, if it is one of the job's nodes. Returns false if
- * neither is known. */
+/* Describes where a node of the job computes: in which function, if its program says so. In a system call only the
+ * kernel knows. Returns false for other nodes. */
+static bool describe_running(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
+{
+    const struct slot *s = harts_slot(&m->harts, m->slot_of[index]);
+    uint32_t address = ncu_address(m->ncu, index);
+    bool stopped = __atomic_load_n(&s->stops, __ATOMIC_SEQ_CST) != s->go;
+    char where[WHERE_BYTES] = "";
+    int program;
+
+    if (!j || !job_awaits_node(j, address))
+        return false;
+    job_program_file(j, address - j->base, &program);
+    if (program >= 0 && (!stopped || s->why == SLOT_BUDGET))
+        where_describe(program, __atomic_load_n(&s->user_pc, __ATOMIC_RELAXED), where);
+    snprintf(text, bytes, "runs%s%s", where[0] ? " in " : "", where);
+    return true;
+}
+
+/* Describes what a node waits for, or where it computes, or else how its program has ended, if it is one of the job's
+ * nodes. Returns false if nothing is known. */
 static bool describe_node(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
     uint32_t address = ncu_address(m->ncu, index), pipe, kind;
 
+    if (!ncu_wait_word(m->ncu, index))
+        return describe_running(m, j, index, text, bytes);
     if (j && ncu_waits_for_pipe(m->ncu, index, &pipe, &kind) && job_describe_pipe(j, address, pipe, kind, text, bytes))
         return true;
     if (!ncu_describe_wait(m->ncu, index, text, bytes))
@@ -74,7 +96,6 @@ void machine_report_waits(struct machine *m, const struct job *j, bool whole, vo
     for (uint32_t i = 0; i < m->nodes; i++)
         report_program(m, j, i, &s);
     ncu_describe_faults(m->ncu, sched_now(m->sched), say, ctx);
-    m->stuck = m->stuck || whole;
 }
 
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j)

@@ -25,16 +25,38 @@ static void say_line(void *ctx, const char *line)
     fprintf(stderr, "  %s\n", line);
 }
 
-static void report_deadlock(struct machine *m, const struct job *j)
+/* Says what the program does that has not ended: whom its nodes wait for, and where they compute. */
+static void report_nodes(struct machine *m, const struct job *j)
 {
     char text[256];
 
-    machine_say("deadlock at %.6f s: nothing more can happen, and the program has not ended", machine_seconds(m));
     if (j && job_describe_failure(j, text, sizeof text))
         say_line(NULL, text);
     front_describe_wait(m->front, text, sizeof text);
     say_line(NULL, text);
     machine_report_waits(m, j, true, say_line, NULL);
+}
+
+static void report_deadlock(struct machine *m, const struct job *j)
+{
+    machine_say("deadlock at %.6f s: nothing more can happen, and the program has not ended", machine_seconds(m));
+    report_nodes(m, j);
+    m->stuck = true;
+}
+
+/* A limit or a signal ends a program that may wait for ever, or compute. */
+static void report_unfinished(struct machine *m, const struct job *j)
+{
+    if (j && j->loaded && !job_has_ended(j) && !j->killed)
+        report_nodes(m, j);
+}
+
+static void report_signal(struct machine *m, const struct job *j)
+{
+    progress_erase();
+    if (j && !job_has_ended(j))
+        machine_say("ended by %s at %.6f s", signals_name(signals_asked()), machine_seconds(m));
+    report_unfinished(m, j);
 }
 
 /* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
@@ -76,6 +98,7 @@ static int end_status(struct run *r, enum sched_end end)
     case SCHED_LIMIT:
         machine_complain(m, "the limit of %.6f s of virtual time is reached",
                          (double)r->options->limit_cycles / CLOCK_HZ);
+        report_unfinished(m, front_find_job(m->front, r->job));
         return RUN_LIMIT;
     default:
         machine_explain_stop(m);
@@ -96,6 +119,8 @@ static void stop(struct run *r)
 static bool goes_on(struct run *r, enum sched_end end)
 {
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
+        if (signals_asked() != 0)
+            report_signal(&r->machine, front_find_job(r->machine.front, r->job));
         stop(r);
         return true;
     }

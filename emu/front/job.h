@@ -181,6 +181,8 @@ bool job_describe_end(const struct job *j, uint32_t node, char *text, size_t byt
 /* Describes the first exit with a status other than 0, by which the waits of other nodes may be explained. False if
  * there was none, or its node has another program now. */
 bool job_describe_failure(const struct job *j, char *text, size_t bytes);
+/* Returns the path of a node's program, and in *fd its file, which stays the job's; -1: it is not open. */
+const char *job_program_file(const struct job *j, uint32_t logical, int *fd);
 /* Returns the name of a node's program, and its PE, if that program has a subcube of its own in the job; else NULL. */
 const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number);
 /* Describes the wait of a node for a message of that kind (enum pipe_kind) of a pipe, by the name of the program at the

@@ -74,8 +74,7 @@ static void note_status(struct job *j, uint32_t logical, int status)
 
 /* ---- Exits of nodes ---------------------------------------------------------------------------------------- */
 
-/* The path of a node's program, and in *fd its file, -1 if that is not open. */
-static const char *program_of(const struct job *j, uint32_t logical, int *fd)
+const char *job_program_file(const struct job *j, uint32_t logical, int *fd)
 {
     const char *loaded = lives_program(j->lives, logical, fd);
 
@@ -88,19 +87,43 @@ static const char *program_of(const struct job *j, uint32_t logical, int *fd)
     return j->options.program[i].path;
 }
 
-/* Writes ", in main (hello.c:12)", the place of a fault, or the place of the call if the pc is in no function. Of a
+static bool same_function(const char *a, const char *b)
+{
+    size_t n = strcspn(a, " ");
+
+    return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
+}
+
+/* Writes ", in memcpy, called from main (hello.c:12)": the place of a fault and, as far as a register still has it, that
+ * of the call. Within a function that has made another call since, the register leads back to the function itself. Of a
  * program that another has put in its place, the file is not known. */
 static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
 {
-    char where[WHERE_BYTES];
+    char here[WHERE_BYTES] = "", caller[WHERE_BYTES];
+    size_t used = 0;
 
     text[0] = '\0';
     if (program < 0 || f->replaced)
         return;
-    if (where_describe(program, f->pc, where))
-        snprintf(text, bytes, ", in %s", where);
-    else if (where_describe(program, f->x[0] - 1, where))
-        snprintf(text, bytes, ", called from %s", where);
+    if (where_describe(program, f->pc, here))
+        used = (size_t)snprintf(text, bytes, ", in %s", here);
+    if (used < bytes && where_describe(program, f->x[0] - 1, caller) && !same_function(here, caller))
+        snprintf(text + used, bytes - used, ", called from %s", caller);
+}
+
+enum { CAUSE_FETCH_PAGE = 12, CAUSE_LOAD_PAGE = 13, CAUSE_STORE_PAGE = 15, NULL_REACH_BYTES = 4096 };
+
+/* What the address of a fault tells: nothing of a program is in the first page, so who comes there has followed a null
+ * pointer; and who arrives by a return where nothing is has taken the address from an overwritten stack. */
+static const char *judge_address(const struct exit_fault *f)
+{
+    if (f->cause == CAUSE_FETCH_PAGE && f->pc == (f->x[0] & ~1ull))
+        return " (a return to it: the stack has been overwritten)";
+    if (f->cause != CAUSE_FETCH_PAGE && f->cause != CAUSE_LOAD_PAGE && f->cause != CAUSE_STORE_PAGE)
+        return "";
+    if (f->address == 0)
+        return " (a null pointer)";
+    return f->address < NULL_REACH_BYTES ? " (a null pointer and an offset)" : "";
 }
 
 static void print_line(struct job *j, const char *text)
@@ -139,15 +162,15 @@ static void print_registers(struct job *j, const struct exit_fault *f)
 
 static void print_fault(struct job *j, const struct job_exit *e, const char *text, size_t n)
 {
-    char why[CONSOLE_LINE_BYTES], place[WHERE_BYTES + 16], line[sizeof why + sizeof place];
+    char why[CONSOLE_LINE_BYTES], place[2 * WHERE_BYTES + 32], line[sizeof why + sizeof place + 64];
     struct exit_fault f;
     int program;
 
-    program_of(j, e->node, &program);
+    job_program_file(j, e->node, &program);
     memcpy(&f, text, sizeof f);
     console_explain(text + sizeof f, n - sizeof f, 0, why);
     describe_place(program, &f, place, sizeof place);
-    snprintf(line, sizeof line, "%s%s", why, place);
+    snprintf(line, sizeof line, "%s%s%s", why, judge_address(&f), place);
     print_line(j, line);
     if (j->options.registers)
         print_registers(j, &f);
@@ -157,7 +180,7 @@ static void print_failed_load(struct job *j, const struct job_exit *e, const cha
 {
     char why[CONSOLE_LINE_BYTES];
     int program;
-    const char *path = program_of(j, e->node, &program);
+    const char *path = job_program_file(j, e->node, &program);
 
     console_explain(text, n, e->status, why);
     j->lost = n > 0;
@@ -254,7 +277,7 @@ void job_lose_node(struct job *j, uint32_t node)
 void job_fail_load(struct job *j, uint32_t node)
 {
     int program;
-    const char *path = program_of(j, node - j->base, &program);
+    const char *path = job_program_file(j, node - j->base, &program);
 
     j->lost = true;
     if (!j->killed)

@@ -167,6 +167,7 @@ static void mark_reached(unsigned hart, void *what)
 
     if (plugin.control->debug)
         plugin_debug_at_block(hart, block.about);
+    __atomic_store_n(&slot_of(hart)->user_pc, block.about, __ATOMIC_RELAXED);
     counter_of(hart)->cycles += block.cycles;
     pass_mark(hart);
     counter_of(hart)->cycles -= block.cycles; /* the block adds them next */

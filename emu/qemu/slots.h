@@ -106,6 +106,7 @@ struct slot {
     uint64_t instructions; /* as in slot_trap */
     uint32_t trap;         /* at ENTER: why user code was left, a SLOT_TRAP_... or a system call's number */
     uint64_t entry_cycles; /* as in slot_trap */
+    uint64_t user_pc;      /* of the block of user code that passed a mark last, also while the hart runs */
     uint32_t posts, passed;
     struct slot_post post[NCU_POSTED];
     struct slot_trap passed_trap[SLOT_PASSED]; /* that have passed since the grant; CAUSES, too */

@@ -104,7 +104,9 @@ static void interrupt(const struct victim *v, int signal_number, unsigned after_
     kill(r.command.pid, signal_number);
     struct outcome o = end(&r, what);
     cr_expect_eq(o.status, 128 + signal_number, "%s: status %d: %s", what, o.status, o.err);
-    cr_expect_leq(count_lines(o.err), 1, "%s: %s", what, o.err);
+    /* Nothing if the program had not begun; else the signal, how many have not ended, and each node or fewer. */
+    cr_expect_leq(count_lines(o.err), 2 + (1 << atoi(v->dim)), "%s: %s", what, o.err);
+    cr_expect(o.err[0] == '\0' || strstr(o.err, "ended by SIG") != NULL, "%s: %s", what, o.err);
     outcome_free(&o);
     free(what);
 }
@@ -197,6 +199,55 @@ ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
     struct outcome o = end(&run, loops[*row].name);
     cr_expect_eq(o.status, 128 + SIGINT, "%s: status %d: %s", loops[*row].name, o.status, o.err);
     outcome_free(&o);
+}
+
+/* ---- What is said of a program that has not ended ---- */
+
+static void expect_waits(const char *what, const struct outcome *o, int status, const char *first)
+{
+    static const char *const lines[] = {"  the front end waits for 4 of 4 nodes to exit, first node 0\n",
+                                        "  node 0 waits in nsync of type 1 for node 2\n",
+                                        "  node 1 waits in nsync of type 1 for node 0\n",
+                                        "  node 2 waits in nread for a message of type 5 from node 1\n",
+                                        "  node 3 runs in compute (unfinished.c:13)\n"};
+
+    cr_expect_eq(o->status, status, "%s: status %d", what, o->status);
+    cr_expect_eq(strncmp(o->err, first, strlen(first)), 0, "%s: %s", what, o->err);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect_not_null(strstr(o->err, lines[i]), "%s: no '%s' in: %s", what, lines[i], o->err);
+}
+
+Test(ends, by_a_limit_say_who_waits_for_whom_and_who_computes)
+{
+    static const char *const options[] = {"--sync=strict", "--harts=threads", NULL};
+
+    for (int i = 0; i < 3; i++) {
+        struct outcome o = ncube_run(
+            &(struct ncube_run){.dim = "2", .program = "guest/unfinished", .options = {options[i]}, .limit = "0.1"});
+
+        expect_waits("limit", &o, 124, "ncube: the limit of 0.100000 s of virtual time is reached\n");
+        outcome_free(&o);
+    }
+}
+
+Test(ends, by_a_signal_say_who_waits_for_whom_and_who_computes)
+{
+    static const struct {
+        int number;
+        const char *first;
+    } signals[] = {{SIGINT, "ncube: ended by SIGINT at "}, {SIGTERM, "ncube: ended by SIGTERM at "}};
+
+    for (int i = 0; i < 2; i++) {
+        struct ncube_run r = {.dim = "2", .program = "guest/unfinished"};
+        struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
+
+        command_await_lines(&run.command, 1);
+        pause_ms(100); /* until the others wait: they need some microseconds */
+        kill(run.command.pid, signals[i].number);
+        struct outcome o = end(&run, "unfinished");
+        expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first);
+        outcome_free(&o);
+    }
 }
 
 /* ---- Signals to QEMU ---- */

@@ -117,3 +117,33 @@ Test(faults, on_any_node_of_eight_end_all)
         outcome_free(&o);
     }
 }
+
+/* ---- Frequent mistakes ---- */
+
+static const struct mistake {
+    const char *name, *cause, *place;
+} mistakes[] = {
+    {"copies", "store to an address",
+     " (a null pointer and an offset), in memcpy (memcpy.c:14), called from copies (mistakes.c:18)\n"},
+    {"measures", "address 0x0", " (a null pointer), in strlen, called from measures (mistakes.c:24)\n"},
+    {"smashes", "address 0x4141414141414140", " (a return to it: the stack has been overwritten)\n"},
+    {"fills", "address 0x18",
+     " (a null pointer and an offset), in fills (mistakes.c:38), called from main (mistakes.c:67)\n"},
+    {"calls", "pc 0x0, address 0x0", " (a null pointer), called from calls (mistakes.c:45)\n"},
+    {"stores", "address 0x0", " (a null pointer), in stores (mistakes.c:52)\n"},
+};
+
+ParameterizedTestParameters(faults, name_the_callers_line_and_null_pointers)
+{
+    return TABLE_ROWS(mistakes);
+}
+
+ParameterizedTest(size_t *row, faults, name_the_callers_line_and_null_pointers)
+{
+    const struct mistake *k = &mistakes[*row];
+    struct outcome o = ncube_run(&(struct ncube_run){.dim = "0", .program = "guest/mistakes", .args = {k->name}});
+
+    cr_expect_eq(o.status, 1, "%s: status %d", k->name, o.status);
+    cr_expect(strstr(o.err, k->cause) != NULL && strstr(o.err, k->place) != NULL, "%s: %s", k->name, o.err);
+    outcome_free(&o);
+}

@@ -1,0 +1,69 @@
+/* Mistakes that end a program by a fault in, or because of, a function of the library. The argument names one. */
+#include <nself.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part {
+    long before[3];
+    int field;
+};
+
+static char *volatile null;
+static volatile size_t n = 100;
+static char bytes[100];
+
+static void __attribute__((noinline)) copies(void)
+{
+    memcpy(null, bytes, n);
+    n++;
+}
+
+static void __attribute__((noinline)) measures(void)
+{
+    n = strlen(null);
+    n++;
+}
+
+static void __attribute__((noinline)) smashes(void)
+{
+    char small[16];
+
+    memset(small, 0x41, n);
+    __asm__ volatile("" ::"r"(small) : "memory");
+}
+
+static void __attribute__((noinline)) fills(void)
+{
+    ((struct part *)(void *)null)->field = 1;
+}
+
+static void __attribute__((noinline)) calls(void)
+{
+    void (*f)(void) = (void (*)(void))(void *)null;
+
+    f();
+    n++;
+}
+
+static void __attribute__((noinline)) stores(void)
+{
+    puts("later");
+    *null = 1;
+}
+
+static const struct mistake {
+    const char *name;
+    void (*make)(void);
+} mistakes[] = {
+    {"copies", copies}, {"measures", measures}, {"smashes", smashes},
+    {"fills", fills},   {"calls", calls},       {"stores", stores},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof mistakes / sizeof *mistakes; i++)
+        if (strcmp(argv[1], mistakes[i].name) == 0)
+            mistakes[i].make();
+    return 1;
+}
