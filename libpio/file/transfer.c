@@ -58,7 +58,8 @@ struct pio_transfer *pio_transfer_new(struct pio_file *file)
     t->file = file;
     t->requests = calloc(requests, sizeof *t->requests);
     t->on = calloc(disks, sizeof *t->on);
-    if (!t->requests || !t->on) {
+    t->part = calloc(disks, sizeof *t->part);
+    if (!t->requests || !t->on || !t->part) {
         pio_transfer_free(t);
         return NULL;
     }
@@ -73,6 +74,7 @@ void pio_transfer_free(struct pio_transfer *t)
         return;
     free(t->requests);
     free(t->on);
+    free(t->part);
     free(t);
 }
 
@@ -190,7 +192,8 @@ static void issue_part(struct pio_transfer *t, int k)
     struct pio_file *file = t->file;
     struct pio_subfile *subfile = &file->subfile[k];
     int64_t at = t->on[k].next, block_bytes = file->description.map.block_bytes;
-    int64_t end = pio_part_bytes(file, k, pio_file_end(file, t->start + t->limit));
+    int64_t end =
+        t->limit == t->whole ? t->on[k].end : pio_part_bytes(file, k, pio_file_end(file, t->start + t->limit));
     int error;
 
     if (end > at - at % block_bytes + block_bytes)
@@ -263,6 +266,36 @@ static void finish_request(struct pio_transfer *t, const struct pio_request *req
 
 /* ---- Figure 5 -------------------------------------------------------------------------------- */
 
+/* Counts what volume k has of the file from `from` to before `to`, and notes it if there is anything. */
+static void note_part(struct pio_transfer *t, int k, int64_t from, int64_t to)
+{
+    if (t->file->subfile[k].plan->body.bytes == 0)
+        return;
+    t->on[k].next = pio_part_bytes(t->file, k, from);
+    t->on[k].end = pio_part_bytes(t->file, k, to);
+    if (t->on[k].next < t->on[k].end)
+        t->part[t->parts++] = k;
+}
+
+/* Finds the volumes that have bytes of the transfer: of stripes, no others than those of the blocks in which it lies. */
+static void find_parts(struct pio_transfer *t)
+{
+    struct pio_file *file = t->file;
+    const struct pio_map *map = &file->description.map;
+    int64_t from = pio_file_end(file, t->start + t->from + 1) - 1, to = pio_file_end(file, t->start + t->limit);
+
+    t->parts = 0;
+    if (t->from == t->limit)
+        return;
+    int64_t first = from / map->block_bytes, blocks = (to - 1) / map->block_bytes - first + 1;
+    if (map->pattern || blocks >= map->disks)
+        for (int k = 0; k < map->disks; k++)
+            note_part(t, k, from, to);
+    else
+        for (int64_t b = first; b < first + blocks; b++)
+            note_part(t, (int)(b % map->disks), from, to);
+}
+
 /* Initiates C blocks per volume. */
 static void issue_first_rounds(struct pio_transfer *t)
 {
@@ -275,11 +308,10 @@ static void issue_first_rounds(struct pio_transfer *t)
                 position += issue_request(t, position);
         return;
     }
-    for (int k = 0; k < disks; k++)
-        t->on[k].next = pio_part_bytes(t->file, k, pio_file_end(t->file, t->start + t->from));
+    find_parts(t);
     for (int c = 0; c < t->file->buffers; c++)
-        for (int k = 0; k < disks; k++)
-            issue_part(t, k);
+        for (int i = 0; i < t->parts; i++)
+            issue_part(t, t->part[i]);
 }
 
 /* Issues the next block of the volume of a request that has ended, unless there is none. That request is spare again,
@@ -325,7 +357,7 @@ void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_piece
     t->pieces = pieces;
     t->start = start;
     t->from = from;
-    t->limit = n;
+    t->limit = t->whole = n;
     t->error = 0;
     for (int k = 0; k < t->file->description.map.disks; k++)
         t->on[k] = (struct pio_progress){.ended_bytes = INT64_MAX};

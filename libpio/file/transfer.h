@@ -23,7 +23,9 @@
 struct pio_progress {    /* on one volume */
     int64_t ended_bytes; /* of a read: where the subfile was seen to end, else INT64_MAX */
     int64_t wrote_bytes; /* of a write: how far the subfile was written, else 0 */
-    int64_t next;        /* of a file with a map or a view: the offset of the next request */
+    /* of a file with a map or a view: the offset of the next request, and where the last one ends unless the limit is
+     * lowered */
+    int64_t next, end;
 };
 
 struct pio_transfer {
@@ -39,6 +41,8 @@ struct pio_transfer {
     int under_way;                        /* requests in the queue */
     struct pio_request *requests, *spare; /* D*C of them; those not in the queue */
     struct pio_progress *on;              /* D of them */
+    int *part, parts;                     /* of a file with a map or a view: the volumes that have bytes of it */
+    int64_t whole;                        /* the limit before any failure */
     bool has_result;                      /* it has been ended, and is still to be told so */
     int64_t result;
 };
