@@ -154,7 +154,10 @@ int pipe_know(struct pipe_end *e, bool waits);
  * -ENOBUFS: a mapping permutes more bytes than a node can keep; -ENOMEM. */
 int pipe_make_ready(struct pipe_end *e);
 /* Whether the mapping gives this node any bytes. */
-bool pipe_has_bytes(const struct pipe_end *e);
+static inline bool pipe_has_bytes(const struct pipe_end *e)
+{
+    return e->own < e->map->elements && e->map->element[e->own].bytes > 0;
+}
 /* Tells the other end, which is known, this end's mapping, or that there will be none. */
 void pipe_announce(struct pipe_end *e);
 /* Returns the size of a slot of reader `pe`, or -ENOBUFS. */

@@ -394,11 +394,6 @@ static int find_partners(struct pipe_end *e)
     return error;
 }
 
-bool pipe_has_bytes(const struct pipe_end *e)
-{
-    return e->own < e->map->elements && e->map->element[e->own].bytes > 0;
-}
-
 static int make_plans(struct pipe_end *e)
 {
     if (!pipe_has_bytes(e))

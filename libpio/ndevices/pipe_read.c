@@ -14,7 +14,7 @@
 
 static int prepare(struct pipe_end *e)
 {
-    int error = pipe_make_ready(e);
+    int error = e->message ? e->error : pipe_make_ready(e);
 
     if (error || e->message || !pipe_has_bytes(e))
         return error;
@@ -291,8 +291,8 @@ ssize_t pipe_read(struct pipe_end *e, void *buf, size_t n)
     bool taken = false;
 
     if (error == -EPIPE)
-        return 0; /* the writers have ended, and never had a mapping: they have written nothing */
-    if (error || !pipe_has_bytes(e))
+        return 0;             /* the writers have ended, and never had a mapping: they have written nothing */
+    if (error || !e->message) /* the mapping gives this node no bytes */
         return error;
     while (done < (int64_t)n && !error) {
         int64_t left = (int64_t)n - done, got = (e->direct ? take_held : take_ready)(e, (char *)buf + done, left);

@@ -357,12 +357,12 @@ static int prepare(struct pipe_end *e)
 
 ssize_t pipe_write(struct pipe_end *e, const void *buf, size_t n)
 {
-    ssize_t result = pipe_make_ready(e);
-    if (result == 0 && !e->message)
+    ssize_t result = e->message ? e->error : pipe_make_ready(e);
+    if (result == 0 && !e->message && pipe_has_bytes(e))
         result = prepare(e);
     if (result == 0 && n == 0)
         return 0;
-    if (result == 0 && !pipe_has_bytes(e))
+    if (result == 0 && !e->message)
         return -EINVAL;
     if (result == 0)
         result = e->map->element[e->own].ascending ? write_ascending(e, buf, n) : write_permuted(e, buf, n);
