@@ -1,6 +1,6 @@
 /*
  * The signal handlers set flags of type sig_atomic_t, each written by one handler and taken by ncube's thread. During
- * an orderly end a repeated SIGALRM checks whether virtual time still advances.
+ * an orderly end a repeated SIGALRM looks whether virtual time advances, or whoever has to advance it works.
  */
 #define _GNU_SOURCE /* ppoll */
 #include "emu/base/signals.h"
@@ -20,26 +20,49 @@ static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
 static volatile uint64_t progress; /* of the machine, in virtual time */
-static uint64_t progress_seen;     /* its value at the last SIGALRM */
+static uint64_t (*volatile work)(void *ctx);
+static void *work_ctx;
+static struct {
+    uint64_t progress, work_ns; /* at the last SIGALRM */
+    uint64_t work_of_progress;  /* work_ns when there was progress last */
+    int idle;                   /* looks since then, or since the last work */
+} seen;
 
-#define LOOK_US 700000
+#define LOOK_US       500000
+#define IDLE_LOOKS    2             /* a look may come late, just after the host has held up this process */
+#define WORK_LEAST_NS 100000        /* less is no work: QEMU's other threads look around now and then */
+#define WORK_MOST_NS  1000000000ull /* more without progress is a loop */
+
+static uint64_t work_done(void)
+{
+    return work ? work(work_ctx) : 0;
+}
 
 /* Starts a repeated SIGALRM. setitimer may be called in a handler: it is a bare system call. */
 static void begin_looks(void)
 {
     const struct itimerval interval = {{0, LOOK_US}, {0, LOOK_US}};
 
-    progress_seen = progress;
+    seen.progress = progress;
+    seen.work_ns = seen.work_of_progress = work_done();
+    seen.idle = 0;
     setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* Returns true if an orderly end has made no progress since the last SIGALRM; then it is given up. */
+/* Returns true if an orderly end makes no progress; then it is given up. On a host that has little time for QEMU, a
+ * step of virtual time may take long: as long as QEMU works at it, it is not stuck. */
 static bool is_stuck(void)
 {
-    bool moves = progress != progress_seen;
+    uint64_t now_ns = work_done();
+    bool moves = progress != seen.progress;
 
-    progress_seen = progress;
-    return asked_signal != 0 && !moves;
+    if (moves)
+        seen.work_of_progress = now_ns;
+    bool works = now_ns >= seen.work_ns + WORK_LEAST_NS && now_ns < seen.work_of_progress + WORK_MOST_NS;
+    seen.idle = moves || works ? 0 : seen.idle + 1;
+    seen.progress = progress;
+    seen.work_ns = now_ns;
+    return asked_signal != 0 && seen.idle >= IDLE_LOOKS;
 }
 
 static void note_end(int signal)
@@ -99,8 +122,15 @@ void signals_install(uint32_t *doorbell)
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
 }
 
+void signals_watch_work(uint64_t (*work_ns)(void *ctx), void *ctx)
+{
+    work_ctx = ctx;
+    work = work_ns;
+}
+
 void signals_release(void)
 {
+    work = NULL;
     bell = NULL;
 }
 

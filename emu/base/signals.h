@@ -16,11 +16,15 @@
 void signals_install(uint32_t *doorbell);
 void signals_release(void);
 
-/* From now on the first signal only asks for an orderly end. The process ends at once after a second signal, or after
- * 0.7 to 1.4 s of the host's time without progress. */
+/* From now on the first signal only asks for an orderly end. The process ends at once after a second signal, or when
+ * the end is stuck: after 1 to 1.5 s of the host's time in which nobody works at any progress, or after
+ * a second of work. */
 void signals_be_orderly(void);
 /* Notes how far the machine is in virtual time. The caller calls it regularly, as evidence of progress. */
 void signals_note_progress(uint64_t now_cycles);
+
+/* Sets what returns the processor time in ns that has been spent on progress, until signals_release. A handler calls it. */
+void signals_watch_work(uint64_t (*work_ns)(void *ctx), void *ctx);
 
 /* Returns the first signal that asked for the end, or 0. */
 int signals_asked(void);

@@ -277,6 +277,17 @@ static int start_cabinets(struct machine *m)
     return await_harts(m, m->nodes + m->cabinets - slots);
 }
 
+/* Called in a signal handler. */
+static uint64_t work_of_qemu(void *ctx)
+{
+    const struct machine *m = ctx;
+    uint64_t ns = 0;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        ns += cabinet_work_ns(&m->cabinet[c]);
+    return ns;
+}
+
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
@@ -291,6 +302,7 @@ static int start_harts(struct machine *m)
     if (cores_prepare(m) != 0)
         return -1;
     signals_install(&m->harts.control->doorbell);
+    signals_watch_work(work_of_qemu, m);
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
     for (uint32_t i = 0; i < m->nodes; i++)

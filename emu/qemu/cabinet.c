@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vertex/contract/machine.h"
@@ -223,6 +224,16 @@ uint8_t *cabinet_window(const struct cabinet *c, uint32_t hart)
 uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa)
 {
     return c->ram + (pa - CABINET_RAM_BASE);
+}
+
+uint64_t cabinet_work_ns(const struct cabinet *c)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (c->pid <= 0 || clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 void cabinet_kill(const struct cabinet *c)

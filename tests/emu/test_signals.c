@@ -71,3 +71,60 @@ Test(signals, a_signal_from_before_the_wait_ends_it)
     cr_expect_eq(signals_end(), 0);
     signals_release();
 }
+
+/* ---- When an orderly end is stuck ---- */
+
+enum { LIMIT_MS = 4000, STUCK_MS = 2000 };
+
+static uint64_t work_ns, step_ns;
+
+static uint64_t work(void *ctx)
+{
+    (void)ctx;
+    return work_ns += step_ns;
+}
+
+/* Asks for an orderly end, and returns after how many ms it is given up, LIMIT_MS: not at all. In each step virtual time
+ * advances by so much. */
+static int given_up_after(uint64_t step, uint64_t work_of_look_ns)
+{
+    uint32_t bell = 0;
+    int ms = 0;
+
+    step_ns = work_of_look_ns;
+    signals_install(&bell);
+    signals_watch_work(work, NULL);
+    signals_be_orderly();
+    raise(SIGTERM);
+    for (uint64_t now = 1; signals_end() == 0 && ms < LIMIT_MS; ms += 10, now += step) {
+        signals_note_progress(now);
+        usleep(10000);
+    }
+    signals_release();
+    return ms;
+}
+
+Test(signals, an_end_without_progress_and_work_is_given_up, .timeout = 60)
+{
+    cr_expect_lt(given_up_after(0, 0), STUCK_MS);
+}
+
+Test(signals, an_end_goes_on_as_long_as_virtual_time_does, .timeout = 60)
+{
+    cr_expect_eq(given_up_after(1, 0), LIMIT_MS);
+}
+
+Test(signals, an_end_goes_on_as_long_as_a_slow_host_works_at_a_step, .timeout = 60)
+{
+    cr_expect_eq(given_up_after(0, 5000000), LIMIT_MS);
+}
+
+Test(signals, an_end_whose_work_leads_nowhere_is_given_up, .timeout = 60)
+{
+    cr_expect_lt(given_up_after(0, 500000000), STUCK_MS);
+}
+
+Test(signals, threads_that_only_look_around_are_no_work, .timeout = 60)
+{
+    cr_expect_lt(given_up_after(0, 20000), STUCK_MS);
+}
