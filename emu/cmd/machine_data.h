@@ -99,6 +99,7 @@ struct machine {
     bool gdb_next;         /* the next program is to wait for gdb */
     bool gdb_kills;        /* gdb's user has asked for the program's end */
     uint64_t running_va;   /* unread.c: Vertex's proc_running; 0: not looked for */
+    bool end_told;         /* the trace knows how the run has failed */
     bool stuck;            /* a deadlock has been reported: the statistics include what each node waits for */
     bool failed;           /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];

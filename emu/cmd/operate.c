@@ -17,6 +17,7 @@
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
+#include "emu/cmd/tracing.h"
 #include "emu/front/lives.h"
 #include "emu/model/net.h"
 #include "emu/qemu/cost.h"
@@ -339,6 +340,15 @@ static void trace_exit(const struct machine *m, uint32_t from, const void *bytes
                     .kind = TRACE_EXIT, .node = from, .cycles = sched_now(m->sched), .status = e.status, .how = e.how});
 }
 
+/* The program of a run has failed: that is what its trace tells, when it happens. A machine that is kept up goes on. */
+static void trace_failure(struct machine *m)
+{
+    const struct job *j = m->trace && !m->options->kept_up ? front_first_job(m->front) : NULL;
+
+    if (j && j->why && !m->end_told)
+        tracing_say_end(m, TRACE_END_FAULT, sched_now(m->sched), j->why);
+}
+
 static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)
 {
     struct machine *m = ctx;
@@ -346,12 +356,14 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
     if (TAG_TYPE(tag) == N_EXIT)
         trace_exit(m, from, bytes, n);
     front_receive(m->front, from, tag, bytes, n);
+    trace_failure(m);
 }
 
 static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status)
 {
     (void)status;
     front_undeliverable(((struct machine *)ctx)->front, to, tag, bytes, n);
+    trace_failure(ctx);
 }
 
 static void on_recovered(void *ctx)

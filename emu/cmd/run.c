@@ -1,9 +1,13 @@
 /*
  * One run (run.h): its begin, what happens when nothing more can, and the status that it ends with.
  */
+#define _GNU_SOURCE /* sigabbrev_np */
 #include "emu/cmd/run.h"
 
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
@@ -19,10 +23,27 @@ struct run {
     uint32_t job;
 };
 
-static void say_line(void *ctx, const char *line)
+/* Says how the run fails, to the user and to the trace. */
+__attribute__((format(printf, 3, 4))) static void say_end(struct machine *m, enum trace_end how, const char *format,
+                                                          ...)
 {
-    (void)ctx;
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    machine_say("%s", text);
+    tracing_say_end(m, how, sched_now(m->sched), text);
+}
+
+/* A further line about that. */
+static void say_line(void *machine, const char *line)
+{
+    struct machine *m = machine;
+
     fprintf(stderr, "  %s\n", line);
+    tracing_say_end(m, TRACE_END_MORE, sched_now(m->sched), line);
 }
 
 /* Says what the program does that has not ended: whom its nodes wait for, and where they compute. */
@@ -31,15 +52,16 @@ static void report_nodes(struct machine *m, const struct job *j)
     char text[256];
 
     if (j && job_describe_failure(j, text, sizeof text))
-        say_line(NULL, text);
+        say_line(m, text);
     front_describe_wait(m->front, text, sizeof text);
-    say_line(NULL, text);
-    machine_report_waits(m, j, true, say_line, NULL);
+    say_line(m, text);
+    machine_report_waits(m, j, true, say_line, m);
 }
 
 static void report_deadlock(struct machine *m, const struct job *j)
 {
-    machine_say("deadlock at %.6f s: nothing more can happen, and the program has not ended", machine_seconds(m));
+    say_end(m, TRACE_END_DEADLOCK, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
+            machine_seconds(m));
     report_nodes(m, j);
     m->stuck = true;
 }
@@ -72,8 +94,22 @@ static int end_stuck(struct run *r)
         return RUN_DEADLOCK;
     }
     fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
-    machine_say("%s: the program can neither go on nor end there", text);
+    say_end(m, TRACE_END_DEADLOCK, "%s: the program can neither go on nor end there", text);
     return RUN_DEAD;
+}
+
+/* What the user has been told already, or sees in the status. */
+static void trace_status(struct machine *m, const struct job *j, int status)
+{
+    char text[256], first[192] = "";
+
+    if (m->end_told)
+        return;
+    if (j && job_describe_failure(j, first, sizeof first))
+        snprintf(text, sizeof text, "the program has ended with status %d; %s", status, first);
+    else
+        snprintf(text, sizeof text, "the run has ended with status %d", status);
+    tracing_say_end(m, TRACE_END_STATUS, sched_now(m->sched), text);
 }
 
 static int end_finished(struct run *r)
@@ -82,8 +118,11 @@ static int end_finished(struct run *r)
     struct job *j = front_find_job(m->front, r->job);
 
     if (j->lost)
-        ncu_describe_noise(m->ncu, say_line, NULL);
-    return m->failed || front_failed(m->front) ? RUN_FAILED : job_conclude(j);
+        ncu_describe_noise(m->ncu, say_line, m);
+    int status = m->failed || front_failed(m->front) ? RUN_FAILED : job_conclude(j);
+    if (status != 0)
+        trace_status(m, j, status);
+    return status;
 }
 
 static int end_status(struct run *r, enum sched_end end)
@@ -96,12 +135,15 @@ static int end_status(struct run *r, enum sched_end end)
     case SCHED_DEADLOCK:
         return end_stuck(r);
     case SCHED_LIMIT:
-        machine_complain(m, "the limit of %.6f s of virtual time is reached",
-                         (double)r->options->limit_cycles / CLOCK_HZ);
+        m->failed = true;
+        say_end(m, TRACE_END_LIMIT, "the limit of %.6f s of virtual time is reached",
+                (double)r->options->limit_cycles / CLOCK_HZ);
         report_unfinished(m, front_find_job(m->front, r->job));
         return RUN_LIMIT;
     default:
         machine_explain_stop(m);
+        tracing_say_end(m, TRACE_END_MACHINE, sched_now(m->sched),
+                        m->error[0] ? m->error : "a signal has ended the run");
         return RUN_FAILED;
     }
 }
@@ -115,10 +157,24 @@ static void stop(struct run *r)
     front_stop(r->machine.front);
 }
 
+static void trace_signal(struct machine *m)
+{
+    char text[64];
+
+    if (signals_asked() == SIGINT)
+        snprintf(text, sizeof text, "ended by Ctrl-C (SIGINT)");
+    else if (signals_asked() != 0)
+        snprintf(text, sizeof text, "ended by the signal %s", signals_name(signals_asked()));
+    else
+        snprintf(text, sizeof text, "ended by gdb");
+    tracing_say_end(m, TRACE_END_SIGNAL, sched_now(m->sched), text);
+}
+
 /* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
 static bool goes_on(struct run *r, enum sched_end end)
 {
     if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
+        trace_signal(&r->machine);
         if (signals_asked() != 0)
             report_signal(&r->machine, front_find_job(r->machine.front, r->job));
         stop(r);

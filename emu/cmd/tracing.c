@@ -228,6 +228,21 @@ static void put_if(json_t *about, const char *key, json_t *value)
         json_object_set_new(about, key, value);
 }
 
+/* Returns [[name, first node, nodes], ...]; NULL for one program: its nodes are those with user code. */
+static json_t *describe_programs(const struct job *j)
+{
+    if (!j || j->options.programs < 2)
+        return NULL;
+    json_t *programs = json_array();
+    for (uint32_t i = 0; i < j->options.programs; i++) {
+        const char *path = j->options.program[i].path, *slash = strrchr(path, '/');
+
+        json_array_append_new(programs, json_pack("[o, i, i]", tool_json_name(slash && slash[1] ? slash + 1 : path),
+                                                  (int)(j->base + j->part[i].first), (int)j->part[i].nodes));
+    }
+    return programs;
+}
+
 /* Returns members of a JSON object that describe a run: nothing that may differ between equal runs, such as processors
  * or the folder of the images. */
 static char *describe_run(const struct machine *m)
@@ -242,6 +257,7 @@ static char *describe_run(const struct machine *m)
     put_if(about, "program", m->options->program ? tool_json_name(m->options->program) : NULL);
     for (uint32_t i = 0; overrides_at(i); i++)
         json_array_append_new(set, tool_json_name(overrides_at(i)));
+    put_if(about, "programs", describe_programs(front_first_job(m->front)));
     put_if(about, "set", json_array_size(set) > 0 ? json_incref(set) : NULL);
     json_decref(set);
     put_if(about, "nodes", t->nodes ? tool_json_name(t->nodes) : NULL);
@@ -319,6 +335,15 @@ int tracing_open(struct machine *m)
                                                          .topo = &m->config.topo});
     free(about);
     return 0;
+}
+
+void tracing_say_end(struct machine *m, enum trace_end how, uint64_t cycles, const char *line)
+{
+    if (how == TRACE_END_MORE && !m->end_told)
+        return;
+    m->end_told = true;
+    trace_write(m->trace, &(struct trace_record){
+                              .kind = TRACE_END, .node = NODE_HOST, .cycles = cycles, .how = how, .text = line});
 }
 
 /* Returns 0, or -1 after one line. */

@@ -40,6 +40,10 @@ void tracing_check(const struct options *o, struct tracing *t);
  * for a node that the machine does not have, too. */
 int tracing_open(struct machine *m);
 
+/* Tells the trace, if there is one, how the run fails, when and with which line; then further lines, of
+ * TRACE_END_MORE. A trace is not told of a run that ends well. */
+void tracing_say_end(struct machine *m, enum trace_end how, uint64_t cycles, const char *line);
+
 /* Ends the trace of a machine, if it has one, and makes the report. Says if the limit was reached. Returns 0; or -1
  * after one line if not all could be written: then a file is removed. */
 int tracing_close(struct machine *m);

@@ -127,6 +127,7 @@ void job_free(struct job *j)
     free(j->own);
     free(j->part);
     free(j->exit_status);
+    free(j->why);
     free(j);
 }
 

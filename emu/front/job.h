@@ -108,6 +108,7 @@ struct job {
     bool killed;       /* N_KILL was sent to all that had not exited */
     bool failed;       /* a node faulted or was killed, or the load failed: the status is 1 */
     bool told;         /* the line that says why it failed has been printed */
+    char *why;         /* that line; NULL: it has not been printed, or there was no memory */
     bool lost;         /* messages of its load did not arrive */
     int *exit_status;  /* by logical node that has exited: its status, or -1 if it was ended and has none */
     uint32_t failures; /* exits with a status other than 0; first_failed is the node of the first one */

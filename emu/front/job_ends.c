@@ -4,6 +4,7 @@
 #include "emu/front/job.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,28 @@ static void print_line(struct job *j, const char *text)
     console_print(&j->streams, "", text, strlen(text));
 }
 
+/* Keeps the first line that says why the job failed, for its trace. */
+static void keep_why(struct job *j, const char *text, size_t n)
+{
+    const char *newline = memchr(text, '\n', n);
+
+    if (!j->why)
+        j->why = strndup(text, newline ? (size_t)(newline - text) : n);
+}
+
+/* Prints the line that says why the job failed. */
+__attribute__((format(printf, 2, 3))) static void say_why(struct job *j, const char *format, ...)
+{
+    char text[CONSOLE_LINE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    keep_why(j, text, strlen(text));
+    console_say(&j->streams, "%s", text);
+}
+
 #define REGISTERS_IN_ROW 4
 
 /* x1 to x31 */
@@ -171,6 +194,7 @@ static void print_fault(struct job *j, const struct job_exit *e, const char *tex
     console_explain(text + sizeof f, n - sizeof f, 0, why);
     describe_place(program, &f, place, sizeof place);
     snprintf(line, sizeof line, "%s%s%s", why, judge_address(&f), place);
+    keep_why(j, line, strlen(line));
     print_line(j, line);
     if (j->options.registers)
         print_registers(j, &f);
@@ -185,9 +209,9 @@ static void print_failed_load(struct job *j, const struct job_exit *e, const cha
     console_explain(text, n, e->status, why);
     j->lost = n > 0;
     if (j->lost)
-        console_say(&j->streams, "%s can't be loaded: %s", path, why);
+        say_why(j, "%s can't be loaded: %s", path, why);
     else
-        console_say(&j->streams, "%s can't be loaded on node %u: %s", path, stages_number(j, e->node), why);
+        say_why(j, "%s can't be loaded on node %u: %s", path, stages_number(j, e->node), why);
 }
 
 /* Tells the user of the first failure of a job; the others follow from it. */
@@ -202,10 +226,12 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
         print_failed_load(j, e, text, n);
     else if (e->how == EXIT_FAULT)
         print_fault(j, e, text, n);
-    else if (n > 0)
+    else if (n > 0) {
+        keep_why(j, text, n);
         console_print(&j->streams, "", text, n);
-    else
-        console_say(&j->streams, "node %u: the program was killed", stages_number(j, e->node));
+    } else {
+        say_why(j, "node %u: the program was killed", stages_number(j, e->node));
+    }
 }
 
 static const char *check_exit(const struct job *j, uint32_t from, const struct job_exit *e, size_t text_bytes)
@@ -269,7 +295,7 @@ void job_lose_node(struct job *j, uint32_t node)
     if (lives_has_exited(j->lives, logical))
         return;
     if (!j->told)
-        console_say(&j->streams, "node %u: no path to it works", stages_number(j, logical));
+        say_why(j, "node %u: no path to it works", stages_number(j, logical));
     j->told = true;
     note_exit(j, node, -1);
 }
@@ -281,8 +307,7 @@ void job_fail_load(struct job *j, uint32_t node)
 
     j->lost = true;
     if (!j->killed)
-        console_say(&j->streams, "%s can't be loaded: no path to node %u works", path,
-                    stages_number(j, node - j->base));
+        say_why(j, "%s can't be loaded: no path to node %u works", path, stages_number(j, node - j->base));
     j->told = true;
     job_kill(j);
 }

@@ -90,7 +90,7 @@ void ncu_trace_wait(const struct ncu_node *node, bool ends)
                                                  .node = node->address,
                                                  .cycles = n->now_cycles,
                                                  .since = ends ? node->idle_since : n->now_cycles,
-                                                 .how = (uint32_t)node->wait[0],
+                                                 .how = (uint32_t)ncu_idle_kind(node),
                                                  .peer = (uint32_t)node->wait[1],
                                                  .tag = node->wait[2],
                                                  .text = ends ? text : NULL});

@@ -8,6 +8,7 @@
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
 #include "emu/model/trace.h"
+#include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"
 
@@ -92,11 +93,20 @@ static size_t describe_group(const struct ncu_node *node, char *text, size_t byt
                             from);
 }
 
+/* A process that has begun a request waits for the message with the reply (readend, libpio). */
+uint64_t ncu_idle_kind(const struct ncu_node *node)
+{
+    const uint64_t *wait = node->wait;
+    bool one_type = wait[0] == NCU_WAIT_MESSAGE && wait[2] < NCU_WAIT_ANY_TYPE;
+
+    return one_type && TAG_CONTEXT(wait[2]) == 0 && N_IS_FILE_REPLY(TAG_NUMBER(wait[2])) ? NCU_WAIT_REPLY : wait[0];
+}
+
 size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes)
 {
     char from[24], type[24];
 
-    switch (node->wait[0]) {
+    switch (ncu_idle_kind(node)) {
     case NCU_WAIT_PROCESS:
         return (size_t)snprintf(text, bytes, "has no program");
     case NCU_WAIT_MESSAGE:
@@ -131,7 +141,7 @@ const char *ncu_wait_word(const struct ncu *n, uint32_t index)
 {
     const struct ncu_node *node = &n->node[index];
 
-    return node->idle ? trace_wait_word(node->wait[0]) : NULL;
+    return node->idle ? trace_wait_word(ncu_idle_kind(node)) : NULL;
 }
 
 static void describe_header(const struct net_message *m, uint32_t channel, char *text, size_t bytes)
@@ -159,7 +169,7 @@ bool ncu_describe_wait(const struct ncu *n, uint32_t index, char *text, size_t b
 
 bool ncu_waits_for_message(const struct ncu *n, uint32_t index)
 {
-    return n->node[index].idle && n->node[index].wait[0] == NCU_WAIT_MESSAGE;
+    return n->node[index].idle && ncu_idle_kind(&n->node[index]) == NCU_WAIT_MESSAGE;
 }
 
 bool ncu_waits_for_pipe(const struct ncu *n, uint32_t index, uint32_t *pipe, uint32_t *kind)

@@ -149,6 +149,8 @@ struct ncu_node *ncu_node_at(struct ncu *n, uint32_t address);
 
 /* Traces that an idle node begins to wait, or has waited (`ends`). */
 void ncu_trace_wait(const struct ncu_node *node, bool ends);
+/* Returns what it waits for, enum ncu_wait: for a file server, too, where a program has begun a request. */
+uint64_t ncu_idle_kind(const struct ncu_node *node);
 /* Writes what the node's IDLE waits for. Returns the number of bytes, as snprintf. */
 size_t ncu_describe_idle(const struct ncu_node *node, char *text, size_t bytes);
 

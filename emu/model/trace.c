@@ -90,6 +90,11 @@ int trace_close(struct trace *t, uint64_t now_cycles)
 
 /* ---- Writing ---- */
 
+const char *const trace_end_words[TRACE_ENDS] = {
+    [TRACE_END_DEADLOCK] = "deadlock", [TRACE_END_FAULT] = "fault",   [TRACE_END_LIMIT] = "limit",
+    [TRACE_END_SIGNAL] = "signal",     [TRACE_END_STATUS] = "status", [TRACE_END_MACHINE] = "machine",
+    [TRACE_END_MORE] = "more"};
+
 bool trace_wants(const struct trace *t, enum trace_kind kind)
 {
     return t && (t->kinds >> kind & 1);
@@ -105,6 +110,11 @@ static bool is_in_window(const struct trace *t, const struct trace_record *r)
 
 void trace_write_record(struct trace *t, const struct trace_record *r)
 {
+    if (r->kind == TRACE_END) {
+        if (t->writer->says_end)
+            t->writer->says_end(t, r);
+        return;
+    }
     if (!trace_wants(t, r->kind) || !is_in_window(t, r) || !trace_chose(t, r->node))
         return;
     t->now_cycles = r->cycles;

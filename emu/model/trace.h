@@ -19,6 +19,7 @@
  *   exit       the last process of a job has ended on the node: the front end has its N_EXIT
  *   link, node        a link or node dies or recovers (fault_plan.c)
  *   mark       a program has called nmark
+ *   end        how a run ends that fails: a word of trace_end_words, and a line for the user; lines of `more` follow
  *
  * A message in another context than 0 (vertex/contract/system.h) has it at the end of the line: context=4.
  *
@@ -49,6 +50,7 @@ enum trace_kind {
     TRACE_LINK,
     TRACE_NODE, /* both: dies */
     TRACE_MARK, /* text */
+    TRACE_END,  /* how = enum trace_end, text: a line; not bound to a window, nodes or a limit */
     /* Not in the text format; spells last from `since` to `cycles`: */
     TRACE_USER,    /* a spell of user code; how: the call that has ended it, or a TRACE_BY_... */
     TRACE_HANDLED, /* an interrupt; dies: its process has ended */
@@ -68,6 +70,21 @@ enum trace_kind {
 
 /* How a spell of user code has ended, if not by the system call of that number. */
 enum { TRACE_BY_FAULT = 0x1000, TRACE_BY_SWITCH, TRACE_BY_INTERRUPT };
+
+/* How a run ends that fails. TRACE_END_MORE: a further line about it. */
+enum trace_end {
+    TRACE_END_DEADLOCK,
+    TRACE_END_FAULT, /* a node's program has faulted, was killed or could not be loaded */
+    TRACE_END_LIMIT,
+    TRACE_END_SIGNAL,
+    TRACE_END_STATUS, /* it has ended by itself, with another status than 0 */
+    TRACE_END_MACHINE,
+    TRACE_END_MORE,
+    TRACE_ENDS
+};
+
+/* A word for each: "deadlock". */
+extern const char *const trace_end_words[TRACE_ENDS];
 
 struct trace_record {
     enum trace_kind kind;

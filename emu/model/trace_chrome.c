@@ -548,11 +548,31 @@ static void begin(struct trace *t)
     c->drive_named = memory_new(DRIVES, sizeof(bool));
     c->drive = memory_new(DRIVES, sizeof(struct rate));
     trace_arrows_begin(&c->arrows, NODE_HOST + 1);
-    t->reserve = sizeof END_AT_LIMIT - 1;
+    t->reserve = sizeof END_AT_LIMIT - 1 + TRACE_SAYS_BYTES;
     put_head(t);
     put_process(t, PROCESS_NODES, "nodes");
     put_process(t, PROCESS_CHANNELS, "channels");
     put_process(t, PROCESS_DRIVES, "drives");
+}
+
+/* A mark across all tracks, or one on the front end's for each further line. Quotes and the like are '?'. */
+static void says_end(struct trace *t, const struct trace_record *r)
+{
+    struct chrome *c = t->own;
+    struct piece p;
+
+    event_begin(&p, 'i', PROCESS_NODES, NODE_HOST, r->cycles);
+    piece_literal(&p, ",\"s\":\"");
+    piece_text(&p, r->how == TRACE_END_MORE ? "t" : "g");
+    piece_literal(&p, "\",\"cat\":\"end ");
+    piece_text(&p, trace_end_words[r->how]);
+    piece_literal(&p, "\"");
+    event_name_begin(&p);
+    event_quoted_most(&p, r->text, PIECE_BYTES - p.n - sizeof "\"}");
+    event_name_end(&p);
+    piece_literal(&p, "}");
+    trace_put_says(t, p.text + !c->begun, p.n - !c->begun);
+    c->begun = true;
 }
 
 /* The kernel's spells that last to the end; then what the reserve is for. */
@@ -590,5 +610,6 @@ const struct trace_writer trace_chrome = {
              1u << TRACE_REPLY,
     .begin = begin,
     .record = record,
+    .says_end = says_end,
     .end = end,
 };

@@ -46,7 +46,12 @@ void event_name(struct piece *p, const char *name)
 
 void event_quoted(struct piece *p, const char *text)
 {
-    for (; *text; text++)
+    event_quoted_most(p, text, SIZE_MAX);
+}
+
+void event_quoted_most(struct piece *p, const char *text, size_t most)
+{
+    for (; *text && most-- > 0; text++)
         piece_bytes(p, *text < ' ' || *text > '~' || *text == '"' || *text == '\\' ? "?" : text, 1);
 }
 

@@ -33,6 +33,8 @@ void event_name_end(struct piece *p);
 
 /* Adds text of a program: quotes, control characters and bytes above ASCII become '?'. */
 void event_quoted(struct piece *p, const char *text);
+/* The same, at most so many of its bytes. */
+void event_quoted_most(struct piece *p, const char *text, size_t most);
 
 /* Adds an argument after the first one. */
 void event_argument(struct piece *p, const char *name, uint64_t value);

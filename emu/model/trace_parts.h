@@ -11,13 +11,16 @@
 
 #include "emu/model/trace.h"
 
+#define TRACE_SAYS_BYTES (4u << 10) /* of what is said about the end of a run; a part of `reserve` */
+
 struct trace_writer {
     const char *name;               /* of the format */
     const char *ending[2];          /* of its files' names, or NULL */
     uint32_t kinds;                 /* bits: the kinds of records that it takes */
     void (*begin)(struct trace *t); /* may be NULL */
     void (*record)(struct trace *t, const struct trace_record *r);
-    void (*end)(struct trace *t, uint64_t now_cycles); /* may be NULL; frees t->own */
+    void (*says_end)(struct trace *t, const struct trace_record *r); /* TRACE_END, even at the limit; may be NULL */
+    void (*end)(struct trace *t, uint64_t now_cycles);               /* may be NULL; frees t->own */
 };
 
 extern const struct trace_writer trace_text, trace_chrome, trace_picl;
@@ -29,6 +32,7 @@ struct trace {
     uint32_t kinds;       /* that are still wanted */
     uint64_t written;     /* bytes */
     uint64_t reserve;     /* bytes that the writer's end needs */
+    uint64_t said;        /* bytes of TRACE_END that have been written, of TRACE_SAYS_BYTES */
     uint64_t full_cycles; /* when the limit was reached; UINT64_MAX: not yet */
     uint64_t now_cycles;  /* of the record that is being written */
     int error;            /* errno of the first write that failed */
@@ -39,6 +43,9 @@ struct trace {
 bool trace_put(struct trace *t, const char *text, size_t bytes);
 /* Writes what must come in any case; `reserve` has counted it. */
 void trace_put_reserved(struct trace *t, const char *text, size_t bytes);
+
+/* Writes a piece about the end of the run, which any limit leaves room for, unless there have been too many. */
+void trace_put_says(struct trace *t, const char *text, size_t bytes);
 
 /* Returns whether the node's events are wanted. */
 bool trace_chose(const struct trace *t, uint32_t node);

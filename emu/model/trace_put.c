@@ -38,6 +38,15 @@ bool trace_put(struct trace *t, const char *text, size_t bytes)
     return t->error == 0;
 }
 
+void trace_put_says(struct trace *t, const char *text, size_t bytes)
+{
+    if (t->said + bytes > TRACE_SAYS_BYTES)
+        return;
+    t->said += bytes;
+    t->reserve -= t->reserve < bytes ? t->reserve : bytes;
+    trace_put_reserved(t, text, bytes);
+}
+
 /* ---- Names ---- */
 
 /* A table, since the text is asked for also when there is no trace. */

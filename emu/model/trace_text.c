@@ -19,7 +19,10 @@ static void line(struct trace *t, const struct trace_record *r, const char *form
     if ((size_t)n > sizeof text - 2)
         n = sizeof text - 2;
     text[n] = '\n';
-    trace_put(t, text, (size_t)n + 1);
+    if (r->kind == TRACE_END)
+        trace_put_says(t, text, (size_t)n + 1);
+    else
+        trace_put(t, text, (size_t)n + 1);
 }
 
 static void message_line(struct trace *t, const struct trace_record *r, const char *event)
@@ -61,4 +64,15 @@ static void record(struct trace *t, const struct trace_record *r)
     }
 }
 
-const struct trace_writer trace_text = {.name = "text", .kinds = (1u << TRACE_USER) - 1, .record = record};
+static void says_end(struct trace *t, const struct trace_record *r)
+{
+    line(t, r, "end %s: %s", trace_end_words[r->how], r->text);
+}
+
+static void begin(struct trace *t)
+{
+    t->reserve = TRACE_SAYS_BYTES;
+}
+
+const struct trace_writer trace_text = {
+    .name = "text", .kinds = (1u << TRACE_USER) - 1, .begin = begin, .record = record, .says_end = says_end};

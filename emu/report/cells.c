@@ -25,13 +25,18 @@ static void add_cell(struct cell_row *r, const struct cell *cell)
 
 /* ---- All spells ---- */
 
-static void add_nodes(struct cell_rows *c, struct timeline *t)
+static void add_nodes(struct cell_rows *c, struct timeline *t, const bool *ran)
 {
     char label[NODE_NAME_BYTES];
+    bool any = false;
 
+    for (size_t i = 0; i < t->nodes; i++)
+        any = any || ran[i];
     for (size_t i = 0; i < t->nodes; i++) {
         const struct timeline_node *n = &t->node[i];
 
+        if (any && !ran[i] && NODE_IS_COMPUTE(n->address))
+            continue;
         if (n->address == NODE_HOST)
             snprintf(label, sizeof label, "front end");
         else if (NODE_IS_IO(n->address))
@@ -169,10 +174,11 @@ static void join_rows(struct cell_rows *c, uint64_t step)
     c->step = step;
 }
 
-void cells_make(struct cell_rows *c, struct timeline *t, const uint32_t *channel, size_t channels, size_t most)
+void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const uint32_t *channel, size_t channels,
+                size_t most)
 {
     *c = (struct cell_rows){0};
-    add_nodes(c, t);
+    add_nodes(c, t, ran);
     add_drives(c, t);
     for (size_t i = 0; i < channels; i++)
         add_channel(c, t, channel[i]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/model/trace.h"
 #include "vertex/contract/system.h"
 
 #define SECTOR_BYTES 512u
@@ -16,7 +17,8 @@ double facts_part(const struct facts *f, uint64_t cycles)
 
 bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node)
 {
-    return timeline_computes(t, node) && f->time[node][STATE_USER] > 0;
+    (void)t;
+    return f->ran[node];
 }
 
 uint32_t facts_nodes(const struct facts *f, const struct timeline *t)
@@ -66,11 +68,22 @@ static bool loads_later(const struct timeline *t)
     return false;
 }
 
+/* When the first node begins. */
+static uint64_t find_first(const struct timeline *t)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (size_t i = 0; i < t->spells; i++)
+        if (t->spell[i].state == STATE_USER && timeline_computes(t, t->spell[i].node) && t->spell[i].from < first)
+            first = t->spell[i].from;
+    return first;
+}
+
 /* When the last node begins, so that the loading of the others is not counted; but the first if nodes begin at any time
  * anyway. */
 static uint64_t find_begin(const struct timeline *t)
 {
-    uint64_t *first = memory_new(t->nodes + 1, sizeof *first), earliest = UINT64_MAX, latest = 0;
+    uint64_t *first = memory_new(t->nodes + 1, sizeof *first), latest = 0;
 
     memset(first, 0xff, (t->nodes + 1) * sizeof *first);
     for (size_t i = 0; i < t->spells; i++) {
@@ -79,28 +92,71 @@ static uint64_t find_begin(const struct timeline *t)
         if (s->state == STATE_USER && timeline_computes(t, s->node) && s->from < first[s->node])
             first[s->node] = s->from;
     }
-    for (size_t k = 0; k < t->nodes; k++) {
-        if (first[k] < earliest)
-            earliest = first[k];
+    for (size_t k = 0; k < t->nodes; k++)
         if (first[k] < UINT64_MAX && first[k] > latest)
             latest = first[k];
-    }
     free(first);
-    return loads_later(t) ? earliest : latest;
+    return loads_later(t) ? find_first(t) : latest;
+}
+
+bool facts_cut_short(const struct timeline *t)
+{
+    return t->endings > 0 && t->ending[0].how != TRACE_END_STATUS;
+}
+
+/* Returns the state of a node at a time; STATE_FREE: nothing is known of it. */
+static enum state state_at(const struct timeline *t, uint32_t node, uint64_t at)
+{
+    const struct timeline_node *n = &t->node[node];
+
+    for (size_t i = n->first + n->n; i-- > n->first && t->spell[i].to >= at;)
+        if (t->spell[i].from < at)
+            return t->spell[i].state;
+    return STATE_FREE;
+}
+
+/* Of a run that failed, the path ends at a node that still had its program: of those, the one with the last user code.
+ * Returns `otherwise` if there is none. */
+static uint32_t find_stuck(const struct facts *f, const struct timeline *t, uint32_t otherwise)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < t->spells; i++) {
+        const struct spell *s = &t->spell[i];
+
+        if (s->state == STATE_USER && f->ran[s->node] && s->to > last && state_at(t, s->node, f->end) != STATE_FREE) {
+            last = s->to;
+            otherwise = s->node;
+        }
+    }
+    return otherwise;
 }
 
 static void find_program(struct facts *f, const struct timeline *t)
 {
+    uint64_t failure = facts_cut_short(t) ? t->ending[0].at : 0;
+
+    f->ran = memory_new(t->nodes + 1, sizeof *f->ran);
     f->begin = find_begin(t);
     f->end = 0;
     for (size_t i = 0; i < t->spells; i++) {
         const struct spell *s = &t->spell[i];
 
-        if (s->state == STATE_USER && timeline_computes(t, s->node) && s->to > f->end) {
+        if (s->state != STATE_USER || !timeline_computes(t, s->node))
+            continue;
+        f->ran[s->node] = true;
+        if (s->to > f->end) {
             f->end = s->to;
             f->last_node = s->node;
         }
     }
+    /* A signal comes at any time of the host: user code may have been ahead of it. */
+    if (f->end > 0 && failure > 0 && (f->end < failure || t->ending[0].how != TRACE_END_SIGNAL)) {
+        f->end = failure;
+        f->last_node = find_stuck(f, t, f->last_node);
+    }
+    if (f->begin >= f->end && f->end > 0)
+        f->begin = find_first(t); /* it failed before its last node began */
     if (f->begin < f->end)
         return;
     f->begin = 0; /* no user code in the trace */
@@ -353,6 +409,7 @@ void facts_count(struct facts *f, const struct timeline *t)
 void facts_free(struct facts *f)
 {
     free(f->time);
+    free(f->ran);
     free(f->channel);
     free(f->drive);
     free(f->phase);

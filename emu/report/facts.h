@@ -1,6 +1,7 @@
 /*
  * What a timeline adds up to: where the time of each node went, what each channel and drive did, who sent to whom.
- * Everything counts in the program's time: from the first spell of user code on a compute node to the end of the last.
+ * Everything counts in the program's time: from the first spell of user code on a compute node to the end of the last;
+ * of a run that failed, to its failure, so that waits without an end count.
  */
 #ifndef NCUBE_FACTS_H
 #define NCUBE_FACTS_H
@@ -37,6 +38,7 @@ struct request_use { /* of one kind, on one volume */
 struct facts {
     uint64_t begin, end;         /* of the program's time */
     uint32_t last_node;          /* that ended it */
+    bool *ran;                   /* by node: a compute node with user code, at any time */
     uint64_t (*time)[STATES];    /* by node */
     struct channel_use *channel; /* the busiest first */
     struct drive_use *drive;     /* likewise */
@@ -51,6 +53,9 @@ struct facts {
 
 void facts_count(struct facts *f, const struct timeline *t);
 void facts_free(struct facts *f);
+
+/* Returns whether the run failed before the program had ended by itself. */
+bool facts_cut_short(const struct timeline *t);
 
 /* Returns whether a node is a compute node that had user code. */
 bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node);

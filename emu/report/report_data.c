@@ -30,20 +30,54 @@ static void put_string(FILE *f, const char *text)
 
 /* ---- Nodes ---- */
 
+/* Nodes that are shown: not those of the cube that have no program. */
+static bool is_shown(const struct timeline *t, const struct facts *facts, size_t node)
+{
+    return t->node[node].n > 0 && (facts->ran[node] || !timeline_computes(t, (uint32_t)node));
+}
+
+static void put_program(FILE *f, const char *name, int first, int nodes)
+{
+    fputs("[", f);
+    put_string(f, name);
+    fprintf(f, ",%d,%d]", first, nodes);
+}
+
+/* [name, first node, nodes]; the one program of a run has all nodes with user code, and `nodes` is 0. */
+static void put_programs(FILE *f, const struct timeline *t)
+{
+    const json_t *programs = json_object_get(t->about, "programs"), *v;
+    const char *command = json_string_value(json_object_get(t->about, "program"));
+    size_t i;
+
+    fputs("\"programs\":[", f);
+    json_array_foreach((json_t *)programs, i, v)
+    {
+        const char *name = json_string_value(json_array_get(v, 0));
+
+        fputs(i > 0 ? "," : "", f);
+        put_program(f, name ? name : "", (int)json_integer_value(json_array_get(v, 1)),
+                    (int)json_integer_value(json_array_get(v, 2)));
+    }
+    if (json_array_size(programs) == 0)
+        put_program(f, command ? command : "the program", 0, 0);
+    fputs("],\n", f);
+}
+
 static void put_nodes(FILE *f, const struct timeline *t, const struct facts *facts)
 {
     const char *comma = "";
 
     fputs("\"nodes\":[", f);
     for (size_t i = 0; i < t->nodes; i++)
-        if (t->node[i].n > 0) {
+        if (is_shown(t, facts, i)) {
             fprintf(f, "%s%" PRIu32, comma, t->node[i].address);
             comma = ",";
         }
     fputs("],\n\"time\":[[", f);
     comma = "";
     for (size_t i = 0; i < t->nodes; i++) {
-        if (t->node[i].n == 0)
+        if (!is_shown(t, facts, i))
             continue;
         for (int s = 0; s < STATES; s++)
             fprintf(f, "%s%" PRIu64, s > 0 ? "," : comma, facts->time[i][s]);
@@ -150,7 +184,7 @@ static void put_rows(FILE *f, struct timeline *t, const struct facts *facts)
         channel[channels] = facts->channel[channels].channel;
         channels++;
     }
-    cells_make(&c, t, channel, channels, CELLS_MOST);
+    cells_make(&c, t, facts->ran, channel, channels, CELLS_MOST);
     uint32_t *shown = memory_new(t->names + 1, sizeof *shown);
     put_names(f, t, &c, shown);
     fprintf(f, "\"step\":%" PRIu64 ",\n\"rows\":[", c.step);
@@ -297,6 +331,7 @@ void report_data_write(FILE *f, struct timeline *t, const struct facts *facts, c
     for (int s = 0; s < STATES; s++)
         fprintf(f, "%s\"%s\"", s > 0 ? "," : "", state_names[s]);
     fputs("],\n", f);
+    put_programs(f, t);
     put_nodes(f, t, facts);
     put_wiring(f, t);
     put_channels(f, t, facts);

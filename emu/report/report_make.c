@@ -62,18 +62,35 @@ static void put_finding(void *page, const char *sentence)
     page_item(page, "%s", sentence);
 }
 
+/* How the run failed, before anything else. */
+static void put_failure(struct making *m)
+{
+    const struct timeline *t = m->t;
+
+    if (t->endings == 0)
+        return;
+    page_html(&m->page, "<div class=\"failure\" role=\"alert\">\n");
+    page_paragraph(&m->page, "The run failed: %s.", t->name[t->ending[0].line]);
+    for (size_t i = 1; i < t->endings; i++)
+        page_item(&m->page, "%s", t->name[t->ending[i].line]);
+    page_end_list(&m->page);
+    page_html(&m->page, "</div>\n");
+}
+
 static void put_head(struct making *m)
 {
     char from[TIME_BYTES], length[TIME_BYTES], size[TIME_BYTES];
     const struct facts *f = &m->facts;
     uint32_t nodes = facts_nodes(f, m->t);
 
+    put_failure(m);
     page_paragraph(&m->page,
-                   "The program ran for %s of virtual time on %" PRIu32 " node%s, from %s after the machine's start. "
+                   "The program ran for %s of virtual time on %" PRIu32 " node%s%s, from %s after the machine's start. "
                    "In that time %" PRIu64
                    " messages with %s arrived. All shares and sums on this page are of that time.",
-                   time_text(f->end - f->begin, length), nodes, nodes == 1 ? "" : "s", time_text(f->begin, from),
-                   f->messages, bytes_text(f->bytes, size));
+                   time_text(f->end - f->begin, length), nodes, nodes == 1 ? "" : "s",
+                   facts_cut_short(m->t) ? ", until the run failed" : "", time_text(f->begin, from), f->messages,
+                   bytes_text(f->bytes, size));
     page_heading(&m->page, "findings", "What stands out");
     findings_say(m->t, f, &m->path, put_finding, &m->page);
 }
@@ -83,9 +100,10 @@ static void put_head(struct making *m)
 static const char cube_html[] =
     "<p>Each circle is a node, each line a channel in one direction; squares are I/O nodes and the front end. The "
     "redder "
-    "and wider a channel, the longer messages held it, against the busiest one. Point at a channel or node.</p>\n"
+    "and wider a channel, the longer messages held it, against the busiest one. The colour of a node says which "
+    "program has it. Point at a channel or node.</p>\n"
     "<div class=\"frame\"><canvas id=\"cube\" role=\"img\" aria-label=\"The cube, its channels by "
-    "use\"></canvas></div>\n";
+    "use\"></canvas></div>\n<div class=\"key\" id=\"programs\"></div>\n";
 
 static const char key_html[] = "<div class=\"key\"><span><i style=\"background:var(--user)\"></i>user code</span>"
                                "<span><i style=\"background:var(--kernel)\"></i>kernel</span>"
@@ -105,7 +123,12 @@ static const char timeline_html[] =
     "<button data-act=\"left\" title=\"Earlier\">&larr;</button>"
     "<button data-act=\"right\" title=\"Later\">&rarr;</button>"
     "<button data-act=\"program\">the program</button><button data-act=\"all\">the whole run</button>"
-    "<button data-act=\"path\">critical path</button><span id=\"shown\"></span></div>\n"
+    "<button data-act=\"path\">critical path</button>"
+    "<button data-act=\"order\">nodes by number</button><span id=\"shown\"></span></div>\n"
+    "<p class=\"hint\">The wheel zooms where it points. If the timeline is higher than its frame, the wheel scrolls; "
+    "Ctrl with the wheel zooms, as do two fingers. Dragging moves it. Keys, once it has been clicked: + and &minus; "
+    "zoom, &larr; and &rarr; move, 0 shows the program, a the whole run, p shows or hides the critical path, "
+    "n orders the nodes.<span id=\"rows\"></span></p>\n"
     "<div class=\"frame scroll\"><canvas id=\"timeline\" tabindex=\"0\" role=\"img\" "
     "aria-label=\"What each node, drive and busy channel did when\"></canvas></div>\n"
     "<div class=\"key\"><span><i style=\"background:var(--read)\"></i>drive reads</span>"

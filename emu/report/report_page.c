@@ -109,7 +109,7 @@ void page_begin(struct page *p, const char *title, const char *style, const char
 }
 
 /* To be called before anything that is no item. */
-static void end_list(struct page *p)
+void page_end_list(struct page *p)
 {
     if (p->in_list)
         fputs("</ul>\n", p->html);
@@ -118,7 +118,7 @@ static void end_list(struct page *p)
 
 void page_heading(struct page *p, const char *name, const char *text)
 {
-    end_list(p);
+    page_end_list(p);
     fprintf(p->markdown, "\n## %s\n", text);
     fprintf(p->html, "<h2 id=\"%s\">", name);
     put_html(p, text);
@@ -144,7 +144,7 @@ void page_paragraph(struct page *p, const char *format, ...)
 {
     va_list arguments;
 
-    end_list(p);
+    page_end_list(p);
     va_start(arguments, format);
     put_formatted(p, "\n", "p", format, arguments);
     va_end(arguments);
@@ -170,7 +170,7 @@ void page_table(struct page *p, const char *columns)
 {
     char *names = memory_copy_text(columns, SIZE_MAX), *rest = names, *name;
 
-    end_list(p);
+    page_end_list(p);
     fputs("\n|", p->markdown);
     fputs("<div class=\"wide\"><table><thead><tr>", p->html);
     for (p->columns = 0; (name = strsep(&rest, "|")); p->columns++) {
@@ -236,7 +236,7 @@ void page_end_table(struct page *p)
 
 void page_html(struct page *p, const char *html)
 {
-    end_list(p);
+    page_end_list(p);
     fputs(html, p->html);
 }
 
@@ -250,7 +250,7 @@ void page_plot(struct page *p, const struct plot *plot, const char *caption)
 
     if (!svg)
         return;
-    end_list(p);
+    page_end_list(p);
     snprintf(name, sizeof name, "%s.svg", plot->name);
     struct page_file *f = add_file(p, name);
     FILE *alone = open_memstream(&f->text, &f->bytes);
@@ -281,7 +281,7 @@ void page_json(struct page *p, const char *name, json_t *json)
 
 static void end_page(struct page *p)
 {
-    end_list(p);
+    page_end_list(p);
     fputs("</body>\n</html>\n", p->html);
     fflush(p->markdown);
     fflush(p->html);

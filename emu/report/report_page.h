@@ -43,6 +43,9 @@ void page_heading(struct page *p, const char *name, const char *text);
 void page_paragraph(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_item(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Ends a list before HTML that is not to be in it. */
+void page_end_list(struct page *p);
+
 /* A table: its columns' names, separated by '|'; then cells, row by row. */
 void page_table(struct page *p, const char *columns);
 void page_cell(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

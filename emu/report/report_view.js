@@ -143,6 +143,34 @@ function allChannels() {
   return list.concat(data.channels.slice().sort((a, b) => a[2] - b[2]));
 }
 
+/* ---- Whose the nodes are ---- */
+
+const PROGRAM_COLOURS = 6, ran = new Set(data.nodes.filter(n => n < IO));
+
+/* The number of the program that has a compute node; -1: none has; beyond the last: one that a program has loaded. */
+function programOf(node) {
+  const i = data.programs.findIndex(p => p[2] > 0 ? node >= p[1] && node < p[1] + p[2] : ran.has(node));
+  return i < 0 && ran.has(node) ? data.programs.length : i;
+}
+
+function programName(i) {
+  return i < 0 ? 'no program' : i < data.programs.length ? data.programs[i][0].split(' ')[0].split('/').pop() : 'loaded by a program';
+}
+
+function programColour(i) {
+  return i < 0 ? 'node' : 'p' + i % PROGRAM_COLOURS;
+}
+
+{
+  const counts = new Map(), key = document.getElementById('programs');
+  for (let n = 0; n < 1 << data.dimension; n++) counts.set(programOf(n), (counts.get(programOf(n)) || 0) + 1);
+  for (const [i, n] of [...counts].sort((a, b) => (a[0] < 0) - (b[0] < 0) || a[0] - b[0])) {
+    const item = key.appendChild(document.createElement('span'));
+    item.appendChild(document.createElement('i')).style.background = `var(--${programColour(i)})`;
+    item.append(`${programName(i)}: ${n} node${n === 1 ? '' : 's'}`);
+  }
+}
+
 const channels = allChannels();
 const most = Math.max(1e-9, ...data.channels.map(c => c[2]));
 
@@ -176,7 +204,7 @@ picture('cube', width => {
     const wanted = box ? Math.max(radius, 4) : radius;
     c.beginPath();
     if (box) c.rect(x - wanted, y - wanted, 2 * wanted, 2 * wanted); else c.arc(x, y, radius, 0, 7);
-    c.fillStyle = colour('node');
+    c.fillStyle = colour(box ? 'node' : programColour(programOf(n)));
     c.strokeStyle = colour('edge');
     c.lineWidth = 1;
     c.fill();
@@ -210,7 +238,8 @@ function describeNode(address) {
   const drives = io && io.volumes.length ? '\nvolumes ' + io.volumes.join(', ') : '';
   const all = i < 0 ? 0 : data.time[i].reduce((a, b) => a + b, 0);
   const parts = all ? data.time[i].map((t, s) => t > 0 ? `\n${data.states[s]}: ${percent(t / all)}` : '').join('') : '';
-  return nodeName(address) + drives + parts;
+  const owner = address < IO ? '\n' + programName(programOf(address)) : '';
+  return nodeName(address) + owner + drives + parts;
 }
 
 /* ---- Where the time went: a column for each node ---- */
@@ -250,8 +279,30 @@ const rows = data.rows.map(r => {
   return {label: r.label, node: r.node, cells};
 });
 const MARGIN = innerWidth < 600 ? 54 : 96, AXIS = 22;
-const rowHeight = rows.length <= 40 ? 18 : rows.length <= 100 ? 13 : rows.length <= 200 ? 7
-                  : rows.length <= 1300 ? 3 : rows.length <= 3000 ? 2 : 1;
+/* Of many nodes, those on which the critical path spent most come first, in rows that are high enough to be read. */
+const MANY = 64, READABLE = 32, pathTime = new Map();
+for (const [node, from, to, peer] of data.path)
+  for (const end of node === peer ? [node] : [node, peer]) pathTime.set(end, (pathTime.get(end) || 0) + to - from);
+const many = rows.length > MANY, low = rows.length <= 100 ? 13 : rows.length <= 200 ? 7
+                                     : rows.length <= 1300 ? 3 : rows.length <= 3000 ? 2 : 1;
+const byNumber = rows.slice();
+let pathFirst = many, height = 0;
+
+function arrange() {
+  const first = pathFirst ? byNumber.filter(r => pathTime.has(r.node))
+                                    .sort((a, b) => pathTime.get(b.node) - pathTime.get(a.node)).slice(0, READABLE) : [];
+  const others = byNumber.filter(r => r.node < 0 || r.node >= IO);
+  const top = new Set(pathFirst ? first.concat(others) : []);
+  rows.splice(0, rows.length, ...top, ...byNumber.filter(r => !top.has(r)));
+  height = AXIS;
+  for (const r of rows) {
+    r.y = height;
+    r.high = many && !top.has(r) ? low : rows.length <= 40 ? 18 : 13;
+    height += r.high;
+  }
+}
+arrange();
+
 const full = [data.begin, Math.max(data.end, data.begin + 1)];
 let shown = full.slice(), withPath = true;
 
@@ -280,19 +331,19 @@ function drawAxis(c, x, view) {
   }
 }
 
-function drawRow(c, row, y, x, paint) {
+function drawRow(c, row, x, paint) {
   let last = -1;
   for (let i = firstCell(row.cells, shown[0]); i < row.cells.length && row.cells[i][0] < shown[1]; i++) {
     const [from, to, state] = row.cells[i], left = Math.max(MARGIN, x(from)), right = x(to);
     if (right - last < 0.4) continue;
     c.fillStyle = paint[state];
-    c.fillRect(left, y, Math.max(0.6, right - left), rowHeight > 4 ? rowHeight - 2 : rowHeight);
+    c.fillRect(left, row.y, Math.max(0.6, right - left), row.high > 4 ? row.high - 2 : row.high);
     last = right;
   }
 }
 
 function drawPath(c, x, view) {
-  const at = new Map(rows.map((r, i) => [r.node, AXIS + (i + 0.5) * rowHeight]));
+  const at = new Map(rows.map(r => [r.node, r.y + r.high / 2]));
   const steps = data.path.filter(s => s[2] >= shown[0] && s[1] <= shown[1] && at.has(s[0]) && at.has(s[3]));
   c.strokeStyle = colour('path');
   c.lineWidth = 1.6;
@@ -310,22 +361,24 @@ function drawPath(c, x, view) {
   c.restore();
 }
 
-const timeline = picture('timeline', () => AXIS + rows.length * rowHeight + 4, (c, view) => {
+const timeline = picture('timeline', () => height + 4, (c, view) => {
   const x = t => MARGIN + (t - shown[0]) / (shown[1] - shown[0]) * (view.width - MARGIN);
-  const paint = STATES.map(colour), every = Math.max(1, Math.ceil(13 / rowHeight));
+  const paint = STATES.map(colour);
+  let labelled = -13;
   drawAxis(c, x, view);
-  rows.forEach((row, i) => {
-    drawRow(c, row, AXIS + i * rowHeight, x, paint);
-    if (i % every) return;
+  for (const row of rows) {
+    drawRow(c, row, x, paint);
+    if (row.y + row.high / 2 - labelled < 12.5) continue;
+    labelled = row.y + row.high / 2;
     c.fillStyle = colour('text');
     c.textAlign = 'right';
     c.fillText(MARGIN < 60 ? row.label.replace('node ', '') : row.label, MARGIN - 5,
-               AXIS + (i + 0.5) * rowHeight + 4);
-  });
+               labelled + 4);
+  }
   if (withPath) drawPath(c, x, view);
   document.getElementById('shown').textContent = `${time(shown[0])} to ${time(shown[1])}`;
 }, (x, y, view) => {
-  const row = rows[Math.floor((y - AXIS) / rowHeight)];
+  const row = rows.find(r => y >= r.y && y < r.y + r.high);
   if (!row || x < MARGIN) return '';
   const t = shown[0] + (x - MARGIN) / (view.width - MARGIN) * (shown[1] - shown[0]);
   const cell = row.cells[firstCell(row.cells, t)];
@@ -351,7 +404,7 @@ if (timeline) {
   const timeAt = e => shown[0] + (e.clientX - canvas.getBoundingClientRect().left - MARGIN) /
                       (timeline.width - MARGIN) * (shown[1] - shown[0]);
   canvas.addEventListener('wheel', e => {
-    if (e.shiftKey || rows.length * rowHeight > innerHeight * 0.7 && !e.ctrlKey) return;
+    if (e.shiftKey || height > innerHeight * 0.7 && !e.ctrlKey) return;
     e.preventDefault();
     zoom(Math.exp(e.deltaY / 400), timeAt(e));
   }, {passive: false});
@@ -379,8 +432,16 @@ if (timeline) {
     program: () => move(full[0], full[1] - full[0]),
     all: () => move(0, data.total),
     path: () => { withPath = !withPath; timeline.draw(); },
+    order: () => { pathFirst = !pathFirst; arrange(); sayOrder(); timeline.draw(); },
   };
-  const keys = {'+': 'in', '=': 'in', '-': 'out', ArrowLeft: 'left', ArrowRight: 'right', '0': 'program'};
+  const keys = {'+': 'in', '=': 'in', '-': 'out', ArrowLeft: 'left', ArrowRight: 'right', '0': 'program', a: 'all', p: 'path', n: 'order'};
+  const sayOrder = () => {
+    document.querySelector('[data-act=order]').textContent = pathFirst ? 'nodes by number' : 'the path\'s nodes first';
+    document.getElementById('rows').textContent =
+      pathFirst ? ` The first rows are the nodes on which the critical path spent most, then I/O nodes, drives and channels; ` +
+                  `below them all other nodes.` : '';
+  };
+  sayOrder();
   canvas.addEventListener('keydown', e => {
     if (!keys[e.key]) return;
     e.preventDefault();

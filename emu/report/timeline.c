@@ -50,6 +50,7 @@ void timeline_free(struct timeline *t)
     free(t->queue);
     free(t->phase);
     free(t->request);
+    free(t->ending);
 }
 
 /* ---- Names, nodes, drives ---- */

@@ -78,6 +78,13 @@ struct request { /* to a file server */
     uint32_t node, op, volume; /* the last two are names; volume "": none */
 };
 
+/* How the run failed: what trace.h's TRACE_END says. */
+struct ending {
+    uint64_t at;
+    uint32_t how; /* enum trace_end */
+    uint32_t line;
+};
+
 struct timeline_node {
     uint32_t address;
     bool wired;                  /* an I/O node, and the next line is known */
@@ -117,6 +124,7 @@ struct timeline {
     TIMELINE_LIST(struct queue_change, queue);
     TIMELINE_LIST(struct phase, phase);
     TIMELINE_LIST(struct request, request);
+    TIMELINE_LIST(struct ending, ending); /* none: the run ended well */
 };
 
 /* Adds an empty element to a list of the timeline and returns it; it stays there until the next one. */

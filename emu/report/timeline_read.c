@@ -327,6 +327,21 @@ static bool take_track_name(struct reader *r, const struct event *e)
 
 /* ---- Lines ---- */
 
+/* Of the marks, the report shows how the run failed. */
+static bool take_mark(struct reader *r, const struct event *e)
+{
+    struct timeline *t = r->timeline;
+    bool is_end = strncmp(e->category, "end ", 4) == 0;
+
+    for (uint32_t how = 0; is_end && how < TRACE_ENDS; how++)
+        if (strcmp(e->category + 4, trace_end_words[how]) == 0) {
+            *timeline_add(t, ending) = (struct ending){e->from, how, timeline_name(t, e->name)};
+            note_end(t, e->from);
+            return true;
+        }
+    return !is_end;
+}
+
 static bool take_event(struct reader *r, const struct event *e)
 {
     switch (e->phase) {
@@ -347,7 +362,7 @@ static bool take_event(struct reader *r, const struct event *e)
     case 'M':
         return take_track_name(r, e);
     case 'i':
-        return true; /* the report does not show it */
+        return take_mark(r, e);
     default:
         return false;
     }
