@@ -18,6 +18,7 @@
 #include "emu/base/plural.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/checking.h"
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
@@ -299,7 +300,7 @@ static int start_harts(struct machine *m)
     if (m->options->harts != MACHINE_HARTS_THREADS && fiber_possible())
         harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
     debugger_prepare(m);
-    if (cores_prepare(m) != 0)
+    if (cores_prepare(m) != 0 || checking_open(m) != 0)
         return -1;
     signals_install(&m->harts.control->doorbell);
     signals_watch_work(work_of_qemu, m);
@@ -447,6 +448,7 @@ int machine_free(struct machine *m)
     free(m->traced);
     debugger_close(m);
     cores_close(m);
+    checking_close(m);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
         cabinet_kill(&m->cabinet[c]);
     for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)

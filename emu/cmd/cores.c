@@ -65,16 +65,6 @@ static void write_nodes(struct machine *m)
         fail(m, path);
 }
 
-/* Returns the part of the job that the node runs. */
-static uint32_t part_of(const struct job *j, uint32_t node)
-{
-    uint32_t i = 0;
-
-    while (i + 1 < j->options.programs && node >= j->part[i].first + j->part[i].nodes)
-        i++;
-    return i;
-}
-
 static uint32_t elf_flags_of(int fd)
 {
     Elf64_Ehdr head;
@@ -85,7 +75,7 @@ static uint32_t elf_flags_of(int fd)
 static int write_core(struct machine *m, uint32_t node, int signal, const char *path)
 {
     const struct job *j = debugged_job(m);
-    uint32_t part = part_of(j, node);
+    uint32_t part = debugged_part(j, node);
     const struct core_program program = {.name = j->options.program[part].path,
                                          .argv = j->options.program[part].argv,
                                          .argc = j->options.program[part].argc,
@@ -231,7 +221,7 @@ void cores_tell(const struct machine *m)
         return;
     fflush(stdout);
     fprintf(stderr, "ncube: %u core file%s in %s: gdb-multiarch %s %s/core.%u\n", c->written, plural(c->written),
-            m->options->core_dir, j->options.program[part_of(j, c->first)].path, m->options->core_dir, c->first);
+            m->options->core_dir, j->options.program[debugged_part(j, c->first)].path, m->options->core_dir, c->first);
 }
 
 void cores_close(struct machine *m)

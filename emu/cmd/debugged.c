@@ -18,6 +18,15 @@ struct job *debugged_job(const struct machine *m)
     return front_find_job(m->front, m->debugged_job);
 }
 
+uint32_t debugged_part(const struct job *j, uint32_t node)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < j->options.programs && node >= j->part[i].first + j->part[i].nodes)
+        i++;
+    return i;
+}
+
 static uint32_t on_nodes(void *ctx)
 {
     const struct job *j = debugged_job(ctx);

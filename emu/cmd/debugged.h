@@ -10,6 +10,9 @@
 /* NULL: there is none, or it has been forgotten. */
 struct job *debugged_job(const struct machine *m);
 
+/* Returns the part of the job that the node runs. */
+uint32_t debugged_part(const struct job *j, uint32_t node);
+
 /* For struct target; ctx is the machine. */
 extern const struct target_ops debugged_ops;
 

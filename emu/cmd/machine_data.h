@@ -30,6 +30,7 @@
 #include "emu/qemu/text_pool.h"
 #include "emu/time/sched.h"
 
+struct checking;
 struct cores;
 struct stub;
 
@@ -56,6 +57,7 @@ struct machine_options { /* they outlive the machine */
     double heartbeat_s;          /* seconds of the host between two lines about how far the machine is; 0: none */
     bool gdb;                    /* a program can be debugged, */
     uint16_t gdb_port;           /* on this port; 0: any free one */
+    bool check;                  /* tells at the end what went wrong in silence (checking.h) */
     const char *core_dir;        /* folder for core files; NULL: none */
     bool kept_up;                /* jobs come and go, and none waits for another's output; else the end of its one job
                                   * ends the machine */
@@ -93,15 +95,16 @@ struct machine {
     struct ncu *ncu;
     struct sched *sched;
     struct sched_ops sched_ops;
-    struct cores *cores;   /* for core files; NULL: none are written */
-    struct stub *stub;     /* for gdb; NULL: none */
-    uint32_t debugged_job; /* 0: none */
-    bool gdb_next;         /* the next program is to wait for gdb */
-    bool gdb_kills;        /* gdb's user has asked for the program's end */
-    uint64_t running_va;   /* unread.c: Vertex's proc_running; 0: not looked for */
-    bool end_told;         /* the trace knows how the run has failed */
-    bool stuck;            /* a deadlock has been reported: the statistics include what each node waits for */
-    bool failed;           /* and the line has been printed */
+    struct checking *checking; /* NULL: nothing is checked */
+    struct cores *cores;       /* for core files; NULL: none are written */
+    struct stub *stub;         /* for gdb; NULL: none */
+    uint32_t debugged_job;     /* 0: none */
+    bool gdb_next;             /* the next program is to wait for gdb */
+    bool gdb_kills;            /* gdb's user has asked for the program's end */
+    uint64_t running_va;       /* unread.c: Vertex's proc_running; 0: not looked for */
+    bool end_told;             /* the trace knows how the run has failed */
+    bool stuck;                /* a deadlock has been reported: the statistics include what each node waits for */
+    bool failed;               /* and the line has been printed */
     char error[MACHINE_ERROR_BYTES];
 };
 

@@ -48,6 +48,9 @@ static const struct option_line option_gdb = {
     KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
 static const struct option_line option_core = {
     KEY_CORE, "core", "DIR", "if the program dies, write what each node had to core files in DIR; slow, same results"};
+static const struct option_line option_check = {
+    KEY_CHECK, "check", NULL,
+    "say at the end which messages were never read and which calls failed; slow, same results"};
 static const struct option_line option_boot_gdb = {
     KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
 static const struct option_line option_progress = {
@@ -91,11 +94,13 @@ static bool take_core(const struct options *o, struct machine_options *m, const 
  * A hart that has been stopped must not keep the thread from others. */
 static void run_for_debugger(const struct options *o, struct machine_options *m)
 {
-    if (!m->gdb && !m->core_dir)
+    if (!m->gdb && !m->core_dir && !m->check)
         return;
     if (m->harts == MACHINE_HARTS_TURNS)
         options_refuse(o, "harts 'turns': not with %s, which needs a thread for each hart",
-                       m->gdb ? "--gdb" : "--core");
+                       m->gdb     ? "--gdb"
+                       : m->check ? "--check"
+                                  : "--core");
     m->strict = true;
     m->harts = MACHINE_HARTS_THREADS;
 }
@@ -172,12 +177,13 @@ static const struct options run_options = {
     .command = "ncube run",
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Boots a machine, runs PROG on a subcube of it, and exits with the program's status.",
-    .line = (const struct option_line *const[]){&option_dimension, &option_nodes, &option_machine,  &option_set,
-                                                &option_images,    &option_serve, &option_status,   &option_label,
-                                                &option_registers, &option_stack, &option_heap,     &option_comm,
-                                                &option_report,    TRACE_LINES,   &option_limit,    &option_sync,
-                                                &option_cores,     &option_harts, &option_stats,    &option_heartbeat,
-                                                &option_gdb,       &option_core,  &option_progress, NULL},
+    .line =
+        (const struct option_line *const[]){
+            &option_dimension, &option_nodes,  &option_machine, &option_set,       &option_images,
+            &option_serve,     &option_status, &option_label,   &option_registers, &option_stack,
+            &option_heap,      &option_comm,   &option_report,  TRACE_LINES,       &option_limit,
+            &option_sync,      &option_cores,  &option_harts,   &option_stats,     &option_heartbeat,
+            &option_gdb,       &option_core,   &option_check,   &option_progress,  NULL},
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
@@ -197,6 +203,8 @@ static bool take_run_option(void *ctx, int key, const char *value)
         return take_gdb(&run_options, &w->options.machine, value);
     if (key == KEY_CORE)
         return take_core(&run_options, &w->options.machine, value);
+    if (key == KEY_CHECK)
+        return w->options.machine.check = true;
     if (key == KEY_PROGRESS)
         return w->options.machine.progress = true;
     return options_take_job(&run_options, &w->job, key, value) ||
@@ -229,6 +237,8 @@ static int command_run(int argc, char **argv)
     tracing_check(&run_options, &w.options.machine.trace);
     if (w.options.machine.gdb && w.options.machine.core_dir)
         options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
+    if (w.options.machine.check && (w.options.machine.gdb || w.options.machine.core_dir))
+        options_refuse(&run_options, "check does not go with gdb or core; give one of them");
     run_for_debugger(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)

@@ -14,6 +14,7 @@
 
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/checking.h"
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
@@ -479,7 +480,7 @@ void machine_start_models(struct machine *m)
     make_text_pool(m);
     m->events = eventq_new();
     m->sched_ops = sched_ops;
-    if (!m->stub && !m->cores) { /* a debugger may hold a hart for hours */
+    if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
         m->harts.is_lost = machine_is_lost;
         m->harts.ctx = m;
     }
@@ -487,6 +488,8 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = debugger_stands;
     else if (m->cores)
         m->sched_ops.stands = cores_stand;
+    else if (m->checking)
+        m->sched_ops.stands = checking_stands;
     m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
                          &m->sched_ops, m);
     rely_on_kernel(m);

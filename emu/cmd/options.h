@@ -78,6 +78,7 @@ enum option_key {
     KEY_GDB,
     KEY_NODE,
     KEY_CORE,
+    KEY_CHECK,
     KEY_DRIVES,
 };
 

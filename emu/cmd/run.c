@@ -11,6 +11,7 @@
 
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/cmd/checking.h"
 #include "emu/cmd/cores.h"
 #include "emu/cmd/debugger.h"
 #include "emu/cmd/explain.h"
@@ -219,6 +220,7 @@ static int begin(struct run *r)
     if (machine_build(m) != 0)
         return -1;
     cores_begin(m, r->job);
+    checking_begin(m, r->job);
     return debugger_begin(m, r->job);
 }
 
@@ -234,6 +236,7 @@ int run_program(const struct run_options *o)
             cores_write_all(&r.machine);
         status = end_status(&r, end);
         cores_tell(&r.machine);
+        checking_tell(&r.machine);
         if (machine_tell_statistics(&r.machine) != 0 && status == 0)
             status = RUN_FAILED;
         if (status == RUN_DEADLOCK)

@@ -8,11 +8,6 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 
-struct unread {
-    uint32_t count;
-    uint32_t tag, node; /* of the oldest */
-};
-
 /* Vertex's address of the running process's pointer, 0 if it cannot be found. */
 static uint64_t find_running(struct machine *m)
 {
@@ -33,45 +28,71 @@ static bool read_at(const struct machine *m, uint32_t index, uint64_t va, void *
     return true;
 }
 
-/* Counts the program's messages in the list of `left`, from `message` on. */
-static void count(const struct machine *m, uint32_t index, uint64_t message, uint32_t left, struct unread *u)
+/* Adds a message to its kind. */
+static uint32_t add(struct unread_kind *kind, uint32_t n, uint32_t most, const struct unread_kind *new)
 {
-    uint32_t tag;
+    for (uint32_t i = 0; i < n; i++)
+        if (kind[i].type == new->type && kind[i].node == new->node) {
+            kind[i].messages++;
+            return n;
+        }
+    if (n == most)
+        return n;
+    kind[n] = *new;
+    return n + 1;
+}
+
+uint32_t unread_list(struct machine *m, const struct job *j, uint32_t index, uint64_t process, struct unread_kind *kind,
+                     uint32_t most)
+{
+    uint64_t message;
+    uint32_t left, tag, n = 0;
     int32_t next;
 
+    if (!job_awaits_node(j, ncu_address(m->ncu, index)) ||
+        (process == 0 && !read_at(m, index, find_running(m), &process, sizeof process)) ||
+        !read_at(m, index, process + PROC_INBOX_OFFSET, &message, sizeof message) ||
+        !read_at(m, index, process + PROC_INBOX_COUNT_OFFSET, &left, sizeof left))
+        return 0;
     for (; left > 0 && read_at(m, index, message + MESSAGE_TAG_OFFSET, &tag, sizeof tag); left--) {
-        if (TAG_IS_PROGRAM(tag) && u->count++ == 0) {
-            u->tag = tag;
-            read_at(m, index, message + MESSAGE_NODE_OFFSET, &u->node, sizeof u->node);
-        }
+        struct unread_kind new = {.type = TAG_NUMBER(tag), .messages = 1};
+
+        if (TAG_IS_PROGRAM(tag) && read_at(m, index, message + MESSAGE_NODE_OFFSET, &new.node, sizeof new.node) &&
+            read_at(m, index, message + MESSAGE_BYTES_OFFSET, &new.bytes, sizeof new.bytes))
+            n = add(kind, n, most, &new);
         if (!read_at(m, index, message, &next, sizeof next) || next == 0)
-            return;
+            break;
         message += (uint64_t)(int64_t)next;
     }
+    return n;
 }
+
+void unread_sender(const struct job *j, uint32_t address, char *text, size_t bytes)
+{
+    uint32_t number;
+
+    snprintf(text, bytes, "the host");
+    if (job_has_node(j, address))
+        snprintf(text, bytes, "node %" PRIu32, job_program_at(j, address, &number) ? number : address - j->base);
+}
+
+#define KINDS_TOLD 256u
 
 void unread_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes)
 {
-    uint64_t process, first;
-    uint32_t messages, number;
-    struct unread u = {0};
+    struct unread_kind kind[KINDS_TOLD];
+    uint32_t n = unread_list(m, j, index, 0, kind, KINDS_TOLD), messages = 0;
     size_t used = strlen(text);
-    char from[32] = "the host";
+    char from[32];
 
-    if (!job_awaits_node(j, ncu_address(m->ncu, index)) ||
-        !read_at(m, index, find_running(m), &process, sizeof process) ||
-        !read_at(m, index, process + PROC_INBOX_OFFSET, &first, sizeof first) ||
-        !read_at(m, index, process + PROC_INBOX_COUNT_OFFSET, &messages, sizeof messages))
+    if (n == 0)
         return;
-    count(m, index, first, messages, &u);
-    if (u.count == 0)
-        return;
-    if (job_has_node(j, u.node))
-        snprintf(from, sizeof from, "node %" PRIu32, job_program_at(j, u.node, &number) ? number : u.node - j->base);
-    if (u.count == 1)
-        snprintf(text + used, bytes - used, "; a message of type %" PRIu32 " from %s is unread", TAG_NUMBER(u.tag),
-                 from);
+    for (uint32_t i = 0; i < n; i++)
+        messages += kind[i].messages;
+    unread_sender(j, kind[0].node, from, sizeof from);
+    if (messages == 1)
+        snprintf(text + used, bytes - used, "; a message of type %" PRIu32 " from %s is unread", kind[0].type, from);
     else
         snprintf(text + used, bytes - used, "; %" PRIu32 " messages are unread, the first of type %" PRIu32 " from %s",
-                 u.count, TAG_NUMBER(u.tag), from);
+                 messages, kind[0].type, from);
 }

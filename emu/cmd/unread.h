@@ -9,4 +9,17 @@
  * must not be running. */
 void unread_describe(struct machine *m, const struct job *j, uint32_t index, char *text, size_t bytes);
 
+struct unread_kind {
+    uint32_t type, node, messages; /* of that type from the node with that address */
+    uint32_t bytes;                /* of the first one */
+};
+
+/* Lists what waits unread for a process of the job's program on that node, in the order in which the first of each kind
+ * has come; `process`: Vertex's address of it, 0: the one that ran last, if the node has not exited. Returns how many
+ * there are, at most `most`. The node must not be running. */
+uint32_t unread_list(struct machine *m, const struct job *j, uint32_t index, uint64_t process, struct unread_kind *kind,
+                     uint32_t most);
+/* Writes "node 5", as the job numbers it, or "the host". */
+void unread_sender(const struct job *j, uint32_t address, char *text, size_t bytes);
+
 #endif

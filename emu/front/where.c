@@ -116,20 +116,51 @@ bool where_describe(int fd, uint64_t address, char *text)
     return function;
 }
 
+static bool names_library(const char *unit)
+{
+    static const char *const folders[] = {"images/lib/", "images/newlib/", "libpio/", "vertex/"};
+
+    for (size_t i = 0; unit && i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(unit + (strncmp(unit, "./", 2) == 0 ? 2 : 0), folders[i], strlen(folders[i])) == 0)
+            return true;
+    return false;
+}
+
+bool where_is_library(int fd, uint64_t address)
+{
+    Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+    Dwarf_Off at = 0, next;
+    size_t header_bytes;
+    Dwarf_Die unit;
+    bool library = false;
+
+    for (; dwarf && !library && dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next)
+        library = dwarf_offdie(dwarf, at + header_bytes, &unit) && dwarf_haspc(&unit, address) == 1 &&
+                  names_library(dwarf_diename(&unit));
+    if (dwarf)
+        dwarf_end(dwarf);
+    return library;
+}
+
+/* A global symbol rather than a local one. */
 static bool find_in_symbols(Elf *elf, Elf_Scn *table, const GElf_Shdr *header, const char *name, uint64_t *address)
 {
     Elf_Data *data = elf_getdata(table, NULL);
     GElf_Sym symbol;
+    bool found = false;
 
     for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
         const char *this = elf_strptr(elf, header->sh_link, symbol.st_name);
+        bool local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
 
-        if (this && strcmp(this, name) == 0 && symbol.st_shndx != SHN_UNDEF) {
-            *address = symbol.st_value;
-            return true;
-        }
+        if (!this || strcmp(this, name) != 0 || symbol.st_shndx == SHN_UNDEF || (found && local))
+            continue;
+        *address = symbol.st_value;
+        found = true;
+        if (!local)
+            break;
     }
-    return false;
+    return found;
 }
 
 bool where_find(int fd, const char *name, uint64_t *address)

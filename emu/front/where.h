@@ -15,6 +15,9 @@
  * no function of the symbol table. */
 bool where_describe(int fd, uint64_t address, char *text);
 
+/* Returns whether the address is in code of ncube's own libraries, compiled with line numbers. */
+bool where_is_library(int fd, uint64_t address);
+
 /* Finds the address of a global symbol. False if the file has no such symbol. */
 bool where_find(int fd, const char *name, uint64_t *address);
 

@@ -90,11 +90,6 @@ int trace_close(struct trace *t, uint64_t now_cycles)
 
 /* ---- Writing ---- */
 
-const char *const trace_end_words[TRACE_ENDS] = {
-    [TRACE_END_DEADLOCK] = "deadlock", [TRACE_END_FAULT] = "fault",   [TRACE_END_LIMIT] = "limit",
-    [TRACE_END_SIGNAL] = "signal",     [TRACE_END_STATUS] = "status", [TRACE_END_MACHINE] = "machine",
-    [TRACE_END_MORE] = "more"};
-
 bool trace_wants(const struct trace *t, enum trace_kind kind)
 {
     return t && (t->kinds >> kind & 1);

@@ -49,6 +49,11 @@ void trace_put_says(struct trace *t, const char *text, size_t bytes)
 
 /* ---- Names ---- */
 
+const char *const trace_end_words[TRACE_ENDS] = {
+    [TRACE_END_DEADLOCK] = "deadlock", [TRACE_END_FAULT] = "fault",   [TRACE_END_LIMIT] = "limit",
+    [TRACE_END_SIGNAL] = "signal",     [TRACE_END_STATUS] = "status", [TRACE_END_MACHINE] = "machine",
+    [TRACE_END_MORE] = "more"};
+
 /* A table, since the text is asked for also when there is no trace. */
 const char *trace_context(uint64_t tag)
 {

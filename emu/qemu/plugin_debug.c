@@ -122,6 +122,16 @@ static void look_in_kernel(unsigned hart, void *pc)
     look(hart, (uintptr_t)pc, false);
 }
 
+/* With SLOT_DEBUG_KERNEL, the places in user code are those to which calls come back, with an error in a0 or
+ * without. */
+static void look_at_error(unsigned hart, void *pc)
+{
+    uint64_t a0;
+
+    if (registers_read_result(&a0) && (int64_t)a0 < 0)
+        look(hart, (uintptr_t)pc, true);
+}
+
 static bool is_watched(const struct debug_watch *w, uint64_t address, uint64_t bytes, bool store)
 {
     return (store ? w->writes : w->reads) && address < w->high && address + bytes > w->low;
@@ -164,6 +174,8 @@ static void translate_few(struct qemu_plugin_insn *insn, bool kernel)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, enter_kernel, QEMU_PLUGIN_CB_R_REGS, NULL);
     if (kernel && is_break(debug.area, pc))
         qemu_plugin_register_vcpu_insn_exec_cb(insn, look_in_kernel, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
+    if (!kernel && is_break(debug.area, pc))
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, look_at_error, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)pc);
 }
 
 void plugin_debug_translate(struct qemu_plugin_insn *insn, bool kernel)

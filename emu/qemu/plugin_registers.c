@@ -76,6 +76,11 @@ bool registers_read_call(uint64_t *value)
     return read_register(handle.x[17], value);
 }
 
+bool registers_read_result(uint64_t *value)
+{
+    return read_register(handle.x[10], value);
+}
+
 void registers_read(struct debug_registers *r, uint64_t pc)
 {
     r->x[0] = pc;

@@ -16,6 +16,8 @@ void registers_find(void);
 /* Read what a trap is about. Return false if QEMU does not say it. */
 bool registers_read_scause(uint64_t *value);
 bool registers_read_call(uint64_t *value); /* a7 */
+/* Likewise, what a call returns: a0. */
+bool registers_read_result(uint64_t *value);
 
 /* Reads all but the pc, which QEMU knows only at some instructions, into x[0] goes `pc`. What QEMU does not have is
  * 0. */

@@ -28,8 +28,8 @@ struct cell_rows {
     uint64_t step; /* cycles: spells that are shorter may have been joined; 0: none have */
 };
 
-/* Makes the rows: each compute node for which `ran` is true, if any, and each other node, then each drive with commands, then the channels named by their indices. They have at most
- * about `most` cells in all. */
+/* Makes the rows: each compute node for which `ran` is true, if any, and each other node, then each drive with
+ * commands, then the channels named by their indices. They have at most about `most` cells in all. */
 void cells_make(struct cell_rows *c, struct timeline *t, const bool *ran, const uint32_t *channel, size_t channels,
                 size_t most);
 void cells_free(struct cell_rows *c);

@@ -154,7 +154,8 @@ function programOf(node) {
 }
 
 function programName(i) {
-  return i < 0 ? 'no program' : i < data.programs.length ? data.programs[i][0].split(' ')[0].split('/').pop() : 'loaded by a program';
+  if (i < 0) return 'no program';
+  return i < data.programs.length ? data.programs[i][0].split(' ')[0].split('/').pop() : 'loaded by a program';
 }
 
 function programColour(i) {
@@ -290,7 +291,8 @@ let pathFirst = many, height = 0;
 
 function arrange() {
   const first = pathFirst ? byNumber.filter(r => pathTime.has(r.node))
-                                    .sort((a, b) => pathTime.get(b.node) - pathTime.get(a.node)).slice(0, READABLE) : [];
+                                    .sort((a, b) => pathTime.get(b.node) - pathTime.get(a.node))
+                                    .slice(0, READABLE) : [];
   const others = byNumber.filter(r => r.node < 0 || r.node >= IO);
   const top = new Set(pathFirst ? first.concat(others) : []);
   rows.splice(0, rows.length, ...top, ...byNumber.filter(r => !top.has(r)));
@@ -434,11 +436,13 @@ if (timeline) {
     path: () => { withPath = !withPath; timeline.draw(); },
     order: () => { pathFirst = !pathFirst; arrange(); sayOrder(); timeline.draw(); },
   };
-  const keys = {'+': 'in', '=': 'in', '-': 'out', ArrowLeft: 'left', ArrowRight: 'right', '0': 'program', a: 'all', p: 'path', n: 'order'};
+  const keys = {'+': 'in', '=': 'in', '-': 'out', ArrowLeft: 'left', ArrowRight: 'right', '0': 'program',
+                a: 'all', p: 'path', n: 'order'};
   const sayOrder = () => {
     document.querySelector('[data-act=order]').textContent = pathFirst ? 'nodes by number' : 'the path\'s nodes first';
     document.getElementById('rows').textContent =
-      pathFirst ? ` The first rows are the nodes on which the critical path spent most, then I/O nodes, drives and channels; ` +
+      pathFirst ? ` The first rows are the nodes on which the critical path spent most, ` +
+                  `then I/O nodes, drives and channels; ` +
                   `below them all other nodes.` : '';
   };
   sayOrder();

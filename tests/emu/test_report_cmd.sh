@@ -82,7 +82,8 @@ printf 'int main(void) { return 0; }' >nothing.c
 "$build/bin/ncc" -o "a<b&c" nothing.c
 cp "a<b&c" nothing
 status "two programs" 0 run --report=two.html -d 0 ./nothing '|' -d 1 ./nothing
-check "the page knows whose nodes they are" grep -qE '^"programs":\[\["nothing",[0-9]+,1\],\["nothing",[0-9]+,2\]\],$' two.html
+check "the page knows whose nodes they are" \
+    grep -qE '^"programs":\[\["nothing",[0-9]+,1\],\["nothing",[0-9]+,2\]\],$' two.html
 status "a name that is HTML" 0 run --report=name.html "./a<b&c" '</script><b>'
 check "it is quoted" grep -qF '<h1>Report of a&lt;b&amp;c &lt;/script&gt;&lt;b&gt;</h1>' name.html
 same "the script's end" 2 "$(grep -c '</script>' name.html)"
@@ -98,13 +99,15 @@ int main(void)
 EOF
 "$build/bin/ncc" -o stuck stuck.c
 status "a deadlock" 125 run -d 1 --report=stuck.html --trace=stuck.json ./stuck
-check "the page says so first" says '^ ?(Report of stuck ){2}The run failed: deadlock at [0-9.]+ s: nothing more can happen' stuck.html
+check "the page says so first" \
+    says '^ ?(Report of stuck ){2}The run failed: deadlock at [0-9.]+ s: nothing more can happen' stuck.html
 check "and who waits" says 'nodes 0-1: each waits in nread for a message of type 5 from node 0' stuck.html
 check "all nodes wait until then" says 'on 2 nodes, until the run failed' stuck.html
 check "they have waited" says 'waited for [1-9][0-9.]* %, mostly in the state "waits for a message"' stuck.html
 status "the page of its trace" 0 report --out=again.html stuck.json
 check "is the same" cmp stuck.html again.html
-status "a limit of the trace leaves room for the end" 125 run -d 1 --report=room.html --trace-limit=64K --trace-to=1ms ./stuck
+status "a limit of the trace leaves room for the end" 125 \
+    run -d 1 --report=room.html --trace-limit=64K --trace-to=1ms ./stuck
 check "the page says so" says 'The run failed: deadlock' room.html
 
 cat >fails.c <<'EOF'
@@ -125,7 +128,8 @@ EOF
 status "a fault" 1 run -d 2 --report=fault.html ./fails a b
 check "the page says so first" says 'The run failed: node 1 .*in main .fails.c:10.' fault.html
 status "a status" 7 run -d 1 --report=status.html ./fails a
-check "the page says so first" says 'The run failed: the program has ended with status 7; first failure: node 1 has' status.html
+check "the page says so first" \
+    says 'The run failed: the program has ended with status 7; first failure: node 1 has' status.html
 status "a limit" 124 run -d 1 --limit=0.05 --report=reached.html ./fails
 check "the page says so first" says 'The run failed: the limit of 0.050000 s of virtual time is reached' reached.html
 "$ncube" run -d 1 --heartbeat=0.2 --report=term.html ./fails 2>beats &

@@ -120,3 +120,62 @@ Test(reports, of_a_dead_drive_are_no_line_for_each_request)
     free(machine);
     folder_remove(folder);
 }
+
+/* What --check tells, after its first line; and the trace is that of a run without it. */
+static const struct silence {
+    const char *name, *lines;
+} silences[] = {
+    {"nothing", NULL},
+    {"polls", NULL},
+    {"never read", "  node 1 never read 3 messages of type 7 from node 0, the first of 10 bytes\n"},
+    {"too small", "  node 1 failed in nread, called in main (silent.c:16): message does not fit\n"
+                  "  node 1 never read a message of type 9 from node 0, 100 bytes\n"},
+    {"no such node", "  node 0 failed in nwrite, called in main (silent.c:31): invalid argument (2 times)\n"},
+    {"descriptors", "  node 0 failed in close, called in main (silent.c:33): bad file descriptor\n"
+                    "  node 0 failed in pio_close, called in main (silent.c:34): bad file descriptor\n"},
+};
+
+ParameterizedTestParameters(reports, of_a_check_tell_what_went_wrong_in_silence)
+{
+    return TABLE_ROWS(silences);
+}
+
+ParameterizedTest(size_t *row, reports, of_a_check_tell_what_went_wrong_in_silence)
+{
+    const struct silence *s = &silences[*row];
+    char *folder = folder_new(), *trace[2] = {format("%s/checked", folder), format("%s/plain", folder)};
+    char *expected = s->lines
+                         ? format("ncube: check: messages that were never read, and calls that failed:\n%s", s->lines)
+                         : format("ncube: check: every message was read, and no call failed\n");
+    size_t bytes[2];
+
+    for (int plain = 0; plain < 2; plain++) {
+        struct outcome o = ncube_run(&(struct ncube_run){.dim = "1",
+                                                         .trace = trace[plain],
+                                                         .program = "guest/silent",
+                                                         .args = {s->name},
+                                                         .options = {plain ? NULL : "--check"}});
+
+        cr_expect_eq(o.status, 0, "%s: status %d", s->name, o.status);
+        cr_expect_str_eq(o.err, plain ? "" : expected, "%s", s->name);
+        outcome_free(&o);
+    }
+    char *checked = file_read(folder, "checked", &bytes[0]), *plain = file_read(folder, "plain", &bytes[1]);
+    cr_expect(bytes[0] == bytes[1] && memcmp(checked, plain, bytes[0]) == 0, "%s: --check changes the trace", s->name);
+    free(checked);
+    free(plain);
+    free(expected);
+    free(trace[0]);
+    free(trace[1]);
+    folder_remove(folder);
+}
+
+Test(reports, of_a_check_tell_of_nodes_that_are_stuck)
+{
+    struct outcome o = ncube_run(&(struct ncube_run){
+        .dim = "1", .program = "guest/crowd", .args = {"wrong types", "2"}, .options = {"--check"}});
+
+    outcome_expect(&o, "stuck", DEADLOCK, "", "ncube: check: messages that were never read, and calls that failed:\n");
+    cr_expect_not_null(strstr(o.err, "  node 0 never read a message of type 13 from node 1, 4 bytes\n"), "%s", o.err);
+    outcome_free(&o);
+}

@@ -339,10 +339,11 @@ struct job_exit {
 _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 #define PROC_DEATH_OFFSET 16u /* of it in Vertex's struct proc: ncube --core reads it when a process ends */
 /* What a report about a stuck program reads: in struct proc, the first message of the inbox and their number; in struct
- * message, which begins with the distance to the next one in bytes (int32_t, 0: none), the tag and the sender's
- * address. */
+ * message, which begins with the distance to the next one in bytes (int32_t, 0: none), the payload's
+ * bytes, the tag and the sender's address. */
 #define PROC_INBOX_OFFSET       952u
 #define PROC_INBOX_COUNT_OFFSET 976u
+#define MESSAGE_BYTES_OFFSET    32u
 #define MESSAGE_TAG_OFFSET      44u
 #define MESSAGE_NODE_OFFSET     48u
 

@@ -34,6 +34,7 @@ _Static_assert(offsetof(struct proc, death) == PROC_DEATH_OFFSET, "vertex/contra
 _Static_assert(offsetof(struct proc, inbox.first) == PROC_INBOX_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct proc, inbox.count) == PROC_INBOX_COUNT_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct message, link[QUEUE_ARRIVAL].next) == 0, "vertex/contract/system.h");
+_Static_assert(offsetof(struct message, bytes) == MESSAGE_BYTES_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct message, tag) == MESSAGE_TAG_OFFSET, "vertex/contract/system.h");
 _Static_assert(offsetof(struct message, node) == MESSAGE_NODE_OFFSET, "vertex/contract/system.h");
 
