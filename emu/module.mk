@@ -19,7 +19,8 @@ $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c em
 $(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
     emu/cmd/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
     emu/model/fault.c emu/model/software.c emu/cmd/setting.c emu/cmd/overrides.c emu/cmd/machine_file.c \
-    emu/cmd/beside.c emu/base/inputs.c emu/base/memory.c emu/model/topo.c emu/model/disk_model.c,-lconfig))
+    emu/cmd/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/model/topo.c \
+    emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
     emu/base/memory.c))
@@ -28,7 +29,7 @@ $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/ba
 $(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
     emu/report/critical.c emu/report/cells.c emu/base/memory.c emu/base/progress.c,-ljansson -lz -lm))
-$(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c,-ljansson))
+$(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
 $(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
@@ -51,7 +52,7 @@ NCUBE_SRCS := $(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/nhos
     vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
-$(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c \
+$(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c emu/base/nearest.c \
     emu/front/loader.c emu/front/shares.c,-lelf))
 
 # libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "emu/cmd/boot.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "emu/base/signals.h"
 #include "emu/cmd/clients.h"
 #include "emu/cmd/debugger.h"
+#include "emu/cmd/detach.h"
 #include "emu/cmd/explain.h"
 #include "emu/cmd/operate.h"
 #include "emu/cmd/run.h"
@@ -28,6 +30,7 @@ struct boot {
     struct clients clients;
     struct pollfd *poll;
     size_t polls, room;
+    int command; /* of detach.h, with --detach */
 };
 
 /* ---- Serving clients ------------------------------------------------------------------------------ */
@@ -159,6 +162,8 @@ static void announce(struct boot *b)
            plural(1u << t->dim), volumes, plural(volumes));
     fflush(stdout);
     b->clients.announced = true;
+    if (b->options->detach)
+        detach_done(b->command);
 }
 
 static int keep_up(struct boot *b)
@@ -198,7 +203,13 @@ static int begin(struct boot *b)
 
 int boot_machine(const struct boot_options *o)
 {
-    struct boot b = {.options = o, .clients = {.listening = -1, .spare = -1}};
+    int command = o->detach ? detach_begin() : -1;
+
+    if (o->detach && command < 0) {
+        machine_say("no process for the machine: %s", strerror(errno));
+        return RUN_FAILED;
+    }
+    struct boot b = {.options = o, .command = command, .clients = {.listening = -1, .spare = -1}};
     int status = begin(&b) == 0 ? keep_up(&b) : RUN_FAILED;
 
     if (signals_asked() != 0)

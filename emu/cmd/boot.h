@@ -13,6 +13,7 @@
 struct boot_options {
     struct machine_options machine;
     const char *name; /* under which clients find it */
+    bool detach;      /* the command returns when the machine is up (detach.h) */
 };
 
 /* Boots the machine, prints a line on standard output when it is up, and keeps it up. Returns the exit status: 0 after

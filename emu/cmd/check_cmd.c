@@ -22,7 +22,7 @@ static const struct options options = {
     .summary =
         "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Says what is\n"
         "wrong and what would be right.",
-    .line = (const struct option_line *const[]){&option_check_images, &option_set, NULL},
+    .line = (const struct option_line *const[]){&option_machine_word, &option_check_images, &option_set, NULL},
     .take = take_option,
 };
 

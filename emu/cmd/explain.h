@@ -9,8 +9,8 @@
 #include "emu/cmd/machine_data.h"
 
 /* Reports what each node waits for, or where it computes, or how it has ended, with nodes that are alike in one line;
- * then the faults. For deadlocks, limits and signals. With `whole`, it covers the whole machine, and j may be NULL; else the job's nodes, numbered from
- * 0. */
+ * then the faults. For deadlocks, limits and signals. With `whole`, it covers the whole machine, and j may be NULL;
+ * else the job's nodes, numbered from 0. */
 void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
                           void *ctx);
 

@@ -6,4 +6,8 @@
  * in the folder `machines` beside ncube's. The caller frees it. */
 char *machine_file_find(const char *name);
 
+/* Returns the name of a machine in that folder that the user may have meant by a name that leads nowhere, or NULL. The
+ * caller frees it. */
+char *machine_file_meant(const char *name);
+
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 
 #define COMMAND_BYTES 256
@@ -165,8 +167,10 @@ json_t *report_parse(const void *text, size_t bytes)
 /* A command line may hold any bytes, also control characters. */
 static void print_safely(const char *text)
 {
-    for (; *text; text++)
-        putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+    char *safe = memory_copy_text(text, strlen(text));
+
+    fputs(one_line(safe), stdout);
+    free(safe);
 }
 
 static void print_entry(const struct entry *e)

@@ -11,6 +11,7 @@
 
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
+#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 #include "emu/cmd/beside.h"
 #include "emu/cmd/boot.h"
@@ -258,14 +259,18 @@ static int command_run(int argc, char **argv)
 
 static bool take_boot_option(void *ctx, int key, const char *value);
 
+static const struct option_line option_detach = {KEY_DETACH, "detach", NULL,
+                                                 "return when the machine is up; it goes on in the background"};
+
 static const struct options boot_options = {
     .command = "ncube boot",
     .usage = "[OPTION...] [MACHINE]",
     .summary =
         "Boots the machine of the machine file MACHINE and keeps it up until ncube down; xnc runs programs on it.",
-    .line = (const struct option_line *const[]){&option_cube, &option_set, &option_images, &option_name, TRACE_LINES,
-                                                &option_sync, &option_cores, &option_harts, &option_stats,
-                                                &option_heartbeat, &option_boot_gdb, NULL},
+    .line =
+        (const struct option_line *const[]){&option_cube, &option_machine_word, &option_set, &option_images,
+                                            &option_name, TRACE_LINES, &option_sync, &option_cores, &option_harts,
+                                            &option_stats, &option_heartbeat, &option_boot_gdb, &option_detach, NULL},
     .take = take_boot_option,
 };
 
@@ -280,6 +285,8 @@ static bool take_boot_option(void *ctx, int key, const char *value)
     case KEY_NAME:
         o->name = value;
         return true;
+    case KEY_DETACH:
+        return o->detach = true;
     case KEY_GDB:
         return take_gdb(&boot_options, &o->machine, value);
     default:
@@ -295,6 +302,10 @@ static int command_boot(int argc, char **argv)
     if (word[0] && word[1])
         options_refuse(&boot_options, "unexpected word '%s' after the machine file; give one machine file", word[1]);
     o.machine.machine = word[0];
+    if (o.detach && ((o.machine.statistics && !o.machine.statistics_file) || o.machine.heartbeat_s > 0))
+        options_refuse(&boot_options, "detach: what %s prints would be lost%s",
+                       o.machine.heartbeat_s > 0 ? "--heartbeat" : "--stats",
+                       o.machine.heartbeat_s > 0 ? "" : "; give --stats=FILE");
     if (o.machine.machine && o.machine.dim > 0)
         options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
     tracing_check(&boot_options, &o.machine.trace);
@@ -446,6 +457,17 @@ static const struct options ncube_options = {
     .takes_program = true,
 };
 
+static _Noreturn void refuse_command(const char *name)
+{
+    const char *meant = NULL;
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        meant = nearest_word(name, meant, commands[i].name);
+    if (meant)
+        options_refuse(&ncube_options, "unknown command '%s'; did you mean 'ncube %s'?", name, meant);
+    options_refuse(&ncube_options, "unknown command '%s'", name);
+}
+
 int main(int argc, char **argv)
 {
     options_hold_streams();
@@ -462,5 +484,5 @@ int main(int argc, char **argv)
             word[0] = name;
             return options_end_output(commands[i].run(words, word));
         }
-    options_refuse(&ncube_options, "unknown command '%s'", word[0]);
+    refuse_command(word[0]);
 }

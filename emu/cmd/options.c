@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 #include "emu/cmd/link.h"
 #include "emu/front/loader.h"
@@ -129,6 +130,37 @@ static const struct option *find_long(const struct option *longs, const char *na
     return NULL;
 }
 
+const struct option_line option_machine_word = {KEY_MACHINE, "machine", "FILE", "machine file, instead of MACHINE"};
+
+static bool has_machine_word(const struct options *o)
+{
+    for (const struct option_line *const *l = o->line; *l; l++)
+        if (*l == &option_machine_word)
+            return true;
+    return false;
+}
+
+/* Puts a word before the others, which end at `end`. Its option has left room. */
+static char **insert_first(char **first, char **end, char *word)
+{
+    if (!word)
+        return end;
+    memmove(first + 1, first, (size_t)(end - first) * sizeof *first);
+    *first = word;
+    return end + 1;
+}
+
+static _Noreturn void refuse_long(const struct options *o, const struct option *longs, const char *name)
+{
+    const char *meant = NULL;
+
+    for (; longs->name; longs++)
+        meant = nearest_word(name + 2, meant, longs->name);
+    if (meant)
+        options_refuse(o, "unknown option '%s'; did you mean '--%s'?", name, meant);
+    options_refuse(o, "unknown option '%s'", name);
+}
+
 /* Checks the option that getopt_long has read from `word`; `key` is what getopt_long returned. Ends the process if the
  * option is wrong. */
 static void check(const struct options *o, const struct option *longs, const char *word, int key)
@@ -140,7 +172,7 @@ static void check(const struct options *o, const struct option *longs, const cha
     /* getopt_long would accept "--sta" for "--stats", until a version also has "--start". */
     const struct option *whole = is_long ? find_long(longs, name + 2) : NULL;
     if (is_long && !whole)
-        options_refuse(o, "unknown option '%s'", name);
+        refuse_long(o, longs, name);
     if (key == ':')
         options_refuse(o, "option '%s' needs a value", name);
     if (key == '?' && whole)
@@ -153,7 +185,7 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
 {
     struct option longs[LINES_MAX + 2] = {0};
     char shorts[2 * LINES_MAX + 4];
-    char **other = argv + 1; /* other words are collected here, never more than have been read */
+    char *machine = NULL, **other = argv + 1; /* other words are collected here, never more than have been read */
     int key, word;
 
     make_tables(o, longs, shorts);
@@ -167,6 +199,10 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
         check(o, longs, argv[word], key);
         if (key == KEY_HELP)
             print_help(o);
+        if (key == KEY_MACHINE && has_machine_word(o)) {
+            machine = optarg;
+            continue;
+        }
         if (!o->take(ctx, key, optarg))
             options_refuse(o, "unknown option '%s'", argv[word]);
     }
@@ -174,6 +210,7 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
         return argv + optind;
     while (optind < argc) /* after "--" */
         *other++ = argv[optind++];
+    other = insert_first(argv + 1, other, machine);
     *other = NULL;
     return argv + 1;
 }

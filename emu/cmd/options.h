@@ -80,6 +80,7 @@ enum option_key {
     KEY_CORE,
     KEY_CHECK,
     KEY_DRIVES,
+    KEY_DETACH,
 };
 
 struct options {                           /* of one command */
@@ -97,6 +98,10 @@ void options_refuse(const struct options *o, const char *format, ...) __attribut
 
 /* Opens descriptors 0 to 2 where they are closed. They are the program's streams: no file opened later may get them. */
 void options_hold_streams(void);
+
+/* -m MACHINE of the commands whose first word is a machine file: with it in `line`, options_parse returns the machine
+ * as the first of the other words. */
+extern const struct option_line option_machine_word;
 
 /* Takes the options from argv[1] on. Returns the other words, with a NULL at their end, in argv, which it changes.
  * Ends the process after --help, and when something is wrong. */

@@ -78,7 +78,7 @@ static const struct options options = {
         "Ranks the compute nodes as places for a program that uses the volumes (default: all) at the same time: by\n"
         "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"
         "carries, then by hops to all of them.",
-    .line = (const struct option_line *const[]){&option_top, &option_json, &option_set, NULL},
+    .line = (const struct option_line *const[]){&option_machine_word, &option_top, &option_json, &option_set, NULL},
     .take = take_option,
 };
 

@@ -129,7 +129,8 @@ static const struct options options = {
     .summary =
         "Prints the path from node FROM to each TO, hop by hop, its P, its time, and which paths share a channel.\n"
         "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",
-    .line = (const struct option_line *const[]){&option_bytes, &option_via, &option_json, &option_set, NULL},
+    .line = (const struct option_line *const[]){&option_machine_word, &option_bytes, &option_via, &option_json,
+                                                &option_set, NULL},
     .take = take_option,
 };
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/cmd/machine_file.h"
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
@@ -134,6 +135,15 @@ static bool read_all(struct setting_reader *r, int fd, char *text)
 }
 
 /* Returns the content of the reader's file, which the caller frees, or NULL with the reader's error. */
+static void fail_to_open(struct setting_reader *r, int reason)
+{
+    char *meant = reason == ENOENT ? machine_file_meant(r->path) : NULL, text[160];
+
+    snprintf(text, sizeof text, meant ? "%s; did you mean '%s'?" : "%s", strerror(reason), meant);
+    fail_file(r, r->path, text);
+    free(meant);
+}
+
 static char *read_file(struct setting_reader *r)
 {
     struct stat st;
@@ -142,7 +152,7 @@ static char *read_file(struct setting_reader *r)
     bool good = false;
 
     if (fd < 0 || fstat(fd, &st) < 0)
-        fail_file(r, r->path, strerror(errno));
+        fail_to_open(r, errno);
     else if (S_ISDIR(st.st_mode))
         fail_file(r, r->path, strerror(EISDIR));
     else

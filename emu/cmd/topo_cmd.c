@@ -158,7 +158,7 @@ static const struct options options = {
     .summary =
         "Prints the machine that the file MACHINE describes: the cube, its boards and volumes, and for each board\n"
         "the SI node that each channel of each I/O node reaches.",
-    .line = (const struct option_line *const[]){&option_dot, &option_json, &option_set, NULL},
+    .line = (const struct option_line *const[]){&option_machine_word, &option_dot, &option_json, &option_set, NULL},
     .take = take_option,
 };
 

@@ -115,12 +115,23 @@ static bool take_choice(const struct options *o, struct tracing *t, int key, con
     }
 }
 
+static bool is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);
+}
+
 bool tracing_take(const struct options *o, struct tracing *t, int key, const char *value)
 {
     if (key != KEY_TRACE && key != KEY_REPORT)
         return take_choice(o, t, key, value);
     if (value[0] == '\0')
         options_refuse(o, "%s: give a file's name", key == KEY_TRACE ? "trace" : "report");
+    if (is_program(value)) /* "--report ./hello": the word after the option is its FILE */
+        options_refuse(o, "%s '%s' is a program, not a name for the %s; give one, such as --%s=%s %s",
+                       key == KEY_TRACE ? "trace" : "report", value, key == KEY_TRACE ? "trace" : "page",
+                       key == KEY_TRACE ? "trace" : "report", key == KEY_TRACE ? "trace.json" : "page.html", value);
     *(key == KEY_TRACE ? &t->path : &t->report) = value;
     return true;
 }

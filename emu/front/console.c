@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/base/oneline.h"
 #include "emu/front/errmap.h"
 #include "vertex/shared/node_name.h"
 
@@ -18,24 +19,15 @@ void console_say(struct streams *s, const char *format, ...)
     console_print(s, "ncube", text, strlen(text));
 }
 
-static void copy_visible(char *to, const char *from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i];
-
-        to[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : (char)c;
-    }
-}
-
 /* Writes the whole line at once, so that no other output comes between. */
 static void print_line(struct streams *s, const char *prefix, const char *text, size_t n)
 {
     char line[NODE_NAME_BYTES + CONSOLE_LINE_BYTES + 8];
     size_t used = snprintf(line, NODE_NAME_BYTES + 2, "%s%s", prefix, prefix[0] ? ": " : "");
 
-    copy_visible(line + used, text, n);
-    line[used + n] = '\n';
-    streams_write(s, STREAM_ERR, line, used + n + 1);
+    used += one_line_copy(line + used, text, n, '\t');
+    line[used] = '\n';
+    streams_write(s, STREAM_ERR, line, used + 1);
 }
 
 void console_print(struct streams *s, const char *prefix, const char *text, size_t n)
@@ -60,6 +52,5 @@ void console_explain(const char *text, size_t n, int32_t status, char *line)
         return;
     }
     size_t shown = n < CONSOLE_LINE_BYTES - 1 ? n : CONSOLE_LINE_BYTES - 1;
-    copy_visible(line, text, shown);
-    line[shown] = '\0';
+    line[one_line_copy(line, text, shown, '\t')] = '\0';
 }

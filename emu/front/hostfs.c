@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/oneline.h"
 #include "emu/front/hostfs_calls.h"
 #include "vertex/shared/file_parts.h"
 
@@ -112,13 +113,12 @@ static int32_t run_in_tmp(struct hostfs *s, struct hostfs_call *c, const struct 
 static int32_t refuse_name(struct hostfs *s, const struct hostfs_call *c)
 {
     char text[FILE_NAME_MAX_BYTES + 120], name[FILE_NAME_MAX_BYTES + 1];
-    size_t length = strlen(c->name);
 
     if (!s->refused) {
-        for (size_t i = 0; i <= length; i++) /* control characters could break the line */
-            name[i] = i < length && ((unsigned char)c->name[i] < ' ' || c->name[i] == 0x7f) ? '?' : c->name[i];
-        int n = snprintf(text, sizeof text,
-                         "ncube: %s is a file of the host, but no folder is served; give --serve DIR\n", name);
+        snprintf(name, sizeof name, "%s", c->name);
+        int n =
+            snprintf(text, sizeof text, "ncube: %s is a file of the host, but no folder is served; give --serve DIR\n",
+                     one_line(name));
         streams_write(s->streams, STREAM_ERR, text, (size_t)n);
     }
     s->refused = true;

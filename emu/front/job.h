@@ -126,7 +126,7 @@ int job_new(struct job **job, uint32_t id, uint32_t base, const struct topo *top
 void job_free(struct job *j);
 
 /* Computes how many of `nodes` nodes each program gets. Returns 0, or -1 with one line in error: the programs want more
- * nodes than that, or would do with half of them. The last nodes may stay idle. */
+ * nodes than that. The last nodes may stay idle. */
 int job_share_nodes(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *share, char *error,
                     size_t error_bytes);
 

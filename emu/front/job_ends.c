@@ -95,9 +95,9 @@ static bool same_function(const char *a, const char *b)
     return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
 }
 
-/* Writes ", in memcpy, called from main (hello.c:12)": the place of a fault and, as far as a register still has it, that
- * of the call. Within a function that has made another call since, the register leads back to the function itself. Of a
- * program that another has put in its place, the file is not known. */
+/* Writes ", in memcpy, called from main (hello.c:12)": the place of a fault and, as far as a register still has it,
+ * that of the call. Within a function that has made another call since, the register leads back to the function itself.
+ * Of a program that another has put in its place, the file is not known. */
 static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
 {
     char here[WHERE_BYTES] = "", caller[WHERE_BYTES];

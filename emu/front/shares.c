@@ -1,7 +1,6 @@
 /* How many nodes the programs of a job get, or want (job.h); xnc asks, too. */
 #include <stdio.h>
 
-#include "emu/base/plural.h"
 #include "emu/front/job.h"
 
 static uint32_t count_wanted(const struct job_program *program, uint32_t programs, uint32_t nodes, uint32_t *sharing)
@@ -25,11 +24,6 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
 
     if (wanted > nodes || nodes - wanted < sharing) {
         snprintf(error, error_bytes, "the programs want more nodes than the subcube's %u; give a larger -d", nodes);
-        return -1;
-    }
-    if (sharing == 0 && wanted <= nodes / 2) {
-        snprintf(error, error_bytes, "the programs leave %u of the subcube's %u node%s idle; give a smaller -d",
-                 nodes - wanted, nodes, plural(nodes));
         return -1;
     }
     for (uint32_t i = 0; i < programs; i++) {

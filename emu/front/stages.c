@@ -31,14 +31,18 @@ static uint32_t base_of_stage(const struct job_options *o, uint32_t dim, uint32_
     return base;
 }
 
-/* Shares the nodes of the subcube `base`, `dim` of the job among n programs, from program i on. */
+/* Shares the nodes of the subcube `base`, `dim` of the job among n programs, from program i on. They are in the
+ * smallest subcube in which they fit. */
 static int place_stage(struct job *j, uint32_t i, uint32_t n, uint32_t base, uint32_t dim, char *error,
                        size_t error_bytes)
 {
-    uint32_t share[JOB_PROGRAMS_MAX], first = base;
+    uint32_t share[JOB_PROGRAMS_MAX], first = base, nodes = 0;
 
     if (job_share_nodes(&j->options.program[i], n, 1u << dim, share, error, error_bytes) < 0)
         return -1;
+    for (uint32_t k = 0; k < n; k++)
+        nodes += share[k];
+    dim = job_dimension_of_nodes(nodes);
     for (uint32_t k = 0; k < n; k++) {
         struct load_part *part = &j->part[i + k];
 

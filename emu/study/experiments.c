@@ -62,7 +62,8 @@ static const struct options options = {
         "Measures parallel file I/O on the machine of the machine file MACHINE (default: sandia) and on machines\n"
         "that are wired as the paper's model supposes. Writes report.md and report.html, with plots, and every\n"
         "measurement in runs.json. It makes images of its own.",
-    .line = (const struct option_line *const[]){&option_out, &option_only, &option_transfer_bytes, &option_set, NULL},
+    .line = (const struct option_line *const[]){&option_machine_word, &option_out, &option_only, &option_transfer_bytes,
+                                                &option_set, NULL},
     .print_end = print_sections,
     .take = take_option,
 };

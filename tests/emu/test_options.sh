@@ -101,4 +101,48 @@ program_options() { # NAME COMMAND...
 program_options "ncube run" "$ncube" run
 program_options xnc "$xnc" --name "nobody-$$"
 
+# ---- What may have been meant
+
+while IFS='|' read -r words command message; do
+    # shellcheck disable=SC2086
+    refused "ncube $words" "$command: unknown $message; see $command --help" "$ncube" $words
+done <<'END'
+rnu|ncube|command 'rnu'; did you mean 'ncube run'?
+repot|ncube|command 'repot'; did you mean 'ncube report'?
+xyzzy|ncube|command 'xyzzy'
+run --lable x|ncube run|option '--lable'; did you mean '--label'?
+run --stat x|ncube run|option '--stat'; did you mean '--stats'?
+down --nam=x|ncube down|option '--nam'; did you mean '--name'?
+END
+status "a machine that is not there" 1 "$ncube" topo sandai
+same "which is meant" "ncube topo: sandai: No such file or directory; did you mean 'sandia'?" "$(cat err)"
+
+refused "a program in place of a report's name" \
+    "ncube run: report './hello' is a program, not a name for the page; give one, such as --report=page.html ./hello;" \
+    env -C "$build/examples" "$ncube" run --report ./hello
+
+# ---- -m MACHINE in every command that takes a machine file
+
+for words in "topo MACHINE" "route MACHINE 0 1" "place MACHINE df00"; do
+    # shellcheck disable=SC2086
+    "$ncube" ${words/MACHINE/-m tiny} >named 2>&1
+    # shellcheck disable=SC2086
+    status "ncube $words" 0 "$ncube" ${words/MACHINE/tiny}
+    check "ncube $words: the same with -m" cmp -s out named
+done
+refused "both" "ncube topo: give one machine file" "$ncube" topo tiny -m tiny
+status "check -m" 0 "$ncube" check -m one.conf
+status "boot -m of none" 1 "$ncube" boot -m sandai
+
+# ---- boot --detach returns when the machine is up
+
+export NCUBE_NAME=detached-$$
+status "boot --detach" 0 timeout 60 "$ncube" boot -m one.conf --detach
+same "it says so" "ncube: the machine '$NCUBE_NAME' is up: 2 nodes, 0 volumes" "$(cat out)"
+check "the machine is up" grep -q "^$NCUBE_NAME: up" <("$ncube" ps)
+status "down" 0 timeout 60 "$ncube" down
+status "boot --detach of a machine that cannot be" 1 timeout 60 "$ncube" boot -m none.conf --detach
+refused "statistics that nobody would see" "ncube boot: detach: what --stats prints would be lost" \
+    "$ncube" boot -d 1 --detach --stats
+
 finish

@@ -375,11 +375,6 @@ static const struct line {
     {"-d behind a colon", "0", {"dups", ":", "-d", "1", GUEST}, 2, "after ':' only the option -n is possible"},
     {"more nodes than a machine may have", "13", {"dups", "|", "-d", "13", GUEST, "dups"}, 2, "more than 2^13 nodes"},
     {"more nodes than its stage has", "0", {"dups", "|", "-d", "0", "-n", "2", GUEST, "dups"}, 1, "give a larger -d"},
-    {"fewer nodes than half of its stage has",
-     "0",
-     {"dups", "|", "-d", "2", "-n", "2", GUEST, "dups"},
-     1,
-     "leave 2 of the subcube's 4 nodes idle; give a smaller -d"},
     {"a program that there is not", "0", {"dups", "|", "./none"}, 1, "./none"},
     {"several processes on a node", "0", {"dups", "|", "guest/processes", "x"}, 1, "can't be in a pipeline"},
 };
