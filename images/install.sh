@@ -27,8 +27,14 @@ remove() { # what an earlier one has put there
     [ -e "$root/lib/ncube/installed" ] || return 0
     while IFS= read -r path; do
         rm -f "$root/$path"
-    done <"$root/lib/ncube/installed"
+        echo "${path%/*}"
+    done <"$root/lib/ncube/installed" >"$root/lib/ncube/folders"
+    echo share/doc >>"$root/lib/ncube/folders"
+    folders=$(sort -u "$root/lib/ncube/folders")
     rm -rf "$root/lib/ncube" "$root/share/doc/ncube"
+    for folder in $folders lib; do # those that are empty now, up to PREFIX itself, which stays
+        (cd "$root" && [ ! -d "$folder" ] || rmdir -p --ignore-fail-on-non-empty "$folder")
+    done
 }
 
 own() { # PATH below PREFIX, outside lib/ncube

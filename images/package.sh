@@ -20,12 +20,14 @@ for tool in dpkg-buildpackage dh fakeroot; do
 done
 [ -e "$build/bin/ncube" ] || die "nothing is built in $build; run \"make\" first"
 rm -rf "$out"
-mkdir -p "$out/ncube"
-(cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$out/ncube"
-cd "$out/ncube"
+new=$out/new # the package gets its name in $out when it is complete
+mkdir -p "$new/ncube"
+(cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$new/ncube"
+cd "$new/ncube"
 NCUBE_BUILD=$build dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 || {
     tail -n 20 "$out/log" >&2
     die "dpkg-buildpackage failed; $out/log has all that it said"
 }
-rm -rf "$out/ncube"
+mv "$new"/ncube_*.deb "$out"
+rm -rf "$new"
 echo "$out"/ncube_*.deb

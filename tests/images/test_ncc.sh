@@ -216,6 +216,10 @@ fails "a file that is not there" "nothing.c" $ncc nothing.c
 fails "a function that is not there" "twice" $ncc uses_twice.c
 fails "no input" "no input files" $ncc
 fails "an operand is not an input" "no input files" $ncc -D hello.c -o hello
+fails "-fsanitize=undefined" "^ncc: -fsanitize=undefined: .* add -fsanitize-undefined-trap-on-error" \
+    $ncc -fsanitize=undefined hello.c
+fails "-fsanitize=address" "^ncc: -fsanitize=address: the nodes have no library for it" $ncc -fsanitize=address hello.c
+check "-fsanitize=undefined that traps" $ncc -fsanitize=undefined -fsanitize-undefined-trap-on-error hello.c -o trapping
 fails "-shared" "^ncc: -shared: the nodes have only static programs" $ncc -shared hello.c
 fails "C++" "^ncc: program.cpp: C only" $ncc program.cpp
 mkdir -p moved/bin
