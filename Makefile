@@ -2,7 +2,7 @@
 #
 #   make demo     set up, build, run the demonstration (FILE= names another file to copy)
 #   make test     set up, build, run all tests
-#   make all      build everything into build/
+#   make all      build all but tests into build/     make guest   the programs of nodes for tests and measurements
 #   make setup    install what is missing; build newlib if it is not cached
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
 #   make deb          a Debian package, build/deb/ncube_*.deb, for the release on which it is made

@@ -41,7 +41,7 @@ SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/t
 SHELL_TESTS += tests/emu/test_instrumentation.sh
 .PHONY: instrumentation
 instrumentation:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
 # A report's style sheet and script are part of ncube.

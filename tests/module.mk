@@ -5,7 +5,9 @@ SHELL_TESTS += tests/house/test_run.sh tests/house/test_house.sh tests/house/tes
     tests/house/test_figures.sh tests/docs/test_pages.sh
 SHELL_TESTS += tests/images/test_deb.sh tests/machine/test_gdb.sh tests/machine/test_core.sh
 
-GUEST_PROGRAMS := $(patsubst tests/guest/%.c,$(B)/guest/%,$(wildcard tests/guest/*.c))
+# What is added to PROGRAMS from here on is for tests and measurements, and not part of `all` (see GUEST_PROGRAMS)
+PRODUCT := $(PROGRAMS)
+
 GUEST_FLAGS_processes := -Nprocs 3
 GUEST_FLAGS_short := -Nprocs 3
 GUEST_FLAGS_calls := -I.
@@ -51,6 +53,13 @@ $(B)/guest/nsdisk_ends.elf: $(NSDISK_ENDS) $(NSDISK_OBJS) $(PROGRAM_DEPS)
 	$(NCC) $(NCC_CFLAGS) -I. -Wl,--wrap=serve_request,--wrap=server_mount,--wrap=server_shutdown -o $@ \
 	    $(NSDISK_ENDS) $(NSDISK_OBJS)
 
+GUEST_PROGRAMS := $(filter-out $(PRODUCT),$(PROGRAMS))
+PROGRAMS := $(PRODUCT)
+
+.PHONY: guest
+guest: $(GUEST_PROGRAMS)
+host-tests: $(GUEST_PROGRAMS)
+
 MACHINE_TEST_LIBS_test_stats := -ljansson
 MACHINE_TEST_LIBS_test_caches := -ljansson
 MACHINE_TEST_LIBS_test_merging := -ljansson
@@ -69,7 +78,7 @@ MACHINE_TEST_LIBS_test_kernel_ways := -lelf
 define machine_test
 $(call host_test,machine/$(1),tests/machine/command.c tests/machine/booted.c tests/machine/observe.c \
     $(MACHINE_TEST_SOURCES_$(1)),$(MACHINE_TEST_LIBS_$(1)))
-$$(B)/tests/machine/$(1): | $$(PROGRAMS)
+$$(B)/tests/machine/$(1): | $$(PROGRAMS) $$(GUEST_PROGRAMS)
 endef
 
 $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $(call machine_test,$(name))))
@@ -84,7 +93,7 @@ pipes:
 # make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/claims.sh)
 .PHONY: paper-001
 paper-001:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@images/claims.sh $(B)
 
 # make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
@@ -99,7 +108,7 @@ SEEDS ?= 20
 FIRST ?= 1
 .PHONY: exact
 exact:
-	$(SUBMAKE) all $(B)/tests/machine/test_exact
+	$(SUBMAKE) all guest $(B)/tests/machine/test_exact
 	@SEEDS=$(SEEDS) FIRST=$(FIRST) $(B)/tests/machine/test_exact
 
 # make sched: PLAYS random plays of harts without QEMU, from seed FIRST on, ahead and in strict mode
@@ -114,7 +123,7 @@ RUNS ?= 10
 NODES ?= 512
 .PHONY: repeat
 repeat:
-	$(SUBMAKE) all $(B)/tests/machine/test_repeat
+	$(SUBMAKE) all guest $(B)/tests/machine/test_repeat
 	@RUNS=$(RUNS) NODES=$(NODES) $(B)/tests/machine/test_repeat -j1
 
 # make bench: figures of docs/performance.md, on this host. ROWS=name,... some of them, LARGE=1 those of 4096 nodes and
@@ -122,7 +131,7 @@ repeat:
 SHELL_TESTS += tests/bench/test_bench.sh
 .PHONY: bench
 bench:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@tests/bench/bench.sh $(B)
 
 # make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference
@@ -136,21 +145,21 @@ bench-net:
 # make paper-000: the study of [P0], as a report and in docs/papers/000.md. Takes minutes.
 .PHONY: paper-000
 paper-000: setup
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@images/paper_000.sh $(B)
 
 # make study: the speed-up of channel-disjoint routings. Needs gnuplot; boots 1024 nodes. STUDY_DIM=5: a smaller cube.
 STUDY_DIM ?= 10
 .PHONY: study
 study:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@images/study.sh $(B) $(STUDY_DIM)
 
 # make figures: every virtual time of README, docs/ and the manual pages, measured and written there: tables, and the
 # outputs of commands
 .PHONY: figures
 figures:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@images/figures.sh $(B)
 	@tests/docs/test_commands.sh $(B) --write
 
@@ -160,7 +169,7 @@ SEED ?= 1
 TORTURE_ROUNDS ?= 625
 .PHONY: torture fuzz-calls
 torture:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@mkdir -p $(B)/torture
 	@for rate in 1 5; do \
 	    echo "dim = 5; faults = ( { parity = $$rate; seed = $(SEED); } );" >$(B)/torture/noise$$rate.conf; done
@@ -170,6 +179,6 @@ torture:
 	for seed in 1 2 3 4 5; do \
 	    $(B)/bin/ncube run -d 5 -m $(B)/torture/noise5.conf $(B)/guest/exact_groups groups $$seed >/dev/null || exit; done
 fuzz-calls:
-	$(SUBMAKE) all
+	$(SUBMAKE) all guest
 	@$(B)/bin/ncube run -d 3 $(B)/guest/calls 125000 $(SEED) 2>&1 | \
 	    grep -v 'refused: the front end reads no' | tee /dev/stderr | grep -qx passed

@@ -12,7 +12,7 @@ VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,
 
 # No floating point in the kernel: a trap need not save the program's FP registers.
 RV_FLAGS_vertex := -march=rv64imac_zicsr_zifencei -mabi=lp64 -ffreestanding -fno-pic -msmall-data-limit=0 \
-                   -fno-tree-loop-distribute-patterns -fno-common -flto
+                   -fno-tree-loop-distribute-patterns -fno-common -flto=auto
 
 PROGRAMS += $(B)/lib/vertex.elf
 $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
