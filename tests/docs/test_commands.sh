@@ -137,7 +137,7 @@ page() { # FILE ROFF
     n=$(awk -v to=. -v roff="$2" -f "$here/commands.awk" "$1")
     check "$1: every command line has its \"\$ \"" test $? -eq 0
     [ "$n" -gt 0 ] || return
-    NCUBE_NAME=docs-$$ timeout 100 bash -c run_page # and ends what its commands have left in the background
+    NCUBE_NAME=docs-$$ timeout 1800 bash -c run_page # and ends what its commands have left in the background
     for i in $(seq "$n"); do
         judge "$(sed "s|^$clone/||" "$i.line")" "$i"
     done

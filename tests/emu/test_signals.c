@@ -45,12 +45,12 @@ static void take_every(int signal, bool (*take)(void))
     signals_release();
 }
 
-Test(signals, no_ended_child_is_lost, .timeout = 60)
+Test(signals, no_ended_child_is_lost, .timeout = 600)
 {
     take_every(SIGCHLD, signals_take_child);
 }
 
-Test(signals, no_heartbeat_is_lost, .timeout = 60)
+Test(signals, no_heartbeat_is_lost, .timeout = 600)
 {
     take_every(SIGUSR1, signals_take_beat);
 }
@@ -104,27 +104,27 @@ static int given_up_after(uint64_t step, uint64_t work_of_look_ns)
     return ms;
 }
 
-Test(signals, an_end_without_progress_and_work_is_given_up, .timeout = 60)
+Test(signals, an_end_without_progress_and_work_is_given_up, .timeout = 600)
 {
     cr_expect_lt(given_up_after(0, 0), STUCK_MS);
 }
 
-Test(signals, an_end_goes_on_as_long_as_virtual_time_does, .timeout = 60)
+Test(signals, an_end_goes_on_as_long_as_virtual_time_does, .timeout = 600)
 {
     cr_expect_eq(given_up_after(1, 0), LIMIT_MS);
 }
 
-Test(signals, an_end_goes_on_as_long_as_a_slow_host_works_at_a_step, .timeout = 60)
+Test(signals, an_end_goes_on_as_long_as_a_slow_host_works_at_a_step, .timeout = 600)
 {
     cr_expect_eq(given_up_after(0, 5000000), LIMIT_MS);
 }
 
-Test(signals, an_end_whose_work_leads_nowhere_is_given_up, .timeout = 60)
+Test(signals, an_end_whose_work_leads_nowhere_is_given_up, .timeout = 600)
 {
     cr_expect_lt(given_up_after(0, 500000000), STUCK_MS);
 }
 
-Test(signals, threads_that_only_look_around_are_no_work, .timeout = 60)
+Test(signals, threads_that_only_look_around_are_no_work, .timeout = 600)
 {
     cr_expect_lt(given_up_after(0, 20000), STUCK_MS);
 }

@@ -11,7 +11,7 @@
 #include "emu/report/timeline_read.h"
 #include "vertex/contract/system.h"
 
-TestSuite(timeline, .timeout = 20);
+TestSuite(timeline, .timeout = 600);
 
 #define HEAD "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"ncube_trace\":1,\"dimension\":2},\"traceEvents\":[\n"
 #define END  "\n]}\n"

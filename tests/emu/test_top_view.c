@@ -7,7 +7,7 @@
 
 #include "emu/cmd/tool.h"
 
-TestSuite(top_view, .timeout = 20);
+TestSuite(top_view, .timeout = 600);
 
 /* As the command's, which needs the machine file's reader. */
 const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES])

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(trace, .timeout = 20);
+TestSuite(trace, .timeout = 600);
 
 static struct topo_io_node io_node = {
     .node = NODE_IO(3, 0), .si = {3, 1, [2 ... 7] = TOPO_NONE}, .ndrives = 1, .drive = {{.volume = "df00"}}};

@@ -70,7 +70,7 @@ static void set_up(void)
     cr_assert_eq(turns_init(h.control, 0, HARTS, report, NULL), 0);
 }
 
-TestSuite(turns, .init = set_up, .timeout = 60);
+TestSuite(turns, .init = set_up, .timeout = 600);
 
 static void grant(uint32_t hart, uint32_t carrier)
 {

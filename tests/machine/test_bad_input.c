@@ -10,7 +10,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(bad_input, .timeout = 60);
+TestSuite(bad_input, .timeout = 600);
 
 enum { FAILED = 1, USAGE = 2, LIMIT = 124 };
 

@@ -14,7 +14,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(boot, .timeout = 90);
+TestSuite(boot, .timeout = 600);
 
 #define END_MS 2000
 

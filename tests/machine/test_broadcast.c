@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(broadcast, .timeout = 60);
+TestSuite(broadcast, .timeout = 600);
 
 static const struct broadcast_case {
     const char *dim, *name, *machine;

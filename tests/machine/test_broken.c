@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(broken, .timeout = 60);
+TestSuite(broken, .timeout = 600);
 
 #define PROGRAM "guest/broken"
 #define VOLUMES 2

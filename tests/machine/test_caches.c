@@ -10,7 +10,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(caches, .timeout = 120);
+TestSuite(caches, .timeout = 600);
 
 static const char *const settings[] = {
     "cache_kb = 64; write = \"through\"; group = 4;",

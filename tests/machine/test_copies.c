@@ -12,7 +12,7 @@
 #include "emu/qemu/fiber.h"
 #include "tests/machine/command.h"
 
-TestSuite(copies, .timeout = 120);
+TestSuite(copies, .timeout = 600);
 
 #define CABINETS      4
 #define PROCESSES_MAX 16

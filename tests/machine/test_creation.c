@@ -9,7 +9,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(creation, .timeout = 120);
+TestSuite(creation, .timeout = 600);
 
 #define VOLUMES 8
 

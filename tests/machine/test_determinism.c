@@ -11,7 +11,7 @@
 
 #include "tests/machine/observe.h"
 
-TestSuite(determinism, .timeout = 120);
+TestSuite(determinism, .timeout = 600);
 
 static const struct ncube_run mixed = {.dim = "3", .program = "guest/clockwork"};
 

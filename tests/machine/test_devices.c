@@ -4,7 +4,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(devices, .timeout = 90);
+TestSuite(devices, .timeout = 600);
 
 static const char *const cases[] = {
     "own device", "missing functions", "order of devices",   "copies", "redirected output", "copies of devices",

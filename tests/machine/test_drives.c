@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(drives, .timeout = 120);
+TestSuite(drives, .timeout = 600);
 
 #define DRIVES 7
 

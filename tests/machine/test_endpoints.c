@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(endpoints, .timeout = 120);
+TestSuite(endpoints, .timeout = 600);
 
 #define PROGRAM  "guest/endpoints"
 #define PROGRAM3 "guest/endpoints3" /* three processes on each node */

@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(faults, .timeout = 60);
+TestSuite(faults, .timeout = 600);
 
 static const struct fault {
     const char *name, *cause;

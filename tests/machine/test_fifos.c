@@ -8,7 +8,7 @@
 #include "tests/machine/booted.h"
 #include "tests/machine/observe.h"
 
-TestSuite(fifos, .timeout = 120);
+TestSuite(fifos, .timeout = 600);
 
 static const struct streams_of_test in_memory = {-1, -1};
 

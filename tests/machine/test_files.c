@@ -9,7 +9,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(files, .timeout = 90);
+TestSuite(files, .timeout = 600);
 
 #define PROGRAM "guest/files"
 

@@ -4,7 +4,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(forks, .timeout = 120);
+TestSuite(forks, .timeout = 600);
 
 #define PROGRAM "guest/forks"
 

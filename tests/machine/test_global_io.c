@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(global_io, .timeout = 120);
+TestSuite(global_io, .timeout = 600);
 
 #define PROGRAM  "guest/global_io"
 #define PROGRAM3 "guest/global_io3" /* three processes on each node */

@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(globals, .timeout = 60);
+TestSuite(globals, .timeout = 600);
 
 #define PROGRAM "guest/globals"
 

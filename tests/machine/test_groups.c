@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(groups, .timeout = 120);
+TestSuite(groups, .timeout = 600);
 
 #define PROGRAM  "guest/groups"
 #define PROGRAM3 "guest/groups3" /* three processes on each node */

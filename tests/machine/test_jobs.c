@@ -6,7 +6,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(jobs, .timeout = 60);
+TestSuite(jobs, .timeout = 600);
 
 #define WHO "guest/neighbours", "says who"
 

@@ -9,7 +9,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(limits, .timeout = 120);
+TestSuite(limits, .timeout = 600);
 
 /* Runs ncube with the rest of its command line under limits that a shell sets. */
 static struct outcome run_line(const char *limits, const char *rest)

@@ -14,7 +14,7 @@
 #include "tests/machine/booted.h"
 #include "tests/machine/command.h"
 
-TestSuite(lost_nsdisk, .timeout = 120);
+TestSuite(lost_nsdisk, .timeout = 600);
 
 #define VOLUMES 2
 

@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(mapped, .timeout = 120);
+TestSuite(mapped, .timeout = 600);
 
 static const struct row {
     const char *dim;

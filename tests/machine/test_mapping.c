@@ -6,7 +6,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(mapping, .timeout = 60);
+TestSuite(mapping, .timeout = 600);
 
 static const struct {
     const char *what;

@@ -9,7 +9,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(merging, .timeout = 120);
+TestSuite(merging, .timeout = 600);
 
 #define BYTES "2097152"
 

@@ -12,7 +12,7 @@
 #include "emu/nhost/nhost.h"
 #include "tests/machine/booted.h"
 
-TestSuite(nhost, .timeout = 60);
+TestSuite(nhost, .timeout = 600);
 
 enum { ECHO = 1, ECHOED, EXIT, FAULT, LENGTH = 0xffff };
 

@@ -5,7 +5,7 @@
 
 #include "tests/machine/observe.h"
 
-TestSuite(nsh, .timeout = 120);
+TestSuite(nsh, .timeout = 600);
 
 #define SHELL "examples/nsh"
 

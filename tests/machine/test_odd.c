@@ -4,7 +4,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(odd, .timeout = 120);
+TestSuite(odd, .timeout = 600);
 
 static const struct row {
     const char *program, *name, *prefix; /* of files; NULL: the case has none */

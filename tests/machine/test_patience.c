@@ -4,7 +4,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(patience, .timeout = 120);
+TestSuite(patience, .timeout = 600);
 
 #define VOLUMES 4
 #define DEATHS(from_us) \

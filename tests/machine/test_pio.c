@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(pio, .timeout = 90);
+TestSuite(pio, .timeout = 600);
 
 #define PROGRAM "guest/pio"
 #define VOLUMES 4

@@ -6,7 +6,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(polls, .timeout = 60);
+TestSuite(polls, .timeout = 600);
 
 static const struct polling {
     const char *dim, *name;

@@ -8,7 +8,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(posix, .timeout = 90);
+TestSuite(posix, .timeout = 600);
 
 #define PROGRAM "guest/posix"
 

@@ -16,7 +16,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(processors, .timeout = 120);
+TestSuite(processors, .timeout = 600);
 
 #define RUNS    4
 #define MOVE_MS 10000

@@ -6,7 +6,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(programs, .timeout = 90);
+TestSuite(programs, .timeout = 600);
 
 /* ---- Output and status ---- */
 

@@ -14,7 +14,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(ps, .timeout = 60);
+TestSuite(ps, .timeout = 600);
 
 static struct outcome run_ps(const char *option)
 {

@@ -7,7 +7,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(reports, .timeout = 120);
+TestSuite(reports, .timeout = 600);
 
 enum { DEADLOCK = 125 };
 

@@ -7,7 +7,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(rexec, .timeout = 60);
+TestSuite(rexec, .timeout = 600);
 
 #define PROGRAM "guest/rexec"
 

@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(rexecvf, .timeout = 120);
+TestSuite(rexecvf, .timeout = 600);
 
 #define PROGRAM "guest/rexecvf"
 

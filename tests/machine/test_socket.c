@@ -21,7 +21,7 @@
 #include "emu/cmd/link.h"
 #include "tests/machine/booted.h"
 
-TestSuite(socket, .timeout = 90);
+TestSuite(socket, .timeout = 600);
 
 #define MAGIC     0x4e435542u /* emu/cmd/link.c */
 #define ANSWER_MS 10000

@@ -6,7 +6,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(start, .timeout = 120);
+TestSuite(start, .timeout = 600);
 
 /* Of ncube and its QEMUs, while hello runs. */
 static long count_page_faults(const char *dim)

@@ -11,7 +11,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(stats, .timeout = 120);
+TestSuite(stats, .timeout = 600);
 
 enum { FAILED = 1, VOLUMES = 2 };
 

@@ -12,7 +12,7 @@
 #include "tests/machine/booted.h"
 #include "tests/machine/command.h"
 
-TestSuite(streams, .timeout = 90);
+TestSuite(streams, .timeout = 600);
 
 #define PROGRAM "guest/streams"
 

@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(striped, .timeout = 120);
+TestSuite(striped, .timeout = 600);
 
 #define PROGRAM "guest/striped"
 #define VOLUMES 4

@@ -9,7 +9,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(text, .timeout = 60);
+TestSuite(text, .timeout = 600);
 
 /* Machines of four nodes. */
 static const struct pool {

@@ -13,7 +13,7 @@
 
 #include "tests/machine/booted.h"
 
-TestSuite(top, .timeout = 60);
+TestSuite(top, .timeout = 600);
 
 static struct outcome run_top(const char *name, const char *option)
 {

@@ -12,7 +12,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(trace, .timeout = 120);
+TestSuite(trace, .timeout = 600);
 
 enum { FAILED = 1, VOLUMES = 2, TRACKS = 1 << 16, PROCESS_NODES = 1, PROCESS_CHANNELS, PROCESS_DRIVES };
 

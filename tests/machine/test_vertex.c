@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(vertex, .timeout = 90);
+TestSuite(vertex, .timeout = 600);
 
 static const struct self_test {
     const char *dim, *program, *name;

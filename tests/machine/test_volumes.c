@@ -12,7 +12,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(volumes, .timeout = 120);
+TestSuite(volumes, .timeout = 600);
 
 #define PROGRAM "guest/files"
 

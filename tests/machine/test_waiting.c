@@ -7,7 +7,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(waiting, .timeout = 120);
+TestSuite(waiting, .timeout = 600);
 
 struct work { /* of the I/O node */
     json_int_t cycles, requests;

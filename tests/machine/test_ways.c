@@ -5,7 +5,7 @@
 
 #include "tests/machine/command.h"
 
-TestSuite(ways, .timeout = 60);
+TestSuite(ways, .timeout = 600);
 
 static const char machine[] = "dim = 3;\n"
                               "boards = ( { number = 0; io_nodes = ( { index = 5; si = [1, 6, -1, 7];\n"
