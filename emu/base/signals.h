@@ -23,7 +23,8 @@ void signals_be_orderly(void);
 /* Notes how far the machine is in virtual time. The caller calls it regularly, as evidence of progress. */
 void signals_note_progress(uint64_t now_cycles);
 
-/* Sets what returns the processor time in ns that has been spent on progress, until signals_release. A handler calls it. */
+/* Sets what returns the processor time in ns that has been spent on progress, until signals_release. A handler calls
+ * it. */
 void signals_watch_work(uint64_t (*work_ns)(void *ctx), void *ctx);
 
 /* Returns the first signal that asked for the end, or 0. */

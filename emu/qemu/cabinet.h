@@ -46,7 +46,8 @@ uint64_t cabinet_qemu_bytes(uint32_t nodes, uint64_t ram_bytes);
 int cabinet_start(struct cabinet *c, uint32_t nodes, uint64_t ram_bytes, uint32_t first_slot, int control_fd,
                   const char *plugin, struct cabinet_watch watch, char *error, size_t error_bytes);
 
-/* Returns the processor time in ns that the cabinet's QEMU has had; 0 if there is none. A signal handler may call it. */
+/* Returns the processor time in ns that the cabinet's QEMU has had; 0 if there is none. A signal handler may call
+ * it. */
 uint64_t cabinet_work_ns(const struct cabinet *c);
 /* Makes the RAM of a cabinet that is to be a copy of another, and no process: the caller sets `pid`, and ends the
  * cabinet with cabinet_stop. Returns 0, or -1 with errno. */

@@ -84,8 +84,8 @@ static uint64_t work(void *ctx)
     return work_ns += step_ns;
 }
 
-/* Asks for an orderly end, and returns after how many ms it is given up, LIMIT_MS: not at all. In each step virtual time
- * advances by so much. */
+/* Asks for an orderly end, and returns after how many ms it is given up, LIMIT_MS: not at all. In each step virtual
+ * time advances by so much. */
 static int given_up_after(uint64_t step, uint64_t work_of_look_ns)
 {
     uint32_t bell = 0;
