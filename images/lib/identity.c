@@ -112,6 +112,14 @@ pid_t getpgid(pid_t pid)
     return pid == 0 || kill(pid, 0) == 0 ? 1 : -1;
 }
 
+/* There is no other group to go to. */
+int setpgid(pid_t pid, pid_t group)
+{
+    if (group < 0)
+        return (int)result_to_errno(-EINVAL);
+    return getpgid(pid) < 0 ? -1 : group == getpgrp() ? 0 : (int)result_to_errno(-EPERM);
+}
+
 pid_t getsid(pid_t pid)
 {
     return getpgid(pid);

@@ -24,3 +24,15 @@ int tcsetattr(int fd, int when, const struct termios *t)
     (void)t;
     return refuse(fd);
 }
+
+/* No terminal has a group in its foreground: there is no job control. */
+pid_t tcgetpgrp(int fd)
+{
+    return tcgetattr(fd, &(struct termios){0});
+}
+
+int tcsetpgrp(int fd, pid_t group)
+{
+    (void)group;
+    return (int)tcgetpgrp(fd);
+}

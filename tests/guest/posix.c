@@ -14,8 +14,10 @@
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>
+#include <locale.h>
 #include <ntime.h>
 #include <regex.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -24,6 +26,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utime.h>
 
@@ -652,6 +655,146 @@ static void lacks_what_a_node_lacks(void)
     check_fails(tcsetattr(99, TCSANOW, &t), EBADF);
 }
 
+/* ---- Small calls ---- */
+
+static sigjmp_buf back;
+
+static void leave(int number)
+{
+    siglongjmp(back, number);
+}
+
+/* A handler that is left may come again only if its signal is unblocked. */
+static void jumps_out_of_handlers(void)
+{
+    volatile int left = 0;
+
+    signal(SIGUSR1, leave);
+    for (volatile int i = 0; i < 3; i++)
+        if (sigsetjmp(back, 1) == SIGUSR1)
+            left++;
+        else
+            raise(SIGUSR1);
+    check_equal(left, 3);
+}
+
+static volatile sig_atomic_t came;
+
+static void count(int number)
+{
+    came += number == SIGUSR2;
+}
+
+static void signals_its_group(void)
+{
+    signal(SIGUSR2, count);
+    check_equal(killpg(getpgrp(), SIGUSR2), 0);
+    check_equal(kill(-getpgrp(), SIGUSR2), 0);
+    check_equal(came, 2);
+    check_fails(killpg(77, SIGUSR2), ESRCH);
+    check_equal(setpgid(0, getpgrp()), 0);
+    check_fails(setpgid(0, 2), EPERM);
+    check_fails(tcgetpgrp(1), ENOTTY);
+    check_fails(tcsetpgrp(99, 1), EBADF);
+}
+
+static void waits_as_bsd_does(void)
+{
+    struct rusage usage = {{1, 1}, {1, 1}};
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(3);
+    check_equal(wait3(&status, 0, &usage), child);
+    check_equal(WEXITSTATUS(status), 3);
+    check_equal(usage.ru_utime.tv_sec, 0);
+    check_fails(wait3(&status, WNOHANG, NULL), ECHILD);
+}
+
+/* Of a program of one node; others get ENOLCK. */
+static void locks(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    bool alone = ncubesize() == 1;
+    int fd = open("/tmp/locked", O_RDWR | O_CREAT, 0644), reader = open("/tmp/locked", O_RDONLY);
+
+    if (!alone) {
+        check_fails(fcntl(fd, F_SETLK, &lock), ENOLCK);
+        check_fails(flock(fd, LOCK_SH), ENOLCK);
+        check_fails(lockf(fd, F_TLOCK, 1), ENOLCK);
+        return;
+    }
+    check_equal(fcntl(fd, F_SETLKW, &lock), 0);
+    check_fails(fcntl(reader, F_SETLK, &lock), EBADF);
+    check_equal(fcntl(fd, F_GETLK, &lock), 0);
+    check_equal(lock.l_type, F_UNLCK);
+    check_equal(flock(reader, LOCK_EX | LOCK_NB), 0);
+    check_fails(flock(fd, 77), EINVAL);
+    check_fails(flock(99, LOCK_EX), EBADF);
+    check_equal(lockf(fd, F_LOCK, 10), 0);
+    check_fails(lockf(reader, F_LOCK, 10), EBADF);
+    check_fails(lockf(fd, 77, 10), EINVAL);
+}
+
+static void has_one_locale(void)
+{
+    static const char *const unknown[] = {"de_DE", "de_DE.UTF-8", "en_US", "nonsense"};
+
+    for (int i = 0; i < 4; i++)
+        check(setlocale(LC_ALL, unknown[i]) == NULL, "%s", unknown[i]);
+    check_text(setlocale(LC_ALL, ""), "C");
+    check_text(setlocale(LC_ALL, "POSIX"), "C");
+}
+
+static void has_devices(void)
+{
+    static const char *const names[] = {"/dev/null", "/dev/zero", "/dev/full"};
+    char text[3] = "ab";
+    struct stat st;
+
+    for (int i = 0; i < 3; i++) {
+        int fd = open(names[i], O_RDWR | O_CREAT | O_TRUNC, 0644);
+
+        check(fd >= 0, "%s", names[i]);
+        check_equal(read(fd, text, 2), i == 0 ? 0 : 2);
+        check(text[0] == (i == 0 ? 'a' : 0), "%s: read", names[i]);
+        if (i == 2)
+            check_fails(write(fd, "x", 1), ENOSPC);
+        else
+            check_equal(write(fd, "x", 1), 1);
+        check_works(stat(names[i], &st));
+        check(S_ISCHR(st.st_mode), "%s: mode 0%o", names[i], (unsigned)st.st_mode);
+        check_works(close(fd));
+    }
+}
+
+/* A write across the largest offset writes what fits; at that offset there is room for nothing. */
+static void reaches_the_largest_offset(void)
+{
+    static const char text[] = "abcdefgh";
+    char got[9] = "";
+    int fd = open(name_of("largest"), O_RDWR | O_CREAT, 0644);
+    off_t low = 0, high = (off_t)1 << 62; /* a byte fits at low, none at high */
+
+    check(fd >= 0, "open");
+    while (high - low > 1) {
+        off_t at = low + (high - low) / 2;
+
+        if (ftruncate(fd, at + 1) == 0)
+            low = at;
+        else
+            high = at;
+    }
+    check_works(ftruncate(fd, 0));
+    check_equal(pwrite(fd, text, 8, low - 2), 3);
+    check_equal(pread(fd, got, 8, low - 2), 3);
+    check_text(got, "abc");
+    check_fails(pwrite(fd, text, 8, low + 1), EFBIG);
+    check_works(unlink(name_of("largest")));
+    check_works(close(fd));
+}
+
 static const struct test_case cases[] = {
     {"working directory", has_a_working_directory},
     {"names at directories", has_names_at_directories},
@@ -672,6 +815,13 @@ static const struct test_case cases[] = {
     {"polls", polls},
     {"selects", selects},
     {"no shell", lacks_what_a_node_lacks},
+    {"left handlers", jumps_out_of_handlers},
+    {"group", signals_its_group},
+    {"wait3", waits_as_bsd_does},
+    {"locks", locks},
+    {"locale", has_one_locale},
+    {"devices", has_devices},
+    {"largest offset", reaches_the_largest_offset},
     {"alarm ends computing", alarm_ends_computing},
     {"alarm ends waiting", alarm_ends_waiting},
     {NULL, NULL},

@@ -15,7 +15,7 @@ TestSuite(posix, .timeout = 600);
 static const char *const file_cases[] = {
     "working directory", "names at directories", "symbolic links", "attributes",
     "sorted lists",      "several buffers",      "file systems",   "temporary files",
-    "real paths",        "synchronous writes",   "polls",
+    "real paths",        "synchronous writes",   "polls",          "largest offset",
 };
 
 ParameterizedTestParameters(posix, holds_for_files_of_the_front_end)
@@ -71,8 +71,9 @@ Test(posix, has_temporary_files_without_a_folder_and_in_a_folder_tmp)
 static const struct {
     const char *dim, *name;
 } process_cases[] = {
-    {"0", "identity"}, {"2", "identity"}, {"0", "memory"},  {"0", "patterns"},
-    {"0", "lines"},    {"0", "alarms"},   {"0", "selects"}, {"0", "no shell"},
+    {"0", "identity"}, {"2", "identity"}, {"0", "memory"},   {"0", "patterns"},      {"0", "lines"},
+    {"0", "alarms"},   {"0", "selects"},  {"0", "no shell"}, {"0", "left handlers"}, {"0", "group"},
+    {"0", "wait3"},    {"0", "locks"},    {"1", "locks"},    {"0", "locale"},        {"2", "devices"},
 };
 
 ParameterizedTestParameters(posix, holds_for_processes)
