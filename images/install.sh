@@ -6,7 +6,7 @@
 #
 #   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples, machines; and newlib
 #   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
-#   PREFIX/include/nhost.h, PREFIX/lib/libnhost.a   for host programs
+#   PREFIX/include/nhost.h, PREFIX/include/ncube/nhost.h, PREFIX/lib/libnhost.a   for host programs
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
 #   PREFIX/share/doc/ncube/      README.md, CONTRIBUTING.md, NEWS.md and docs/
 #   PREFIX/share/bash-completion/   completion for bash

@@ -1,4 +1,4 @@
-/* newlib's, and BSD's wait3: wait(3n). */
+/* newlib's, and BSD's wait3: fork(3n). */
 #ifndef NCUBE_SYS_WAIT_H
 #define NCUBE_SYS_WAIT_H
 
