@@ -1,5 +1,5 @@
 /*
- * Locks of files: fcntl's, flock, lockf. No server keeps any, so a lock is what it is for a program that is alone with its
+ * Locks of files: fcntl's here, the others in flock.c. No server keeps any, so a lock is what it is for a program that is alone with its
  * files: the processes of one node are one owner, which gets every lock at once and excludes nobody. In a program of
  * several nodes, which would rely on it, a lock fails with ENOLCK.
  */
@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "images/lib/locks.h"
-#include "images/lib/ndevice_switch.h"
-#include "images/lib/result.h"
 #include "images/lib/self.h"
 
-static int grant(void)
+int lock_grant(void)
 {
     return trap_self()->nodes > 1 ? -ENOLCK : 0;
 }
@@ -24,11 +22,11 @@ static int check_range(int flags, const struct flock *lock)
         return -EINVAL;
     switch (lock->l_type) {
     case F_RDLCK:
-        return (flags & O_ACCMODE) == O_WRONLY ? -EBADF : grant();
+        return (flags & O_ACCMODE) == O_WRONLY ? -EBADF : lock_grant();
     case F_WRLCK:
-        return (flags & O_ACCMODE) == O_RDONLY ? -EBADF : grant();
+        return (flags & O_ACCMODE) == O_RDONLY ? -EBADF : lock_grant();
     case F_UNLCK:
-        return grant();
+        return lock_grant();
     default:
         return -EINVAL;
     }
@@ -41,25 +39,4 @@ int lock_range(int flags, int command, struct flock *lock)
     if (!error && command == F_GETLK)
         lock->l_type = F_UNLCK;
     return error;
-}
-
-int flock(int fd, int operation)
-{
-    int what = operation & ~LOCK_NB;
-    int result = !ndevice_slot(fd) ? -EBADF : what == LOCK_SH || what == LOCK_EX || what == LOCK_UN ? grant() : -EINVAL;
-
-    return (int)result_to_errno(failure_of_fd("flock", fd, result));
-}
-
-int lockf(int fd, int command, off_t bytes)
-{
-    const struct ndevice_slot *slot = ndevice_slot(fd);
-    bool locks = command == F_LOCK || command == F_TLOCK;
-    int result = !slot                                               ? -EBADF
-                 : !locks && command != F_ULOCK && command != F_TEST ? -EINVAL
-                 : locks && (slot->flags & O_ACCMODE) == O_RDONLY    ? -EBADF
-                                                                     : grant();
-
-    (void)bytes;
-    return (int)result_to_errno(failure_of_fd("lockf", fd, result));
 }

@@ -37,7 +37,7 @@ unpack() { # PACKAGE: to the folder PACKAGE
     [ -n "$archive" ] && mkdir "$1" && tar -xf "$archive" -C "$1" --strip-components=1
 }
 
-packages="ed bc lua5.4 original-awk"
+packages="ed bc lua5.4 original-awk dash"
 for package in $packages; do
     ls "$cache/$package"_*.orig.tar.* >/dev/null 2>&1 || { fetch $packages; break; }
 done
@@ -171,6 +171,44 @@ END
     compare "dc computes" dc stack
 else
     without_source "bc and dc"
+fi
+
+if unpack dash; then
+    for where in host node; do
+        compiler="cc -O2 -w" target=
+        [ $where = host ] || compiler=$ncc target=--host=riscv64-unknown-elf
+        cp -Rp dash dash-$where # the times, or make would want autoconf
+        check "dash is built for the $where" eval "(cd dash-$where && CC_FOR_BUILD=cc CC='$compiler' \
+            ./configure $target && make && cp src/dash ../$where/) >log 2>&1"
+    done
+    cat >files/script.sh <<'END'
+greet() { echo "hello $1"; }
+for i in 1 2 3; do greet $i; done
+x=$((6 * 7)); echo $x ${x%2} ${#x} ${none:-default}
+case $x in 4*) echo four ;; *) echo other ;; esac
+while read -r a b; do echo "$b-$a"; done <text
+copy() { while IFS= read -r line; do printf '%s\n' "$line"; done; }
+echo to a file >out && copy <out >>copied
+copy <table | { n=0; while read -r a b c; do n=$((n + b)); done; echo "sum $n"; }
+y=$(echo inner; echo more); echo "$y" | copy
+(exit 3); echo $?
+./none; echo "status $?"
+test -f text && echo file; [ -d none ] || echo no
+true & wait $!; echo "waited $?"
+copy <text >/dev/null; echo text >/dev/full || echo full
+set -- a 'b c' d; shift; echo $# "$@"; echo *.sh te*
+trap 'echo usr1' USR1; kill -USR1 $$; trap 'echo bye' EXIT
+copy <<HERE
+here $x
+HERE
+exit 5
+END
+    compare "dash runs a script" dash script.sh script.sh
+    cp "$build/examples/hello" on-node/
+    same "dash runs programs, and a pipeline of them" "<hello from node 0 of 1> 0" \
+        "$("$build/bin/ncube" run --serve on-node node/dash -c './hello >/dev/null && ./hello | { read x; echo "<$x> $?"; }')"
+else
+    skip dash
 fi
 
 yacc=$(command -v bison || command -v byacc || command -v yacc)
