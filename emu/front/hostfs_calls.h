@@ -107,8 +107,8 @@ const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
 
 /* The others are shared by these files: hostfs_shared.c. */
 
-/* The name of the host's device that a program's name means: null, zero and full in "/dev", whatever is served. NULL: it
- * means none of these. */
+/* The name of the host's device that a program's name means: null, zero and full in "/dev", whatever is served. NULL:
+ * it means none of these. */
 const char *hostfs_device(const char *name);
 /* As beneath_open, also for these devices. */
 int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t mode);

@@ -20,8 +20,8 @@ static bool is_served_type(mode_t mode)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Refuses other devices and pipes before they are opened, because opening one can have an effect. Returns 0, 1 if there is no
- * file of this name, or a negative n_error. */
+/* Refuses other devices and pipes before they are opened, because opening one can have an effect. Returns 0, 1 if there
+ * is no file of this name, or a negative n_error. */
 static int32_t check_name_type(const struct hostfs *s, const char *name)
 {
     struct stat st;

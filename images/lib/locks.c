@@ -1,7 +1,7 @@
 /*
- * Locks of files: fcntl's here, the others in flock.c. No server keeps any, so a lock is what it is for a program that is alone with its
- * files: the processes of one node are one owner, which gets every lock at once and excludes nobody. In a program of
- * several nodes, which would rely on it, a lock fails with ENOLCK.
+ * Locks of files: fcntl's here, the others in flock.c. No server keeps any, so a lock is what it is for a program
+ * that is alone with its files: the processes of one node are one owner, which gets every lock at once and excludes
+ * nobody. In a program of several nodes, which would rely on it, a lock fails with ENOLCK.
  */
 #include <errno.h>
 #include <fcntl.h>

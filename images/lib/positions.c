@@ -1,6 +1,6 @@
 /*
- * Positions in formats of printf: %2$s, %1$*2$d. ncc puts these functions in front of newlib's in programs that have such
- * a format; no other program has any of this.
+ * Positions in formats of printf: %2$s, %1$*2$d. ncc puts these functions in front of newlib's in programs that have
+ * such a format; no other program has any of this.
  *
  * A format with positions becomes one without, and its arguments are put into the order in which that takes them. An
  * argument of a variable list has 8 bytes, a long double 16 at a multiple of 16 (lp64d).

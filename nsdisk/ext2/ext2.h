@@ -276,7 +276,8 @@ static inline uint64_t ext2_map_max_blocks(const struct ext2 *fs)
 
 /* Bytes read, 0 at the end of the file; or an error when nothing was read. */
 int64_t ext2_read(struct ext2_inode *inode, uint64_t offset, void *buf, uint32_t bytes);
-/* Bytes written, less than asked when the volume is full or the file would be too large; or an error when nothing was. -N_EFBIG, -N_ENOSPC. */
+/* Bytes written, less than asked when the volume is full or the file as large as it can be; or an error when nothing
+ * was. -N_EFBIG, -N_ENOSPC. */
 int64_t ext2_write(struct ext2_inode *inode, uint64_t offset, const void *buf, uint32_t bytes);
 int ext2_set_size(struct ext2_inode *inode, uint64_t size_bytes);
 /* -N_EIO: something that was written to the file, and answered, could not be written back to the drive. Else 0. */

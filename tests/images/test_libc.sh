@@ -97,7 +97,8 @@ int main(void)
 }
 END_OF_C
 check "compiles" "$build/bin/ncc" -std=gnu11 -o floats floats.c
-same "an exponent without digits is no number" "0 0 0 0 0 0 1 100000 2 2.5 0 2.5" "$(run ./floats | tr '\n' ' ' | sed 's/ $//')"
+same "an exponent without digits is no number" "0 0 0 0 0 0 1 100000 2 2.5 0 2.5" \
+    "$(run ./floats | tr '\n' ' ' | sed 's/ $//')"
 
 # Positions have a cost in size only where a format has them.
 cat >plain.c <<'END_OF_C'

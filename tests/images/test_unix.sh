@@ -206,7 +206,8 @@ END
     compare "dash runs a script" dash script.sh script.sh
     cp "$build/examples/hello" on-node/
     same "dash runs programs, and a pipeline of them" "<hello from node 0 of 1> 0" \
-        "$("$build/bin/ncube" run --serve on-node node/dash -c './hello >/dev/null && ./hello | { read x; echo "<$x> $?"; }')"
+        "$("$build/bin/ncube" run --serve on-node node/dash -c \
+            './hello >/dev/null && ./hello | { read x; echo "<$x> $?"; }')"
 else
     skip dash
 fi
