@@ -455,6 +455,21 @@ static void redistribution_of(int n)
         }
 }
 
+/* Two periods of the matrix and a part: 61 x 61 doubles and stripes of 1021 bytes have no divisor in common, and a plan
+ * of all would have more nodes than there may be. */
+static void odd_redistribution(int n)
+{
+    static char out[1 << 16], in[1 << 16];
+    struct pattern *rows = parse("array 61x61x8 block,cyclic on 1x%d", n), *stripes = parse("cyclic 1021 %d", n);
+    int64_t bytes = 61 * 61 * 8 * 2 + 1000;
+
+    element(rows, bytes, out, 0);
+    check_equal(nredist(out, rows, in, stripes, bytes), 0);
+    element(stripes, bytes, in, 1);
+    pattern_free(rows);
+    pattern_free(stripes);
+}
+
 static void redistribution(void)
 {
     int first, size, program = nself, n = node_count();
@@ -463,6 +478,7 @@ static void redistribution(void)
 
     if (N_PROCID_OF(npid()) == 0) {
         redistribution_of(n);
+        odd_redistribution(n);
         check_equal(nredist(text, same, buf, same, 0), 0);
         check_equal(nredist(text, same, buf, fewer, 100), -N_EINVAL);
         check_equal(nredist(text, same, buf, same, -1), -N_EINVAL);
