@@ -7,6 +7,7 @@
  *   striped_rates matrix write|read PATTERN     each node its element of the pattern's period, a matrix, on //big
  *   striped_rates drives                        one node for each volume of //big, each with the blocks of one: bytes,
  *                                               MB/s of writes and reads, reads of 4 KB at random places a second
+ *   striped_rates "drives, same places"         the same, with the same random places on all nodes
  */
 #include <fcntl.h>
 #include <npara_prt.h>
@@ -108,10 +109,10 @@ static void matrix(void)
 #define READS      200
 
 /* Returns the reads of all nodes a second. */
-static double random_reads(int fd)
+static double random_reads(int fd, uint64_t seed)
 {
     char buf[4096];
-    uint64_t state = (uint64_t)own_node() * 7919 + 1;
+    uint64_t state = seed;
 
     check_equal(nsync(4), 0);
     double start_us = amicclk();
@@ -120,7 +121,7 @@ static double random_reads(int fd)
     return dsumn(READS * 1e6 / us_since(start_us));
 }
 
-static void drives(void)
+static void measure_drives(uint64_t seed)
 {
     char text[40], *buf = malloc(PART_BYTES);
     struct statfs st;
@@ -131,7 +132,7 @@ static void drives(void)
     check_works(ioctl(fd, N_SETMAP, parse(text)));
     fill_pattern(buf, PART_BYTES, (uint32_t)own_node());
     double write_us = move_all(fd, 1, buf, PART_BYTES), read_us = move_all(fd, 0, buf, PART_BYTES);
-    double reads = random_reads(fd);
+    double reads = random_reads(fd, seed);
     check(find_wrong_byte(buf, PART_BYTES, (uint32_t)own_node()) == PART_BYTES, "other bytes");
     check_works(fstatfs(fd, &st));
     double bytes = (double)n * PART_BYTES;
@@ -140,11 +141,18 @@ static void drives(void)
                bytes / write_us, bytes / read_us, reads);
 }
 
+static void drives(void)
+{
+    measure_drives((uint64_t)own_node() * 7919 + 1);
+}
+
+static void drives_same_places(void)
+{
+    measure_drives(1);
+}
+
 static const struct test_case cases[] = {
-    {"table", table},
-    {"matrix", matrix},
-    {"drives", drives},
-    {NULL, NULL},
+    {"table", table}, {"matrix", matrix}, {"drives", drives}, {"drives, same places", drives_same_places}, {NULL, NULL},
 };
 
 int main(int argc, char **argv)
