@@ -455,19 +455,18 @@ static void redistribution_of(int n)
         }
 }
 
-/* Two periods of the matrix and a part: 61 x 61 doubles and stripes of 1021 bytes have no divisor in common, and a plan
- * of all would have more nodes than there may be. */
+/* A plan of all that comes has more nodes than there may be: the sizes have no divisor in common. */
 static void odd_redistribution(int n)
 {
     static char out[1 << 16], in[1 << 16];
-    struct pattern *rows = parse("array 61x61x8 block,cyclic on 1x%d", n), *stripes = parse("cyclic 1021 %d", n);
-    int64_t bytes = 61 * 61 * 8 * 2 + 1000;
+    struct pattern *from = parse("array 251x241x1 cyclic(3),* on %dx1", n);
+    struct pattern *to = parse("array 239x233x1 cyclic(5),* on %dx1", n);
 
-    element(rows, bytes, out, 0);
-    check_equal(nredist(out, rows, in, stripes, bytes), 0);
-    element(stripes, bytes, in, 1);
-    pattern_free(rows);
-    pattern_free(stripes);
+    element(from, sizeof out, out, 0);
+    check_equal(nredist(out, from, in, to, sizeof out), 0);
+    element(to, sizeof in, in, 1);
+    pattern_free(from);
+    pattern_free(to);
 }
 
 static void redistribution(void)

@@ -86,7 +86,7 @@ struct pattern; /* <pattern.h> */
  * map_out at `out`; after, element k of map_in at `in`, which may not overlap. All nodes call it, with the same
  * patterns, which have one element for each node, and the same length. Each byte goes straight to its place's node.
  * Returns 0. Errors, at all nodes: EINVAL: other numbers of elements, or arguments that differ; ENOMEM: a node has no
- * memory for a second copy of its parts; E2BIG: a node has more than 2 GB; as plan_make.
+ * memory for a second copy of its parts; E2BIG: a node has more than 2 GB; EOVERFLOW.
  */
 int nredist(const void *out, const struct pattern *map_out, void *in, const struct pattern *map_in, long bytes);
 
