@@ -277,7 +277,7 @@ measure_drives() {
 }
 
 c7() {
-    local n word one
+    local n word one same
     cat <<'END'
 ## C7: capacity, bandwidth and seek rate grow with the drives (1.1)
 
@@ -301,12 +301,14 @@ END
                     v[2, 5], least, most, (least >= 95 && most <= 105) ? "yes" : "no" }' \
             "$work/drives-1" "$work/drives-$n"
     done
+    one=$(calc "1000 / $(value drives-1 reads=)" %.1f)
+    same=$(calc "100 * $(value same-16 reads=) * $one / 16000" %.1f)
     cat <<END
 
 What falls behind is the random reads, for two reasons. With one drive, a node has the whole file; from two on, a call
-needs the plan of the node's element and a drive: a third of a millisecond of a read's $(calc "1000 / $(value drives-1 reads=)" %.1f). That does not grow with
+needs the plan of the node's element and a drive: a third of a millisecond of a read's $one. That does not grow with
 the number of drives, as a call works only for those that have something of it. And each node draws its own places, to
-which some have longer ways. With the same places on all nodes, 16 drives reach $(calc "100 * $(value same-16 reads=) / (16 * $(value drives-1 reads=))" %.1f) % of 16 times one drive's reads.
+which some have longer ways. With the same places on all nodes, 16 drives reach $same % of 16 times one drive's reads.
 END
 }
 

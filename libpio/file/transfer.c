@@ -277,7 +277,7 @@ static void note_part(struct pio_transfer *t, int k, int64_t from, int64_t to)
         t->part[t->parts++] = k;
 }
 
-/* Finds the volumes that have bytes of the transfer: of stripes, no others than those of the blocks in which it lies. */
+/* Finds the volumes that have bytes of the transfer: of stripes, only those of the blocks in which it lies. */
 static void find_parts(struct pio_transfer *t)
 {
     struct pio_file *file = t->file;
