@@ -1,7 +1,7 @@
 # libpio: what images/module.mk makes lib/libpio.a of, and the tests on the host, where a fake transport stands in.
 
-PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/open.c \
-    file/pieces.c file/table.c file/shared_state.c file/transfer.c file/transfer_end.c file/passes.c \
+PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fail.c file/store.c file/change.c \
+    file/open.c file/pieces.c file/table.c file/shared_state.c file/transfer.c file/transfer_end.c file/passes.c \
     file/rw.c file/starts.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c window.c) vertex/shared/text.c
@@ -19,6 +19,7 @@ $(eval $(call host_test,libpio/test_seek,tests/libpio/fake.c $(PIO_SRCS) $(MAP_S
 
 $(eval $(call host_test,libpio/test_mapped,tests/libpio/fake.c tests/libpio/random_pattern.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_rename,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
+$(eval $(call host_test,libpio/test_change,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 $(eval $(call host_test,libpio/test_preallocate,tests/libpio/fake.c $(PIO_SRCS) $(MAP_SRCS),))
 SEQUENCES_TEST := tests/libpio/fake.c tests/libpio/sequences.c $(PIO_SRCS) $(MAP_SRCS)
 $(eval $(call host_test,libpio/test_sequences,$(SEQUENCES_TEST),))

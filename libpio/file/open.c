@@ -2,8 +2,8 @@
  * PIO OPEN and PIO CLOSE [P0 Figure 4].
  *
  * pio_open_layout first finds the file. One that is complete is opened by one request to each volume. Otherwise it
- * looks at what is there (store.h), makes what may be made, and opens the D subfiles in order. The F_k and N_k of each
- * go into the entry.
+ * locks the name (change.h), looks at what is there (store.h), makes what may be made, and opens the D subfiles. The
+ * F_k and N_k of each go into the entry.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/file/change.h"
 #include "libpio/file/file.h"
 #include "libpio/file/pio.h"
 #include "libpio/file/starts.h"
@@ -90,11 +91,14 @@ static int new_file(const struct pio_description *description, const char *name,
     return 0;
 }
 
+/* Volume 0's subfile is made last: with it there is a file. */
 static int open_subfiles(struct pio_file *file, int flags, mode_t mode)
 {
+    int disks = file->description.map.disks, first = flags & O_CREAT ? 1 : 0;
     char path[PIO_PATH_MAX_BYTES];
 
-    for (int k = 0; k < file->description.map.disks; k++) {
+    for (int i = 0; i < disks; i++) {
+        int k = (first + i) % disks;
         struct pio_subfile *subfile = &file->subfile[k];
 
         pio_path(path, file->description.volume[k], file->name, "");
@@ -124,12 +128,23 @@ struct opening {
     struct pio_survey survey;
     bool exists;       /* a description was found */
     int index;         /* of the volume where it was */
-    bool careful;      /* sizes are to be asked for in any case */
-    bool only_read;    /* they were not */
+    bool locked;       /* no other node makes or removes the file; sizes are asked for in any case */
+    bool makes;        /* it was no file before */
     int subfile_flags; /* for opening the subfiles */
     bool is_open;      /* they are open already: */
     struct pio_opened opened[PIO_DISKS_MAX];
 };
+
+#define NEEDS_LOCK (-EINPROGRESS) /* what is found may be half of a change */
+
+/* -EEXIST if there is a file and not only what is left of one. */
+static int refuse_existing(const char *name, const struct pio_description *description)
+{
+    struct pio_question q = {.kind = PIO_ASK_STAT, .volume = description->volume[0], .name = name, .suffix = ""};
+
+    pio_transport->ask(&q, 1);
+    return q.result >= 0 ? -EEXIST : q.result == -ENOENT ? 0 : q.result;
+}
 
 /* Finds the layout of the existing file, or of the one to make. */
 static int settle_layout(const struct pio_name *name, int flags, const struct pio_layout *layout,
@@ -138,8 +153,10 @@ static int settle_layout(const struct pio_name *name, int flags, const struct pi
     int error = pio_store_find(name, layout, &opening->description, &opening->index);
 
     opening->exists = !error;
+    if (opening->exists && (flags & O_CREAT) && (flags & O_EXCL))
+        error = refuse_existing(name->name, &opening->description);
     if (opening->exists)
-        return (flags & O_CREAT) && (flags & O_EXCL) ? -EEXIST : pio_layout_compare(layout, &opening->description);
+        return error ? error : pio_layout_compare(layout, &opening->description);
     if (error != -ENOENT || !(flags & O_CREAT))
         return error;
     pio_layout_complete(layout, &opening->description);
@@ -152,15 +169,14 @@ static bool settle_reading(const char *name, int flags, struct opening *opening)
 {
     opening->subfile_flags = flags;
     opening->survey = (struct pio_survey){.missing = -1};
-    opening->only_read = pio_store_check(name, &opening->description, opening->index) == 0;
-    return opening->only_read;
+    return pio_store_check(name, &opening->description, opening->index) == 0;
 }
 
 /* Opens a file that is whole. So the many nodes of a program that opens its file send each volume one request, and not
  * three. */
 static bool open_at_once(const char *name, int flags, struct opening *opening)
 {
-    if (!opening->exists || opening->careful || (flags & O_TRUNC))
+    if (!opening->exists || opening->locked || (flags & O_TRUNC))
         return false;
     opening->survey.missing = -1;
     opening->is_open =
@@ -173,21 +189,24 @@ static bool open_at_once(const char *name, int flags, struct opening *opening)
 static int settle_parts(const char *name, int flags, mode_t mode, struct opening *opening)
 {
     const struct pio_survey *survey = &opening->survey;
-    bool create = flags & O_CREAT, exclusive = create && (flags & O_EXCL);
+    bool create = flags & O_CREAT;
     char path[PIO_PATH_MAX_BYTES];
 
-    bool only_reads = (flags & O_ACCMODE) == O_RDONLY && !create && !opening->careful;
+    if (!opening->locked && create && (!opening->exists || (flags & O_EXCL)))
+        return NEEDS_LOCK;
+    bool only_reads = (flags & O_ACCMODE) == O_RDONLY && !create && !opening->locked;
     if (only_reads ? settle_reading(name, flags, opening) : open_at_once(name, flags, opening))
         return 0;
     int error = pio_store_survey(name, &opening->description, &opening->survey);
     if (error)
         return error;
     opening->subfile_flags = flags & ~(O_EXCL | O_APPEND); /* every request names its own offset in the subfile */
-    if (exclusive || (create && survey->missing >= 0 && survey->bytes == 0))
-        return pio_store_describe(name, &opening->description, mode, exclusive);
+    opening->makes = create && opening->locked && survey->missing >= 0 && survey->bytes == 0;
+    if (opening->makes)
+        return pio_store_describe(name, &opening->description, mode);
     opening->subfile_flags &= ~O_CREAT;
     if (survey->missing < 0)
-        return 0;
+        return create && (flags & O_EXCL) ? -EEXIST : 0;
     pio_path(path, opening->description.volume[survey->missing], name, "");
     return pio_fail_at(path, -ENOENT);
 }
@@ -230,17 +249,27 @@ static int settle(const struct pio_name *name, int flags, mode_t mode, const str
 }
 
 /* Parts that do not fit together may have been seen at different moments of another process's creation or removal of
- * the file. If they do not fit at a second look either, the file is damaged. */
+ * the file, if that has its lock on another volume. If they do not fit at a second look either, the file is damaged. */
 static int settle_twice(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                         struct opening *opening)
 {
     int error = settle(name, flags, mode, layout, opening);
 
-    if (error == -EPROTO || (error == -ENOENT && (opening->exists || (flags & O_CREAT)))) {
+    if (opening->locked && (error == -EPROTO || (error == -ENOENT && (opening->exists || (flags & O_CREAT))))) {
         drop_map(opening);
         error = settle(name, flags, mode, layout, opening);
     }
     return error;
+}
+
+/* A call that fails leaves nothing. What goes wrong here the next one removes. */
+static void undo_creation(const char *name, const struct opening *opening)
+{
+    char path[PIO_PATH_MAX_BYTES];
+
+    strcpy(path, pio_fail_path);
+    pio_store_remove(name, &opening->description);
+    strcpy(pio_fail_path, path);
 }
 
 static void take_opened(struct pio_file *file, const struct opening *opening)
@@ -251,7 +280,7 @@ static void take_opened(struct pio_file *file, const struct opening *opening)
     }
 }
 
-/* `opening` is empty but for `careful`. */
+/* `opening` is empty but for `locked`. */
 static int try_to_open(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                        struct opening *opening, struct pio_file **file)
 {
@@ -264,6 +293,8 @@ static int try_to_open(const struct pio_name *name, int flags, mode_t mode, cons
         drop_map(opening);
         if (opening->is_open)
             pio_store_close(opening->opened, opening->description.map.disks);
+        if (opening->makes && error != -EPROTO)
+            undo_creation(name->name, opening);
         return error;
     }
     (*file)->known_bytes = flags & O_TRUNC ? 0 : opening->survey.bytes;
@@ -275,18 +306,41 @@ static int try_to_open(const struct pio_name *name, int flags, mode_t mode, cons
     if (error) {
         close_subfiles(*file, &volume);
         free_file(*file);
+        if (opening->makes)
+            undo_creation(name->name, opening);
     }
     return error;
 }
 
-/* Parts that were not all there may have been those of a creation under way, which a second look tells. */
+static int open_locked(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
+                       const char *volume, struct pio_file **file)
+{
+    struct opening opening = {.locked = true};
+    char path[PIO_PATH_MAX_BYTES];
+    int lock = pio_change_lock(volume, name->name);
+
+    if (lock < 0) {
+        pio_path(path, volume, name->name, "");
+        return pio_fail_at(path, lock);
+    }
+    int error = try_to_open(name, flags, mode, layout, &opening, file);
+    pio_change_unlock(lock);
+    return error;
+}
+
+/* What is not there, or not whole, may be under way: with the lock it is not. */
 static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                      struct pio_file **file)
 {
-    struct opening opening = {0}, again = {.careful = true};
+    struct opening opening = {0};
     int error = try_to_open(name, flags, mode, layout, &opening, file);
 
-    return error == -ENOENT && opening.only_read ? try_to_open(name, flags, mode, layout, &again, file) : error;
+    if (error != NEEDS_LOCK && error != -EPROTO && !(error == -ENOENT && opening.exists))
+        return error;
+    if (!opening.exists)
+        pio_layout_complete(layout, &opening.description);
+    pio_fail_path[0] = '\0';
+    return open_locked(name, flags, mode, layout, opening.description.volume[0], file);
 }
 
 /* ---- Entry points ---------------------------------------------------------------------------- */
@@ -353,16 +407,44 @@ int pio_close(int pfd)
     return pio_result(started_error ? started_error : error);
 }
 
-int pio_unlink(const char *text)
+/* What is left of a file that was not made, or not removed, has no subfile on volume 0, and no byte: -ENOENT. */
+static int tell_leftover(const char *name, const struct pio_description *description)
+{
+    struct pio_survey survey;
+
+    if (refuse_existing(name, description) == -EEXIST || pio_store_survey(name, description, &survey) != 0)
+        return 0;
+    return survey.bytes == 0 ? -ENOENT : 0;
+}
+
+static int unlink_file(const struct pio_name *name)
 {
     struct pio_description description;
+    int error = pio_store_find(name, NULL, &description, NULL);
+
+    if (error)
+        return error;
+    int lock = pio_change_lock(description.volume[0], name->name);
+    if (lock < 0)
+        return lock;
+    error = pio_store_find(name, NULL, &description, NULL);
+    if (!error)
+        error = pio_store_check_writable(&description);
+    if (!error) {
+        int leftover = tell_leftover(name->name, &description);
+
+        error = pio_store_remove(name->name, &description);
+        error = error ? error : leftover;
+    }
+    pio_change_unlock(lock);
+    return error;
+}
+
+int pio_unlink(const char *text)
+{
     struct pio_name name;
 
     pio_fail_path[0] = '\0';
     int error = pio_name_parse(text, &name);
-    if (!error)
-        error = pio_store_find(&name, NULL, &description, NULL);
-    if (!error)
-        error = pio_store_remove(name.name, &description);
-    return pio_result(error);
+    return pio_result(error ? error : unlink_file(&name));
 }

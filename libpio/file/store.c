@@ -363,14 +363,14 @@ int pio_store_open(const char *name, const struct pio_description *description, 
 
 /* ---- Making -------------------------------------------------------------------------------- */
 
-static int check_volumes_exist(const struct pio_description *description)
+int pio_store_check_writable(const struct pio_description *description)
 {
-    struct asking roots = {.kind = PIO_ASK_STAT, .description = description, .name = "/", .suffix = ""};
+    struct asking roots = {.kind = PIO_ASK_WRITABLE, .description = description, .name = "/", .suffix = ""};
 
     return ask(&roots, 0, description->map.disks);
 }
 
-/* Notes in *ctx that volume k had a file of that name, which may be right: made by another process. */
+/* Notes in *ctx that volume k had a file of that name, which may be right: made by a call that ended half way. */
 static int judge_made(struct asking *a, int k, const struct pio_question *q)
 {
     bool *found = a->ctx;
@@ -388,29 +388,29 @@ static struct asking make_description(const char *name, const struct pio_descrip
                            .mode = (mode & 0777) | 0444};
 }
 
-/* Makes the descriptions from volume `from` on, and checks those that are there already. */
-static int describe(const char *name, const struct pio_description *description, mode_t mode, int from)
+/* Makes the descriptions of volumes from .. to-1, and checks those that are there already. */
+static int describe(const char *name, const struct pio_description *description, mode_t mode, int from, int to)
 {
     bool found[PIO_DISKS_MAX] = {false};
     struct asking make = make_description(name, description, mode), check = make;
 
     make.judge = judge_made;
     make.ctx = found;
-    int error = ask(&make, from, description->map.disks);
+    int error = ask(&make, from, to);
     check.kind = PIO_ASK_READ;
     check.judge = judge_equal;
     check.only = found;
-    return error ? error : ask(&check, from, description->map.disks);
+    return error ? error : ask(&check, from, to);
 }
 
-int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode, bool exclusive)
+/* Volume 0's first: who finds none there finds none. */
+int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode)
 {
-    struct asking first = make_description(name, description, mode);
-    int error = check_volumes_exist(description);
+    int error = pio_store_check_writable(description);
 
-    if (!error && exclusive)
-        error = ask(&first, 0, 1);
-    return error ? error : describe(name, description, mode, exclusive);
+    for (int k = 0; k < 2 && !error; k++)
+        error = describe(name, description, mode, k, k ? description->map.disks : 1);
+    return error;
 }
 
 /* ---- Removing ------------------------------------------------------------------------------ */
@@ -443,7 +443,6 @@ static int remove_parts(const char *name, const struct pio_description *descript
 int pio_store_remove(const char *name, const struct pio_description *description)
 {
     int error = remove_parts(name, description, 1, description->map.disks);
-    int last_error = remove_parts(name, description, 0, 1);
 
-    return error ? error : last_error;
+    return error ? error : remove_parts(name, description, 0, 1);
 }

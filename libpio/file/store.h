@@ -56,12 +56,14 @@ struct pio_survey {
 /* Looks at all volumes of the file. 0; -EPROTO: a foreign description or a plain file; or the volume's error. */
 int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey);
 
-/* Makes the missing descriptions, perhaps while other processes do the same. -EEXIST: `exclusive` is set and another
- * process made the first. -EPROTO: another process makes the file with another layout. -ENOENT: a volume does not
- * exist; nothing has been made. */
-int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode, bool exclusive);
+/* Whether every volume exists and can be written: 0, -ENOENT, -EROFS, or the volume's error. */
+int pio_store_check_writable(const struct pio_description *description);
 
-/* Removes every subfile and description. Goes on after an error and returns the first. */
+/* Makes the missing descriptions. -EPROTO: another process makes the file with another layout. -ENOENT, -EROFS: of
+ * pio_store_check_writable; nothing has been made. */
+int pio_store_describe(const char *name, const struct pio_description *description, mode_t mode);
+
+/* Removes every subfile and description, volume 0's last, unless one of the others stays. Returns the first error. */
 int pio_store_remove(const char *name, const struct pio_description *description);
 
 #endif

@@ -31,6 +31,7 @@ enum pio_question_kind {
     PIO_ASK_MAKE, /* makes the file with the `bytes` bytes of buffer. It appears whole, and is durable then. -EEXIST: a
                        file is there, and nothing changes */
     PIO_ASK_UNLINK,
+    PIO_ASK_WRITABLE, /* 0, or -EROFS */
     PIO_ASK_OPEN, /* opens the file without `suffix` by `flags`, an O_ACCMODE: fd, node and size_bytes; and, at the same
                        moment, as PIO_ASK_READ. Where either fails, nothing is open. -ENOTSUP: cannot be asked */
 };
@@ -66,6 +67,13 @@ struct pio_transport {
     int (*set_view)(int fd, const void *packed, size_t n);
 
     int (*rename)(const char *from, const char *to); /* paths are "//volume/name" */
+    int (*mkdir)(const char *path, mode_t mode);
+    int (*rmdir)(const char *path, mode_t none);
+
+    /* Waits for one of the volume's locks, which one process has at a time; 0 excludes all others. A process that ends
+     * has it no longer. -ETIMEDOUT: the one that has it does not give it back. */
+    int (*lock)(const char *volume, uint32_t key);
+    void (*unlock)(int lock);
 
     int (*node)(int fd); /* address of the I/O node that serves the file */
     int (*read_start)(int fd, int64_t offset, int n);

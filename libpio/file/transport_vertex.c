@@ -20,6 +20,7 @@
 #include "images/lib/ndevice_switch.h"
 #include "libpio/file/file.h"
 #include "vertex/contract/abi.h"
+#include "vertex/contract/machine.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/traps.h"
 
@@ -81,13 +82,14 @@ static long start_open(const struct pio_question *q)
 
 static long start_question(const struct pio_question *q)
 {
-    static const uint16_t type[] = {N_FSTATNAME, N_FREADNAME, N_FMAKE, N_FUNLINK};
+    static const uint16_t type[] = {N_FSTATNAME, N_FREADNAME, N_FMAKE, N_FUNLINK, N_FACCESS};
     char path[PIO_PATH_MAX_BYTES];
 
     if (q->kind == PIO_ASK_OPEN)
         return start_open(q);
     pio_path(path, q->volume, q->name, q->suffix);
-    return trap_askstart(path, type[q->kind], q->mode, q->buffer, (long)q->bytes);
+    long mode = q->kind == PIO_ASK_WRITABLE ? W_OK : q->mode;
+    return trap_askstart(path, type[q->kind], mode, q->buffer, (long)q->bytes);
 }
 
 /* Gives the UFID a descriptor, as open does. */
@@ -194,6 +196,42 @@ static int node_rename(const char *from, const char *to)
     return from_errno(rename(from, to));
 }
 
+static int node_mkdir(const char *path, mode_t mode)
+{
+    return from_errno(mkdir(path, mode));
+}
+
+static int node_rmdir(const char *path, mode_t none)
+{
+    (void)none;
+    return from_errno(rmdir(path));
+}
+
+/* ---- Locks ---- */
+
+#define PAUSE_CYCLES     (1000L * CYCLES_PER_US)
+#define PAUSE_MAX_CYCLES (16 * PAUSE_CYCLES)
+#define LOCK_MAX_CYCLES  (60L * CLOCK_HZ)
+
+/* A UFID without a descriptor. The server does not let requests wait, so this asks again. */
+static int node_lock(const char *volume, uint32_t key)
+{
+    char path[PIO_PATH_MAX_BYTES];
+    long from = trap_cycles(), pause = PAUSE_CYCLES, lock;
+
+    pio_path(path, volume, "/", "");
+    while ((lock = trap_open(path, N_O_LOCK, key)) == -EAGAIN && trap_cycles() - from < LOCK_MAX_CYCLES) {
+        trap_sleep((uint64_t)(trap_cycles() + pause));
+        pause = pause < PAUSE_MAX_CYCLES ? 2 * pause : pause;
+    }
+    return lock == -EAGAIN ? -ETIMEDOUT : (int)lock;
+}
+
+static void node_unlock(int lock)
+{
+    trap_close(lock);
+}
+
 static const struct pio_transport node_transport = {
     .open = node_open,
     .close = node_close,
@@ -204,6 +242,10 @@ static const struct pio_transport node_transport = {
     .ask = node_ask,
     .set_view = setview,
     .rename = node_rename,
+    .mkdir = node_mkdir,
+    .rmdir = node_rmdir,
+    .lock = node_lock,
+    .unlock = node_unlock,
     .node = ionode,
     .read_start = node_read_start,
     .write_start = node_write_start,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "images/lib/ndevice_switch.h"
+#include "libpio/file/change.h"
 #include "libpio/file/file.h"
 #include "libpio/ndevices/striped_names.h"
 #include "vertex/contract/abi.h"
@@ -59,9 +60,8 @@ static int is_folder(const struct striped_volume *v, const char *name)
     return error ? error : S_ISDIR(st.st_mode) != 0;
 }
 
-/* Calls `on` for the part on each volume until one fails. Returns that error and, if `failed` is given, the volume. */
-static int on_each(const struct striped_volume *v, const char *name, int (*on)(const char *part, const void *arg),
-                   const void *arg, int *failed)
+static int try_on_each(const struct striped_volume *v, const char *name, int (*on)(const char *part, const void *arg),
+                       const void *arg, int *failed)
 {
     char part[STRIPED_PATH_BYTES];
 
@@ -70,12 +70,23 @@ static int on_each(const struct striped_volume *v, const char *name, int (*on)(c
 
         if (!error)
             error = from_errno(on(part, arg));
-        if (failed)
-            *failed = k;
+        *failed = k;
         if (error)
             return error;
     }
     return 0;
+}
+
+/* Calls `on` for the part on each volume until one fails. Returns that error. If the first volume alone knows the name,
+ * its change may be under way or have ended half way. */
+static int on_each(const struct striped_volume *v, const char *name, int (*on)(const char *part, const void *arg),
+                   const void *arg)
+{
+    int failed, error = try_on_each(v, name, on, arg, &failed);
+
+    if (error == -ENOENT && failed > 0 && pio_change_settle(v->layout.volumes[0]) == 0)
+        error = try_on_each(v, name, on, arg, &failed);
+    return error;
 }
 
 /* ---- Open and close ---- */
@@ -321,49 +332,68 @@ static int striped_readdir(void *state, struct dirent *entry)
     return 1;
 }
 
-static int make_one(const char *part, const void *mode)
-{
-    return mkdir(part, *(const mode_t *)mode);
-}
-
-/* A folder that a failed call has left on the first volume is in the way, so it is removed. */
 static int striped_mkdir(const char *path, mode_t mode)
 {
-    char part[STRIPED_PATH_BYTES];
     const char *name;
-    int failed = 0;
     const struct striped_volume *v = striped_find(path, &name);
-    int error = on_each(v, name, make_one, &mode, &failed);
 
-    for (int k = failed - 1; error && k >= 0; k--)
-        if (striped_part(v, k, name, part) == 0)
-            rmdir(part);
-    return error;
+    return pio_folder_make(&v->layout, name, mode);
 }
 
-static int remove_one(const char *part, const void *arg)
+static bool is_known(const struct striped_volume *v, const char *folder, const char *name)
 {
-    (void)arg;
-    return rmdir(part);
+    char path[STRIPED_PATH_BYTES];
+    struct stat st;
+
+    if (strlen(folder) + 1 + strlen(name) >= sizeof path)
+        return true;
+    strcpy(stpcpy(stpcpy(path, folder), "/"), name);
+    return stat_first(v, path, &st) != -ENOENT;
 }
 
-/* If a volume's folder has to stay, those removed before are made again. */
+/* Removes from volume k's folder what calls that ended half way have left: of a file, which the first volume has a
+ * description of and no subfile; and an empty folder that the first volume does not have. */
+static void sweep(const struct striped_volume *v, const char *folder, int k)
+{
+    char part[STRIPED_PATH_BYTES];
+    struct dirent *e;
+    DIR *d = striped_part(v, k, folder, part) == 0 ? opendir(part) : NULL;
+    size_t n = strlen(part), left;
+
+    while (d && (e = readdir(d))) {
+        left = strlen(e->d_name);
+        bool describes = left > 4 && strcmp(e->d_name + left - 4, ".pio") == 0;
+
+        if (k == 0 && describes)
+            e->d_name[left - 4] = '\0';
+        if ((k == 0) != describes || n + 1 + left >= sizeof part || is_known(v, folder, e->d_name))
+            continue;
+        part[n] = '/';
+        strcpy(part + n + 1, e->d_name);
+        if (k == 0)
+            pio_unlink(part);
+        else
+            rmdir(part);
+    }
+    if (d)
+        closedir(d);
+}
+
 static int striped_rmdir(const char *path)
 {
-    char part[STRIPED_PATH_BYTES];
     struct stat st;
     const char *name;
-    int failed = 0;
     const struct striped_volume *v = striped_find(path, &name);
     int error = stat_first(v, name, &st);
 
     if (error)
         return error;
-    error = on_each(v, name, remove_one, NULL, &failed);
-    for (int k = failed - 1; error && k >= 0; k--)
-        if (striped_part(v, k, name, part) == 0)
-            mkdir(part, st.st_mode & ACCESSPERMS);
-    return error;
+    error = pio_folder_remove(&v->layout, name, st.st_mode);
+    if (error != -ENOTEMPTY)
+        return error;
+    for (int k = 0; k < v->layout.disks; k++)
+        sweep(v, name, k);
+    return pio_folder_remove(&v->layout, name, st.st_mode);
 }
 
 /* ---- Names ---- */
@@ -394,7 +424,7 @@ static int striped_access(const char *path, int mode)
     const char *name;
     const struct striped_volume *v = striped_find(path, &name);
 
-    return on_each(v, name, access_one, &mode, NULL);
+    return on_each(v, name, access_one, &mode);
 }
 
 static int striped_unlink(const char *path)
@@ -414,36 +444,18 @@ static int striped_unlink(const char *path)
     return error;
 }
 
-/* Renames a folder on each volume. If one fails, those before it get their old name back. */
-static int rename_folder(const struct striped_volume *v, const char *from, const char *to)
-{
-    char old[STRIPED_PATH_BYTES], new[STRIPED_PATH_BYTES];
-    int error = 0, k = 0;
-
-    for (; k < v->layout.disks && !error; k++) {
-        error = striped_part(v, k, from, old);
-        if (!error)
-            error = striped_part(v, k, to, new);
-        if (!error)
-            error = from_errno(rename(old, new));
-    }
-    for (k -= 2; error && k >= 0; k--)
-        if (striped_part(v, k, from, old) == 0 && striped_part(v, k, to, new) == 0)
-            rename(new, old);
-    return error;
-}
-
 /* Unix lets a file replace a file, and a folder replace an empty folder. */
 static int striped_rename(const char *from_path, const char *to_path)
 {
     char old[STRIPED_PATH_BYTES], new[STRIPED_PATH_BYTES];
     const char *from, *to;
+    struct stat st;
     const struct striped_volume *v = striped_find(from_path, &from);
 
     if (striped_find(to_path, &to) != v)
         return -EXDEV;
-    if (is_folder(v, from) == 1)
-        return is_folder(v, to) == 0 ? -ENOTDIR : rename_folder(v, from, to);
+    if (stat_first(v, from, &st) == 0 && S_ISDIR(st.st_mode))
+        return is_folder(v, to) == 0 ? -ENOTDIR : pio_folder_rename(&v->layout, from, to, st.st_mode);
     if (is_folder(v, to) == 1)
         return -EISDIR;
     int error = striped_part(v, 0, from, old);
@@ -472,7 +484,7 @@ static int striped_setattr(const char *path, int flags, const struct nattr *attr
     const char *name;
     const struct striped_volume *v = striped_find(path, &name);
 
-    return on_each(v, name, change_one, &(struct change){flags, attr}, NULL);
+    return on_each(v, name, change_one, &(struct change){flags, attr});
 }
 
 static int set_attributes(int fd, const struct nattr *attr)

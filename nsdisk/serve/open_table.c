@@ -127,6 +127,13 @@ int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct
     return owns(*file, client) ? 0 : -N_EBADF;
 }
 
+bool open_table_has(const struct open_table *t, uint64_t sfid)
+{
+    uint32_t slot = (uint32_t)(sfid >> 32) & (OPEN_TABLE_SLOTS - 1);
+
+    return slot < t->size && t->slot[slot].sfid == sfid;
+}
+
 struct open_file *open_table_first(struct open_table *t, uint64_t client)
 {
     for (uint32_t i = *client_bucket(t, client); i != OPEN_NONE; i = t->slot[i].next)

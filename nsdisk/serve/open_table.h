@@ -67,6 +67,7 @@ int open_table_prepare(struct open_table *t, uint64_t client);
 struct open_file *open_table_add(struct open_table *t, uint64_t client, struct ext2_inode *inode);
 /* Finds the client's open file. -N_ESTALE: the identifier is of no open file. -N_EBADF: it is of another client's. */
 int open_table_find(struct open_table *t, uint64_t client, uint64_t sfid, struct open_file **file);
+bool open_table_has(const struct open_table *t, uint64_t sfid); /* it is an open file's */
 /* Any file of the client, on any drive or on that one, or of anyone; NULL: none is left. */
 struct open_file *open_table_first(struct open_table *t, uint64_t client);
 struct open_file *open_table_first_of(struct open_table *t, uint64_t client, uint32_t drive);

@@ -36,14 +36,57 @@ static int64_t open_check(const struct ext2_inode *inode, uint32_t flags, bool w
     return writable && inode->fs->read_only ? -N_EROFS : 0;
 }
 
+/* Drops the locks whose files are closed, by whatever way. */
+static void drop_locks(struct server *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->locks; i++)
+        if (open_table_has(&s->opens, s->lock[i].sfid))
+            s->lock[n++] = s->lock[i];
+    s->locks = n;
+}
+
+static bool may_lock(struct server *s, uint32_t drive, uint32_t key)
+{
+    drop_locks(s);
+    for (uint32_t i = 0; i < s->locks; i++)
+        if (s->lock[i].drive == drive && (s->lock[i].key == key || s->lock[i].key == 0 || key == 0))
+            return false;
+    return s->locks < SERVE_LOCKS;
+}
+
+static __attribute__((noinline, cold)) int64_t invoke_lock(struct server *s, struct call *c)
+{
+    struct ext2_inode *inode;
+    int64_t error = open_table_prepare(&s->opens, c->client);
+
+    if (error == 0)
+        error = ext2_lookup(c->fs, c->name, &inode);
+    if (error < 0)
+        return error;
+    if (!ext2_is_dir(inode) || !may_lock(s, c->r.drive, c->r.mode)) {
+        error = ext2_is_dir(inode) ? -N_EAGAIN : -N_EINVAL;
+        ext2_inode_put(inode);
+        return error;
+    }
+    struct open_file *file = open_table_add(&s->opens, c->client, inode);
+    file->drive = c->r.drive;
+    file->readable = file->writable = false;
+    s->lock[s->locks++] = (struct lock){file->sfid, c->r.mode, c->r.drive};
+    struct file_opened opened = {file->sfid, serve_stat_of(s, inode, file->drive)};
+    reply_payload(c, &opened, sizeof opened);
+    return 0;
+}
+
 static int64_t invoke_open(struct server *s, struct call *c)
 {
     uint32_t access = c->r.flags & N_O_ACCMODE;
     bool writable = access != N_O_RDONLY;
     struct ext2_inode *inode;
 
-    if (access == N_O_ACCMODE)
-        return -N_EINVAL;
+    if (access == N_O_LOCK)
+        return invoke_lock(s, c);
     int64_t error = open_table_prepare(&s->opens, c->client);
     if (error == 0 && (c->r.flags & N_O_CREAT))
         error = ext2_create(c->fs, c->name, (uint16_t)c->r.mode, (c->r.flags & N_O_EXCL) != 0, &inode);

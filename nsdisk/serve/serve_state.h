@@ -13,6 +13,13 @@
 #include "nsdisk/serve/serve.h"
 #include "nsdisk/serve/view.h"
 
+#define SERVE_LOCKS 256u
+
+struct lock {
+    uint64_t sfid; /* of the file that was opened to have it */
+    uint32_t key, drive;
+};
+
 struct server {
     uint32_t node;
     struct ext2_env env;
@@ -22,6 +29,8 @@ struct server {
     struct merge *merge[SERVE_DRIVES];              /* NULL: not needed so far */
     struct drive_cache_counts counts[SERVE_DRIVES]; /* of volumes that were unmounted */
     bool counted[SERVE_DRIVES];
+    struct lock lock[SERVE_LOCKS];
+    uint32_t locks;
 };
 
 /* A decoded request. */

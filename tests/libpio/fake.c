@@ -15,6 +15,7 @@
 #define NAMES    64
 #define FDS      128
 #define REQUESTS 4096
+#define FOLDER   INODES /* in the place of an inode: the name is a folder's */
 
 struct inode {
     char *data;
@@ -56,6 +57,7 @@ static struct fd fds[FDS];
 static struct request requests[REQUESTS]; /* in the order of issue, over all nodes */
 static int n_requests, lose_in, view_error;
 static int at_call_in;
+static bool locked;         /* a process has a lock, which it gives back at the end of its call */
 static bool writes_arrived; /* it has been said since the last wait */
 static void (*at_call_action)(void);
 static int (*choose_node)(int options);
@@ -274,9 +276,15 @@ static int fake_stat(const char *path, struct stat *st)
         return volume;
     if (strcmp(name, "/") == 0)
         return 0;
-    struct name *found = find_name(volume, name);
+    char folder[128];
+    size_t n = strlen(name);
+    bool wants_folder = n > 2 && strcmp(name + n - 2, "/.") == 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)(wants_folder ? n - 2 : n), name);
+    struct name *found = find_name(volume, folder);
     if (!found)
         return -ENOENT;
+    if (found->inode == FOLDER || wants_folder)
+        return found->inode == FOLDER ? 0 : -ENOTDIR;
     fill_stat(&inodes[found->inode], st);
     return 0;
 }
@@ -338,6 +346,27 @@ static int fake_unlink(const char *path)
     return 0;
 }
 
+static bool is_empty(int volume, const char *name);
+
+static int rename_folder(struct name *found, struct name *before, const char *to)
+{
+    size_t n = strlen(found->path);
+    char from[128], rest[128];
+
+    if (before && (before->inode != FOLDER || !is_empty(before->volume, to)))
+        return before->inode != FOLDER ? -ENOTDIR : -ENOTEMPTY;
+    if (before)
+        before->path[0] = '\0';
+    strcpy(from, found->path);
+    for (int i = 0; i < NAMES; i++)
+        if (names[i].path[0] && names[i].volume == found->volume && strncmp(names[i].path, from, n) == 0 &&
+            (names[i].path[n] == '/' || names[i].path[n] == '\0')) {
+            strcpy(rest, names[i].path + n);
+            snprintf(names[i].path, sizeof names[i].path, "%s%s", to, rest);
+        }
+    return 0;
+}
+
 static int fake_rename(const char *from, const char *to)
 {
     const char *from_name, *to_name;
@@ -349,6 +378,8 @@ static int fake_rename(const char *from, const char *to)
     struct name *found = find_name(volume, from_name), *before = find_name(volume, to_name);
     if (!found)
         return -ENOENT;
+    if (found->inode == FOLDER)
+        return rename_folder(found, before, to_name);
     if (before)
         drop_name(before);
     snprintf(found->path, sizeof found->path, "%s", to_name);
@@ -409,6 +440,7 @@ static int answer(struct pio_question *q)
     pio_path(path, q->volume, q->name, q->suffix);
     switch (q->kind) {
     case PIO_ASK_STAT:
+    case PIO_ASK_WRITABLE:
         result = fake_stat(path, &st);
         q->size_bytes = st.st_size;
         return result;
@@ -569,6 +601,79 @@ static int fake_arrived(enum pio_op op)
     return arrived;
 }
 
+/* ---- Locks and folders ---- */
+
+static int fake_mkdir(const char *path, mode_t mode)
+{
+    const char *name;
+
+    (void)mode;
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    if (find_name(volume, name))
+        return -EEXIST;
+    if (volumes[volume].capacity == 0)
+        return -ENOSPC;
+    add_name(volume, name, FOLDER);
+    return 0;
+}
+
+static bool is_empty(int volume, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (int i = 0; i < NAMES; i++)
+        if (names[i].path[0] && names[i].volume == volume && strncmp(names[i].path, name, n) == 0 &&
+            names[i].path[n] == '/')
+            return false;
+    return true;
+}
+
+static int fake_rmdir(const char *path, mode_t none)
+{
+    const char *name;
+
+    (void)none;
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    struct name *found = find_name(volume, name);
+    if (!found || found->inode != FOLDER)
+        return found ? -ENOTDIR : -ENOENT;
+    if (!is_empty(volume, name))
+        return -ENOTEMPTY;
+    found->path[0] = '\0';
+    return 0;
+}
+
+static int fake_lock(const char *volume, uint32_t key)
+{
+    (void)volume, (void)key;
+    if (locked)
+        return -EDEADLK; /* another node would wait for ever for one that stands still */
+    locked = true;
+    return 0;
+}
+
+static void fake_unlock(int lock)
+{
+    (void)lock;
+    locked = false;
+}
+
+bool fake_is_locked(void)
+{
+    return locked;
+}
+
+void fake_unlock_all(void)
+{
+    locked = false;
+}
+
 static const struct pio_transport fake_transport = {
     .open = fake_open,
     .close = fake_close,
@@ -578,6 +683,10 @@ static const struct pio_transport fake_transport = {
     .cut = fake_cut,
     .ask = fake_ask,
     .rename = fake_rename,
+    .mkdir = fake_mkdir,
+    .rmdir = fake_rmdir,
+    .lock = fake_lock,
+    .unlock = fake_unlock,
     .set_view = fake_set_view,
     .node = fake_node,
     .read_start = fake_read_start,
@@ -603,6 +712,7 @@ void fake_reset(void)
     counts = (struct fake_counts){0};
     choose_node = choose_first;
     lose_in = at_call_in = -1;
+    locked = false;
     for (int k = 0; k < FAKE_VOLUMES; k++)
         volumes[k] = (struct volume){
             .present = true, .node = 0x4000 + k, .capacity = INT64_MAX / 4, .fail_in = -1, .refuse_in = -1};

@@ -40,6 +40,11 @@ void fake_set_chooser(int (*choose)(int options));
 /* Runs action before the nth call (from 0) that is not an asynchronous transfer: what another node does meanwhile. */
 void fake_at_call(int nth, void (*action)(void));
 
+/* Whether the call under way has a lock: another node that wants one would wait for its end. */
+bool fake_is_locked(void);
+/* The process that has it has ended. */
+void fake_unlock_all(void);
+
 struct fake_counts {
     int calls;    /* that are not asynchronous transfers */
     int rounds;   /* of questions that were asked at the same time */

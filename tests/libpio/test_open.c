@@ -239,13 +239,38 @@ Test(open, that_fails_half_way_closes_what_it_opened)
 /* ---- Creation ------------------------------------------------------------------------------------------- */
 
 static int others_pfd, others_flags, others_errno;
+static bool others_ran;
+
+/* The other node waits while the first has the lock. */
+static bool waits(void (*action)(void))
+{
+    if (fake_is_locked())
+        fake_at_call(0, action);
+    return fake_is_locked();
+}
 
 static void create_meanwhile(void)
 {
+    if (waits(create_meanwhile))
+        return;
+    others_ran = true;
     others_pfd = pio_open_layout("/f", others_flags, 0644, &small);
     others_errno = errno;
     if (others_pfd >= 0)
         pio_write(others_pfd, "other", 5);
+}
+
+/* Opens /f while another node acts: before the call at `at`, or, where it has to wait, when the lock is free. */
+static int open_beside(int at, int flags, void (*action)(void))
+{
+    others_ran = false;
+    fake_at_call(at, action);
+    int pfd = pio_open_layout("/f", flags, 0644, &small), error = errno;
+    fake_at_call(-1, action);
+    if (!others_ran)
+        action();
+    errno = error;
+    return pfd;
 }
 
 static int count_creation_calls(int flags)
@@ -265,8 +290,7 @@ Test(creation, by_two_nodes_at_once_gives_one_file)
 
         fake_reset();
         others_pfd = -1;
-        fake_at_call(at, create_meanwhile);
-        int pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &small);
+        int pfd = open_beside(at, O_RDWR | O_CREAT, create_meanwhile);
         cr_assert(pfd >= 0, "call %d: %s at %s", at, strerror(errno), pio_failed_path());
         if (others_pfd >= 0)
             cr_assert(pio_read(pfd, got, 5) == 5 && memcmp(got, "other", 5) == 0, "call %d", at);
@@ -284,8 +308,7 @@ Test(creation, exclusively_by_two_nodes_at_once_succeeds_for_one)
     others_flags = O_RDWR | O_CREAT | O_EXCL;
     for (int at = 0; at < calls - 3; at++) {
         fake_reset();
-        fake_at_call(at, create_meanwhile);
-        int pfd = pio_open_layout("/f", O_RDWR | O_CREAT | O_EXCL, 0644, &small);
+        int pfd = open_beside(at, O_RDWR | O_CREAT | O_EXCL, create_meanwhile);
         cr_assert_eq((pfd >= 0) + (others_pfd >= 0), 1, "call %d: %d and %d", at, pfd, others_pfd);
         cr_assert_eq(pfd < 0 ? errno : others_errno, EEXIST, "call %d", at);
         pio_close(pfd);
@@ -295,6 +318,9 @@ Test(creation, exclusively_by_two_nodes_at_once_succeeds_for_one)
 
 static void create_otherwise_meanwhile(void)
 {
+    if (waits(create_otherwise_meanwhile))
+        return;
+    others_ran = true;
     others_pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &(struct pio_layout){3, 8, 2, NULL, NULL});
     others_errno = errno;
 }
@@ -305,8 +331,7 @@ Test(creation, with_two_layouts_at_once_succeeds_for_one)
 
     for (int at = 0; at < calls - 3; at++) {
         fake_reset();
-        fake_at_call(at, create_otherwise_meanwhile);
-        int pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &small);
+        int pfd = open_beside(at, O_RDWR | O_CREAT, create_otherwise_meanwhile);
         cr_assert_eq((pfd >= 0) + (others_pfd >= 0), 1, "call %d: %d and %d", at, pfd, others_pfd);
         cr_assert_eq(pfd < 0 ? errno : others_errno, EINVAL, "call %d", at);
         pio_close(pfd);
@@ -341,8 +366,8 @@ Test(creation, asks_all_volumes_at_the_same_time)
         int pfd = pio_open_layout("/f", O_RDWR | O_CREAT | O_EXCL, 0644, &layout);
 
         cr_assert_geq(pfd, 0);
-        cr_expect_leq(fake_counts()->rounds, 7, "%d volumes: made in %d rounds", disks, fake_counts()->rounds);
-        cr_expect_leq(fake_counts()->calls, 5 * disks + FAKE_VOLUMES, "%d volumes: %d calls", disks,
+        cr_expect_leq(fake_counts()->rounds, 10, "%d volumes: made in %d rounds", disks, fake_counts()->rounds);
+        cr_expect_leq(fake_counts()->calls, 5 * disks + FAKE_VOLUMES + 9, "%d volumes: %d calls", disks,
                       fake_counts()->calls);
         cr_assert_eq(pio_close(pfd), 0);
         fake_counts()->rounds = 0;
@@ -352,7 +377,7 @@ Test(creation, asks_all_volumes_at_the_same_time)
         cr_assert_eq(pio_close(pfd), 0);
         fake_counts()->rounds = 0;
         cr_assert_eq(pio_unlink("/f"), 0);
-        cr_expect_eq(fake_counts()->rounds, 5, "%d volumes: removed in %d rounds", disks, fake_counts()->rounds);
+        cr_expect_eq(fake_counts()->rounds, 9, "%d volumes: removed in %d rounds", disks, fake_counts()->rounds);
     }
 }
 
@@ -541,7 +566,8 @@ Test(unlink, leaves_a_subfile_its_description)
     cr_expect(pio_unlink("/f") == -1 && errno == EIO);
     cr_expect_geq(fake_get_file("//df01/f", NULL, 0), 0);
     cr_expect_gt(fake_get_file("//df01/f.pio", NULL, 0), 0);
-    cr_expect_eq(fake_count_files(), 2);
+    cr_expect_geq(fake_get_file("//df00/f", NULL, 0), 0, "it is still a file, for the next call");
+    cr_expect_eq(fake_count_files(), 4);
 }
 
 /* A process that ends in between leaves a file that is found. */

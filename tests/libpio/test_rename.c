@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -116,7 +117,8 @@ static void fail_calls(void)
     fake_fail_calls(failing, -EIO);
 }
 
-/* A volume fails from some call on. When it works again, the same call completes what was begun. */
+/* A volume fails from some call on. When it works again, the same call does what it should; but where the answer to
+ * what decides was lost, the file has its new name already. Any change of names drops what is left. */
 Test(rename, that_failed_can_be_repeated)
 {
     int failures = 0;
@@ -134,11 +136,94 @@ Test(rename, that_failed_can_be_repeated)
         failures += result < 0;
         fake_fail_calls(failing, 0);
         fake_at_call(-1, fail_calls);
-        if (result < 0)
-            cr_expect_eq(pio_rename("/f", "/g"), 0, "%d at %d: %s at %s", replace, at, strerror(errno),
-                         pio_failed_path());
+        if (result < 0 && pio_rename("/f", "/g") < 0)
+            cr_expect(failing == 0 && errno == ENOENT, "%d at %d: %s at %s", replace, at, strerror(errno),
+                      pio_failed_path());
         expect("/g", TEXT, "completed");
+        make("/x", &small, "x");
+        cr_expect_eq(pio_unlink("/x"), 0);
         cr_expect_eq(fake_count_files(), 6, "%d at %d: %d files", replace, at, fake_count_files());
     }
     cr_expect_gt(failures, 20);
+}
+
+static jmp_buf killed;
+
+static void kill_caller(void)
+{
+    longjmp(killed, 1);
+}
+
+/* As a machine that ends: the call goes no further, and its lock is gone. */
+static bool survives(int at, int (*call)(void))
+{
+    bool whole = setjmp(killed) == 0;
+
+    fake_at_call(at, kill_caller);
+    if (whole)
+        call();
+    fake_at_call(-1, kill_caller);
+    fake_unlock_all();
+    return whole;
+}
+
+static int rename_f_to_g(void)
+{
+    return pio_rename("/f", "/g");
+}
+
+/* Under either name, and after another call without anything left. */
+Test(rename, that_is_killed_at_any_call_is_done_or_undone)
+{
+    int calls = 0, done = 0;
+
+    for (int replace = 0; replace < 3; replace++)
+        for (int at = 0;; at++) {
+            fake_reset();
+            make("/f", &small, TEXT);
+            if (replace > 0)
+                make("/g", replace == 1 ? &small : &other, "something else");
+            if (survives(at, rename_f_to_g))
+                break;
+            calls++;
+            int pfd = pio_open("/f", O_RDONLY);
+            cr_expect(pfd >= 0 || errno == ENOENT, "%d at %d: %s", replace, at, strerror(errno));
+            pio_close(pfd);
+            if (pfd < 0) {
+                done++;
+                expect("/g", TEXT, "done");
+            } else {
+                expect("/f", TEXT, "undone");
+                if (replace)
+                    expect("/g", "something else", "undone");
+                cr_expect_eq(pio_rename("/f", "/g"), 0, "%d at %d: %s", replace, at, strerror(errno));
+            }
+            make("/x", &small, "x");
+            cr_expect_eq(pio_unlink("/x"), 0);
+            cr_expect_eq(fake_count_files(), 6, "%d at %d: %d files", replace, at, fake_count_files());
+        }
+    cr_expect(calls > 60 && done > 10, "%d calls, %d done", calls, done);
+}
+
+static int make_f(void)
+{
+    return pio_open_layout("/f", O_RDWR | O_CREAT | O_EXCL, 0644, &small);
+}
+
+Test(rename, creation_that_is_killed_at_any_call_can_be_repeated)
+{
+    int calls = 0;
+
+    for (;; calls++) {
+        fake_reset();
+        if (survives(calls, make_f))
+            break;
+        int pfd = pio_open("/f", O_RDONLY);
+        cr_expect(pfd >= 0 || errno == ENOENT, "at %d: %s", calls, strerror(errno));
+        if (pfd < 0)
+            cr_expect_geq(make_f(), 0, "at %d: %s at %s", calls, strerror(errno), pio_failed_path());
+        cr_expect_eq(pio_unlink("/f"), 0);
+        cr_expect_eq(fake_count_files(), 0, "at %d: %d files", calls, fake_count_files());
+    }
+    cr_expect_gt(calls, 20);
 }

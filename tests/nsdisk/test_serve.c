@@ -241,6 +241,46 @@ Test(serve, a_file_is_cut_only_from_the_size_that_the_client_names)
     finish();
 }
 
+static int32_t lock(const char *folder, uint32_t number, uint64_t *sfid)
+{
+    struct file_opened opened;
+    int32_t status =
+        volume_request(&v, N_FOPEN, (struct file_request){.flags = N_O_LOCK, .mode = number}, folder, NULL, NULL);
+
+    if (status == 0)
+        memcpy(&opened, v.reply + sizeof(struct file_reply), sizeof opened);
+    *sfid = status == 0 ? opened.sfid : 0;
+    return status;
+}
+
+/* A volume's locks: each number is one process's at a time, 0 excludes all others, and an end gives all back. */
+Test(serve, a_lock_is_one_clients_until_its_close_or_end)
+{
+    uint64_t all, one, two;
+
+    start();
+    cr_assert_eq(lock("/", 7, &one), 0);
+    cr_expect_eq(lock("/f", 8, &two), -N_EINVAL, "not of a folder");
+    v.client++;
+    cr_expect_eq(lock("/", 7, &two), -N_EAGAIN);
+    cr_expect_eq(lock("/", 0, &all), -N_EAGAIN);
+    cr_assert_eq(lock("/", 8, &two), 0);
+    v.client--;
+    cr_assert_eq(v_close(&v, one), 0);
+    cr_expect_eq(lock("/", 0, &all), -N_EAGAIN, "the other has one");
+    v.client++;
+    cr_assert_eq(v_exit(&v), 0);
+    v.client--;
+    cr_assert_eq(lock("/", 0, &all), 0);
+    cr_expect_eq(lock("/", 7, &one), -N_EAGAIN);
+    uint8_t byte;
+    cr_expect_eq(v_read(&v, all, 0, &byte, 1), -N_EBADF);
+    cr_assert_eq(v_close(&v, all), 0);
+    cr_assert_eq(lock("/", 7, &one), 0);
+    cr_assert_eq(v_close(&v, one), 0);
+    finish();
+}
+
 Test(serve, stat_tells_everything)
 {
     struct file_stat st;

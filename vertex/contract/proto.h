@@ -135,6 +135,8 @@ enum {
     N_O_WRONLY = 1,
     N_O_RDWR = 2,
     N_O_ACCMODE = 3,
+    N_O_LOCK = 3, /* of a folder: not to read or write, but to have the lock of its volume that `mode` numbers, until
+                   * the close. -N_EAGAIN: another file has it; 0 and any other exclude each other */
     N_O_APPEND = 0x8,
     N_O_CREAT = 0x200,
     N_O_TRUNC = 0x400,

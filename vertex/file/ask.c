@@ -25,7 +25,8 @@ struct ask {
 
 static bool may_ask(uint64_t type)
 {
-    return type == N_FSTATNAME || type == N_FREADNAME || type == N_FMAKE || type == N_FUNLINK || type == N_FOPENREAD;
+    return type == N_FSTATNAME || type == N_FREADNAME || type == N_FMAKE || type == N_FUNLINK || type == N_FACCESS ||
+           type == N_FOPENREAD;
 }
 
 static uint32_t count(const struct proc *p)

@@ -1,0 +1,261 @@
+/* Folders over several volumes: calls that fail change nothing, and calls that are killed are done or undone. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libpio/file/change.h"
+#include "libpio/file/pio.h"
+#include "libpio/file/transport.h"
+#include "tests/libpio/fake.h"
+
+TestSuite(change, .init = fake_reset);
+
+static const char *const over[] = {"df00", "df01", "df02", "df03", "df04"};
+static struct pio_layout layout;
+
+static void use_volumes(int disks)
+{
+    fake_reset();
+    layout = (struct pio_layout){.disks = disks, .block_size = 4, .volumes = over};
+}
+
+static int make(const char *name)
+{
+    return pio_folder_make(&layout, name, 0755);
+}
+
+static int make_file(const char *name)
+{
+    int pfd = pio_open_layout(name, O_RDWR | O_CREAT, 0644, &layout);
+
+    if (pfd < 0)
+        return -errno;
+    cr_assert_eq(pio_write(pfd, "0123456789abcdefghijk", 21), 21);
+    return pio_close(pfd);
+}
+
+static int read_file(const char *name)
+{
+    char got[32];
+    int pfd = pio_open(name, O_RDONLY);
+
+    if (pfd < 0)
+        return -errno;
+    int n = (int)pio_read(pfd, got, sizeof got);
+    cr_expect_arr_eq(got, "0123456789abcdefghijk", 21);
+    pio_close(pfd);
+    return n;
+}
+
+/* On how many volumes the name is. */
+static int count(const char *name)
+{
+    int n = 0;
+
+    for (int k = 0; k < layout.disks; k++) {
+        struct pio_question q = {.kind = PIO_ASK_STAT, .volume = over[k], .name = name, .suffix = ""};
+
+        pio_transport->ask(&q, 1);
+        n += q.result >= 0;
+    }
+    return n;
+}
+
+/* ---- Calls that are killed ---- */
+
+static jmp_buf killed;
+
+static void kill_caller(void)
+{
+    longjmp(killed, 1);
+}
+
+static int make_d(void)
+{
+    return make("/d");
+}
+
+static int remove_d(void)
+{
+    return pio_folder_remove(&layout, "/d", 0755);
+}
+
+static int move_d(void)
+{
+    return pio_folder_rename(&layout, "/d", "/e", 0755);
+}
+
+static int move_file_d(void)
+{
+    return pio_rename("//df00/d", "//df00/e");
+}
+
+static int create_d(void)
+{
+    return make_file("//df00/d");
+}
+
+static void has_nothing(void)
+{
+}
+
+static void has_folder(void)
+{
+    cr_assert_eq(make("/d"), 0);
+}
+
+static void has_folders(void)
+{
+    has_folder();
+    cr_assert_eq(make_file("//df00/d/f"), 0);
+    cr_assert_eq(make("/e"), 0);
+}
+
+static void has_full_folder(void)
+{
+    has_folder();
+    cr_assert_eq(make_file("//df00/d/f"), 0);
+}
+
+static void has_file(void)
+{
+    cr_assert_eq(make_file("//df00/d"), 0);
+}
+
+static void has_files(void)
+{
+    has_file();
+    cr_assert_eq(make_file("//df00/e"), 0);
+}
+
+static const struct killed_case {
+    const char *what;
+    void (*before)(void);
+    int (*call)(void);
+    int again; /* of the call where it had been done */
+    int files; /* names on each volume when it has been done */
+} cases[] = {
+    {"mkdir", has_nothing, make_d, -EEXIST, 1},
+    {"rmdir", has_folder, remove_d, -ENOENT, 0},
+    {"rename of a folder", has_full_folder, move_d, -ENOENT, 3},
+    {"rename of a folder onto an empty one", has_folders, move_d, -ENOENT, 3},
+    {"rename of a file", has_file, move_file_d, -1, 2},
+    {"rename of a file onto another", has_files, move_file_d, -1, 2},
+    {"creation", has_nothing, create_d, 0, 2},
+};
+
+static bool survives(int at, int (*call)(void))
+{
+    bool whole = setjmp(killed) == 0;
+
+    fake_at_call(at, kill_caller);
+    if (whole)
+        cr_expect_eq(call(), 0);
+    fake_at_call(-1, kill_caller);
+    fake_unlock_all();
+    return whole;
+}
+
+/* At each call to a volume; then the same call finds it done or does it, and nothing else is left. */
+Test(change, that_is_killed_anywhere_is_completed_by_the_next)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int disks = 1; disks <= 5; disks++)
+            for (int at = 0;; at++) {
+                const struct killed_case *c = &cases[i];
+
+                use_volumes(disks);
+                c->before();
+                if (survives(at, c->call)) {
+                    cr_expect_gt(at, 4, "%s: %d calls", c->what, at);
+                    break;
+                }
+                int result = c->call();
+                cr_expect(result == 0 || result == c->again, "%s on %d, killed at %d: then %d", c->what, disks, at,
+                          result);
+                cr_assert_eq(pio_change_settle("df00"), 0);
+                cr_expect_eq(fake_count_files(), c->files * disks, "%s on %d, killed at %d: %d names", c->what, disks,
+                             at, fake_count_files());
+            }
+}
+
+/* The file in a folder that is moved is found under one of its names, without the same call. */
+Test(change, that_is_killed_while_a_folder_moves_leaves_its_files_whole)
+{
+    for (int disks = 1; disks <= 5; disks++)
+        for (int at = 0;; at++) {
+            use_volumes(disks);
+            has_full_folder();
+            if (survives(at, move_d))
+                break;
+            int old = read_file("//df00/d/f"), new = read_file("//df00/e/f");
+            cr_expect_eq((old == 21) + (new == 21), 1, "%d, killed at %d: %d and %d", disks, at, old, new);
+        }
+}
+
+/* ---- Calls that fail ---- */
+
+Test(change, that_fails_on_one_volume_changes_none)
+{
+    for (int full = 0; full < 3; full++) {
+        use_volumes(3);
+        fake_set_capacity(full, 0);
+        cr_expect_eq(make("/d"), -ENOSPC, "volume %d is full", full);
+        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
+        cr_expect_eq(make_file("//df00/f"), -ENOSPC);
+        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
+        use_volumes(3);
+        fake_fail_calls(full, -EIO);
+        cr_expect_eq(make("/d"), -EIO, "volume %d is dead", full);
+        fake_fail_calls(full, 0);
+        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
+    }
+}
+
+Test(change, of_a_folder_onto_one_that_is_not_empty_anywhere_changes_nothing)
+{
+    for (int k = 0; k < 3; k++) {
+        char plain[] = "//df00/e/x";
+
+        use_volumes(3);
+        has_folder();
+        cr_assert_eq(make("/e"), 0);
+        plain[5] = (char)('0' + k);
+        fake_put_file(plain, "x", 1);
+        cr_expect_eq(move_d(), -ENOTEMPTY, "%s", plain);
+        cr_expect_eq(count("/d") + count("/e"), 6, "%s", plain);
+        cr_expect_eq(pio_folder_remove(&layout, "/e", 0755), -ENOTEMPTY, "%s", plain);
+        cr_expect_eq(count("/e"), 3, "%s", plain);
+        cr_expect_eq(fake_count_files(), 7);
+    }
+}
+
+Test(change, of_what_is_not_there_or_there_already_is_refused)
+{
+    use_volumes(3);
+    cr_expect_eq(remove_d(), -ENOENT);
+    cr_expect_eq(move_d(), -ENOENT);
+    has_folder();
+    cr_expect_eq(make_d(), -EEXIST);
+    cr_assert_eq(make_file("//df00/e"), 0);
+    cr_expect_eq(move_d(), -ENOTDIR);
+    cr_expect_eq(pio_folder_remove(&layout, "/e", 0755), -ENOTDIR);
+    cr_expect_eq(make("/e"), -EEXIST);
+    cr_expect_eq(read_file("//df00/e"), 21);
+    cr_expect_eq(fake_count_files(), 9);
+}
+
+/* Folders that older programs left on some volumes only. */
+Test(change, completes_a_folder_that_only_some_volumes_have)
+{
+    use_volumes(3);
+    cr_assert_eq(pio_transport->mkdir("//df01/d", 0755), 0);
+    cr_expect_eq(make_d(), 0);
+    cr_expect_eq(count("/d"), 3);
+    cr_assert_eq(pio_transport->rmdir("//df02/d", 0), 0);
+    cr_expect_eq(remove_d(), 0);
+    cr_expect_eq(fake_count_files(), 0);
+}
