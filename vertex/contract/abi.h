@@ -33,7 +33,7 @@
     X(lseek, 12)        /* ufid offset whence                   new offset                               */ \
     X(fstat, 13)        /* ufid struct file_stat *              0                                        */ \
     X(stat, 14)         /* path struct file_stat *              0                                        */ \
-    X(ftruncate, 15)    /* ufid size by                         0; by: only if it has so many bytes      */ \
+    X(ftruncate, 15)    /* ufid size by (N_FTRUNCATE's bytes)   0                                        */ \
     X(fsync, 16)        /* ufid                                 0                                        */ \
     X(unlink, 17)       /* path                                 0                                        */ \
     X(rename, 18)       /* path path                            0                                        */ \
