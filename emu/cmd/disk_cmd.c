@@ -77,14 +77,9 @@ static bool take_option(void *ctx, int key, const char *value)
     case KEY_LABEL:
         a->label = value;
         return true;
-    default: {
-        uint64_t bytes = options_size(&options, "block", value);
-
-        if (bytes > PIO_BLOCK_BYTES_MAX)
-            options_refuse(&options, "block '%s': a block has at most 1M", value);
-        a->block_bytes = (uint32_t)bytes;
+    default:
+        a->block_bytes = (uint32_t)options_size(&options, "block", value, PIO_BLOCK_BYTES_MAX);
         return true;
-    }
     }
 }
 
@@ -489,7 +484,7 @@ static char *label_of(const char *image)
 static int verb_create(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     const char *size = word[1] ? word[1] : word[0];
-    uint64_t bytes = options_size(&options, "size", size);
+    uint64_t bytes = options_size(&options, "size", size, NODE_RAM_MAX_BYTES);
 
     if (bytes < IMAGE_MIN_BYTES)
         options_refuse(&options, "size '%s': an image has at least 128K", size);

@@ -6,6 +6,7 @@
 #include "emu/cmd/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -263,17 +264,15 @@ uint32_t options_dimension(const struct options *o, const char *value)
     return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
 }
 
-uint64_t options_size(const struct options *o, const char *what, const char *value)
+uint64_t options_size(const struct options *o, const char *what, const char *value, uint64_t max)
 {
     char *end;
 
     errno = 0;
     unsigned long number = strtoul(value, &end, 10);
     unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' ||
-        number > NODE_RAM_MAX_BYTES >> shift)
-        options_refuse(o, "%s '%s': give a size up to %lluM, such as 65536, 64K or 1M", what, value,
-                       NODE_RAM_MAX_BYTES >> 20);
+    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' || number > max >> shift)
+        options_refuse(o, "%s '%s': give a size up to %" PRIu64 "M, such as 65536, 64K or 1M", what, value, max >> 20);
     return (uint64_t)number << shift;
 }
 
@@ -310,13 +309,13 @@ bool options_take_job(const struct options *o, struct job_words *w, int key, con
         w->job.status_rule = parse_status(o, value);
         return true;
     case KEY_STACK:
-        w->job.stack_bytes = options_size(o, "stack", value);
+        w->job.stack_bytes = options_size(o, "stack", value, NODE_RAM_MAX_BYTES);
         return true;
     case KEY_HEAP:
-        w->job.heap_bytes = options_size(o, "heap", value);
+        w->job.heap_bytes = options_size(o, "heap", value, NODE_RAM_MAX_BYTES);
         return true;
     case KEY_COMM:
-        w->job.comm_bytes = options_size(o, "comm", value);
+        w->job.comm_bytes = options_size(o, "comm", value, NODE_RAM_MAX_BYTES);
         return true;
     case KEY_LABEL:
         return w->job.label = true;

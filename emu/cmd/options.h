@@ -115,8 +115,8 @@ int options_end_output(int status);
 bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high);
 uint32_t options_dimension(const struct options *o, const char *value);
-/* Reads bytes, which may end in K or M, up to the memory of the largest node; refuses anything else. */
-uint64_t options_size(const struct options *o, const char *what, const char *value);
+/* Reads 1 to max bytes, a number that may end in K or M; refuses anything else. max is some M. */
+uint64_t options_size(const struct options *o, const char *what, const char *value, uint64_t max);
 
 /* ---- Jobs ---- */
 

@@ -119,9 +119,9 @@ static bool take_option(void *ctx, int key, const char *value)
         take_setting(value);
         return true;
     default: {
-        uint64_t bytes = options_size(&options, "bytes", value);
+        uint64_t bytes = options_size(&options, "bytes", value, BYTES_MAX);
 
-        if (bytes < BYTES_LEAST || bytes > BYTES_MAX || bytes % BYTES_LEAST != 0)
+        if (bytes < BYTES_LEAST || bytes % BYTES_LEAST != 0)
             options_refuse(&options, "bytes '%s': give a multiple of 4K up to 8M", value);
         a->bytes = (uint32_t)bytes;
         return true;

@@ -103,6 +103,14 @@ for bad in --disks=0 --disks=513 --buffers=x --routings=9 --cpu-time=-1 --cpu-ti
     same "model $bad: one line" 1 "$(wc -l <err)"
 done
 check "what it has no times for is named" grep -q "'word'" err
+for command in "model" "disk create x 1M"; do
+    for bad in 1025K 2M 100M; do
+        # shellcheck disable=SC2086
+        status "$command --block=$bad" 2 "$ncube" $command --block=$bad
+        check "$command --block=$bad: its limit is that of the help" grep -q "block '$bad': give a size up to 1M" err
+    done
+done
+status "the largest block" 0 "$ncube" model --block=1M --cpu-time=1 --network-time=1 --disk-time=1
 
 # ---- Options that do not exist
 
