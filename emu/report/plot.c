@@ -15,8 +15,13 @@
 
 #define PATH_BYTES 4096
 
-/* Colours that mean "of curve n": the style sheet replaces them. */
-#define CURVE_COLOUR "#%06zx"
+/* What tells curves apart, also without the style sheet and without colours. */
+static const struct {
+    uint32_t light, dark; /* colours on a light page, which gnuplot draws with, and on a dark one */
+    uint32_t point;       /* gnuplot's type: disk, square, triangle, diamond, and the same empty */
+} looks[PLOT_CURVES_MAX] = {{0x0b62a8, 0x6cb6ff, 7},  {0xc2410c, 0xff9a5c, 5}, {0x15803d, 0x6fdc8c, 9},
+                            {0x86198f, 0xe39cf2, 13}, {0xb45309, 0xf2c14e, 6}, {0x0e7490, 0x5fd3e6, 4},
+                            {0xbe123c, 0xff8fa3, 8},  {0x555555, 0xaaaaaa, 12}};
 
 void plot_point(struct plot_curve *c, double x, double y)
 {
@@ -60,11 +65,18 @@ static void write_curves(FILE *f, const struct plot *p)
             fprintf(f, "%.9g %.9g\n", c->x[j], c->y[j]);
         fputs("end\n", f);
     }
-    for (size_t i = 0; i < p->curves; i++)
-        fprintf(f, "%s$curve%zu using 1:2 with %s linewidth 2 linecolor rgb \"" CURVE_COLOUR "\" %s title \"%s\"",
-                i > 0 ? ", " : "plot ", i, p->curve[i].dashed ? "lines" : "linespoints",
-                p->curve[i].colour > 0 ? p->curve[i].colour : i + 1,
-                p->curve[i].dashed ? "dashtype 2" : "pointtype 7 pointsize 0.7", p->curve[i].title);
+    for (size_t i = 0; i < p->curves; i++) {
+        const struct plot_curve *c = &p->curve[i];
+        size_t look = (c->colour > 0 ? c->colour : i + 1) - 1;
+
+        fprintf(f, "%s$curve%zu using 1:2 with %s linewidth 2 linecolor rgb \"#%06x\"", i > 0 ? ", " : "plot ", i,
+                c->dashed ? "lines" : "linespoints", looks[look].light);
+        if (c->dashed)
+            fprintf(f, " dashtype %zu", 2 + look);
+        else
+            fprintf(f, " pointtype %u pointsize 0.8", looks[look].point);
+        fprintf(f, " title \"%s\"", c->title);
+    }
     fputc('\n', f);
 }
 
@@ -77,7 +89,7 @@ static void write_script(FILE *f, const struct plot *p, const char *svg)
     fprintf(f, "set terminal svg size 520,360 dynamic font 'sans-serif,15' name '%s' noenhanced\n", prefix);
     free(prefix);
     fprintf(f,
-            "set output '%s'\nset grid\nset key below maxrows 2 spacing 1.2\nset yrange [0:*]\nset border 3\nset tics "
+            "set output '%s'\nset grid\nset key below maxrows 2 samplen 3 spacing 1.2\nset yrange [0:*]\nset border 3\nset tics "
             "nomirror\n",
             svg);
     fprintf(f, "set xlabel '%s'\nset ylabel '%s'\nset offsets graph 0.03, graph 0.03, graph 0.05, 0\n", p->x_axis,
@@ -86,6 +98,25 @@ static void write_script(FILE *f, const struct plot *p, const char *svg)
     if (p->ticks)
         fprintf(f, "set xtics (%s)\n", p->ticks);
     write_curves(f, p);
+}
+
+/* A rule for a dark page: where gnuplot drew in one colour, another one. */
+static void put_dark(FILE *to, const char *attribute, uint32_t from, uint32_t colour)
+{
+    fprintf(to, "svg [%s=\"rgb(%3u, %3u, %3u)\"]{%s:#%06x}\n", attribute, from >> 16, from >> 8 & 255, from & 255,
+            attribute, colour);
+}
+
+void plot_put_style(FILE *to)
+{
+    fputs("@media(prefers-color-scheme:dark){\n"
+          "svg [fill=black]{fill:#ddd}svg [stroke=black]{stroke:#ddd}svg [stroke=gray]{stroke:#555}\n",
+          to);
+    for (size_t i = 0; i < PLOT_CURVES_MAX; i++) {
+        put_dark(to, "stroke", looks[i].light, looks[i].dark);
+        put_dark(to, "color", looks[i].light, looks[i].dark);
+    }
+    fputs("}\n", to);
 }
 
 static char *read_whole(const char *path)

@@ -16,14 +16,6 @@
 
 #define PATH_BYTES 4096
 
-/* gnuplot's black, gray, and its colours 1 to 8 become the page's. */
-static const char plot_style[] =
-    "svg{--ink:#222;--grid:#bbb;--c1:#0b62a8;--c2:#c2410c;--c3:#15803d;--c4:#86198f;--c5:#b45309;--c6:#0e7490;"
-    "--c7:#be123c;--c8:#555}\n"
-    "@media(prefers-color-scheme:dark){svg{--ink:#ddd;--grid:#555;--c1:#6cb6ff;--c2:#ff9a5c;--c3:#6fdc8c;--c4:#e39cf2;"
-    "--c5:#f2c14e;--c6:#5fd3e6;--c7:#ff8fa3;--c8:#aaa}}\n"
-    "svg [fill=black]{fill:var(--ink)}svg [stroke=black]{stroke:var(--ink)}svg [stroke=gray]{stroke:var(--grid)}\n";
-
 static const char page_style[] =
     ":root{color-scheme:light dark;--paper:#fff;--text:#222;--soft:#555;--line:#ccc;--band:#f4f4f4}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#16181c;--text:#ddd;--soft:#aaa;--line:#444;--band:#1f2228}}\n"
@@ -75,15 +67,6 @@ static void put_html(struct page *p, const char *text)
         }
 }
 
-static void put_colours(FILE *f)
-{
-    for (int i = 1; i <= PLOT_CURVES_MAX; i++)
-        fprintf(f,
-                "svg [stroke=\"rgb(  0,   0, %3d)\"]{stroke:var(--c%d)}"
-                "svg [color=\"rgb(  0,   0, %3d)\"]{color:var(--c%d)}\n",
-                i, i, i, i);
-}
-
 void page_begin(struct page *p, const char *title, const char *style, const char *work, char *error, size_t error_bytes)
 {
     *p = (struct page){.work = work, .error = error, .error_bytes = error_bytes};
@@ -100,8 +83,8 @@ void page_begin(struct page *p, const char *title, const char *style, const char
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
           p->html);
     put_html(p, title);
-    fprintf(p->html, "</title>\n<style>\n%s%s", page_style, plot_style);
-    put_colours(p->html);
+    fprintf(p->html, "</title>\n<style>\n%s", page_style);
+    plot_put_style(p->html);
     fputs(style ? style : "", p->html);
     fputs("</style>\n</head>\n<body>\n<h1>", p->html);
     put_html(p, title);
@@ -255,8 +238,8 @@ void page_plot(struct page *p, const struct plot *plot, const char *caption)
     struct page_file *f = add_file(p, name);
     FILE *alone = open_memstream(&f->text, &f->bytes);
     char *end = strchr(svg, '>') + 1; /* of the element's own mark */
-    fprintf(alone, "%.*s\n<style>\n%s", (int)(end - svg), svg, plot_style);
-    put_colours(alone);
+    fprintf(alone, "%.*s\n<style>\n", (int)(end - svg), svg);
+    plot_put_style(alone);
     fprintf(alone, "</style>\n%s", end);
     fclose(alone);
     fprintf(p->markdown, "\n![%s](%s)\n", caption, name);
