@@ -358,13 +358,7 @@ renew() {
     done <"$1"
 }
 
-if [ "$mode" = --check ]; then
-    other=$(find_other_compiler)
-    if [ "$other" ]; then
-        echo "figures: $other"
-        exit 77
-    fi
-fi
+[ "$mode" != --check ] || end_on_other_compiler
 measure
 status=0
 for page in $(grep -l '^<!-- figures: ' $pages); do

@@ -18,6 +18,30 @@ die() {
     exit 1
 }
 
+# The section of a page whose heading is "## NAME", up to the next one.
+section() { # PAGE NAME
+    awk -v heading="## $2" '/^## / { inside = $0 == heading } inside' "$1"
+}
+
+# Shows how the sections of NEW differ from those of PAGE with the same headings. Succeeds if none does.
+compare_sections() { # NEW PAGE
+    local name status=0
+    while read -r name; do
+        diff -u --label "$2: $name" <(section "$2" "$name" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}') \
+            --label "measured: $name" <(section "$1" "$name" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}') || status=1
+    done < <(sed -n 's/^## //p' "$1")
+    return $status
+}
+
+# Ends the script, with status 77, if the pages' figures are of another compiler.
+end_on_other_compiler() {
+    local other
+    other=$(find_other_compiler)
+    [ -z "$other" ] && return
+    echo "$(basename "$0" .sh): $other"
+    exit 77
+}
+
 # run FILE ARGUMENT...: ncube's output goes to FILE in $work, what it says beside that to $work/said.
 run() {
     local to=$work/$1

@@ -71,8 +71,8 @@ struct service experiment_service(struct experiment *x, const struct study_machi
 #define EXPERIMENT_PAUSES 72
 #define EXPERIMENT_POINTS (EXPERIMENT_PAUSES + 1)
 
-/* The service of an I/O node that is never idle, by a transfer with two blocks under way on one volume; and what the
- * monitor measured when it was idle for longer and longer before each request. */
+/* What the monitor measured when the I/O node was idle for longer and longer before each request; before the shortest
+ * time, up to an I/O node that is never idle, the curve is extended. No transfer that it is to predict is in it. */
 struct curve {
     double idle_us[EXPERIMENT_POINTS], service_us[EXPERIMENT_POINTS];
     uint32_t n; /* 0 while collecting */

@@ -175,14 +175,16 @@ static void draw_curve(struct experiment *x, int side, const char *name, const c
 
 static void write_curves(struct experiment *x)
 {
-    page_paragraph(x->page,
-                   "Why constant service misses: a drive's service is not constant. The monitor pauses before each "
-                   "request, longer and longer. A write of the next block ends when its sectors have come round, "
-                   "however early it began, so its service takes as much less as the drive was idle; once it is too "
-                   "late for a revolution it waits for the next one, and takes 16.7 ms more. A read is served from the "
-                   "buffer into which the drive reads ahead, and takes less the longer the drive had for that. The "
-                   "model \"turning drives\" has constant times but for this: its I/O nodes serve as these curves "
-                   "say.");
+    page_paragraph(
+        x->page,
+        "Why constant service misses: a drive's service is not constant. The monitor pauses before each "
+        "request, longer and longer. A write of the next block ends when its sectors have come round, "
+        "however early it began, so its service takes as much less as the drive was idle; once it is too "
+        "late for a revolution it waits for the next one, and takes 16.7 ms more. A read is served from the "
+        "buffer into which the drive reads ahead, and takes less the longer the drive had for that. The "
+        "model \"turning drives\" has constant times but for this: its I/O nodes serve as these curves "
+        "say. Before the shortest pause, up to a drive that is never idle, a curve goes on as it begins, but no "
+        "steeper than the drive turns; so nothing of it is from the transfers that it is compared with.");
     draw_curve(x, EXPERIMENT_WRITE, "idle-write", "Service of a write by the idle time before it.");
     draw_curve(x, EXPERIMENT_READ, "idle-read", "Service of a read by the idle time before it.");
 }

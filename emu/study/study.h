@@ -45,7 +45,8 @@ struct study_use {
 struct study_side {        /* of one operation */
     double from_us, to_us; /* the first node's begin, the last one's end */
     double us;
-    double mb_s; /* of all nodes together */
+    double set_up_us; /* what opening before and closing behind it took the node that took longest */
+    double mb_s;      /* of all nodes together */
     struct study_use use;
     json_t *lines; /* what the program printed, as objects */
 };

@@ -150,6 +150,7 @@ bool study_read_times(struct study_side *side, const char *folder, const char *o
     {
         side->from_us = fmin(side->from_us, number(line, "from_us"));
         side->to_us = fmax(side->to_us, number(line, "to_us"));
+        side->set_up_us = fmax(side->set_up_us, number(line, "set_up_us"));
         bytes += number(line, "bytes");
     }
     side->us = side->to_us - side->from_us;

@@ -199,13 +199,21 @@ struct service experiment_service(struct experiment *x, const struct study_machi
     return (struct service){0};
 }
 
+/* The monitor's requests never find an I/O node that was busy until then. So the curve goes on to its first point as
+ * between the first two, but no steeper than a drive turns. */
+static void extend_to_zero(struct curve *c)
+{
+    double fall = (c->service_us[1] - c->service_us[2]) / (c->idle_us[2] - c->idle_us[1]);
+
+    c->idle_us[0] = 0;
+    c->service_us[0] = c->service_us[1] + fmin(fmax(fall, 0), 1) * c->idle_us[1];
+}
+
 void experiment_curve(struct experiment *x, const struct study_machine *machine, int side, uint32_t block_bytes,
                       struct curve *c)
 {
     const char *op = side == EXPERIMENT_WRITE ? "write" : "read";
     struct study_measure m = {.machine = representative(x, machine), .program = STUDY_DISKMON};
-    struct transfer queued = one_volume(x, machine, block_bytes, 2);
-    const struct study_side *never_idle = experiment_side(experiment_transfer(x, &queued), side);
     json_t *line;
     size_t i;
 
@@ -216,13 +224,7 @@ void experiment_curve(struct experiment *x, const struct study_machine *machine,
     append_number(m.words, "", ",", pauses);
     append_number(m.words, " ", "", block_bytes);
     const struct study_measure *measure = study_measure(&x->study, &m);
-    c->n = 0;
-    if (!x->study.collecting) {
-        c->idle_us[0] = 0; /* with two blocks under way one always waits, but for the first one's way there */
-        struct service service = experiment_service(x, machine, side, block_bytes);
-        double way_us = service.cpu_us + service.network_us + service.status_us;
-        c->service_us[c->n++] = (never_idle->us - way_us) / ((double)queued.bytes / block_bytes);
-    }
+    c->n = 1;
     json_array_foreach(measure->write.lines, i, line)
     {
         if (strcmp(json_string_value(json_object_get(line, "op")), op) != 0 || c->n == EXPERIMENT_POINTS)
@@ -230,6 +232,10 @@ void experiment_curve(struct experiment *x, const struct study_machine *machine,
         c->idle_us[c->n] = number(line, "idle_us");
         c->service_us[c->n++] = number(line, "us");
     }
+    if (c->n > 2)
+        extend_to_zero(c);
+    else
+        c->n = 0;
 }
 
 /* ---- Predictions ---- */

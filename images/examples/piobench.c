@@ -18,7 +18,8 @@
  *
  *   pio node=3 op=write B=4096 C=1 bytes=2097152 us=1477532.10
  *
- * and the same with "plain" and B and C of 0 for the plain calls. With words, times of begin and end follow.
+ * and the same with "plain" and B and C of 0 for the plain calls. With words, the times of the calls' begin and end
+ * follow, and set_up_us, what opening before and closing behind them took.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,23 +147,27 @@ static void transfer_in_order(const struct plan *p, int fd)
         transfer(p, fd, at, p->bytes - at < p->request ? p->bytes - at : p->request);
 }
 
-static void report(const struct plan *p, double from_us, double to_us)
+static void report(const struct plan *p, double from_us, double to_us, double set_up_us)
 {
     printf("%s node=%d op=%s B=%d C=%d bytes=%d us=%.2f", p->plain ? "plain" : "pio", p->node,
            p->writing ? "write" : "read", p->plain ? 0 : p->block_size, p->plain ? 0 : p->buffers, p->bytes,
            to_us - from_us);
     if (p->long_line)
-        printf(" request=%d from_us=%.2f to_us=%.2f", p->request, from_us, to_us);
+        printf(" request=%d from_us=%.2f to_us=%.2f set_up_us=%.2f", p->request, from_us, to_us, set_up_us);
     putchar('\n');
 }
 
 static void measure(const struct plan *p)
 {
-    double from_us = 0, to_us = 0;
+    double from_us = 0, to_us = 0, set_up_us = 0;
 
     if (p->writing)
         fill(p->seed, p->bytes);
+    if (p->long_line)
+        set_up_us -= amicclk();
     int fd = open_file(p);
+    if (p->long_line)
+        set_up_us += amicclk();
     if (p->together)
         nsync(SYNC_TYPE);
     from_us = amicclk();
@@ -173,9 +178,11 @@ static void measure(const struct plan *p)
     to_us = amicclk();
     if ((p->plain ? close(fd) : pio_close(fd)) < 0)
         fail(p->name);
+    if (p->long_line)
+        set_up_us += amicclk() - to_us;
     if (!p->writing)
         check_content(p->seed, p->bytes, p->name);
-    report(p, from_us, to_us);
+    report(p, from_us, to_us, set_up_us);
 }
 
 static void measure_all(int node, bool writing)
