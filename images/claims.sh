@@ -1,8 +1,10 @@
 #!/bin/bash
 # What paper 001 claims, measured in the machine: writes docs/papers/001.md. Takes a few minutes.
 #
-#   claims.sh BUILD               all claims, to the page
-#   claims.sh BUILD CLAIM...      only these, such as c2, to the standard output
+#   claims.sh BUILD                       all claims, to the page
+#   claims.sh BUILD CLAIM...              only these, such as c2, to the standard output
+#   claims.sh BUILD --check [CLAIM...]    lists how the page differs from what is measured, and writes nothing: exit
+#                                         status 1 if it does, 77 as figures.sh
 #
 # A claim is one function here, named in `all_claims`, and one guest program. It prints its section: a heading, what is
 # claimed and how that is tested, and a table with each number beside its bound. Times are virtual; 1 MB/s = 10^6 B/s.
@@ -55,9 +57,18 @@ drive_commands() {
 
 # pipe NODES MAP BYTES NODES MAP CALL: a pipe; the lines of its nodes are in $work/ends.
 pipe() {
+    try_pipe "$@" || die "$2 | $5 failed: $(head -3 "$work/writers")"
+}
+
+try_pipe() {
     "$build/bin/ncube" run -n "$1" "$rate" write "$2" "$3" "$6" '|' -n "$4" "$rate" read "$5" "$6" \
-        >"$work/ends" 2>"$work/writers" || die "$2 | $5 ended with status $?: $(head -3 "$work/writers")"
+        >"$work/ends" 2>"$work/writers" || return
     cat "$work/writers" >>"$work/ends"
+}
+
+# The longest N_SETMAP of a pipe, in ms
+set_up_ms() {
+    awk '$7 > most { most = $7 } END { printf "%.1f", most / 1000 }' "$work/ends"
 }
 
 # channels NODES MAP NODES MAP BYTES: MB/s that the busiest channel allows
@@ -105,11 +116,30 @@ in_words() {
     sed -E 's/^array [0-9x]+ //' <<<"$1"
 }
 
+# c2_row SIZE FROM TO BASE: a pipe of a matrix of SIZE between mappings
+c2_row() {
+    local size=$1 a=$2 b=$3 base=$4 bytes bound whole share set_up
+    bytes=$((${size//x/ * }))
+    bound=$(channels 16 "$a" 16 "$b" $bytes)
+    if ! try_pipe 16 "$a" $bytes 16 "$b" 1048576; then
+        echo "| $(in_words "$a") | $(in_words "$b") | $bound | fails | - | no | - | - |"
+        return
+    fi
+    whole=$(whole_rate)
+    set_up=$(set_up_ms)
+    pipe 16 "$a" $bytes 16 "$b" 16384
+    share=$(calc "100 * $whole / ($bound < $base ? $bound : $base)" %.1f)
+    echo "| $(in_words "$a") | $(in_words "$b") | $bound | $whole | $share % | $(passes "$share" '>=' 60) |" \
+        "$(whole_rate) | $set_up |"
+}
+
 c2() {
-    local base a b bound whole
-    local size=1024x1024x8 bytes=$((1024 * 1024 * 8))
-    local own=$((bytes / 16))
-    pipe 16 "cyclic 16384 16" $bytes 16 "cyclic 16384 16" 16384
+    local base a b
+    local size=1024x1024x8 odd=1000x1000x8
+    local columns="| from | to | busiest channel, MB/s | one call, MB/s | of the bound for 100 % | >= 60 % |"
+    columns+=" calls of 16 KB, MB/s | longest N_SETMAP, ms |
+| --- | --- | --- | --- | --- | --- | --- | --- |"
+    pipe 16 "cyclic 16384 16" $((1 << 23)) 16 "cyclic 16384 16" 16384
     base=$(whole_rate)
     cat <<END
 ## C2: the mapping picks the way (1.2)
@@ -118,30 +148,34 @@ c2() {
 call, and in calls of 16 KB. Bound: 60 % of the rate of 16 pairs with equal mappings and as many bytes, $base MB/s, or
 of what the busiest channel allows (\`ncube map A B -m FILE\`), if that is less.
 
-| from | to | busiest channel, MB/s | one call, MB/s | of the bound for 100 % | >= 60 % | calls of 16 KB, MB/s |
-| --- | --- | --- | --- | --- | --- | --- |
+$columns
 END
     for a in "array $size block,* on 16x1" "array $size *,block on 1x16" "array $size block,block on 4x4" \
         "array $size *,cyclic(8) on 1x16" "array $size *,cyclic on 1x16" "bits p3-0 o16-0"; do
         for b in "array $size block,* on 16x1" "array $size block,block on 4x4" "array $size *,cyclic on 1x16" \
             "bits o12-3 p3-0 o16-13 o2-0"; do
-            [ "$a" != "$b" ] || continue
-            bound=$(channels 16 "$a" 16 "$b" $bytes)
-            pipe 16 "$a" $bytes 16 "$b" $own
-            whole=$(whole_rate)
-            pipe 16 "$a" $bytes 16 "$b" 16384
-            local share=$(calc "100 * $whole / ($bound < $base ? $bound : $base)" %.1f)
-            echo "| $(in_words "$a") | $(in_words "$b") | $bound | $whole | $share % | $(passes "$share" '>=' 60) |" \
-                "$(whole_rate) |"
+            [ "$a" = "$b" ] || c2_row $size "$a" "$b" "$base"
         done
     done
-    cat <<'END'
+    cat <<END
 
-The time counts to the last byte of all nodes, so it contains the set-up. Calls of 16 KB are slower for two reasons:
-what has something for 16 readers makes 16 messages of 1 KB; and in the stream's order columns go to one reader of rows
-after the other, so that all writers wait for the same one. The two rows below the bound have no busier channel than the
-others. In the second of them the nodes are idle for half of the time: messages hold up each other on their paths.
+The time begins when the last node has its mapping and ends with the last byte of all nodes. So it contains the exchange
+of the mappings and the plans, and not N_SETMAP itself. Calls of 16 KB are slower for two reasons: what has something
+for 16 readers makes 16 messages of 1 KB; and in the stream's order columns go to one reader of rows after the other, so
+that all writers wait for the same one. The rows below the bound have no busier channel than the others: messages hold
+up each other on their paths.
+
+A matrix of 1000 x 1000 doubles, whose rows divide neither into 16 equal parts nor into blocks of 16 KB, and one of
+999 x 1001, whose bytes do not divide by the other end's period:
+
+$columns
 END
+    for a in "array $odd block,* on 16x1" "array $odd *,block on 1x16"; do
+        for b in "array $odd block,block on 4x4" "array $odd *,cyclic on 1x16" "cyclic 16384 16"; do
+            c2_row $odd "$a" "$b" "$base"
+        done
+    done
+    c2_row 999x1001x8 "array 999x1001x8 block,* on 16x1" "cyclic 4096 16" "$base"
 }
 
 # map_of N: of N nodes in turn; none for one.
@@ -234,34 +268,94 @@ END
     done
 }
 
+# matrix_on ROWS COLUMNS DOWN ACROSS NODE...: a pattern of a matrix of doubles in DOWN x ACROSS blocks on these nodes
+matrix_on() {
+    awk 'BEGIN {
+        rows = ARGV[1]; bytes = 8 * ARGV[2]; down = ARGV[3]; across = ARGV[4]
+        tall = int((rows + down - 1) / down); wide = 8 * int((ARGV[2] + across - 1) / across)
+        printf "falls"
+        for (i = 0; i < down * across; i++) {
+            row = int(i / across) * tall; from = i % across * wide
+            n = row + tall < rows ? tall : rows - row; to = from + wide < bytes ? from + wide : bytes
+            if (across == 1)
+                printf " (%d,%d,-,1)@%d", row * bytes, (row + n) * bytes - 1, ARGV[5 + i]
+            else
+                printf " (%d,%d,%d,%d)@%d", row * bytes + from, row * bytes + to - 1, bytes, n, ARGV[5 + i]
+        }
+    }' "$@"
+}
+
+# on_drives OP PATTERN: moves a matrix to or from eight drives; and again up to the begin of the calls and up to their
+# end, for the statistics. Sets mb, set_up, drive, channel and names.
+on_drives() {
+    local from to at
+    local program=("$build/guest/striped_rates" matrix "$1" "$2") options=(-d 5 -m "$work/machine.conf")
+    for at in whole begin end; do
+        machine 5 8 32 "striped = ({ volume = \"big\"; over = [$(volumes 8)]; map = \"cyclic 16384 8\"; });"
+        [ "$1" = write ] || run matrix "${options[@]}" "$build/guest/striped_rates" matrix write "$2"
+        case $at in
+        whole)
+            run matrix "${options[@]}" "${program[@]}"
+            mb=$(value matrix "[a-z]:") set_up=$(value matrix "set-up") from=$(value matrix " from")
+            to=$(value matrix " to")
+            ;;
+        begin) run_until "$from" "--stats=$work/begin.stats" "${options[@]}" "${program[@]}" ;;
+        end) run_until "$to" "--stats=$work/end.stats" "${options[@]}" "${program[@]}" ;;
+        esac
+    done
+    read -r drive channel names < <(awk -v us="$(calc "$to - $from")" -f "$here/busiest.awk" of=1 "$work/begin.stats" \
+        of=2 "$work/end.stats")
+}
+
+# run_until US OPTION...: a run that is cut off then
+run_until() {
+    local us=$1 status=0
+    shift
+    "$build/bin/ncube" run "--limit=$(calc "$us / 1e6" %.9f)" "$@" >/dev/null 2>"$work/said" || status=$?
+    [ $status = 124 ] || die "ncube run --limit: $(tail -n 1 "$work/said")"
+}
+
+# in_runs NUMBER...: "3, 7, 0-2"
+in_runs() {
+    awk 'BEGIN {
+        for (i = 1; i < ARGC; i = j + 1) {
+            for (j = i; j + 1 < ARGC && ARGV[j + 1] == ARGV[j] + 1; j++);
+            printf "%s%s%s", (i > 1 ? ", " : ""), ARGV[i], (j > i ? "-" ARGV[j] : "")
+        }
+    }' "$@"
+}
+
 c6() {
-    local row op share mb
-    cat <<'END'
+    local row op bound places place nodes mb set_up drive channel names share
+    cat <<END
 ## C6: a matrix on 8 disks (Figure 5)
 
-1024 x 1024 doubles in the memories of the nodes, to and from a file in blocks of 16 KB over 8 drives, all nodes at
-once. The drives write 4.5 MB/s. Bounds: 90 % of that for rows, 50 % for blocks; reads are reported.
+A matrix of doubles in the memories of nodes of a 5-cube, to and from a file in blocks of 16 KB over 8 drives, all these
+nodes at once: the first ones of the cube, and those that \`ncube place\` ranks first. Drive and channel: the busiest one,
+and for how much of the time, by the statistics; the channels are those that are as busy as that one, to 2 %. The bound
+is what the busiest part would move if it were busy all the time. Wanted: 90 % of the bound for rows, 50 % for blocks;
+reads are reported.
 
-| nodes | distribution | | MB/s | of the drives | bound | reached |
-| --- | --- | --- | --- | --- | --- | --- |
+| matrix | blocks | nodes | | MB/s | drive | channel | busiest channels | bound, MB/s | reached | wanted | \
+longest N_SETMAP, ms |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 END
-    for row in "2 block,* 4x1 90" "4 block,* 16x1 90" "4 block,block 4x4 50"; do
+    machine 5 8 32
+    places=$("$build/bin/ncube" place --top=16 "$work/machine.conf" | awk 'NR > 1 { print $1 }')
+    for row in "1024 1024 4 1 90" "1024 1024 16 1 90" "1024 1024 4 4 50" "1000 1000 4 1 90" "1000 1000 4 4 50"; do
         set -- $row
-        machine 5 8 32 "striped = ({ volume = \"big\"; over = [$(volumes 8)]; map = \"cyclic 16384 8\"; });"
-        for op in write read; do
-            run matrix -d "$1" -m "$work/machine.conf" "$build/guest/striped_rates" matrix $op \
-                "array 1024x1024x8 $2 on $3"
-            mb=$(value matrix "[0-9]: ")
-            share=$(calc "100 * $mb / 4.5" %.1f)
-            echo "| $((1 << $1)) | $2 on $3 | $op | $mb | $share % |" \
-                "$([ $op = read ] && echo '- | -' || echo "$4 % | $(passes "$share" '>=' "$4")") |"
+        for place in first placed; do
+            nodes=$([ $place = first ] && seq 0 15 || echo "$places")
+            nodes=$(head -n $(($3 * $4)) <<<"$nodes" | xargs)
+            for op in write read; do
+                on_drives $op "$(matrix_on "$1" "$2" "$3" "$4" $nodes)"
+                share=$(calc "($drive > $channel ? $drive : $channel)" %.1f)
+                bound=$(calc "100 * $mb / $share" %.2f)
+                echo "| $1 x $2 | $3 x $4 | $(in_runs $nodes) | $op | $mb | $drive % | $channel % | $names | $bound |" \
+                    "$share % | $([ $op = read ] && echo - || echo "$5 %: $(passes "$share" '>=' "$5")") | $set_up |"
+            done
         done
     done
-    cat <<'END'
-
-Four nodes give a drive as many commands as sixteen, but leave it idle for longer: each node has two blocks of a drive
-under way, and waits for its blocks in their order.
-END
 }
 
 # Drives and nodes in equal numbers: the figures of C7 and C8 are in $work/drives-N.
@@ -463,16 +557,32 @@ END
 }
 
 mkdir -p "$work"
+check=
+[ "${1:-}" != --check ] || { check=1; shift; }
 for claim in "$@"; do
     case " $all_claims " in
     *" $claim "*) ;;
     *) die "no claim '$claim'; there are $all_claims" ;;
     esac
 done
-if [ $# -gt 0 ]; then
-    for claim in "$@"; do
+claims() { # CLAIM...
+    local claim first=1
+    for claim; do
+        [ "$first" ] || echo
+        first=
         $claim
     done
+}
+
+if [ "$check" ]; then
+    end_on_other_compiler
+    [ $# -gt 0 ] || rm -f "$work"/c1-* "$work"/drives-*
+    claims ${@:-$all_claims} >"$work/page.md"
+    compare_sections "$work/page.md" "$page"
+    exit
+fi
+if [ $# -gt 0 ]; then
+    claims "$@"
     exit
 fi
 rm -f "$work"/c1-* "$work"/drives-* # C8 uses those of this run
@@ -484,10 +594,8 @@ rm -f "$work"/c1-* "$work"/drives-* # C8 uses those of this run
 the bounds follow from the machine: a channel moves 2.22 MB/s, a drive writes 16 KB in 29 ms when it misses a
 revolution.
 END
-    for claim in $all_claims; do
-        echo
-        $claim
-    done
+    echo
+    claims $all_claims
 } >"$work/page.md"
 cp "$work/page.md" "$page"
 cat "$page"
