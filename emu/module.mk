@@ -28,7 +28,8 @@ $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/mod
 $(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
-    emu/report/critical.c emu/report/cells.c emu/base/memory.c emu/base/progress.c,-ljansson -lz -lm))
+    emu/report/critical.c emu/report/cells.c emu/model/trace_put.c emu/base/memory.c \
+    emu/base/progress.c,-ljansson -lz -lm))
 $(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
