@@ -548,7 +548,7 @@ static void begin(struct trace *t)
     c->drive_named = memory_new(DRIVES, sizeof(bool));
     c->drive = memory_new(DRIVES, sizeof(struct rate));
     trace_arrows_begin(&c->arrows, NODE_HOST + 1);
-    t->reserve = sizeof END_AT_LIMIT - 1 + TRACE_SAYS_BYTES;
+    t->reserve = sizeof END_AT_LIMIT - 1 + trace_says_reserve(t);
     put_head(t);
     put_process(t, PROCESS_NODES, "nodes");
     put_process(t, PROCESS_CHANNELS, "channels");

@@ -44,7 +44,10 @@ bool trace_put(struct trace *t, const char *text, size_t bytes);
 /* Writes what must come in any case; `reserve` has counted it. */
 void trace_put_reserved(struct trace *t, const char *text, size_t bytes);
 
-/* Writes a piece about the end of the run, which any limit leaves room for, unless there have been too many. */
+/* How much of `reserve` is for pieces about the end of the run: nothing where the limit is hardly more. */
+uint64_t trace_says_reserve(const struct trace *t);
+
+/* Writes a piece about the end of the run, unless there have been more than the reserve has room for. */
 void trace_put_says(struct trace *t, const char *text, size_t bytes);
 
 /* Returns whether the node's events are wanted. */

@@ -38,9 +38,16 @@ bool trace_put(struct trace *t, const char *text, size_t bytes)
     return t->error == 0;
 }
 
+uint64_t trace_says_reserve(const struct trace *t)
+{
+    uint64_t limit = t->options.limit_bytes;
+
+    return limit == 0 || limit >= 2 * TRACE_SAYS_BYTES ? TRACE_SAYS_BYTES : 0;
+}
+
 void trace_put_says(struct trace *t, const char *text, size_t bytes)
 {
-    if (t->said + bytes > TRACE_SAYS_BYTES)
+    if (t->said + bytes > trace_says_reserve(t))
         return;
     t->said += bytes;
     t->reserve -= t->reserve < bytes ? t->reserve : bytes;

@@ -71,7 +71,7 @@ static void says_end(struct trace *t, const struct trace_record *r)
 
 static void begin(struct trace *t)
 {
-    t->reserve = TRACE_SAYS_BYTES;
+    t->reserve = trace_says_reserve(t);
 }
 
 const struct trace_writer trace_text = {

@@ -88,10 +88,8 @@ static void write_script(FILE *f, const struct plot *p, const char *svg)
         *c = *c == '-' ? '_' : *c;
     fprintf(f, "set terminal svg size 520,360 dynamic font 'sans-serif,15' name '%s' noenhanced\n", prefix);
     free(prefix);
-    fprintf(f,
-            "set output '%s'\nset grid\nset key below maxrows 2 samplen 3 spacing 1.2\nset yrange [0:*]\nset border 3\nset tics "
-            "nomirror\n",
-            svg);
+    fprintf(f, "set output '%s'\nset grid\nset key below maxrows 2 samplen 3 spacing 1.2\n", svg);
+    fputs("set yrange [0:*]\nset border 3\nset tics nomirror\n", f);
     fprintf(f, "set xlabel '%s'\nset ylabel '%s'\nset offsets graph 0.03, graph 0.03, graph 0.05, 0\n", p->x_axis,
             p->y_axis);
     fputs(p->logarithmic ? "set logscale x 2\n" : "set xrange [0:*]\n", f);

@@ -196,7 +196,7 @@ Test(timeline, rows_fit_on_the_page_and_show_what_took_most)
     *timeline_add(&t, spell) = (struct spell){150000, 900000, node, name, STATE_FREE};
     t.end = 900000;
     timeline_sort(&t);
-    cells_make(&c, &t, NULL, NULL, 0, 100);
+    cells_make(&c, &t, (const bool[]){false}, NULL, 0, 100);
     cr_assert_eq(c.rows, 1);
     cr_expect_leq(c.row[0].cells, 100);
     cr_expect_geq(c.row[0].cells, 20, "%zu cells show too little", c.row[0].cells);

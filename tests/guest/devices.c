@@ -292,7 +292,7 @@ static void flags_of_descriptors(void)
     check_fails(fcntl(fd, F_SETFL, 0), ENOTSUP); /* O_APPEND would go */
     check_fails(fcntl(fd, F_DUPFD, 256), EINVAL);
     check_fails(fcntl(fd, F_DUPFD, -1), EINVAL);
-    check_fails(fcntl(fd, F_GETLK, NULL), EINVAL);
+    check_fails(fcntl(fd, F_GETLK, NULL), EFAULT);
     check_fails(fcntl(77, F_GETFL), EBADF);
     check_fails(fcntl(-1, F_GETFL), EBADF);
     check_equal(fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE, O_RDONLY);

@@ -56,7 +56,7 @@ static const struct forking {
     {"0", "exec again and again", 0, "passed\n", ""},
     {"0", "exec closes", 0, "passed\n", ""},
     {"0", "a fault of its own", 1, "", "in loads_from_nowhere (forks.c:"},
-    {"0", "exec of a fault", 1, "", ", address 0x0\n"},
+    {"0", "exec of a fault", 1, "", ", address 0x0 (a null pointer)\n"},
     {"2", "messages", 0, "passed\n", ""},
     {"1", "messages to nobody", 0, "passed\n", ""},
     {"0", "outlived", 4, "the child is the last\n", ""},
