@@ -8,13 +8,14 @@
 TestSuite(striped, .timeout = 600);
 
 #define PROGRAM "guest/striped"
+#define DIM     6
 #define VOLUMES 4
 #define STRIPED \
     "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\", \"df02\", \"df03\"]; map = \"%s\"; } );\n%s"
 
 static char *striped_machine(const char *folder, const char *map, const char *more)
 {
-    char *striped = format(STRIPED, map, more), *machine = machine_file(folder, 3, VOLUMES, striped);
+    char *striped = format(STRIPED, map, more), *machine = machine_file(folder, DIM, VOLUMES, striped);
 
     free(striped);
     return machine;
@@ -52,6 +53,7 @@ static const struct own_case {
     {"3", "cyclic 1000 4", {"shared", "//big/"}},
     {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
     {"3", "cyclic 1000 4", {"races", "//big/"}},
+    {"6", "cyclic 1000 4", {"races", "//big/"}},
 };
 
 ParameterizedTestParameters(striped, has_ordinary_files)
