@@ -20,6 +20,7 @@
 #   make exact SEEDS=n   random programs, exact however far they run ahead (FIRST=seed)
 #   make sched PLAYS=n   random plays of harts without QEMU for the scheduler (FIRST=seed)
 #   make pipes SEEDS=n   parallel pipes give what files give, for n random pairs of mappings (FIRST=seed)
+#   make striped-kills   calls that change names of striped volumes, killed at every message (KILL_EVERY=n: each nth)
 #   make paper-001    what paper 001 claims, measured: writes docs/papers/001.md
 #   make repeat   10 runs each of 8, 64 and 512 nodes, disturbed: one hash (RUNS=n NODES=n)
 #   make soak     200 machines started and stopped     make torture   100,000 messages on 32 nodes, and with noise

@@ -90,6 +90,12 @@ pipes:
 	@PIPES_SEEDS=$(or $(SEEDS),200) FIRST=$(or $(FIRST),1) $(B)/tests/machine/test_pipes \
 	    --filter 'pipes/give_what_a_file_gives'
 
+# make striped-kills: calls that change names of striped volumes, killed at every message and command of a drive
+.PHONY: striped-kills
+striped-kills:
+	$(SUBMAKE) all guest $(B)/tests/machine/test_striped_kills
+	@KILL_EVERY=$(or $(KILL_EVERY),1) $(B)/tests/machine/test_striped_kills
+
 # make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/claims.sh)
 .PHONY: paper-001
 paper-001:
