@@ -36,11 +36,11 @@ struct place {
 static const struct {
     const char *function;
     bool behind_call;
-} failure_places[] = {{"trap_failed", false},      {"trap_read_message", true},   {"trap_read_context", true},
-                      {"trap_read_buffer", true},  {"trap_write_and_read", true}, {"trap_context_sync", true},
-                      {"result_set_errno", false}, {"pio_result", false}};
+} failure_places[] = {{"trap_failed", false},      {"trap_read_context", true},   {"trap_write_and_read", true},
+                      {"trap_context_sync", true}, {"failure_of_message", false}, {"result_set_errno", false},
+                      {"pio_result", false}};
 #define PLACES_OF_FAILURE (sizeof failure_places / sizeof *failure_places)
-#define FIRST_OF_ERRNO    6u
+#define FIRST_OF_ERRNO    4u
 #define CALL_BYTES_MOST   256u /* of a function, up to its system call */
 #define ECALL             0x00000073u
 

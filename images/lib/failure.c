@@ -1,9 +1,11 @@
 #include "images/lib/failure.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "vertex/contract/errors.h"
+#include "vertex/contract/traps.h"
 
 /* The number of descriptors whose names are kept, in a fixed table, so that signal handlers may open files. */
 #define NAMED 64
@@ -37,6 +39,16 @@ long failure_note_fd(const char *call, long fd, long result)
 {
     note(call, is_named(fd) ? names[fd] : NULL, fd, result);
     return result;
+}
+
+long failure_of_message(long error, const char *call)
+{
+    trap_last_error = (int)error;
+    if (error != -N_EAGAIN) {
+        note(call, NULL, -1, error);
+        errno = (int)-error;
+    }
+    return error;
 }
 
 void failure_name(long fd, const char *path)

@@ -1,5 +1,5 @@
 /*
- * Records which call failed last, on which file, for nfailed of <nio.h>. Part of libvertex.
+ * Records which call failed last, and on which file, for nfailed of <nio.h>. Part of libvertex.
  */
 #ifndef NCUBE_LIB_FAILURE_H
 #define NCUBE_LIB_FAILURE_H
@@ -28,6 +28,10 @@ static inline long failure_of_fd(const char *call, long fd, long result)
 {
     return result >= 0 ? result : failure_note_fd(call, fd, result);
 }
+
+/* Records the error of a call for messages, for nperror and errno, too, and returns it: N_EAGAIN, for nperror alone, as a
+ * poll that finds nothing has not failed. The error comes first, so that a trap's own can be passed on. */
+long failure_of_message(long error, const char *call);
 
 /* Record the path by which a descriptor was opened, that `to` is a copy of `from`, and that a descriptor was closed. */
 void failure_name(long fd, const char *path);

@@ -63,7 +63,9 @@ static void describe_why(const struct failure *f, char *text, size_t bytes)
 {
     char volume[VOLUME_BYTES], node[48];
 
-    if (!find_volume(f->path, volume)) {
+    if (f->path[0] == '\0' && f->fd < 0) { /* of the node itself */
+        snprintf(text, bytes, "%s", n_strerror(f->error));
+    } else if (!find_volume(f->path, volume)) {
         if (f->error == N_EACCES && serves_no_folder()) {
             snprintf(text, bytes, "front end: no folder is served: give --serve DIR");
             return;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #include "images/lib/endpoint.h"
+#include "images/lib/failure.h"
+#include "images/lib/failure.h"
 #include "images/lib/self.h"
 #include "libpio/group/collect.h"
 #include "vertex/contract/errors.h"
@@ -61,36 +63,37 @@ int npid(void)
 }
 
 /* The call on the endpoint that `nself` is. */
-#define ON_OTHER(call, ...)                                           \
-    ({                                                                \
-        int error_;                                                   \
-        struct endpoint *e_ = OTHER(error_);                          \
-        e_ ? call(e_ __VA_OPT__(, ) __VA_ARGS__) : trap_note(error_); \
+#define ON_OTHER(name, call, ...)                                         \
+    ({                                                                    \
+        int error_;                                                       \
+        struct endpoint *e_ = OTHER(error_);                              \
+        long result_ = e_ ? call(e_ __VA_OPT__(, ) __VA_ARGS__) : error_; \
+        result_ < 0 ? failure_of_message(result_, name) : result_;        \
     })
 
 static RARE int write_other(const void *buf, int n, int dest, int type)
 {
-    return (int)ON_OTHER(endpoint_put, buf, n, dest, type);
+    return (int)ON_OTHER("nwrite", endpoint_put, buf, n, dest, type);
 }
 
 static RARE int read_other(void *buf, int n, int *src, int *type)
 {
-    return (int)ON_OTHER(endpoint_take, buf, n, src, type);
+    return (int)ON_OTHER("nread", endpoint_take, buf, n, src, type);
 }
 
 static RARE int test_other(int *src, int *type)
 {
-    return (int)ON_OTHER(endpoint_test, src, type);
+    return (int)ON_OTHER("ntest", endpoint_test, src, type);
 }
 
 static RARE int write_buffer_other(char *buf, int n, int dest, int type)
 {
-    return (int)ON_OTHER(endpoint_put_buffer, buf, n, dest, type);
+    return (int)ON_OTHER("nwritep", endpoint_put_buffer, buf, n, dest, type);
 }
 
 static RARE int read_buffer_other(char **buf, int n, int *src, int *type)
 {
-    return (int)ON_OTHER(endpoint_take_buffer, (void **)buf, n, src, type);
+    return (int)ON_OTHER("nreadp", endpoint_take_buffer, (void **)buf, n, src, type);
 }
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
@@ -132,7 +135,7 @@ int nrange(int low, int high)
 
 char *ngetp(int n)
 {
-    long buf = n < 0 ? trap_note(-N_EINVAL) : trap_ngetp(n);
+    long buf = n < 0 ? failure_of_message(-N_EINVAL, "ngetp") : trap_ngetp(n);
 
     return buf < 0 ? NULL : (char *)buf;
 }
@@ -166,7 +169,7 @@ int nsync(int type)
     struct group all;
 
     if (type < 0 || type > N_TYPE_MAX)
-        return trap_note(-N_EINVAL);
+        return (int)failure_of_message(-N_EINVAL, "nsync");
     collect_all(&all, CONTEXT_SYNC);
     return collect_barrier(&all, all.context == CONTEXT_SYNC ? type : TYPE_OF_DOMAIN(TYPE_OF_SYNC(type)));
 }

@@ -1,23 +1,38 @@
 /*
  * The functions trap_NAME, made from TRAP_LIST: the arguments of a C call lie in a0-a5 where the trap wants them. Those
- * of reading have results in a1-a3 as well: trap_read_message and so on. trap_failed keeps the error that is in a0.
+ * of reading have results in a1-a3 as well: trap_read_message and so on. trap_failed keeps the error that is in a0; those of
+ * the program's own messages pass it on to failure_of_message.
  */
 #include "vertex/contract/traps.h"
 
+#include "images/lib/failure.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
 
-#define TRAP_FUNCTION(name, number)                      \
-    __asm__(".section .text.trap_" #name ", \"ax\"\n"    \
-            ".globl trap_" #name "\n"                    \
-            ".type trap_" #name ", @function\n"          \
-            "trap_" #name ":\n"                          \
-            "    li a7, " #number "\n"                   \
-            "    ecall\n"                                \
-            "    bltz a0, trap_failed\n"                 \
-            "    ret\n"                                  \
-            ".size trap_" #name ", . - trap_" #name "\n" \
-            ".text\n");
+/* Those whose failures nfailed and errno know. */
+#define TELLING_TRAPS \
+    ".Ltells_nwrite = 1; .Ltells_nrange = 1; .Ltells_ngetp = 1; .Ltells_nwritep = 1; .Ltells_nrelp = 1\n"
+
+#define TRAP_FUNCTION(name, number)              \
+    ".section .text.trap_" #name ", \"ax\"\n"    \
+    ".globl trap_" #name "\n"                    \
+    ".type trap_" #name ", @function\n"          \
+    "trap_" #name ":\n"                          \
+    "    li a7, " #number "\n"                   \
+    "    ecall\n"                                \
+    ".ifdef .Ltells_" #name "\n"                 \
+    "    bltz a0, 1f\n"                          \
+    "    ret\n"                                  \
+    "1:  lla a1, 2f\n"                           \
+    "    tail failure_of_message\n"              \
+    ".size trap_" #name ", . - trap_" #name "\n" \
+    ".section .rodata.trap_" #name ", \"a\"\n"   \
+    "2:  .string \"" #name "\"\n"                \
+    ".else\n"                                    \
+    "    bltz a0, trap_failed\n"                 \
+    "    ret\n"                                  \
+    ".size trap_" #name ", . - trap_" #name "\n" \
+    ".endif\n"
 
 int trap_last_error;
 
@@ -29,14 +44,17 @@ __asm__(".section .text.trap_failed, \"ax\"\n"
         "    ret\n"
         ".text\n");
 
-TRAP_LIST(TRAP_FUNCTION)
+__asm__(TELLING_TRAPS TRAP_LIST(TRAP_FUNCTION) ".text\n");
 
 /* a4 is an argument of some of these traps, and all of them change it. */
 #define A4_GIVEN , "+r"(a4)
 #define A4_LOST  , "a4"
 #define NO_A4
 
-#define SELECTING_TRAP(name, buf, bytes, outputs, clobbers, store_buf)                           \
+#define NOTE_ERROR(call)   trap_last_error = (int)a0
+#define TELL_FAILURE(call) return failure_of_message(a0, call)
+
+#define SELECTING_TRAP(name, fail, buf, bytes, outputs, clobbers, store_buf)                     \
     register long a0 __asm__("a0") = (long)(buf);                                                \
     register long a1 __asm__("a1") = (bytes);                                                    \
     register long a2 __asm__("a2") = *src;                                                       \
@@ -53,20 +71,20 @@ TRAP_LIST(TRAP_FUNCTION)
     if (a0 >= 0) {                                                                               \
         store_buf;                                                                               \
     } else {                                                                                     \
-        trap_last_error = (int)a0;                                                               \
+        fail(#name);                                                                             \
     }                                                                                            \
     return a0
 
 long trap_read_message(void *buf, long bytes, int *src, int *type)
 {
-    SELECTING_TRAP(nread, buf, bytes, NO_A4, A4_LOST, );
+    SELECTING_TRAP(nread, TELL_FAILURE, buf, bytes, NO_A4, A4_LOST, );
 }
 
 long trap_read_context(void *buf, long bytes, int *src, int *type, long context)
 {
     register long a4 __asm__("a4") = context;
 
-    SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, );
+    SELECTING_TRAP(cread, NOTE_ERROR, buf, bytes, A4_GIVEN, NO_A4, );
 }
 
 /* *others: how many messages of any kind are queued then. */
@@ -74,7 +92,7 @@ long trap_read_pipe(void *buf, long bytes, int *src, int *type, long *others)
 {
     register long a4 __asm__("a4") = CONTEXT_PIPE;
 
-    SELECTING_TRAP(cread, buf, bytes, A4_GIVEN, NO_A4, *others = a3);
+    SELECTING_TRAP(cread, NOTE_ERROR, buf, bytes, A4_GIVEN, NO_A4, *others = a3);
 }
 
 /* Traps with six arguments, most of which they change: a0 to a3 have the results. */
@@ -109,24 +127,24 @@ long trap_context_sync(struct trap_sync *s, int src, long type, long context)
 
 long trap_message_or_disk(void *buf, long bytes, int *src, int *type)
 {
-    SELECTING_TRAP(disk_or_read, buf, bytes, NO_A4, A4_LOST, );
+    SELECTING_TRAP(disk_or_read, NOTE_ERROR, buf, bytes, NO_A4, A4_LOST, );
 }
 
 long trap_test_message(int *src, int *type)
 {
-    SELECTING_TRAP(ntest, 0, 0, NO_A4, A4_LOST, );
+    SELECTING_TRAP(ntest, TELL_FAILURE, 0, 0, NO_A4, A4_LOST, );
 }
 
 long trap_test_context(int *src, int *type, long context)
 {
     register long a4 __asm__("a4") = context;
 
-    SELECTING_TRAP(ctest, 0, 0, A4_GIVEN, NO_A4, );
+    SELECTING_TRAP(ctest, NOTE_ERROR, 0, 0, A4_GIVEN, NO_A4, );
 }
 
 long trap_read_buffer(void **buf, long bytes, int *src, int *type, long context)
 {
     register long a4 __asm__("a4") = context;
 
-    SELECTING_TRAP(nreadp, 0, bytes, A4_GIVEN, NO_A4, *buf = (void *)a3);
+    SELECTING_TRAP(nreadp, TELL_FAILURE, 0, bytes, A4_GIVEN, NO_A4, *buf = (void *)a3);
 }

@@ -355,7 +355,8 @@ static int check_flags(int flags)
     return flags & ~known || ((flags & O_TRUNC) && mode == O_RDONLY) ? -EINVAL : 0;
 }
 
-int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_layout *layout)
+/* Returns a descriptor, or a negative errno. */
+static int open_text(const char *text, int flags, mode_t mode, const struct pio_layout *layout)
 {
     int pfd = pio_file_find_empty();
     struct pio_file *file;
@@ -372,9 +373,14 @@ int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_l
     if (!error)
         error = open_file(&name, flags, mode, layout, &file);
     if (error)
-        return pio_result(error);
+        return error;
     pio_file_enter(pfd, file);
     return pfd;
+}
+
+int pio_open_layout(const char *text, int flags, mode_t mode, const struct pio_layout *layout)
+{
+    return PIO_RESULT(open_text(text, flags, mode, layout));
 }
 
 int pio_open(const char *name, int flags, ...)
@@ -388,7 +394,7 @@ int pio_open(const char *name, int flags, ...)
         mode = va_arg(arguments, int);
         va_end(arguments);
     }
-    return pio_open_layout(name, flags, mode, NULL);
+    return PIO_RESULT(open_text(name, flags, mode, NULL));
 }
 
 int pio_close(int pfd)
@@ -397,14 +403,14 @@ int pio_close(int pfd)
     int volume;
 
     if (!file)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     pio_file_enter(pfd, NULL);
     int started_error = pio_starts_drop(file);
     int error = close_subfiles(file, &volume);
     if (error && !started_error)
         pio_fail_at_volume(file, volume, error);
     free_file(file);
-    return pio_result(started_error ? started_error : error);
+    return PIO_RESULT(started_error ? started_error : error);
 }
 
 /* What is left of a file that was not made, or not removed, has no subfile on volume 0, and no byte: -ENOENT. */
@@ -446,5 +452,5 @@ int pio_unlink(const char *text)
 
     pio_fail_path[0] = '\0';
     int error = pio_name_parse(text, &name);
-    return pio_result(error ? error : unlink_file(&name));
+    return PIO_RESULT(error ? error : unlink_file(&name));
 }

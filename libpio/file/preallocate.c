@@ -30,31 +30,30 @@ static int64_t piece_bytes(const struct pio_map *map)
     return stripe >= PIECE_BYTES ? stripe : PIECE_BYTES / stripe * stripe;
 }
 
-/* Writes the bytes from `at` on again. Returns the number written, or -1 with errno. A read that comes short below the
+/* Writes the bytes from `at` on again. Returns the number written, or a negative errno. A read that comes short below the
  * end of the file has met a failure: only what it has read is written again, and the next one returns the error. */
 static ssize_t write_again(int pfd, char *piece, int64_t at, int64_t n, int64_t present)
 {
     ssize_t held = at < present ? pio_pread(pfd, piece, n, at) : 0;
 
     if (held < 0)
-        return -1;
+        return -errno;
     if (held > 0 && held < n && at + held < present)
         n = held;
     memset(piece + held, 0, n - held);
-    return pio_pwrite(pfd, piece, n, at);
+    ssize_t done = pio_pwrite(pfd, piece, n, at);
+    return done < 0 ? -errno : done;
 }
 
-/* Cuts the file back to `before` bytes, unless another process has changed its length. Leaves the failure as it is. */
+/* Cuts the file back to `before` bytes, unless another process has changed its length. The failed path stays. */
 static void take_back(int pfd, struct pio_file *file, int64_t before, int64_t reached)
 {
     char path[PIO_PATH_MAX_BYTES];
-    int error = errno;
 
     memcpy(path, pio_fail_path, sizeof path);
     if (reached > before && pio_file_bytes(file) == reached)
         pio_ftruncate(pfd, before);
     memcpy(pio_fail_path, path, sizeof path);
-    errno = error;
 }
 
 int pio_preallocate(int pfd, off_t offset, off_t n)
@@ -64,17 +63,17 @@ int pio_preallocate(int pfd, off_t offset, off_t n)
 
     int error = check(file, offset, n);
     if (error)
-        return pio_result(error);
+        return PIO_RESULT(error);
     pio_transfer_settle(file);
     int64_t before = pio_file_bytes(file), at = offset, end = offset + n;
     if (before < 0)
-        return pio_result(before);
+        return PIO_RESULT(before);
     if (offset < before && (file->flags & O_ACCMODE) != O_RDWR)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     int64_t most = piece_bytes(&file->description.map);
     char *piece = malloc(most);
     if (!piece)
-        return pio_result(-ENOMEM);
+        return PIO_RESULT(-ENOMEM);
     for (; at < end && done >= 0; at += done > 0 ? done : 0) {
         int64_t bytes = most - at % most < end - at ? most - at % most : end - at;
 
@@ -83,5 +82,5 @@ int pio_preallocate(int pfd, off_t offset, off_t n)
     free(piece);
     if (done < 0)
         take_back(pfd, file, before, at);
-    return done < 0 ? -1 : 0;
+    return (int)PIO_RESULT(done < 0 ? done : 0);
 }

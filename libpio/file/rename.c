@@ -117,5 +117,5 @@ int pio_rename(const char *from_text, const char *to_text)
         error = pio_name_parse(to_text, &to);
     if (!error && strcmp(from.volume, to.volume) != 0)
         error = -EXDEV;
-    return (int)pio_result(error ? error : rename_file(&from, &to));
+    return (int)PIO_RESULT(error ? error : rename_file(&from, &to));
 }

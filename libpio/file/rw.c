@@ -26,7 +26,7 @@ static ssize_t read_here(struct pio_file *file, struct pio_pieces pieces, int64_
 
     if (done > 0)
         file->offset += done;
-    return pio_result(done);
+    return done;
 }
 
 static ssize_t write_here(struct pio_file *file, struct pio_pieces pieces, int64_t n)
@@ -34,11 +34,11 @@ static ssize_t write_here(struct pio_file *file, struct pio_pieces pieces, int64
     int64_t start = file->flags & O_APPEND && n > 0 ? pio_transfer_append_at(file) : file->offset;
 
     if (start < 0 || n == 0)
-        return pio_result(start < 0 ? start : 0);
+        return start < 0 ? start : 0;
     int64_t done = move_at(file, PIO_OP_WRITE, start, pieces, n);
     if (done >= 0)
         file->offset = start + done;
-    return pio_result(done);
+    return done;
 }
 
 ssize_t pio_read(int pfd, void *buf, size_t n)
@@ -47,7 +47,7 @@ ssize_t pio_read(int pfd, void *buf, size_t n)
     struct pio_file *file = pio_transfer_file(pfd, PIO_OP_READ, n, &error);
     struct pio_piece piece;
 
-    return error ? pio_result(error) : read_here(file, pio_pieces_one(&piece, buf, n), n);
+    return PIO_RESULT(error ? error : read_here(file, pio_pieces_one(&piece, buf, n), n));
 }
 
 ssize_t pio_write(int pfd, const void *buf, size_t n)
@@ -56,7 +56,7 @@ ssize_t pio_write(int pfd, const void *buf, size_t n)
     struct pio_file *file = pio_transfer_file(pfd, PIO_OP_WRITE, n, &error);
     struct pio_piece piece;
 
-    return error ? pio_result(error) : write_here(file, pio_pieces_one(&piece, buf, n), n);
+    return PIO_RESULT(error ? error : write_here(file, pio_pieces_one(&piece, buf, n), n));
 }
 
 /* Transfers at a named place. */
@@ -69,18 +69,18 @@ static ssize_t move_there(int pfd, enum pio_op op, const void *buf, size_t n, of
     if (!error && (offset < 0 || offset > PIO_OFFSET_MAX))
         error = -EINVAL;
     if (error || (op == PIO_OP_WRITE && n == 0))
-        return pio_result(error);
-    return pio_result(move_at(file, op, offset, pio_pieces_one(&piece, buf, n), n));
+        return error;
+    return move_at(file, op, offset, pio_pieces_one(&piece, buf, n), n);
 }
 
 ssize_t pio_pread(int pfd, void *buf, size_t n, off_t offset)
 {
-    return move_there(pfd, PIO_OP_READ, buf, n, offset);
+    return PIO_RESULT(move_there(pfd, PIO_OP_READ, buf, n, offset));
 }
 
 ssize_t pio_pwrite(int pfd, const void *buf, size_t n, off_t offset)
 {
-    return move_there(pfd, PIO_OP_WRITE, buf, n, offset);
+    return PIO_RESULT(move_there(pfd, PIO_OP_WRITE, buf, n, offset));
 }
 
 /* Transfers several buffers as one, as `move` does. */
@@ -95,18 +95,18 @@ static ssize_t move_vector(int pfd, enum pio_op op, const struct iovec *iov, int
     if (!error)
         error = pio_pieces_make(iov, count, &pieces, &n);
     if (error)
-        return pio_result(error);
-    ssize_t done = n > PIO_OFFSET_MAX ? pio_result(-EINVAL) : move(file, pieces, n);
+        return error;
+    ssize_t done = n > PIO_OFFSET_MAX ? -EINVAL : move(file, pieces, n);
     free(pieces.piece);
     return done;
 }
 
 ssize_t pio_readv(int pfd, const struct iovec *iov, int count)
 {
-    return move_vector(pfd, PIO_OP_READ, iov, count, read_here);
+    return PIO_RESULT(move_vector(pfd, PIO_OP_READ, iov, count, read_here));
 }
 
 ssize_t pio_writev(int pfd, const struct iovec *iov, int count)
 {
-    return move_vector(pfd, PIO_OP_WRITE, iov, count, write_here);
+    return PIO_RESULT(move_vector(pfd, PIO_OP_WRITE, iov, count, write_here));
 }

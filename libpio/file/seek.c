@@ -62,14 +62,14 @@ off_t pio_lseek(int pfd, off_t offset, int whence)
     struct pio_file *file = pio_file_get(pfd);
 
     if (!file)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     int64_t base = seek_base(file, whence);
     if (base < 0)
-        return pio_result(base);
+        return PIO_RESULT(base);
     if (offset < -base)
-        return pio_result(-EINVAL);
+        return PIO_RESULT(-EINVAL);
     if (offset > PIO_OFFSET_MAX - base)
-        return pio_result(-EOVERFLOW);
+        return PIO_RESULT(-EOVERFLOW);
     file->offset = base + offset;
     return file->offset;
 }
@@ -93,14 +93,14 @@ int pio_fstat(int pfd, struct stat *st)
     struct stat whole, part;
 
     if (!file)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     pio_transfer_settle(file);
     const struct pio_map *map = &file->description.map;
     for (int k = 0; k < map->disks; k++) {
         int error = stat_volume(file, k, &part);
 
         if (error)
-            return pio_result(error);
+            return PIO_RESULT(error);
         subfile_bytes[k] = part.st_size;
         if (k == 0)
             whole = part;
@@ -120,16 +120,16 @@ int pio_ftruncate(int pfd, off_t size)
     struct pio_file *file = pio_file_get(pfd);
 
     if (!file || (file->flags & O_ACCMODE) == O_RDONLY)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     if (size < 0 || size > PIO_OFFSET_MAX)
-        return pio_result(-EINVAL);
+        return PIO_RESULT(-EINVAL);
     pio_transfer_settle(file);
     for (int k = 0; k < file->description.map.disks; k++) {
         int64_t subfile_bytes = pio_map_subfile_bytes(&file->description.map, k, size);
         int error = pio_transport->ftruncate(file->subfile[k].fd, subfile_bytes);
 
         if (error)
-            return pio_result(pio_fail_at_volume(file, k, error));
+            return PIO_RESULT(pio_fail_at_volume(file, k, error));
     }
     file->known_bytes = size;
     return 0;
@@ -140,13 +140,13 @@ int pio_fsync(int pfd)
     struct pio_file *file = pio_file_get(pfd);
 
     if (!file)
-        return pio_result(-EBADF);
+        return PIO_RESULT(-EBADF);
     pio_transfer_settle(file);
     for (int k = 0; k < file->description.map.disks; k++) {
         int error = pio_transport->fsync(file->subfile[k].fd);
 
         if (error)
-            return pio_result(pio_fail_at_volume(file, k, error));
+            return PIO_RESULT(pio_fail_at_volume(file, k, error));
     }
     return 0;
 }

@@ -274,11 +274,11 @@ int pio_setview(int pfd, const void *packed, size_t n)
     struct pio_file *file = pio_file_get(pfd);
 
     if (!file)
-        return (int)pio_result(-EBADF);
+        return (int)PIO_RESULT(-EBADF);
     if (file->started)
-        return (int)pio_result(-EBUSY);
+        return (int)PIO_RESULT(-EBUSY);
     int error = set_view(file, packed, n);
     if (error && n > 0)
         set_view(file, NULL, 0);
-    return (int)pio_result(error);
+    return (int)PIO_RESULT(error);
 }

@@ -155,37 +155,37 @@ static int64_t start(int pfd, enum pio_op op, const void *buf, size_t n, struct 
     int error;
     struct pio_file *file = pio_transfer_file(pfd, op, n, &error);
 
-    return pio_result(error ? error : begin(file, op, buf, n, &place, nameless));
+    return error ? error : begin(file, op, buf, n, &place, nameless);
 }
 
 int pio_iread(int pfd, void *buf, size_t n)
 {
-    return (int)start(pfd, PIO_OP_READ, buf, n, at_offset, false);
+    return (int)PIO_RESULT(start(pfd, PIO_OP_READ, buf, n, at_offset, false));
 }
 
 int pio_iwrite(int pfd, const void *buf, size_t n)
 {
-    return (int)start(pfd, PIO_OP_WRITE, buf, n, at_offset, false);
+    return (int)PIO_RESULT(start(pfd, PIO_OP_WRITE, buf, n, at_offset, false));
 }
 
 int pio_ipread(int pfd, void *buf, size_t n, off_t offset)
 {
-    return (int)start(pfd, PIO_OP_READ, buf, n, (struct place){.offset = offset}, false);
+    return (int)PIO_RESULT(start(pfd, PIO_OP_READ, buf, n, (struct place){.offset = offset}, false));
 }
 
 int pio_ipwrite(int pfd, const void *buf, size_t n, off_t offset)
 {
-    return (int)start(pfd, PIO_OP_WRITE, buf, n, (struct place){.offset = offset}, false);
+    return (int)PIO_RESULT(start(pfd, PIO_OP_WRITE, buf, n, (struct place){.offset = offset}, false));
 }
 
 int pio_readstart(int pfd, size_t n)
 {
-    return start(pfd, PIO_OP_READ, NULL, n, at_offset, true) < 0 ? -1 : 0;
+    return PIO_RESULT(start(pfd, PIO_OP_READ, NULL, n, at_offset, true)) < 0 ? -1 : 0;
 }
 
 int pio_writestart(int pfd, const void *buf, size_t n)
 {
-    return start(pfd, PIO_OP_WRITE, buf, n, at_offset, true) < 0 ? -1 : 0;
+    return PIO_RESULT(start(pfd, PIO_OP_WRITE, buf, n, at_offset, true)) < 0 ? -1 : 0;
 }
 
 /* ---- Ending ---- */
@@ -222,7 +222,7 @@ ssize_t pio_iowait(int id)
     struct start *s = find_id(id);
 
     pio_fail_path[0] = '\0';
-    return pio_result(s ? end(s, NULL) : -EINVAL);
+    return PIO_RESULT(s ? end(s, NULL) : -EINVAL);
 }
 
 int pio_iodone(int id)
@@ -231,7 +231,7 @@ int pio_iodone(int id)
 
     pio_fail_path[0] = '\0';
     if (!s)
-        return (int)pio_result(-EINVAL);
+        return (int)PIO_RESULT(-EINVAL);
     return pio_transfer_advance() < 0 || s->transfer->under_way == 0;
 }
 
@@ -240,17 +240,17 @@ static ssize_t end_latest(int pfd, enum pio_op op, void *to)
     const struct pio_file *file = pio_file_get(pfd);
     struct start *s = file ? find_latest(file, op) : NULL;
 
-    return pio_result(s ? end(s, to) : file ? -EINVAL : -EBADF);
+    return s ? end(s, to) : file ? -EINVAL : -EBADF;
 }
 
 ssize_t pio_readend(int pfd, void *buf)
 {
-    return end_latest(pfd, PIO_OP_READ, buf);
+    return PIO_RESULT(end_latest(pfd, PIO_OP_READ, buf));
 }
 
 ssize_t pio_writeend(int pfd)
 {
-    return end_latest(pfd, PIO_OP_WRITE, NULL);
+    return PIO_RESULT(end_latest(pfd, PIO_OP_WRITE, NULL));
 }
 
 /* The latest first; of a write that was cut short, too, the error is known. */

@@ -3,13 +3,15 @@
 #include <stddef.h>
 
 #include "libpio/file/file.h"
+#include "libpio/file/transport.h"
 
 static struct pio_file *table[PIO_OPEN_MAX];
 
-int64_t pio_result(int64_t result)
+int64_t pio_result(int64_t result, const char *call)
 {
     if (result >= 0)
         return result;
+    pio_transport->tell_failure(call, pio_fail_path, (int)result);
     errno = -result;
     return -1;
 }

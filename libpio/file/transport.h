@@ -75,6 +75,9 @@ struct pio_transport {
     int (*lock)(const char *volume, uint32_t key);
     void (*unlock)(int lock);
 
+    /* A public call fails with a negative errno, at a path or "": nfailed can say so. */
+    void (*tell_failure)(const char *call, const char *path, int error);
+
     int (*node)(int fd); /* address of the I/O node that serves the file */
     int (*read_start)(int fd, int64_t offset, int n);
     int (*write_start)(int fd, int64_t offset, const void *buf, int n); /* buf is free again at return */

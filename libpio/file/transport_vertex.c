@@ -52,6 +52,11 @@ static int node_ftruncate(int fd, int64_t bytes)
     return from_errno(ftruncate(fd, bytes));
 }
 
+static void node_tell_failure(const char *call, const char *path, int error)
+{
+    failure_note_path(call, path, error);
+}
+
 static int node_fsync(int fd)
 {
     return from_errno(fsync(fd));
@@ -238,6 +243,7 @@ static const struct pio_transport node_transport = {
     .fstat = node_fstat,
     .ftruncate = node_ftruncate,
     .fsync = node_fsync,
+    .tell_failure = node_tell_failure,
     .cut = node_cut,
     .ask = node_ask,
     .set_view = setview,

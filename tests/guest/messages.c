@@ -1,5 +1,7 @@
 /* Messages between the nodes of a program. */
+#include <errno.h>
 #include <n_errno.h>
+#include <nio.h>
 #include <ntime.h>
 
 #include "check.h"
@@ -284,6 +286,42 @@ static void *const bad_buffers[] = {
 };
 #define BAD_BUFFERS (sizeof bad_buffers / sizeof *bad_buffers)
 
+static void check_told(int error, const char *expected)
+{
+    check_equal(errno, error);
+    check(strcmp(nfailed(), expected) == 0, "nfailed says \"%s\", not \"%s\"", nfailed(), expected);
+    errno = 0;
+}
+
+static void failures_are_told(void)
+{
+    int value = 1, src = N_ANY, type = 1;
+
+    check_equal(nwrite(&value, 4, node_count(), 1, NULL), -N_EINVAL);
+    check_told(EINVAL, "nwrite: invalid argument");
+    check_equal(ntest(NULL, NULL), -N_EAGAIN);
+    check_told(0, "nwrite: invalid argument");
+    check_equal(nwrite(&value, 4, own_node(), 1, NULL), 0);
+    check_equal(ntest(NULL, (int[]){-2}), -N_EINVAL);
+    check_told(EINVAL, "ntest: invalid argument");
+    check_equal(nread(&value, 3, &src, &type, NULL), -N_EMSGSIZE);
+    check_told(EMSGSIZE, "nread: message does not fit");
+    check_equal(nreadp((char **)8, 3, NULL, NULL, NULL), -N_EMSGSIZE);
+    check_told(EMSGSIZE, "nreadp: message does not fit");
+    check_equal(nread(&value, 4, &src, &type, NULL), 4);
+    check_told(0, "nreadp: message does not fit");
+    check_equal(nwritep((char *)8, 3, own_node(), 1, NULL), -N_EFAULT);
+    check_told(EFAULT, "nwritep: bad address");
+    check_equal(nrelp((char *)8), -N_EFAULT);
+    check_told(EFAULT, "nrelp: bad address");
+    check_equal(nrange(5, 4), -N_EINVAL);
+    check_told(EINVAL, "nrange: invalid argument");
+    check(ngetp(-1) == NULL, "a buffer of -1 bytes");
+    check_told(EINVAL, "ngetp: invalid argument");
+    check_equal(nsync(-1), -N_EINVAL);
+    check_told(EINVAL, "nsync: invalid argument");
+}
+
 static void send_errors(void)
 {
     int nodes = node_count(), value = 1, flag = 7;
@@ -551,6 +589,7 @@ static const struct test_case cases[] = {
     {"to everybody", to_everybody},
     {"too small a buffer", too_small_a_buffer},
     {"send errors", send_errors},
+    {"failures are told", failures_are_told},
     {"read errors", read_errors},
     {"bad buffers", buffers_that_cannot_be_read_into},
     {"barrier", barrier},

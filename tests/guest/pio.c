@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <nio.h>
 #include <pio.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -240,6 +241,11 @@ static void make_plain_file(const char *name)
     check(fd >= 0 && write(fd, "plain", 5) == 5 && close(fd) == 0, "%s: %s", name, strerror(errno));
 }
 
+static void check_told(const char *expected)
+{
+    check(strcmp(nfailed(), expected) == 0, "nfailed says \"%s\", not \"%s\"", nfailed(), expected);
+}
+
 static void open_errors(void)
 {
     struct pio_layout layout = chosen_layout(), other = layout, wrong = {.disks = -1};
@@ -260,6 +266,7 @@ static void open_errors(void)
                                 &(struct pio_layout){.disks = 2, .volumes = (const char *[]){"df00", "nosuch"}}),
                 ENOENT);
     check(strstr(pio_failed_path(), "nosuch") != NULL, "the failed path is '%s'", pio_failed_path());
+    check_told("pio_open_layout //nosuch/: there is no volume nosuch in this machine");
     check_fails(pio_open("/name.pio", O_RDWR | O_CREAT, 0644), EINVAL);
     check_fails(pio_open("/name/", O_RDWR | O_CREAT, 0644), EISDIR);
     make_plain_file("//df00/plain");
@@ -279,7 +286,9 @@ static void descriptor_errors(void)
     check_equal(pio_close(pfd), 0);
     check_fails(pio_close(pfd), EBADF);
     check_fails(pio_read(pfd, &byte, 1), EBADF);
+    check_told("pio_read: bad file descriptor");
     check_fails(pio_write(-1, &byte, 1), EBADF);
+    check_told("pio_write: bad file descriptor");
     check_fails(pio_lseek(1000, 0, SEEK_SET), EBADF);
     check_fails(pio_fstat(pfd, &st), EBADF);
     check_fails(pio_ftruncate(pfd, 0), EBADF);

@@ -320,6 +320,12 @@ static int fake_cut(int fd, int64_t bytes, int64_t from_bytes)
     return error;
 }
 
+static void fake_tell_failure(const char *call, const char *path, int error)
+{
+    if (strncmp(call, "pio_", 4) != 0 || path == NULL || error >= 0)
+        abort();
+}
+
 static int fake_fsync(int fd)
 {
     return check_fd(fd);
@@ -680,6 +686,7 @@ static const struct pio_transport fake_transport = {
     .fstat = fake_fstat,
     .ftruncate = fake_ftruncate,
     .fsync = fake_fsync,
+    .tell_failure = fake_tell_failure,
     .cut = fake_cut,
     .ask = fake_ask,
     .rename = fake_rename,

@@ -85,6 +85,7 @@ static const struct self_test {
     {"0", "guest/messages", "to everybody", NULL},
     {"3", "guest/messages", "to everybody", NULL},
     {"1", "guest/messages", "too small a buffer", NULL},
+    {"1", "guest/messages", "failures are told", NULL},
     {"2", "guest/messages", "send errors", NULL},
     {"1", "guest/messages", "read errors", NULL},
     {"0", "guest/messages", "bad buffers", NULL},

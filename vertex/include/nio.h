@@ -51,16 +51,17 @@ int ionode(int fd);
 int iochannel(int fd, int channel);
 
 /*
- * Returns one line, without a newline, about the last failure of a call of this header or of POSIX: the call, the file,
- * its server and the reason. For instance:
+ * Returns one line, without a newline, about the last failure of a call of this header, of POSIX, of <nself.h> or of
+ * libpio: the call, the file, its server and the reason. For instance:
  *
  *     open //df07/out: there is no volume df07 in this machine
  *     write //df00/out: volume df00 on I/O node 3 of board 1: no space left on volume
  *     open data.txt: front end: permission denied
+ *     pio_open //df00/in: volume df00: no such file, directory or volume
+ *     nwrite: invalid argument
  *
  * Returns "" if no call has failed. The text is valid until the next call of nfailed. A call that succeeds does not
- * clear the failure, so call nfailed at once. errno is not touched. For files of libpio, pio_failed_path names the
- * file.
+ * clear the failure, so call nfailed at once. errno is not touched.
  */
 const char *nfailed(void);
 
