@@ -44,12 +44,14 @@ done
 
 # ---- Runs
 
-# A program on the host and on a node, in folders of equal content: output, status, and what they leave.
+# A program on the host and on a node, in folders of equal content: output, status, and what they leave. Both are called
+# node/PROGRAM, as programs print their names.
 compare() { # NAME PROGRAM INPUT ARGUMENT...: host/PROGRAM and node/PROGRAM
     local name=$1 program=$2 input=$3
     shift 3
     rm -rf on-host on-node && cp -R files on-host && cp -R files on-node
-    (cd on-host && timeout 60 "../host/$program" "$@" <"$input" >../host.out 2>&1)
+    (cd on-host && timeout 60 bash -c 'exec -a "node/$0" "../host/$0" "$@"' \
+        "$program" "$@" <"$input" >../host.out 2>&1)
     echo "status $?" >>host.out
     timeout 120 "$build/bin/ncube" run --serve on-node "node/$program" "$@" <"on-node/$input" >node.out 2>&1
     echo "status $?" >>node.out
@@ -204,12 +206,13 @@ HERE
 exit 5
 END
     compare "dash runs a script" dash script.sh script.sh
+    compare "dash reads its commands" dash script.sh
     cp "$build/examples/hello" on-node/
     same "dash runs programs, and a pipeline of them" "<hello from node 0 of 1> 0" \
         "$("$build/bin/ncube" run --serve on-node node/dash -c \
             './hello >/dev/null && ./hello | { read x; echo "<$x> $?"; }')"
 else
-    skip dash
+    without_source dash
 fi
 
 yacc=$(command -v bison || command -v byacc || command -v yacc)
