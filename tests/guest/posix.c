@@ -41,7 +41,7 @@
 
 static bool on_volume(void)
 {
-    return strncmp(test_argv[0], "//", 2) == 0;
+    return strncmp(test_argv[0], "//", 2) == 0 || strncmp(test_argv[0], "/df00", 5) == 0;
 }
 
 static bool exists(const char *path)
@@ -104,6 +104,46 @@ static void has_a_working_directory(void)
     check_works(unlink("moved"));
     check_works(unlink("file"));
     check_works(rmdir("e"));
+}
+
+/* Of a folder /df00 at the front end, all names below /df00 are its own. */
+static void names_volumes_with_one_slash(void)
+{
+    char target[10] = "";
+    struct stat st;
+
+    make_text_file("/df00/a", "on the volume");
+    expect_text_file("//df00/a", "on the volume");
+    check_fails(open("/df00/none", O_RDONLY), ENOENT);
+    check_fails(open("/df01/a", O_RDONLY | O_CREAT, 0644), ENOENT);
+    check_works(stat("/df00", &st));
+    check(S_ISDIR(st.st_mode), "/df00 is no folder");
+    check_works(rename("/df00/a", "/df00/b"));
+    check_works(rename("//df00/b", "/df00/a"));
+    check_works(rename("/df00/a", "//df00/b"));
+    check_fails(rename("/df00/b", "/b"), EXDEV);
+    check_fails(rename("/df00/none", "/none"), EXDEV);
+    check_works(link("/df00/b", "/df00/c"));
+    check_works(symlink("b", "/df00/link"));
+    check_equal(readlink("/df00/link", target, sizeof target), 1);
+    check_works(mkdir("/df00/d", 0755));
+    check_works(chdir("/df00/d"));
+    make_text_file("file", "in d");
+    expect_text_file("//df00/d/file", "in d");
+    check_works(chdir("/"));
+    if (mkdir("/df00", 0755) == 0) {
+        check_fails(open("/df00/b", O_RDONLY), ENOENT);
+        make_text_file("/df00/b", "at the front end");
+        check_fails(rename("/df00/b", "//df00/e"), EXDEV);
+        expect_text_file("//df00/b", "on the volume");
+        check_works(unlink("/df00/b"));
+        check_works(rmdir("/df00"));
+    }
+    check_works(unlink("/df00/link"));
+    check_works(unlink("/df00/c"));
+    check_works(unlink("/df00/b"));
+    check_works(unlink("/df00/d/file"));
+    check_works(rmdir("/df00/d"));
 }
 
 static void has_names_at_directories(void)
@@ -797,6 +837,7 @@ static void reaches_the_largest_offset(void)
 
 static const struct test_case cases[] = {
     {"working directory", has_a_working_directory},
+    {"one slash", names_volumes_with_one_slash},
     {"names at directories", has_names_at_directories},
     {"symbolic links", follows_symbolic_links},
     {"real paths", finds_real_paths},

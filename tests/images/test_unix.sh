@@ -211,6 +211,16 @@ END
     same "dash runs programs, and a pipeline of them" "<hello from node 0 of 1> 0" \
         "$("$build/bin/ncube" run --serve on-node node/dash -c \
             './hello >/dev/null && ./hello | { read x; echo "<$x> $?"; }')"
+    mke2fs -q -t ext2 -F df00.img 1M
+    cat >volume.conf <<'END'
+dim = 1;
+front_end = { si = 0; };
+boards = ( { number = 3; io_nodes = (
+    { index = 0; si = [1]; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+    same "dash names a volume with one slash" "a b" "$("$build/bin/ncube" run -n 1 -m volume.conf --serve on-node \
+        node/dash -c 'cd /df00/ && echo a >/df00/x && echo b >>x && read a </df00/x && { read _; read b; } <//df00/x
+            echo $a $b')"
 else
     without_source dash
 fi

@@ -47,6 +47,17 @@ ParameterizedTest(size_t *row, posix, holds_for_files_of_volumes)
     folder_remove(folder);
 }
 
+Test(posix, names_volumes_with_one_slash_too)
+{
+    char *folder = folder_with_images(1, 1024, 1024), *machine = machine_file(folder, 1, 1, "");
+
+    guest_must_pass(
+        &(struct ncube_run){.machine = machine, .serve = folder, .program = PROGRAM, .args = {"one slash"}});
+    images_check(folder, 1);
+    free(machine);
+    folder_remove(folder);
+}
+
 /* The temporary files of the programs are in memory; of the folder only if it has a folder tmp. */
 Test(posix, has_temporary_files_without_a_folder_and_in_a_folder_tmp)
 {

@@ -180,6 +180,13 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
     if (ufid < 0)
         return ufid;
     int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
+    if (status == -N_ENOENT && name_turn_to_volume(p, &t)) {
+        if (reply)
+            msg_release(reply);
+        p->file[ufid]->node = t.node;
+        p->file[ufid]->drive = t.drive;
+        status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
+    }
     status = file_end_open(p, ufid, status, reply);
     if (reply)
         msg_release(reply);

@@ -35,6 +35,21 @@ static const struct load_volume *find_volume(const struct proc *p, const char *n
     return NULL;
 }
 
+/* The name that path_parse has found. -N_ENOENT: there is no such volume. */
+static int find_server(const struct proc *p, const struct path_parts *parts, struct target *t)
+{
+    const struct load_volume *v = parts->on_volume ? find_volume(p, parts->volume) : NULL;
+
+    if (parts->on_volume && !v)
+        return -N_ENOENT;
+    *t = (struct target){.node = NODE_HOST, .name = parts->name, .bytes = parts->name_bytes};
+    if (v) {
+        t->node = v->node;
+        t->drive = v->drive;
+    }
+    return 0;
+}
+
 int name_find(struct proc *p, uint64_t path, int slot, struct target *t)
 {
     struct path_parts parts;
@@ -45,18 +60,7 @@ int name_find(struct proc *p, uint64_t path, int slot, struct target *t)
     int error = p->directory ? path_prepend(p->directory, p->path[slot], sizeof p->path[slot]) : 0;
     if (!error)
         error = path_parse(p->path[slot], &parts);
-    if (error)
-        return error;
-    *t = (struct target){.node = NODE_HOST, .name = parts.name, .bytes = parts.name_bytes};
-    if (parts.on_volume) {
-        const struct load_volume *v = find_volume(p, parts.volume);
-
-        if (!v)
-            return -N_ENOENT;
-        t->node = v->node;
-        t->drive = v->drive;
-    }
-    return 0;
+    return error ? error : find_server(p, &parts, t);
 }
 
 /* A volume's names begin with '/': "//df00" and "//df00/" are its root. The front end gets names as the program
@@ -112,6 +116,52 @@ int64_t name_call(struct proc *p, uint32_t type, const struct target *first, con
     return request_call(p, m, first->node, type, reply);
 }
 
+/* ---- The second way to name a volume ---- */
+
+bool name_turn_to_volume(struct proc *p, struct target *t)
+{
+    const struct file_request fields = {.flags = N_O_NOFOLLOW};
+    struct path_parts parts;
+    struct target on_volume;
+
+    if (t->node != NODE_HOST || t->name[0] != '/' || path_parse_volume(t->name + 1, &parts) != 0 ||
+        find_server(p, &parts, &on_volume) != 0)
+        return false;
+    const struct target top = {.node = NODE_HOST, .name = t->name, .bytes = parts.name - t->name};
+    if (name_call(p, N_FSTATNAME, &top, NULL, fields, NULL, NULL) != -N_ENOENT)
+        return false;
+    *t = on_volume;
+    return true;
+}
+
+static bool have_one_server(const struct target *a, const struct target *b)
+{
+    return a->node == b->node && a->drive == b->drive;
+}
+
+/* As name_call, for names that may name volumes in either way. -N_EXDEV. */
+static int64_t call_either_way(struct proc *p, uint32_t type, struct target *first, struct target *second,
+                               struct file_request fields, const void *data, struct message **reply)
+{
+    bool parted = second && !have_one_server(first, second);
+    int64_t status = parted ? -N_ENOENT : name_call(p, type, first, second, fields, data, reply);
+
+    if (status != -N_ENOENT)
+        return status;
+    bool turned = name_turn_to_volume(p, first);
+    if (second && name_turn_to_volume(p, second))
+        turned = true;
+    if (second && !have_one_server(first, second))
+        return -N_EXDEV;
+    if (!turned)
+        return status;
+    if (reply && *reply)
+        msg_release(*reply);
+    return name_call(p, type, first, second, fields, data, reply);
+}
+
+/* ---- Calls with names ---- */
+
 static int64_t call_name_with(struct proc *p, uint32_t type, uint64_t path, struct file_request fields,
                               struct message **reply)
 {
@@ -120,7 +170,7 @@ static int64_t call_name_with(struct proc *p, uint32_t type, uint64_t path, stru
 
     if (reply)
         *reply = NULL;
-    return error ? error : name_call(p, type, &t, NULL, fields, NULL, reply);
+    return error ? error : call_either_way(p, type, &t, NULL, fields, NULL, reply);
 }
 
 static int64_t call_name(struct proc *p, uint32_t type, uint64_t path, uint32_t mode, struct message **reply)
@@ -135,11 +185,7 @@ static int64_t call_two_names(struct proc *p, uint32_t type, uint64_t path, uint
 
     if (!error)
         error = name_find(p, path2, 1, &t2);
-    if (error)
-        return error;
-    if (t.node != t2.node || t.drive != t2.drive)
-        return -N_EXDEV;
-    return name_call(p, type, &t, &t2, (struct file_request){0}, NULL, NULL);
+    return error ? error : call_either_way(p, type, &t, &t2, (struct file_request){0}, NULL, NULL);
 }
 
 int64_t sys_stat(struct proc *p, const uint64_t *arg)
@@ -328,7 +374,7 @@ static int64_t call_name_with_data(struct proc *p, uint32_t type, uint64_t path,
     struct target t;
     int error = name_find(p, path, 0, &t);
 
-    return error ? error : name_call(p, type, &t, NULL, fields, data, NULL);
+    return error ? error : call_either_way(p, type, &t, NULL, fields, data, NULL);
 }
 
 int64_t sys_symlink(struct proc *p, const uint64_t *arg)

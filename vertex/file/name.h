@@ -25,6 +25,9 @@ int name_request(struct proc *p, const struct target *first, const struct target
  * may be NULL. -N_ENAMETOOLONG, -N_ENOMEM. */
 int64_t name_call(struct proc *p, uint32_t type, const struct target *first, const struct target *second,
                   struct file_request fields, const void *data, struct message **reply);
+/* For a name that the front end does not have (-N_ENOENT): whether it is "/volume/path", the second way to name a file
+ * on a volume, and the front end has nothing called /volume. Then *t is the name on the volume. */
+bool name_turn_to_volume(struct proc *p, struct target *t);
 
 /* Returns a simplified absolute copy of p->path[0], which name_free frees. NULL: no memory, or too long. */
 char *name_copy(struct proc *p);

@@ -67,7 +67,7 @@ uint32_t path_simplify(char *text)
     return to;
 }
 
-static int parse_volume(const char *volume, struct path_parts *parts)
+int path_parse_volume(const char *volume, struct path_parts *parts)
 {
     uint32_t n = 0;
 
@@ -82,18 +82,17 @@ static int parse_volume(const char *volume, struct path_parts *parts)
     parts->volume[n] = '\0';
     parts->on_volume = true;
     parts->name = volume + n;
+    parts->name_bytes = length(parts->name);
     return 0;
 }
 
 int path_parse(const char *path, struct path_parts *parts)
 {
-    int error = 0;
-
     *parts = (struct path_parts){.name = path};
     if (path[0] == '\0')
         return -N_ENOENT;
     if (path[0] == '/' && path[1] == '/')
-        error = parse_volume(path + 2, parts);
+        return path_parse_volume(path + 2, parts);
     parts->name_bytes = length(parts->name);
-    return error;
+    return 0;
 }

@@ -25,5 +25,7 @@ uint32_t path_simplify(char *text);
 
 /* Splits a path into *parts. Returns 0, or -N_ENOENT: the path is empty, or its volume's name is empty or too long. */
 int path_parse(const char *path, struct path_parts *parts);
+/* The same for the path on a volume that "volume/path" names: what is left of "//volume/path" without its slashes. */
+int path_parse_volume(const char *volume, struct path_parts *parts);
 
 #endif
