@@ -46,7 +46,7 @@ struct request {
 static struct volume {
     bool present;
     int node, calls_error;
-    int64_t capacity;
+    int64_t capacity, largest;
     int fail_in, fail_error;
     int refuse_in, refuse_error;
 } volumes[FAKE_VOLUMES];
@@ -139,8 +139,13 @@ static int64_t used_bytes(int volume)
 
 static int write_bytes(struct inode *inode, int64_t offset, const char *data, int n)
 {
+    int64_t left = volumes[inode->volume].largest - offset;
     int64_t room = volumes[inode->volume].capacity - used_bytes(inode->volume) + inode->size - offset;
 
+    if (n > 0 && left <= 0)
+        return -EFBIG;
+    if (n > left)
+        n = left;
     if (offset + n > inode->size && n > room)
         n = room < 0 ? 0 : room;
     if (n > 0 && offset + n > inode->size)
@@ -721,8 +726,12 @@ void fake_reset(void)
     lose_in = at_call_in = -1;
     locked = false;
     for (int k = 0; k < FAKE_VOLUMES; k++)
-        volumes[k] = (struct volume){
-            .present = true, .node = 0x4000 + k, .capacity = INT64_MAX / 4, .fail_in = -1, .refuse_in = -1};
+        volumes[k] = (struct volume){.present = true,
+                                     .node = 0x4000 + k,
+                                     .capacity = INT64_MAX / 4,
+                                     .largest = INT64_MAX / 4,
+                                     .fail_in = -1,
+                                     .refuse_in = -1};
 }
 
 void fake_set_node(int volume, int node)
@@ -733,6 +742,11 @@ void fake_set_node(int volume, int node)
 void fake_set_capacity(int volume, int64_t bytes)
 {
     volumes[volume].capacity = bytes;
+}
+
+void fake_set_largest(int volume, int64_t bytes)
+{
+    volumes[volume].largest = bytes;
 }
 
 void fake_fail_request(int volume, int nth, int error)

@@ -20,6 +20,8 @@ void fake_reset(void);
 void fake_set_node(int volume, int node);
 /* Bytes that all files of volume k may hold together. */
 void fake_set_capacity(int volume, int64_t bytes);
+/* The largest file of volume k. */
+void fake_set_largest(int volume, int64_t bytes);
 /* The nth (from 0) asynchronous request to volume k from now on is answered with `error`. */
 void fake_fail_request(int volume, int nth, int error);
 /* The nth request to volume k from now on is refused when it is issued. */

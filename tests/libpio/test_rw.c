@@ -603,6 +603,45 @@ Test(rw, writes_what_fits_on_a_full_volume_then_says_so)
     }
 }
 
+/* Of three volumes with blocks of 16 bytes, one takes files of 39 bytes: two blocks and seven bytes. */
+Test(rw, writes_what_fits_below_the_largest_subfile)
+{
+    for (int volume = 0; volume < 3; volume++)
+        for (int from = 0; from <= 96; from += 24) {
+            char got[MODEL_BYTES];
+            int end = (2 * 3 + volume) * 16 + 7;
+
+            fake_reset();
+            fake_set_chooser(choose_randomly);
+            int pfd = open_file(O_RDWR | O_CREAT, 3, 16, 2);
+            fake_set_largest(volume, 39); /* a PIO file's description is longer */
+            cr_expect_eq(pio_pwrite(pfd, pattern + from, 400 - from, from), end - from, "volume %d", volume);
+            cr_expect_eq(file_size(pfd), end);
+            cr_expect_eq(pio_pwrite(pfd, pattern, 5, end), -1);
+            cr_expect_eq(errno, EFBIG, "%s", strerror(errno));
+            cr_expect_eq(pio_failed_path()[5], '0' + volume, "%s", pio_failed_path());
+            cr_expect_eq(file_size(pfd), end, "the failed write adds nothing");
+            cr_expect_eq(pio_pread(pfd, got, sizeof got, from), end - from);
+            cr_expect_arr_eq(got, pattern + from, end - from);
+            pio_close(pfd);
+        }
+}
+
+/* No server has files of such a size: what is asked of it is what fits. */
+Test(rw, asks_for_what_fits_below_the_highest_offset)
+{
+    int pfd = open_file(O_RDWR | O_CREAT, 1, 4096, 2);
+
+    cr_expect_eq(pio_pwrite(pfd, pattern, 400, PIO_OFFSET_MAX - 3), -1);
+    cr_expect_eq(errno, EFBIG);
+    cr_expect_eq(fake_counts()->requests, 1);
+    cr_expect_eq(pio_pwrite(pfd, pattern, 400, PIO_OFFSET_MAX), -1);
+    cr_expect_eq(errno, EFBIG);
+    cr_expect_eq(fake_counts()->requests, 1, "a request for nothing");
+    cr_expect_eq(file_size(pfd), 0);
+    pio_close(pfd);
+}
+
 Test(rw, leaves_what_was_there_when_overwriting_fails)
 {
     int pfd = open_file(O_RDWR | O_CREAT, 3, 4, 2);
