@@ -59,7 +59,7 @@ install_commands() {
 }
 
 names_of() { # PAGE: those of its section NAME, the first is the page's own
-    sed -n '/^\.SH NAME/{n;s/ *\\-.*//;s/,//g;p;q;}' "$1"
+    sed -n '/^\.SH NAME/{n;s/ *\\- .*//;s/ and others//;s/[,\\]//g;p;q;}' "$1"
 }
 
 install_host_library() {

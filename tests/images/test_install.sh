@@ -89,6 +89,9 @@ for page in man1/ncube.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n man
     man5/ncube-machine.5; do
     check "$page" test -s "$prefix/share/man/$page"
 done
+for page in man3n/and.3n man3n/others.3n man5/ncube.5; do
+    check "no $page" test ! -e "$prefix/share/man/$page"
+done
 same "another name of a page" ".so man3n/nread.3n" "$(cat "$prefix/share/man/man3n/ntest.3n")"
 for header in "$build"/include/pio.h "$build"/include/group.h "$build"/include/n*.h; do # each call has a page
     for call in $(sed -nE 's/^[a-z].*[ *]((pio|group|n|read|write|io|i)[a-z_]+)\(.*\);.*/\1/p' "$header"); do
@@ -108,6 +111,12 @@ if command -v man >/dev/null; then # not among what make setup installs
     for name in nread "3n nread" ntest pio_write xnc "5 ncube-machine"; do
         status "man $name" 0 man -M "$prefix/share/man" $name
         check "man $name: it is that one" grep -q "${name##* }" out
+    done
+    for page in "$clone"/docs/man/man*/*; do # each name in a page's section NAME
+        section=${page##*.}
+        for name in $(grep -A 1 '^\.SH NAME' "$page" | sed -n '2{s/ \\- .*//;s/ and others//;s/[,\\]//g;p}'); do
+            check "man $section $name" sh -c 'man -M "$0" -w "$1" "$2" >/dev/null' "$prefix/share/man" "$section" "$name"
+        done
     done
     status "man in the clone" 0 man -M "$clone/docs/man" nread
 else
