@@ -98,6 +98,11 @@ static int create_d(void)
     return make_file("//df00/d");
 }
 
+static int unlink_d(void)
+{
+    return pio_unlink("//df00/d") ? -errno : 0;
+}
+
 static void has_nothing(void)
 {
 }
@@ -145,6 +150,7 @@ static const struct killed_case {
     {"rename of a file", has_file, move_file_d, -1, 2},
     {"rename of a file onto another", has_files, move_file_d, -1, 2},
     {"creation", has_nothing, create_d, 0, 2},
+    {"unlink", has_file, unlink_d, -ENOENT, 0}, /* it may lose data first; the second removes what is left */
 };
 
 static bool survives(int at, int (*call)(void))
