@@ -21,14 +21,30 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export LC_ALL=C # what suites print is read here and by themselves
 
-# A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites send both. Criterion names
-# skipped tests only with --verbose, and leaves them out of its counts.
+# A signal that ends this script ends the suite first: timeout passes it on to its process group.
+suite_pid=
+end_by() { # SIGNAL
+    trap '' INT TERM HUP
+    [ -z "$suite_pid" ] || { kill -TERM "$suite_pid" && wait "$suite_pid"; } 2>/dev/null
+    trap - "$1"
+    rm -f "$log"
+    kill -s "$1" $$
+}
+for signal in INT TERM HUP; do trap "end_by $signal" $signal; done
+
+# Runs a suite into the log. A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites
+# send both. Criterion names skipped tests only with --verbose, and leaves them out of its counts.
 run_suite() {
-    case $1 in
-    *.sh) timeout -k 10 $suite_limit_s env --default-signal "$1" "$build" ;;
-    *) timeout -k 10 $suite_limit_s env --default-signal "$1" --color=never --verbose 2>&1 |
-        sed -e '/^\[RUN \] /d; /^\[PASS\] /d; /^\[====\] Running /d; s/^\[SKIP\] /skipped: /' ;;
-    esac
+    local status options=("$build")
+    case $1 in *.sh) ;; *) options=(--color=never --verbose) ;; esac
+    timeout -k 10 $suite_limit_s env --default-signal "$1" "${options[@]}" >"$log" 2>&1 </dev/null &
+    suite_pid=$!
+    wait $suite_pid
+    status=$?
+    suite_pid=
+    case $1 in *.sh) return $status ;; esac
+    sed -i -e '/^\[RUN \] /d; /^\[PASS\] /d; /^\[====\] Running /d; s/^\[SKIP\] /skipped: /' "$log"
+    return $status
 }
 
 # Prints the numbers passed, failed and skipped that the log ends with, nothing when there are none.
@@ -40,7 +56,7 @@ read_counts() {
 for suite; do
     case $suite in */*) ;; *) suite=./$suite ;; esac
     start=$SECONDS
-    run_suite "$suite" >"$log" 2>&1 </dev/null
+    run_suite "$suite"
     status=$?
     read -r suite_passed suite_failed suite_skipped <<<"$(read_counts)"
     suite_passed=${suite_passed:-0}

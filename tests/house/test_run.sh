@@ -53,4 +53,28 @@ tells "a failure in Criterion" 1 "1 passed, 1 failed, 1 skipped" criterion_bad
 tells "Criterion skips all" 0 "3 passed, 0 failed, 2 skipped" criterion_skips all.sh
 same "equal lines come once" 1 "$(grep -c 'a::one' out)"
 tells "Criterion without tests" 1 "3 passed, 1 failed, 0 skipped" criterion_empty all.sh
+
+# ---- A signal ends the suite and what it has started
+
+mkfifo begun
+cat >long.sh <<'E'
+#!/bin/sh
+sleep 1000 &
+echo $$ $! >begun
+wait
+E
+chmod +x long.sh
+for signal in TERM INT; do
+    env --default-signal "$run" . long.sh all.sh >out 2>err &
+    runner=$!
+    read -r shell child <begun
+    kill -s $signal $runner
+    wait $runner
+    ended=$?
+    same "$signal: status" $((128 + $(kill -l $signal))) $ended
+    for process in $shell $child; do # one that nobody has waited for yet counts as ended
+        check "$signal: ended" sh -c '! grep -q "^State:.[^Z]" /proc/$0/status 2>/dev/null' $process
+    done
+    same "$signal: no further suite" "" "$(cat out)"
+done
 finish
