@@ -85,7 +85,7 @@ done <lines
 
 # ---- Manual pages
 
-for page in man1/ncube.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n man3n/pio_open_layout.3n \
+for page in man1/ncube.1 man1/nar.1 man1/nranlib.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n man3n/pio_open_layout.3n \
     man5/ncube-machine.5; do
     check "$page" test -s "$prefix/share/man/$page"
 done
