@@ -15,6 +15,16 @@ for package in $(sed 's/#.*//; /criterion/d' "$clone/images/packages" | tr ' ' '
     check "Build-Depends has $package" grep -q "^\(Build-Depends:\)\{0,1\}.* $package\b" "$clone/debian/control"
 done
 
+# Interrupted, or failed, it leaves nothing under the package's name. Here the tools only act as if.
+mkdir -p tools begun/bin begun/deb
+touch begun/bin/ncube begun/deb/ncube_1.0_amd64.deb
+printf '#!/bin/sh\n' | tee tools/dh >tools/fakeroot
+printf '#!/bin/sh\necho half >../ncube_1.0_amd64.deb\nkill -TERM $PPID\n' >tools/dpkg-buildpackage
+chmod +x tools/*
+(PATH=$scratch/tools:$PATH exec "$clone/images/package.sh" begun) >out 2>err
+same "interrupted: status" 143 $?
+same "interrupted: no package" "" "$(ls begun/deb/*.deb 2>/dev/null)"
+
 for tool in dpkg-buildpackage dh fakeroot; do
     command -v $tool >/dev/null && continue
     skip "make deb" "$tool is not installed"
