@@ -127,6 +127,7 @@ fi
 
 status "uninstall" 0 make_in_clone uninstall "PREFIX=$prefix"
 same "what was there before stays, alone" "./bin/other" "$(list "$prefix")"
+same "no empty folder stays, but PREFIX" ". ./bin" "$(cd "$prefix" && find . -type d | sort | xargs)"
 status "install below DESTDIR" 0 make_in_clone install PREFIX=/usr "DESTDIR=$scratch/package"
 list "$scratch/package/usr" >third
 check "the same files there" sh -c "grep -vx ./bin/other first | cmp - third"
