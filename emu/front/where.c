@@ -23,20 +23,24 @@ static bool label_leads_to(const GElf_Sym *s, size_t section, uint64_t address)
            s->st_value <= address;
 }
 
+/* Of a function with several names, the first without an underscore counts: nwrite, not _nwrite. */
 static const char *find_in_table(Elf *elf, Elf_Scn *table, const GElf_Shdr *header, size_t section, uint64_t address)
 {
     Elf_Data *data = elf_getdata(table, NULL);
     GElf_Sym symbol, found = {.st_value = 0};
     bool known = false;
+    const char *function = NULL;
 
     for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-        if (symbol_has(&symbol, address))
-            return elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (symbol_has(&symbol, address) && (!function || *function == '_'))
+            function = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (label_leads_to(&symbol, section, address) && symbol.st_value >= found.st_value) {
             found = symbol;
             known = true;
         }
     }
+    if (function)
+        return function;
     return known ? elf_strptr(elf, header->sh_link, found.st_name) : NULL;
 }
 
