@@ -29,7 +29,7 @@ static inline long failure_of_fd(const char *call, long fd, long result)
     return result >= 0 ? result : failure_note_fd(call, fd, result);
 }
 
-/* Records the error of a call for messages, for nperror and errno, too, and returns it: N_EAGAIN, for nperror alone, as a
+/* Records the error of a call for messages, for nperror and errno, too; returns it. N_EAGAIN is for nperror alone, as a
  * poll that finds nothing has not failed. The error comes first, so that a trap's own can be passed on. */
 long failure_of_message(long error, const char *call);
 

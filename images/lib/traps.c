@@ -1,7 +1,7 @@
 /*
  * The functions trap_NAME, made from TRAP_LIST: the arguments of a C call lie in a0-a5 where the trap wants them. Those
- * of reading have results in a1-a3 as well: trap_read_message and so on. trap_failed keeps the error that is in a0; those of
- * the program's own messages pass it on to failure_of_message.
+ * of reading have results in a1-a3 as well: trap_read_message and so on. trap_failed keeps the error that is in a0;
+ * those of the program's own messages pass it on to failure_of_message.
  */
 #include "vertex/contract/traps.h"
 

@@ -38,7 +38,7 @@ int pio_file_find_empty(void);                       /* a free descriptor, or -E
 void pio_file_enter(int pfd, struct pio_file *file); /* NULL: the descriptor is free */
 struct pio_file *pio_file_get(int pfd);              /* the open file of a descriptor, or NULL */
 
-/* The result of a public call: for a negative one sets errno, tells nfailed, and returns -1. Only in that call itself. */
+/* The result of a public call: for a negative one sets errno, tells nfailed, returns -1. Only in that call itself. */
 #define PIO_RESULT(result) pio_result(result, __func__)
 int64_t pio_result(int64_t result, const char *call);
 

@@ -30,7 +30,7 @@ static int64_t piece_bytes(const struct pio_map *map)
     return stripe >= PIECE_BYTES ? stripe : PIECE_BYTES / stripe * stripe;
 }
 
-/* Writes the bytes from `at` on again. Returns the number written, or a negative errno. A read that comes short below the
+/* Writes the bytes from `at` on again. Returns the number, or a negative errno. A read that comes short below the
  * end of the file has met a failure: only what it has read is written again, and the next one returns the error. */
 static ssize_t write_again(int pfd, char *piece, int64_t at, int64_t n, int64_t present)
 {
