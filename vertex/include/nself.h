@@ -7,8 +7,8 @@
  * would have received it.
  * If a node runs several processes (ncc -Nprocs), each has its own memory and inbox. N_PROCESS(node, procid) names one
  * as a destination or source; for process 0 it is the node's number.
- * Every call returns >= 0, or a negative error of <n_errno.h>, which errno and nfailed of <nio.h> then know, too; but an
- * ntest that finds nothing has not failed.
+ * Every call returns >= 0, or a negative error of <n_errno.h>, which errno and nfailed of <nio.h> then know, too; but
+ * an ntest that finds nothing has not failed.
  */
 #ifndef _NSELF_H
 #define _NSELF_H
