@@ -331,7 +331,8 @@ c6() {
 ## C6: a matrix on 8 disks (Figure 5)
 
 A matrix of doubles in the memories of nodes of a 5-cube, to and from a file in blocks of 16 KB over 8 drives, all these
-nodes at once: the first ones of the cube, and those that \`ncube place\` ranks first. Drive and channel: the busiest one,
+nodes at once: the first ones of the cube, and those that \`ncube place\` ranks first. Drive and channel: the busiest
+one,
 and for how much of the time, by the statistics; the channels are those that are as busy as that one, to 2 %. The bound
 is what the busiest part would move if it were busy all the time. Wanted: 90 % of the bound for rows, 50 % for blocks;
 reads are reported.

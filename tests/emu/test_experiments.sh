@@ -39,7 +39,8 @@ check "two volumes are faster than one" is_more "$(column "WRITE, 16 KB" 5)" 1.5
 check "and at most twice as fast, but for the missed revolutions" is_more 4 "$(column "WRITE, 16 KB" 5)"
 for plot in report/*.svg; do
     grep -o "<use [^>]*translate[^>]*" "$plot" >points
-    same "$plot: four colours, also for viewers without style sheets" 4 "$(grep -o "color='rgb.*'" points | sort -u | wc -l)"
+    same "$plot: four colours, also for viewers without style sheets" 4 \
+        "$(grep -o "color='rgb.*'" points | sort -u | wc -l)"
     same "$plot: four kinds of points" 4 "$(grep -o 'gpPt[0-9]*' points | sort -u | wc -l)"
     check "$plot: no variables of a style sheet" test "$(grep -c 'var(' $plot)" = 0
 done

@@ -4,8 +4,8 @@
  *   striped_rates table pio|open write|read     2 MB on node 3 by libpio, or by open and write on //b4096, //b8192 and
  *                                               //b16384, which are over df00 to df07 in blocks of that size [P1 Figure
  *                                               10]: "B=4096 us=..."
- *   striped_rates matrix write|read PATTERN     each node its element of the pattern's period, a matrix, on //big; other
- *                                               nodes, and those whose element is empty, only wait for them
+ *   striped_rates matrix write|read PATTERN     each node its element of the pattern's period, a matrix, on //big;
+ *                                               other nodes, and those whose element is empty, only wait for them
  *   striped_rates drives                        one node for each volume of //big, each with the blocks of one: bytes,
  *                                               MB/s of writes and reads, reads of 4 KB at random places a second
  *   striped_rates "drives, same places"         the same, with the same random places on all nodes

@@ -85,7 +85,8 @@ done <lines
 
 # ---- Manual pages
 
-for page in man1/ncube.1 man1/nar.1 man1/nranlib.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n man3n/pio_open_layout.3n \
+for page in man1/ncube.1 man1/nar.1 man1/nranlib.1 man1/xnc.1 man1/ncc.1 man3n/nread.3n man3n/ntest.3n \
+    man3n/pio_open_layout.3n \
     man5/ncube-machine.5; do
     check "$page" test -s "$prefix/share/man/$page"
 done
@@ -115,7 +116,8 @@ if command -v man >/dev/null; then # not among what make setup installs
     for page in "$clone"/docs/man/man*/*; do # each name in a page's section NAME
         section=${page##*.}
         for name in $(grep -A 1 '^\.SH NAME' "$page" | sed -n '2{s/ \\- .*//;s/ and others//;s/[,\\]//g;p}'); do
-            check "man $section $name" sh -c 'man -M "$0" -w "$1" "$2" >/dev/null' "$prefix/share/man" "$section" "$name"
+            check "man $section $name" sh -c 'man -M "$0" -w "$1" "$2" >/dev/null' "$prefix/share/man" \
+                "$section" "$name"
         done
     done
     status "man in the clone" 0 man -M "$clone/docs/man" nread
