@@ -1,5 +1,6 @@
 # What was busy between two statistics (docs/statistics.md): prints the busiest drive in %, the busiest channel in %,
-# and the channels that are as busy as that one, to 2 %, such as "0→1, 1→3". Variables: us, the time between them; files:
+# and the channels that are as busy as that one, to 2 %, such as "0→1, 1→3". Variables: us, the time between them;
+# files:
 #
 #   of=1 BEGIN of=2 END
 

@@ -27,7 +27,8 @@ TestSuite(striped_kills, .timeout = 7200);
 #define SAMPLE_EVERY 41
 #define WAITS_US     2000000 /* until a run with a dead node ends */
 #define NEVER_US     2000000000ul
-#define STRIPED      "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\", \"df02\"]; map = \"cyclic 1000 3\"; } );\n"
+
+#define STRIPED "striped = ( { volume = \"big\"; over = [\"df00\", \"df01\", \"df02\"]; map = \"cyclic 1000 3\"; } );\n"
 
 enum kill { MACHINE, NODE, POWER, KILLS };
 
