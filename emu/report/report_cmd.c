@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE /* fopencookie */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,10 @@ static char *default_out(const char *trace)
 
 static int complain(const char *path, const char *error)
 {
-    if (path)
-        fprintf(stderr, "ncube report: %s: %s\n", path, one_line((char *)error));
-    else
-        fprintf(stderr, "ncube report: %s\n", one_line((char *)error));
+    char line[PATH_MAX + READER_ERROR_BYTES];
+
+    snprintf(line, sizeof line, "%s%s%s", path ? path : "", path ? ": " : "", error);
+    fprintf(stderr, "ncube report: %s\n", one_line(line));
     return STATUS_FAILED;
 }
 

@@ -178,7 +178,7 @@ refused "a trace in text" 2 "a report is made from a trace in JSON" run --report
 refused "the trace as report" 1 "this is the trace" run --report=no.json --trace=no.json "$ring"
 rm -f no.json
 refused "the statistics as report" 1 "--stats writes this file, too" run --report=no.html --stats=no.html "$ring"
-refused "the program as report" 1 "this is the program" run --report="$ring" "$ring"
+refused "the program as report" 2 "is a program, not a name for the page" run --report="$ring" "$ring"
 refused "no name" 2 "report: give a file's name" run --report= "$ring"
 status "a full disk, in a run" 1 run --report=/dev/full "$ring"
 check "it says so" grep -qF '/dev/full: No space left' err
