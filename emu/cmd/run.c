@@ -1,13 +1,11 @@
 /*
  * One run (run.h): its begin, what happens when nothing more can, and the status that it ends with.
  */
-#define _GNU_SOURCE /* sigabbrev_np */
 #include "emu/cmd/run.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
