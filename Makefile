@@ -30,6 +30,7 @@
 #                          the machine
 #   make sanitize   the host side under AddressSanitizer and UBSan: modules, commands, whole machines
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
+#   make map-of-files   each file of the product, with the first sentence of its comment
 #   make format   lay out the code as .clang-format says (clang-format 14)
 #   make clean    remove build/
 #
@@ -62,7 +63,7 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
-# $(call host_test,emu/test_net,emu/model/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
+# $(call host_test,emu/test_net,emu/network/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
     what it links
 define host_test
 HOST_TESTS += $$(B)/tests/$(1)
@@ -136,6 +137,10 @@ sanitize:
 	@ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 tests/run.sh $(SANITIZED) \
 	    $(patsubst $(B)/%,$(SANITIZED)/%,$(filter-out %/test_limits,$(filter $(B)/%,$(MODULE_TESTS)) $(MACHINE_TESTS))) \
 	    $(filter tests/emu/%,$(SHELL_TESTS)) tests/machine/test_gdb.sh
+
+.PHONY: map-of-files
+map-of-files:
+	@tests/house/map_of_files.sh
 
 .PHONY: format
 format:

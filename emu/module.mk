@@ -2,38 +2,38 @@
 
 # Models and machine file: unit tests need no QEMU.
 $(eval $(call host_test,emu/test_eventq,emu/time/eventq.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_topo,emu/model/topo.c))
-$(eval $(call host_test,emu/test_net,emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
-$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/model/net.c emu/base/memory.c \
-    emu/model/topo.c emu/time/eventq.c))
-$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c \
+$(eval $(call host_test,emu/test_topo,emu/network/topo.c))
+$(eval $(call host_test,emu/test_net,emu/network/net.c emu/base/memory.c emu/network/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_net_reference,tests/emu/reference.c emu/network/net.c emu/base/memory.c \
+    emu/network/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_net_load,tests/emu/traffic.c emu/network/net.c emu/base/memory.c emu/network/topo.c \
     emu/time/eventq.c))
 $(eval $(call host_program,tests/emu/bench_net,\
-    tests/emu/bench_net.c tests/emu/traffic.c emu/model/net.c emu/base/memory.c emu/model/topo.c emu/time/eventq.c))
-$(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/model/topo.c,-lm))
-$(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/model/net.c emu/model/fault.c \
-    emu/model/fault_plan.c emu/model/disk.c emu/model/disk_model.c emu/model/topo.c $(wildcard emu/model/trace*.c) \
+    tests/emu/bench_net.c tests/emu/traffic.c emu/network/net.c emu/base/memory.c emu/network/topo.c emu/time/eventq.c))
+$(eval $(call host_test,emu/test_fault,emu/model/fault.c emu/network/topo.c,-lm))
+$(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/network/net.c emu/model/fault.c \
+    emu/model/fault_plan.c emu/model/disk.c emu/model/disk_model.c emu/network/topo.c $(wildcard emu/trace/*.c) \
     emu/base/memory.c emu/base/nodeset.c emu/time/eventq.c,-lm))
-$(eval $(call host_test,emu/test_trace,$(wildcard emu/model/trace*.c) emu/model/topo.c emu/base/memory.c,-ljansson))
+$(eval $(call host_test,emu/test_trace,$(wildcard emu/trace/*.c) emu/network/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_config,emu/cmd/config.c emu/cmd/config_cache.c emu/cmd/config_faults.c \
-    emu/cmd/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
-    emu/model/fault.c emu/model/software.c emu/cmd/setting.c emu/cmd/overrides.c emu/cmd/machine_file.c \
-    emu/cmd/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/model/topo.c \
+$(eval $(call host_test,emu/test_config,emu/config/config.c emu/config/config_cache.c emu/config/config_faults.c \
+    emu/config/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
+    emu/model/fault.c emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
+    emu/base/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/network/topo.c \
     emu/model/disk_model.c,-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
     emu/base/memory.c))
 
-$(eval $(call host_test,emu/test_paths,emu/model/paths.c emu/model/topo.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_top_view,emu/cmd/top_view.c emu/base/memory.c,-ljansson))
+$(eval $(call host_test,emu/test_paths,emu/tools/paths.c emu/network/topo.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_top_view,emu/tools/top_view.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
-    emu/report/critical.c emu/report/cells.c emu/model/trace_put.c emu/base/memory.c \
+    emu/report/critical.c emu/report/cells.c emu/trace/trace_put.c emu/base/memory.c \
     emu/base/progress.c,-ljansson -lz -lm))
-$(eval $(call host_test,emu/test_report,emu/cmd/machine_report.c emu/base/memory.c,-ljansson))
-$(eval $(call host_test,emu/test_queueing,emu/cmd/queueing_exact.c emu/cmd/queueing_constant.c \
+$(eval $(call host_test,emu/test_report,emu/link/machine_report.c emu/base/memory.c,-ljansson))
+$(eval $(call host_test,emu/test_queueing,emu/tools/queueing_exact.c emu/tools/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
-$(eval $(call host_test,emu/test_map_picture,emu/cmd/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
+$(eval $(call host_test,emu/test_map_picture,emu/tools/map_picture.c emu/base/memory.c tests/libpio/random_pattern.c \
     $(wildcard libpio/map/*.c) vertex/shared/text.c))
 SHELL_TESTS += tests/emu/test_experiments.sh tests/emu/test_tools.sh tests/emu/test_map_cmd.sh \
     tests/emu/test_disk_cmd.sh tests/emu/test_options.sh tests/emu/test_report_cmd.sh tests/emu/test_progress.sh
@@ -53,12 +53,12 @@ NCUBE_SRCS := $(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/nhos
     vertex/shared/file_parts.c vertex/shared/text.c $(wildcard libpio/map/*.c) libpio/file/map.c libpio/file/layout.c
 $(eval $(call host_program,bin/ncube,$(NCUBE_SRCS),-lconfig -lelf -ldw -ljansson -lz -lm \
     -lext2fs -lcom_err -lncurses))
-$(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/link.c emu/cmd/launch.c emu/cmd/options.c emu/base/nearest.c \
-    emu/front/loader.c emu/front/shares.c,-lelf))
+$(eval $(call host_program,bin/xnc,emu/cmd/xnc.c emu/cmd/job_options.c emu/link/link.c emu/link/launch.c \
+    emu/base/options.c emu/base/nearest.c emu/job/loader.c emu/job/shares.c,-lelf))
 
 # libnhost.a, for host programs: one object, which defines nothing but the names of nhost.h.
 PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h $(B)/host/include/ncube/nhost.h
-NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/cmd/link emu/cmd/launch emu/front/shares)
+NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/link/link emu/link/launch emu/job/shares)
 $(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	@mkdir -p $(@D)
 	$(LD) -r -o $(@D)/nhost.o $^
@@ -104,24 +104,20 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 
 # The front end's tests; -lelf and -ldw come from libelf-dev and libdw-dev.
 
-FRONT_HOSTFS_SOURCES := $(wildcard emu/front/hostfs*.c) emu/front/openfiles.c emu/front/hostfiles.c \
-    vertex/shared/file_parts.c emu/front/beneath.c emu/front/listing.c emu/front/seen.c \
-    emu/front/lines.c emu/front/streams.c emu/base/progress.c emu/front/tmpfiles.c emu/front/errmap.c emu/base/memory.c
-FRONT_SOURCES := $(wildcard emu/front/front*.c) emu/front/ionodes.c emu/model/topo.c $(wildcard emu/front/job*.c) \
-    emu/front/lives.c emu/front/hosted.c emu/front/program.c emu/front/pipes.c emu/front/stages.c \
-    emu/front/shares.c emu/model/owed.c emu/front/subcube.c \
-    emu/front/where.c emu/front/console.c emu/front/repeats.c emu/base/alike.c emu/front/loader.c \
-    $(FRONT_HOSTFS_SOURCES)
+HOSTFS_SOURCES := $(wildcard emu/hostfs/*.c) vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c
+FRONT_SOURCES := $(wildcard emu/front/*.c) $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed.c \
+    emu/base/alike.c $(HOSTFS_SOURCES)
 
-$(eval $(call host_test,emu/test_streams,emu/front/streams.c emu/base/progress.c emu/front/errmap.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_lines,emu/front/lines.c emu/front/streams.c emu/base/progress.c \
-    emu/front/errmap.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_where,emu/front/where.c,-lelf -ldw))
-$(eval $(call host_test,emu/test_lives,emu/front/lives.c))
-$(eval $(call host_test,emu/test_subcube,emu/front/subcube.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_loader,emu/front/loader.c,-lelf))
-$(eval $(call host_test,emu/test_hostfs,$(FRONT_HOSTFS_SOURCES)))
+$(eval $(call host_test,emu/test_streams,emu/hostfs/streams.c emu/base/progress.c emu/hostfs/errmap.c \
+    emu/base/memory.c))
+$(eval $(call host_test,emu/test_lines,emu/hostfs/lines.c emu/hostfs/streams.c emu/base/progress.c \
+    emu/hostfs/errmap.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_where,emu/job/where.c,-lelf -ldw))
+$(eval $(call host_test,emu/test_lives,emu/job/lives.c))
+$(eval $(call host_test,emu/test_subcube,emu/job/subcube.c emu/base/memory.c))
+$(eval $(call host_test,emu/test_loader,emu/job/loader.c,-lelf))
+$(eval $(call host_test,emu/test_hostfs,$(HOSTFS_SOURCES)))
 $(eval $(call host_test,emu/test_front,$(FRONT_SOURCES),-lelf -ldw))
 $(eval $(call host_test,emu/test_job,$(FRONT_SOURCES),-lelf -ldw))
-$(eval $(call host_test,emu/test_link,emu/cmd/link.c))
-$(eval $(call host_test,emu/test_launch,emu/cmd/launch.c emu/front/shares.c))
+$(eval $(call host_test,emu/test_link,emu/link/link.c))
+$(eval $(call host_test,emu/test_launch,emu/link/launch.c emu/job/shares.c))

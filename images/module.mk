@@ -38,11 +38,11 @@ $(B)/include/pio.h: libpio/file/pio.h
 
 # ---- The user library --------------------------------------------------------------------------
 
-LIBVERTEX_SRCS := $(wildcard images/lib/*.c) images/lib/sigentry.S images/lib/forkentry.S
+LIBVERTEX_SRCS := $(wildcard images/lib/*/*.c) images/lib/posix/sigentry.S images/lib/posix/forkentry.S
 LIBVERTEX_OBJS := $(patsubst %.S,$(B)/rv/%.o,$(patsubst %.c,$(B)/rv/%.o,$(LIBVERTEX_SRCS)))
 LIBPIO_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(LIBPIO_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(LIBPIO_SRCS)))
-PIPE_OBJS := $(addprefix $(B)/rv/libpio/ndevices/,pipe.o pipe_end.o pipe_message.o pipe_poll.o pipe_read.o pipe_write.o)
+PIPE_OBJS := $(addprefix $(B)/rv/libpio/pipes/,pipe.o pipe_end.o pipe_message.o pipe_poll.o pipe_read.o pipe_write.o)
 STRIPED_OBJS := $(B)/rv/libpio/ndevices/striped.o $(B)/rv/libpio/ndevices/striped_names.o
 NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS))) \
     $(patsubst %.c,$(B)/rv/user/%.o,$(filter vertex/%,$(NSDISK_SRCS)))
@@ -59,7 +59,7 @@ RV_FLAGS_libpio += $(RV_USER_FLAGS)
 RV_FLAGS_nsdisk += $(RV_USER_FLAGS)
 
 # Or gcc would make calls of memcpy out of memcpy's own loops.
-$(B)/rv/images/lib/mem%.o: RV_FLAGS_images += -fno-tree-loop-distribute-patterns
+$(B)/rv/images/lib/fast/mem%.o: RV_FLAGS_images += -fno-tree-loop-distribute-patterns
 
 USER_OBJS := $(LIBVERTEX_OBJS) $(LIBPIO_OBJS) $(NSDISK_OBJS)
 $(USER_OBJS): $(B)/newlib.path | $(PUBLIC_HEADERS) $(NEWLIB_LIBC)
@@ -81,7 +81,7 @@ endef
 $(B)/lib/libvertex.a: $(LIBVERTEX_OBJS)
 	$(archive)
 
-$(B)/lib/crt0.o: $(B)/rv/images/lib/crt0.o
+$(B)/lib/crt0.o: $(B)/rv/images/lib/start/crt0.o
 	@mkdir -p $(@D)
 	@cp $< $@
 $(B)/lib/program.ld: images/program.ld

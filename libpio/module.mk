@@ -5,8 +5,9 @@ PIO_SRCS := $(addprefix libpio/,file/map.c file/pending.c file/layout.c file/fai
     file/rw.c file/starts.c file/seek.c file/viewed.c file/setview.c file/rename.c file/preallocate.c)
 MAP_SRCS := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_text.c pattern_format.c \
     pattern_wire.c plan.c plan_move.c plan_project.c window.c) vertex/shared/text.c
-NDEVICE_SRCS := $(addprefix libpio/ndevices/,ioctl.c mapped.c global.c global_call.c nredist.c striped.c \
-    striped_names.c pipe.c pipe_end.c pipe_message.c pipe_poll.c pipe_read.c pipe_write.c)
+NDEVICE_SRCS := $(addprefix libpio/,ndevices/ioctl.c ndevices/mapped.c ndevices/global.c ndevices/global_call.c \
+    ndevices/nredist.c ndevices/striped.c ndevices/striped_names.c pipes/pipe.c pipes/pipe_end.c pipes/pipe_message.c \
+    pipes/pipe_poll.c pipes/pipe_read.c pipes/pipe_write.c)
 GROUP_SRCS := $(addprefix libpio/group/,collect.c stream.c operations.c group.c group_make.c group_parts.c)
 LIBPIO_SRCS := $(MAP_SRCS) $(GROUP_SRCS) $(PIO_SRCS) libpio/file/transport_vertex.c $(NDEVICE_SRCS)
 

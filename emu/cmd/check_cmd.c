@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "emu/base/plural.h"
-#include "emu/cmd/assemble.h"
-#include "emu/cmd/tool.h"
+#include "emu/machine/assemble.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
 #include "emu/model/disk.h"
 
 static bool take_option(void *ctx, int key, const char *value);
@@ -30,7 +31,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     if (key == KEY_IMAGES)
         ((struct machine_options *)ctx)->images = value;
-    return key == KEY_IMAGES || tool_take_set(&options, key, value);
+    return key == KEY_IMAGES || overrides_take_option(&options, key, value);
 }
 
 /* ---- A file that cannot be read ---- */

@@ -18,10 +18,11 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
-#include "emu/cmd/disk_copy.h"
-#include "emu/cmd/disk_tools.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
+#include "emu/tools/disk_copy.h"
+#include "emu/tools/disk_tools.h"
+#include "emu/base/options.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
 #include "emu/disk/pio_image.h"
 
 #define IMAGE_MIN_BYTES (128u << 10)
@@ -65,7 +66,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
-    if (tool_take_set(&options, key, value))
+    if (overrides_take_option(&options, key, value))
         return true;
     switch (key) {
     case KEY_MACHINE:
@@ -106,7 +107,7 @@ static void machine_free(struct machine *m)
 /* Reads the machine file, if there is one, and collects its volumes. False: an error was printed. */
 static bool machine_load(struct machine *m, const struct arguments *a)
 {
-    char error[VOLUME_ERROR_BYTES];
+    char error[ERROR_LINE_BYTES];
 
     *m = (struct machine){0};
     if (!a->machine)
@@ -450,7 +451,7 @@ static int make_folder(const char *image, char *error)
     int result = 0;
 
     if (folder && folder[0] && mkdir(folder, 0777) < 0 && errno != EEXIST)
-        result = volume_fail(error, "%s: %s", folder, strerror(errno));
+        result = error_line(error, "%s: %s", folder, strerror(errno));
     free(folder);
     return result;
 }
@@ -540,7 +541,7 @@ static const struct verb *find_verb(const char *name, uint32_t words)
 int disk_command(int argc, char **argv)
 {
     struct arguments a = {0};
-    char **word = options_parse(&options, &a, argc, argv), error[VOLUME_ERROR_BYTES];
+    char **word = options_parse(&options, &a, argc, argv), error[ERROR_LINE_BYTES];
     struct machine m;
     uint32_t words = 0;
 

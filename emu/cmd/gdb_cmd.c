@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "emu/base/oneline.h"
-#include "emu/cmd/link.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/run.h"
-#include "emu/cmd/tool.h"
+#include "emu/link/link.h"
+#include "emu/base/options.h"
+#include "emu/machine/run.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 
 struct arguments {
     const char *name, *node;

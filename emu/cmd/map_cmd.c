@@ -10,10 +10,13 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
-#include "emu/cmd/map_load.h"
-#include "emu/cmd/map_picture.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
+#include "emu/tools/map_load.h"
+#include "emu/tools/map_picture.h"
+#include "emu/base/options.h"
+#include "emu/base/json_text.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 
 #define PAIRS_MAX      (1 << 20)
 #define LINES_TEXT     32
@@ -130,8 +133,8 @@ static json_t *json_of_pattern(const char *text, const struct pattern *p)
                                                   (json_int_t)runs_of(&p->element[e]).count, "falls", falls));
     }
     free(set);
-    return json_pack("{s:o, s:I, s:I, s:o}", "pattern", tool_json_name(text), "displacement",
-                     (json_int_t)p->displacement, "period", (json_int_t)p->period, "elements", elements);
+    return json_pack("{s:o, s:I, s:I, s:o}", "pattern", json_text(text), "displacement", (json_int_t)p->displacement,
+                     "period", (json_int_t)p->period, "elements", elements);
 }
 
 /* ---- Two patterns ---- */
@@ -273,11 +276,11 @@ static int print_meeting_json(const struct meeting_of_patterns *m, char **text, 
                                         "bytes", (json_int_t)q->bytes, "runs", (json_int_t)q->runs.count, "shortest",
                                         (json_int_t)q->runs.shortest, "longest", (json_int_t)q->runs.longest));
     }
-    return tool_print_json(json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o, s:o*}", "a", json_of_pattern(text[0], m->p[0]), "b",
-        json_of_pattern(text[1], m->p[1]), "from", (json_int_t)m->from, "period", (json_int_t)(m->to - m->from),
-        "messages", (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes", (json_int_t)m->bytes, "way",
-        m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs, "channels", channels));
+    return json_print(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s?, s:o, s:o*}", "a",
+                                json_of_pattern(text[0], m->p[0]), "b", json_of_pattern(text[1], m->p[1]), "from",
+                                (json_int_t)m->from, "period", (json_int_t)(m->to - m->from), "messages",
+                                (json_int_t)m->pairs, "runs", (json_int_t)m->runs.count, "bytes", (json_int_t)m->bytes,
+                                "way", m->pairs > 0 ? way_of(m) : NULL, "pairs", pairs, "channels", channels));
 }
 
 /* The messages on the channels of a machine. Returns false after one line if they have no way there. */
@@ -327,7 +330,7 @@ static int compare_on_machine(const struct pattern *const p[2], char **text, con
 
     if (!a->machine)
         return compare(p, text, a, row, bytes, NULL);
-    if (!tool_load("ncube map", a->machine, &config))
+    if (!config_load_for("ncube map", a->machine, &config))
         return 1;
     int status = compare(p, text, a, row, bytes, &config.topo);
     config_free(&config);
@@ -374,7 +377,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
-    if (tool_take_set(&options, key, value))
+    if (overrides_take_option(&options, key, value))
         return true;
     if (key == KEY_SVG)
         a->svg = value;
@@ -452,7 +455,7 @@ int map_command(int argc, char **argv)
     else if (n == 2)
         status = compare_on_machine(both, word, &a, (int64_t)row, (int64_t)bytes);
     else
-        status = a.json ? tool_print_json(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
+        status = a.json ? json_print(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
     pattern_free(p[0]);
     pattern_free(p[1]);
     return status;

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include "emu/base/plural.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/queueing.h"
-#include "emu/cmd/tool.h"
+#include "emu/base/options.h"
+#include "emu/tools/queueing.h"
+#include "emu/base/json_text.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 #include "vertex/contract/proto.h"
 
 #define MB         1048576.0  /* the paper's Mbyte: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
@@ -204,7 +206,7 @@ static int print_tables(bool json)
         }
     }
     if (json)
-        return tool_print_json(all);
+        return json_print(all);
     printf(
         "\nD = 8. Service times are those of the paper, but for 1808 us of CPU time for 16K, where it states 1820.\n");
     return 0;
@@ -334,7 +336,7 @@ int model_command(int argc, char **argv)
     complete(&a);
     struct prediction p = predict(&a.network, a.block_bytes);
     if (a.json)
-        return tool_print_json(json_of_prediction(&p, NULL));
+        return json_print(json_of_prediction(&p, NULL));
     print_heading();
     print_prediction(&p, NULL);
     return 0;

@@ -13,13 +13,15 @@
 #include "emu/base/memory.h"
 #include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
-#include "emu/cmd/beside.h"
-#include "emu/cmd/boot.h"
-#include "emu/cmd/link.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/overrides.h"
-#include "emu/cmd/run.h"
-#include "emu/cmd/tool.h"
+#include "emu/base/beside.h"
+#include "emu/link/boot.h"
+#include "emu/link/link.h"
+#include "emu/base/options.h"
+#include "emu/config/overrides.h"
+#include "emu/machine/run.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 #include "emu/qemu/fiber.h"
 #include "vertex/contract/machine.h"
 
@@ -153,7 +155,7 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
         return true;
     default:
-        return tracing_take(o, &m->trace, key, value) || tool_take_set(o, key, value);
+        return tracing_take(o, &m->trace, key, value) || overrides_take_option(o, key, value);
     }
 }
 

@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/place.h"
-#include "emu/cmd/tool.h"
+#include "emu/base/options.h"
+#include "emu/tools/place.h"
+#include "emu/network/node_text.h"
+#include "emu/base/json_text.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 
 struct volumes {
     uint32_t n;
@@ -31,7 +35,7 @@ static int print_json(const struct place *place, uint32_t n)
         json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:i}", "node", (int)place[i].node, "routings",
                                               (int)place[i].routings, "busiest_channel", (int)place[i].busiest, "hops",
                                               (int)place[i].hops));
-    return tool_print_json(list);
+    return json_print(list);
 }
 
 /* ---- Volumes ---- */
@@ -44,7 +48,7 @@ static uint32_t find_volume(const struct topo *t, const char *text)
     if (strlen(name) >= VOLUME_NAME_BYTES)
         return TOPO_NONE;
     snprintf(path, sizeof path, "//%s", name);
-    return tool_parse_node(t, path);
+    return node_parse(t, path);
 }
 
 static void add(struct volumes *v, uint32_t io_node)
@@ -86,7 +90,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
-    if (tool_take_set(&options, key, value))
+    if (overrides_take_option(&options, key, value))
         return true;
     if (key == KEY_TOP)
         a->top = options_number(&options, "top", value, 1, UINT32_MAX);
@@ -130,7 +134,7 @@ int place_command(int argc, char **argv)
 
     if (!word[0])
         options_refuse(&options, "give a machine file");
-    if (!tool_load(argv[0], word[0], &config))
+    if (!config_load_for(argv[0], word[0], &config))
         return 1;
     collect(&v, &config.topo, word + 1);
     int status = rank_and_print(&config.topo, &v, &a);

@@ -13,10 +13,12 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
-#include "emu/cmd/link.h"
-#include "emu/cmd/machine_report.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
+#include "emu/link/link.h"
+#include "emu/link/machine_report.h"
+#include "emu/base/options.h"
+#include "emu/base/json_text.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 
 #define ANSWER_MS 2000 /* a machine looks up every 10 ms (boot.c), on a busy host later */
 
@@ -176,7 +178,7 @@ static int print_json(const struct peers *p)
                                                              (json_int_t)peer->user, "pid", (int)peer->pid, "trouble",
                                                              peer->trouble));
     }
-    return tool_print_json(list);
+    return json_print(list);
 }
 
 /* ---- Command line ---- */

@@ -9,10 +9,14 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
-#include "emu/model/net.h"
-#include "emu/model/paths.h"
+#include "emu/base/options.h"
+#include "emu/network/node_text.h"
+#include "emu/base/json_text.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
+#include "emu/network/net.h"
+#include "emu/tools/paths.h"
 
 struct routes {
     const struct topo *topo;
@@ -25,13 +29,13 @@ struct routes {
 
 static void print_path(const struct routes *r, const struct path *p)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
     uint32_t node, in_channel;
 
-    printf("%s", tool_node_name(p->from, name));
+    printf("%s", node_short_name(p->from, name));
     for (uint32_t i = 0; i < p->hops; i++) {
         topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
-        printf(" -> %s", tool_node_name(node, name));
+        printf(" -> %s", node_short_name(node, name));
     }
     uint64_t cycles = path_cycles(p, r->bytes);
     printf("   %u hop%s", p->hops, plural(p->hops));
@@ -42,13 +46,13 @@ static void print_path(const struct routes *r, const struct path *p)
 
 static void print_shared(const struct routes *r)
 {
-    char a[TOOL_NAME_BYTES], b[TOOL_NAME_BYTES];
+    char a[NODE_SHORT_NAME_BYTES], b[NODE_SHORT_NAME_BYTES];
 
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t j = i + 1; j < r->n; j++)
             if (path_shares_channel(&r->path[i], &r->path[j]))
-                printf("share a channel: the paths to %s and %s\n", tool_node_name(r->path[i].to, a),
-                       tool_node_name(r->path[j].to, b));
+                printf("share a channel: the paths to %s and %s\n", node_short_name(r->path[i].to, a),
+                       node_short_name(r->path[j].to, b));
 }
 
 static int print_text(const struct routes *r)
@@ -67,19 +71,19 @@ static int print_text(const struct routes *r)
 
 static json_t *json_of_path(const struct routes *r, const struct path *p)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
     json_t *nodes = json_array(), *channels = json_array();
 
-    json_array_append_new(nodes, json_string(tool_node_name(p->from, name)));
+    json_array_append_new(nodes, json_string(node_short_name(p->from, name)));
     for (uint32_t i = 0; i < p->hops; i++) {
         uint32_t node, in_channel;
 
         topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
-        json_array_append_new(nodes, json_string(tool_node_name(node, name)));
+        json_array_append_new(nodes, json_string(node_short_name(node, name)));
         json_array_append_new(channels, json_integer(p->channel[i]));
     }
     json_t *P = NODE_IS_COMPUTE(p->from) ? json_integer(p->first_dimension) : json_null();
-    return json_pack("{s:s, s:i, s:o, s:I, s:o, s:o}", "to", tool_node_name(p->to, name), "hops", (int)p->hops, "P", P,
+    return json_pack("{s:s, s:i, s:o, s:I, s:o, s:o}", "to", node_short_name(p->to, name), "hops", (int)p->hops, "P", P,
                      "cycles", (json_int_t)path_cycles(p, r->bytes), "nodes", nodes, "channels", channels);
 }
 
@@ -96,17 +100,16 @@ static json_t *json_of_shared(const struct routes *r)
 
 static int print_json(const struct routes *r)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
     json_t *paths = json_array();
 
     for (uint32_t i = 0; i < r->n; i++)
         json_array_append_new(paths, json_of_path(r, &r->path[i]));
     json_t *theorem = NODE_IS_COMPUTE(r->from) ? json_integer(paths_disjoint_by_theorem(r->path, r->n)) : json_null();
-    return tool_print_json(json_pack("{s:s, s:I, s:o, s:o, s:i, s:o, s:i}", "from", tool_node_name(r->from, name),
-                                     "bytes", (json_int_t)r->bytes, "paths", paths, "share_a_channel",
-                                     json_of_shared(r), "disjoint_by_channels", (int)paths_disjoint(r->path, r->n),
-                                     "disjoint_by_theorem", theorem, "busiest_channel",
-                                     (int)paths_busiest_channel(r->path, r->n)));
+    return json_print(json_pack("{s:s, s:I, s:o, s:o, s:i, s:o, s:i}", "from", node_short_name(r->from, name), "bytes",
+                                (json_int_t)r->bytes, "paths", paths, "share_a_channel", json_of_shared(r),
+                                "disjoint_by_channels", (int)paths_disjoint(r->path, r->n), "disjoint_by_theorem",
+                                theorem, "busiest_channel", (int)paths_busiest_channel(r->path, r->n)));
 }
 
 /* ---- Command line ---- */
@@ -138,7 +141,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     struct arguments *a = ctx;
 
-    if (tool_take_set(&options, key, value))
+    if (overrides_take_option(&options, key, value))
         return true;
     if (key == KEY_BYTES)
         a->bytes = options_number(&options, "bytes", value, 0, UINT32_MAX);
@@ -160,7 +163,7 @@ static bool has_io_node(const struct routes *r)
 
 static uint32_t parse_node(const struct topo *t, const char *text)
 {
-    uint32_t node = tool_parse_node(t, text);
+    uint32_t node = node_parse(t, text);
 
     if (node == TOPO_NONE)
         options_refuse(&options, "node '%s' is not in this machine", text);
@@ -190,7 +193,7 @@ int route_command(int argc, char **argv)
         words++;
     if (words < 3)
         options_refuse(&options, "give a machine file and two nodes or more");
-    if (!tool_load(argv[0], word[0], &config))
+    if (!config_load_for(argv[0], word[0], &config))
         return 1;
     struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = (uint64_t)a.bytes + NET_HEADER_BYTES};
     r.path = memory_new(r.n, sizeof *r.path);

@@ -9,13 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emu/cmd/link.h"
-#include "emu/cmd/machine_load.h"
-#include "emu/cmd/machine_report.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
-#include "emu/cmd/top_screen.h"
-#include "emu/cmd/top_view.h"
+#include "emu/link/link.h"
+#include "emu/link/machine_load.h"
+#include "emu/link/machine_report.h"
+#include "emu/base/options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
+#include "emu/tools/top_screen.h"
+#include "emu/tools/top_view.h"
 
 #define ANSWER_MS 2000
 

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "emu/base/plural.h"
-#include "emu/cmd/options.h"
-#include "emu/cmd/tool.h"
+#include "emu/base/options.h"
+#include "emu/network/node_text.h"
+#include "emu/base/json_text.h"
+#include "emu/config/config_options.h"
+#include "emu/cmd/commands.h"
+#include "emu/cmd/job_options.h"
 
 /* ---- Text ---- */
 
@@ -48,11 +52,11 @@ static bool channel_is_used(const struct topo *t, uint32_t first, uint32_t end, 
 
 static void print_board(const struct topo *t, uint32_t first, uint32_t end)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
 
     printf("\nboard %u: SI nodes\n%-9s", board_of(&t->io[first]), "I/O node");
     for (uint32_t j = first; j < end; j++)
-        printf(" %6s", tool_node_name(t->io[j].node, name));
+        printf(" %6s", node_short_name(t->io[j].node, name));
     putchar('\n');
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         if (channel_is_used(t, first, end, k))
@@ -61,14 +65,14 @@ static void print_board(const struct topo *t, uint32_t first, uint32_t end)
 
 static void print_volumes(const struct topo *t)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
 
     for (uint32_t j = 0; j < t->n_io; j++)
         for (uint32_t d = 0; d < t->io[j].ndrives; d++) {
             const struct topo_drive *drive = &t->io[j].drive[d];
 
             printf("%s%-15s  I/O node %s, drive %u, %s, %s\n", j + d == 0 ? "\nvolumes\n" : "", drive->volume,
-                   tool_node_name(t->io[j].node, name), d, drive->model, drive->image);
+                   node_short_name(t->io[j].node, name), d, drive->model, drive->image);
         }
 }
 
@@ -88,7 +92,7 @@ static int print_text(const struct topo *t)
 
 static int print_dot(const struct topo *t)
 {
-    char name[TOOL_NAME_BYTES];
+    char name[NODE_SHORT_NAME_BYTES];
 
     puts("graph ncube {\n  node [shape=circle];");
     for (uint32_t node = 0; node < 1u << t->dim; node++)
@@ -98,7 +102,7 @@ static int print_dot(const struct topo *t)
     if (t->dim == 0)
         puts("  \"0\";");
     for (uint32_t j = 0; j < t->n_io; j++) {
-        printf("  \"%s\" [shape=box];\n", tool_node_name(t->io[j].node, name));
+        printf("  \"%s\" [shape=box];\n", node_short_name(t->io[j].node, name));
         for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
             if (t->io[j].si[k] != TOPO_NONE)
                 printf("  \"%s\" -- \"%u\" [label=\"%u\"];\n", name, t->io[j].si[k], k);
@@ -120,7 +124,7 @@ static json_t *json_of_io_node(const struct topo_io_node *io)
         json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
     for (uint32_t d = 0; d < io->ndrives; d++)
         json_array_append_new(drives, json_pack("{s:s, s:s, s:o}", "volume", io->drive[d].volume, "model",
-                                                io->drive[d].model, "image", tool_json_name(io->drive[d].image)));
+                                                io->drive[d].model, "image", json_text(io->drive[d].image)));
     return json_pack("{s:i, s:i, s:i, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
                      (int)((io->node - NODE_IO_BASE) % 16), "si", si, "drives", drives);
 }
@@ -131,9 +135,8 @@ static int print_json(const struct topo *t)
 
     for (uint32_t j = 0; j < t->n_io; j++)
         json_array_append_new(io, json_of_io_node(&t->io[j]));
-    return tool_print_json(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim,
-                                     "ram_mb", (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes",
-                                     io));
+    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o}", "dim", (int)t->dim, "compute_nodes", 1 << t->dim, "ram_mb",
+                                (int)(t->ram_bytes >> 20), "front_end_si", (int)t->host_si, "io_nodes", io));
 }
 
 /* ---- Command line ---- */
@@ -144,7 +147,7 @@ static bool take_option(void *ctx, int key, const char *value)
 {
     int (**print)(const struct topo *t) = ctx;
 
-    if (tool_take_set(&options, key, value))
+    if (overrides_take_option(&options, key, value))
         return true;
     *print = key == KEY_DOT ? print_dot : print_json;
     return true;
@@ -170,7 +173,7 @@ int topo_command(int argc, char **argv)
     if (!word[0] || word[1])
         options_refuse(&options, "give one machine file");
     struct machine_config config;
-    if (!tool_load(argv[0], word[0], &config))
+    if (!config_load_for(argv[0], word[0], &config))
         return 1;
     int status = print(&config.topo);
     config_free(&config);

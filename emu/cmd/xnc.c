@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "emu/base/oneline.h"
-#include "emu/cmd/launch.h"
-#include "emu/cmd/link.h"
-#include "emu/cmd/options.h"
+#include "emu/link/launch.h"
+#include "emu/link/link.h"
+#include "emu/cmd/job_options.h"
 
 #define KILL_MS 1500 /* in which the machine must end the program after a signal */
 

@@ -63,7 +63,7 @@ static int read_description(struct volume *v, const char *path, struct pio_descr
     size_t n = bytes < sizeof text ? (size_t)bytes : sizeof text;
     int result = volume_file_read(f, 0, text, n, error);
     if (result == 0 && (bytes > sizeof text || pio_description_parse(text, n, d, index) < 0))
-        result = volume_fail(error, "%s: is not the description of a PIO file", path);
+        result = error_line(error, "%s: is not the description of a PIO file", path);
     volume_file_close(f, NULL);
     return result;
 }
@@ -82,7 +82,7 @@ static int find_description(struct pio_volumes *v, const char *path, struct pio_
             result = volume_has(volume, name) ? read_description(volume, name, d, &index, error) : 1;
     }
     free(name);
-    return result > 0 ? volume_fail(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
+    return result > 0 ? error_line(error, "pio:%s: no volume of this machine has %s.pio", path, path) : result;
 }
 
 /* Finds the volumes of a description by their names. */
@@ -94,7 +94,7 @@ static int find_volumes(struct pio_image_file *f, char *error)
         while (i < f->volumes->n && strcmp(f->volumes->name[i], f->description.volume[k]) != 0)
             i++;
         if (i == f->volumes->n)
-            return volume_fail(error, "there is no volume %s in this machine", f->description.volume[k]);
+            return error_line(error, "there is no volume %s in this machine", f->description.volume[k]);
         f->index[k] = i;
     }
     return 0;
@@ -133,8 +133,8 @@ static int open_part(struct pio_image_file *f, int k, const char *path, int64_t 
     if (result == 0)
         result = read_description(v, name, &here, &index, error);
     if (result == 0 && (index != k || !say_the_same(&here, &f->description)))
-        result = volume_fail(error, "//%s%s.pio: contradicts the other volumes; were volumes exchanged?",
-                             f->description.volume[k], path);
+        result = error_line(error, "//%s%s.pio: contradicts the other volumes; were volumes exchanged?",
+                            f->description.volume[k], path);
     if (result == 0)
         result = volume_file_open(v, path, &f->part[k], &size, error);
     *bytes = (int64_t)size;
@@ -154,7 +154,7 @@ static int make_plans(struct pio_image_file *f, const char *path, char *error)
     for (int k = 0; result == 0 && k < map->disks; k++)
         result = plan_make_file(f->pattern, k, &f->plan[k]);
     f->description.map.pattern = f->description.map_text[0] ? f->pattern : NULL;
-    return result < 0 ? volume_fail(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
+    return result < 0 ? error_line(error, "pio:%s: its map: %s", path, strerror(-result)) : 0;
 }
 
 int pio_image_open(struct pio_volumes *v, const char *path, struct pio_image_file **out, uint64_t *bytes, char *error)

@@ -2,7 +2,7 @@
  * PIO files on the images of a machine [P0 section 3]: blocks of one logical file on many volumes, described beside
  * each subfile (libpio/file/layout.h).
  *
- * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES).
+ * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES).
  */
 #ifndef NCUBE_PIO_IMAGE_H
 #define NCUBE_PIO_IMAGE_H

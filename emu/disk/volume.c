@@ -39,17 +39,6 @@ struct volume_file {
 
 /* ---- Errors ---- */
 
-int volume_fail(char *error, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (error)
-        vsnprintf(error, VOLUME_ERROR_BYTES, format, args);
-    va_end(args);
-    return -1;
-}
-
 /* Returns the text of an error of libext2fs: its own, or errno's for the errors that users meet. */
 static const char *words_for(errcode_t code)
 {
@@ -75,7 +64,7 @@ static int judge(const struct volume *v, const char *path, errcode_t code, char 
 {
     if (code == 0)
         return 0;
-    return volume_fail(error, "%s: %s%s%s", v->image, path ? path : "", path ? ": " : "", words_for(code));
+    return error_line(error, "%s: %s%s%s", v->image, path ? path : "", path ? ": " : "", words_for(code));
 }
 
 /* ---- Opening and closing ---- */
@@ -101,7 +90,7 @@ int volume_lock(const char *image, bool write, char *error)
 
     if (!why)
         return fd;
-    volume_fail(error, "%s: %s", image, why);
+    error_line(error, "%s: %s", image, why);
     if (fd >= 0)
         close(fd);
     return -1;
@@ -134,16 +123,16 @@ static int refuse_to_write(struct volume *v, char *error)
     struct stat st;
 
     if (!is_clean(v->fs))
-        return volume_fail(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
+        return error_line(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
     if (!other)
         other = ext2_ro_compatible_name(super->s_feature_ro_compat);
     if (other)
-        return volume_fail(error, "%s: has %s%s, which ext2 has not; its files have to be copied to another image",
-                           v->image, other[0] ? "the feature " : "unknown features", other);
+        return error_line(error, "%s: has %s%s, which ext2 has not; its files have to be copied to another image",
+                          v->image, other[0] ? "the feature " : "unknown features", other);
     if (fstat(v->fd, &st) < 0)
-        return volume_fail(error, "%s: %s", v->image, strerror(errno));
+        return error_line(error, "%s: %s", v->image, strerror(errno));
     if (volume_check(v->fs, (uint64_t)st.st_size, why, sizeof why) < 0)
-        return volume_fail(error, "%s: damaged: %s; keep a copy and run e2fsck %s", v->image, why, v->image);
+        return error_line(error, "%s: damaged: %s; keep a copy and run e2fsck %s", v->image, why, v->image);
     return 0;
 }
 
@@ -173,7 +162,7 @@ static int prepare(struct volume *v, char *error)
         return -1;
     errcode_t code = open_file_system(v);
     if (code == EXT2_ET_BAD_MAGIC || code == EXT2_ET_SHORT_READ)
-        return volume_fail(error, "%s: not an ext2 file system", v->image);
+        return error_line(error, "%s: not an ext2 file system", v->image);
     if (code)
         return judge(v, NULL, code, error);
     if (!v->write)
@@ -211,7 +200,7 @@ int volume_close(struct volume *v, char *error)
             result = judge(v, NULL, ext2fs_flush(v->fs), error);
         }
         if (result == 0 && fsync(v->fd) < 0)
-            result = volume_fail(error, "%s: %s", v->image, strerror(errno));
+            result = error_line(error, "%s: %s", v->image, strerror(errno));
     }
     drop(v);
     return result;
@@ -320,9 +309,9 @@ static int find_parent(struct volume *v, const char *path, ext2_ino_t *dir, char
     while (start > 0 && path[start - 1] != '/')
         start--;
     if (start == length)
-        return volume_fail(error, "%s: %s: has no name", v->image, path);
+        return error_line(error, "%s: %s: has no name", v->image, path);
     if (length - start >= VOLUME_ENTRY_BYTES)
-        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(ENAMETOOLONG));
+        return error_line(error, "%s: %s: %s", v->image, path, strerror(ENAMETOOLONG));
     char *parent = memory_copy_text(path, start);
     int result = find(v, parent, dir, error);
     free(parent);
@@ -350,7 +339,7 @@ int volume_file_open(struct volume *v, const char *path, struct volume_file **ou
     if (volume_stat(v, path, &st, error) < 0)
         return -1;
     if (!LINUX_S_ISREG(st.mode))
-        return volume_fail(error, "%s: %s: not a regular file", v->image, path);
+        return error_line(error, "%s: %s: not a regular file", v->image, path);
     struct volume_file *f = file_new(v, st.inode, false);
     if (judge(v, path, ext2fs_file_open(v->fs, st.inode, 0, &f->file), error) < 0) {
         free(f);
@@ -469,7 +458,7 @@ static int make_way(struct volume *v, ext2_ino_t dir, const char *name, const ch
     if (code == 0)
         code = ext2fs_read_inode(v->fs, before, &inode);
     if (code == 0 && !LINUX_S_ISREG(inode.i_mode))
-        return volume_fail(error, "%s: %s: there is something else than a regular file", v->image, path);
+        return error_line(error, "%s: %s: there is something else than a regular file", v->image, path);
     return judge(v, path, code ? code : unlink_name(v, dir, name, before), error);
 }
 
@@ -480,7 +469,7 @@ int volume_file_link(struct volume_file *f, const char *path, char *error)
     char *name;
 
     if (ends_in_slash(path))
-        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(EISDIR));
+        return error_line(error, "%s: %s: %s", v->image, path, strerror(EISDIR));
     if (find_parent(v, path, &dir, &name, error) < 0)
         return -1;
     int result = judge(v, path, give_first_link(f), error);
@@ -568,11 +557,11 @@ static int remove_found(struct volume *v, ext2_ino_t dir, const char *name, cons
     if (code || !LINUX_S_ISDIR(inode.i_mode))
         return judge(v, path, code, error);
     if (number == EXT2_ROOT_INO || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return volume_fail(error, "%s: %s: cannot be removed", v->image, path);
+        return error_line(error, "%s: %s: cannot be removed", v->image, path);
     if (volume_list(v, path, count_entry, &entries, error) < 0)
         return -1;
     if (entries > 0)
-        return volume_fail(error, "%s: %s: %s", v->image, path, strerror(ENOTEMPTY));
+        return error_line(error, "%s: %s: %s", v->image, path, strerror(ENOTEMPTY));
     return judge(v, path, remove_directory(v, dir, name, number), error);
 }
 

@@ -4,7 +4,7 @@
  * An open image is locked as a machine locks it (flock), so no machine can use it meanwhile. One that is opened for
  * writing is marked as not clean until volume_close, as a mounted one is: after a kill, it must pass e2fsck first.
  *
- * Functions return 0, or -1 with one line in `error` (VOLUME_ERROR_BYTES) that names the image or the path. `error` may
+ * Functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES) that names the image or the path. `error` may
  * be NULL where the caller already has a line to report. Paths begin at the image's root, with or without a '/'.
  * Symbolic links are followed inside the image.
  */
@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define VOLUME_ERROR_BYTES 1400
+#include "emu/base/error_line.h"
+
 #define VOLUME_ENTRY_BYTES 256 /* of an entry, with its NUL */
 
 struct volume;
@@ -28,9 +29,6 @@ struct volume_stat {
     uint64_t bytes, blocks_512;
     int64_t mtime_s;
 };
-
-/* Writes a line to error, unless that is NULL. Returns -1. */
-int volume_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Opens and locks an image's file. Returns its descriptor, which the caller closes, or -1. */
 int volume_lock(const char *image, bool write, char *error);

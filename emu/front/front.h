@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/front/job.h"
-#include "emu/model/topo.h"
+#include "emu/job/job.h"
+#include "emu/network/topo.h"
 
 struct front;
 

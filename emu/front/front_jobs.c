@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "emu/base/plural.h"
-#include "emu/front/console.h"
+#include "emu/hostfs/console.h"
 #include "emu/front/front_parts.h"
-#include "emu/front/hosted.h"
+#include "emu/job/hosted.h"
 #include "vertex/shared/node_name.h"
 
 /* The running job of a node, or NULL. */

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/front/console.h"
+#include "emu/hostfs/console.h"
 #include "emu/front/front_parts.h"
-#include "emu/front/hosted.h"
-#include "emu/front/lives.h"
+#include "emu/job/hosted.h"
+#include "emu/job/lives.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"

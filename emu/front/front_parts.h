@@ -16,7 +16,7 @@
 #include "emu/front/ionodes.h"
 #include "emu/front/pipes.h"
 #include "emu/front/repeats.h"
-#include "emu/front/subcube.h"
+#include "emu/job/subcube.h"
 #include "emu/model/owed.h"
 
 enum phase { PHASE_NEW, PHASE_MOUNTING, PHASE_UP, PHASE_STOPPING, PHASE_FINISHED };

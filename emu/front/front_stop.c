@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "emu/front/console.h"
+#include "emu/hostfs/console.h"
 #include "emu/front/front_parts.h"
 #include "vertex/shared/node_name.h"
 

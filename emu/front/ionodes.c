@@ -9,7 +9,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
-#include "emu/front/console.h"
+#include "emu/hostfs/console.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"

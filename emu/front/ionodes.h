@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/front/job.h"
-#include "emu/front/streams.h"
-#include "emu/model/topo.h"
+#include "emu/job/job.h"
+#include "emu/hostfs/streams.h"
+#include "emu/network/topo.h"
 
 struct io_node;
 

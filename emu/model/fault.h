@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/model/topo.h"
+#include "emu/network/topo.h"
 
 #define FAULT_NEVER    UINT64_MAX
 #define FAULT_RATE_ONE 1000000u /* a parity rate is in errors per so many bytes */

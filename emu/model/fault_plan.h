@@ -5,8 +5,8 @@
 #define NCUBE_FAULT_PLAN_H
 
 #include "emu/model/fault.h"
-#include "emu/model/net.h"
-#include "emu/model/trace.h"
+#include "emu/network/net.h"
+#include "emu/trace/trace.h"
 #include "emu/time/eventq.h"
 
 struct fault_plan;

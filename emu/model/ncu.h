@@ -16,9 +16,9 @@
 
 #include "emu/model/disk.h"
 #include "emu/model/fault.h"
-#include "emu/model/net.h"
-#include "emu/model/topo.h"
-#include "emu/model/trace.h"
+#include "emu/network/net.h"
+#include "emu/network/topo.h"
+#include "emu/trace/trace.h"
 #include "emu/time/eventq.h"
 
 struct ncu;

@@ -7,7 +7,7 @@
 #include "emu/base/plural.h"
 #include "emu/model/fault_plan.h"
 #include "emu/model/ncu_state.h"
-#include "emu/model/trace.h"
+#include "emu/trace/trace.h"
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 #include "vertex/shared/node_name.h"

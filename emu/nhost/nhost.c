@@ -17,8 +17,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "emu/cmd/launch.h"
-#include "emu/cmd/link.h"
+#include "emu/link/launch.h"
+#include "emu/link/link.h"
 #include "vertex/contract/errors.h"
 
 #define CUBES_MAX       64

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/model/trace.h"
+#include "emu/trace/trace.h"
 #include "vertex/contract/system.h"
 
 #define SECTOR_BYTES 512u

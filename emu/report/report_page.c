@@ -5,14 +5,15 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/base/memory.h"
-#include "emu/cmd/disk_tools.h"
-#include "emu/disk/volume.h"
+#include "emu/base/new_file.h"
+#include "emu/base/error_line.h"
 
 #define PATH_BYTES 4096
 
@@ -272,11 +273,11 @@ static void end_page(struct page *p)
 
 int page_write_html(struct page *p, int fd, const char *path)
 {
-    char error[VOLUME_ERROR_BYTES];
+    char error[ERROR_LINE_BYTES];
 
     end_page(p);
-    if (p->error[0] == '\0' && disk_tools_write(fd, p->file[1].text, p->file[1].bytes) < 0) {
-        volume_fail(error, "%s: %s", path, strerror(errno));
+    if (p->error[0] == '\0' && write_all(fd, p->file[1].text, p->file[1].bytes) < 0) {
+        error_line(error, "%s: %s", path, strerror(errno));
         fail(p, error);
     }
     return p->error[0] == '\0' ? 0 : -1;
@@ -285,7 +286,7 @@ int page_write_html(struct page *p, int fd, const char *path)
 int page_write(struct page *p, const char *folder)
 {
     struct new_file open_file[PAGE_FILES_MAX];
-    char path[PATH_BYTES], error[VOLUME_ERROR_BYTES] = "";
+    char path[PATH_BYTES], error[ERROR_LINE_BYTES] = "";
     size_t n = 0;
     int result = 0;
     bool made;
@@ -295,12 +296,12 @@ int page_write(struct page *p, const char *folder)
         return -1;
     made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
-        result = volume_fail(error, "%s: %s", folder, strerror(errno));
+        result = error_line(error, "%s: %s", folder, strerror(errno));
     for (; result == 0 && n < p->files; n++) {
         snprintf(path, sizeof path, "%s/%s", folder, p->file[n].name);
         result = new_file_open(&open_file[n], path, error);
-        if (result == 0 && disk_tools_write(open_file[n].fd, p->file[n].text, p->file[n].bytes) < 0)
-            result = volume_fail(error, "%s: %s", path, strerror(errno));
+        if (result == 0 && write_all(open_file[n].fd, p->file[n].text, p->file[n].bytes) < 0)
+            result = error_line(error, "%s: %s", path, strerror(errno));
     }
     for (size_t i = 0; i < n; i++) /* all of them get their names, or none */
         result = new_file_close(&open_file[i], result, error);

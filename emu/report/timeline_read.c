@@ -15,7 +15,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/progress.h"
-#include "emu/model/trace.h"
+#include "emu/trace/trace.h"
 
 #define CHUNK_BYTES   (256u << 10)
 #define QUOTED_BYTES  60

@@ -1,5 +1,5 @@
 /*
- * Reads a timeline that ncube has written (emu/model/trace_chrome.c): one event a line, so that a trace of any length
+ * Reads a timeline that ncube has written (emu/trace/trace_chrome.c): one event a line, so that a trace of any length
  * needs the memory of its events only.
  *
  *   reader_begin --> reader_feed ... --> reader_end --> (timeline) --> timeline_free

@@ -6,8 +6,8 @@
 #ifndef NCUBE_EXPERIMENTS_H
 #define NCUBE_EXPERIMENTS_H
 
-#include "emu/cmd/place.h"
-#include "emu/cmd/queueing.h"
+#include "emu/tools/place.h"
+#include "emu/tools/queueing.h"
 #include "emu/report/report_page.h"
 #include "emu/study/study.h"
 

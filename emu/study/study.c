@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
-#include "emu/cmd/tool.h"
+#include "emu/base/json_text.h"
 
 static bool is_same(const struct study_measure *a, const struct study_measure *b)
 {
@@ -71,7 +71,7 @@ json_t *study_json(const struct study *s)
     for (size_t i = 0; i < s->n; i++) {
         const struct study_measure *m = s->measure[i];
         json_t *json =
-            json_pack("{s:o, s:s, s:i, s:s, s:s}", "machine", tool_json_name(m->machine->name), "program",
+            json_pack("{s:o, s:s, s:i, s:s, s:s}", "machine", json_text(m->machine->name), "program",
                       study_program_names[m->program], "dimension", (int)m->dim, "nodes", m->nodes, "words", m->words);
 
         if (m->program == STUDY_PIOBENCH) {

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/cmd/config.h"
+#include "emu/config/config.h"
 
 #define STUDY_MB           1048576.0 /* [P0]'s: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
 #define STUDY_WORDS_BYTES  640

@@ -23,8 +23,8 @@
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
 #include "emu/base/signals.h"
-#include "emu/cmd/disk_tools.h"
-#include "emu/cmd/overrides.h"
+#include "emu/tools/disk_tools.h"
+#include "emu/config/overrides.h"
 #include "emu/disk/volume.h"
 #include "emu/study/study.h"
 

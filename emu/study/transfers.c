@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
-#include "emu/cmd/tool.h"
-#include "emu/model/paths.h"
+#include "emu/network/node_text.h"
+#include "emu/tools/paths.h"
 #include "emu/study/experiments.h"
 
 #define CURVE_US       72000u      /* the longest pause of a curve */
@@ -310,10 +310,10 @@ struct prediction experiment_predict(struct experiment *x, const struct transfer
 /* "channel 2 of node 3, which carries the data of 4 of the 8 volumes," */
 static void name_channel(const struct transfer *t, int side, const struct study_use *u, char *name, size_t bytes)
 {
-    char from[TOOL_NAME_BYTES];
+    char from[NODE_SHORT_NAME_BYTES];
 
     snprintf(name, bytes, "channel %u of node %s, which carries the data of %u of the %u volumes,", u->channel_number,
-             tool_node_name(u->channel_from, from), count_paths(t, side, u), t->disks);
+             node_short_name(u->channel_from, from), count_paths(t, side, u), t->disks);
 }
 
 static uint32_t count_blocks(const struct experiment *x, const struct transfer *t)

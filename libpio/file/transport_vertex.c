@@ -16,8 +16,8 @@
 #include <sysn.h>
 #include <unistd.h>
 
-#include "images/lib/failure.h"
-#include "images/lib/ndevice_switch.h"
+#include "images/lib/traps/failure.h"
+#include "images/lib/devices/ndevice_switch.h"
 #include "libpio/file/file.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/machine.h"

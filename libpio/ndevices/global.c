@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "images/lib/ndevice_switch.h"
+#include "images/lib/devices/ndevice_switch.h"
 #include "libpio/ndevices/global_call.h"
 
 struct global_file {

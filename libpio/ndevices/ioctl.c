@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 
-#include "images/lib/ndevice_switch.h"
-#include "images/lib/result.h"
+#include "images/lib/devices/ndevice_switch.h"
+#include "images/lib/traps/result.h"
 #include "libpio/ndevices/mapped.h"
 
 static int unmap(struct ndevice_slot *slot)

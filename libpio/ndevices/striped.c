@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "images/lib/ndevice_switch.h"
+#include "images/lib/devices/ndevice_switch.h"
 #include "libpio/file/change.h"
 #include "libpio/file/file.h"
 #include "libpio/ndevices/striped_names.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "emu/model/topo.h"
+#include "emu/network/topo.h"
 
 static inline struct topo_io_node io_node_in_cube(uint32_t dim, uint32_t board, uint32_t i)
 {

@@ -1,4 +1,4 @@
-/* The network cycle by cycle and flit by flit (reference.h), as the judge of emu/model/net.c. */
+/* The network cycle by cycle and flit by flit (reference.h), as the judge of emu/network/net.c. */
 #include "tests/emu/reference.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A second model of the network, as simple as possible: cycle by cycle, flit by flit. emu/model/net.c is compared with
- * it.
+ * A second model of the network, as simple as possible: cycle by cycle, flit by flit. emu/network/net.c is compared
+ * with it.
  *
  * A flit is one bit, a channel a pipe of 45 of them, and a message a train of 9 * (8 + payload) flits that moves one
  * place per cycle or stands. Places along its way:

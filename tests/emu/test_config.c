@@ -1,5 +1,5 @@
 /* The machine file: the machine that a good one describes, and the exact line of error for a bad one. */
-#include "emu/cmd/config.h"
+#include "emu/config/config.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

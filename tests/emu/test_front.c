@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
-#include "emu/front/console.h"
+#include "emu/hostfs/console.h"
 #include "tiny_elf.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"

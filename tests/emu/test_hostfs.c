@@ -1,6 +1,6 @@
 /* Requests for the host's files, as nodes send them: what they do, what a program sees, and that no name leads out. */
 #define _GNU_SOURCE /* posix_openpt */
-#include "emu/front/hostfs_calls.h"
+#include "emu/hostfs/hostfs_calls.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-#include "emu/front/hostfiles.h"
-#include "emu/front/openfiles.h"
-#include "emu/front/seen.h"
-#include "emu/front/tmpfiles.h"
+#include "emu/hostfs/hostfiles.h"
+#include "emu/hostfs/openfiles.h"
+#include "emu/hostfs/seen.h"
+#include "emu/hostfs/tmpfiles.h"
 #include "scratch.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/machine.h"

@@ -2,13 +2,13 @@
  * Several jobs on one machine of 2^3 nodes without drives, played by the test as Vertex would. test_front.c has one job
  * and the I/O nodes.
  */
-#include "emu/front/job.h"
+#include "emu/job/job.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 
 #include "emu/front/front.h"
-#include "emu/front/lives.h"
+#include "emu/job/lives.h"
 #include "tests/emu/scratch.h"
 #include "tiny_elf.h"
 #include "vertex/contract/errors.h"

@@ -1,10 +1,10 @@
-#include "emu/cmd/launch.h"
+#include "emu/link/launch.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/cmd/link.h"
+#include "emu/link/link.h"
 #include "vertex/contract/machine.h"
 
 static char *words_a[] = {"a", "", "two words", NULL}, *words_b[] = {"./b", NULL};

@@ -1,4 +1,4 @@
-#include "emu/front/lines.h"
+#include "emu/hostfs/lines.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

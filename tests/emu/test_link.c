@@ -1,5 +1,5 @@
 /* The link between a machine and its clients: names, messages, descriptors, and peers that are no clients. */
-#include "emu/cmd/link.h"
+#include "emu/link/link.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

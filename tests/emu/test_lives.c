@@ -1,5 +1,5 @@
 /* The lives of a job's nodes alone: four nodes from address 8 on, of job 5. The test is the files and the network. */
-#include "emu/front/lives.h"
+#include "emu/job/lives.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Programs read from ELF files, made here byte by byte, and the messages of their loads. */
-#include "emu/front/loader.h"
+#include "emu/job/loader.h"
 
 #include <criterion/criterion.h>
 #include <sys/stat.h>

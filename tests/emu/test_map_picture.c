@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "emu/cmd/map_picture.h"
+#include "emu/tools/map_picture.h"
 #include "tests/libpio/random_pattern.h"
 
 static void print(const struct map_picture *m)

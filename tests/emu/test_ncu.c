@@ -2,7 +2,7 @@
  * The NCUs, without processors and without a scheduler: the test executes NCU instructions for the nodes, takes their
  * causes and runs the events. Times are those of net.h: 45 cycles a hop, 9 a byte.
  */
-#include "emu/model/trace.h"
+#include "emu/trace/trace.h"
 #include "emu/model/ncu.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* Wormhole timing from tables; which messages wait for which, and which are served first. */
-#include "emu/model/net.h"
+#include "emu/network/net.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

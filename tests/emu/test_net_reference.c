@@ -1,5 +1,5 @@
 /* The network against closed formulas, and against the flit-by-flit reference on random message sets. */
-#include "emu/model/net.h"
+#include "emu/network/net.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

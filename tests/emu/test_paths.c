@@ -1,5 +1,5 @@
 /* Paths as channel sets: the theorem of [P0 section 3] against the sets themselves. */
-#include "emu/model/paths.h"
+#include "emu/tools/paths.h"
 
 #include <criterion/criterion.h>
 

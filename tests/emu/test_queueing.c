@@ -2,7 +2,7 @@
  * The queueing network of parallel file I/O: the exact solver against mean value analysis step by step, and against the
  * paper's tables; the simulation against networks whose answer is arithmetic.
  */
-#include "emu/cmd/queueing.h"
+#include "emu/tools/queueing.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

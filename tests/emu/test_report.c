@@ -1,5 +1,5 @@
 /* The report of a machine: written, read, and refused when it is malformed. */
-#include "emu/cmd/machine_report.h"
+#include "emu/link/machine_report.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Standard streams on slow, full and broken pipes, with and without a machine that keeps going. */
-#include "emu/front/streams.h"
+#include "emu/hostfs/streams.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emu/front/errmap.h"
+#include "emu/hostfs/errmap.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/proto.h"
 

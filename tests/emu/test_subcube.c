@@ -1,4 +1,4 @@
-#include "emu/front/subcube.h"
+#include "emu/job/subcube.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

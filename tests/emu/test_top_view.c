@@ -1,18 +1,18 @@
 /* The tables of ncube top: numbers since the start, and between two reports; order, filters; reports that are wrong. */
-#include "emu/cmd/top_view.h"
+#include "emu/tools/top_view.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/cmd/tool.h"
+#include "emu/network/node_text.h"
 
 TestSuite(top_view, .timeout = 600);
 
 /* As the command's, which needs the machine file's reader. */
-const char *tool_node_name(uint32_t node, char name[TOOL_NAME_BYTES])
+const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
 {
-    snprintf(name, TOOL_NAME_BYTES, "%u", node);
+    snprintf(name, NODE_SHORT_NAME_BYTES, "%u", node);
     return name;
 }
 

@@ -1,5 +1,5 @@
 /* Wiring and routes against the tables and the theorem of [P0]. */
-#include "emu/model/topo.h"
+#include "emu/network/topo.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

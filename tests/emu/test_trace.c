@@ -2,7 +2,7 @@
  * The trace's writers, from records that a table makes: the text of each event, windows, nodes, limits. JSON is read by
  * jansson.
  */
-#include "emu/model/trace.h"
+#include "emu/trace/trace.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,4 +1,4 @@
-#include "emu/front/where.h"
+#include "emu/job/where.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

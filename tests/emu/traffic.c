@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "emu/model/net.h"
+#include "emu/network/net.h"
 #include "tests/emu/machines.h"
 
 /* ---- Patterns ---- */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "check_files.h"
-#include "images/lib/failure.h"
-#include "images/lib/result.h"
+#include "images/lib/traps/failure.h"
+#include "images/lib/traps/result.h"
 #include "vertex/contract/traps.h"
 
 #define CALLS 64

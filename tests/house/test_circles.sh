@@ -62,7 +62,7 @@ circles() {
     symbols obj emu
     symbols rv "nsdisk libpio vertex images"
 } >"$scratch/symbols"
-for folder in emu/cmd emu/front emu/model nsdisk/ext2 libpio/file vertex/trap images/lib; do
+for folder in emu/cmd emu/front emu/model nsdisk/ext2 libpio/file vertex/trap images/lib/posix; do
     check "$folder has been built" grep -q "^$folder/" "$scratch/symbols"
 done
 check "each circle has its reason" test -z "$(grep -v '^#' tests/house/circles | grep -v '[^ ]: .* # [^ ]')"

@@ -14,11 +14,12 @@ forbidden_includes() {
     product '*.c' '*.h' '*.S' | xargs grep -Ho '^#include "[^"]*"' | awk -v layers=tests/house/layers '
         BEGIN {
             while ((getline line < layers) > 0)
-                if (line ~ /^[a-z]/) {
+                if (line !~ /^#/) { # an indented line goes on with what the one before sees
                     n = split(line, word, /[: ]+/)
-                    known[word[1]] = 1
+                    if (word[1] != "")
+                        known[of = word[1]] = 1
                     for (i = 2; i <= n; i++)
-                        sees[word[1], word[i]] = 1
+                        sees[of, word[i]] = 1
                 }
         }
         {

@@ -17,13 +17,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "emu/cmd/launch.h"
-#include "emu/cmd/link.h"
+#include "emu/link/launch.h"
+#include "emu/link/link.h"
 #include "tests/machine/booted.h"
 
 TestSuite(socket, .timeout = 600);
 
-#define MAGIC     0x4e435542u /* emu/cmd/link.c */
+#define MAGIC     0x4e435542u /* emu/link/link.c */
 #define ANSWER_MS 10000
 #define FDS_MOST  253
 

@@ -159,7 +159,7 @@ enum group_number { GROUP_OPERATIONS(GROUP_NUMBER) GROUP_OPERATION_COUNT };
 #undef GROUP_NUMBER
 #define GROUP_TYPE(name) ((int)(TYPE_COLLECTIVE + NUMBER_##name))
 
-/* Types in CONTEXT_PIPE: kinds of messages of each pipe of a job (libpio/ndevices/pipe.h). */
+/* Types in CONTEXT_PIPE: kinds of messages of each pipe of a job (libpio/pipes/pipe.h). */
 enum pipe_kind {
     PIPE_MAP,     /* how the nodes at the sender's end share the bytes */
     PIPE_DATA,    /* to a reader; where it is behind, Vertex makes one message of several short ones, each from a */

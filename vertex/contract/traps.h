@@ -2,8 +2,8 @@
  * The traps of Vertex as functions: trap_NAME for every name in vertex/contract/abi.h's TRAP_LIST, which describes
  * each. The result is >= 0, or a negative n_error.
  *
- * This header declares them; images/lib/traps.c defines them from the list. They are part of libvertex, for the library
- * itself and for nsdisk; programs use the calls of vertex/include and of POSIX.
+ * This header declares them; images/lib/traps/traps.c defines them from the list. They are part of libvertex, for the
+ * library itself and for nsdisk; programs use the calls of vertex/include and of POSIX.
  */
 #ifndef VERTEX_TRAPS_H
 #define VERTEX_TRAPS_H
@@ -26,7 +26,7 @@ static inline int trap_note(int result)
 
 _Noreturn void trap_exit(long status);
 long trap_whoami(struct abi_whoami *whoami);
-/* What trap_whoami tells, without a trap but for the first time: a process keeps its numbers. images/lib/self.c */
+/* What trap_whoami tells, without a trap but for the first time: a process keeps its numbers. traps/self.c */
 const struct abi_whoami *trap_self(void);
 long trap_nwrite(const void *buf, long bytes, long dest, long type);
 long trap_read_message(void *buf, long bytes, int *src, int *type); /* nread; *src and *type: in wanted, out received */
@@ -102,7 +102,7 @@ long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct abi_monitor *monitor);
 long trap_mark(const char *text, long bytes);
 
-/* fork is called by images/lib/forkentry.S */
+/* fork is called by images/lib/posix/forkentry.S */
 long trap_wait(long procid, long wait);
 long trap_parent(void);
 long trap_exec(const struct abi_program *program);

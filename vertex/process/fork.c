@@ -2,7 +2,7 @@
  * fork and wait [P1 section 1.1]. A child is a copy of its parent: memory, signals, working directory, channels; the
  * open files are shared, so that both move one offset, and so are the ends of pipes. Messages, alarms, readstarts and
  * message buffers stay with the parent. The library keeps the registers on the stack that is copied
- * (images/lib/forkentry.S).
+ * (images/lib/posix/forkentry.S).
  *
  * The child begins in begin_child, on its own kernel stack, once the servers know that it has its parent's files.
  */

@@ -1,0 +1,13 @@
+/* What the commands' JSON needs beside Jansson. */
+#ifndef NCUBE_JSON_TEXT_H
+#define NCUBE_JSON_TEXT_H
+
+#include <jansson.h>
+
+/* Makes a JSON string of a name of the host, which may hold any bytes but 0: those that are not UTF-8 become U+FFFD. */
+json_t *json_text(const char *name);
+
+/* Prints `json` and a new line, and drops it. Returns the exit status. */
+int json_print(json_t *json);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * The parser of command lines: getopt_long reads them by tables that are made from struct option_line; what getopt_long
+ * would let pass (abbreviations) or print itself is checked and refused here.
+ */
+#define _GNU_SOURCE
+#include "emu/base/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/base/nearest.h"
+#include "emu/base/oneline.h"
+
+#define LINES_MAX         32
+#define OPTION_NAME_BYTES 64
+
+enum { OTHER_WORD = 1 }; /* getopt's */
+
+void options_refuse(const struct options *o, const char *format, ...)
+{
+    char text[4608];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: %s; see %s --help\n", o->command, one_line(text), o->command);
+    exit(OPTIONS_USAGE_STATUS);
+}
+
+/* ---- Help --------------------------------------------------------------------------------------- */
+
+static bool value_is_optional(const struct option_line *l)
+{
+    return l->value && l->value[0] == '[';
+}
+
+static void print_line(const struct option_line *l)
+{
+    char option[64];
+    bool is_short = l->key < 256;
+
+    int n = snprintf(option, sizeof option, "%s%c%s --%s", is_short ? "-" : " ", is_short ? l->key : ' ',
+                     is_short ? "," : " ", l->name);
+    if (value_is_optional(l))
+        snprintf(option + n, sizeof option - n, "[=%s", l->value + 1);
+    else if (l->value)
+        snprintf(option + n, sizeof option - n, "=%s", l->value);
+    printf("  %-27s %s\n", option, l->help);
+}
+
+static _Noreturn void print_help(const struct options *o)
+{
+    printf("Usage: %s %s\n%s\n\n", o->command, o->usage, o->summary);
+    for (const struct option_line *const *l = o->line; *l; l++)
+        print_line(*l);
+    puts("  -h, --help                  print this");
+    if (o->end)
+        printf("\n%s\n", o->end);
+    if (o->print_end)
+        o->print_end();
+    exit(options_end_output(0));
+}
+
+int options_end_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "%s: standard output: %s\n", program_invocation_short_name, strerror(errno));
+    return status != 0 ? status : 1;
+}
+
+void options_hold_streams(void)
+{
+    int fd;
+
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------ */
+
+static void make_tables(const struct options *o, struct option *longs, char *shorts)
+{
+    size_t n = 0;
+
+    /* '+': the first other word ends the options; '-': other words are returned as options with the key OTHER_WORD */
+    shorts = stpcpy(shorts, o->takes_program ? "+:h" : "-:h");
+    for (; o->line[n]; n++) {
+        const struct option_line *l = o->line[n];
+        int argument = !l->value ? no_argument : value_is_optional(l) ? optional_argument : required_argument;
+
+        longs[n] = (struct option){l->name, argument, NULL, l->key};
+        if (l->key < 256) {
+            *shorts++ = (char)l->key;
+            if (l->value)
+                *shorts++ = ':';
+        }
+    }
+    *shorts = '\0';
+    longs[n] = (struct option){"help", 0, NULL, KEY_HELP};
+}
+
+/* Writes the option that getopt has just read from `word`: "--name" without its value, or one of several letters. */
+static const char *option_in(const char *word, char name[OPTION_NAME_BYTES])
+{
+    if (strncmp(word, "--", 2) == 0)
+        snprintf(name, OPTION_NAME_BYTES, "%.*s", (int)strcspn(word, "="), word);
+    else
+        snprintf(name, OPTION_NAME_BYTES, "-%c", optopt);
+    return name;
+}
+
+static const struct option *find_long(const struct option *longs, const char *name)
+{
+    for (; longs->name; longs++)
+        if (strcmp(longs->name, name) == 0)
+            return longs;
+    return NULL;
+}
+
+const struct option_line option_machine_word = {KEY_MACHINE, "machine", "FILE", "machine file, instead of MACHINE"};
+
+static bool has_machine_word(const struct options *o)
+{
+    for (const struct option_line *const *l = o->line; *l; l++)
+        if (*l == &option_machine_word)
+            return true;
+    return false;
+}
+
+/* Puts a word before the others, which end at `end`. Its option has left room. */
+static char **insert_first(char **first, char **end, char *word)
+{
+    if (!word)
+        return end;
+    memmove(first + 1, first, (size_t)(end - first) * sizeof *first);
+    *first = word;
+    return end + 1;
+}
+
+static _Noreturn void refuse_long(const struct options *o, const struct option *longs, const char *name)
+{
+    const char *meant = NULL;
+
+    for (; longs->name; longs++)
+        meant = nearest_word(name + 2, meant, longs->name);
+    if (meant)
+        options_refuse(o, "unknown option '%s'; did you mean '--%s'?", name, meant);
+    options_refuse(o, "unknown option '%s'", name);
+}
+
+/* Checks the option that getopt_long has read from `word`; `key` is what getopt_long returned. Ends the process if the
+ * option is wrong. */
+static void check(const struct options *o, const struct option *longs, const char *word, int key)
+{
+    char name[OPTION_NAME_BYTES];
+    bool is_long = strncmp(word, "--", 2) == 0;
+
+    option_in(word, name);
+    /* getopt_long would accept "--sta" for "--stats", until a version also has "--start". */
+    const struct option *whole = is_long ? find_long(longs, name + 2) : NULL;
+    if (is_long && !whole)
+        refuse_long(o, longs, name);
+    if (key == ':')
+        options_refuse(o, "option '%s' needs a value", name);
+    if (key == '?' && whole)
+        options_refuse(o, "option '%s' takes no value", name);
+    if (key == '?')
+        options_refuse(o, "unknown option '%s'", name);
+}
+
+char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
+{
+    struct option longs[LINES_MAX + 2] = {0};
+    char shorts[2 * LINES_MAX + 4];
+    char *machine = NULL, **other = argv + 1; /* other words are collected here, never more than have been read */
+    int key, word;
+
+    make_tables(o, longs, shorts);
+    opterr = 0;
+    optind = 0; /* glibc needs this if another command line was read before */
+    while (word = optind > 0 ? optind : 1, (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (key == OTHER_WORD) {
+            *other++ = optarg;
+            continue;
+        }
+        check(o, longs, argv[word], key);
+        if (key == KEY_HELP)
+            print_help(o);
+        if (key == KEY_MACHINE && has_machine_word(o)) {
+            machine = optarg;
+            continue;
+        }
+        if (!o->take(ctx, key, optarg))
+            options_refuse(o, "unknown option '%s'", argv[word]);
+    }
+    if (o->takes_program)
+        return argv + optind;
+    while (optind < argc) /* after "--" */
+        *other++ = argv[optind++];
+    other = insert_first(argv + 1, other, machine);
+    *other = NULL;
+    return argv + 1;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------ */
+
+bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value >= low && *value <= high;
+}
+
+uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
+{
+    uint64_t number;
+
+    if (!options_read_number(value, low, high, &number))
+        options_refuse(o, "%s '%s': give a number from %u to %u", what, value, low, high);
+    return (uint32_t)number;
+}
+
+uint64_t options_size(const struct options *o, const char *what, const char *value, uint64_t max)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long number = strtoul(value, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' || number > max >> shift)
+        options_refuse(o, "%s '%s': give a size up to %" PRIu64 "M, such as 65536, 64K or 1M", what, value, max >> 20);
+    return (uint64_t)number << shift;
+}

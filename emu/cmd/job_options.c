@@ -1,0 +1,221 @@
+/* A job on a command line (job_options.h). */
+#include "emu/cmd/job_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/job/loader.h"
+#include "emu/link/link.h"
+#include "vertex/contract/machine.h"
+
+const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
+                                             "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
+const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
+                                         "nodes for the program, any number (default: an equal share of the subcube)"};
+const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
+                                         "host folder that is the program's root (default: none)"};
+const struct option_line option_status = {KEY_STATUS, "status", "RULE",
+                                          "exit status of the nodes': highest (default), first or node0"};
+const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};
+const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
+const struct option_line option_stack = {KEY_STACK, "stack", "SIZE",
+                                         "size of the stack: bytes, or with K or M (default: ncc -Nstack)"};
+const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE",
+                                        "most that the heap may take (default: ncc -Nheap, or what there is)"};
+const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
+                                        "memory that heap and stack leave to messages (default: ncc -Ncomm, or 128K)"};
+const struct option_line option_name = {KEY_NAME, "name", "NAME",
+                                        "the machine's name (default: $NCUBE_NAME, or ncube)"};
+
+const struct option_line option_json = {KEY_JSON, "json", NULL, "as JSON"};
+
+uint32_t options_dimension(const struct options *o, const char *value)
+{
+    return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
+}
+
+static uint32_t parse_nodes(const struct options *o, const char *value)
+{
+    return options_number(o, "nodes", value, 1, 1u << NODE_MAX_DIM);
+}
+
+static enum job_status_rule parse_status(const struct options *o, const char *value)
+{
+    static const char *const names[] = {
+        [JOB_STATUS_HIGHEST] = "highest", [JOB_STATUS_FIRST] = "first", [JOB_STATUS_NODE0] = "node0"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0)
+            return (enum job_status_rule)i;
+    options_refuse(o, "status '%s': give highest, first or node0", value);
+}
+
+bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value)
+{
+    switch (key) {
+    case KEY_DIMENSION:
+        w->job.dim = options_dimension(o, value);
+        w->dimension_given = true;
+        return true;
+    case KEY_NODES:
+        w->program[0].nodes = parse_nodes(o, value);
+        return true;
+    case KEY_SERVE:
+        w->job.serve = value;
+        return true;
+    case KEY_STATUS:
+        w->job.status_rule = parse_status(o, value);
+        return true;
+    case KEY_STACK:
+        w->job.stack_bytes = options_size(o, "stack", value, NODE_RAM_MAX_BYTES);
+        return true;
+    case KEY_HEAP:
+        w->job.heap_bytes = options_size(o, "heap", value, NODE_RAM_MAX_BYTES);
+        return true;
+    case KEY_COMM:
+        w->job.comm_bytes = options_size(o, "comm", value, NODE_RAM_MAX_BYTES);
+        return true;
+    case KEY_LABEL:
+        return w->job.label = true;
+    case KEY_REGISTERS:
+        return w->job.registers = true;
+    default:
+        return false;
+    }
+}
+
+struct later_program {
+    const struct options *options;
+    struct job_program *program;
+    bool dimension_given;
+};
+
+static bool take_later_option(void *ctx, int key, const char *value)
+{
+    struct later_program *later = ctx;
+
+    if (key == KEY_DIMENSION && later->program->piped) {
+        later->program->dim = options_dimension(later->options, value);
+        return later->dimension_given = true;
+    }
+    if (key != KEY_NODES)
+        options_refuse(later->options,
+                       "after '%s only the option%s possible; other options go before the first program",
+                       later->program->piped ? "|'" : ":'", later->program->piped ? "s -d and -n are" : " -n is");
+    later->program->nodes = parse_nodes(later->options, value);
+    return true;
+}
+
+/* Takes the options of a later program; argv[-1] is the ':' or '|'. Returns the words after the options. */
+static char **take_later_options(const struct options *o, struct later_program *p, char **argv)
+{
+    struct options later = *o;
+    int argc = 1;
+
+    later.take = take_later_option;
+    while (argv[argc - 1])
+        argc++;
+    return options_parse(&later, p, argc, argv - 1);
+}
+
+/* A program may say how many nodes it wants. What is wrong with it is told when the job is made, which then reads it
+ * again. Returns the dimension; 0 if it says nothing. */
+static uint32_t read_program(const char *path, struct elf_image *image)
+{
+    char error[256];
+
+    return elf_image_read(image, path, error, sizeof error) == 0 ? elf_default_dim(image) : 0;
+}
+
+static void read_first_program(struct job_words *w)
+{
+    w->job.dim = read_program(w->program[0].path, &w->image);
+    if (w->image.segments > 0)
+        w->program[0].image = &w->image;
+}
+
+static uint32_t read_later_program(const char *path)
+{
+    struct elf_image image = {.segments = 0};
+    uint32_t dim = read_program(path, &image);
+
+    elf_image_free(&image);
+    return dim;
+}
+
+static bool ends_program(const char *word)
+{
+    return !word || strcmp(word, ":") == 0 || strcmp(word, "|") == 0;
+}
+
+/* Takes the words of program i. argv[0] is its first word, or that of its options. Returns where the words end. */
+static char **take_program(const struct options *o, struct job_words *w, uint32_t i, char **argv)
+{
+    struct job_program *p = &w->program[i];
+    struct later_program later = {.options = o, .program = p};
+
+    argv = i > 0 ? take_later_options(o, &later, argv) : argv;
+    p->argv = argv;
+    for (; !ends_program(*argv); argv++)
+        p->argc++;
+    if (p->argc == 0)
+        options_refuse(o, i == 0 && !*argv ? "no program given" : "no program given between ':' or '|'");
+    p->path = p->argv[0];
+    if (p->piped && !later.dimension_given)
+        p->dim = read_later_program(p->path);
+    w->stage_dimension_given[i] = later.dimension_given;
+    return argv;
+}
+
+/* Without -d, a stage whose programs all have -n gets the smallest subcube in which they fit. */
+static void fit_stage(struct job_words *w, uint32_t first)
+{
+    uint64_t nodes = 0;
+
+    for (uint32_t i = first; i < w->job.programs && (i == first || !w->program[i].piped); i++) {
+        if (w->program[i].nodes == 0)
+            return;
+        nodes += w->program[i].nodes;
+    }
+    w->program[first].dim = job_dimension_of_nodes(nodes);
+}
+
+void options_take_programs(const struct options *o, struct job_words *w, char **argv)
+{
+    bool piped = false;
+
+    w->job.program = w->program;
+    for (uint32_t i = 0;; i++, argv++) {
+        if (i == JOB_PROGRAMS_MAX)
+            options_refuse(o, "more than %u programs; leave some out", JOB_PROGRAMS_MAX);
+        w->program[i].piped = piped;
+        argv = take_program(o, w, i, argv);
+        w->job.programs = i + 1;
+        if (!*argv)
+            break;
+        piped = strcmp(*argv, "|") == 0;
+        *argv = NULL;
+    }
+    if (!w->dimension_given)
+        read_first_program(w);
+    w->program[0].dim = w->job.dim;
+    w->stage_dimension_given[0] = w->dimension_given;
+    for (uint32_t i = 0; i < w->job.programs; i++)
+        if (!w->stage_dimension_given[i] && (i == 0 || w->program[i].piped))
+            fit_stage(w, i);
+    w->job.dim = job_dimension(w->program, w->job.programs, w->program[0].dim);
+    if (w->job.dim > NODE_MAX_DIM)
+        options_refuse(o, "the programs of the pipeline want more than 2^%u nodes; give smaller -d", NODE_MAX_DIM);
+}
+
+const char *options_machine_name(const struct options *o, const char *value)
+{
+    const char *name = value ? value : getenv("NCUBE_NAME");
+
+    if (!name || !*name)
+        return "ncube";
+    if (!link_name_is_sound(name))
+        options_refuse(o, "name '%s': give at most %d letters, digits, '_', '-', '.'", name, LINK_NAME_MAX);
+    return name;
+}

@@ -1,0 +1,38 @@
+/*
+ * The description of a job on a command line, which `ncube run`, `ncube boot` and `xnc` have in common, and the options
+ * that several commands share.
+ *
+ *   [OPTION...] PROG [ARG...] [: [-n NODES] PROG [ARG...]]...
+ */
+#ifndef NCUBE_JOB_OPTIONS_H
+#define NCUBE_JOB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/options.h"
+#include "emu/job/job.h"
+
+extern const struct option_line option_dimension, option_nodes, option_serve, option_status, option_label,
+    option_registers, option_name, option_stack, option_heap, option_comm, option_json;
+
+struct job_words {
+    struct job_options job; /* points to `program` and into argv */
+    struct job_program program[JOB_PROGRAMS_MAX];
+    bool dimension_given;                         /* otherwise -n or the first program's note gives it, */
+    struct elf_image image;                       /* which has been read into this */
+    bool stage_dimension_given[JOB_PROGRAMS_MAX]; /* of the stage that begins with this program */
+};
+
+uint32_t options_dimension(const struct options *o, const char *value);
+
+/* Takes an option of a job. Returns false if it is none. */
+bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value);
+
+/* Takes the programs, from the name of the first one on. Changes argv, which must outlive w. */
+void options_take_programs(const struct options *o, struct job_words *w, char **argv);
+
+/* Returns the name of a machine that is kept up: `value`, or the default if that is NULL. Refuses a wrong one. */
+const char *options_machine_name(const struct options *o, const char *value);
+
+#endif

@@ -1,0 +1,124 @@
+/* `ncube report`: makes a page out of a trace (emu/report). */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/inputs.h"
+#include "emu/base/memory.h"
+#include "emu/base/oneline.h"
+#include "emu/base/new_file.h"
+#include "emu/base/options.h"
+#include "emu/cmd/commands.h"
+#include "emu/disk/volume.h"
+#include "emu/report/report_make.h"
+#include "emu/report/timeline_read.h"
+
+#define STATUS_FAILED 1
+
+struct arguments {
+    const char *out;
+};
+
+static bool take_option(void *ctx, int key, const char *value);
+
+static const struct option_line option_out = {
+    KEY_OUT, "out", "FILE", "file for the report; - is standard output (default: TRACE, with .html for .json)"};
+
+static const struct options options = {
+    .command = "ncube report",
+    .usage = "[OPTION...] TRACE",
+    .summary =
+        "Makes a page of HTML out of a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
+        ".json.gz: what each node, channel and drive did, who sent to whom, and what the program waited for.",
+    .line = (const struct option_line *const[]){&option_out, NULL},
+    .take = take_option,
+};
+
+static bool take_option(void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    if (key != KEY_OUT)
+        return false;
+    if (value[0] == '\0')
+        options_refuse(&options, "out: give a file's name");
+    a->out = value;
+    return true;
+}
+
+/* Returns the trace's name with another ending, which the caller frees. */
+static char *default_out(const char *trace)
+{
+    static const char *const endings[] = {".json.gz", ".json"};
+    size_t n = strlen(trace);
+    char *out = memory_new(n + sizeof ".html", 1);
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t ending = strlen(endings[i]);
+
+        if (strlen(trace) > ending && strcmp(trace + strlen(trace) - ending, endings[i]) == 0) {
+            n -= ending;
+            break;
+        }
+    }
+    memcpy(out, trace, n);
+    strcpy(out + n, ".html");
+    return out;
+}
+
+static int complain(const char *path, const char *error)
+{
+    char line[PATH_MAX + READER_ERROR_BYTES];
+
+    snprintf(line, sizeof line, "%s%s%s", path ? path : "", path ? ": " : "", error);
+    fprintf(stderr, "ncube report: %s\n", one_line(line));
+    return STATUS_FAILED;
+}
+
+static int write_report(struct timeline *t, const char *out)
+{
+    char error[ERROR_LINE_BYTES] = "";
+    struct new_file file;
+    int result = new_file_open(&file, out, error);
+
+    if (result == 0) {
+        result = report_make(t, file.fd, out, error, sizeof error);
+        result = new_file_close(&file, result, error);
+    }
+    return result == 0 ? 0 : complain(NULL, error);
+}
+
+static int report_on(const char *trace, const char *out)
+{
+    char error[READER_ERROR_BYTES];
+    struct inputs inputs = {0};
+    struct timeline t;
+
+    inputs_add(&inputs, trace, "the trace");
+    bool same = inputs_find(&inputs, out) != NULL;
+    inputs_free(&inputs);
+    if (same)
+        return complain(out, "this is the trace, which the report would overwrite; give another file");
+    timeline_begin(&t);
+    int status = reader_read_file(&t, trace, error) < 0 ? complain(trace, error) : write_report(&t, out);
+    timeline_free(&t);
+    return status;
+}
+
+int report_command(int argc, char **argv)
+{
+    struct arguments a = {0};
+    char **word = options_parse(&options, &a, argc, argv);
+
+    if (!word[0])
+        options_refuse(&options, "no trace given; ncube run --trace=FILE.json writes one");
+    if (word[1])
+        options_refuse(&options, "unexpected word '%s' after the trace; give one trace", word[1]);
+    char *made = a.out ? NULL : default_out(word[0]);
+    int status = report_on(word[0], a.out ? a.out : made);
+    if (status == 0 && made)
+        printf("%s\n", made);
+    free(made);
+    return status;
+}

@@ -1,0 +1,49 @@
+/*
+ * The machine file, which describes the machine to build. docs/machine-file.md describes its keys.
+ */
+#ifndef NCUBE_CONFIG_H
+#define NCUBE_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/inputs.h"
+#include "emu/model/fault.h"
+#include "emu/network/topo.h"
+#include "vertex/contract/machine.h"
+
+struct config_cost { /* an entry of `cycles = { ... }`: replaces the cost of a class of instructions */
+    char *name;
+    uint32_t cycles;
+    char *where; /* "sandia.conf:31", to be quoted if no class has that name */
+};
+
+struct machine_config {
+    struct topo topo;
+    char *path;          /* of the machine file; NULL: config_default */
+    struct inputs files; /* the machine file and those that it includes */
+    uint32_t n_costs;
+    struct config_cost *cost;
+    struct software_cost software; /* `timing` */
+    uint32_t n_faults;
+    struct fault *fault;
+};
+
+/* Reads and checks a machine file. image_folder, if not NULL, is the folder at which the paths of images start,
+ * instead of the file's `images` or the file's own folder. Does not look at the images themselves; disk_open does.
+ * Returns 0 and a config that the caller frees with config_free; or -1, an empty config and one line in error:
+ * "FILE:LINE: what is wrong; what would be right". */
+int config_load(struct machine_config *config, const char *path, const char *image_folder, char *error,
+                size_t error_bytes);
+
+/* The same, and says each fault of the file, one line each. What names a part that has a fault is not judged. */
+int config_check(struct machine_config *config, const char *path, const char *image_folder,
+                 void (*say)(void *ctx, const char *fault), void *ctx, char *error, size_t error_bytes);
+
+/* Makes the machine that has no file: 2^dim compute nodes, and the front end at node 0. dim is at most NODE_MAX_DIM
+ * (asserted). The caller frees it with config_free. */
+void config_default(struct machine_config *config, uint32_t dim);
+
+void config_free(struct machine_config *config);
+
+#endif

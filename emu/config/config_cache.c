@@ -1,0 +1,114 @@
+/* Reads the keys of a drive's data cache, and checks that an I/O node has memory for those of its drives. */
+#include <string.h>
+
+#include "emu/config/config_state.h"
+
+#define BLOCK_BYTES  4096
+#define GROUP_BLOCKS 8
+
+static const char *const cache_keys[] = {"block", "group", "look_ahead", "write", "evict", NULL};
+
+/* Sets *value to the place of the key's text in a NULL-terminated list. */
+static bool load_choice(struct config_reader *l, const config_setting_t *drive, const char *key,
+                        const char *const *choices, const char *known, uint8_t *value)
+{
+    const char *text = NULL;
+
+    if (!setting_string(&l->r, drive, key, &text))
+        return false;
+    for (uint8_t i = 0; text && choices[i]; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    return !text ||
+           setting_fail(&l->r, config_setting_get_member(drive, key), "%s = '%s'; known: %s", key, text, known);
+}
+
+static bool check_power(struct config_reader *l, const config_setting_t *drive, const char *key, int64_t value)
+{
+    return (value & (value - 1)) == 0 ||
+           setting_fail(&l->r, config_setting_get_member(drive, key), "%s = %d is not a power of two", key, (int)value);
+}
+
+static bool check_sizes(struct config_reader *l, const config_setting_t *drive, int64_t kb, int64_t block,
+                        int64_t group)
+{
+    if (!check_power(l, drive, "block", block) || !check_power(l, drive, "group", group))
+        return false;
+    if (block * group > DRIVE_CACHE_GROUP_MAX_BYTES)
+        return setting_fail(&l->r, drive, "a group of %d blocks of %d bytes has %d bytes; at most %u", (int)group,
+                            (int)block, (int)(block * group), DRIVE_CACHE_GROUP_MAX_BYTES);
+    if (kb * 1024 < 2 * block * group)
+        return setting_fail(&l->r, config_setting_get_member(drive, "cache_kb"),
+                            "cache_kb = %d is less than two groups of %d blocks of %d bytes", (int)kb, (int)group,
+                            (int)block);
+    return true;
+}
+
+/* The bytes that an nsdisk takes for a drive's cache. */
+static uint64_t cache_bytes(const struct drive_cache *c)
+{
+    uint64_t group = (uint64_t)c->block_bytes * c->group_blocks;
+
+    if (c->kb == 0)
+        return 0;
+    if (group < DRIVE_CACHE_BUFFER_MIN_BYTES)
+        group = DRIVE_CACHE_BUFFER_MIN_BYTES;
+    return ((uint64_t)c->kb << 10) + DRIVE_CACHE_BUFFERS * group;
+}
+
+/* What is left for data caches: Vertex and its tables take less than a quarter, and nsdisk for its metadata, requests
+ * and replies less than 1.5 MB, and 256 KB for each drive beyond the fourth. tests/machine/test_caches.c takes all. */
+static uint64_t room_bytes(uint64_t ram_bytes, uint32_t drives)
+{
+    uint64_t taken = (1536u << 10) + (drives > 4 ? (drives - 4) * (256u << 10) : 0), most = ram_bytes / 4 * 3;
+
+    return most > taken ? most - taken : 0;
+}
+
+static bool check_memory(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
+                         const struct drive_cache *c)
+{
+    uint64_t all = cache_bytes(c), most = room_bytes(l->config->topo.ram_bytes, io->ndrives + 1);
+
+    for (uint32_t d = 0; d < io->ndrives; d++)
+        all += cache_bytes(&io->drive[d].cache);
+    if (all <= most)
+        return true;
+    return setting_fail(
+        &l->r, config_setting_get_member(drive, "cache_kb"),
+        "cache_kb = %u: the data caches of this I/O node take %u KB with their buffers, but its %u MB of "
+        "memory have room for %u KB",
+        c->kb, (unsigned)(all >> 10), (unsigned)(l->config->topo.ram_bytes >> 20), (unsigned)(most >> 10));
+}
+
+bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
+                       struct drive_cache *cache)
+{
+    static const char *const writes[] = {"through", "groups", "back", NULL}, *const evicts[] = {"lru", "fifo", NULL};
+    int64_t kb = 0, block = BLOCK_BYTES, group = GROUP_BLOCKS, ahead = 1;
+    struct drive_cache c = {0};
+
+    if (!setting_integer(&l->r, drive, "cache_kb", 0, NODE_RAM_MAX_BYTES >> 10, &kb) ||
+        !setting_integer(&l->r, drive, "block", DRIVE_CACHE_BLOCK_MIN_BYTES, DRIVE_CACHE_BLOCK_MAX_BYTES, &block) ||
+        !setting_integer(&l->r, drive, "group", 1, DRIVE_CACHE_GROUP_MAX_BYTES / DRIVE_CACHE_BLOCK_MIN_BYTES, &group) ||
+        !setting_integer(&l->r, drive, "look_ahead", 0, DRIVE_CACHE_AHEAD_MAX, &ahead) ||
+        !load_choice(l, drive, "write", writes, "through, groups, back", &c.write) ||
+        !load_choice(l, drive, "evict", evicts, "lru, fifo", &c.evict))
+        return false;
+    for (const char *const *key = cache_keys; *key && kb == 0; key++)
+        if (config_setting_get_member(drive, *key))
+            return setting_fail(&l->r, config_setting_get_member(drive, *key),
+                                "'%s' is a setting of the data cache; give the drive a cache_kb, too", *key);
+    *cache = (struct drive_cache){0};
+    if (kb == 0)
+        return true;
+    c.kb = (uint32_t)kb;
+    c.block_bytes = (uint32_t)block;
+    c.group_blocks = (uint16_t)group;
+    c.ahead_groups = (uint16_t)ahead;
+    *cache = c;
+    return check_sizes(l, drive, kb, block, group) && check_memory(l, drive, io, cache);
+}

@@ -1,0 +1,30 @@
+#include "emu/config/config_options.h"
+
+#include <stdio.h>
+
+#include "emu/base/oneline.h"
+#include "emu/config/overrides.h"
+
+#define ERROR_BYTES 4608u
+
+const struct option_line option_set = {KEY_SET, "set", "KEY=VALUE",
+                                       "instead of the machine file's setting, as dim=6, drives.rpm=5400"};
+
+bool overrides_take_option(const struct options *o, int key, const char *value)
+{
+    if (key != KEY_SET)
+        return false;
+    if (!overrides_add(value))
+        options_refuse(o, "set '%s': give KEY=VALUE, such as dim=6, front_end.si=3 or drives.rpm=5400", value);
+    return true;
+}
+
+bool config_load_for(const char *command, const char *path, struct machine_config *config)
+{
+    char error[ERROR_BYTES];
+
+    if (config_load(config, path, NULL, error, sizeof error) == 0)
+        return true;
+    fprintf(stderr, "%s: %s\n", command, one_line(error));
+    return false;
+}

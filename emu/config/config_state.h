@@ -1,0 +1,51 @@
+/*
+ * The state of the machine file's reader, which its parts share (config.c, config_cache.c, config_faults.c). No other
+ * file includes it.
+ */
+#ifndef NCUBE_CONFIG_STATE_H
+#define NCUBE_CONFIG_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/config/config.h"
+#include "emu/config/setting.h"
+
+#define CONFIG_BOARD_MAX      ((NODE_HOST - NODE_IO_BASE) / 16 - 1)
+#define CONFIG_BOARD_IO_NODES 16u
+
+struct si_user { /* which I/O node uses the I/O channel of a compute node; line 0: none */
+    uint32_t io_node;
+    uint32_t line;
+};
+
+struct config_reader {
+    struct setting_reader r;
+    struct machine_config *config; /* which grows as the file is read */
+    char *image_folder;
+    struct si_user *si_user;           /* [compute nodes] */
+    uint32_t *io_line;                 /* [topo.n_io], in the order of the file: where each I/O node is defined */
+    uint32_t (*drive_line)[DRIVE_MAX]; /* likewise its drives */
+};
+
+static inline uint32_t config_compute_nodes(const struct config_reader *l)
+{
+    return 1u << l->config->topo.dim;
+}
+
+/* Checks that a name can be a volume's, and writes the error for `at` otherwise. */
+bool config_check_volume_name(struct config_reader *l, const config_setting_t *at, const char *name);
+
+/* Reads the list `striped`, if there is one, after the boards, whose volumes it names. False, with the reader's error,
+ * if it is wrong. */
+bool config_read_striped(struct config_reader *l, const config_setting_t *root);
+
+/* Reads the list `faults`, if there is one. False, with the reader's error, if it is wrong. */
+bool config_read_faults(struct config_reader *l, const config_setting_t *root);
+
+/* Reads the keys of a drive's data cache; an absent cache_kb gives none. io has the drives before it. False, with the
+ * reader's error, if something is wrong. */
+bool config_read_cache(struct config_reader *l, const config_setting_t *drive, const struct topo_io_node *io,
+                       struct drive_cache *cache);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * The file protocol of vertex/contract/proto.h over one host folder and the standard streams. Message in, message out;
+ * it trusts no client.
+ *
+ * A client is (node, procid). It sees its own open files and no other client's; openfiles.h shows the layout of an
+ * SFID. The standard streams are open for every client; closing them changes nothing.
+ *
+ * Where the hosts' answers vary from run to run, clients get constant ones: folders are sorted, streams look like one
+ * character device, and seen.h says what a client sees of a file.
+ */
+#ifndef NCUBE_HOSTFS_H
+#define NCUBE_HOSTFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/hostfs/hostfiles.h"
+#include "emu/hostfs/lines.h"
+
+/* True for every message type that hostfs_request answers: those of the file protocol, and the unused rest of the
+ * range, which gets -N_ENOSYS. */
+#define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8050u)
+
+struct hostfs;
+
+/* Makes a server for a folder, for "/tmp" in memory if the folder has none, and for the streams of `lines`, which must
+ * outlive it. If the folder is NULL, every name fails with -N_EACCES, and the first is reported by a line on the error
+ * stream. Returns 0, and the caller frees the server; or -1 with one clear line in error: the folder is missing, is no
+ * folder or may not be entered, or the kernel is too old. */
+int hostfs_new(struct hostfs **hostfs, const char *folder, struct lines *lines, char *error, size_t error_bytes);
+void hostfs_free(struct hostfs *s);
+
+/* Answers one request. Returns the length in bytes of the reply at *reply (struct file_reply and its payload), which is
+ * valid until the next call; 0 if the request is shorter than its header. */
+size_t hostfs_request(struct hostfs *s, uint32_t node, uint32_t procid, uint32_t type, const void *bytes, size_t n,
+                      const void **reply);
+
+/* Opens a served file for where.h, until hostfs_close_program; its descriptor is shared with other users of the file.
+ * NULL if it does not exist or cannot be opened. */
+struct host_file *hostfs_open_program(struct hostfs *s, const char *name);
+void hostfs_close_program(struct hostfs *s, struct host_file *program);
+
+/* Closes every file of every process of a node. */
+void hostfs_drop_node(struct hostfs *s, uint32_t node);
+
+/* For tests: the number of files that clients have open, and of descriptors of the host. */
+uint32_t hostfs_open_files(const struct hostfs *s);
+uint32_t hostfs_descriptors(const struct hostfs *s);
+
+#endif

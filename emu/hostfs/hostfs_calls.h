@@ -1,0 +1,137 @@
+/*
+ * Private to hostfs*.c: the server, one decoded request, and the functions that run it.
+ *
+ *   hostfs.c: decode ----> hostfs_io.c      open files and standard streams
+ *                    ----> hostfs_names.c   names below the served folder
+ *                    ----> hostfs_tmp.c     names in "/tmp" in memory
+ */
+#ifndef NCUBE_HOSTFS_CALLS_H
+#define NCUBE_HOSTFS_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "emu/hostfs/beneath.h"
+#include "emu/hostfs/hostfs.h"
+#include "emu/hostfs/openfiles.h"
+#include "emu/hostfs/seen.h"
+#include "emu/hostfs/tmpfiles.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/machine.h"
+#include "vertex/contract/proto.h"
+
+#define HOSTFS_DEV       (NODE_HOST << 8)
+#define HOSTFS_TMP_INO   0x7f000000ull /* of "/tmp"; the inode numbers of its files follow */
+#define HOSTFS_MODE_BITS 0777u
+/* The size of the largest file: what ext4 with blocks of 4 KB takes, on whatever file system the folder is. */
+#define HOSTFS_FILE_MAX_BYTES ((1ull << 44) - 4096)
+
+struct hostfs {
+    struct beneath folder;
+    dev_t root_dev;
+    ino_t root_ino;
+    struct seen seen; /* has room for one more file whenever a call runs */
+    struct streams *streams;
+    struct lines *lines; /* output to the streams */
+    struct open_files files;
+    bool has_tmp; /* "/tmp" is in memory: */
+    struct tmp_files tmp;
+    bool refused;   /* the line that no folder is served has been printed */
+    uint8_t *reply; /* struct file_reply and room for the longest payload */
+};
+
+struct hostfs_call { /* one request, decoded */
+    struct file_request request;
+    uint32_t node, procid; /* the client */
+    char name[FILE_NAME_MAX_BYTES + 1];
+    char name2[FILE_NAME_MAX_BYTES + 1];
+    const uint8_t *data;    /* request.bytes of them, where the operation has data */
+    struct open_file *file; /* NULL for a stream */
+    uint8_t *payload;       /* FILE_IO_MAX_BYTES of room */
+    size_t payload_bytes;   /* set by the function that runs the call */
+};
+
+/* Runs one operation on a call whose request is well-formed. Returns the reply's status, a count or a negative
+ * n_error, and leaves the payload in the call. */
+typedef int32_t hostfs_call_fn(struct hostfs *s, struct hostfs_call *c);
+
+/* On open files: hostfs_io.c. Operations that a standard stream answers in another way have a second function. */
+hostfs_call_fn hostfs_open;
+hostfs_call_fn hostfs_close;
+hostfs_call_fn hostfs_exit;
+hostfs_call_fn hostfs_fork;
+hostfs_call_fn hostfs_poll; /* whoever knows that a stream is not ready answers by itself */
+hostfs_call_fn hostfs_read;
+hostfs_call_fn hostfs_write;
+hostfs_call_fn hostfs_truncate;
+hostfs_call_fn hostfs_sync;
+hostfs_call_fn hostfs_stat;
+hostfs_call_fn hostfs_read_folder;
+hostfs_call_fn hostfs_set_attributes;
+hostfs_call_fn hostfs_stream_close;
+hostfs_call_fn hostfs_stream_read;
+hostfs_call_fn hostfs_stream_write;
+hostfs_call_fn hostfs_stream_stat;
+hostfs_call_fn hostfs_stream_is_no_file;
+hostfs_call_fn hostfs_stream_is_no_folder;
+hostfs_call_fn hostfs_of_volumes_only; /* N_FVIEW, N_FREADNAME, N_FMAKE, N_FOPENREAD */
+
+/* On names: hostfs_names.c. */
+hostfs_call_fn hostfs_stat_name;
+hostfs_call_fn hostfs_access;
+hostfs_call_fn hostfs_unlink;
+hostfs_call_fn hostfs_remove_folder;
+hostfs_call_fn hostfs_make_folder;
+hostfs_call_fn hostfs_rename;
+hostfs_call_fn hostfs_link;
+hostfs_call_fn hostfs_symlink;
+hostfs_call_fn hostfs_readlink;
+hostfs_call_fn hostfs_sync_all;
+hostfs_call_fn hostfs_set_attributes_of_name;
+hostfs_call_fn hostfs_stat_folder;
+
+/* On names for which hostfs_name_in_tmp is not NULL: hostfs_tmp.c. */
+hostfs_call_fn hostfs_tmp_open;
+hostfs_call_fn hostfs_tmp_stat;
+hostfs_call_fn hostfs_tmp_access;
+hostfs_call_fn hostfs_tmp_unlink;
+hostfs_call_fn hostfs_tmp_rename;
+hostfs_call_fn hostfs_tmp_make_folder;
+hostfs_call_fn hostfs_tmp_readlink;
+hostfs_call_fn hostfs_tmp_set_attributes;
+
+/* The part of a name that follows "/tmp/", "" for the folder itself; NULL if the name is not in a "/tmp" in memory. */
+const char *hostfs_name_in_tmp(const struct hostfs *s, const char *name);
+
+/* The others are shared by these files: hostfs_shared.c. */
+
+/* The name of the host's device that a program's name means: null, zero and full in "/dev", whatever is served. NULL:
+ * it means none of these. */
+const char *hostfs_device(const char *name);
+/* As beneath_open, also for these devices. */
+int hostfs_open_host(const struct hostfs *s, const char *name, int flags, mode_t mode);
+
+/* Copies n bytes, at most FILE_NAME_MAX_BYTES, to a string. False if one of them is a NUL. */
+bool hostfs_take_name(char *name, const uint8_t *bytes, size_t n);
+/* The host's O_ flags of an open. Not O_APPEND, which would overrule the offset of every write. */
+int hostfs_host_flags(uint32_t flags);
+/* 0, or -N_EINVAL for a combination of N_O_ flags that no open may have. */
+int32_t hostfs_check_open_flags(uint32_t flags);
+
+/* Replaces what varies from run to run in the description of a file in "/tmp", by its number. */
+void hostfs_correct_tmp(struct file_stat *st, uint64_t number);
+/* Sets the reply's payload. */
+void hostfs_return_payload(struct hostfs_call *c, const void *bytes, size_t n);
+/* Replies with the description of an open file; tmp_number is 0 if it is not in "/tmp". 0, or a negative n_error. */
+int32_t hostfs_return_stat(struct hostfs *s, struct hostfs_call *c, int fd, uint64_t tmp_number);
+
+/* Answers N_FACCESS for a file of this mode, as the program sees it: a permission is granted if anyone has it. Returns
+ * 0, -N_EACCES, or -N_EINVAL for a permission that does not exist. */
+int32_t hostfs_check_access(mode_t mode, uint32_t wanted);
+/* Sets the attributes that the call's data asks for. 0; or -N_EPROTO (not a struct file_attr), -N_EINVAL (an unknown
+ * attribute), -N_EPERM (owner or group), or the host's error. */
+int32_t hostfs_set_attributes_of(struct hostfs *s, const struct hostfs_call *c, int fd);
+
+#endif

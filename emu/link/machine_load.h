@@ -1,0 +1,32 @@
+/*
+ * What `ncube top` shows of a machine beyond its report (machine_report.h): how busy its nodes, channels and drives
+ * have been since the start, and what the nodes do now.
+ *
+ *   "load": { "cycles": virtual time, "host_s", "states": { "runs": n, "message": n, ... },
+ *             "nodes":    [ [address, state, user, kernel, idle cycles] ],
+ *             "channels": [ [from, to, messages, busy, blocked cycles] ], the busiest first
+ *             "drives":   [ [volume, queue, commands, bytes, busy, queue cycles] ],
+ *             "left_out": rows that did not fit into the message }
+ *
+ * States are "runs" and the words of ncu_wait_word.
+ */
+#ifndef NCUBE_MACHINE_LOAD_H
+#define NCUBE_MACHINE_LOAD_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "emu/machine/machine_data.h"
+
+/* The content of a LINK_ASK that asks for it. */
+#define LOAD_QUESTION "load"
+
+/* Returns the object, of at most `room` bytes as text; NULL if there is no memory. The caller drops it. */
+json_t *machine_load(const struct machine *m, size_t room);
+
+/* The formats of the rows, for json_unpack. */
+#define LOAD_NODE    "[i, s, I, I, I]"
+#define LOAD_CHANNEL "[i, i, I, I, I]"
+#define LOAD_DRIVE   "[s, I, I, I, I, I]"
+
+#endif

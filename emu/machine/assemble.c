@@ -1,0 +1,484 @@
+/*
+ * Puts a machine together from its parts, in this order: the machine file and everything else that is read, outputs,
+ * shared memory, cabinets, their memory, models (operate.c); and takes it apart again, however far it was built.
+ */
+#define _GNU_SOURCE
+#include "emu/machine/assemble.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/base/limits.h"
+#include "emu/base/memory.h"
+#include "emu/base/plural.h"
+#include "emu/base/progress.h"
+#include "emu/base/signals.h"
+#include "emu/machine/checking.h"
+#include "emu/machine/cores.h"
+#include "emu/machine/debugger.h"
+#include "emu/machine/explain.h"
+#include "emu/machine/operate.h"
+#include "emu/machine/outputs.h"
+#include "emu/qemu/cost.h"
+#include "emu/qemu/fiber.h"
+#include "vertex/contract/system.h"
+
+#define PROGRESS_S      0.25            /* of the host, between two looks at how far the machine is */
+#define PART_PATH_BYTES (PATH_MAX + 64) /* the host refuses longer paths */
+
+/* ---- Reading everything that a run needs; nothing is started before ---- */
+
+static int read_config(struct machine *m)
+{
+    const struct machine_options *o = m->options;
+
+    if (!o->machine) {
+        config_default(&m->config, o->dim);
+        return 0;
+    }
+    if (config_check(&m->config, o->machine, o->images, o->say_fault, m, m->error, sizeof m->error) != 0)
+        return o->say_fault ? -1 : machine_complain(m, "%s", m->error);
+    m->inputs = m->config.files;
+    m->config.files = (struct inputs){0};
+    return 0;
+}
+
+static void find_part(struct machine *m, const char *name, char path[PART_PATH_BYTES])
+{
+    snprintf(path, PART_PATH_BYTES, "%s/%s", m->options->lib, name);
+    machine_reads(m, path, "a part of ncube");
+}
+
+static int read_programs(struct machine *m)
+{
+    char path[PART_PATH_BYTES];
+
+    find_part(m, "vertex.elf", path);
+    if (elf_image_read(&m->kernel, path, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    find_part(m, "nsdisk.elf", path);
+    if (m->config.topo.n_io > 0 && elf_image_read(&m->nsdisk, path, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
+#define SPARE_DESCRIPTORS 24u /* control segment, trace, statistics, files open for a moment, one or two served files */
+#define SPARE_ADDRESSES   (64ull << 20)
+
+static uint32_t count_open(void)
+{
+    uint32_t n = 0;
+    DIR *d = opendir("/proc/self/fd");
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The memory that a node touches before its program does anything: with 16 MB of RAM and QEMU's share, 780 KB were
+ * measured, and 490 KB where cabinets are copies (docs/performance.md). The bound is lower, so that no machine is
+ * refused that would have fitted. */
+static uint64_t least_memory(const struct topo *t)
+{
+    return t->ram_bytes / 4 < 256u << 10 ? t->ram_bytes / 4 : 256u << 10;
+}
+
+/* A limit of addresses holds for each process: for this one, and for QEMU with the largest cabinet. */
+static uint64_t needed_addresses(const struct machine *m, uint32_t largest)
+{
+    uint64_t ram_bytes = m->config.topo.ram_bytes;
+    uint64_t here = m->cabinets * cabinet_bytes(0, ram_bytes) + m->nodes * ram_bytes + SPARE_ADDRESSES;
+    uint64_t qemu = cabinet_qemu_bytes(largest, ram_bytes);
+
+    return here > qemu ? here : qemu;
+}
+
+static int check_limits(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+    uint32_t largest = m->nodes < t->nodes_per_cabinet ? m->nodes : t->nodes_per_cabinet;
+    const struct limits there = limits_raise(), needed = {
+                                                    .descriptors = count_open() + m->cabinets * CABINET_DESCRIPTORS +
+                                                                   topo_drives(t) + SPARE_DESCRIPTORS,
+                                                    .threads = m->nodes + m->cabinets * CABINET_MORE_THREADS,
+                                                    .address_bytes = needed_addresses(m, largest),
+                                                    .file_bytes = cabinet_bytes(largest, t->ram_bytes),
+                                                    .memory_bytes = m->nodes * least_memory(t),
+                                                };
+
+    return limits_suffice(&needed, &there, m->error, sizeof m->error) ? 0 : machine_complain(m, "%s", m->error);
+}
+
+/* Two drives on one image, under two names, would overwrite each other. */
+static int open_disk(struct machine *m, const struct topo_drive *drive, struct disk **disk)
+{
+    const char *other = inputs_find(&m->inputs, drive->image);
+
+    if (other)
+        return machine_complain(m, "the image of volume %s, %s, is also %s; each drive needs a file of its own",
+                                drive->volume, drive->image, other);
+    inputs_add(&m->inputs, drive->image, "the image of volume %s", drive->volume);
+    if (disk_open(disk, drive->image, disk_model_find(drive->model), m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    disk_set_rpm(*disk, drive->rpm);
+    return 0;
+}
+
+static int open_disks(struct machine *m)
+{
+    m->disk = memory_new(m->config.topo.n_io * DRIVE_MAX, sizeof(struct disk *));
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++)
+            if (open_disk(m, &m->config.topo.io[i].drive[d], &m->disk[i * DRIVE_MAX + d]) != 0)
+                return -1;
+    return 0;
+}
+
+static int open_statistics(struct machine *m)
+{
+    const char *path = m->options->statistics_file;
+
+    if (!path)
+        return 0;
+    m->statistics = machine_open_output(m, "--stats", path);
+    return m->statistics ? 0 : -1;
+}
+
+/* ---- Starting the cabinets ---- */
+
+static int set_costs(struct machine *m)
+{
+    uint32_t *cycles = m->harts.control->cycles_of_class;
+
+    memcpy(cycles, cost_class_cycles, sizeof cost_class_cycles);
+    for (uint32_t i = 0; i < m->config.n_costs; i++) {
+        int class = cost_class_find(m->config.cost[i].name);
+
+        if (class < 0)
+            return machine_complain(m, "%s: unknown instruction class '%s'", m->config.cost[i].where,
+                                    m->config.cost[i].name);
+        cycles[class] = m->config.cost[i].cycles;
+    }
+    return 0;
+}
+
+static uint32_t nodes_of_cabinet(const struct machine *m, uint32_t cabinet)
+{
+    uint32_t most = m->config.topo.nodes_per_cabinet, left = m->nodes - cabinet * most;
+
+    return left < most ? left : most;
+}
+
+static uint32_t first_slot(const struct machine *m, uint32_t cabinet)
+{
+    return cabinet * (m->config.topo.nodes_per_cabinet + 1);
+}
+
+static int start_cabinet(struct machine *m, uint32_t c)
+{
+    const struct cabinet_watch watch = {m->options->statistics, trace_wants(m->trace, TRACE_USER)};
+    uint32_t nodes = nodes_of_cabinet(m, c), first = first_slot(m, c);
+    char plugin[PART_PATH_BYTES];
+
+    find_part(m, "plugin.so", plugin);
+    if (cabinet_start(&m->cabinet[c], nodes, m->config.topo.ram_bytes, first, m->harts.fd, plugin, watch, m->error,
+                      sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    harts_start_on(&m->harts, m->cabinet[c].pid, first, nodes + 1, c);
+    return 0;
+}
+
+/* ---- Waiting for QEMU ---- */
+
+/* A QEMU does not come up if no hart comes in HARTS_SILENCE_MS while no QEMU works, or in so many such times. */
+#define SILENCES_MOST 12
+
+/* Names the first cabinet that misses a hart. */
+static int complain_of_silence(struct machine *m)
+{
+    uint32_t c = 0;
+
+    while (c + 1 < m->cabinets &&
+           (m->cabinet[c].pid == 0 || harts_have_come(&m->harts, first_slot(m, c), m->cabinet[c].nodes + 1)))
+        c++;
+    cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
+    return machine_complain(
+        m, "cabinet %u: %s has not come up: it was silent for %u s; see that the host has memory and processors left",
+        c, m->error, HARTS_SILENCE_MS / 1000);
+}
+
+/* A busy host may take long. Gives up only if a QEMU neither uses processor time nor answers. */
+static int await_harts(struct machine *m, uint32_t slots)
+{
+    uint64_t worked = 0;
+    uint32_t silences = 0;
+
+    while (slots > 0) {
+        uint32_t left = harts_wait(&m->harts, slots, HARTS_SILENCE_MS);
+
+        if (left > 0 && !m->harts.silent)
+            return machine_explain_stop(m);
+        uint64_t now = machine_worked(m);
+        silences = left < slots ? 0 : silences + 1;
+        if (silences > 0 && (now == worked || silences == SILENCES_MOST))
+            return complain_of_silence(m);
+        worked = now;
+        slots = left;
+    }
+    return 0;
+}
+
+/* Makes a cabinet a copy of the first, whose harts have come. If the host does not let it, starts QEMU instead. */
+static int copy_cabinet(struct machine *m, uint32_t c)
+{
+    struct cabinet *copy = &m->cabinet[c];
+
+    if (cabinet_prepare_copy(copy, &m->cabinet[0], first_slot(m, c)) != 0)
+        return machine_complain(m, "cannot make a cabinet of %u nodes: %s", m->cabinet[0].nodes, strerror(errno));
+    pid_t process = harts_copy(&m->harts, 0, copy->first_slot, copy->ram_fd, copy->log_fd);
+    if (process == 0)
+        return machine_explain_stop(m);
+    if (process > 0) {
+        copy->pid = process;
+        return 0;
+    }
+    cabinet_stop(copy);
+    return start_cabinet(m, c);
+}
+
+/* The cabinets that are like the first become copies of it, if there can be any: QEMU takes 100 times longer to
+ * start. */
+static int start_cabinets(struct machine *m)
+{
+    const bool copies = harts_can_copy(&m->harts);
+    uint32_t slots = 0;
+
+    m->cabinet = memory_new(m->cabinets, sizeof *m->cabinet);
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        m->cabinet[c] = CABINET_NONE;
+    for (uint32_t c = 0; c < m->cabinets; c++) {
+        if (copies && c > 0 && nodes_of_cabinet(m, c) == nodes_of_cabinet(m, 0))
+            continue;
+        if (start_cabinet(m, c) != 0)
+            return -1;
+        slots += m->cabinet[c].nodes + 1;
+    }
+    if (await_harts(m, slots) != 0)
+        return -1;
+    for (uint32_t c = 1; c < m->cabinets; c++)
+        if (m->cabinet[c].pid == 0 && copy_cabinet(m, c) != 0)
+            return -1;
+    return await_harts(m, m->nodes + m->cabinets - slots);
+}
+
+/* Called in a signal handler. */
+static uint64_t work_of_qemu(void *ctx)
+{
+    const struct machine *m = ctx;
+    uint64_t ns = 0;
+
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        ns += cabinet_work_ns(&m->cabinet[c]);
+    return ns;
+}
+
+static int start_harts(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+    uint32_t slots = m->nodes + m->cabinets;
+
+    if (harts_init(&m->harts, slots, m->options->processors) != 0)
+        return machine_complain(m, "cannot make shared memory for %u nodes: %s", m->nodes, strerror(errno));
+    m->harts_ready = true;
+    if (m->options->harts != MACHINE_HARTS_THREADS && fiber_possible())
+        harts_take_turns(&m->harts, t->nodes_per_cabinet + 1);
+    debugger_prepare(m);
+    if (cores_prepare(m) != 0 || checking_open(m) != 0)
+        return -1;
+    signals_install(&m->harts.control->doorbell);
+    signals_watch_work(work_of_qemu, m);
+    m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
+    m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
+    for (uint32_t i = 0; i < m->nodes; i++)
+        m->slot_of[i] = machine_cabinet_of(m, i) * (t->nodes_per_cabinet + 1) + machine_hart_of(m, i);
+    return set_costs(m) == 0 ? start_cabinets(m) : -1;
+}
+
+/* ---- Filling the memory ---- */
+
+static void place_kernel(const struct machine *m, const struct cabinet *c)
+{
+    for (uint32_t i = 0; i < m->kernel.segments; i++) {
+        const struct elf_segment *s = &m->kernel.segment[i];
+
+        if (s->file_bytes > 0)
+            memcpy(cabinet_shared(c, s->pa), s->data, s->file_bytes);
+    }
+}
+
+/* Returns the bytes that a segment takes of the shared region: whole pages, from the start of its first one. */
+static uint64_t builtin_bytes(const struct elf_segment *s)
+{
+    return round_up(s->va % NODE_PAGE_BYTES + s->file_bytes, NODE_PAGE_BYTES);
+}
+
+static void place_nsdisk(const struct machine *m, const struct cabinet *c, struct boot_info *info)
+{
+    uint64_t pa = CABINET_BUILTIN_BASE;
+
+    info->builtin_entry = m->nsdisk.entry;
+    info->segments = m->nsdisk.segments;
+    for (uint32_t i = 0; i < m->nsdisk.segments; i++) {
+        const struct elf_segment *s = &m->nsdisk.segment[i];
+        uint64_t offset = s->va % NODE_PAGE_BYTES; /* of the first byte in its page */
+
+        info->segment[i] = (struct boot_segment){.pa = pa,
+                                                 .va = s->va - offset,
+                                                 .file_bytes = s->file_bytes + offset,
+                                                 .mem_bytes = s->mem_bytes + offset,
+                                                 .writable = (s->flags & ELF_SEGMENT_W) != 0};
+        if (s->file_bytes > 0)
+            memcpy(cabinet_shared(c, pa + offset), s->data, s->file_bytes);
+        pa += builtin_bytes(s);
+    }
+}
+
+static int check_nsdisk(struct machine *m)
+{
+    uint64_t bytes = 0;
+
+    if (m->nsdisk.segments > sizeof((struct boot_info *)0)->segment / sizeof(struct boot_segment))
+        return machine_complain(m, "nsdisk.elf has %u segments, more than 4; build ncube again", m->nsdisk.segments);
+    for (uint32_t i = 0; i < m->nsdisk.segments; i++)
+        bytes += builtin_bytes(&m->nsdisk.segment[i]);
+    if (bytes > CABINET_TEXT_BASE - CABINET_BUILTIN_BASE)
+        return machine_complain(m, "nsdisk.elf takes %" PRIu64 " bytes, more than %" PRIu64 "; build ncube again",
+                                bytes, (uint64_t)(CABINET_TEXT_BASE - CABINET_BUILTIN_BASE));
+    return 0;
+}
+
+static int check_kernel(struct machine *m)
+{
+    for (uint32_t i = 0; i < m->kernel.segments; i++) {
+        const struct elf_segment *s = &m->kernel.segment[i];
+
+        if (s->pa < CABINET_RAM_BASE || s->pa + s->file_bytes > CABINET_BUILTIN_BASE)
+            return machine_complain(
+                m, "vertex.elf: segment at %#" PRIx64 " is outside the kernel's region; build ncube again", s->pa);
+    }
+    return 0;
+}
+
+static int fill_memory(struct machine *m)
+{
+    if (check_nsdisk(m) != 0 || check_kernel(m) != 0)
+        return -1;
+    for (uint32_t k = 0; k < m->cabinets; k++) {
+        struct cabinet *c = &m->cabinet[k];
+
+        if (cabinet_clear(c) != 0)
+            return machine_complain(m, "cannot clear the memory of cabinet %u: %s", k, strerror(errno));
+        struct boot_info *info = (struct boot_info *)cabinet_shared(c, CABINET_BOOT_INFO);
+        *info = (struct boot_info){.magic = BOOT_INFO_MAGIC, .ram_bytes = c->ram_bytes, .nodes = c->nodes};
+        place_kernel(m, c);
+        place_nsdisk(m, c, info);
+    }
+    return 0;
+}
+
+/* ---- Life ---- */
+
+static void count_parts(struct machine *m)
+{
+    const struct topo *t = &m->config.topo;
+
+    m->nodes = (1u << t->dim) + t->n_io;
+    m->cabinets = (m->nodes + t->nodes_per_cabinet - 1) / t->nodes_per_cabinet;
+}
+
+int machine_check_host(struct machine *m)
+{
+    count_parts(m);
+    return check_limits(m);
+}
+
+int machine_configure(struct machine *m, const struct machine_options *o)
+{
+    *m = (struct machine){.options = o};
+    if (read_config(m) != 0)
+        return -1;
+    machine_reads(m, "/proc/self/exe", "ncube itself");
+    const struct front_options f = {.topo = &m->config.topo, .out = 1, .err = 2, .keeps_going = o->kept_up};
+    if (front_new(&m->front, &f, &machine_front_ops, m, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    return 0;
+}
+
+int machine_build(struct machine *m)
+{
+    clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
+    if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
+        return -1;
+    if (m->options->progress)
+        progress_line("starts %u node%s", m->nodes, plural(m->nodes));
+    if (tracing_open(m) != 0 || open_statistics(m) != 0 || debugger_open(m) != 0 || cores_open(m) != 0)
+        return -1;
+    if (start_harts(m) != 0 || fill_memory(m) != 0 || machine_start_injectors(m) != 0)
+        return -1;
+    machine_start_models(m);
+    bool draws = m->options->progress && progress_has_terminal();
+    heartbeat_begin(&m->heartbeat, draws ? PROGRESS_S : m->options->heartbeat_s);
+    return 0;
+}
+
+/* The trace first: a trace that could not be written is an error of the run. */
+int machine_free(struct machine *m)
+{
+    progress_erase();
+    heartbeat_end();
+    signals_release();
+    int written = tracing_close(m);
+    free(m->traced);
+    debugger_close(m);
+    cores_close(m);
+    checking_close(m);
+    for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
+        cabinet_kill(&m->cabinet[c]);
+    for (uint32_t c = 0; m->cabinet && c < m->cabinets; c++)
+        cabinet_stop(&m->cabinet[c]);
+    free(m->cabinet);
+    if (m->text)
+        text_pool_free(m->text);
+    if (m->statistics)
+        fclose(m->statistics); /* the machine has not run, or nothing was written */
+    if (m->sched)
+        sched_free(m->sched);
+    if (m->ncu)
+        ncu_free(m->ncu);
+    if (m->events)
+        eventq_free(m->events);
+    if (m->harts_ready)
+        harts_free(&m->harts);
+    for (uint32_t i = 0; m->snapshot && i < m->nodes; i++)
+        snapshot_free(m->snapshot[i]);
+    free(m->snapshot);
+    free(m->slot_of);
+    for (uint32_t i = 0; m->disk && i < m->config.topo.n_io * DRIVE_MAX; i++)
+        if (m->disk[i])
+            disk_close(m->disk[i]);
+    free(m->disk);
+    if (m->front)
+        front_free(m->front);
+    elf_image_free(&m->kernel);
+    elf_image_free(&m->nsdisk);
+    config_free(&m->config);
+    inputs_free(&m->inputs);
+    return written;
+}

@@ -1,0 +1,28 @@
+/*
+ * A machine as a machine file describes it, put together from its parts (docs/architecture.md), and taken apart again.
+ * run.c does so for one program, boot.c for a machine that is kept up.
+ *
+ *   machine_configure --> (jobs may be begun) --> machine_build --> machine_run (operate.h) ... --> machine_free
+ *
+ * One thread. A function that returns -1 has printed one line on standard error.
+ */
+#ifndef NCUBE_ASSEMBLE_H
+#define NCUBE_ASSEMBLE_H
+
+#include "emu/machine/machine_data.h"
+
+/* Reads the machine file and makes the front end. Returns 0 or -1; the caller calls machine_free after either. */
+int machine_configure(struct machine *m, const struct machine_options *o);
+
+/* Checks that the host's limits suffice for a configured machine. Returns 0 or -1. */
+int machine_check_host(struct machine *m);
+
+/* Opens drives, trace and the file for statistics, starts the cabinets, fills their memory, makes the models. Signals
+ * are caught from here on. Returns 0 or -1. */
+int machine_build(struct machine *m);
+
+/* Ends the cabinets and frees everything: no process, shared memory or file of the machine is left. Returns 0, or -1 if
+ * the trace could not be written. */
+int machine_free(struct machine *m);
+
+#endif

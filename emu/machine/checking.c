@@ -1,0 +1,358 @@
+/* Mistakes that end in silence (checking.h). */
+#define _GNU_SOURCE
+#include "emu/machine/checking.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/alike.h"
+#include "emu/base/memory.h"
+#include "emu/base/plural.h"
+#include "emu/machine/debugged.h"
+#include "emu/machine/unread.h"
+#include "emu/hostfs/errmap.h"
+#include "emu/job/where.h"
+#include "vertex/contract/errors.h"
+
+enum { REGISTER_RA = 1, REGISTER_SP = 2, REGISTER_A0 = 10 };
+#define STACK_WORDS  512u /* of a stack, in which return addresses are looked for */
+#define RETURNS_MOST 16u
+#define UNREAD_KINDS 16u
+#define PLACES_MOST  4096u
+#define PLACE_BYTES  (2 * WHERE_BYTES + 16)
+
+/* Where a call failed: which addresses to return to were on the stack, and what that means. */
+struct place {
+    uint32_t part;
+    uint64_t back[RETURNS_MOST]; /* the first is in ra; 0: no more */
+    char *text;                  /* "nwrite, called in main (ring.c:12)" */
+};
+
+/* Where the library learns of an error, in a0: at the beginning of a function; or behind the system call in it, as
+ * these functions look at the error themselves. The last ones are for errno: what a trap before has told, and what the
+ * library itself refuses. */
+static const struct {
+    const char *function;
+    bool behind_call;
+} failure_places[] = {{"trap_failed", false},      {"trap_read_context", true},   {"trap_write_and_read", true},
+                      {"trap_context_sync", true}, {"failure_of_message", false}, {"result_set_errno", false},
+                      {"pio_result", false}};
+#define PLACES_OF_FAILURE (sizeof failure_places / sizeof *failure_places)
+#define FIRST_OF_ERRNO    4u
+#define CALL_BYTES_MOST   256u /* of a function, up to its system call */
+#define ECALL             0x00000073u
+
+struct found {
+    uint32_t node;
+    char *text;
+    uint64_t times;
+};
+
+struct checking {
+    struct target target;
+    uint64_t exit_pc;
+    uint64_t (*failed_pc)[PLACES_OF_FAILURE]; /* by part of the job; 0: its program has no such symbol */
+    struct by_trap {
+        const char *place;
+        int32_t error;
+    } * by_trap; /* by node: the trap that has failed last, which the library may turn into errno */
+    struct found *found;
+    size_t founds, found_room;
+    struct place *place;
+    size_t places, place_room;
+    bool told;
+};
+
+/* ---- What has been found ---- */
+
+static void add(struct checking *c, uint32_t node, const char *text)
+{
+    for (size_t i = 0; i < c->founds; i++)
+        if (c->found[i].node == node && strcmp(c->found[i].text, text) == 0) {
+            c->found[i].times++;
+            return;
+        }
+    c->found = memory_grow(c->found, &c->found_room, c->founds + 1, sizeof *c->found);
+    c->found[c->founds++] = (struct found){node, memory_copy_text(text, ALIKE_TEXT_BYTES - 1), 1};
+}
+
+static void add_unread(struct machine *m, uint32_t node, uint64_t process)
+{
+    const struct job *j = debugged_job(m);
+    struct unread_kind kind[UNREAD_KINDS];
+    uint32_t n = unread_list(m, j, j->base + node, process, kind, UNREAD_KINDS);
+    char text[ALIKE_TEXT_BYTES], from[32];
+
+    for (uint32_t i = 0; i < n; i++) {
+        unread_sender(j, kind[i].node, from, sizeof from);
+        if (kind[i].messages == 1)
+            snprintf(text, sizeof text, "never read a message of type %" PRIu32 " from %s, %" PRIu32 " byte%s",
+                     kind[i].type, from, kind[i].bytes, plural(kind[i].bytes));
+        else
+            snprintf(text, sizeof text,
+                     "never read %" PRIu32 " messages of type %" PRIu32 " from %s, the first of %" PRIu32 " byte%s",
+                     kind[i].messages, kind[i].type, from, kind[i].bytes, plural(kind[i].bytes));
+        add(m->checking, node, text);
+    }
+}
+
+/* ---- Where a call has failed ---- */
+
+/* Returns what the call before an address to return to calls, 0 if it is in a register, and ~0 if there is no call. */
+static uint64_t called_before(const struct target *t, uint32_t node, uint64_t back)
+{
+    uint32_t code;
+    uint16_t half;
+
+    if (back < 4 || back % 2 != 0 || target_read(t, node, back - 4, &code, sizeof code) != sizeof code)
+        return ~0ull;
+    if ((code & 0xfff) == 0x0ef) { /* jal ra */
+        int64_t offset =
+            (int64_t)(int32_t)(code & 0x80000000) >> 11 | (code & 0xff000) | (code >> 9 & 0x800) | (code >> 20 & 0x7fe);
+
+        return back - 4 + (uint64_t)offset;
+    }
+    half = code >> 16;
+    bool jalr = (code & 0xfff) == 0x0e7, short_jalr = (half & 0xf07f) == 0x9002 && half != 0x9002;
+    return jalr || short_jalr ? 0 : ~0ull;
+}
+
+static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t back[RETURNS_MOST])
+{
+    const struct debug_registers *r = target_program_registers(t, node);
+    uint64_t word[STACK_WORDS];
+    size_t words = target_read(t, node, r->x[REGISTER_SP], word, sizeof word) / sizeof *word;
+    uint32_t n = 0;
+
+    memset(back, 0, RETURNS_MOST * sizeof *back);
+    back[n++] = r->x[REGISTER_RA];
+    for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
+        if (word[i] < r->x[REGISTER_SP] && called_before(t, node, word[i]) != ~0ull)
+            back[n++] = word[i];
+    return n;
+}
+
+static void function_of(int fd, uint64_t address, char name[WHERE_BYTES])
+{
+    if (!where_describe(fd, address, name))
+        name[0] = '\0';
+    name[strcspn(name, " ")] = '\0';
+}
+
+/* Follows the calls up from the library to the first function that has a source line and is the program's own. With
+ * `strict`, a word on the stack counts only if a call of the function below stands before it: others may be old. But a
+ * function of a library may have jumped to the one below. Returns false if there is none. */
+static bool find_place(const struct target *t, uint32_t node, int fd, const uint64_t *back, bool strict, char *text)
+{
+    char below[WHERE_BYTES], called[WHERE_BYTES], line[WHERE_BYTES];
+
+    function_of(fd, back[0] - 1, below);
+    for (uint32_t i = 0; i < RETURNS_MOST && back[i] != 0; i++) {
+        uint64_t target = called_before(t, node, back[i]);
+
+        function_of(fd, target, called);
+        if (strict && i > 0 && target != 0 && strcmp(called, below) != 0)
+            continue;
+        if (where_describe(fd, back[i] - 1, line) && strchr(line, '(') && !where_is_library(fd, back[i] - 1)) {
+            snprintf(text, PLACE_BYTES, "%s, called in %s", called[0] ? called : below, line);
+            return true;
+        }
+        function_of(fd, back[i] - 1, below);
+    }
+    return false;
+}
+
+static void describe_place(const struct target *t, uint32_t node, int fd, const uint64_t *back, char *text)
+{
+    if (find_place(t, node, fd, back, true, text) || find_place(t, node, fd, back, false, text))
+        return;
+    function_of(fd, back[0] - 1, text);
+    if (text[0] == '\0')
+        snprintf(text, PLACE_BYTES, "a call");
+}
+
+static const char *place_of(struct machine *m, uint32_t node, uint32_t part)
+{
+    struct checking *c = m->checking;
+    struct place p = {.part = part};
+    char text[PLACE_BYTES];
+
+    find_returns(&c->target, node, p.back);
+    for (size_t i = 0; i < c->places; i++)
+        if (c->place[i].part == part && memcmp(c->place[i].back, p.back, sizeof p.back) == 0)
+            return c->place[i].text;
+    if (c->places == PLACES_MOST)
+        return "a call at one of too many places";
+    describe_place(&c->target, node, debugged_job(m)->own[part].fd, p.back, text);
+    p.text = memory_copy_text(text, SIZE_MAX);
+    c->place = memory_grow(c->place, &c->place_room, c->places + 1, sizeof *c->place);
+    c->place[c->places++] = p;
+    return p.text;
+}
+
+/* Polls and calls that a signal has interrupted have not failed. `which`: of failure_places. */
+static void note_failure(struct machine *m, uint32_t node, uint32_t part, uint32_t which)
+{
+    struct checking *c = m->checking;
+    struct by_trap *last = &c->by_trap[node], before = *last;
+    int32_t error = (int32_t)target_program_registers(&c->target, node)->x[REGISTER_A0];
+    char text[ALIKE_TEXT_BYTES];
+
+    if (error >= 0 || error == -N_EAGAIN || error == -N_EINTR)
+        return;
+    const char *place = place_of(m, node, part);
+    *last = which < FIRST_OF_ERRNO ? (struct by_trap){place, error} : (struct by_trap){0};
+    if (which >= FIRST_OF_ERRNO && before.place && before.error == error && strcmp(before.place, place) == 0)
+        return; /* told already */
+    snprintf(text, sizeof text, "failed in %s: %s", place, errmap_text(error));
+    add(c, node, text);
+}
+
+/* Returns which of failure_places of a part is at that address; PLACES_OF_FAILURE: none. */
+static uint32_t failure_at(const struct checking *c, uint32_t part, uint64_t pc)
+{
+    uint32_t which = 0;
+
+    while (which < PLACES_OF_FAILURE && c->failed_pc[part][which] != pc)
+        which++;
+    return which;
+}
+
+/* ---- Stops ---- */
+
+static void look_at(struct machine *m, uint32_t node)
+{
+    struct checking *c = m->checking;
+    const struct debug_hart *d = &c->target.area->hart[debugged_ops.slot(m, node)];
+    uint32_t part = debugged_part(debugged_job(m), node);
+
+    if (c->told)
+        return;
+    uint32_t which = failure_at(c, part, d->now.x[0]);
+    if (d->in_user && which < PLACES_OF_FAILURE)
+        note_failure(m, node, part, which);
+    else if (!d->in_user && d->now.x[0] == c->exit_pc)
+        add_unread(m, node, d->now.x[REGISTER_A0]);
+}
+
+bool checking_stands(void *machine, uint32_t running)
+{
+    struct machine *m = machine;
+    struct checking *c = m->checking;
+    struct target_event e;
+    bool any = false;
+
+    (void)running;
+    while (target_take_event(&c->target, &e)) {
+        look_at(m, e.node);
+        target_let_go(&c->target, e.node, &(struct target_go){.how = TARGET_RUN});
+        any = true;
+    }
+    return target_release_ended(&c->target) || any;
+}
+
+/* ---- The end ---- */
+
+static void say_line(void *ctx, const char *line)
+{
+    (void)ctx;
+    fprintf(stderr, "  %s\n", line);
+}
+
+void checking_tell(struct machine *m)
+{
+    struct checking *c = m->checking;
+    const struct job *j = debugged_job(m);
+    struct alike alike = {0};
+    char text[ALIKE_TEXT_BYTES + 32];
+
+    if (!c || c->told || !j)
+        return;
+    for (uint32_t node = 0; node < j->nodes; node++)
+        add_unread(m, node, 0);
+    c->told = true;
+    for (size_t i = 0; i < c->founds; i++) {
+        snprintf(text, sizeof text, "%s%s", c->found[i].text, c->found[i].times > 1 ? " (" : "");
+        if (c->found[i].times > 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%" PRIu64 " times)", c->found[i].times);
+        alike_add(&alike, c->found[i].node, text);
+    }
+    machine_say(c->founds > 0 ? "check: messages that were never read, and calls that failed:"
+                              : "check: every message was read, and no call failed");
+    alike_say(&alike, "give fewer nodes to see all", say_line, NULL);
+    alike_free(&alike);
+}
+
+/* ---- Life ---- */
+
+static bool find_failure_place(const struct job_part *part, uint32_t which, uint64_t *pc)
+{
+    if (!where_find(part->fd, failure_places[which].function, pc))
+        return false;
+    if (!failure_places[which].behind_call)
+        return true;
+    for (uint32_t i = 0; i < part->image.segments; i++) {
+        const struct elf_segment *s = &part->image.segment[i];
+        uint32_t code;
+
+        for (uint64_t at = *pc - s->va, end = at + CALL_BYTES_MOST; at < end && at + sizeof code <= s->file_bytes;
+             at += 2) {
+            memcpy(&code, s->data + at, sizeof code);
+            if (code == ECALL) {
+                *pc = s->va + at + sizeof code;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+int checking_open(struct machine *m)
+{
+    struct debug_area *area = debug_area_of(m->harts.control);
+    const struct job *j = front_first_job(m->front);
+
+    if (!m->options->check || !j)
+        return 0;
+    struct checking *c = m->checking = memory_new(1, sizeof *c);
+    c->target = (struct target){.area = area, .slots = m->harts.count, .ops = &debugged_ops, .ctx = m};
+    c->failed_pc = memory_new(j->options.programs, sizeof *c->failed_pc);
+    if (debugged_find_symbol(m, "proc_exit", &c->exit_pc) != 0)
+        return -1;
+    target_add_break(&c->target, c->exit_pc);
+    c->by_trap = memory_new(j->nodes, sizeof *c->by_trap);
+    for (uint32_t i = 0; i < j->options.programs; i++)
+        for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
+            if (find_failure_place(&j->own[i], k, &c->failed_pc[i][k]))
+                target_add_break(&c->target, c->failed_pc[i][k]);
+    m->harts.control->debug = SLOT_DEBUG_KERNEL;
+    return 0;
+}
+
+void checking_begin(struct machine *m, uint32_t job)
+{
+    if (!m->checking)
+        return;
+    m->debugged_job = job;
+    target_choose_nodes(&m->checking->target, false);
+}
+
+void checking_close(struct machine *m)
+{
+    struct checking *c = m->checking;
+
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->founds; i++)
+        free(c->found[i].text);
+    for (size_t i = 0; i < c->places; i++)
+        free(c->place[i].text);
+    free(c->found);
+    free(c->place);
+    free(c->failed_pc);
+    free(c->by_trap);
+    free(c);
+    m->checking = NULL;
+}

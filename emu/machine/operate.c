@@ -1,0 +1,529 @@
+/*
+ * A machine that runs. The scheduler, the NCUs and the front end are modules of three layers which do not know each
+ * other; here are their tables of operations, through which a layer calls one above it, and the injectors, through
+ * which the scheduler interrupts a running hart. None of the host's time that is read here changes a result.
+ */
+#include "emu/machine/operate.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "emu/base/progress.h"
+#include "emu/base/signals.h"
+#include "emu/machine/checking.h"
+#include "emu/machine/cores.h"
+#include "emu/machine/debugger.h"
+#include "emu/machine/explain.h"
+#include "emu/machine/tracing.h"
+#include "emu/job/lives.h"
+#include "emu/network/net.h"
+#include "emu/qemu/cost.h"
+#include "vertex/contract/system.h"
+
+/* ---- The heartbeat ---- */
+
+static uint64_t time_reached(const struct machine *m, const struct sched_view *v)
+{
+    uint64_t first = v->first_cycles < v->next_cycles ? v->first_cycles : v->next_cycles;
+
+    return first == EVENTQ_NEVER || first < sched_now(m->sched) ? sched_now(m->sched) : first;
+}
+
+static int describe_first(const struct machine *m, const struct sched_view *v, char *text, size_t bytes)
+{
+    if (v->running == 0)
+        return snprintf(text, bytes, "no node runs");
+    return snprintf(text, bytes, "%u of %u nodes run, all wait for node %u at %.6f s", v->running, m->nodes,
+                    ncu_address(m->ncu, v->first), (double)v->first_cycles / CLOCK_HZ);
+}
+
+static void describe_next(const struct sched_view *v, char *text, size_t bytes)
+{
+    if (v->next_cycles == EVENTQ_NEVER)
+        snprintf(text, bytes, ", no event is due");
+    else
+        snprintf(text, bytes, ", next event at %.6f s", (double)v->next_cycles / CLOCK_HZ);
+}
+
+/* ---- Progress ---- */
+
+static uint64_t bytes_on_drives(const struct machine *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        for (uint32_t d = 0; d < m->config.topo.io[i].ndrives; d++) {
+            const struct ncu_drive_statistics s =
+                ncu_drive_statistics(m->ncu, (1u << m->config.topo.dim) + i, d, sched_now(m->sched));
+
+            bytes += (s.commands.sectors_read + s.commands.sectors_written) * SECTOR_BYTES;
+        }
+    return bytes;
+}
+
+static void describe_stage(const struct machine *m, bool streams, char *text, size_t bytes)
+{
+    const struct job *j = front_first_job(m->front);
+    uint32_t ended = j && j->loaded ? lives_exits(j->lives) : 0;
+
+    if (streams)
+        snprintf(text, bytes, "; waits for standard input or output");
+    else if (!front_is_up(m->front))
+        snprintf(text, bytes, "; mounts volumes");
+    else if (ended > 0)
+        snprintf(text, bytes, "; %u of %u nodes have ended", ended, j->nodes);
+    else
+        text[0] = '\0';
+}
+
+static void draw_progress(struct machine *m, uint64_t now_cycles, bool streams)
+{
+    struct net_statistics net = net_statistics(ncu_net(m->ncu));
+    char stage[64];
+
+    describe_stage(m, streams, stage, sizeof stage);
+    progress_line("%.3f s, %.2f of real time; %" PRIu64 " messages, %.1f MB; drives %.1f MB%s",
+                  (double)now_cycles / CLOCK_HZ, heartbeat_ratio(&m->heartbeat, now_cycles), net.messages,
+                  (double)net.delivered_bytes / 1e6, (double)bytes_on_drives(m) / 1e6, stage);
+}
+
+/* Prints the heartbeat's line if it is due. `streams`: ncube waits for a stream of the program. */
+static void beat(struct machine *m, bool streams)
+{
+    char text[256];
+
+    if (!signals_take_beat())
+        return;
+    const struct sched_view v = sched_view(m->sched);
+    if (m->options->progress && progress_has_terminal()) {
+        draw_progress(m, time_reached(m, &v), streams);
+        return;
+    }
+    int n = streams ? snprintf(text, sizeof text, "waits for the program's standard input or output, ") : 0;
+    n += describe_first(m, &v, text + n, sizeof text - (size_t)n);
+    describe_next(&v, text + n, sizeof text - (size_t)n);
+    heartbeat_print(&m->heartbeat, time_reached(m, &v), text);
+}
+
+/* ---- Injectors ---- */
+
+/* Lets an injector hart run until it asks for more work. */
+static bool run_injector(struct machine *m, const struct cabinet *c)
+{
+    uint32_t slot = c->first_slot + c->nodes, stops = harts_slot(&m->harts, slot)->stops;
+
+    /* The first time, it executes QEMU's reset code. */
+    harts_grant(&m->harts, slot, &(struct harts_grant){.budget_cycles = EVENTQ_NEVER >> 2});
+    return harts_wait_injector(&m->harts, slot, stops + 1);
+}
+
+/* Makes a cabinet's injector write SSWI for up to NCU_INJECT_MAX harts. */
+static bool inject(struct machine *m, uint32_t cabinet, const uint32_t *harts, uint32_t n)
+{
+    const struct cabinet *c = &m->cabinet[cabinet];
+    struct ncu_mailbox *mailbox = (struct ncu_mailbox *)(cabinet_window(c, c->nodes) + NCU_MAILBOX_PA);
+
+    memcpy(mailbox->inject, harts, n * sizeof *harts);
+    mailbox->ans[0] = n;
+    return run_injector(m, c);
+}
+
+static bool on_raise(void *ctx, const uint32_t *nodes, uint32_t n)
+{
+    struct machine *m = ctx;
+
+    for (uint32_t cabinet = 0; cabinet < m->cabinets; cabinet++) {
+        uint32_t batch[NCU_INJECT_MAX], count = 0;
+
+        for (uint32_t k = 0; k < n; k++) {
+            if (machine_cabinet_of(m, nodes[k]) == cabinet)
+                batch[count++] = machine_hart_of(m, nodes[k]);
+            if ((count == NCU_INJECT_MAX || k == n - 1) && count > 0) {
+                if (!inject(m, cabinet, batch, count))
+                    return false;
+                count = 0;
+            }
+        }
+    }
+    return true;
+}
+
+/* Injectors first: they are ready before any node can be interrupted. */
+int machine_start_injectors(struct machine *m)
+{
+    for (uint32_t k = 0; k < m->cabinets; k++)
+        if (!run_injector(m, &m->cabinet[k]))
+            return machine_explain_stop(m);
+    return 0;
+}
+
+/* ---- The host's processors ---- */
+
+#define FOLLOW_MS 50
+
+static int64_t milliseconds_between(const struct timespec *then, const struct timespec *now)
+{
+    return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
+}
+
+static bool is_time_to_follow(struct machine *m)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (milliseconds_between(&m->followed, &now) < FOLLOW_MS)
+        return false;
+    m->followed = now;
+    return true;
+}
+
+static void bring_cabinet(const struct machine *m, pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (atoi(e->d_name) > 0)
+            harts_bring(&m->harts, atoi(e->d_name));
+    if (d)
+        closedir(d);
+}
+
+/* If this run shares its processor with others, and another processor has room, it moves there. That changes no
+ * result. */
+static void follow_room(struct machine *m)
+{
+    if (m->harts.claim.rank == 0 || !is_time_to_follow(m) || !harts_follow(&m->harts))
+        return;
+    for (uint32_t c = 0; c < m->cabinets; c++)
+        bring_cabinet(m, m->cabinet[c].pid);
+}
+
+/* ---- Operations for the scheduler ---- */
+
+static bool on_execute(void *ctx, uint32_t hart, uint32_t op, const uint64_t *arg, uint64_t now_cycles)
+{
+    return ncu_execute(((struct machine *)ctx)->ncu, hart, op, arg, now_cycles);
+}
+
+static bool on_arm_is_clear(void *ctx, uint32_t hart)
+{
+    return ncu_arm_is_clear(((struct machine *)ctx)->ncu, hart);
+}
+
+static void on_broken(void *ctx, uint32_t hart, const char *what)
+{
+    struct machine *m = ctx;
+
+    machine_complain(m, "node %u: %s; please report this", ncu_address(m->ncu, hart), what);
+}
+
+static bool on_cause_waits(void *ctx, uint32_t hart)
+{
+    return ncu_cause_waits(((struct machine *)ctx)->ncu, hart);
+}
+
+static void on_keep_state(void *ctx, uint32_t hart, bool keep)
+{
+    struct machine *m = ctx;
+
+    snapshot_free(m->snapshot[hart]);
+    m->snapshot[hart] = keep ? snapshot_take(&m->cabinet[machine_cabinet_of(m, hart)], machine_hart_of(m, hart),
+                                             harts_slot(&m->harts, m->slot_of[hart]))
+                             : NULL;
+}
+
+static bool on_same_state(void *ctx, uint32_t hart)
+{
+    struct machine *m = ctx;
+    bool same = snapshot_matches(m->snapshot[hart], harts_slot(&m->harts, m->slot_of[hart]));
+
+    on_keep_state(m, hart, false);
+    return same;
+}
+
+static void on_answer(void *ctx, uint32_t hart, uint64_t value)
+{
+    ncu_answer(((struct machine *)ctx)->ncu, hart, value);
+}
+
+static void on_interrupted(void *ctx, uint32_t hart, uint64_t start_cycles)
+{
+    const struct machine *m = ctx;
+
+    trace_write(m->trace, &(struct trace_record){.kind = TRACE_INTERRUPT,
+                                                 .node = ncu_address(m->ncu, hart),
+                                                 .cycles = sched_now(m->sched),
+                                                 .since = start_cycles});
+}
+
+static uint32_t trace_reason(const struct sched_spell *s)
+{
+    if (s->kind == SPELL_USER_TO_INTERRUPT)
+        return TRACE_BY_INTERRUPT;
+    if (s->trap == SLOT_TRAP_EXCEPTION)
+        return TRACE_BY_FAULT;
+    return s->trap < TRACE_BY_FAULT ? s->trap : TRACE_BY_SWITCH;
+}
+
+static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
+{
+    const struct machine *m = ctx;
+    bool user = s->kind == SPELL_USER_TO_TRAP || s->kind == SPELL_USER_TO_INTERRUPT;
+
+    trace_write(m->trace, &(struct trace_record){.kind = user ? TRACE_USER : TRACE_HANDLED,
+                                                 .node = ncu_address(m->ncu, hart),
+                                                 .cycles = s->until_cycles,
+                                                 .since = s->since_cycles,
+                                                 .how = trace_reason(s),
+                                                 .dies = s->kind == SPELL_HANDLING_DROPPED});
+}
+
+#define LOOK_MS 10 /* a machine that is kept up looks after its clients so often */
+
+/* Returns true if machine_run must return although the machine could continue. Called often. */
+static bool is_interrupted(const struct machine *m)
+{
+    struct timespec now;
+
+    if (signals_request() || m->gdb_kills)
+        return true;
+    if (!m->options->kept_up)
+        return false;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return m->job_ended || milliseconds_between(&m->resumed, &now) >= LOOK_MS;
+}
+
+static bool on_finished(void *ctx)
+{
+    struct machine *m = ctx;
+
+    follow_room(m);
+    signals_note_progress(sched_now(m->sched));
+    beat(m, false);
+    return m->failed || front_finished(m->front);
+}
+
+static bool on_pauses(void *ctx)
+{
+    return is_interrupted(ctx);
+}
+
+static const struct sched_ops sched_ops = {.execute = on_execute,
+                                           .cause_waits = on_cause_waits,
+                                           .arm_is_clear = on_arm_is_clear,
+                                           .keep_state = on_keep_state,
+                                           .same_state = on_same_state,
+                                           .broken = on_broken,
+                                           .answer = on_answer,
+                                           .interrupted = on_interrupted,
+                                           .spell = on_spell,
+                                           .interrupt = on_raise,
+                                           .finished = on_finished,
+                                           .pauses = on_pauses};
+
+/* ---- Operations for the NCUs ---- */
+
+static void trace_exit(const struct machine *m, uint32_t from, const void *bytes, size_t n)
+{
+    struct job_exit e;
+
+    if (n < sizeof e)
+        return;
+    memcpy(&e, bytes, sizeof e);
+    trace_write(m->trace,
+                &(struct trace_record){
+                    .kind = TRACE_EXIT, .node = from, .cycles = sched_now(m->sched), .status = e.status, .how = e.how});
+}
+
+/* The program of a run has failed: that is what its trace tells, when it happens. A machine that is kept up goes on. */
+static void trace_failure(struct machine *m)
+{
+    const struct job *j = m->trace && !m->options->kept_up ? front_first_job(m->front) : NULL;
+
+    if (j && j->why && !m->end_told)
+        tracing_say_end(m, TRACE_END_FAULT, sched_now(m->sched), j->why);
+}
+
+static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n)
+{
+    struct machine *m = ctx;
+
+    if (TAG_TYPE(tag) == N_EXIT)
+        trace_exit(m, from, bytes, n);
+    front_receive(m->front, from, tag, bytes, n);
+    trace_failure(m);
+}
+
+static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status)
+{
+    (void)status;
+    front_undeliverable(((struct machine *)ctx)->front, to, tag, bytes, n);
+    trace_failure(ctx);
+}
+
+static void on_recovered(void *ctx)
+{
+    front_recovered(((struct machine *)ctx)->front);
+}
+
+static void on_fault(void *ctx, uint32_t index, const char *text)
+{
+    struct machine *m = ctx;
+
+    machine_complain(m, "node %u: Vertex panicked: %s", ncu_address(m->ncu, index), text);
+}
+
+/* The machine goes on: its programs get EIO, as from a drive that fails. */
+static void on_image_fails(void *ctx, const char *volume, int reason)
+{
+    (void)ctx;
+    machine_say("the image of volume %s: %s; its drive fails", volume,
+                reason ? strerror(reason) : "it has become shorter");
+}
+
+/* Returns where the text is to be executed: in the cabinet's text pool, or where it lies. */
+static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes)
+{
+    const struct machine *m = ctx;
+    uint32_t cabinet = machine_cabinet_of(m, index), hart = machine_hart_of(m, index);
+    const uint8_t *text = cabinet_window(&m->cabinet[cabinet], hart) + addr;
+    int64_t offset = text_pool_share(m->text, cabinet, text, bytes);
+
+    return offset >= 0 ? CABINET_TEXT_BASE + (uint64_t)offset : CABINET_WINDOW(hart, m->config.topo.ram_bytes) + addr;
+}
+
+static const struct ncu_ops ncu_ops = {.host_message = on_host_message,
+                                       .host_lost = on_host_lost,
+                                       .recovered = on_recovered,
+                                       .fault = on_fault,
+                                       .image_fails = on_image_fails,
+                                       .text = on_text};
+
+/* ---- Operations for the front end ---- */
+
+static void on_front_send(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n)
+{
+    ncu_host_send(((struct machine *)ctx)->ncu, to, tag, bytes, n);
+}
+
+static void on_ended(void *ctx, uint32_t id)
+{
+    struct machine *m = ctx;
+
+    debugger_end(m, id);
+    m->job_ended = true;
+    if (!m->options->kept_up)
+        front_stop(m->front); /* the machine was booted for this job */
+}
+
+static bool on_told_to_end(void *ctx)
+{
+    beat(ctx, true);
+    return signals_asked() != 0;
+}
+
+const struct front_ops machine_front_ops = {.job = {on_front_send, on_told_to_end}, .ended = on_ended};
+
+/* ---- Models ---- */
+
+/* Returns a number that differs between two boots of the same images and depends on nothing but them: the mount count
+ * of the first volume, which nsdisk increments. */
+static uint64_t find_boot_number(const struct machine *m)
+{
+    uint8_t superblock[2 * SECTOR_BYTES];
+
+    if (m->config.topo.n_io == 0 || !m->disk[0] || disk_transfer(m->disk[0], false, 2, 2, superblock) != 0)
+        return 1;
+    return 1u + (superblock[52] | superblock[53] << 8);
+}
+
+static void attach_nodes(struct machine *m)
+{
+    ncu_set_software_cost(m->ncu, &m->config.software);
+    uint64_t boot_number = find_boot_number(m);
+    uint32_t compute = 1u << m->config.topo.dim;
+    for (uint32_t i = 0; i < m->nodes; i++) {
+        struct disk **disks = i < compute ? NULL : &m->disk[(i - compute) * DRIVE_MAX];
+        uint8_t *ram = cabinet_window(&m->cabinet[machine_cabinet_of(m, i)], machine_hart_of(m, i));
+
+        ncu_attach(m->ncu, i, machine_address_of(m, i), ram, disks, boot_number);
+    }
+}
+
+static void make_text_pool(struct machine *m)
+{
+    m->text = text_pool_new(m->cabinets, (uint64_t)m->config.topo.shared_text_kb << 10);
+    for (uint32_t k = 0; k < m->cabinets; k++)
+        text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
+}
+
+static void rely_on_kernel(struct machine *m)
+{
+    const uint32_t *costs = m->harts.control->cycles_of_class;
+
+    sched_rely_on(m->sched,
+                  &(struct sched_quiet){.trap_cycles = cost_least(costs, TRAP_QUIET_CYCLES),
+                                        .wake_cycles = cost_least(costs, WAKE_QUIET_CYCLES),
+                                        .user_cycles = cost_least(costs, USER_QUIET_CYCLES + TRAP_QUIET_CYCLES),
+                                        .arrival_cycles = m->config.n_faults == 0 ? NET_LOOKAHEAD_CYCLES : 0,
+                                        .passes = !trace_wants(m->trace, TRACE_USER)});
+}
+
+void machine_start_models(struct machine *m)
+{
+    make_text_pool(m);
+    m->events = eventq_new();
+    m->sched_ops = sched_ops;
+    if (!m->stub && !m->cores && !m->checking) { /* a debugger may hold a hart for hours */
+        m->harts.is_lost = machine_is_lost;
+        m->harts.ctx = m;
+    }
+    if (m->stub)
+        m->sched_ops.stands = debugger_stands;
+    else if (m->cores)
+        m->sched_ops.stands = cores_stand;
+    else if (m->checking)
+        m->sched_ops.stands = checking_stands;
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
+                         &m->sched_ops, m);
+    rely_on_kernel(m);
+    m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,
+                     m->config.n_faults);
+    attach_nodes(m);
+    debugger_attach(m);
+    front_start(m->front);
+    for (uint32_t i = 0; i < m->config.topo.n_io; i++)
+        if (fault_node_is_dead(m->config.fault, m->config.n_faults, m->config.topo.io[i].node, 0))
+            front_unreachable(m->front, m->config.topo.io[i].node);
+}
+
+/* ---- Running ---- */
+
+enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
+{
+    m->job_ended = false;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &m->resumed);
+    return sched_run(m->sched, limit_cycles);
+}
+
+void machine_act_now(struct machine *m)
+{
+    ncu_advance(m->ncu, sched_now(m->sched));
+}
+
+void machine_rest(struct machine *m)
+{
+    harts_rest(&m->harts);
+    m->followed = (struct timespec){0};
+}
+
+bool machine_is_quiet(const struct machine *m)
+{
+    return eventq_next(m->events) == EVENTQ_NEVER;
+}

@@ -1,0 +1,248 @@
+/*
+ * One run (run.h): its begin, what happens when nothing more can, and the status that it ends with.
+ */
+#include "emu/machine/run.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "emu/base/progress.h"
+#include "emu/base/signals.h"
+#include "emu/machine/checking.h"
+#include "emu/machine/cores.h"
+#include "emu/machine/debugger.h"
+#include "emu/machine/explain.h"
+#include "emu/machine/operate.h"
+#include "emu/machine/outputs.h"
+
+struct run {
+    const struct run_options *options;
+    struct machine machine;
+    uint32_t job;
+};
+
+/* Says how the run fails, to the user and to the trace. */
+__attribute__((format(printf, 3, 4))) static void say_end(struct machine *m, enum trace_end how, const char *format,
+                                                          ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    machine_say("%s", text);
+    tracing_say_end(m, how, sched_now(m->sched), text);
+}
+
+/* A further line about that. */
+static void say_line(void *machine, const char *line)
+{
+    struct machine *m = machine;
+
+    fprintf(stderr, "  %s\n", line);
+    tracing_say_end(m, TRACE_END_MORE, sched_now(m->sched), line);
+}
+
+/* Says what the program does that has not ended: whom its nodes wait for, and where they compute. */
+static void report_nodes(struct machine *m, const struct job *j)
+{
+    char text[256];
+
+    if (j && job_describe_failure(j, text, sizeof text))
+        say_line(m, text);
+    front_describe_wait(m->front, text, sizeof text);
+    say_line(m, text);
+    machine_report_waits(m, j, true, say_line, m);
+}
+
+static void report_deadlock(struct machine *m, const struct job *j)
+{
+    say_end(m, TRACE_END_DEADLOCK, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
+            machine_seconds(m));
+    report_nodes(m, j);
+    m->stuck = true;
+}
+
+/* A limit or a signal ends a program that may wait for ever, or compute. */
+static void report_unfinished(struct machine *m, const struct job *j)
+{
+    if (j && j->loaded && !job_has_ended(j) && !j->killed)
+        report_nodes(m, j);
+}
+
+static void report_signal(struct machine *m, const struct job *j)
+{
+    progress_erase();
+    if (j && !job_has_ended(j))
+        machine_say("ended by %s at %.6f s", signals_name(signals_asked()), machine_seconds(m));
+    report_unfinished(m, j);
+}
+
+/* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
+static int end_stuck(struct run *r)
+{
+    struct machine *m = &r->machine;
+    const struct job *j = front_find_job(m->front, r->job);
+    const struct fault *dead = machine_find_dead_node(m, j);
+    char text[128];
+
+    if (!dead) {
+        report_deadlock(m, j);
+        return RUN_DEADLOCK;
+    }
+    fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
+    say_end(m, TRACE_END_DEADLOCK, "%s: the program can neither go on nor end there", text);
+    return RUN_DEAD;
+}
+
+/* What the user has been told already, or sees in the status. */
+static void trace_status(struct machine *m, const struct job *j, int status)
+{
+    char text[256], first[192] = "";
+
+    if (m->end_told)
+        return;
+    if (j && job_describe_failure(j, first, sizeof first))
+        snprintf(text, sizeof text, "the program has ended with status %d; %s", status, first);
+    else
+        snprintf(text, sizeof text, "the run has ended with status %d", status);
+    tracing_say_end(m, TRACE_END_STATUS, sched_now(m->sched), text);
+}
+
+static int end_finished(struct run *r)
+{
+    struct machine *m = &r->machine;
+    struct job *j = front_find_job(m->front, r->job);
+
+    if (j->lost)
+        ncu_describe_noise(m->ncu, say_line, m);
+    int status = m->failed || front_failed(m->front) ? RUN_FAILED : job_conclude(j);
+    if (status != 0)
+        trace_status(m, j, status);
+    return status;
+}
+
+static int end_status(struct run *r, enum sched_end end)
+{
+    struct machine *m = &r->machine;
+
+    switch (end) {
+    case SCHED_FINISHED:
+        return end_finished(r);
+    case SCHED_DEADLOCK:
+        return end_stuck(r);
+    case SCHED_LIMIT:
+        m->failed = true;
+        say_end(m, TRACE_END_LIMIT, "the limit of %.6f s of virtual time is reached",
+                (double)r->options->limit_cycles / CLOCK_HZ);
+        report_unfinished(m, front_find_job(m->front, r->job));
+        return RUN_LIMIT;
+    default:
+        machine_explain_stop(m);
+        tracing_say_end(m, TRACE_END_MACHINE, sched_now(m->sched),
+                        m->error[0] ? m->error : "a signal has ended the run");
+        return RUN_FAILED;
+    }
+}
+
+/* Kills the program; the I/O nodes then write back what they have. */
+static void stop(struct run *r)
+{
+    machine_act_now(&r->machine);
+    debugger_drop(&r->machine, r->job);
+    front_kill_job(r->machine.front, r->job);
+    front_stop(r->machine.front);
+}
+
+static void trace_signal(struct machine *m)
+{
+    char text[64];
+
+    if (signals_asked() == SIGINT)
+        snprintf(text, sizeof text, "ended by Ctrl-C (SIGINT)");
+    else if (signals_asked() != 0)
+        snprintf(text, sizeof text, "ended by the signal %s", signals_name(signals_asked()));
+    else
+        snprintf(text, sizeof text, "ended by gdb");
+    tracing_say_end(m, TRACE_END_SIGNAL, sched_now(m->sched), text);
+}
+
+/* Returns true if the machine has something left to do: an orderly end, or an end without nodes that do not answer. */
+static bool goes_on(struct run *r, enum sched_end end)
+{
+    if (end == SCHED_FINISHED && (signals_take_request() || debugger_kills(&r->machine))) {
+        trace_signal(&r->machine);
+        if (signals_asked() != 0)
+            report_signal(&r->machine, front_find_job(r->machine.front, r->job));
+        stop(r);
+        return true;
+    }
+    if (end == SCHED_DEADLOCK && debugger_stuck(&r->machine, r->job))
+        return true;
+    machine_act_now(&r->machine);
+    return end == SCHED_DEADLOCK && front_give_up(r->machine.front);
+}
+
+static enum sched_end run_to_end(struct run *r)
+{
+    enum sched_end end;
+
+    signals_be_orderly();
+    do
+        end = machine_run(&r->machine, r->options->limit_cycles);
+    while (goes_on(r, end));
+    progress_erase();
+    return end;
+}
+
+/* Ends the machine of a program that is stuck, whose volumes are not to blame: they are unmounted. What is printed
+ * about the deadlock, the statistics too, is of the time before. */
+static void end_orderly(struct run *r)
+{
+    stop(r);
+    run_to_end(r);
+}
+
+static int begin(struct run *r)
+{
+    struct machine *m = &r->machine;
+
+    if (machine_configure(m, &r->options->machine) != 0)
+        return -1;
+    if (front_begin_job(m->front, &r->options->job, &r->job, m->error, sizeof m->error) != 0)
+        return machine_complain(m, "%s", m->error);
+    for (uint32_t i = 0; i < r->options->job.programs; i++)
+        machine_reads(m, r->options->job.program[i].path, "the program");
+    if (machine_build(m) != 0)
+        return -1;
+    cores_begin(m, r->job);
+    checking_begin(m, r->job);
+    return debugger_begin(m, r->job);
+}
+
+int run_program(const struct run_options *o)
+{
+    struct run r = {.options = o};
+    int status = RUN_FAILED;
+
+    if (begin(&r) == 0) {
+        enum sched_end end = run_to_end(&r);
+
+        if (end == SCHED_DEADLOCK || end == SCHED_LIMIT)
+            cores_write_all(&r.machine);
+        status = end_status(&r, end);
+        cores_tell(&r.machine);
+        checking_tell(&r.machine);
+        if (machine_tell_statistics(&r.machine) != 0 && status == 0)
+            status = RUN_FAILED;
+        if (status == RUN_DEADLOCK)
+            end_orderly(&r);
+    }
+    if (signals_asked() != 0)
+        status = RUN_SIGNAL + signals_asked();
+    if (machine_free(&r.machine) != 0 && status == 0)
+        status = RUN_FAILED;
+    return status;
+}

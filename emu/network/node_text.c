@@ -1,0 +1,63 @@
+#include "emu/network/node_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/base/options.h"
+
+#define IO_NODES_PER_BOARD 16u
+
+const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
+{
+    if (node == NODE_HOST)
+        snprintf(name, NODE_SHORT_NAME_BYTES, "host");
+    else if (NODE_IS_IO(node))
+        snprintf(name, NODE_SHORT_NAME_BYTES, "%u.%u", (node - NODE_IO_BASE) / IO_NODES_PER_BOARD,
+                 (node - NODE_IO_BASE) % IO_NODES_PER_BOARD);
+    else
+        snprintf(name, NODE_SHORT_NAME_BYTES, "%u", node);
+    return name;
+}
+
+static uint32_t find_volume(const struct topo *t, const char *volume)
+{
+    for (uint32_t j = 0; j < t->n_io; j++)
+        for (uint32_t d = 0; d < t->io[j].ndrives; d++)
+            if (strcmp(t->io[j].drive[d].volume, volume) == 0)
+                return t->io[j].node;
+    return TOPO_NONE;
+}
+
+/* "b.i" */
+static uint32_t parse_io_node(const char *text)
+{
+    char board_text[8];
+    const char *point = strchr(text, '.');
+    uint64_t board, index;
+    size_t length = point ? (size_t)(point - text) : sizeof board_text;
+
+    if (length >= sizeof board_text)
+        return TOPO_NONE;
+    memcpy(board_text, text, length);
+    board_text[length] = '\0';
+    if (!options_read_number(board_text, 0, (NODE_HOST - NODE_IO_BASE) / IO_NODES_PER_BOARD - 1, &board) ||
+        !options_read_number(point + 1, 0, IO_NODES_PER_BOARD - 1, &index))
+        return TOPO_NONE;
+    return NODE_IO((uint32_t)board, (uint32_t)index);
+}
+
+uint32_t node_parse(const struct topo *t, const char *text)
+{
+    uint64_t number;
+    uint32_t node = TOPO_NONE;
+
+    if (strcmp(text, "host") == 0)
+        return NODE_HOST;
+    if (strncmp(text, "//", 2) == 0)
+        return find_volume(t, text + 2);
+    if (options_read_number(text, 0, NODE_IO_BASE - 1, &number))
+        node = (uint32_t)number;
+    else
+        node = parse_io_node(text);
+    return node != TOPO_NONE && topo_has_node(t, node) ? node : TOPO_NONE;
+}

@@ -1,0 +1,77 @@
+/* The programs of e2fsprogs (disk_tools.h). */
+#define _GNU_SOURCE
+#include "emu/tools/disk_tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emu/base/memory.h"
+#include "emu/base/new_file.h"
+#include "emu/disk/volume.h"
+
+/* Runs a program, found as a superuser would find it. Returns its exit status, or -1 with a line in error. */
+static int run(char *const argv[], char *error)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child < 0)
+        return error_line(error, "%s: %s", argv[0], strerror(errno));
+    if (child == 0) {
+        const char *path = getenv("PATH");
+        char *longer = memory_new(strlen(path ? path : "") + sizeof ":/usr/sbin:/sbin", 1);
+
+        sprintf(longer, "%s:/usr/sbin:/sbin", path ? path : "");
+        setenv("PATH", longer, 1);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_line(error, "%s: %s", argv[0], strerror(errno));
+    if (WIFSIGNALED(status))
+        return error_line(error, "%s: %s", argv[0], "was killed");
+    if (WEXITSTATUS(status) == 127)
+        return error_line(error, "%s: %s", argv[0], "cannot be run; Debian has it in e2fsprogs");
+    return WEXITSTATUS(status);
+}
+
+int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, const char *label, char *error)
+{
+    char block[16], self[40];
+    struct new_file f = {.fd = -1};
+
+    if (access(image, F_OK) == 0)
+        return error_line(error, "%s: %s", image, "is there already; nothing was changed");
+    if (strlen(label) > 16)
+        return error_line(error, "%s: %s", label, "a label has at most 16 characters");
+    if (new_file_open(&f, image, error) < 0)
+        return -1;
+    snprintf(block, sizeof block, "%u", block_bytes);
+    snprintf(self, sizeof self, "/proc/%ld/fd/%d", (long)getpid(), f.fd); /* mke2fs has other descriptors */
+    int result = ftruncate(f.fd, (off_t)bytes) < 0 ? error_line(error, "%s: %s", image, strerror(errno)) : 0;
+    if (result == 0)
+        result =
+            run((char *[]){"mke2fs", "-q", "-F", "-t", "ext2", "-b", block, "-m", "0", "-L", (char *)label, self, NULL},
+                error);
+    if (result > 0)
+        result = error_line(error, "%s: %s", image, "mke2fs could not make a file system of this size");
+    return new_file_close_as_new(&f, result, error);
+}
+
+int disk_tools_check(const char *image, char *error)
+{
+    int fd = volume_lock(image, true, error);
+
+    if (fd < 0)
+        return -1;
+    int result = run((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
+    if (result > 2) /* 1 and 2: errors were corrected */
+        result = error_line(error, "%s: e2fsck could not repair it by itself; run it without -p", image);
+    close(fd);
+    return result < 0 ? -1 : 0;
+}

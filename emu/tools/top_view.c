@@ -1,0 +1,373 @@
+/*
+ * The tables of `ncube top`: rows of a report as text, with the numbers by which they can be sorted.
+ */
+#include "emu/tools/top_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/memory.h"
+#include "emu/base/oneline.h"
+#include "emu/link/machine_load.h"
+#include "emu/network/node_text.h"
+
+/* The words of ncu_wait_word: what a row of the nodes shows, and what is said of all such nodes. */
+static const struct state_text {
+    const char *word, *row, *sum;
+} state_texts[] = {
+    {"runs", "runs", "run"},
+    {"message", "message", "wait for a message"},
+    {"reply", "reply", "wait for a file server"},
+    {"memory", "memory", "wait for memory"},
+    {"drive", "drive", "wait for a drive"},
+    {"time", "time", "wait for a time or a signal"},
+    {"program", "no program", "have no program"},
+};
+
+static struct state_text state_text(const char *word)
+{
+    for (size_t i = 0; i < sizeof state_texts / sizeof *state_texts; i++)
+        if (strcmp(word, state_texts[i].word) == 0)
+            return state_texts[i];
+    return (struct state_text){word, word, "wait for something else"};
+}
+
+/* ---- Checking ---- */
+
+static bool all_rows(json_t *load, const char *list, bool (*fits)(json_t *row))
+{
+    json_t *rows = json_object_get(load, list), *row;
+    size_t i;
+
+    if (!json_is_array(rows))
+        return false;
+    json_array_foreach(rows, i, row) if (!fits(row)) return false;
+    return true;
+}
+
+static bool is_node(json_t *row)
+{
+    int address;
+    const char *state;
+    json_int_t value[3];
+
+    return json_unpack(row, LOAD_NODE, &address, &state, &value[0], &value[1], &value[2]) == 0;
+}
+
+static bool is_channel(json_t *row)
+{
+    int from, to;
+    json_int_t value[3];
+
+    return json_unpack(row, LOAD_CHANNEL, &from, &to, &value[0], &value[1], &value[2]) == 0;
+}
+
+static bool is_drive(json_t *row)
+{
+    const char *volume;
+    json_int_t value[5];
+
+    return json_unpack(row, LOAD_DRIVE, &volume, &value[0], &value[1], &value[2], &value[3], &value[4]) == 0;
+}
+
+bool top_load_makes_sense(json_t *load)
+{
+    json_int_t cycles;
+    double host_s;
+    int left_out;
+    const char *state;
+    json_t *states, *n;
+
+    if (json_unpack(load, "{s:I, s:f, s:o, s:i}", "cycles", &cycles, "host_s", &host_s, "states", &states, "left_out",
+                    &left_out) != 0 ||
+        !json_is_object(states))
+        return false;
+    json_object_foreach(states, state, n) if (!json_is_integer(n)) return false;
+    return all_rows(load, "nodes", is_node) && all_rows(load, "channels", is_channel) &&
+           all_rows(load, "drives", is_drive);
+}
+
+/* ---- Numbers ---- */
+
+static json_t *load_of(const json_t *report)
+{
+    return json_object_get(report, "load");
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* Returns the virtual time between two reports; at least 1, as it divides. */
+static double span(const json_t *now, const json_t *before)
+{
+    double cycles = number_of(load_of(now), "cycles") - (before ? number_of(load_of(before), "cycles") : 0);
+
+    return cycles > 0 ? cycles : 1;
+}
+
+static struct top_row *add(struct top_table *t, size_t most)
+{
+    if (!t->row)
+        t->row = memory_new(most, sizeof *t->row);
+    return &t->row[t->n++];
+}
+
+static double percent(double part, double whole)
+{
+    return part > 0 ? 100 * part / whole : 0;
+}
+
+/* ---- Programs ---- */
+
+static void make_programs(struct top_table *t, const json_t *now)
+{
+    static const char *const lists[] = {"programs", "waiting"};
+
+    for (int k = 0; k < 2; k++) {
+        const json_t *list = json_object_get(now, lists[k]);
+        size_t i, most = json_array_size(json_object_get(now, lists[0])) + json_array_size(list);
+        json_t *p;
+
+        json_array_foreach(list, i, p)
+        {
+            struct top_row *row = add(t, most + json_array_size(json_object_get(now, lists[1])));
+            double seconds = number_of(p, "run_time_s"), nodes = number_of(p, "nodes");
+            char command[TOP_LINE_BYTES];
+
+            snprintf(command, sizeof command, "%s", json_string_value(json_object_get(p, "command")));
+            one_line(command);
+            if (k == 0)
+                snprintf(row->text, sizeof row->text, "%7.0f %7.0f %12.6f  %-20.20s  %.100s",
+                         number_of(p, "first_node"), nodes, seconds, json_string_value(json_object_get(p, "state")),
+                         command);
+            else
+                snprintf(row->text, sizeof row->text, "%7s %7.0f %12s  %-20s  %.100s", "-", nodes, "-",
+                         "waits for a subcube", command);
+            row->key[0] = nodes;
+            row->key[1] = seconds;
+        }
+    }
+}
+
+/* ---- Rows of numbers ---- */
+
+#define VALUES_MOST 5u
+
+/* Subtracts the numbers of the same row of an earlier report: the one with the same first `names` elements. `hint` is
+ * where to look first. */
+static void subtract(double *value, size_t names, size_t values, const json_t *row, const json_t *rows, size_t hint)
+{
+    size_t n = json_array_size(rows);
+
+    for (size_t k = 0; k < n; k++) {
+        const json_t *other = json_array_get(rows, (hint + k) % n);
+        bool same = true;
+
+        for (size_t i = 0; i < names; i++)
+            same &= json_equal(json_array_get(row, i), json_array_get(other, i)) != 0;
+        if (!same)
+            continue;
+        for (size_t i = 0; i < values; i++)
+            value[i] -= json_number_value(json_array_get(other, json_array_size(other) - values + i));
+        return;
+    }
+}
+
+struct values {
+    double value[VALUES_MOST];
+};
+
+/* Returns the last numbers of a row, less those of an earlier report. */
+static struct values values_of(const json_t *row, size_t names, size_t values, const char *list, const json_t *before,
+                               size_t hint)
+{
+    struct values v = {{0}};
+
+    for (size_t i = 0; i < values; i++)
+        v.value[i] = json_number_value(json_array_get(row, json_array_size(row) - values + i));
+    if (before)
+        subtract(v.value, names, values, row, json_object_get(load_of(before), list), hint);
+    return v;
+}
+
+static void make_nodes(struct top_table *t, const json_t *now, const json_t *before)
+{
+    const json_t *rows = json_object_get(load_of(now), "nodes");
+    double cycles = span(now, before);
+    size_t i;
+    json_t *r;
+
+    json_array_foreach(rows, i, r)
+    {
+        const struct values v = values_of(r, 1, 3, "nodes", before, i);
+        struct top_row *row = add(t, json_array_size(rows));
+        char name[NODE_SHORT_NAME_BYTES], state[32];
+
+        snprintf(state, sizeof state, "%s", state_text(json_string_value(json_array_get(r, 1))).row);
+        snprintf(row->text, sizeof row->text, "%7s  %-12s %7.2f %8.2f %7.2f",
+                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 0)), name), one_line(state),
+                 percent(v.value[0], cycles), percent(v.value[1], cycles), percent(v.value[2], cycles));
+        memcpy(row->key, v.value, sizeof row->key);
+    }
+}
+
+static void make_channels(struct top_table *t, const json_t *now, const json_t *before)
+{
+    const json_t *rows = json_object_get(load_of(now), "channels");
+    double cycles = span(now, before);
+    size_t i;
+    json_t *r;
+
+    json_array_foreach(rows, i, r)
+    {
+        const struct values v = values_of(r, 2, 3, "channels", before, i);
+        struct top_row *row = add(t, json_array_size(rows));
+        char from[NODE_SHORT_NAME_BYTES], to[NODE_SHORT_NAME_BYTES];
+
+        snprintf(row->text, sizeof row->text, "%7s %7s %10.0f %11.2f %9.2f",
+                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 0)), from),
+                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 1)), to), v.value[0],
+                 percent(v.value[1], cycles), percent(v.value[2], cycles));
+        row->key[0] = v.value[1];
+        row->key[1] = v.value[2];
+        row->key[2] = v.value[0];
+    }
+}
+
+static void make_drives(struct top_table *t, const json_t *now, const json_t *before)
+{
+    const json_t *rows = json_object_get(load_of(now), "drives");
+    double cycles = span(now, before);
+    size_t i;
+    json_t *r;
+
+    json_array_foreach(rows, i, r)
+    {
+        const struct values v = values_of(r, 1, 4, "drives", before, i);
+        struct top_row *row = add(t, json_array_size(rows));
+        double queue = json_number_value(json_array_get(r, 1)), rate = v.value[1] / 1e6 * CLOCK_HZ / cycles;
+        char volume[VOLUME_NAME_BYTES];
+
+        snprintf(volume, sizeof volume, "%s", json_string_value(json_array_get(r, 0)));
+        snprintf(row->text, sizeof row->text, "%-15s %5.0f %10.2f %8.2f %9.0f %9.3f", one_line(volume), queue,
+                 v.value[3] / cycles, percent(v.value[2], cycles), v.value[0], rate);
+        row->key[0] = queue;
+        row->key[1] = v.value[2];
+        row->key[2] = rate;
+    }
+}
+
+/* ---- Tables ---- */
+
+void top_table_make(struct top_table *t, enum top_view view, const json_t *now, const json_t *before)
+{
+    static const struct top_table empty[TOP_VIEWS] = {
+        [TOP_PROGRAMS] = {"programs",
+                          "  first   nodes   run time, s  state                 command",
+                          {"nodes", "run time", NULL},
+                          NULL,
+                          0},
+        [TOP_NODES] =
+            {"nodes", "   node  state         user, % kernel, % idle, %", {"user", "kernel", "idle"}, NULL, 0},
+        [TOP_CHANNELS] =
+            {"channels", "   from      to   messages     busy, % blocked, %", {"busy", "blocked", "messages"}, NULL, 0},
+        [TOP_DRIVES] = {"drives",
+                        "volume          queue mean queue  busy, %  commands      MB/s",
+                        {"queue", "busy", "rate"},
+                        NULL,
+                        0},
+    };
+
+    *t = empty[view];
+    switch (view) {
+    case TOP_PROGRAMS:
+        return make_programs(t, now);
+    case TOP_NODES:
+        return make_nodes(t, now, before);
+    case TOP_CHANNELS:
+        return make_channels(t, now, before);
+    default:
+        return make_drives(t, now, before);
+    }
+}
+
+void top_table_free(struct top_table *t)
+{
+    free(t->row);
+    *t = (struct top_table){0};
+}
+
+/* By insertion: the rows are nearly sorted, and the order of equal ones stays. */
+void top_table_sort(struct top_table *t, unsigned key)
+{
+    for (size_t i = 1; i < t->n; i++) {
+        struct top_row row = t->row[i];
+        size_t k = i;
+
+        for (; k > 0 && t->row[k - 1].key[key] < row.key[key]; k--)
+            t->row[k] = t->row[k - 1];
+        t->row[k] = row;
+    }
+}
+
+void top_table_filter(struct top_table *t, const char *text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (strstr(t->row[i].text, text))
+            t->row[n++] = t->row[i];
+    t->n = n;
+}
+
+/* ---- The lines above ---- */
+
+void top_head(char *text, size_t bytes, const json_t *now, const json_t *before)
+{
+    double virtual_s = number_of(load_of(now), "cycles") / CLOCK_HZ, host_s = number_of(load_of(now), "host_s");
+    char name[80];
+    int n;
+
+    snprintf(name, sizeof name, "%s: %s", json_string_value(json_object_get(now, "name")),
+             json_string_value(json_object_get(now, "state")));
+    n = snprintf(text, bytes, "%s, %.0f nodes, %.0f free, %.0f volumes; virtual %.6f s, host %.1f s, ratio %.4f",
+                 one_line(name), number_of(now, "nodes"), number_of(now, "free_nodes"), number_of(now, "volumes"),
+                 virtual_s, host_s, host_s > 0 ? virtual_s / host_s : 0);
+    if (before && n > 0 && (size_t)n < bytes) {
+        double host = host_s - number_of(load_of(before), "host_s");
+        double virtual = virtual_s - number_of(load_of(before), "cycles") / CLOCK_HZ;
+
+        snprintf(text + n, bytes - (size_t)n, ", now %.4f", host > 0 ? virtual / host : 0);
+    }
+}
+
+void top_states(char *text, size_t bytes, const json_t *now)
+{
+    json_t *states = json_object_get(load_of(now), "states"), *count;
+    const char *state;
+    int n = snprintf(text, bytes, "nodes:");
+
+    json_object_foreach(states, state, count)
+    {
+        if (n > 0 && (size_t)n < bytes)
+            n += snprintf(text + n, bytes - (size_t)n, "%s %lld %s", n > 6 ? "," : "",
+                          (long long)json_integer_value(count), state_text(state).sum);
+    }
+}
+
+size_t top_line_end(const char *text, size_t columns)
+{
+    size_t n = strlen(text), any = 0, best = 0;
+
+    if (n <= columns)
+        return n;
+    for (size_t end = 1; end <= columns; end++)
+        if (text[end] == ' ') {
+            any = end;
+            best = strchr(",; ", text[end - 1]) ? end : best;
+        }
+    return best > 0 ? best : any > 0 ? any : columns;
+}

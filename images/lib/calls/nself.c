@@ -1,0 +1,175 @@
+/*
+ * <nself.h>: messages between the nodes of a program.
+ */
+#include <nself.h>
+#include <stddef.h>
+
+#include "images/lib/devices/endpoint.h"
+#include "images/lib/traps/failure.h"
+#include "images/lib/traps/failure.h"
+#include "images/lib/traps/self.h"
+#include "libpio/group/collect.h"
+#include "vertex/contract/errors.h"
+#include "vertex/contract/system.h"
+#include "vertex/contract/traps.h"
+
+_Static_assert(sizeof(int) == sizeof(int32_t), "abi_whoami's fields are ints");
+
+static void store(int *where, int value)
+{
+    if (where)
+        *where = value;
+}
+
+#define RARE __attribute__((noinline, cold))
+
+/* The endpoint that `nself` is, if it is not the program; NULL: errors are -N_EBADF, -N_ENOSTR in *error. */
+#define OTHER(error) endpoint_of_nself(&(error))
+
+/* In a domain: the PE. A bad `nself` counts as the program. */
+static RARE bool whoami_of_other(int *node, int *proc, int *host, int *dim)
+{
+    int error;
+    struct endpoint *e = OTHER(error);
+
+    if (!e)
+        return false;
+    const struct ninfo *info = endpoint_info(e);
+    store(node, info->pid);
+    store(proc, info->procid);
+    store(host, info->host);
+    store(dim, info->dim);
+    return true;
+}
+
+void whoami(int *node, int *proc, int *host, int *dim)
+{
+    if (endpoint_is_other() && whoami_of_other(node, proc, host, dim))
+        return;
+    const struct abi_whoami *self = trap_self();
+    store(node, self->node);
+    store(proc, self->proc);
+    store(host, self->host);
+    store(dim, self->dim);
+}
+
+int npid(void)
+{
+    int node, proc;
+
+    if (endpoint_is_other() && whoami_of_other(&node, &proc, NULL, NULL))
+        return N_PROCESS(node, proc);
+    return self_process();
+}
+
+/* The call on the endpoint that `nself` is. */
+#define ON_OTHER(name, call, ...)                                         \
+    ({                                                                    \
+        int error_;                                                       \
+        struct endpoint *e_ = OTHER(error_);                              \
+        long result_ = e_ ? call(e_ __VA_OPT__(, ) __VA_ARGS__) : error_; \
+        result_ < 0 ? failure_of_message(result_, name) : result_;        \
+    })
+
+static RARE int write_other(const void *buf, int n, int dest, int type)
+{
+    return (int)ON_OTHER("nwrite", endpoint_put, buf, n, dest, type);
+}
+
+static RARE int read_other(void *buf, int n, int *src, int *type)
+{
+    return (int)ON_OTHER("nread", endpoint_take, buf, n, src, type);
+}
+
+static RARE int test_other(int *src, int *type)
+{
+    return (int)ON_OTHER("ntest", endpoint_test, src, type);
+}
+
+static RARE int write_buffer_other(char *buf, int n, int dest, int type)
+{
+    return (int)ON_OTHER("nwritep", endpoint_put_buffer, buf, n, dest, type);
+}
+
+static RARE int read_buffer_other(char **buf, int n, int *src, int *type)
+{
+    return (int)ON_OTHER("nreadp", endpoint_take_buffer, (void **)buf, n, src, type);
+}
+
+int nwrite(const void *buf, int n, int dest, int type, int *flag)
+{
+    (void)flag;
+    if (endpoint_is_other())
+        return write_other(buf, n, dest, type);
+    return (int)trap_nwrite(buf, n, dest, type);
+}
+
+/* The name below nwrite, which some codes call. */
+int _nwrite(const void *buf, int n, int dest, int type, int *flag) __attribute__((alias("nwrite")));
+
+int nread(void *buf, int n, int *src, int *type, int *flag)
+{
+    int any_src = N_ANY;
+    int any_type = N_ANY;
+
+    (void)flag;
+    if (endpoint_is_other())
+        return read_other(buf, n, src ? src : &any_src, type ? type : &any_type);
+    return (int)trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type);
+}
+
+int ntest(int *src, int *type)
+{
+    int any_src = N_ANY;
+    int any_type = N_ANY;
+
+    if (endpoint_is_other())
+        return test_other(src ? src : &any_src, type ? type : &any_type);
+    return (int)trap_test_message(src ? src : &any_src, type ? type : &any_type);
+}
+
+int nrange(int low, int high)
+{
+    return (int)trap_nrange(low, high);
+}
+
+char *ngetp(int n)
+{
+    long buf = n < 0 ? failure_of_message(-N_EINVAL, "ngetp") : trap_ngetp(n);
+
+    return buf < 0 ? NULL : (char *)buf;
+}
+
+int nwritep(char *buf, int n, int dest, int type, int *flag)
+{
+    (void)flag;
+    if (endpoint_is_other())
+        return write_buffer_other(buf, n, dest, type);
+    return (int)trap_nwritep(buf, n, dest, type, CONTEXT_PROGRAM);
+}
+
+int nreadp(char **buf, int n, int *src, int *type, int *flag)
+{
+    int any_src = N_ANY;
+    int any_type = N_ANY;
+
+    (void)flag;
+    if (endpoint_is_other())
+        return read_buffer_other(buf, n, src ? src : &any_src, type ? type : &any_type);
+    return (int)trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type, CONTEXT_PROGRAM);
+}
+
+int nrelp(char *buf)
+{
+    return (int)trap_nrelp(buf);
+}
+
+int nsync(int type)
+{
+    struct group all;
+
+    if (type < 0 || type > N_TYPE_MAX)
+        return (int)failure_of_message(-N_EINVAL, "nsync");
+    collect_all(&all, CONTEXT_SYNC);
+    return collect_barrier(&all, all.context == CONTEXT_SYNC ? type : TYPE_OF_DOMAIN(TYPE_OF_SYNC(type)));
+}
