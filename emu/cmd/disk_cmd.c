@@ -531,7 +531,7 @@ static const struct verb *find_verb(const char *name, uint32_t words)
     for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verbs[i].name, name) == 0) {
             if (words < verbs[i].least || words > verbs[i].most)
-                options_refuse(&options, "%s: more or fewer words than it takes", name);
+                options_refuse(&options, "%s: wrong number of arguments", name);
             return &verbs[i];
         }
     options_refuse(&options, "give create, fsck, get, ls, mkdir, put, rm or stat%s%s", name ? ", not " : "",

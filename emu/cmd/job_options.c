@@ -14,17 +14,17 @@ const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
                                          "nodes for the program, any number (default: an equal share of the subcube)"};
 const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
-                                         "host folder that is the program's root (default: none)"};
+                                         "directory of the host that is the program's root (default: none)"};
 const struct option_line option_status = {KEY_STATUS, "status", "RULE",
-                                          "exit status of the nodes': highest (default), first or node0"};
-const struct option_line option_label = {KEY_LABEL, "label", NULL, "begin every line of output with its node"};
+                                          "which exit status of the nodes counts: highest (default), first or node0"};
+const struct option_line option_label = {KEY_LABEL, "label", NULL, "prefix each line of output with its node"};
 const struct option_line option_registers = {KEY_REGISTERS, "registers", NULL, "print the registers after a fault"};
 const struct option_line option_stack = {KEY_STACK, "stack", "SIZE",
-                                         "size of the stack: bytes, or with K or M (default: ncc -Nstack)"};
+                                         "stack size: bytes, or with K or M (default: ncc -Nstack)"};
 const struct option_line option_heap = {KEY_HEAP, "heap", "SIZE",
-                                        "most that the heap may take (default: ncc -Nheap, or what there is)"};
+                                        "maximum heap size (default: ncc -Nheap, or all that is free)"};
 const struct option_line option_comm = {KEY_COMM, "comm", "SIZE",
-                                        "memory that heap and stack leave to messages (default: ncc -Ncomm, or 128K)"};
+                                        "memory reserved for messages (default: ncc -Ncomm, or 128K)"};
 const struct option_line option_name = {KEY_NAME, "name", "NAME",
                                         "the machine's name (default: $NCUBE_NAME, or ncube)"};
 

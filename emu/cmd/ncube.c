@@ -34,7 +34,7 @@ static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE"
                                                   "machine file (default: just the subcube, no I/O nodes)"};
 static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
                                                  "folder of the drives' images (default: as the machine file says)"};
-static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "end after so much virtual time"};
+static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "stop after SECONDS of virtual time"};
 static const struct option_line option_sync = {
     KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
 static const struct option_line option_cores = {
@@ -44,20 +44,18 @@ static const struct option_line option_harts = {
     "turns: QEMU's harts share a thread (default, where possible); threads: each has one; same results"};
 static const struct option_line option_stats = {
     KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
-static const struct option_line option_heartbeat = {
-    KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
-    "say every so many seconds of the host (default 1) how far the machine is"};
+static const struct option_line option_heartbeat = {KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
+                                                    "print progress every SECONDS of the host (default 1)"};
 static const struct option_line option_gdb = {
     KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
 static const struct option_line option_core = {
-    KEY_CORE, "core", "DIR", "if the program dies, write what each node had to core files in DIR; slow, same results"};
+    KEY_CORE, "core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results"};
 static const struct option_line option_check = {
-    KEY_CHECK, "check", NULL,
-    "say at the end which messages were never read and which calls failed; slow, same results"};
+    KEY_CHECK, "check", NULL, "report messages that were never read and calls that failed; slow, same results"};
 static const struct option_line option_boot_gdb = {
     KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
-static const struct option_line option_progress = {
-    KEY_PROGRESS, "progress", NULL, "show on a terminal how far the machine is: time, speed, messages, drives"};
+static const struct option_line option_progress = {KEY_PROGRESS, "progress", NULL,
+                                                   "show progress on a terminal: time, speed, messages, drives"};
 static const struct option_line option_cube = {KEY_DIMENSION, "dimension", "DIM",
                                                "without a machine file: 2^DIM nodes (default 0: one node)"};
 
@@ -262,7 +260,7 @@ static int command_run(int argc, char **argv)
 static bool take_boot_option(void *ctx, int key, const char *value);
 
 static const struct option_line option_detach = {KEY_DETACH, "detach", NULL,
-                                                 "return when the machine is up; it goes on in the background"};
+                                                 "return when the machine is up; it keeps running in the background"};
 
 static const struct options boot_options = {
     .command = "ncube boot",
@@ -379,13 +377,13 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"run", command_run, "boot a machine, run a program on it, end it"},
-    {"boot", command_boot, "boot a machine and keep it up for xnc"},
-    {"down", command_down, "end a machine that is kept up"},
-    {"ps", ps_command, "list the machines that are up, and what runs on them"},
-    {"top", top_command, "show what a machine that is up does, while it does it"},
-    {"gdb", gdb_command, "say how gdb reaches a program on a machine that is up"},
-    {"check", check_command, "say what is wrong with a machine file and its images"},
+    {"run", command_run, "boot a machine, run a program on it, shut it down"},
+    {"boot", command_boot, "boot a machine and keep it running for xnc"},
+    {"down", command_down, "shut down a running machine"},
+    {"ps", ps_command, "list running machines and their programs"},
+    {"top", top_command, "monitor a running machine"},
+    {"gdb", gdb_command, "print how to attach gdb to a program on a running machine"},
+    {"check", check_command, "check a machine file and its images"},
     {"topo", topo_command, "print how a machine is wired"},
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
@@ -453,7 +451,7 @@ static void print_commands(void)
 static const struct options ncube_options = {
     .command = "ncube",
     .usage = "COMMAND [OPTION...] ...",
-    .summary = "An nCUBE 2: boots it, runs programs on it, reasons about it.",
+    .summary = "An nCUBE 2: boots it, runs programs on it, analyses it.",
     .line = (const struct option_line *const[]){NULL},
     .print_end = print_commands,
     .takes_program = true,

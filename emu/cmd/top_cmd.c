@@ -115,16 +115,15 @@ static int print_once(const char *name)
 
 static bool take_option(void *ctx, int key, const char *value);
 
-static const struct option_line option_once = {KEY_ONCE, "once", NULL, "print what has been since the start, and end"};
+static const struct option_line option_once = {KEY_ONCE, "once", NULL, "print the state once, and exit"};
 static const struct option_line option_every = {KEY_EVERY, "every", "MS",
-                                                "milliseconds between two looks at the machine (default 1000)"};
+                                                "update every MS milliseconds (default 1000)"};
 
 static const struct options options = {
     .command = "ncube top",
     .usage = "[OPTION...]",
-    .summary =
-        "Shows what a machine that ncube boot keeps up does, while it does it: nodes by state, programs, channels\n"
-        "and drives by load, virtual time against the host's.",
+    .summary = "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels\n"
+               "and drives by load, virtual time against the host's.",
     .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
     .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next number; / shows only rows with a\n"
            "text; arrows and pages scroll; q ends.",

@@ -8,7 +8,7 @@
 #define ERROR_BYTES 4608u
 
 const struct option_line option_set = {KEY_SET, "set", "KEY=VALUE",
-                                       "instead of the machine file's setting, as dim=6, drives.rpm=5400"};
+                                       "override a setting of the machine file, such as dim=6 or drives.rpm=5400"};
 
 bool overrides_take_option(const struct options *o, int key, const char *value)
 {

@@ -123,7 +123,7 @@ static int refuse_to_write(struct volume *v, char *error)
     struct stat st;
 
     if (!is_clean(v->fs))
-        return error_line(error, "%s: not clean; \"ncube disk fsck %s\" looks after it", v->image, v->image);
+        return error_line(error, "%s: not clean; \"ncube disk fsck %s\" repairs it", v->image, v->image);
     if (!other)
         other = ext2_ro_compatible_name(super->s_feature_ro_compat);
     if (other)

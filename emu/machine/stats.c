@@ -467,7 +467,7 @@ static void print_host(FILE *to, const struct stats_source *s)
 
     fprintf(to,
             "on this host: %.2f s to start, %.2f s to run (virtual time / that: %.3f); %" PRIu64 " grants in %" PRIu64
-            " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us in the mean\n",
+            " windows, %" PRIu64 " waits; %" PRIu64 " grants got past the bound, by %.0f us on average\n",
             s->start_seconds, s->run_seconds, ratio(virtual_seconds(s), s->run_seconds), c->grants, c->windows,
             c->waits, c->ahead, ratio((double)c->ahead_cycles / CYCLES_PER_US, (double)c->ahead));
 }

@@ -28,9 +28,9 @@
 /* ---- Options ---- */
 
 const struct option_line option_trace = {
-    KEY_TRACE, "trace", "FILE", "write what happens, in virtual time, to FILE; a timeline if it ends in .json"};
+    KEY_TRACE, "trace", "FILE", "write a trace of events in virtual time to FILE; a timeline if it ends in .json"};
 const struct option_line option_report = {KEY_REPORT, "report", "FILE.html",
-                                          "make a page of HTML: what ran when, who waited for what, what was busy"};
+                                          "write a page of HTML: what ran when, who waited for what, what was busy"};
 const struct option_line option_trace_format = {KEY_TRACE_FORMAT, "trace-format", "FORMAT",
                                                 "text, chrome or picl (default: as FILE ends, or text)"};
 const struct option_line option_trace_from = {KEY_TRACE_FROM, "trace-from", "SECONDS",

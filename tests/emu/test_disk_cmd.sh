@@ -122,7 +122,7 @@ for words in "put text a.img:/x" "ls a.img:/" "fsck a.img" "rm a.img:/lost+found
 done
 exec 9<&-
 debugfs -w -R "ssv state 0" a.img 2>/dev/null
-refused "not clean" 1 "not clean; \"ncube disk fsck a.img\" looks after it" put text a.img:/x
+refused "not clean" 1 "not clean; \"ncube disk fsck a.img\" repairs it" put text a.img:/x
 status "fsck" 0 disk fsck a.img
 check "a.img is clean again" sound a.img
 cp text not.img
