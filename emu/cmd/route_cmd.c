@@ -195,7 +195,7 @@ int route_command(int argc, char **argv)
         options_refuse(&options, "give a machine file and two nodes or more");
     if (!config_load_for(argv[0], word[0], &config))
         return 1;
-    struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = (uint64_t)a.bytes + NET_HEADER_BYTES};
+    struct routes r = {.topo = &config.topo, .n = words - 2, .bytes = a.bytes + topo_times(&config.topo).header_bytes};
     r.path = memory_new(r.n, sizeof *r.path);
     find_paths(&r, word + 1, a.via);
     int status = a.json ? print_json(&r) : print_text(&r);

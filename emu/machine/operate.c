@@ -463,6 +463,11 @@ static void make_text_pool(struct machine *m)
         text_pool_attach(m->text, k, cabinet_shared(&m->cabinet[k], CABINET_TEXT_BASE));
 }
 
+static uint32_t lookahead_cycles(const struct machine *m)
+{
+    return channel_lookahead_cycles(topo_times(&m->config.topo));
+}
+
 static void rely_on_kernel(struct machine *m)
 {
     const uint32_t *costs = m->harts.control->cycles_of_class;
@@ -471,7 +476,7 @@ static void rely_on_kernel(struct machine *m)
                   &(struct sched_quiet){.trap_cycles = cost_least(costs, TRAP_QUIET_CYCLES),
                                         .wake_cycles = cost_least(costs, WAKE_QUIET_CYCLES),
                                         .user_cycles = cost_least(costs, USER_QUIET_CYCLES + TRAP_QUIET_CYCLES),
-                                        .arrival_cycles = m->config.n_faults == 0 ? NET_LOOKAHEAD_CYCLES : 0,
+                                        .arrival_cycles = m->config.n_faults == 0 ? lookahead_cycles(m) : 0,
                                         .passes = !trace_wants(m->trace, TRACE_USER)});
 }
 
@@ -490,7 +495,7 @@ void machine_start_models(struct machine *m)
         m->sched_ops.stands = cores_stand;
     else if (m->checking)
         m->sched_ops.stands = checking_stands;
-    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, NET_LOOKAHEAD_CYCLES, m->options->strict,
+    m->sched = sched_new(m->events, &m->harts, m->slot_of, m->nodes, lookahead_cycles(m), m->options->strict,
                          &m->sched_ops, m);
     rely_on_kernel(m);
     m->ncu = ncu_new(&m->config.topo, m->events, m->sched, m->nodes, &ncu_ops, m, m->trace, m->config.fault,

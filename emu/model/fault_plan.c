@@ -34,7 +34,7 @@ int fault_plan_draw(struct fault_plan *p, uint32_t channel, uint64_t bytes, uint
         const struct fault *f = &p->fault[i];
 
         if (fault_is_noise_of(f, p->topo, channel) && fault_is_active(f, now_cycles) &&
-            fault_damages(f, channel, number, bytes + NET_HEADER_BYTES)) {
+            fault_damages(f, channel, number, bytes + topo_times(p->topo).header_bytes)) {
             p->damaged[channel]++;
             return NCU_EPARITY;
         }

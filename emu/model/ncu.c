@@ -238,6 +238,7 @@ struct ncu *ncu_new(const struct topo *topo, struct eventq *queue, struct sched 
                       .count = count,
                       .fault = fault,
                       .faults = faults,
+                      .lookahead_cycles = channel_lookahead_cycles(topo_times(topo)),
                       .node = memory_new(count, sizeof(struct ncu_node)),
                       .index_of = memory_new(NODE_HOST, sizeof(uint32_t))};
     TAILQ_INIT(&n->host_failed);

@@ -233,7 +233,7 @@ void ncu_net_done(void *ctx, struct net_message *m, uint64_t now_cycles)
     ncu_deliver(n, t, m);
     /* The sender of a message that was held learns of its end no sooner than one lookahead after the ARM that accepted
      * it: the release travels back over the path. So an ARM, too, affects no other node within the lookahead. */
-    uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + NET_LOOKAHEAD_CYCLES : 0;
+    uint64_t earliest = t->accepted_cycles > 0 && m->from != m->to ? t->accepted_cycles + n->lookahead_cycles : 0;
     if (earliest > now_cycles)
         eventq_add(n->events, earliest, NODE_ORDER, send_done, t);
     else

@@ -138,6 +138,7 @@ struct ncu {
     uint32_t faults;
     struct fault_plan *plan;
     struct software_cost software;
+    uint32_t lookahead_cycles; /* of the network */
     uint64_t now_cycles;
 };
 

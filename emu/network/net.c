@@ -54,6 +54,7 @@ struct channel {
 
 struct net {
     const struct topo *topo;
+    struct channel_times times;
     struct eventq *queue;
     const struct net_ops *ops;
     void *ctx;
@@ -68,7 +69,7 @@ struct net *net_new(const struct topo *topo, struct eventq *queue, const struct 
 {
     struct net *n = memory_new(1, sizeof *n);
 
-    *n = (struct net){.topo = topo, .queue = queue, .ops = ops, .ctx = ctx};
+    *n = (struct net){.topo = topo, .times = topo_times(topo), .queue = queue, .ops = ops, .ctx = ctx};
     n->channel = memory_new(topo_channels(topo), sizeof *n->channel);
     for (uint32_t c = 0; c < topo_channels(topo); c++)
         STAILQ_INIT(&n->channel[c].waiting);
@@ -126,7 +127,7 @@ static void schedule(struct worm *w, uint64_t at_cycles, enum phase phase, uint3
 /* Returns the time at which the tail leaves the first channel that the worm has. */
 static uint64_t next_free_cycles(const struct worm *w)
 {
-    uint64_t tail = w->m.done_cycles - NET_HOP_CYCLES * (uint64_t)(w->m.hops - w->freed - 1);
+    uint64_t tail = w->m.done_cycles - w->net->times.hop_cycles * (uint64_t)(w->m.hops - w->freed - 1);
 
     return tail > w->accepted_cycles ? tail : w->accepted_cycles;
 }
@@ -160,7 +161,7 @@ static void take_channel(struct worm *w, uint64_t now_cycles)
     if (w->net->ops->fault && w->m.status == NCU_OK)
         w->m.status = w->net->ops->fault(w->net->ctx, &w->m, index, now_cycles);
     topo_channel_end(w->net->topo, index, &w->at, &w->at_channel);
-    schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_ASK, w->at, w->at_channel);
+    schedule(w, now_cycles + w->net->times.hop_cycles, PHASE_ASK, w->at, w->at_channel);
 }
 
 static void wait_for_channel(struct worm *w)
@@ -171,7 +172,7 @@ static void wait_for_channel(struct worm *w)
     STAILQ_INSERT_TAIL(&c->waiting, w, queued);
 }
 
-/* Schedules a retreat: the header gives up its last channel in 45 cycles. Without channels the message is done. */
+/* Schedules a retreat: the header gives up its last channel in the time of a hop. Without channels the message is done. */
 static void schedule_retreat(struct worm *w, uint64_t now_cycles)
 {
     uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;
@@ -182,7 +183,12 @@ static void schedule_retreat(struct worm *w, uint64_t now_cycles)
         return;
     }
     topo_channel_end(w->net->topo, w->route[w->taken - 1], &node, &channel);
-    schedule(w, now_cycles + NET_HOP_CYCLES, PHASE_FREE, node, channel);
+    schedule(w, now_cycles + w->net->times.hop_cycles, PHASE_FREE, node, channel);
+}
+
+static uint64_t header_cycles(const struct worm *w)
+{
+    return w->net->times.byte_cycles * w->net->times.header_bytes;
 }
 
 /* The sender learns of a dead channel by a message of a header's length. With the hop at least that the header took to
@@ -190,7 +196,7 @@ static void schedule_retreat(struct worm *w, uint64_t now_cycles)
 static void turn_back(struct worm *w, uint64_t now_cycles)
 {
     w->m.status = NCU_ELINK;
-    schedule_retreat(w, now_cycles + NET_BYTE_CYCLES * NET_HEADER_BYTES);
+    schedule_retreat(w, now_cycles + header_cycles(w));
 }
 
 static void ask_for_channel(struct worm *w, uint64_t now_cycles)
@@ -259,7 +265,7 @@ static void arrive(struct worm *w, uint64_t now_cycles)
 {
     assert(w->taken == w->m.hops);
     w->state = ARRIVED;
-    w->m.header_cycles = now_cycles + NET_BYTE_CYCLES * NET_HEADER_BYTES;
+    w->m.header_cycles = now_cycles + header_cycles(w);
     schedule(w, w->m.header_cycles, PHASE_HEADER, w->m.to, w->m.in_channel);
 }
 
@@ -267,7 +273,7 @@ static void accept(struct worm *w, uint64_t now_cycles)
 {
     w->state = DRAINING;
     w->accepted_cycles = now_cycles;
-    w->m.done_cycles = now_cycles + NET_BYTE_CYCLES * w->m.bytes;
+    w->m.done_cycles = now_cycles + w->net->times.byte_cycles * w->m.bytes;
     schedule_tail(w);
 }
 

@@ -33,6 +33,14 @@ static uint32_t host_link_base(const struct topo *t)
     return io_link_base(t) + 2 * NCU_SI_CHANNELS * t->n_io;
 }
 
+/* A channel is bit-serial, 8 data bits and parity at 20 MHz. */
+struct channel_times topo_times(const struct topo *t)
+{
+    static const struct channel_times ncube_2 = {.hop_cycles = 45, .byte_cycles = 9, .header_bytes = 8};
+
+    return t->times.byte_cycles ? t->times : ncube_2;
+}
+
 void topo_free(struct topo *t)
 {
     for (uint32_t j = 0; j < t->n_io; j++) {

@@ -44,6 +44,12 @@ struct topo_striped { /* a striped volume: one name for files that lie on severa
     char *map;                       /* text of libpio/map/pattern.h */
 };
 
+struct channel_times {     /* of all channels of a machine */
+    uint32_t hop_cycles;   /* in which a header takes one */
+    uint32_t byte_cycles;  /* in which a byte follows */
+    uint32_t header_bytes; /* of a message, before its payload */
+};
+
 struct topo {
     uint32_t dim;       /* the machine has 2^dim compute nodes */
     uint64_t ram_bytes; /* per node */
@@ -55,8 +61,18 @@ struct topo {
     struct topo_io_node *io; /* ascending by node */
     uint32_t n_striped;
     struct topo_striped *striped;
+    struct channel_times times; /* zeros: those of the nCUBE 2 (topo_times) */
     /* further settings of the machine file live in config.h's structures */
 };
+
+/* Returns the times of the machine's channels. */
+struct channel_times topo_times(const struct topo *t);
+
+/* Returns the shortest time from a send to any effect on another node: one hop and the header. */
+static inline uint32_t channel_lookahead_cycles(struct channel_times t)
+{
+    return t.hop_cycles + t.byte_cycles * t.header_bytes;
+}
 
 /* Frees the memory that t points to, not t itself. */
 void topo_free(struct topo *t);

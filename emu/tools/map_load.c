@@ -86,7 +86,7 @@ bool map_load_add(struct map_load *l, int32_t a, int32_t b, uint64_t bytes, char
     for (uint32_t i = 0; i < path.hops; i++) {
         uint64_t *channel = &l->bytes[path.channel[i]];
 
-        *channel += bytes + messages * (HEADER_BYTES + NET_HEADER_BYTES);
+        *channel += bytes + messages * (HEADER_BYTES + topo_times(l->topo).header_bytes);
         if (*channel > l->bytes[l->busiest])
             l->busiest = path.channel[i];
     }
@@ -100,7 +100,7 @@ static double rate_of(const struct map_load *l)
 {
     return l->bytes[l->busiest] == 0
                ? 0
-               : (double)l->all / ((double)l->bytes[l->busiest] * NET_BYTE_CYCLES) * CYCLES_PER_US;
+               : (double)l->all / ((double)l->bytes[l->busiest] * topo_times(l->topo).byte_cycles) * CYCLES_PER_US;
 }
 
 /* How many of the other channels carry as much as the busiest one. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
-#include "emu/network/net.h"
 
 bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, struct path *path)
 {
@@ -12,6 +11,7 @@ bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, s
 
     if (hops < 0)
         return false;
+    path->times = topo_times(t);
     path->from = from;
     path->to = to;
     path->hops = (uint32_t)hops;
@@ -21,7 +21,7 @@ bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, s
 
 uint64_t path_cycles(const struct path *path, uint64_t bytes)
 {
-    return NET_HOP_CYCLES * (uint64_t)path->hops + NET_BYTE_CYCLES * bytes;
+    return path->times.hop_cycles * (uint64_t)path->hops + path->times.byte_cycles * bytes;
 }
 
 bool path_shares_channel(const struct path *a, const struct path *b)

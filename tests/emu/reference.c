@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNEL_FLITS = 45, BYTE_FLITS = 9, HEADER_FLITS = 72, OWN = 99 };
+enum { OWN = 99 };
 
 struct train {
     struct reference_message *message;
@@ -17,6 +17,7 @@ struct train {
     uint64_t readable_cycles;
 };
 
+static uint32_t channel_flits, byte_flits, header_flits;
 static struct train train[REFERENCE_MESSAGES_MAX];
 static struct train *owner[16 << REFERENCE_DIM_MAX];
 static struct train *queue[REFERENCE_MESSAGES_MAX]; /* all waiting trains, in order of arrival */
@@ -26,7 +27,7 @@ static void train_make(struct train *t, struct reference_message *m, uint32_t di
 {
     uint32_t at = m->from;
 
-    *t = (struct train){.message = m, .flits = HEADER_FLITS + BYTE_FLITS * m->payload_bytes};
+    *t = (struct train){.message = m, .flits = header_flits + byte_flits * m->payload_bytes};
     for (uint32_t d = 0; d < dim; d++)
         if ((at ^ m->to) >> d & 1) {
             t->way[t->hops++] = at * 16 + d;
@@ -36,7 +37,7 @@ static void train_make(struct train *t, struct reference_message *m, uint32_t di
 
 static uint64_t header_end(const struct train *t)
 {
-    return CHANNEL_FLITS * (uint64_t)t->hops + HEADER_FLITS;
+    return channel_flits * (uint64_t)t->hops + header_flits;
 }
 
 static bool is_under_way(const struct train *t, uint64_t now)
@@ -47,7 +48,7 @@ static bool is_under_way(const struct train *t, uint64_t now)
 /* The head is at the entrance of a channel that it does not own. */
 static bool asks(const struct train *t)
 {
-    return t->owned < t->hops && t->head == CHANNEL_FLITS * (uint64_t)t->owned;
+    return t->owned < t->hops && t->head == channel_flits * (uint64_t)t->owned;
 }
 
 static void read_header(struct train *t, uint64_t now)
@@ -63,7 +64,7 @@ static void accept_and_end(struct train *t, uint64_t now)
     read_header(t, now);
     if (t->readable && now >= t->readable_cycles + t->message->accept_after_cycles)
         t->accepted = true;
-    if (t->accepted && t->head == CHANNEL_FLITS * (uint64_t)t->hops + t->flits) {
+    if (t->accepted && t->head == channel_flits * (uint64_t)t->hops + t->flits) {
         t->done = true;
         t->message->done_cycles = now;
     }
@@ -73,7 +74,7 @@ static void release_channels(struct train *t, enum reference_release release)
 {
     if (release == RELEASE_WHEN_ACCEPTED && !t->accepted)
         return;
-    while (t->released < t->owned && t->head >= t->flits + CHANNEL_FLITS * (uint64_t)(t->released + 1))
+    while (t->released < t->owned && t->head >= t->flits + channel_flits * (uint64_t)(t->released + 1))
         owner[t->way[t->released++]] = NULL;
 }
 
@@ -144,9 +145,12 @@ static uint32_t step(uint32_t n, uint64_t now, enum reference_release release)
     return left;
 }
 
-bool reference_run(uint32_t dim, struct reference_message *message, uint32_t n, enum reference_release release,
-                   uint64_t limit_cycles)
+bool reference_run(const struct reference_times *times, uint32_t dim, struct reference_message *message, uint32_t n,
+                   enum reference_release release, uint64_t limit_cycles)
 {
+    channel_flits = times->channel_flits;
+    byte_flits = times->byte_flits;
+    header_flits = times->byte_flits * times->header_bytes;
     memset(owner, 0, sizeof owner);
     waiting = 0;
     for (uint32_t i = 0; i < n; i++)

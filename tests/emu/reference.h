@@ -3,7 +3,7 @@
  * with it.
  *
  * A flit is one bit, a channel a pipe of 45 of them, and a message a train of 9 * (8 + payload) flits that moves one
- * place per cycle or stands. Places along its way:
+ * place per cycle or stands; another machine has other numbers (reference_times). Places along its way:
  *
  *     0            45           90          45 h      45 h + 72          45 h + 9 N
  *     |  channel 1 |  channel 2 | ... h     | header  | payload          |
@@ -31,6 +31,10 @@ struct reference_message {
     uint64_t done_cycles;         /* result: last flit at its place */
 };
 
+struct reference_times {
+    uint32_t channel_flits, byte_flits, header_bytes;
+};
+
 /* The event that frees a channel. */
 enum reference_release {
     RELEASE_WHEN_ACCEPTED, /* the last flit has passed, and the destination has taken the header: the machine's rule */
@@ -39,7 +43,7 @@ enum reference_release {
 
 /* Fills in done_cycles of n messages in a cube of dimension dim. Of messages from one node in one cycle, the first in
  * the list asks first. Returns false if they have not all arrived after limit_cycles. */
-bool reference_run(uint32_t dim, struct reference_message *message, uint32_t n, enum reference_release release,
-                   uint64_t limit_cycles);
+bool reference_run(const struct reference_times *times, uint32_t dim, struct reference_message *message, uint32_t n,
+                   enum reference_release release, uint64_t limit_cycles);
 
 #endif

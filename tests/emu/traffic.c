@@ -86,7 +86,7 @@ double traffic_slope(enum traffic_kind kind, uint32_t dim)
     const uint64_t bytes = 65536;
     uint64_t low = traffic_makespan(kind, dim, bytes), high = traffic_makespan(kind, dim, 2 * bytes);
 
-    return (double)(high - low) / (double)(NET_BYTE_CYCLES * bytes);
+    return (double)(high - low) / (double)(9 * bytes);
 }
 
 uint32_t traffic_busiest_channel(enum traffic_kind kind, uint32_t dim)
