@@ -163,7 +163,7 @@ static const char *handle(struct front *f, uint32_t from, uint32_t tag, const vo
 
     if (!is_in_machine(f, from))
         return "there is no such node";
-    if (HOSTFS_IS_REQUEST(type))
+    if (N_IS_FILE_REQUEST(type))
         return receive_request(f, from, tag, bytes, n);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].type == type)

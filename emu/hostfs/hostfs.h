@@ -17,10 +17,6 @@
 #include "emu/hostfs/hostfiles.h"
 #include "emu/hostfs/lines.h"
 
-/* True for every message type that hostfs_request answers: those of the file protocol, and the unused rest of the
- * range, which gets -N_ENOSYS. */
-#define HOSTFS_IS_REQUEST(type) ((type) > 0x8020u && (type) < 0x8050u)
-
 struct hostfs;
 
 /* Makes a server for a folder, for "/tmp" in memory if the folder has none, and for the streams of `lines`, which must

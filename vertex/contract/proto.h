@@ -72,6 +72,7 @@
 #include <stdint.h>
 
 #include "vertex/contract/round.h"
+#include "vertex/contract/system.h"
 
 #define FILE_OPS(X)           \
     X(N_FOPEN, 0x8021)        \
@@ -106,6 +107,10 @@
 #define FILE_OP_ENUM(name, number) name = number,
 enum file_op { FILE_OPS(FILE_OP_ENUM) };
 #undef FILE_OP_ENUM
+#define FILE_OP_IN_RANGE(name, number) \
+    _Static_assert((number) >= TYPES_FILES && (number) <= TYPES_FILES_LAST, "in its range");
+FILE_OPS(FILE_OP_IN_RANGE)
+#undef FILE_OP_IN_RANGE
 /* N_FOPEN's number is the original's [P0 section 3]. */
 
 enum file_poll {                  /* N_FPOLL; files are always ready, the standard input may not be */
@@ -113,10 +118,6 @@ enum file_poll {                  /* N_FPOLL; files are always ready, the standa
                  FILE_POLL_HOLD,  /* answer once it is ready */
                  FILE_POLL_FORGET /* drop the request to answer later; the answer is 0 */
 };
-
-#define N_REPLY(type)           ((type) | 0x80u)
-#define N_IS_FILE_REQUEST(type) ((type) >= N_FOPEN && (type) < 0x8050u) /* the whole range, unused numbers too */
-#define N_IS_FILE_REPLY(type)   ((type) >= N_REPLY(N_FOPEN) && (type) < 0x80d0u)
 
 #define FILE_IO_MAX_BYTES (1u << 20) /* most data in one read or write message */
 /* The most data in one message to or from an nsdisk: FILE_IO_MAX_BYTES, or a sixteenth of a node's memory if that is

@@ -183,6 +183,35 @@ enum pipe_kind {
 /* The message was sent by a program's nwrite: bit 15 and CONTEXT_HIGH are both set, or both clear. */
 #define TAG_IS_PROGRAM(tag) (((tag)&TAG_NOT_PROGRAM) == 0 && ((((tag) >> 15) ^ ((tag) >> 19)) & 1) == 0)
 
+/* Types of the system's messages, ascending: whose they are, the first and the last. From TYPES_FILES on they are
+ * requests, which begin with a sequence number; a reply has its request's type with bit 0x80 (N_REPLY). */
+#define TYPE_RANGES(X)                                                                \
+    X(SYSTEM, 0x8001, 0x801f)      /* of Vertex, servers and the front end */         \
+    X(FILES, 0x8021, 0x804b)       /* to file servers and the front end (FILE_OPS) */ \
+    X(PROGRAMS, 0x804c, 0x804f)    /* to the front end: loads and pipes */            \
+    X(CLUSTERFILE, 0x8050, 0x805f) /* to servers of paper 003's files */              \
+    X(CFS, 0x8060, 0x807f)         /* to servers of paper 002's files */
+#define TYPES_ENUM(name, first, last) TYPES_##name = first, TYPES_##name##_LAST = last,
+enum { TYPE_RANGES(TYPES_ENUM) };
+#undef TYPES_ENUM
+
+/* Nobody calls this: a switch with a case that is there twice does not compile, so no two ranges overlap. */
+static inline void type_ranges_are_disjoint(uint32_t type)
+{
+#define TYPES_CASE(name, first, last) case first ... last:
+    switch (type) {
+        TYPE_RANGES(TYPES_CASE)
+    default:
+        break;
+    }
+#undef TYPES_CASE
+}
+
+#define N_REPLY(type) ((type) | 0x80u)
+#define N_IS_FILE_REQUEST(type) \
+    ((uint32_t)(type) >= TYPES_FILES && (uint32_t)(type) <= TYPES_CFS_LAST) /* unused numbers, too */
+#define N_IS_FILE_REPLY(type) ((uint32_t)(type) >= N_REPLY(TYPES_FILES) && (uint32_t)(type) <= N_REPLY(TYPES_CFS_LAST))
+
 enum system_type {
     N_LOAD_BEGIN = 0x8001,
     N_LOAD_DATA = 0x8002,
@@ -202,6 +231,9 @@ enum system_type {
     N_RWAIT = 0x804e,
     N_PIPE = 0x804f,
 };
+_Static_assert((int)N_PROGRESS <= TYPES_SYSTEM_LAST && (int)N_RCLAIM >= TYPES_PROGRAMS &&
+                   (int)N_PIPE <= TYPES_PROGRAMS_LAST,
+               "in their ranges");
 
 /* Messages for Vertex itself; all others are for processes. */
 #define N_IS_LOAD(type) ((type) >= N_LOAD_BEGIN && (type) <= N_LOAD_START)
