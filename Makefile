@@ -1,7 +1,7 @@
 # ncube: an emulated nCUBE 2 and its operating system.
 #
 #   make demo     set up, build, run the demonstration (FILE= names another file to copy)
-#   make test     set up, build, run all tests
+#   make test     set up, build, run all tests, as many suites side by side as there are processors (JOBS=n)
 #   make all      build all but tests into build/     make guest   the programs of nodes for tests and measurements
 #   make setup    install what is missing; build newlib if it is not cached
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
@@ -118,16 +118,20 @@ demo: setup
 MACHINE_TESTS := $(filter $(B)/tests/machine/%,$(HOST_TESTS))
 MODULE_TESTS := $(filter-out $(MACHINE_TESTS),$(HOST_TESTS)) $(SHELL_TESTS)
 
+# How many suites run side by side
+JOBS ?= $(shell nproc)
+RUN_TESTS = @tests/run.sh -j $(JOBS)
+
 .PHONY: test check-host check-guest
 test: setup
 	$(SUBMAKE) all host-tests
-	@tests/run.sh $(B) $(MODULE_TESTS) $(MACHINE_TESTS)
+	$(RUN_TESTS) $(B) $(MODULE_TESTS) $(MACHINE_TESTS)
 check-host:
 	$(SUBMAKE) all host-tests
-	@tests/run.sh $(B) $(MODULE_TESTS)
+	$(RUN_TESTS) $(B) $(MODULE_TESTS)
 check-guest:
 	$(SUBMAKE) all host-tests
-	@tests/run.sh $(B) $(MACHINE_TESTS)
+	$(RUN_TESTS) $(B) $(MACHINE_TESTS)
 
 # In a build of its own. Not: a limit of address space, in which a sanitizer cannot start (test_limits).
 SANITIZED := $(B)-sanitized

@@ -1,7 +1,10 @@
 #!/bin/bash
-# Runs test suites one after the other and counts: the last line is "N passed, N failed, N skipped".
+# Runs test suites and counts: the last line is "N passed, N failed, N skipped".
 #
-#   run.sh BUILD SUITE...
+#   run.sh [-j JOBS] BUILD SUITE...
+#
+# JOBS suites at most run side by side (default 1). Their results are printed in the order given, each whole, whichever
+# ends first. The file "beside" next to this script says which suites must not run beside others, and which begin first.
 #
 # A suite is a Criterion program below BUILD, or a script that gets BUILD as its argument and ends with its own line
 # "N passed, N failed, N skipped". A test that cannot run on this host says so in a line "skipped: NAME: WHY" (skip in
@@ -11,75 +14,152 @@
 # ran.
 set -uo pipefail
 
+jobs=1
+if [ "${1:-}" = -j ]; then
+    jobs=$2
+    shift 2
+fi
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: -j $jobs: not a number above 0" >&2; exit 2; }
 build=$1
 shift
+suites=("$@")
 passed=0
 failed=0
 skipped=0
 suite_limit_s=3600
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 export LC_ALL=C # what suites print is read here and by themselves
 
-# A signal that ends this script ends the suite first: timeout passes it on to its process group.
-suite_pid=
+# By the suite's index: when it began, in seconds; how it ended; how long it took. By process: the suite's index.
+declare -A begun=() status=() took=() index_of=()
+
+# A signal that ends this script ends the suites first: timeout passes it on to its process group.
 end_by() { # SIGNAL
     trap '' INT TERM HUP
-    [ -z "$suite_pid" ] || { kill -TERM "$suite_pid" && wait "$suite_pid"; } 2>/dev/null
+    [ ${#index_of[@]} -eq 0 ] || { kill -TERM "${!index_of[@]}" && wait "${!index_of[@]}"; } 2>/dev/null
     trap - "$1"
-    rm -f "$log"
+    rm -rf "$logs"
     kill -s "$1" $$
 }
 for signal in INT TERM HUP; do trap "end_by $signal" $signal; done
 
-# Runs a suite into the log. A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites
-# send both. Criterion names skipped tests only with --verbose, and leaves them out of its counts.
-run_suite() {
-    local status options=("$build")
-    case $1 in *.sh) ;; *) options=(--color=never --verbose) ;; esac
-    timeout -k 10 $suite_limit_s env --default-signal "$1" "${options[@]}" >"$log" 2>&1 </dev/null &
-    suite_pid=$!
-    wait $suite_pid
-    status=$?
-    suite_pid=
-    case $1 in *.sh) return $status ;; esac
-    sed -i -e '/^\[RUN \] /d; /^\[PASS\] /d; /^\[====\] Running /d; s/^\[SKIP\] /skipped: /' "$log"
-    return $status
+# ---- Which suites run beside which
+
+# By suite: the word of "beside", nothing for most.
+declare -A how=()
+while read -r name word why; do
+    case $name in '' | '#'*) continue ;; esac
+    [ -n "$why" ] || { echo "run.sh: beside: $name: no reason is given" >&2; exit 2; }
+    how[$name]=$word
+done <"${BESIDE:-$(dirname "$0")/beside}"
+
+# The word for the suite of an index.
+word_of() { # INDEX
+    local name=${suites[$1]#"$build"/}
+    echo "${how[${name#./}]:-}"
 }
+
+# The order in which suites begin: those marked "first", the others, those marked "alone".
+order=()
+for pass in first others alone; do
+    for i in "${!suites[@]}"; do
+        case $(word_of "$i") in
+        first | alone) [ "$(word_of "$i")" = $pass ] ;;
+        *) [ $pass = others ] ;;
+        esac && order+=("$i")
+    done
+done
+
+# Whether a suite may begin beside those that run now.
+may_begin() { # INDEX
+    local word other
+    word=$(word_of "$1")
+    for i in "${index_of[@]}"; do
+        other=$(word_of "$i")
+        [ "$word" != alone ] && [ "$other" != alone ] || return
+        case $word in '' | first) ;; "$other") return 1 ;; esac
+    done
+}
+
+# ---- Runs
+
+# Runs a suite into its log. A shell gives its background jobs an ignored SIGINT, and nohup an ignored SIGHUP; suites
+# send both. Criterion names skipped tests only with --verbose, and leaves them out of its counts.
+begin_suite() { # INDEX
+    local suite=${suites[$1]} options=("$build")
+    case $suite in */*) ;; *) suite=./$suite ;; esac
+    case $suite in *.sh) ;; *) options=(--color=never --verbose) ;; esac
+    begun[$1]=$SECONDS
+    timeout -k 10 $suite_limit_s env --default-signal "$suite" "${options[@]}" >"$logs/$1" 2>&1 </dev/null &
+    index_of[$!]=$1
+}
+
+# Begins what may begin now.
+begin_suites() {
+    local at
+    for at in "${!order[@]}"; do
+        [ ${#index_of[@]} -lt "$jobs" ] || return
+        may_begin "${order[at]}" || continue
+        begin_suite "${order[at]}"
+        unset "order[at]"
+    done
+}
+
+# Waits until one of the suites has ended.
+await_suite() {
+    local process ended
+    wait -n -p process "${!index_of[@]}"
+    ended=$?
+    status[${index_of[$process]}]=$ended
+    took[${index_of[$process]}]=$((SECONDS - begun[${index_of[$process]}]))
+    unset "index_of[$process]"
+}
+
+# ---- Results
 
 # Prints the numbers passed, failed and skipped that the log ends with, nothing when there are none.
-read_counts() {
+read_counts() { # LOG
     sed -n -e 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
-        -e 's/^.*Synthesis: Tested: \([0-9]*\) | Passing: \([0-9]*\) |.*$/\2 \1-\2/p' "$log" | tail -n 1
+        -e 's/^.*Synthesis: Tested: \([0-9]*\) | Passing: \([0-9]*\) |.*$/\2 \1-\2/p' "$1" | tail -n 1
 }
 
-for suite; do
-    case $suite in */*) ;; *) suite=./$suite ;; esac
-    start=$SECONDS
-    run_suite "$suite"
-    status=$?
-    read -r suite_passed suite_failed suite_skipped <<<"$(read_counts)"
+# Prints how a suite has ended, and counts.
+report_suite() { # INDEX
+    local name=${suites[$1]#"$build"/} log=$logs/$1 suite_passed suite_failed suite_skipped skips='' verdict
+    case ${suites[$1]} in
+    *.sh) ;;
+    *) sed -i -e '/^\[RUN \] /d; /^\[PASS\] /d; /^\[====\] Running /d; s/^\[SKIP\] /skipped: /' "$log" ;;
+    esac
+    read -r suite_passed suite_failed suite_skipped <<<"$(read_counts "$log")"
     suite_passed=${suite_passed:-0}
     suite_failed=$((${suite_failed:-1}))
     suite_skipped=${suite_skipped:-$(grep -c '^skipped: ' "$log")}
-    if [ $suite_failed -eq 0 ] && { [ $status -ne 0 ] || [ $((suite_passed + suite_skipped)) -eq 0 ]; }; then
+    if [ $suite_failed -eq 0 ] && { [ "${status[$1]}" -ne 0 ] || [ $((suite_passed + suite_skipped)) -eq 0 ]; }; then
         suite_failed=1
     fi
-    skips=
     [ "$suite_skipped" -eq 0 ] || skips=", $suite_skipped skipped"
     if [ $suite_failed -eq 0 ]; then
         [ "$suite_passed" -gt 0 ] && verdict=ok || verdict=skip
-        printf '%-5s %-40s %3d passed%s  %3d s\n' $verdict "${suite#"$build"/}" "$suite_passed" "$skips" \
-            $((SECONDS - start))
+        printf '%-5s %-40s %3d passed%s  %3d s\n' $verdict "${name#./}" "$suite_passed" "$skips" "${took[$1]}"
         sed -n 's/^skipped: /      &/p' "$log" | awk '!seen[$0]++'
     else
         grep -v "^[0-9]* passed, [0-9]* failed, [0-9]* skipped\$" "$log"
-        printf 'FAIL  %-40s %3d passed, %d failed%s (exit status %d)\n' "${suite#"$build"/}" "$suite_passed" \
-            "$suite_failed" "$skips" $status
+        printf 'FAIL  %-40s %3d passed, %d failed%s (exit status %d)\n' "${name#./}" "$suite_passed" \
+            "$suite_failed" "$skips" "${status[$1]}"
     fi
     passed=$((passed + suite_passed))
     failed=$((failed + suite_failed))
     skipped=$((skipped + suite_skipped))
+    rm -f "$log"
+}
+
+for next in "${!suites[@]}"; do
+    until [ -n "${status[$next]:-}" ]; do
+        begin_suites
+        await_suite
+    done
+    report_suite "$next"
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# tests/run.sh: what suites say is counted, and a suite that has tried nothing is not a success.
+# tests/run.sh: what suites say is counted, and a suite that has tried nothing is not a success. Suites run side by
+# side as the file "beside" lets them, and are printed in the order given.
 set -u
 . "$(dirname "$0")/../shell.sh"
 
@@ -54,9 +55,61 @@ tells "Criterion skips all" 0 "3 passed, 0 failed, 2 skipped" criterion_skips al
 same "equal lines come once" 1 "$(grep -c 'a::one' out)"
 tells "Criterion without tests" 1 "3 passed, 1 failed, 0 skipped" criterion_empty all.sh
 
-# ---- A signal ends the suite and what it has started
+# ---- Side by side
+
+# Prints the results without the seconds.
+results() { sed 's/ *[0-9]* s$//' out; }
+
+# A pair of suites that end only if both run at a time: each opens a pipe that the other one opens.
+mkfifo one two
+for name in one two; do
+    [ $name = one ] && pipes="echo >one; read -r x <two" || pipes="read -r x <one; echo >two"
+    printf '#!/bin/sh\n%s\necho "1 passed, 0 failed, 0 skipped"\n' "$pipes" >$name.sh
+    chmod +x $name.sh
+done
+: >none
+status "two at a time" 0 env BESIDE=none timeout 60 "$run" -j 2 . one.sh two.sh
+same "both are counted" "2 passed, 0 failed, 0 skipped" "$(tail -n 1 out)"
+
+# Suites that note in the file "order" when they begin and end.
+for name in a b c d; do
+    printf '#!/bin/sh\necho begins %s >>order\necho 1 passed, 0 failed, 0 skipped\necho ends %s >>order\n' $name $name \
+        >$name.sh
+    chmod +x $name.sh
+done
+begins() { # NAME ORDER SUITE...: in which order suites begin and end, two at a time
+    local name=$1 expected=$2
+    shift 2
+    : >order
+    status "$name" 0 env BESIDE=table "$run" -j 2 . "$@"
+    same "$name: begin" "$expected" "$(xargs <order)"
+}
+printf '# a note\n\na.sh alone it counts\nc.sh first it takes long\n' >table
+begins "alone comes last, first first" "begins c ends c begins a ends a" a.sh c.sh
+same "printed in the order given" "ok a.sh ok c.sh" "$(results | awk '/^ok/ { print $1, $2 }' | xargs)"
+printf 'a.sh port they take port 1\nb.sh port they take port 1\n' >table
+begins "those that share something take turns" "begins a ends a begins b ends b" a.sh b.sh
+echo 'a.sh alone' >table
+status "a line without a reason" 2 env BESIDE=table "$run" -j 2 . a.sh
+same "is named" "run.sh: beside: a.sh: no reason is given" "$(cat err)"
+status "no number of jobs" 2 "$run" -j many . a.sh
+printf '#!/bin/sh\nread -r x <two\necho failed: late\necho 1 passed, 1 failed, 0 skipped\nexit 1\n' >late.sh
+printf '#!/bin/sh\necho >two\necho skipped: this: so\necho 2 passed, 0 failed, 1 skipped\n' >early.sh
+chmod +x late.sh early.sh
+status "one fails, and ends last" 1 env BESIDE=none timeout 60 "$run" -j 2 . late.sh early.sh
+same "each is printed whole" "failed: late
+FAIL  late.sh                                    1 passed, 1 failed (exit status 1)
+ok    early.sh                                   2 passed, 1 skipped
+      skipped: this: so
+3 passed, 1 failed, 1 skipped" "$(results)"
+while read -r name _; do
+    check "the table of this project: $name is there" compgen -G "${run%/*/*}/$name*" >/dev/null
+done < <(grep -v '^#' "${run%/*}/beside")
+
+# ---- A signal ends the suites and what they have started
 
 mkfifo begun
+exec 9<>begun # stays open between two that write to it
 cat >long.sh <<'E'
 #!/bin/sh
 sleep 1000 &
@@ -65,14 +118,15 @@ wait
 E
 chmod +x long.sh
 for signal in TERM INT; do
-    env --default-signal "$run" . long.sh all.sh >out 2>err &
+    env --default-signal "$run" -j 2 . long.sh ./long.sh all.sh >out 2>err &
     runner=$!
-    read -r shell child <begun
+    read -r shell child <&9
+    read -r shell2 child2 <&9
     kill -s $signal $runner
     wait $runner
     ended=$?
     same "$signal: status" $((128 + $(kill -l $signal))) $ended
-    for process in $shell $child; do # one that nobody has waited for yet counts as ended
+    for process in $shell $child $shell2 $child2; do # one that nobody has waited for yet counts as ended
         check "$signal: ended" sh -c '! grep -q "^State:.[^Z]" /proc/$0/status 2>/dev/null' $process
     done
     same "$signal: no further suite" "" "$(cat out)"
