@@ -29,6 +29,8 @@
 #   make check-pio         100,000 random sequences of PIO calls against plain arrays, under the sanitizers; then 500 in
 #                          the machine
 #   make sanitize   the host side under AddressSanitizer and UBSan: modules, commands, whole machines
+#   make fuzz SECONDS=n   inputs that are nearly right, under the sanitizers, so long for each that reads some: machine
+#                  files, traces, messages of clients, packets of gdb, requests to nsdisk (TARGETS=name SEED=n)
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make map-of-files   each file of the product, with the first sentence of its comment
 #   make format   lay out the code as .clang-format says (clang-format 14)
@@ -138,7 +140,7 @@ SANITIZED := $(B)-sanitized
 .PHONY: sanitize
 sanitize:
 	$(SUBMAKE) SANITIZE=1 B=$(SANITIZED) all host-tests
-	@ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 tests/run.sh $(SANITIZED) \
+	@ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 tests/run.sh -j $(JOBS) $(SANITIZED) \
 	    $(patsubst $(B)/%,$(SANITIZED)/%,$(filter-out %/test_limits,$(filter $(B)/%,$(MODULE_TESTS)) $(MACHINE_TESTS))) \
 	    $(filter tests/emu/%,$(SHELL_TESTS)) tests/machine/test_gdb.sh
 
@@ -178,4 +180,4 @@ check-package:
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name mutation -prune -o -name '*.d' -print 2>/dev/null)

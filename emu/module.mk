@@ -16,20 +16,21 @@ $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/network/ne
     emu/base/memory.c emu/base/nodeset.c emu/time/eventq.c,-lm))
 $(eval $(call host_test,emu/test_trace,$(wildcard emu/trace/*.c) emu/network/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_config,emu/config/config.c emu/config/config_cache.c emu/config/config_faults.c \
+CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/config_faults.c \
     emu/config/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
     emu/model/fault.c emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
     emu/base/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/network/topo.c \
-    emu/model/disk_model.c,-lconfig))
+    emu/model/disk_model.c
+$(eval $(call host_test,emu/test_config,$(CONFIG_SOURCES),-lconfig))
 # Not a test: the tables behind the choice of the default drive in docs/timing.md.
 $(eval $(call host_program,tests/emu/drive_study,tests/emu/drive_study.c emu/model/disk.c emu/model/disk_model.c \
     emu/base/memory.c))
 
 $(eval $(call host_test,emu/test_paths,emu/tools/paths.c emu/network/topo.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_top_view,emu/tools/top_view.c emu/base/memory.c,-ljansson))
-$(eval $(call host_test,emu/test_timeline,emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
-    emu/report/critical.c emu/report/cells.c emu/trace/trace_put.c emu/base/memory.c \
-    emu/base/progress.c,-ljansson -lz -lm))
+TIMELINE_SOURCES := emu/report/timeline.c emu/report/timeline_read.c emu/report/facts.c \
+    emu/report/critical.c emu/report/cells.c emu/trace/trace_put.c emu/base/memory.c emu/base/progress.c
+$(eval $(call host_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz -lm))
 $(eval $(call host_test,emu/test_report,emu/link/machine_report.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_queueing,emu/tools/queueing_exact.c emu/tools/queueing_constant.c \
     emu/time/eventq.c emu/base/memory.c,-lm))
@@ -94,8 +95,8 @@ $(foreach name,test_sched test_sched_random,$(eval $(call host_test,emu/$(name),
 $(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
 $(eval $(call host_test,emu/test_turns,emu/qemu/plugin_turns.c emu/qemu/plugin_fiber.c emu/qemu/harts.c \
     emu/qemu/processors.c emu/base/memory.c emu/base/signals.c,-lpthread -lm))
-$(eval $(call host_test,emu/test_rsp,emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c \
-    emu/base/memory.c))
+GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/base/memory.c
+$(eval $(call host_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
 $(eval $(call host_test,emu/test_memory,emu/base/memory.c))
 $(eval $(call host_test,emu/test_alike,emu/base/alike.c emu/base/memory.c))
@@ -107,6 +108,10 @@ $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))
 HOSTFS_SOURCES := $(wildcard emu/hostfs/*.c) vertex/shared/file_parts.c emu/base/progress.c emu/base/memory.c
 FRONT_SOURCES := $(wildcard emu/front/*.c) $(wildcard emu/job/*.c) emu/network/topo.c emu/model/owed.c \
     emu/base/alike.c $(HOSTFS_SOURCES)
+
+# The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
+CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \
+    emu/base/options.c $(FRONT_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/hostfs/streams.c emu/base/progress.c emu/hostfs/errmap.c \
     emu/base/memory.c))

@@ -1,7 +1,6 @@
 # nsdisk/: the file server. images/ links NSDISK_SRCS for the nodes; the tests link NSDISK_CORE on the host.
 #
 #   make bench-cache    reads of 4 KB from the data cache in a second, on this host
-#   make fuzz-nsdisk    random messages and damaged images under the sanitizers; ROUNDS=, SEED= (default 20, 1)
 # The part of the mapping engine that views need
 NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c plan.c plan_move.c)
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_transfer.c ext2/ext2_alloc.c \
@@ -30,20 +29,8 @@ NSDISK_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=serve_reque
 $(eval $(call host_test,nsdisk/test_memory,$(NSDISK_TEST),$(NSDISK_WRAP)))
 $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))
 
-# The same code under the sanitizers, as a program of its own.
-NSDISK_FUZZ := tests/nsdisk/fuzz_main.c tests/nsdisk/fuzz.c tests/nsdisk/several.c tests/nsdisk/model.c \
-    $(NSDISK_LOOP) $(NSDISK_TEST)
-$(B)/tests/nsdisk/fuzz: $(NSDISK_FUZZ) $(wildcard nsdisk/*/*.h tests/nsdisk/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $(NSDISK_FUZZ)
-
-.PHONY: fuzz-nsdisk
-fuzz-nsdisk: $(B)/tests/nsdisk/fuzz
-	$< $(or $(ROUNDS),20) $(or $(SEED),1)
-
-# A short run of it is one of the tests.
-host-tests: $(B)/tests/nsdisk/fuzz
-SHELL_TESTS += tests/nsdisk/test_fuzz.sh
+# What random requests and damaged images are made with (tests/fuzz)
+NSDISK_FUZZ := tests/nsdisk/fuzz.c tests/nsdisk/several.c tests/nsdisk/model.c tests/nsdisk/volume.c
 
 # make bench-cache: how fast cached reads are answered on this host
 $(B)/tests/nsdisk/bench_data_cache: $(patsubst %.c,$(B)/obj/%.o,tests/nsdisk/bench_data_cache.c $(NSDISK_TEST))

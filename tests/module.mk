@@ -83,6 +83,34 @@ endef
 
 $(foreach name,$(basename $(notdir $(wildcard tests/machine/test_*.c))),$(eval $(call machine_test,$(name))))
 
+# ---- Fuzzing (tests/fuzz/fuzz.h): what reads input from outside, under the sanitizers, its steps counted
+
+FUZZED := $(sort $(CONFIG_SOURCES) $(TIMELINE_SOURCES) $(GDB_SOURCES) $(CLIENTS_SOURCES) $(NSDISK_LOOP) $(NSDISK_CORE))
+FUZZING := $(wildcard tests/fuzz/*.c) tests/emu/gdb_target.c $(NSDISK_FUZZ)
+
+$(B)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) $(FUZZ_STEPS) -MMD -MP -c -o $@ $<
+$(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED)): FUZZ_STEPS := -fsanitize-coverage=trace-pc
+$(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -lcriterion
+
+# A short run of it is one of the tests.
+host-tests: $(B)/tests/fuzz/fuzz
+SHELL_TESTS += tests/fuzz/test_fuzz.sh
+
+# make fuzz: SECONDS= of each target (default 60), or of those in TARGETS=, from SEED= (default 1). An input for which
+# something is wrong is written to $(B)/fuzz. make fuzz-nsdisk: ROUNDS= (default 20) of those of the file server.
+.PHONY: fuzz fuzz-nsdisk
+fuzz: $(B)/tests/fuzz/fuzz
+	$< -k $(B)/fuzz -s $(or $(SECONDS),60) -f $(or $(SEED),1) $(TARGETS)
+fuzz-nsdisk: $(B)/tests/fuzz/fuzz
+	$< -r $(or $(ROUNDS),20) -f $(or $(SEED),1) \
+	    nsdisk-messages nsdisk-caches nsdisk-images nsdisk-allocation nsdisk-clients
+
+# ---- Longer runs of tests
+
 # make pipes: parallel pipes against files, SEEDS= pairs of random mappings (default 200) from FIRST= on
 .PHONY: pipes
 pipes:

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/debug/commands.h"
-#include "vertex/contract/machine.h"
+#include "tests/emu/gdb_target.h"
 
 /* ---- The stream ---- */
 
@@ -117,109 +116,20 @@ Test(rsp, makes_an_error_of_an_answer_that_does_not_fit)
 
 /* ---- Commands ---- */
 
-#define NODES     3u
-#define RAM_BYTES (64u * NODE_PAGE_BYTES)
+static struct gdb_target g;
 
-static uint8_t *ram;
-static struct target target;
-static struct session session;
-static struct rsp packets;
-
-static uint32_t on_nodes(void *ctx)
-{
-    (void)ctx;
-    return NODES;
-}
-
-static uint32_t on_slot(void *ctx, uint32_t node) /* node 2 has ended */
-{
-    (void)ctx;
-    return node < 2 ? node : TARGET_NO_SLOT;
-}
-
-static uint8_t *on_memory(void *ctx, uint32_t node, size_t *bytes)
-{
-    (void)ctx;
-    (void)node;
-    *bytes = RAM_BYTES;
-    return ram;
-}
-
-static int on_memory_fd(void *ctx, uint32_t node)
-{
-    (void)ctx;
-    (void)node;
-    return -1;
-}
-
-static void on_describe(void *ctx, uint32_t node, char *text, size_t bytes)
-{
-    (void)ctx;
-    snprintf(text, bytes, "is <%u>", node);
-}
-
-static bool on_monitor(void *ctx, const char *word, void (*say)(void *to, const char *line), void *to)
-{
-    (void)ctx;
-    say(to, word);
-    return true;
-}
-
-static void on_kill(void *ctx)
-{
-    (void)ctx;
-}
-
-static const struct target_ops ops = {on_nodes, on_slot, on_memory, on_memory_fd, on_describe, on_monitor, on_kill};
-
-static void on_send(void *ctx)
-{
-    (void)ctx;
-}
-
-#define TABLE_PAGE(k) (CABINET_RAM_BASE + (k)*NODE_PAGE_BYTES)
-
-static void set_entry(uint32_t page, uint32_t index, uint64_t entry)
-{
-    memcpy(ram + page * NODE_PAGE_BYTES + index * sizeof entry, &entry, sizeof entry);
-}
-
-/* Page 0x10000 is text, 0x11000 data, 0x12000 promised, 0x13000 text that can be
- * written; the root is page 1. A loop in the table lies at 1 GB. */
 static void make_target(void)
 {
-    ram = calloc(1, RAM_BYTES);
-    target = (struct target){
-        .area = calloc(1, sizeof(struct debug_area) + NODES * sizeof(struct debug_hart)), .slots = NODES, .ops = &ops};
-    set_entry(1, 0, TABLE_PAGE(2) >> 12 << 10 | 1);
-    set_entry(1, 1, TABLE_PAGE(1) >> 12 << 10 | 1);
-    set_entry(1, 2, 0xfffffffffffull << 10 | 1);
-    set_entry(2, 0, TABLE_PAGE(3) >> 12 << 10 | 1);
-    set_entry(3, 16, TABLE_PAGE(16) >> 12 << 10 | 0x1b);
-    set_entry(3, 17, TABLE_PAGE(17) >> 12 << 10 | 0x17);
-    set_entry(3, 18, 0x216);
-    set_entry(3, 19, TABLE_PAGE(19) >> 12 << 10 | 0x1f);
-    memcpy(ram + 16 * NODE_PAGE_BYTES, "text", 4);
-    for (uint32_t i = 0; i < 2; i++) {
-        struct debug_hart *d = &target.area->hart[i];
-
-        d->in_user = d->stopped = 1;
-        d->why = DEBUG_HELD;
-        d->now.satp = 8ull << 60 | TABLE_PAGE(1) >> 12;
-        d->now.x[0] = 0x10000;
-        d->now.x[10] = 0x1234;
-    }
-    rsp_init(&packets);
-    session_init(&session, &target, &packets, on_send, NULL);
+    gdb_target_make(&g);
 }
 
 static const char *answer_to(const char *packet)
 {
-    strcpy(packets.packet, packet);
-    packets.bytes = strlen(packet);
-    command_execute(&session);
-    packets.out[packets.out_bytes < sizeof packets.out ? packets.out_bytes : sizeof packets.out - 1] = '\0';
-    return packets.out;
+    strcpy(g.packets.packet, packet);
+    g.packets.bytes = strlen(packet);
+    command_execute(&g.session);
+    g.packets.out[g.packets.out_bytes < sizeof g.packets.out ? g.packets.out_bytes : sizeof g.packets.out - 1] = '\0';
+    return g.packets.out;
 }
 
 Test(commands, answer_as_the_protocol_says, .init = make_target)
@@ -296,7 +206,7 @@ Test(commands, escape_what_nodes_do, .init = make_target)
     cr_expect(strstr(answer_to("qXfer:threads:read::0,fff"), "<thread id=\"2\" name=\"node 1\">is &}\x03"
                                                              "60;1&}\x03"
                                                              "62;</thread>"),
-              "%s", packets.out);
+              "%s", g.packets.out);
 }
 
 Test(commands, have_room_for_so_many_breakpoints, .init = make_target)
@@ -346,9 +256,9 @@ Test(commands, survive_nonsense, .init = make_target)
             packet[n++] = letters[random() % (sizeof letters - 1)];
         packet[n] = '\0';
         answer_to(packet);
-        cr_assert_leq(rsp_frame(&packets, frame), RSP_FRAME_BYTES, "'%s'", packet);
-        cr_assert_leq(target.area->breaks, DEBUG_BREAKS, "'%s'", packet);
-        cr_assert_leq(target.area->watches, DEBUG_WATCHES, "'%s'", packet);
-        cr_assert_lt(session.current, NODES, "'%s'", packet);
+        cr_assert_leq(rsp_frame(&g.packets, frame), RSP_FRAME_BYTES, "'%s'", packet);
+        cr_assert_leq(g.target.area->breaks, DEBUG_BREAKS, "'%s'", packet);
+        cr_assert_leq(g.target.area->watches, DEBUG_WATCHES, "'%s'", packet);
+        cr_assert_lt(g.session.current, GDB_TARGET_NODES, "'%s'", packet);
     }
 }
