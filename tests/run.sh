@@ -30,6 +30,8 @@ suite_limit_s=3600
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export LC_ALL=C # what suites print is read here and by themselves
+# Tests that wait for the host have more patience then (tests/machine/command.h).
+[ "$jobs" -eq 1 ] || export TESTS_BESIDE=1
 
 # By the suite's index: when it began, in seconds; how it ended; how long it took. By process: the suite's index.
 declare -A begun=() status=() took=() index_of=()

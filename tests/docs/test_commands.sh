@@ -26,6 +26,7 @@ other_compiler=$(find_other_compiler)
 [ -z "$other_compiler" ] || echo "test_commands: $other_compiler; virtual times and addresses are not compared"
 export LC_ALL=C
 export PATH=$build/bin:$PATH
+export TMPDIR=$scratch # what commands make there is not found by tests that look what is left in /tmp
 
 # ---- Running a page
 

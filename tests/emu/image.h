@@ -14,7 +14,7 @@ static inline void image_make(char path[IMAGE_PATH_BYTES], uint64_t bytes)
 {
     static const uint8_t magic[2] = {0x53, 0xef};
 
-    snprintf(path, IMAGE_PATH_BYTES, "/tmp/ncube-image-XXXXXX");
+    snprintf(path, IMAGE_PATH_BYTES, "/tmp/ncube-test-XXXXXX");
     int fd = mkstemp(path);
     if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0 || pwrite(fd, magic, 2, 1080) != 2) {
         perror(path);

@@ -13,7 +13,7 @@ static char error[512];
 /* Loads a machine file with that text from a new folder, which is the current one from then on. */
 static int load(const char *text, const char *image_folder)
 {
-    char folder[] = "/tmp/ncube-config-XXXXXX";
+    char folder[] = "/tmp/ncube-test-XXXXXX";
 
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);

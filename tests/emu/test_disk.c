@@ -467,7 +467,7 @@ Test(disk, what_is_not_an_ext2_image_is_refused)
                    "in a new file");
     unlink(image);
     expect_refused("/tmp", "Is a directory");
-    snprintf(fifo, sizeof fifo, "/tmp/ncube-fifo-%d", (int)getpid());
+    snprintf(fifo, sizeof fifo, "/tmp/ncube-test-%d", (int)getpid());
     cr_assert_eq(mkfifo(fifo, 0600), 0);
     expect_refused(fifo,
                    "not a regular file; a drive needs an ext2 image, which \"ncube disk create\" makes in a new file");

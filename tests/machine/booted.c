@@ -12,7 +12,6 @@
 #define WORDS_MAX 40
 #define UP_MS     20000
 #define LOOK_MS   5
-#define END_MS    2000
 
 /* ---- Command lines ---- */
 
@@ -73,7 +72,7 @@ static bool says_up(const struct booted *b)
 void booted_await(const struct booted *b)
 {
     for (int waited = 0; !says_up(b); waited += LOOK_MS) {
-        cr_assert_lt(waited, UP_MS, "the machine does not come up");
+        cr_assert_lt(waited, command_patience(UP_MS), "the machine does not come up");
         cr_assert_not(command_ends_within(&b->command, LOOK_MS), "the machine ends before it is up");
     }
 }
@@ -139,7 +138,7 @@ static bool is_listed(const struct command *c, enum xnc_state state)
 void xnc_await(const struct command *c, enum xnc_state state)
 {
     for (int waited = 0; !is_listed(c, state); waited += LOOK_MS) {
-        cr_assert_lt(waited, UP_MS, "the machine does not hear of the program");
+        cr_assert_lt(waited, command_patience(UP_MS), "the machine does not hear of the program");
         cr_assert_not(command_ends_within(c, LOOK_MS), "the program ends too soon");
     }
 }

@@ -119,6 +119,11 @@ struct command command_start_on(char *const argv[], struct streams_of_test strea
     return c;
 }
 
+int command_patience(int ms)
+{
+    return getenv("TESTS_BESIDE") ? 10 * ms : ms;
+}
+
 bool command_ends_within(const struct command *c, int limit_ms)
 {
     int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -174,7 +179,7 @@ struct outcome command_wait_within(struct command *c, int limit_ms)
 
     if (!ended)
         kill(c->pid, SIGTERM);
-    if (!ended && !command_ends_within(c, 5000))
+    if (!ended && !command_ends_within(c, command_patience(5000)))
         kill(c->pid, SIGKILL);
     cr_assert_eq(waitpid(c->pid, &status, 0), c->pid);
     o.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -186,7 +191,7 @@ struct outcome command_wait_within(struct command *c, int limit_ms)
 
 struct outcome command_wait(struct command *c)
 {
-    return command_wait_within(c, LIMIT_MS);
+    return command_wait_within(c, command_patience(LIMIT_MS));
 }
 
 struct outcome command_run(char *const argv[], const char *input)
@@ -278,7 +283,7 @@ void command_expect_nothing_left(const struct command *c, const char *what)
     pid_t pid[16];
     size_t n = command_processes(c, pid, 16);
 
-    for (int waited_ms = 0; n > 0 && waited_ms < 2000; waited_ms += POLL_MS) {
+    for (int waited_ms = 0; n > 0 && waited_ms < END_MS; waited_ms += POLL_MS) {
         poll(NULL, 0, POLL_MS);
         n = command_processes(c, pid, 16);
     }

@@ -51,6 +51,12 @@ struct outcome command_wait(struct command *c);
 /* The same with another limit. */
 struct outcome command_wait_within(struct command *c, int limit_ms);
 
+/* Returns how long to wait for what takes at most so long on a host that does nothing else: ten times that where suites
+ * run beside this one (run.sh -j). */
+int command_patience(int ms);
+/* For what ends at once. */
+#define END_MS command_patience(2000)
+
 /* Waits at most so long; true when it has ended, which command_wait then reports. */
 bool command_ends_within(const struct command *c, int limit_ms);
 

@@ -16,8 +16,6 @@
 
 TestSuite(boot, .timeout = 600);
 
-#define END_MS 2000
-
 static void pause_ms(unsigned ms)
 {
     poll(NULL, 0, (int)ms);

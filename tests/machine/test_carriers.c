@@ -22,8 +22,6 @@ static void set_up(void)
 
 TestSuite(carriers, .init = set_up, .timeout = 600);
 
-#define END_MS 2000
-
 /* Programs without end; each has come to it when it has printed so many lines. */
 static const struct state {
     const char *name, *program, *arg;
@@ -66,7 +64,7 @@ static struct command start(const struct state *s, const struct way *w, const ch
 
 static struct outcome end(struct command *c, const char *what)
 {
-    cr_expect(command_ends_within(c, END_MS), "%s: it does not end in two seconds", what);
+    cr_expect(command_ends_within(c, END_MS), "%s: it does not end", what);
     struct outcome o = command_wait(c);
     command_expect_nothing_left(c, what);
     return o;

@@ -42,7 +42,7 @@ static size_t read_command(pid_t pid, char text[COMMAND_MAX])
 /* Starts a machine of 4 cabinets, of one node each, and waits until a program runs. */
 static struct cabinets start(const char *option)
 {
-    struct cabinets c = {.file = "/tmp/ncube-copies-XXXXXX"};
+    struct cabinets c = {.file = "/tmp/ncube-test-XXXXXX"};
     pid_t all[PROCESSES_MAX];
     char text[COMMAND_MAX];
     int fd = mkstemp(c.file);
