@@ -3,7 +3,8 @@
  * far user code runs ahead, on however many processors and cabinets. The reference is --sync=strict, which stops user
  * code at every bound of conservative simulation. What the programs write to their volumes must be the same, too.
  *
- * SEEDS=n tries n seeds, from FIRST on, instead of the one that once failed; a failure names the program and its seed.
+ * SEEDS=n tries n seeds, from FIRST on, instead of the one that once failed, and each in all ways; without it, each
+ * program has its share of the ways. A failure names the program and its seed.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -166,11 +167,20 @@ static void expect_same(const struct result *a, const struct result *b, const ch
                   "%s: volume df%02d is not the same", how, k);
 }
 
-static void expect_all_ways_equal(const struct subject *s, unsigned seed, const char *images)
+/* Every way has half of the programs; of two ways whose places differ by three, a program has one. */
+static bool is_in_share(size_t row, size_t way)
 {
+    return ((row / 2 >> way % 3) + row + way / 3) % 2 == 0;
+}
+
+static void expect_all_ways_equal(size_t row, unsigned seed, const char *images)
+{
+    const struct subject *s = &subjects[row];
     struct result reference = run(s, seed, &ways[0], images);
 
     for (size_t w = 1; w < sizeof ways / sizeof *ways; w++) {
+        if (!getenv("SEEDS") && !is_in_share(row, w))
+            continue;
         struct result other = run(s, seed, &ways[w], images);
         char *how = format("%s %s, seed %u, %s", s->program, s->mix, seed, ways[w].name);
 
@@ -201,7 +211,7 @@ ParameterizedTest(size_t *row, exact, is_every_random_program)
     char *images = folder_with_images(VOLUMES, IMAGE_KILOBYTES, 1024);
 
     for (unsigned seed = first; seed < first + seeds; seed++)
-        expect_all_ways_equal(&subjects[*row], seed, images);
+        expect_all_ways_equal(*row, seed, images);
     folder_remove(images);
 }
 
