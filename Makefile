@@ -31,6 +31,7 @@
 #   make sanitize   the host side under AddressSanitizer and UBSan: modules, commands, whole machines
 #   make fuzz SECONDS=n   inputs that are nearly right, under the sanitizers, so long for each that reads some: machine
 #                  files, traces, messages of clients, packets of gdb, requests to nsdisk (TARGETS=name SEED=n)
+#   make mutation MUTANTS=n   which changes of an operator, constant or statement no test notices (SEED=n)
 #   make fuzz-calls, fuzz-nsdisk   random arguments to every call; random requests to the file server
 #   make map-of-files   each file of the product, with the first sentence of its comment
 #   make format   lay out the code as .clang-format says (clang-format 14)

@@ -109,6 +109,13 @@ fuzz-nsdisk: $(B)/tests/fuzz/fuzz
 	$< -r $(or $(ROUNDS),20) -f $(or $(SEED),1) \
 	    nsdisk-messages nsdisk-caches nsdisk-images nsdisk-allocation nsdisk-clients
 
+# make mutation: whether the tests notice when an operator, constant or statement of the scheduler, the network, ext2's
+# allocation or the mapping engine is another; MUTANTS= (default 200) drawn by SEED= (tests/mutation/mutate.sh)
+.PHONY: mutation
+mutation:
+	$(SUBMAKE) host-tests
+	@tests/mutation/mutate.sh $(B) $(or $(MUTANTS),200) $(or $(SEED),1)
+
 # ---- Longer runs of tests
 
 # make pipes: parallel pipes against files, SEEDS= pairs of random mappings (default 200) from FIRST= on

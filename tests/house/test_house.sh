@@ -66,9 +66,10 @@ missing_names() {
     done
 }
 
-# What people write; not the programs of others, nor newlib's script, whose text is part of the name of what it builds.
+# What people write; not the programs of others, the fuzzer's inputs, nor newlib's script, whose text is part of the
+# name of what it builds.
 texts() {
-    git ls-files | grep -vE '^tests/images/old/|^images/newlib/build.sh$|^LICENSE$|\.(svg|png)$'
+    git ls-files | grep -vE '^tests/(images/old|fuzz/corpus)/|^images/newlib/build.sh$|^LICENSE$|\.(svg|png)$'
 }
 
 # Prints "FILE:LINE" of each line over 120 columns. Of pages: not tables, examples, URLs and comments, which are
@@ -106,6 +107,33 @@ same "no line is longer than 120 columns" "" "$(long_lines)"
 same "a source of more than 150 lines opens with its purpose" "" "$(purposeless)"
 same "what changes no result is varied by a test (docs/exactness.md)" "" "$(unvaried)"
 same "what the pages name is there" "" "$(missing_names)"
+
+# A test of Criterion can fail: it, or a function that it calls, has an assertion.
+cat >"$scratch/sample.c" <<'E'
+static void look(void)
+{
+    cr_expect(true);
+}
+
+Test(sample, cannot_fail)
+{
+    look();
+}
+
+Test(sample, can_fail)
+{
+    cr_expect_eq(one(), 1);
+}
+
+Test(sample, must_end_so, .exit_code = 1)
+{
+    look();
+}
+E
+same "a test that cannot fail is found" "$scratch/sample.c: sample, cannot_fail" \
+    "$(awk -f tests/house/assertions.awk "$scratch/sample.c")"
+same "every test can fail" "" "$(git ls-files 'tests/*.c' 'tests/*.h' | xargs awk -f tests/house/assertions.awk)"
+same "the mutants that are known fit the sources" "" "$(tests/mutation/mutate.sh --check)"
 
 # Other versions format the code differently.
 if [[ $(clang-format --version 2>/dev/null) == *" version 14."* ]]; then
