@@ -140,11 +140,11 @@ Test(net, a_header_that_turns_back_has_been_blocked_until_then)
 
     lab_open(&lab, 1, 0);
     send(&lab, 0, 0, 1, 100, 0);
-    send(&lab, 0, 0, 1, 0, 1);
+    send(&lab, 50, 0, 1, 0, 1);
     run_until(&lab, 200);
     net_kill_channel(lab.net, 0, 300);
     run_all(&lab);
-    expect_use(&lab, 0, 5000, (struct use){1, 1017, 300}, "a dead channel");
+    expect_use(&lab, 0, 5000, (struct use){1, 1017, 250}, "a dead channel");
     lab_close(&lab);
 }
 

@@ -91,6 +91,7 @@ Test(sched, the_statistics_count_user_code_that_was_allowed_to_run_ahead)
 /* Nothing is left to happen: every hart is in the kernel, idle for ever. */
 static void expect_exact_accounts(const struct play *p, const char *what, unsigned seed)
 {
+    cr_expect_eq(sched_view(p->sched).idle, HARTS, "%s, seed %u", what, seed);
     for (uint32_t h = 0; h < HARTS; h++) {
         const struct sched_hart_statistics a = sched_hart_statistics(p->sched, h);
 
@@ -148,6 +149,8 @@ Test(sched, harts_that_poll_do_the_same_when_they_are_not_executed)
         play_expect_order(p.ahead, "ahead");
         expect_alike(&p);
         cr_expect_eq(p.strict->counts.same, 0);
+        cr_expect_eq(sched_statistics(p.ahead->sched)->requests, sched_statistics(p.strict->sched)->requests, "seed %u",
+                     seed);
         same += p.ahead->counts.same;
         pair_end(&p);
     }

@@ -25,6 +25,25 @@ Test(topo, sandia_wiring_is_table_1_of_the_paper)
             cr_expect_eq(topo_sandia_si(3, i, k), table_1[k][i], "channel %u of I/O node %u", k, i);
 }
 
+/* What nodes are told of striped volumes; a text that does not fit is cut, and its length is told all the same. */
+Test(topo, striped_volumes_are_lines_of_text)
+{
+    static const char whole[] = "big df00 df01: cyclic 1000 2\nsmall df02: whole\n";
+    static char big[][VOLUME_NAME_BYTES] = {"df00", "df01", "df03"}, small[][VOLUME_NAME_BYTES] = {"df02", "df03"};
+    static struct topo_striped striped[] = {{.name = "big", .disks = 2, .over = big, .map = "cyclic 1000 2"},
+                                            {.name = "small", .disks = 1, .over = small, .map = "whole"}};
+    struct topo t = {.n_striped = 2, .striped = striped};
+    char text[sizeof whole + 1];
+
+    for (size_t room = 0; room <= sizeof whole; room++) {
+        memset(text, 'x', sizeof text);
+        cr_expect_eq(topo_striped_text(&t, text, room), sizeof whole - 1, "in %zu bytes", room);
+        for (size_t i = 0; i < room && i < sizeof whole; i++)
+            cr_expect_eq(text[i], i == room - 1 ? '\0' : whole[i], "byte %zu in %zu bytes", i, room);
+        cr_expect_eq(text[room], 'x', "%zu bytes", room);
+    }
+}
+
 /* The nodes of a route, "3 7 15 io1", and its last channel number, " @0". */
 static void describe(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, char *text)
 {

@@ -18,6 +18,36 @@ static bool has(const struct pattern *p, int32_t e, int64_t x, int64_t *place)
     return true;
 }
 
+/* The next window takes about half of the nodes, as this one's needed so many; one that was too long is halved, or is
+ * half of what fitted. */
+Test(window, the_next_one_is_as_long_as_its_nodes_allow)
+{
+    static const struct {
+        int64_t span;
+        int32_t nodes, most;
+        int64_t next;
+    } longer[] = {{100, 10, 100, 500},
+                  {100, 0, 100, 5000},
+                  {100, 1, 100, 5000},
+                  {100, 50, 100, 100},
+                  {100, 51, 100, 100},
+                  {100, 33, 100, 100},
+                  {100, 16, 100, 300},
+                  {PATTERN_OFFSET_MAX / 2, 10, 100, PATTERN_OFFSET_MAX},
+                  {PATTERN_OFFSET_MAX / 5, 10, 100, PATTERN_OFFSET_MAX / 5 * 5}};
+    static const struct {
+        int64_t span, from, reached, next;
+    } shorter[] = {{100, 0, 0, 50},       {100, 1000, 1040, 20}, {100, 1000, 1098, 49},
+                   {100, 1000, 1100, 50}, {100, 1000, 1200, 50}, {1, 0, 0, 1},
+                   {3, 0, 2, 1},          {2, 0, 0, 1},          {100, 1000, 1003, 1}};
+
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        cr_expect_eq(plan_span_next(longer[i].span, longer[i].nodes, longer[i].most), longer[i].next, "longer %zu", i);
+    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
+        cr_expect_eq(plan_span_shorter(shorter[i].span, shorter[i].from, shorter[i].reached), shorter[i].next,
+                     "shorter %zu", i);
+}
+
 static int64_t got[2][HORIZON]; /* places of the common bytes, or -1 */
 
 static bool note_run(void *ctx, const struct plan_run *run)

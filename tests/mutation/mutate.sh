@@ -5,17 +5,17 @@
 #   mutate.sh BUILD [NUMBER [SEED]]   NUMBER mutants (default 200), drawn by SEED (default 1)
 #   mutate.sh --check                 only sees that tests/mutation/survivors fits the sources
 #
-# A mutant is written as "FILE: LINE -> LINE'". Those that no test can tell from the original stand in
+# A mutant is written as "FILE: FUNCTION: LINE -> LINE'". Those that no test can tell from the original stand in
 # tests/mutation/survivors with the reason, and are not tried. A mutant that does not compile, or compiles to the same
-# code, is replaced by another one. Works in BUILD/mutation, in a copy of the tree for each processor (JOBS=); what has
-# been tried there is not tried again as long as source and suites are the same. Exit: 0 if all were noticed.
+# code, is replaced by another one. Works in BUILD/mutation, in a copy of the tree for each processor (JOBS=); what was
+# noticed there is not tried again as long as its source is the same. Exit: 0 if all were noticed.
 set -u
 here=$(dirname "$0")
 clone=$(cd "$here/../.." && pwd)
 export LC_ALL=C
 cd "$clone" || exit 1
 
-# ---- The survivors that are known: "FILE: LINE -> LINE'", and a line with the reason behind it
+# ---- The survivors that are known, each with the reason in the next lines, which are indented
 
 known() {
     sed -n 's/^\([a-z].*: .* -> .*\)$/\1/p' tests/mutation/survivors
@@ -26,7 +26,7 @@ stale() {
     known | sort | uniq -d | sed 's/$/: twice/'
     known | while IFS= read -r mutant; do
         file=${mutant%%: *}
-        line=${mutant#*: }
+        line=${mutant#*: *: }
         grep -qF -- "${line%% -> *}" "$file" 2>/dev/null || echo "$mutant: no such line"
     done
     awk '/^[a-z].*: .* -> / { if (open) print open ": no reason"; open = $0; next } /^    [A-Za-z]/ { open = "" }
@@ -75,13 +75,19 @@ draw() {
 # Writes the mutant, and prints how it is called.
 mutate() { # FILE LINE COLUMN LENGTH TEXT
     awk -v file="$1" -v line="$2" -v column="$3" -v n="$4" -v text="$5" -v to="$tree/$1" '
+        FNR <= line && /^[a-z_].*\(/ {
+            in_function = $0
+            sub(/^__attribute__\(\(.*\)\) /, "", in_function)
+            sub(/\(.*/, "", in_function)
+            sub(/.*[ *]/, "", in_function)
+        }
         FNR != line { print >to; next }
         {
             new = substr($0, 1, column - 1) text substr($0, column + n)
             print new >to
             sub(/^ +/, "")
             sub(/^ +/, "", new)
-            print file ": " $0 " -> " new
+            print file ": " in_function ": " $0 " -> " new
         }' "$1"
 }
 
@@ -113,16 +119,16 @@ try() { # GROUP FILE LINE COLUMN LENGTH TEXT
     shift
     mutant=$(mutate "$@")
     suites=$(words "$group" suites)
-    key=$work/tried/$( (echo "$mutant $2"; cat "$file"; for suite in $suites; do cat "tests/$suite.c"; done) | cksum |
-        tr -d ' ')
+    key=$work/tried/$( (echo "$file: ${mutant#*: *: } $2" && cat "$file") | cksum | tr -d ' ')
     if known | grep -qxF -- "$mutant"; then
         echo "known: $mutant"
-    elif [ -e "$key" ]; then
-        cat "$key"
+    elif [ -e "$key" ] && [ "$(cat "$key")" != survives ]; then
+        echo "$(cat "$key"): $mutant"
     else
         # shellcheck disable=SC2086
         verdict=$(judge "$file" $suites)
-        echo "$verdict: $mutant" | tee "$key.new" && mv "$key.new" "$key"
+        echo "$verdict" >"$key.new" && mv "$key.new" "$key"
+        echo "$verdict: $mutant"
     fi
     cp "$file" "$tree/$file"
 }

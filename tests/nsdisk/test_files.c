@@ -291,6 +291,53 @@ Test(files, every_block_and_inode_of_every_group_can_be_taken)
     finish("all groups");
 }
 
+/* On a full volume of files of one block each, one file after the other goes and comes back. */
+Test(files, whichever_block_is_free_is_found)
+{
+    static const uint8_t block[1024] = {1};
+    char name[32];
+    uint32_t files = 0, i;
+
+    volume_make(&v, 1024, 400, "-N 400");
+    volume_mount(&v);
+    do
+        snprintf(name, sizeof name, "/%u", files++);
+    while (v_put(&v, name, block, sizeof block) == sizeof block);
+    v_unlink(&v, name);
+    cr_assert_gt(--files, 200);
+    for (i = 0; i < files; i++) {
+        snprintf(name, sizeof name, "/%u", i);
+        cr_assert_eq(v_unlink(&v, name), 0, "%s", name);
+        cr_assert_eq(v_put(&v, name, block, sizeof block), sizeof block, "file %u of %u", i, files);
+    }
+    finish("one block");
+}
+
+/* The only free blocks lie in the first group, and the file ends in the last one. */
+Test(files, grow_into_the_groups_before_theirs)
+{
+    static uint8_t out[MB], in[MB];
+    const uint32_t kept = 20000;
+    uint64_t size = 0, first, sfid;
+    int32_t n;
+
+    volume_make(&v, 1024, 5000, "-g 512 -N 320");
+    volume_mount(&v);
+    first = create("/first");
+    cr_assert_eq(v_write(&v, first, 0, out, kept), (int32_t)kept);
+    sfid = create("/f");
+    fill_pattern(out, sizeof out, 5);
+    while ((n = v_write(&v, sfid, size, out, MB)) > 0)
+        size += (uint32_t)n;
+    cr_assert_eq(n, -N_ENOSPC);
+    cr_assert_eq(v_truncate(&v, first, 0), 0);
+    cr_assert_eq(v_fsync(&v, first), 0);
+    cr_expect_eq(v_write(&v, sfid, size, out, kept / 2), (int32_t)kept / 2);
+    cr_expect_eq(v_read(&v, sfid, size, in, kept / 2), (int32_t)kept / 2);
+    cr_expect_arr_eq(in, out, kept / 2);
+    finish("the first group");
+}
+
 Test(files, that_are_unlinked_while_open_live_until_the_close)
 {
     static uint8_t out[20000], in[20000];
