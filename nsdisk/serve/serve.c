@@ -199,6 +199,7 @@ struct merge *serve_merge(struct server *s, uint32_t drive)
     return s->merge[drive];
 }
 
+/* The request's view, whose number is not 0; NULL: there is none. */
 static struct view *view_of(const struct call *c)
 {
     const struct view_set *set = c->file->views;
@@ -247,10 +248,11 @@ static int prepare_view(struct server *s, struct call *c, const struct view *old
 
 static int64_t invoke_view(struct server *s, struct call *c)
 {
-    struct view *old = view_of(c), *new = NULL;
+    struct view *old, *new = NULL;
 
     if (c->r.view == 0 || c->r.view > FILE_VIEWS || ext2_is_dir(c->file->inode))
         return -N_EINVAL;
+    old = view_of(c);
     if (c->r.bytes == 0 && !old)
         return -N_EINVAL;
     if (c->r.bytes > 0) {

@@ -15,5 +15,7 @@ for target in $targets; do
     check "$target: something has been run" grep -q "^fuzz: $target: [1-9][0-9]* runs from seed 1, nothing found" out
     cat err
 done
+# What campaigns have found
+status "a view of number 0" 0 "$fuzz" -f 100 -r 1 nsdisk-messages
 rm -f out err
 finish
