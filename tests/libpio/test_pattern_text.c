@@ -114,6 +114,7 @@ Test(pattern_text, bad_text_gets_one_line_that_names_the_place)
         {"array 4x4x8 cyclic,cyclic on 100x100", -E2BIG, "column 37: array: too many elements or nodes"},
         {"bits", -EINVAL, "column 5: a group of bits such as o9-0 or p2-0 expected"},
         {"bits o3-0 o3-0", -EINVAL, "column 15: each bit must be there once, none left out"},
+        {"bits o63-0 p0-0", -EINVAL, "column 7: a bit is 63; it must be 0 to 62"},
         {"bits o3- p1-0 o9-0", -EINVAL, "column 19: o3- does not follow on the 10 offset bits below it"},
         {"bits p1- o9-0", -EINVAL, "column 10: only the first group, of offset bits, may be open"},
         {"falls (0,1,-,1", -EINVAL, "column 15: ')' expected"},
