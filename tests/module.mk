@@ -96,6 +96,22 @@ $(B)/tests/fuzz/fuzz: $(patsubst %.c,$(B)/fuzz/%.o,$(FUZZED) $(FUZZING))
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(SANITIZERS) -o $@ $^ -lconfig -ljansson -lelf -ldw -lz -lm -lcriterion
 
+# Suites of what reads input, under the sanitizers, of the same objects. make sanitize has all suites so.
+# $(call sanitized_test,emu/test_config,-lconfig): tests/emu/test_config.c
+define sanitized_test
+HOST_TESTS += $$(B)/tests/sanitized/$(notdir $(1))
+$$(B)/tests/sanitized/$(notdir $(1)): $$(patsubst %.c,$$(B)/fuzz/%.o,tests/$(1).c tests/fuzz/coverage.c $(2))
+	@mkdir -p $$(@D)
+	$$(CC) $$(HOST_CFLAGS) $$(SANITIZERS) -o $$@ $$^ -lcriterion $(3)
+endef
+$(eval $(call sanitized_test,emu/test_config,$(CONFIG_SOURCES),-lconfig))
+$(eval $(call sanitized_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz -lm))
+$(eval $(call sanitized_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
+$(eval $(call sanitized_test,emu/test_link,emu/link/link.c))
+$(eval $(call sanitized_test,emu/test_launch,emu/link/launch.c emu/job/shares.c))
+$(eval $(call sanitized_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
+$(eval $(call sanitized_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
+
 # A short run of it is one of the tests.
 host-tests: $(B)/tests/fuzz/fuzz
 SHELL_TESTS += tests/fuzz/test_fuzz.sh
