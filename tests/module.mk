@@ -109,6 +109,7 @@ $(eval $(call sanitized_test,emu/test_timeline,$(TIMELINE_SOURCES),-ljansson -lz
 $(eval $(call sanitized_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
 $(eval $(call sanitized_test,emu/test_link,emu/link/link.c))
 $(eval $(call sanitized_test,emu/test_launch,emu/link/launch.c emu/job/shares.c))
+$(eval $(call sanitized_test,libpio/test_pattern_wire,$(PATTERN_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_corrupt,$(NSDISK_TEST)))
 $(eval $(call sanitized_test,nsdisk/test_view,tests/libpio/random_pattern.c libpio/map/pattern_text.c $(NSDISK_TEST)))
 

@@ -308,3 +308,23 @@ Test(pattern_text, a_set_is_cut_into_a_part_full_blocks_and_a_part)
     falls_free(&cut);
     pattern_free(p);
 }
+
+Test(pattern_text, bits_name_as_many_elements_as_there_may_be)
+{
+    static const struct {
+        uint8_t names;
+        int error;
+    } cases[] = {{1, 0}, {13, 0}, {14, -E2BIG}};
+
+    cr_assert_eq(1 << 13, PATTERN_ELEMENTS_MAX);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bit[PATTERN_BIT_ELEMENT] = {0}, n = cases[i].names; /* the last one is of the offset */
+        struct pattern *p = NULL;
+
+        for (uint8_t k = 0; k < n; k++)
+            bit[k] = (uint8_t)(PATTERN_BIT_ELEMENT + n - 1 - k);
+        cr_expect_eq(pattern_bits(n + 1, bit, &p), cases[i].error, "%u bits", n);
+        cr_expect(cases[i].error || (p && p->elements == 1 << n), "%u bits", n);
+        pattern_free(p);
+    }
+}

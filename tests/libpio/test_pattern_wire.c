@@ -227,6 +227,25 @@ static int unpack_copy(const uint8_t *bytes, size_t n, struct pattern **p)
     return error;
 }
 
+/* The last element says that it is longer than what there is: nothing behind is read. */
+Test(pattern_wire, an_element_that_is_cut_off_is_refused)
+{
+    char why[PATTERN_WHY_BYTES];
+    struct pattern *p, *back;
+
+    cr_assert_eq(pattern_parse("falls 16 (0,1,8,2,2,4)", &p, why), 0, "%s", why);
+    int64_t n = pattern_pack_all(p, NULL, 0), length;
+    uint8_t *packed = malloc((size_t)n);
+
+    cr_assert_eq(pattern_pack_all(p, packed, (size_t)n), n);
+    for (length = n - 15; length < n + 64; length++) {
+        memcpy(packed + 8, &length, sizeof length);
+        cr_expect_eq(unpack_copy(packed, (size_t)n, &back), -EINVAL, "%ld of %ld bytes", (long)length, (long)n);
+    }
+    free(packed);
+    pattern_free(p);
+}
+
 Test(pattern_wire, a_whole_pattern_comes_back)
 {
     static const char *const text[] = {"cyclic 10 3 +7",

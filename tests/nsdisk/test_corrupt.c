@@ -348,6 +348,24 @@ Test(corrupt, space_that_is_called_free_is_looked_at_before_it_is_taken)
     }
 }
 
+/* Its count promises inodes that its bitmap does not have. */
+Test(corrupt, a_group_without_the_inodes_that_it_counts_is_passed_over)
+{
+    volume_make(&v, 1024, 5000, "-g 512 -N 320");
+    size_t bitmap = get32(2048 + 4) * 1024ul;
+    memset(v.bytes + bitmap, 0xff, 1024);
+    volume_mount(&v);
+    cr_assert_eq(v_put(&v, "/new", "x", 1), 1, "%s", v.log);
+    cr_assert(strstr(v.log, "free inodes counted, but its bitmap has none") || strstr(v.log, "inodes, its descriptor"),
+              "%s", v.log);
+    cr_assert(v_has(&v, "/new", "x", 1));
+    cr_assert_gt(ino_of("/new"), 32u, "it is in the first group");
+    volume_unmount(&v);
+    cr_assert_leq(volume_fsck(&v, "-p"), 1, "e2fsck -p");
+    cr_assert_eq(volume_fsck(&v, "-fn"), 0, "not repaired");
+    volume_free(&v);
+}
+
 static const struct {
     const char *name;
     size_t at;
