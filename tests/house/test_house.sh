@@ -66,10 +66,11 @@ missing_names() {
     done
 }
 
-# What people write; not the programs of others, the fuzzer's inputs, nor newlib's script, whose text is part of the
-# name of what it builds.
+# What people write; not the programs of others, the fuzzer's inputs, lines of code as mutants have them, nor newlib's
+# script, whose text is part of the name of what it builds.
 texts() {
-    git ls-files | grep -vE '^tests/(images/old|fuzz/corpus)/|^images/newlib/build.sh$|^LICENSE$|\.(svg|png)$'
+    git ls-files | grep -vE '^tests/(images/old|fuzz/corpus|mutation/survivors)' |
+        grep -vE '^images/newlib/build.sh$|^LICENSE$|\.(svg|png)$'
 }
 
 # Prints "FILE:LINE" of each line over 120 columns. Of pages: not tables, examples, URLs and comments, which are
