@@ -143,8 +143,8 @@ static int complete_folder(const struct pio_change *c, int k)
     return there > 0 ? move(c->volume[k], c->from, c->to, "") : there;
 }
 
-/* The first volume's description stays until its subfile has gone, which decides: who looks for the file finds it, and
- * that it is not whole. */
+/* The first volume's description stays until its subfile has gone, which decides, and is left to complete_file: who
+ * looks for the file finds it, and that it is not whole. */
 static int do_file(const struct pio_change *c, int k)
 {
     int error = 0;
@@ -152,9 +152,9 @@ static int do_file(const struct pio_change *c, int k)
     for (int i = 0; i < 2 && !error; i++)
         if (has(c, k, i ? HAS_DESCRIPTION : HAS_PART))
             error = move_aside(c, k, i, false);
-    for (int i = 0; i < 2 && !error; i++)
-        error = move(c->volume[k], c->from, c->to, suffixes[k > 0 ? 1 - i : i]);
-    return error;
+    if (!error && k > 0)
+        error = move(c->volume[k], c->from, c->to, suffixes[1]);
+    return error ? error : move(c->volume[k], c->from, c->to, suffixes[0]);
 }
 
 static int undo_file(const struct pio_change *c, int k)

@@ -207,6 +207,8 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
     opening->subfile_flags &= ~O_CREAT;
     if (survey->missing < 0)
         return create && (flags & O_EXCL) ? -EEXIST : 0;
+    if (opening->locked && pio_store_is_unlinked(name, &opening->description) > 0)
+        pio_store_remove(name, &opening->description); /* then it is looked for again */
     pio_path(path, opening->description.volume[survey->missing], name, "");
     return pio_fail_at(path, -ENOENT);
 }
@@ -413,14 +415,15 @@ int pio_close(int pfd)
     return PIO_RESULT(started_error ? started_error : error);
 }
 
-/* What is left of a file that was not made, or not removed, has no subfile on volume 0, and no byte: -ENOENT. */
-static int tell_leftover(const char *name, const struct pio_description *description)
+/* Whether what is there is left of a file that was not made, which has no subfile on volume 0 and no byte, or of one
+ * that has been removed. */
+static bool is_left_over(const char *name, const struct pio_description *description)
 {
     struct pio_survey survey;
 
     if (refuse_existing(name, description) == -EEXIST || pio_store_survey(name, description, &survey) != 0)
-        return 0;
-    return survey.bytes == 0 ? -ENOENT : 0;
+        return false;
+    return survey.bytes == 0 || pio_store_is_unlinked(name, description) > 0;
 }
 
 static int unlink_file(const struct pio_name *name)
@@ -436,12 +439,10 @@ static int unlink_file(const struct pio_name *name)
     error = pio_store_find(name, NULL, &description, NULL);
     if (!error)
         error = pio_store_check_writable(&description);
-    if (!error) {
-        int leftover = tell_leftover(name->name, &description);
-
-        error = pio_store_remove(name->name, &description);
-        error = error ? error : leftover;
-    }
+    if (!error && !is_left_over(name->name, &description))
+        error = pio_store_unlink(name->name, &description);
+    else if (!error && !(error = pio_store_remove(name->name, &description)))
+        error = -ENOENT;
     pio_change_unlock(lock);
     return error;
 }

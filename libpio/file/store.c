@@ -424,7 +424,8 @@ static int judge_removed(struct asking *a, int k, const struct pio_question *q)
     return gone[k] ? 0 : q->result;
 }
 
-/* Removes the parts of volumes from .. to-1. A description stays as long as its subfile does. */
+/* Removes the parts of volumes from .. to-1. A description stays as long as its subfile does. Those of the other
+ * volumes are gone for good before volume 0's go: what is left of a file is found by these. */
 static int remove_parts(const char *name, const struct pio_description *description, int from, int to)
 {
     bool gone[PIO_DISKS_MAX];
@@ -435,6 +436,7 @@ static int remove_parts(const char *name, const struct pio_description *descript
     subfiles.ctx = gone;
     descriptions.suffix = PIO_DESCRIPTION_SUFFIX;
     descriptions.only = gone;
+    descriptions.mode = from > 0;
     int error = ask(&subfiles, from, to), later_error = ask(&descriptions, from, to);
     return error ? error : later_error;
 }
@@ -445,4 +447,38 @@ int pio_store_remove(const char *name, const struct pio_description *description
     int error = remove_parts(name, description, 1, description->map.disks);
 
     return error ? error : remove_parts(name, description, 0, 1);
+}
+
+/* A description's mode has 0444 at least, so this is none of a file. */
+#define UNLINKED_MODE 0
+
+int pio_store_unlink(const char *name, const struct pio_description *description)
+{
+    struct asking first = {.kind = PIO_ASK_UNLINK, .description = description, .name = name, .suffix = "", .mode = 1};
+    struct asking last = first;
+    char path[PIO_PATH_MAX_BYTES];
+
+    pio_path(path, description->volume[0], name, PIO_DESCRIPTION_SUFFIX);
+    int error = pio_transport->chmod(path, UNLINKED_MODE);
+    if (error && error != -ENOENT)
+        return pio_fail_at(path, error);
+    error = ask(&first, 0, 1);
+    last.suffix = PIO_DESCRIPTION_SUFFIX;
+    last.mode = 0;
+    if (!error && remove_parts(name, description, 1, description->map.disks) == 0)
+        ask(&last, 0, 1);
+    return error;
+}
+
+int pio_store_is_unlinked(const char *name, const struct pio_description *description)
+{
+    struct pio_question q[2] = {
+        {.kind = PIO_ASK_STAT, .volume = description->volume[0], .name = name, .suffix = ""},
+        {.kind = PIO_ASK_STAT, .volume = description->volume[0], .name = name, .suffix = PIO_DESCRIPTION_SUFFIX}};
+
+    pio_transport->ask(q, 2);
+    for (int i = 0; i < 2; i++)
+        if (q[i].result < 0 && q[i].result != -ENOENT)
+            return q[i].result;
+    return q[0].result < 0 && q[1].result >= 0 && (q[1].mode & 0777) == UNLINKED_MODE;
 }

@@ -66,4 +66,12 @@ int pio_store_describe(const char *name, const struct pio_description *descripti
 /* Removes every subfile and description, volume 0's last, unless one of the others stays. Returns the first error. */
 int pio_store_remove(const char *name, const struct pio_description *description);
 
+/* Removes a file so that it is whole or gone whenever the call is cut short: marks volume 0's description and removes
+ * its subfile, which decides, then the rest. An error: it is still there, whole. What the rest leaves belongs to no
+ * file (pio_store_is_unlinked), and goes by pio_store_remove. */
+int pio_store_unlink(const char *name, const struct pio_description *description);
+
+/* Whether what is found of the file is left of one that has been removed: 1, 0, or the volume's error. */
+int pio_store_is_unlinked(const char *name, const struct pio_description *description);
+
 #endif

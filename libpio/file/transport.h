@@ -26,11 +26,11 @@ struct pio_ack {
 
 /* A question about a file of a volume that needs no descriptor. */
 enum pio_question_kind {
-    PIO_ASK_STAT, /* size_bytes: the file's */
+    PIO_ASK_STAT, /* size_bytes, mode: the file's */
     PIO_ASK_READ, /* buffer gets the file's first `bytes` bytes; result: how many it has of them */
     PIO_ASK_MAKE, /* makes the file with the `bytes` bytes of buffer. It appears whole, and is durable then. -EEXIST: a
                        file is there, and nothing changes */
-    PIO_ASK_UNLINK,
+    PIO_ASK_UNLINK,   /* mode: not 0: then all of the volume is durable, also where there is no such name */
     PIO_ASK_WRITABLE, /* 0, or -EROFS */
     PIO_ASK_OPEN, /* opens the file without `suffix` by `flags`, an O_ACCMODE: fd, node and size_bytes; and, at the same
                        moment, as PIO_ASK_READ. Where either fails, nothing is open. -ENOTSUP: cannot be asked */
@@ -69,6 +69,7 @@ struct pio_transport {
     int (*rename)(const char *from, const char *to); /* paths are "//volume/name" */
     int (*mkdir)(const char *path, mode_t mode);
     int (*rmdir)(const char *path, mode_t none);
+    int (*chmod)(const char *path, mode_t mode);
 
     /* Waits for one of the volume's locks, which one process has at a time; 0 excludes all others. A process that ends
      * has it no longer. -ETIMEDOUT: the one that has it does not give it back. */

@@ -132,8 +132,10 @@ static int end_question(struct pio_question *q, long number)
     if (q->kind != PIO_ASK_STAT)
         return (int)trap_askend(number, q->buffer);
     int result = (int)trap_askend(number, &stat);
-    if (result >= 0)
+    if (result >= 0) {
         q->size_bytes = (int64_t)stat.size_bytes;
+        q->mode = stat.mode;
+    }
     return result;
 }
 
@@ -212,6 +214,13 @@ static int node_rmdir(const char *path, mode_t none)
     return from_errno(rmdir(path));
 }
 
+static int node_chmod(const char *path, mode_t mode)
+{
+    const struct ndevice *d = ndevice_of(path);
+
+    return d->setattr ? d->setattr(path, 0, &(struct nattr){.what = N_ATTR_MODE, .mode = mode}) : -ENOTSUP;
+}
+
 /* ---- Locks ---- */
 
 #define PAUSE_CYCLES     (1000L * CYCLES_PER_US)
@@ -250,6 +259,7 @@ static const struct pio_transport node_transport = {
     .rename = node_rename,
     .mkdir = node_mkdir,
     .rmdir = node_rmdir,
+    .chmod = node_chmod,
     .lock = node_lock,
     .unlock = node_unlock,
     .node = ionode,

@@ -69,7 +69,12 @@ int64_t invoke_make(struct server *s, struct call *c)
 int64_t invoke_unlink(struct server *s, struct call *c)
 {
     (void)s;
-    return ext2_unlink(c->fs, c->name);
+    int error = ext2_unlink(c->fs, c->name);
+
+    if (__builtin_expect(c->r.mode == 0, 1))
+        return error;
+    int synced = ext2_sync(c->fs);
+    return error < 0 ? error : synced;
 }
 
 int64_t invoke_rename(struct server *s, struct call *c)

@@ -21,6 +21,7 @@ struct inode {
     char *data;
     int64_t size;
     int volume;
+    mode_t mode;
 };
 
 struct name {
@@ -44,7 +45,7 @@ struct request {
 };
 
 static struct volume {
-    bool present;
+    bool present, read_only;
     int node, calls_error;
     int64_t capacity, largest;
     int fail_in, fail_error;
@@ -89,6 +90,11 @@ static int split(const char *path, const char **name)
     return volumes[volume].calls_error ? volumes[volume].calls_error : volume;
 }
 
+static int check_writable(int volume)
+{
+    return volumes[volume].read_only ? -EROFS : 0;
+}
+
 static struct name *find_name(int volume, const char *path)
 {
     for (int i = 0; i < NAMES; i++)
@@ -111,7 +117,7 @@ static int new_inode(int volume)
 {
     for (int i = 0; i < INODES; i++)
         if (!inodes[i].data) {
-            inodes[i] = (struct inode){.data = calloc(1, 1), .volume = volume};
+            inodes[i] = (struct inode){.data = calloc(1, 1), .volume = volume, .mode = 0644};
             return i;
         }
     abort();
@@ -213,6 +219,8 @@ static int fake_open(const char *path, int flags, mode_t mode)
         return -EEXIST;
     if (!found && !(flags & O_CREAT))
         return -ENOENT;
+    if (volumes[volume].read_only && (!found || (flags & O_ACCMODE) != O_RDONLY))
+        return -EROFS;
     if (!found) {
         if (volumes[volume].capacity == 0)
             return -ENOSPC;
@@ -265,7 +273,7 @@ static int fake_close(int fd)
 static void fill_stat(const struct inode *inode, struct stat *st)
 {
     memset(st, 0, sizeof *st);
-    st->st_mode = S_IFREG | 0644;
+    st->st_mode = S_IFREG | inode->mode;
     st->st_size = inode->size;
     st->st_blocks = (inode->size + 511) / 512;
     st->st_mtime = 1000 + inode->volume;
@@ -351,10 +359,10 @@ static int fake_unlink(const char *path)
     if (volume < 0)
         return volume;
     struct name *found = find_name(volume, name);
-    if (!found)
-        return -ENOENT;
-    drop_name(found);
-    return 0;
+    int error = found ? check_writable(volume) : -ENOENT;
+    if (!error)
+        drop_name(found);
+    return error;
 }
 
 static bool is_empty(int volume, const char *name);
@@ -366,6 +374,8 @@ static int rename_folder(struct name *found, struct name *before, const char *to
 
     if (before && (before->inode != FOLDER || !is_empty(before->volume, to)))
         return before->inode != FOLDER ? -ENOTDIR : -ENOTEMPTY;
+    if (volumes[found->volume].read_only)
+        return -EROFS;
     if (before)
         before->path[0] = '\0';
     strcpy(from, found->path);
@@ -391,6 +401,8 @@ static int fake_rename(const char *from, const char *to)
         return -ENOENT;
     if (found->inode == FOLDER)
         return rename_folder(found, before, to_name);
+    if (volumes[volume].read_only)
+        return -EROFS;
     if (before)
         drop_name(before);
     snprintf(found->path, sizeof found->path, "%s", to_name);
@@ -442,6 +454,11 @@ static int open_and_read(struct pio_question *q, const char *described)
     return bytes;
 }
 
+static int volume_of(const struct pio_question *q)
+{
+    return atoi(q->volume + strlen("df"));
+}
+
 static int answer(struct pio_question *q)
 {
     char path[PIO_PATH_MAX_BYTES];
@@ -451,10 +468,13 @@ static int answer(struct pio_question *q)
     pio_path(path, q->volume, q->name, q->suffix);
     switch (q->kind) {
     case PIO_ASK_STAT:
-    case PIO_ASK_WRITABLE:
         result = fake_stat(path, &st);
         q->size_bytes = st.st_size;
+        q->mode = st.st_mode;
         return result;
+    case PIO_ASK_WRITABLE:
+        result = fake_stat(path, &st);
+        return result ? result : check_writable(volume_of(q));
     case PIO_ASK_READ:
         return read_file(path, q->buffer, q->bytes);
     case PIO_ASK_OPEN:
@@ -625,6 +645,8 @@ static int fake_mkdir(const char *path, mode_t mode)
         return volume;
     if (find_name(volume, name))
         return -EEXIST;
+    if (volumes[volume].read_only)
+        return -EROFS;
     if (volumes[volume].capacity == 0)
         return -ENOSPC;
     add_name(volume, name, FOLDER);
@@ -656,8 +678,25 @@ static int fake_rmdir(const char *path, mode_t none)
         return found ? -ENOTDIR : -ENOENT;
     if (!is_empty(volume, name))
         return -ENOTEMPTY;
+    if (volumes[volume].read_only)
+        return -EROFS;
     found->path[0] = '\0';
     return 0;
+}
+
+static int fake_chmod(const char *path, mode_t mode)
+{
+    const char *name;
+
+    count_call();
+    int volume = split(path, &name);
+    if (volume < 0)
+        return volume;
+    struct name *found = find_name(volume, name);
+    int error = found ? check_writable(volume) : -ENOENT;
+    if (!error)
+        inodes[found->inode].mode = mode;
+    return error;
 }
 
 static int fake_lock(const char *volume, uint32_t key)
@@ -697,6 +736,7 @@ static const struct pio_transport fake_transport = {
     .rename = fake_rename,
     .mkdir = fake_mkdir,
     .rmdir = fake_rmdir,
+    .chmod = fake_chmod,
     .lock = fake_lock,
     .unlock = fake_unlock,
     .set_view = fake_set_view,
@@ -764,6 +804,11 @@ void fake_refuse_request(int volume, int nth, int error)
 void fake_lose_messages(int nth)
 {
     lose_in = nth;
+}
+
+void fake_set_read_only(int volume, bool read_only)
+{
+    volumes[volume].read_only = read_only;
 }
 
 void fake_fail_calls(int volume, int error)
@@ -839,4 +884,29 @@ int fake_count_files(void)
     for (int i = 0; i < NAMES; i++)
         n += names[i].path[0] != '\0';
     return n;
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
+    return hash;
+}
+
+uint64_t fake_digest(void)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < NAMES; i++) {
+        const struct name *name = &names[i];
+        uint64_t hash = mix(14695981039346656037u, name->path, strlen(name->path));
+
+        if (!name->path[0])
+            continue;
+        hash = mix(hash, &name->volume, sizeof name->volume);
+        if (name->inode != FOLDER)
+            hash = mix(hash, inodes[name->inode].data, (size_t)inodes[name->inode].size);
+        sum += hash;
+    }
+    return sum;
 }

@@ -20,6 +20,8 @@ void fake_reset(void);
 void fake_set_node(int volume, int node);
 /* Bytes that all files of volume k may hold together. */
 void fake_set_capacity(int volume, int64_t bytes);
+/* Its file system has been marked with errors, or no longer. Files that are open for writing stay so. */
+void fake_set_read_only(int volume, bool read_only);
 /* The largest file of volume k. */
 void fake_set_largest(int volume, int64_t bytes);
 /* The nth (from 0) asynchronous request to volume k from now on is answered with `error`. */
@@ -67,5 +69,6 @@ void fake_put_file(const char *path, const void *bytes, size_t n);
 int64_t fake_get_file(const char *path, void *bytes, size_t n); /* its size, -1: none */
 void fake_remove_file(const char *path);
 int fake_count_files(void); /* names on all volumes */
+uint64_t fake_digest(void); /* of all names and contents: equal as long as nothing has changed */
 
 #endif

@@ -90,12 +90,17 @@ static int move_d(void)
 
 static int move_file_d(void)
 {
-    return pio_rename("//df00/d", "//df00/e");
+    return pio_rename("//df00/d", "//df00/e") ? -errno : 0;
 }
 
 static int create_d(void)
 {
-    return make_file("//df00/d");
+    int pfd = pio_open_layout("//df00/d", O_RDWR | O_CREAT, 0644, &layout);
+
+    int error = pfd < 0 ? -errno : 0;
+
+    pio_close(pfd);
+    return error;
 }
 
 static int unlink_d(void)
@@ -142,16 +147,19 @@ static const struct killed_case {
     int (*call)(void);
     int again; /* of the call where it had been done */
     int files; /* names on each volume when it has been done */
+    /* where a volume is full: the record, and what is made, need room */
+    int first_full, other_full;
 } cases[] = {
-    {"mkdir", has_nothing, make_d, -EEXIST, 1},
-    {"rmdir", has_folder, remove_d, -ENOENT, 0},
-    {"rename of a folder", has_full_folder, move_d, -ENOENT, 3},
-    {"rename of a folder onto an empty one", has_folders, move_d, -ENOENT, 3},
-    {"rename of a file", has_file, move_file_d, -1, 2},
-    {"rename of a file onto another", has_files, move_file_d, -1, 2},
-    {"creation", has_nothing, create_d, 0, 2},
-    {"unlink", has_file, unlink_d, -ENOENT, 0}, /* it may lose data first; the second removes what is left */
+    {"mkdir", has_nothing, make_d, -EEXIST, 1, -ENOSPC, -ENOSPC},
+    {"rmdir", has_folder, remove_d, -ENOENT, 0, 0, 0},
+    {"rename of a folder", has_full_folder, move_d, -ENOENT, 3, -ENOSPC, 0},
+    {"rename of a folder onto an empty one", has_folders, move_d, -ENOENT, 3, -ENOSPC, 0},
+    {"rename of a file", has_file, move_file_d, -ENOENT, 2, -ENOSPC, 0},
+    {"rename of a file onto another", has_files, move_file_d, -ENOENT, 2, -ENOSPC, 0},
+    {"creation", has_nothing, create_d, 0, 2, -ENOSPC, -ENOSPC},
+    {"unlink", has_file, unlink_d, -ENOENT, 0, 0, 0},
 };
+#define CASES (int)(sizeof cases / sizeof cases[0])
 
 static bool survives(int at, int (*call)(void))
 {
@@ -168,7 +176,7 @@ static bool survives(int at, int (*call)(void))
 /* At each call to a volume; then the same call finds it done or does it, and nothing else is left. */
 Test(change, that_is_killed_anywhere_is_completed_by_the_next)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int i = 0; i < CASES; i++)
         for (int disks = 1; disks <= 5; disks++)
             for (int at = 0;; at++) {
                 const struct killed_case *c = &cases[i];
@@ -188,6 +196,27 @@ Test(change, that_is_killed_anywhere_is_completed_by_the_next)
             }
 }
 
+/* Without another call that changes names. Where it has gone, one of that name can be made. */
+Test(change, that_is_killed_while_a_file_is_removed_leaves_it_whole_or_gone)
+{
+    int gone = 0;
+
+    for (int disks = 1; disks <= 5; disks++)
+        for (int at = 0;; at++) {
+            use_volumes(disks);
+            has_file();
+            if (survives(at, unlink_d))
+                break;
+            bool listed = fake_get_file("//df00/d", NULL, 0) >= 0;
+            int bytes = read_file("//df00/d");
+            cr_expect_eq(bytes, listed ? 21 : -ENOENT, "%d, killed at %d: %d", disks, at, bytes);
+            gone += !listed;
+            cr_expect_eq(make_file("//df00/d"), 0);
+            cr_expect_eq(fake_count_files(), 2 * disks, "%d, killed at %d: %d names", disks, at, fake_count_files());
+        }
+    cr_expect_gt(gone, 20);
+}
+
 /* The file in a folder that is moved is found under one of its names, without the same call. */
 Test(change, that_is_killed_while_a_folder_moves_leaves_its_files_whole)
 {
@@ -204,20 +233,91 @@ Test(change, that_is_killed_while_a_folder_moves_leaves_its_files_whole)
 
 /* ---- Calls that fail ---- */
 
-Test(change, that_fails_on_one_volume_changes_none)
+static int bad; /* the volume that is */
+
+static void be_full(bool is)
 {
-    for (int full = 0; full < 3; full++) {
+    fake_set_capacity(bad, is ? 0 : INT64_MAX / 4);
+}
+
+static void be_dead(bool is)
+{
+    fake_fail_calls(bad, is ? -EIO : 0);
+}
+
+static void be_read_only(bool is)
+{
+    fake_set_read_only(bad, is);
+}
+
+static const struct state {
+    const char *what;
+    void (*be)(bool is);
+    int error; /* of a call; 0: as the call's row says */
+} states[] = {{"full", be_full, 0}, {"dead", be_dead, -EIO}, {"read-only", be_read_only, -EROFS}};
+#define STATES (int)(sizeof states / sizeof states[0])
+
+/* Each call that changes names, with each volume in each state. */
+Test(change, on_a_volume_that_is_full_dead_or_read_only_fails_and_changes_nothing)
+{
+    for (int i = 0; i < CASES * STATES * 3; i++) {
+        const struct killed_case *c = &cases[i / STATES / 3];
+        const struct state *state = &states[i / 3 % STATES];
+
+        bad = i % 3;
         use_volumes(3);
-        fake_set_capacity(full, 0);
-        cr_expect_eq(make("/d"), -ENOSPC, "volume %d is full", full);
-        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
-        cr_expect_eq(make_file("//df00/f"), -ENOSPC);
-        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
-        use_volumes(3);
-        fake_fail_calls(full, -EIO);
-        cr_expect_eq(make("/d"), -EIO, "volume %d is dead", full);
-        fake_fail_calls(full, 0);
-        cr_expect_eq(fake_count_files(), 0, "volume %d: %d names", full, fake_count_files());
+        c->before();
+        uint64_t before = fake_digest();
+        int error = state->error ? state->error : bad == 0 ? c->first_full : c->other_full;
+        state->be(true);
+        int result = c->call();
+        state->be(false);
+        cr_expect_eq(result, error, "%s, volume %d %s: %d", c->what, bad, state->what, result);
+        cr_assert_eq(pio_change_settle("df00"), 0);
+        if (error)
+            cr_expect_eq(fake_digest(), before, "%s, volume %d %s: something has changed", c->what, bad, state->what);
+        else
+            cr_expect_eq(fake_count_files(), c->files * 3, "%s, volume %d %s: %d names", c->what, bad, state->what,
+                         fake_count_files());
+    }
+}
+
+static const struct state *state_to_be;
+
+static void turn_bad(void)
+{
+    state_to_be->be(true);
+}
+
+/* The volume becomes so at some call, and is good again for the next lock. What a creation could not take back, the
+ * next one does. */
+Test(change, on_a_volume_that_becomes_full_dead_or_read_only_is_done_or_changes_nothing)
+{
+    for (int i = 0; i < CASES * STATES * 3; i++) {
+        const struct killed_case *c = &cases[i / STATES / 3];
+        int result = -1, failures = 0;
+
+        bad = i % 3;
+        state_to_be = &states[i / 3 % STATES];
+        for (int at = 0; result < 0 || at < 4; at++) {
+            use_volumes(3);
+            c->before();
+            uint64_t before = fake_digest();
+            fake_at_call(at, turn_bad);
+            result = c->call();
+            fake_at_call(-1, turn_bad);
+            state_to_be->be(false);
+            failures += result < 0;
+            cr_assert_eq(pio_change_settle("df00"), 0);
+            if (c->call == create_d && result < 0)
+                cr_assert(create_d() == 0 && unlink_d() == 0);
+            if (c->call == unlink_d && result == 0)
+                cr_assert(create_d() == 0 && unlink_d() == 0);
+            bool is_done = fake_count_files() == c->files * 3 && fake_digest() != before;
+            cr_expect(result < 0 ? fake_digest() == before : is_done, "%s, volume %d %s at call %d: %d, %d names",
+                      c->what, bad, state_to_be->what, at, result, fake_count_files());
+        }
+        cr_expect(failures > 0 || !state_to_be->error, "%s, volume %d %s", c->what, bad, state_to_be->what);
     }
 }
 

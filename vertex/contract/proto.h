@@ -21,7 +21,8 @@
  *               bytes (not 0: only if the file now has `offset` + `bytes`; else -N_EAGAIN, nothing changes)
  *   N_FSYNC     sfid                                                                  0
  *   N_FSTATNAME drive name flags(N_O_NOFOLLOW)                   struct file_stat     0
- *   N_FUNLINK   drive name                                                            0
+ *   N_FUNLINK   drive name mode (not 0: then all of the volume                        0
+ *               is durable, also where there is no such name)
  *   N_FRENAME   drive name name2                                                      0
  *   N_FLINK     drive name name2 (name2 = the new link)                               0
  *   N_FMKDIR    drive name mode                                                       0
