@@ -6,7 +6,8 @@ NSDISK_MAP := $(addprefix libpio/map/,falls.c pattern.c places.c pattern_wire.c 
 NSDISK_CORE := $(addprefix nsdisk/,ext2/cache.c ext2/data_cache.c ext2/data_transfer.c ext2/ext2_alloc.c \
     ext2/ext2_cached.c ext2/ext2_data.c ext2/ext2_dir.c ext2/ext2_group.c ext2/ext2_inode.c ext2/ext2_itable.c \
     ext2/ext2_journal.c ext2/ext2_map.c ext2/ext2_name.c ext2/ext2_rename.c ext2/ext2_super.c ext2/ext2_sync.c \
-    ext2/ext2_walk.c serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c) \
+    ext2/ext2_walk.c serve/merge.c serve/open_table.c serve/serve.c serve/serve_names.c serve/view.c \
+    serve/volume_locks.c) \
     vertex/shared/file_parts.c vertex/shared/text.c $(NSDISK_MAP)
 NSDISK_LOOP := nsdisk/serve/loop.c nsdisk/serve/loop_disk.c nsdisk/serve/fiber.c
 NSDISK_SRCS := nsdisk/serve/nsdisk.c nsdisk/serve/in_order.c $(NSDISK_LOOP) $(NSDISK_CORE)
@@ -27,6 +28,7 @@ $(eval $(call host_test,nsdisk/test_crash,tests/nsdisk/cuts.c tests/nsdisk/model
 $(eval $(call host_test,nsdisk/test_crash_files,tests/nsdisk/cuts.c $(NSDISK_TEST)))
 NSDISK_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=serve_request
 $(eval $(call host_test,nsdisk/test_memory,$(NSDISK_TEST),$(NSDISK_WRAP)))
+$(eval $(call host_test,nsdisk/test_locks,$(NSDISK_TEST)))
 $(eval $(call host_test,nsdisk/test_serve,tests/nsdisk/fuzz.c tests/nsdisk/model.c $(NSDISK_TEST)))
 
 # What random requests and damaged images are made with (tests/fuzz)

@@ -129,6 +129,7 @@ struct opening {
     bool exists;       /* a description was found */
     int index;         /* of the volume where it was */
     bool locked;       /* no other node makes or removes the file; sizes are asked for in any case */
+    bool may_be_made;  /* it was not there before the lock: who finds that another node has made it needs none */
     bool makes;        /* it was no file before */
     int subfile_flags; /* for opening the subfiles */
     bool is_open;      /* they are open already: */
@@ -136,6 +137,7 @@ struct opening {
 };
 
 #define NEEDS_LOCK (-EINPROGRESS) /* what is found may be half of a change */
+#define IS_MADE    (-EALREADY)    /* the lock is needed no longer */
 
 /* -EEXIST if there is a file and not only what is left of one. */
 static int refuse_existing(const char *name, const struct pio_description *description)
@@ -194,6 +196,8 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
 
     if (!opening->locked && create && (!opening->exists || (flags & O_EXCL)))
         return NEEDS_LOCK;
+    if (opening->may_be_made && opening->exists && !(flags & O_EXCL))
+        return IS_MADE;
     bool only_reads = (flags & O_ACCMODE) == O_RDONLY && !create && !opening->locked;
     if (only_reads ? settle_reading(name, flags, opening) : open_at_once(name, flags, opening))
         return 0;
@@ -282,7 +286,7 @@ static void take_opened(struct pio_file *file, const struct opening *opening)
     }
 }
 
-/* `opening` is empty but for `locked`. */
+/* `opening` is empty but for `locked` and `may_be_made`. */
 static int try_to_open(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                        struct opening *opening, struct pio_file **file)
 {
@@ -315,9 +319,9 @@ static int try_to_open(const struct pio_name *name, int flags, mode_t mode, cons
 }
 
 static int open_locked(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
-                       const char *volume, struct pio_file **file)
+                       const char *volume, bool may_be_made, struct pio_file **file)
 {
-    struct opening opening = {.locked = true};
+    struct opening opening = {.locked = true, .may_be_made = may_be_made};
     char path[PIO_PATH_MAX_BYTES];
     int lock = pio_change_lock(volume, name->name);
 
@@ -330,19 +334,24 @@ static int open_locked(const struct pio_name *name, int flags, mode_t mode, cons
     return error;
 }
 
-/* What is not there, or not whole, may be under way: with the lock it is not. */
+/* What is not there, or not whole, may be under way: with the lock it is not. Of many nodes that make the same file one
+ * does, and each of the others keeps the lock only as long as it takes to see that. */
 static int open_file(const struct pio_name *name, int flags, mode_t mode, const struct pio_layout *layout,
                      struct pio_file **file)
 {
-    struct opening opening = {0};
-    int error = try_to_open(name, flags, mode, layout, &opening, file);
+    for (bool first = true;; first = false) {
+        struct opening opening = {0};
+        int error = try_to_open(name, flags, mode, layout, &opening, file);
 
-    if (error != NEEDS_LOCK && error != -EPROTO && !(error == -ENOENT && opening.exists))
-        return error;
-    if (!opening.exists)
-        pio_layout_complete(layout, &opening.description);
-    pio_fail_path[0] = '\0';
-    return open_locked(name, flags, mode, layout, opening.description.volume[0], file);
+        if (error != NEEDS_LOCK && error != -EPROTO && !(error == -ENOENT && opening.exists))
+            return error;
+        if (!opening.exists)
+            pio_layout_complete(layout, &opening.description);
+        pio_fail_path[0] = '\0';
+        error = open_locked(name, flags, mode, layout, opening.description.volume[0], first && !opening.exists, file);
+        if (error != IS_MADE)
+            return error;
+    }
 }
 
 /* ---- Entry points ---------------------------------------------------------------------------- */

@@ -223,21 +223,21 @@ static int node_chmod(const char *path, mode_t mode)
 
 /* ---- Locks ---- */
 
-#define PAUSE_CYCLES     (1000L * CYCLES_PER_US)
-#define PAUSE_MAX_CYCLES (16 * PAUSE_CYCLES)
-#define LOCK_MAX_CYCLES  (60L * CLOCK_HZ)
+#define PAUSE_CYCLES    (16000L * CYCLES_PER_US)
+#define LOCK_MAX_CYCLES (60L * CLOCK_HZ)
 
-/* A UFID without a descriptor. The server does not let requests wait, so this asks again. */
+/* A UFID without a descriptor. The server answers when the lock is free. One that has no place for who waits is asked
+ * again. A server that makes no progress meanwhile, as the lock's owner is cut off, is given up by Vertex. */
 static int node_lock(const char *volume, uint32_t key)
 {
     char path[PIO_PATH_MAX_BYTES];
-    long from = trap_cycles(), pause = PAUSE_CYCLES, lock;
+    long from = trap_cycles(), lock;
 
     pio_path(path, volume, "/", "");
-    while ((lock = trap_open(path, N_O_LOCK, key)) == -EAGAIN && trap_cycles() - from < LOCK_MAX_CYCLES) {
-        trap_sleep((uint64_t)(trap_cycles() + pause));
-        pause = pause < PAUSE_MAX_CYCLES ? 2 * pause : pause;
-    }
+    while ((lock = trap_open(path, N_O_LOCK, key)) == -EAGAIN && trap_cycles() - from < LOCK_MAX_CYCLES)
+        trap_sleep((uint64_t)(trap_cycles() + PAUSE_CYCLES));
+    if (lock == -ETIMEDOUT)
+        trap_open(path, N_O_LOCK | N_O_EXCL, key);
     return lock == -EAGAIN ? -ETIMEDOUT : (int)lock;
 }
 

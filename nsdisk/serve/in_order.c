@@ -25,7 +25,7 @@ static void serve_alone(struct in_order *o, const struct in_order_request *q)
     void *reply = loop_place_reply(tag, q->bytes, q->n, &o->area, o->short_reply, &room);
     size_t n = serve_request(o->server, (uint32_t)q->from & 0xffff, tag, q->bytes, q->n, reply, room);
 
-    o->node->reply(o->node->ctx, q->from, q->type, reply, n);
+    o->node->reply(o->node->reply_ctx, q->from, q->type, reply, n);
 }
 
 /* ---- Several writes ---- */
@@ -76,7 +76,7 @@ static void answer(void *ctx, uint32_t write)
 
     memcpy(&r, q->bytes, sizeof r);
     const struct file_reply reply = {r.seq, (int32_t)r.bytes};
-    o->node->reply(o->node->ctx, q->from, q->type, &reply, sizeof reply);
+    o->node->reply(o->node->reply_ctx, q->from, q->type, &reply, sizeof reply);
 }
 
 /* Carries out the group that begins with a write. False: the write is none that could. */
@@ -120,8 +120,26 @@ static struct in_order_request next(struct in_order *o)
     return q;
 }
 
+static void switch_way(void *ctx, bool holds)
+{
+    struct in_order *o = ctx;
+
+    o->node = holds ? &o->holding : o->plain;
+}
+
+static void prepare_holding(struct in_order *o)
+{
+    o->plain = o->node;
+    o->held_replies = (struct held_replies){o->server, o->node->reply, o->node->reply_ctx};
+    o->holding = *o->node;
+    o->holding.reply = held_reply;
+    o->holding.reply_ctx = &o->held_replies;
+    serve_hold_replies(o->server, switch_way, o);
+}
+
 void in_order_run(struct in_order *o)
 {
+    prepare_holding(o);
     for (;;) {
         struct in_order_request q = next(o);
 

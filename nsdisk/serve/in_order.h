@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nsdisk/serve/volume_locks.h"
 #include "nsdisk/serve/loop.h"
 #include "nsdisk/serve/merge.h"
 
@@ -32,12 +33,12 @@ struct in_order_request {
 struct in_order_node {
     /* Waits for a message, and returns its bytes. */
     size_t (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
-    void (*reply)(void *ctx, int to, int type, const void *reply, size_t n);
+    reply_fn *reply; /* with reply_ctx */
     /* How many messages were known to wait at the end of the last command of a drive. Costs nothing. */
     uint32_t (*known)(void *ctx);
     /* The bytes and the type of the oldest message that waits; negative: none does. */
     long (*test)(void *ctx, int *type);
-    void *ctx;
+    void *ctx, *reply_ctx;
 };
 
 struct in_order {
@@ -52,6 +53,10 @@ struct in_order {
     /* a write that was received behind them and is not one of them; bytes == NULL: none */
     struct in_order_request held;
     uint32_t merged; /* writes that were carried out with another one; for tests */
+    /* while replies are held back (volume_locks.h), node is &holding */
+    const struct in_order_node *plain;
+    struct in_order_node holding;
+    struct held_replies held_replies;
 };
 
 /* Serves until N_SHUTDOWN from the front end. The reply to it is the caller's. */

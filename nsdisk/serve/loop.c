@@ -97,7 +97,7 @@ static void reply_status(struct loop *l, int from, int type, uint32_t seq, int64
 {
     struct file_reply reply = {seq, (int32_t)status};
 
-    l->node.reply(l->node.ctx, from, type, &reply, sizeof reply);
+    l->node.reply(l->node.reply_ctx, from, type, &reply, sizeof reply);
 }
 
 static size_t serve(struct volume *v, const struct job *j, void **reply)
@@ -117,7 +117,7 @@ static void serve_alone(struct volume *v, struct job *j)
     size_t n = serve(v, j, &reply);
 
     await_turn(v, &j->ticket);
-    v->loop->node.reply(v->loop->node.ctx, j->from, j->type, reply, n);
+    v->loop->node.reply(v->loop->node.reply_ctx, j->from, j->type, reply, n);
     give_back(v->loop, &j->ticket);
 }
 
@@ -305,7 +305,7 @@ static void serve_at_once(struct loop *l, int from, int type, size_t n)
 {
     n = serve_request(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n, l->short_reply,
                       sizeof l->short_reply);
-    l->node.reply(l->node.ctx, from, type, l->short_reply, n);
+    l->node.reply(l->node.reply_ctx, from, type, l->short_reply, n);
 }
 
 static void queue_everywhere(struct loop *l, int from, int type)
@@ -418,6 +418,14 @@ static void make_places(struct loop *l)
     }
 }
 
+static void switch_way(void *ctx, bool holds)
+{
+    struct loop *l = ctx;
+
+    l->node.reply = holds ? held_reply : l->held_replies.reply;
+    l->node.reply_ctx = holds ? &l->held_replies : l->held_replies.ctx;
+}
+
 struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t drives, uint32_t io_bytes)
 {
     struct loop *l = calloc(1, sizeof *l);
@@ -442,6 +450,8 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
         STAILQ_INSERT_TAIL(&l->free_jobs, &l->job[i], next);
     l->jobs_free = JOBS;
     make_places(l);
+    l->held_replies = (struct held_replies){s, node->reply, node->reply_ctx};
+    serve_hold_replies(s, switch_way, l);
     return l;
 }
 

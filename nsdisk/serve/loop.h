@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nsdisk/serve/volume_locks.h"
 #include "nsdisk/serve/serve.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/proto.h"
@@ -44,11 +45,11 @@
 struct loop_node {
     /* Waits for a message. Returns its bytes; -N_EAGAIN: a command is done. Other errors: once more. */
     long (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
-    void (*reply)(void *ctx, int to, int type, const void *reply, size_t n);
+    reply_fn *reply; /* with reply_ctx */
     /* As the traps of these names (vertex/contract/abi.h). */
     long (*disk_start)(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors);
     long (*disk_end)(void *ctx, struct abi_disk_done *done, bool wait);
-    void *ctx;
+    void *ctx, *reply_ctx;
 };
 
 struct loop;

@@ -81,6 +81,7 @@ struct loop {
     struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
     uint32_t under_way;
     struct loop_statistics statistics;
+    struct held_replies held_replies; /* node.reply while none is held back */
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
 };
 

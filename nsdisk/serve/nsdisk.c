@@ -157,7 +157,7 @@ static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)
 /* Without memory for it, requests are served in order. */
 static struct loop *start_loop(struct server *s, const struct abi_drive *info, uint32_t drives)
 {
-    static const struct loop_node node = {loop_receive, loop_reply, loop_disk_start, loop_disk_end, NULL};
+    static const struct loop_node node = {loop_receive, loop_reply, loop_disk_start, loop_disk_end, NULL, NULL};
 
     if (drives == 0 || !info->concurrent)
         return NULL;
@@ -252,7 +252,7 @@ static void answer(int to, int type, const void *reply, size_t n)
 
 static void serve_in_order(struct server *s)
 {
-    static const struct in_order_node node = {receive, loop_reply, known_to_wait, test, NULL};
+    static const struct in_order_node node = {receive, loop_reply, known_to_wait, test, NULL, NULL};
 
     in_order.server = s;
     in_order.node = &node;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsdisk/serve/volume_locks.h"
 #include "nsdisk/serve/serve_state.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/system.h"
@@ -34,49 +35,6 @@ static int64_t open_check(const struct ext2_inode *inode, uint32_t flags, bool w
     if (!ext2_is_dir(inode) && !ext2_is_file(inode))
         return -N_ENOTSUP;
     return writable && inode->fs->read_only ? -N_EROFS : 0;
-}
-
-/* Drops the locks whose files are closed, by whatever way. */
-static void drop_locks(struct server *s)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < s->locks; i++)
-        if (open_table_has(&s->opens, s->lock[i].sfid))
-            s->lock[n++] = s->lock[i];
-    s->locks = n;
-}
-
-static bool may_lock(struct server *s, uint32_t drive, uint32_t key)
-{
-    drop_locks(s);
-    for (uint32_t i = 0; i < s->locks; i++)
-        if (s->lock[i].drive == drive && (s->lock[i].key == key || s->lock[i].key == 0 || key == 0))
-            return false;
-    return s->locks < SERVE_LOCKS;
-}
-
-static __attribute__((noinline, cold)) int64_t invoke_lock(struct server *s, struct call *c)
-{
-    struct ext2_inode *inode;
-    int64_t error = open_table_prepare(&s->opens, c->client);
-
-    if (error == 0)
-        error = ext2_lookup(c->fs, c->name, &inode);
-    if (error < 0)
-        return error;
-    if (!ext2_is_dir(inode) || !may_lock(s, c->r.drive, c->r.mode)) {
-        error = ext2_is_dir(inode) ? -N_EAGAIN : -N_EINVAL;
-        ext2_inode_put(inode);
-        return error;
-    }
-    struct open_file *file = open_table_add(&s->opens, c->client, inode);
-    file->drive = c->r.drive;
-    file->readable = file->writable = false;
-    s->lock[s->locks++] = (struct lock){file->sfid, c->r.mode, c->r.drive};
-    struct file_opened opened = {file->sfid, serve_stat_of(s, inode, file->drive)};
-    reply_payload(c, &opened, sizeof opened);
-    return 0;
 }
 
 static int64_t invoke_open(struct server *s, struct call *c)
@@ -587,6 +545,7 @@ int server_shutdown(struct server *s)
     struct open_file *file;
     int first_error = 0;
 
+    locks_end(s);
     while ((file = open_table_any(&s->opens)))
         ext2_inode_put(open_table_remove(&s->opens, file));
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++) {
@@ -599,6 +558,7 @@ int server_shutdown(struct server *s)
 
 void server_free(struct server *s)
 {
+    locks_end(s);
     for (uint32_t drive = 0; drive < SERVE_DRIVES; drive++)
         if (s->volume[drive])
             ext2_abandon(s->volume[drive]);

@@ -31,6 +31,9 @@ struct server {
     bool counted[SERVE_DRIVES];
     struct lock lock[SERVE_LOCKS];
     uint32_t locks;
+    struct waiting *waiting;                   /* for a lock, in order of arrival */
+    void (*switch_way)(void *ctx, bool holds); /* of replies (volume_locks.h); NULL: none can be held back */
+    void *switch_ctx;
 };
 
 /* A decoded request. */

@@ -332,7 +332,7 @@ static void judge(struct volume *v, const char *options)
 
 const char *several_run(const struct several_settings *settings, struct loop_statistics *statistics)
 {
-    static const struct loop_node node = {receive, reply, disk_start, disk_end, NULL};
+    static const struct loop_node node = {receive, reply, disk_start, disk_end, NULL, NULL};
     struct ext2_env env = {.log = {log_line, NULL}, .now_s = now_s};
 
     memset(&all, 0, sizeof all);

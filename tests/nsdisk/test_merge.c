@@ -91,7 +91,7 @@ static void reply(void *ctx, int to, int type, const void *bytes, size_t n)
 /* Serves what is in the inbox. Returns how many writes were carried out with others. */
 static uint32_t serve_all(void)
 {
-    static const struct in_order_node node = {receive, reply, known, test, NULL};
+    static const struct in_order_node node = {receive, reply, known, test, NULL, NULL};
     static _Alignas(8) uint8_t area[AREA];
     static struct in_order o;
 

@@ -5,7 +5,8 @@
  *   request   tag type N_Fxxx            struct file_request, name, second name, data
  *   reply     tag type N_REPLY(N_Fxxx)   struct file_reply, then the result's payload
  *
- * A server answers each request exactly once, and those of one client process in order of arrival. A client is
+ * A server answers each request exactly once, and those of one client process in order of arrival, but N_O_LOCK when
+ * the lock is free. A client is
  * identified by the sender's node address and the procid in the tag (vertex/contract/system.h). The client keeps file
  * offsets: every read and write names its own.
  *
@@ -138,7 +139,9 @@ enum {
     N_O_RDWR = 2,
     N_O_ACCMODE = 3,
     N_O_LOCK = 3, /* of a folder: not to read or write, but to have the lock of its volume that `mode` numbers, until
-                   * the close. -N_EAGAIN: another file has it; 0 and any other exclude each other */
+                   * the close; 0 and any other exclude each other. Those who wait get it in order of arrival.
+                   * -N_EAGAIN: the server has no place for one who waits. With N_O_EXCL: the client no longer waits
+                   * for it, and has it no longer; -N_EAGAIN */
     N_O_APPEND = 0x8,
     N_O_CREAT = 0x200,
     N_O_TRUNC = 0x400,
