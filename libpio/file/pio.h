@@ -128,7 +128,7 @@ off_t pio_lseek(int pfd, off_t offset, int whence);
  * Figure 5]. n = 0: the file again. Calls about the whole file are as before. After a failed write the file is not cut
  * back, as others write beside it. On failure the file has no view.
  *   EBADF;  EBUSY: a transfer is started and not ended;  EINVAL: not an element, or O_APPEND
- *   E2BIG, EOVERFLOW: too many runs;  ENOMEM, and what the volumes report */
+ *   E2BIG: more nodes or levels than pattern_pack writes;  EOVERFLOW: too far;  ENOMEM, and what the volumes report */
 int pio_setview(int pfd, const void *packed, size_t n);
 
 /* Closes all subfiles [P0 Figure 4]. First waits for the transfers that the descriptor has started and not ended: they
