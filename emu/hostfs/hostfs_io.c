@@ -177,10 +177,14 @@ int32_t hostfs_write(struct hostfs *s, struct hostfs_call *c)
 
 int32_t hostfs_truncate(struct hostfs *s, struct hostfs_call *c)
 {
-    if (c->request.bytes > 0) /* only if it has so many: for parts of files, which lie on volumes */
-        return -N_ENOTSUP;
+    struct stat st;
+
     if (c->request.offset > file_max_bytes(c))
         return -N_EFBIG;
+    if (c->request.bytes > 0 && fstat(c->file->fd, &st) < 0)
+        return errmap_from_host(errno);
+    if (c->request.bytes > 0 && (uint64_t)st.st_size != c->request.offset + c->request.bytes)
+        return -N_EAGAIN;
     if (ftruncate(c->file->fd, c->request.offset) < 0)
         return errmap_from_host(errno);
     seen_change(&s->seen, c->file->host->dev, c->file->host->ino);

@@ -233,6 +233,22 @@ Test(hostfs, the_largest_file_ends_at_the_same_byte_everywhere)
     cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = INT64_MAX}), -N_EFBIG);
 }
 
+/* N_FTRUNCATE with a number of bytes. */
+Test(hostfs, a_file_is_cut_only_from_the_size_that_the_client_names)
+{
+    uint64_t f = open_name("new", N_O_RDWR | N_O_CREAT), reader = open_name("new", N_O_RDONLY);
+
+    cr_assert_eq(ask((struct ask){N_FWRITE, .sfid = f, .data = "0123456789", .bytes = 10}), 10);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 4, .bytes = 5}), -N_EAGAIN, "from 9 bytes");
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = reader, .offset = 4, .bytes = 6}), -N_EINVAL, "only read");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 20}), 10);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 4, .bytes = 6}), 0, "from 10 bytes");
+    cr_expect_eq(ask((struct ask){N_FREAD, .sfid = f, .bytes = 20}), 4);
+    cr_expect_eq(ask((struct ask){N_FTRUNCATE, .sfid = f, .offset = 0, .bytes = 10}), -N_EAGAIN, "it has been cut");
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = reader}), 0);
+    cr_expect_eq(ask((struct ask){N_FCLOSE, .sfid = f}), 0);
+}
+
 Test(hostfs, open_flags_mean_what_they_say)
 {
     static const struct {
