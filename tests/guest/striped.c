@@ -348,6 +348,85 @@ static void fills_up(void)
     check_works(unlink(name_of("large")));
 }
 
+/* The largest file of the first volume, which is like the others: the largest size that ftruncate takes. */
+static long largest_part(void)
+{
+    int fd = open("//df00/probe", O_RDWR | O_CREAT, 0644);
+    long fits = 0, beyond = 1l << 46;
+
+    while (beyond - fits > 1) {
+        long size = fits + (beyond - fits) / 2;
+
+        if (ftruncate(fd, size) == 0) {
+            fits = size;
+        } else {
+            check_equal(errno, EFBIG);
+            beyond = size;
+        }
+    }
+    check_works(close(fd));
+    check_works(unlink("//df00/probe"));
+    return fits;
+}
+
+/* A write across the largest offset writes what fits, and returns that. Arguments: the blocks' bytes, volumes. */
+static void ends_at_the_largest_offset(void)
+{
+    long block = atol(test_argv[1]), volumes = atol(test_argv[2]), part = largest_part();
+    long end = part / block * block * volumes + part % block, n = 2 * block * volumes + 77,
+         before = block * volumes + 5;
+    int fd = open(name_of("far"), O_RDWR | O_CREAT, 0644);
+    struct stat st;
+
+    check(fd >= 0 && part % block > 0, "open: %s; %ld", strerror(errno), part);
+    fill_pattern(buf, (size_t)n, 1);
+    check_equal(pwrite(fd, buf, (size_t)n, end - before), before);
+    check_works(fstat(fd, &st));
+    check_equal(st.st_size, end);
+    check_fails(pwrite(fd, buf, 1, end), EFBIG);
+    check_equal(lseek(fd, end - 1, SEEK_SET), end - 1);
+    check_equal(write(fd, buf + before - 1, 2), 1);
+    check_fails(write(fd, buf, 1), EFBIG);
+    check_works(fstat(fd, &st));
+    check_equal(st.st_size, end);
+    memset(model, 0, (size_t)n);
+    check_equal(pread(fd, model, (size_t)n, end - before), before);
+    check_equal(find_wrong_byte(model, before, 1), before);
+    check_works(close(fd));
+    check_works(unlink(name_of("far")));
+}
+
+/* A volume is read-only, as its file system has errors: each call that changes names fails, and changes nothing. */
+static void is_read_only(void)
+{
+    struct stat st;
+
+    check_fails(open(name_of("new"), O_WRONLY | O_CREAT, 0644), EROFS);
+    check_fails(open(name_of("new"), O_WRONLY | O_CREAT | O_EXCL, 0644), EROFS);
+    check_fails(unlink(name_of("file")), EROFS);
+    check_fails(rename(name_of("file"), name_of("new")), EROFS);
+    check_fails(rename(name_of("file"), name_of("other")), EROFS);
+    check_fails(mkdir(name_of("new"), 0755), EROFS);
+    check_fails(rmdir(name_of("empty")), EROFS);
+    check_fails(rename(name_of("full"), name_of("new")), EROFS);
+    check_fails(rename(name_of("full"), name_of("empty")), EROFS);
+    check_fails(stat(name_of("new"), &st), ENOENT);
+    check_equal(entries(name_of(""), "new"), 0);
+    expect_text_file(name_of("file"), "text");
+    expect_text_file(name_of("other"), "another text");
+    expect_text_file(name_of("full/file"), "in a folder");
+    check_equal(entries(name_of("empty"), "file"), 0);
+}
+
+static void makes_some_names(void)
+{
+    make_text_file(name_of("file"), "text");
+    make_text_file(name_of("other"), "another text");
+    check_works(mkdir(name_of("empty"), 0755));
+    check_works(mkdir(name_of("full"), 0755));
+    make_text_file(name_of("full/file"), "in a folder");
+}
+
 /* One drive dies while the file is written: calls fail, and a file of another volume is still served. */
 static void has_a_dead_drive(void)
 {
@@ -488,6 +567,9 @@ static const struct test_case cases[] = {
     {"shared", is_shared},
     {"full", fills_up},
     {"dead drive", has_a_dead_drive},
+    {"largest offset", ends_at_the_largest_offset},
+    {"some names", makes_some_names},
+    {"read-only", is_read_only},
     {"races", has_one_winner},
     {"loads another", loads_another},
     {"finds", finds},

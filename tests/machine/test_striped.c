@@ -49,6 +49,8 @@ static const struct own_case {
     {"0", "cyclic 1000 4", {"names", "//big/"}},
     {"0", "cyclic 1000 4", {"lowest descriptors", "//big/"}},
     {"0", "cyclic 1000 4", {"sum of volumes", "//big/", "4"}},
+    {"0", "cyclic 1000 4", {"largest offset", "//big/", "1000", "4"}},
+    {"0", "cyclic 4099 4", {"largest offset", "//big/", "4099", "4"}},
     {"0", "cyclic 1000 4", {"shared", "//big/"}},
     {"3", "cyclic 1000 4", {"shared", "//big/"}},
     {"2", "array 64x64x2 cyclic(5),block on 2x2", {"shared", "//big/"}},
@@ -217,6 +219,54 @@ Test(striped, names_the_error_when_a_drive_is_dead)
     outcome_free(&o);
     free(machine);
     folder_remove(folder);
+}
+
+/* As e2fsck or the server leaves a file system that it does not trust. */
+static void mark_with_errors(const char *folder, int volume)
+{
+    char *image = format("%s/df%02d.img", folder, volume);
+
+    command_must_succeed((char *[]){"debugfs", "-w", "-R", "set_super_value state 2", image, NULL});
+    free(image);
+}
+
+/* What no failed call may change, of a volume's root. */
+static char *list_names(const char *folder, int volume)
+{
+    char *image = format("%s/df%02d.img", folder, volume);
+    struct outcome o = command_run((char *[]){"debugfs", "-R", "ls -l /", image, NULL}, "");
+
+    cr_assert_eq(o.status, 0, "%s", o.err);
+    free(o.err);
+    free(image);
+    return o.out;
+}
+
+Test(striped, fails_and_changes_nothing_when_one_volume_is_read_only)
+{
+    for (int volume = 0; volume < VOLUMES; volume++) {
+        char *folder = folder_with_images(VOLUMES, 1024, 1024), *before[VOLUMES];
+        char *machine = striped_machine(folder, "cyclic 3 4", "");
+
+        guest_must_pass(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"some names", "//big/"}});
+        mark_with_errors(folder, volume);
+        for (int k = 0; k < VOLUMES; k++)
+            before[k] = list_names(folder, k);
+        struct outcome o =
+            ncube_run(&(struct ncube_run){.machine = machine, .program = PROGRAM, .args = {"read-only", "//big/"}});
+        cr_expect(o.status == 0 && strcmp(o.out, "passed\n") == 0, "volume %d: %d, %s%s", volume, o.status, o.out,
+                  o.err);
+        outcome_free(&o);
+        for (int k = 0; k < VOLUMES; k++) {
+            char *after = list_names(folder, k);
+
+            cr_expect_str_eq(after, before[k], "volume %d is read-only: df%02d", volume, k);
+            free(after);
+            free(before[k]);
+        }
+        free(machine);
+        folder_remove(folder);
+    }
 }
 
 Test(striped, is_not_there_unless_the_machine_file_names_it)
