@@ -77,6 +77,32 @@ measure_one_drive() {
     done
 }
 
+# Calls that change names of a striped volume over three others: each on fresh images, by node 4 of a 3-cube.
+striped_calls=("create" "unlink" "rename" "rename onto a file" "mkdir" "rmdir" "rename of a folder" \
+    "rename of a folder onto one")
+
+measure_striped() {
+    local k call
+    {
+        echo 'dim = 3; front_end = { si = 0; };'
+        echo 'striped = ( { volume = "big"; over = ["df00", "df01", "df02"]; map = "cyclic 1000 3"; } );'
+        echo 'boards = ( { number = 3; io_nodes = ('
+        for k in 0 1 2; do
+            echo "{ index = $k; si = [$((7 - k))]; drives = ( { volume = \"df0$k\"; image = \"df0$k.img\"; } ); }"
+            [ $k = 2 ] || echo ,
+        done
+        echo ') } );'
+    } >"$work/striped.conf"
+    for call in "${striped_calls[@]}"; do
+        for k in 0 1 2; do
+            make_image "$work/df0$k.img" 1024
+        done
+        run changes -d 0 -m "$work/striped.conf" --images "$work" "$build/guest/striped_kills" before //big/ "$call"
+        run changes -d 3 -m "$work/striped.conf" --images "$work" --trace="$work/changes-${call// /-}" \
+            --trace-format=text "$build/guest/striped_kills" call //big/ "$call"
+    done
+}
+
 measure_global() {
     local dim mode to=$build/guest/global_costs
 
@@ -118,6 +144,7 @@ measure() {
     done
     run groups-50 -d 6 "$build/guest/group_costs" 64 50
     measure_one_drive
+    measure_striped
     measure_global
     "$here/demo.sh" "$build" >"$work/demo"
     if command -v gnuplot >/dev/null; then
@@ -294,6 +321,22 @@ block_creation() {
             -v writes="$(drive_commands writes creates-$dim)" 'BEGIN {
             printf "| %d | %.0f | %.0f | %.0f | %d |\n", nodes, made / 1000, opened / 1000, removed / 1000,
                 reads + writes }'
+    done
+}
+
+block_changes() {
+    echo "| call | requests | commands of the drives | ms |"
+    echo "| --- | --- | --- | --- |"
+    local call
+    for call in "${striped_calls[@]}"; do
+        awk -v call="$call" '
+            function is_io(node) { return node >= 16384 && node < 32768 }
+            $2 == 4 && $3 == "exit" { exit }
+            $2 == 4 && $3 == "send" { split($4, to, "="); if (is_io(to[2])) { requests++; if (!begin) begin = $1 } }
+            begin && is_io($2) && $3 == "disk" { commands++ }
+            $2 == 4 && $3 == "arrival" { last = $1 }
+            END { printf "| %s | %d | %d | %.1f |\n", call, requests, commands, (last - begin) / 20000 }
+            ' "$work/changes-${call// /-}"
     done
 }
 
