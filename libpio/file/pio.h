@@ -154,7 +154,7 @@ int pio_preallocate(int pfd, off_t offset, off_t n);
 /* Returns when everything written is on the drives of all D volumes. */
 int pio_fsync(int pfd);
 
-/* Removes subfiles and descriptions. ENOENT if no description is found. If it fails half way, call it again. */
+/* Removes subfiles and descriptions. ENOENT if no description is found. If it fails, the file is whole. */
 int pio_unlink(const char *name);
 
 /* Gives a PIO file another name on its volumes, and removes the PIO file that has had that name. If it fails half way,

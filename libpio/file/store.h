@@ -3,9 +3,9 @@
  * open.
  *
  * On every volume the description is made before the subfile and removed after it. Descriptions appear whole, and are
- * durable then (PIO_ASK_MAKE). All volumes are asked at the same time. So a process that sees a subfile and afterwards
- * no description has found a plain file; one that sees data anywhere and afterwards a part missing has found a loss,
- * and not a creation under way.
+ * durable then (PIO_ASK_MAKE). Volume 0's subfile is made last and removed first. All volumes are asked at the same
+ * time. So a process that sees a subfile and afterwards no description has found a plain file; one that sees data
+ * anywhere and afterwards a part missing has found a loss, and not a creation under way.
  */
 #ifndef PIO_STORE_H
 #define PIO_STORE_H
