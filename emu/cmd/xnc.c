@@ -123,7 +123,9 @@ static int wait_for_end(int fd, const sigset_t *unblocked)
     while (ppoll(&p, 1, NULL, unblocked) <= 0) {
         if (end_signal == 0)
             continue;
-        link_send(fd, LINK_KILL, NULL, 0, false);
+        const struct link_kill kill = {.signal = end_signal};
+
+        link_send(fd, LINK_KILL, &kill, sizeof kill, false);
         poll(&p, 1, KILL_MS);
         return STATUS_SIGNAL + end_signal;
     }

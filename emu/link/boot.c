@@ -81,21 +81,13 @@ static void look(struct boot *b)
 
 /* ---- Deadlocks -------------------------------------------------------------------------------------- */
 
-static void say_line(void *ctx, const char *line)
-{
-    console_say(&((struct job *)ctx)->streams, "%s", line);
-}
-
 static void report_deadlock(struct boot *b, struct job *j)
 {
     struct machine *m = &b->machine;
-    char text[256];
 
     console_say(&j->streams, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
                 machine_seconds(m));
-    if (job_describe_failure(j, text, sizeof text))
-        say_line(j, text);
-    machine_report_waits(m, j, false, say_line, j);
+    clients_report_nodes(&b->clients, j);
     j->end_status = machine_find_dead_node(m, j) ? RUN_DEAD : RUN_DEADLOCK;
 }
 

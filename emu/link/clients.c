@@ -6,12 +6,14 @@
 #include "emu/link/clients.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "emu/base/oneline.h"
+#include "emu/base/signals.h"
 #include "emu/machine/debugger.h"
 #include "emu/machine/explain.h"
 #include "emu/link/machine_load.h"
@@ -43,6 +45,31 @@ static void kill_job(struct clients *all, uint32_t id)
 {
     debugger_drop(all->machine, id);
     front_kill_job(all->machine->front, id);
+}
+
+static void say_line(void *job, const char *line)
+{
+    console_say(&((struct job *)job)->streams, "%s", line);
+}
+
+void clients_report_nodes(struct clients *all, struct job *j)
+{
+    char text[256];
+
+    if (job_describe_failure(j, text, sizeof text))
+        say_line(j, text);
+    machine_report_waits(all->machine, j, false, say_line, j);
+}
+
+/* Says what ends a program that has not ended by itself, and what its nodes are doing; then kills it. */
+static void end_job(struct clients *all, struct job *j, const char *why)
+{
+    if (!job_has_ended(j) && !j->killed) {
+        console_say(&j->streams, "%s at %.6f s", why, machine_seconds(all->machine));
+        if (j->loaded)
+            clients_report_nodes(all, j);
+    }
+    kill_job(all, j->id);
 }
 
 static void client_hang_up(struct client *c)
@@ -192,10 +219,8 @@ void clients_go_down(struct clients *all)
         if (c->turn)
             refuse(c, RUN_FAILED, "the machine goes down");
     for (struct job *j = front_first_job(all->machine->front); j; j = front_next_job(j))
-        if (!job_has_ended(j)) {
-            console_say(&j->streams, "the machine goes down");
-            kill_job(all, j->id);
-        }
+        if (!job_has_ended(j))
+            end_job(all, j, "the machine goes down");
     front_stop(all->machine->front);
 }
 
@@ -300,6 +325,21 @@ static bool asks_for_load(const struct link_message *m)
     return m->bytes == strlen(LOAD_QUESTION) && memcmp(m->content, LOAD_QUESTION, m->bytes) == 0;
 }
 
+static void end_by_signal(struct clients *all, struct client *c, const struct link_message *message)
+{
+    struct job *j = front_find_job(all->machine->front, c->job);
+    struct link_kill kill = {.signal = SIGTERM};
+    char why[32];
+
+    if (c->turn)
+        client_hang_up(c);
+    if (message->bytes == sizeof kill)
+        memcpy(&kill, message->content, sizeof kill);
+    snprintf(why, sizeof why, "ended by %s", signals_name(kill.signal));
+    if (j)
+        end_job(all, j, why);
+}
+
 static void client_act(struct clients *all, struct client *c, struct link_message *message)
 {
     switch (message->kind) {
@@ -308,9 +348,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         begin_job(all, c, message);
         return;
     case LINK_KILL:
-        if (c->turn)
-            client_hang_up(c);
-        kill_job(all, c->job);
+        end_by_signal(all, c, message);
         break;
     case LINK_DOWN:
         c->wants_down = true;

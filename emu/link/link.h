@@ -5,7 +5,7 @@
  * (SO_PEERCRED).
  *
  *   client -> machine   LINK_RUN      a launch (launch.h), with the descriptors of the standard streams
- *                       LINK_KILL     ends the job
+ *                       LINK_KILL     ends the job, after lines about its nodes: struct link_kill
  *                       LINK_DOWN     ends the machine: jobs are killed, I/O nodes shut down
  *                       LINK_ASK      asks for a report; with the text of machine_load.h, for the load, too
  *                       LINK_OPEN     opens a subcube for a host program (libnhost): struct link_open, with the
@@ -61,6 +61,10 @@ enum link_kind {
 
 struct link_status {
     int32_t status; /* exit status */
+};
+
+struct link_kill {
+    int32_t signal; /* that the client has got */
 };
 
 struct link_open {

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/machine/booted.h"
 #include "tests/machine/command.h"
 
 TestSuite(ends, .timeout = 3600);
@@ -206,11 +207,9 @@ ParameterizedTest(size_t *row, ends, of_endless_loops_come_by_a_signal)
 
 static void expect_waits(const char *what, const struct outcome *o, int status, const char *first)
 {
-    static const char *const lines[] = {"  the front end waits for 4 of 4 nodes to exit, first node 0\n",
-                                        "  node 0 waits in nsync of type 1 for node 2\n",
-                                        "  node 1 waits in nsync of type 1 for node 0\n",
-                                        "  node 2 waits in nread for a message of type 5 from node 1\n",
-                                        "  node 3 runs in compute (unfinished.c:13)\n"};
+    static const char *const lines[] = {
+        " node 0 waits in nsync of type 1 for node 2\n", " node 1 waits in nsync of type 1 for node 0\n",
+        " node 2 waits in nread for a message of type 5 from node 1\n", " node 3 runs in compute (unfinished.c:13)\n"};
 
     cr_expect_eq(o->status, status, "%s: status %d", what, o->status);
     cr_expect_eq(strncmp(o->err, first, strlen(first)), 0, "%s: %s", what, o->err);
@@ -226,7 +225,9 @@ Test(ends, by_a_limit_say_who_waits_for_whom_and_who_computes)
         struct outcome o = ncube_run(
             &(struct ncube_run){.dim = "2", .program = "guest/unfinished", .options = {options[i]}, .limit = "0.1"});
 
-        expect_waits("limit", &o, 124, "ncube: the limit of 0.100000 s of virtual time is reached\n");
+        expect_waits("limit", &o, 124,
+                     "ncube: the limit of 0.100000 s of virtual time is reached\n"
+                     "  the front end waits for 4 of 4 nodes to exit, first node 0\n");
         outcome_free(&o);
     }
 }
@@ -249,6 +250,36 @@ Test(ends, by_a_signal_say_who_waits_for_whom_and_who_computes)
         expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first);
         outcome_free(&o);
     }
+}
+
+/* On a machine that is kept up: the user's xnc gets the signal, or the machine. */
+Test(ends, of_a_machine_that_is_up_and_of_xnc_say_the_same)
+{
+    static const struct {
+        int number;
+        bool to_machine;
+        int status;
+        const char *first;
+    } cases[] = {{SIGINT, false, 128 + SIGINT, "ncube: ended by SIGINT at "},
+                 {SIGTERM, false, 128 + SIGTERM, "ncube: ended by SIGTERM at "},
+                 {SIGHUP, false, 128 + SIGHUP, "ncube: ended by SIGHUP at "},
+                 {SIGTERM, true, 1, "ncube: the machine goes down at "}};
+    struct booted b = booted_up(WORDS("-d", "2"));
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct streams_of_test streams = {.in = -1, .out = -1};
+        struct command c = xnc_start(&b, streams, WORDS("-d2", "guest/unfinished"));
+
+        command_await_lines(&c, 1);
+        pause_ms(100); /* as above */
+        kill(cases[i].to_machine ? b.command.pid : c.pid, cases[i].number);
+        struct outcome o = command_wait(&c);
+        expect_waits(cases[i].first, &o, cases[i].status, cases[i].first);
+        outcome_free(&o);
+    }
+    struct outcome o = booted_end(&b, 5000);
+    cr_expect_eq(o.status, 128 + SIGTERM, "%d: %s", o.status, o.err);
+    outcome_free(&o);
 }
 
 /* ---- Signals to QEMU ---- */
