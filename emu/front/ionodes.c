@@ -115,10 +115,15 @@ void io_nodes_miss(struct io_nodes *s, uint32_t node)
 
 static void explain_exit(const uint8_t *bytes, size_t n, char *why)
 {
+    struct exit_fault f;
     struct job_exit e;
 
     memcpy(&e, bytes, sizeof e);
-    size_t skip = sizeof e + (e.how == EXIT_FAULT ? sizeof(struct exit_fault) : 0);
+    size_t skip = sizeof e;
+    if (e.how == EXIT_FAULT && n >= skip + sizeof f) {
+        memcpy(&f, bytes + skip, sizeof f);
+        skip += sizeof f + (size_t)f.returns * sizeof(struct exit_return);
+    }
     if (n > skip)
         console_explain((const char *)bytes + skip, n - skip, 0, why);
     else

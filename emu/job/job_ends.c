@@ -11,6 +11,7 @@
 #include "emu/base/plural.h"
 #include "emu/hostfs/console.h"
 #include "emu/hostfs/errmap.h"
+#include "emu/job/frames.h"
 #include "emu/job/lives.h"
 #include "emu/job/stages.h"
 #include "emu/job/where.h"
@@ -95,21 +96,30 @@ static bool same_function(const char *a, const char *b)
     return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
 }
 
-/* Writes ", in memcpy, called from main (hello.c:12)": the place of a fault and, as far as a register still has it,
- * that of the call. Within a function that has made another call since, the register leads back to the function itself.
- * Of a program that another has put in its place, the file is not known. */
-static void describe_place(int program, const struct exit_fault *f, char *text, size_t bytes)
+/* Writes ", in memcpy, called from copies (copy.c:12), from main (copy.c:30)": the places of a fault and of the calls
+ * that led to it. Within a function that has made another call since, the register leads back to the function itself,
+ * if that is all there is. Of a program that another has put in its place, the file is not known. */
+static void describe_place(int program, const struct exit_fault *f, const struct exit_return *returns, char *text,
+                           size_t bytes)
 {
-    char here[WHERE_BYTES] = "", caller[WHERE_BYTES];
+    static const char *const before[FRAMES_MOST] = {", in ", ", called from ", ", from ", ", from "};
+    char here[WHERE_BYTES] = "", last[WHERE_BYTES] = "";
+    uint64_t at[FRAMES_MOST];
     size_t used = 0;
 
     text[0] = '\0';
     if (program < 0 || f->replaced)
         return;
-    if (where_describe(program, f->pc, here))
-        used = (size_t)snprintf(text, bytes, ", in %s", here);
-    if (used < bytes && where_describe(program, f->x[0] - 1, caller) && !same_function(here, caller))
-        snprintf(text + used, bytes - used, ", called from %s", caller);
+    unsigned n = frames_walk(program, f, returns, at);
+    for (unsigned i = 0; i < n && used < bytes && !same_function(last, "main"); i++) {
+        bool known = where_describe(program, at[i], here);
+
+        if (i > 0 && (!known || (n == 2 && same_function(here, last))))
+            break;
+        if (known)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s", before[i], here);
+        memcpy(last, here, sizeof last);
+    }
 }
 
 enum { CAUSE_FETCH_PAGE = 12, CAUSE_LOAD_PAGE = 13, CAUSE_STORE_PAGE = 15, NULL_REACH_BYTES = 4096 };
@@ -185,14 +195,17 @@ static void print_registers(struct job *j, const struct exit_fault *f)
 
 static void print_fault(struct job *j, const struct job_exit *e, const char *text, size_t n)
 {
-    char why[CONSOLE_LINE_BYTES], place[2 * WHERE_BYTES + 32], line[sizeof why + sizeof place + 64];
+    char why[CONSOLE_LINE_BYTES], place[FRAMES_MOST * (WHERE_BYTES + 16)], line[sizeof why + sizeof place + 64];
+    struct exit_return returns[EXIT_RETURNS_MOST];
     struct exit_fault f;
     int program;
 
     job_program_file(j, e->node, &program);
     memcpy(&f, text, sizeof f);
-    console_explain(text + sizeof f, n - sizeof f, 0, why);
-    describe_place(program, &f, place, sizeof place);
+    memcpy(returns, text + sizeof f, f.returns * sizeof *returns);
+    size_t told = sizeof f + f.returns * sizeof *returns;
+    console_explain(text + told, n - told, 0, why);
+    describe_place(program, &f, returns, place, sizeof place);
     snprintf(line, sizeof line, "%s%s%s", why, judge_address(&f), place);
     keep_why(j, line, strlen(line));
     print_line(j, line);
@@ -234,7 +247,19 @@ static void print_failed_exit(struct job *j, const struct job_exit *e, const cha
     }
 }
 
-static const char *check_exit(const struct job *j, uint32_t from, const struct job_exit *e, size_t text_bytes)
+/* The number of returns is in the fault. */
+static bool has_whole_fault(const char *text, size_t bytes)
+{
+    struct exit_fault f;
+
+    if (bytes < sizeof f)
+        return false;
+    memcpy(&f, text, sizeof f);
+    return f.returns <= EXIT_RETURNS_MOST && bytes - sizeof f >= f.returns * sizeof(struct exit_return);
+}
+
+static const char *check_exit(const struct job *j, uint32_t from, const struct job_exit *e, const char *text,
+                              size_t text_bytes)
 {
     if (e->job != j->id || !j->loaded)
         return "no such job is running";
@@ -242,7 +267,7 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
         return "it names another node";
     if (e->how > EXIT_SIGNAL)
         return "there is no such way to end";
-    if (e->how == EXIT_FAULT && text_bytes < sizeof(struct exit_fault))
+    if (e->how == EXIT_FAULT && !has_whole_fault(text, text_bytes))
         return "it is too short";
     return lives_has_exited(j->lives, from - j->base) ? "that node has exited already" : NULL;
 }
@@ -264,7 +289,7 @@ const char *job_receive_exit(struct job *j, uint32_t from, const uint8_t *bytes,
     if (n < sizeof e)
         return "it is too short";
     memcpy(&e, bytes, sizeof e);
-    const char *wrong = check_exit(j, from, &e, n - sizeof e);
+    const char *wrong = check_exit(j, from, &e, text, n - sizeof e);
     if (wrong)
         return wrong;
 

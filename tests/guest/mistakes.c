@@ -52,12 +52,43 @@ static void __attribute__((noinline)) stores(void)
     *null = 1;
 }
 
+/* A helper of a helper, with a frame of its own; both keep registers. The stack below has old addresses to return to:
+ * those of the call that went well. */
+static void __attribute__((noinline)) helps(char *to, int deep)
+{
+    char old[256];
+
+    __asm__ volatile("" ::"r"(old) : "memory");
+    memcpy(to, bytes, n);
+    if (deep > 0)
+        helps(null, deep - 1);
+    n++;
+}
+
+static void __attribute__((noinline)) nests(void)
+{
+    static char room[100];
+
+    helps(room, 1);
+    n++;
+}
+
+/* A frame whose size the compiler does not know. */
+static void __attribute__((noinline)) varies(void)
+{
+    char *room = __builtin_alloca(n);
+
+    helps(room, 0);
+    memcpy(null, room, n);
+    n++;
+}
+
 static const struct mistake {
     const char *name;
     void (*make)(void);
 } mistakes[] = {
-    {"copies", copies}, {"measures", measures}, {"smashes", smashes},
-    {"fills", fills},   {"calls", calls},       {"stores", stores},
+    {"copies", copies}, {"measures", measures}, {"smashes", smashes}, {"fills", fills},
+    {"calls", calls},   {"stores", stores},     {"nests", nests},     {"varies", varies},
 };
 
 int main(int argc, char **argv)

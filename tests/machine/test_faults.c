@@ -124,13 +124,21 @@ static const struct mistake {
     const char *name, *cause, *place;
 } mistakes[] = {
     {"copies", "store to an address",
-     " (a null pointer and an offset), in memcpy (memcpy.c:14), called from copies (mistakes.c:18)\n"},
-    {"measures", "address 0x0", " (a null pointer), in strlen, called from measures (mistakes.c:24)\n"},
+     " (a null pointer and an offset), in memcpy (memcpy.c:14), called from copies (mistakes.c:18), from main "
+     "(mistakes.c:98)\n"},
+    {"measures", "address 0x0",
+     " (a null pointer), in strlen, called from measures (mistakes.c:24), from main (mistakes.c:98)\n"},
     {"smashes", "address 0x4141414141414140", " (a return to it: the stack has been overwritten)\n"},
     {"fills", "address 0x18",
-     " (a null pointer and an offset), in fills (mistakes.c:38), called from main (mistakes.c:67)\n"},
-    {"calls", "pc 0x0, address 0x0", " (a null pointer), called from calls (mistakes.c:45)\n"},
-    {"stores", "address 0x0", " (a null pointer), in stores (mistakes.c:52)\n"},
+     " (a null pointer and an offset), in fills (mistakes.c:38), called from main (mistakes.c:98)\n"},
+    {"calls", "pc 0x0, address 0x0",
+     " (a null pointer), called from calls (mistakes.c:45), from main (mistakes.c:98)\n"},
+    {"stores", "address 0x0", " (a null pointer), in stores (mistakes.c:52), called from main (mistakes.c:98)\n"},
+    {"nests", "address 0x8",
+     ", in memcpy (memcpy.c:14), called from helps (mistakes.c:62), from helps (mistakes.c:64), from nests "
+     "(mistakes.c:72)\n"},
+    {"varies", "address 0x8",
+     ", in memcpy (memcpy.c:14), called from varies (mistakes.c:82), from main (mistakes.c:98)\n"},
 };
 
 ParameterizedTestParameters(faults, name_the_callers_line_and_null_pointers)

@@ -33,7 +33,7 @@
  *                 pipes_bytes of struct load_pipes and what follows it, from the next multiple of 8
  *   N_LOAD_DATA   struct load_data, bytes
  *   N_LOAD_START  struct load_job
- *   N_EXIT        node -> front end: struct job_exit, struct exit_fault if it was a fault, text
+ *   N_EXIT        node -> front end: struct job_exit, if it was a fault struct exit_fault and its exit_return[], text
  *                                                              exactly once per node and life, when its last
  *                                                              process has ended; from an I/O node, when nsdisk has
  *                                                              ended other than by N_SHUTDOWN
@@ -381,10 +381,16 @@ _Static_assert(sizeof(struct job_exit) == 16, "job_exit layout");
 
 struct exit_fault {              /* the registers at the fault */
     uint64_t pc, address, cause; /* cause: scause */
-    uint64_t replaced;           /* 1: exec has put another program in the place of the one that was loaded */
+    uint32_t replaced;           /* 1: exec has put another program in the place of the one that was loaded */
+    uint32_t returns;            /* of struct exit_return, which follow, by ascending place */
     uint64_t x[31];              /* x1-x31: x[0] is ra, x[1] is sp */
 };
 _Static_assert(sizeof(struct exit_fault) == 280, "exit_fault layout");
+
+struct exit_return { /* an address to return to, and where it lies on the stack; it may be left from an older call */
+    uint64_t at, to;
+};
+#define EXIT_RETURNS_MOST 16u
 
 struct signal_message {
     uint32_t job;

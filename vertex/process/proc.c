@@ -22,6 +22,7 @@
 #include "vertex/process/kin.h"
 #include "vertex/process/load.h"
 #include "vertex/process/report.h"
+#include "vertex/process/returns.h"
 #include "vertex/shared/text.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/signal.h"
@@ -46,6 +47,7 @@ static bool job_has_run;
 static struct { /* the worst end of the processes of the job that have ended */
     struct job_exit exit;
     struct exit_fault fault;
+    struct exit_return returns[EXIT_RETURNS_MOST]; /* of the fault, behind it for report.c */
     char text[sizeof proc_running->exit_text];
 } job = {.exit.job = NO_JOB};
 
@@ -387,18 +389,27 @@ static bool is_worse(const struct job_exit *a, const struct job_exit *b)
     return rank[a->how] != rank[b->how] ? rank[a->how] > rank[b->how] : a->status > b->status;
 }
 
+/* After a bad end. Of the faults, the first is kept; its stack is still there. */
+static RARE void end_others(struct proc *p)
+{
+    if (p->death.how == EXIT_FAULT && job.fault.returns == 0)
+        job.fault.returns = returns_find(&p->vm, job.fault.x[1], job.returns);
+    for (uint32_t i = 0; i < PROCS_MAX; i++)
+        if (proc_table[i])
+            proc_kill(proc_table[i], EXIT_KILLED, 0);
+}
+
 /* Keeps the worst way to end, or for equal ways the highest status. A fault ends the job's other processes on this
  * node; the front end ends those on other nodes. */
-static void add_to_job(const struct proc *p)
+static void add_to_job(struct proc *p)
 {
     if (job.exit.job != p->job || is_worse(&p->death, &job.exit)) {
         job.exit = p->death;
         job.fault = p->fault;
         copy_bytes(job.text, p->exit_text, sizeof job.text);
     }
-    for (uint32_t i = 0; p->death.how != EXIT_NORMAL && i < PROCS_MAX; i++)
-        if (proc_table[i])
-            proc_kill(proc_table[i], EXIT_KILLED, 0);
+    if (p->death.how != EXIT_NORMAL)
+        end_others(p);
 }
 
 void proc_become(struct proc *p, struct msg_queue *messages)

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "vertex/base/attr.h"
 #include "vertex/base/ncu_calls.h"
 #include "vertex/base/panic.h"
 #include "vertex/memory/copy.h"
@@ -25,9 +26,14 @@ static uint32_t text_length(const char *text)
     return n;
 }
 
+static RARE uint32_t fault_length(const struct exit_fault *fault)
+{
+    return sizeof *fault + fault->returns * sizeof(struct exit_return);
+}
+
 static void report(uint32_t type, const struct job_exit *exit, const struct exit_fault *fault, const char *text)
 {
-    uint32_t n = text_length(text), fault_bytes = fault ? sizeof *fault : 0;
+    uint32_t n = text_length(text), fault_bytes = fault ? fault_length(fault) : 0;
     struct message *m = msg_new(sizeof *exit + fault_bytes + n);
 
     if (!m)

@@ -11,7 +11,8 @@
 #include "vertex/contract/system.h"
 #include "vertex/message/queue.h"
 
-/* Sends N_EXIT with this text; `fault` is NULL unless a fault ended the process. Panics if there is no memory. */
+/* Sends N_EXIT with this text; `fault` is NULL unless a fault ended the process, and its returns follow it.
+ * Panics if there is no memory. */
 void report_exit(const struct job_exit *exit, const struct exit_fault *fault, const char *text);
 /* Sends N_STARTED: a program of a life above 0 will run. */
 void report_started(const struct job_exit *started);
