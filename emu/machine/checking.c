@@ -11,12 +11,16 @@
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/machine/debugged.h"
+#include "emu/cmd/noted.h"
 #include "emu/machine/unread.h"
 #include "emu/hostfs/errmap.h"
 #include "emu/job/where.h"
+#include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
+#include "vertex/contract/proto.h"
+#include "vertex/contract/system.h"
 
-enum { REGISTER_RA = 1, REGISTER_SP = 2, REGISTER_A0 = 10 };
+enum { REGISTER_RA = 1, REGISTER_A0 = 10, REGISTER_A1 = 11 };
 #define STACK_WORDS  512u /* of a stack, in which return addresses are looked for */
 #define RETURNS_MOST 16u
 #define UNREAD_KINDS 16u
@@ -50,9 +54,25 @@ struct found {
     uint64_t times;
 };
 
+static void begin_open(struct machine *m, uint32_t node);
+static void await_type(struct machine *m, uint32_t node);
+static void end_process(struct machine *m, uint32_t node);
+
+/* Where Vertex is stopped, at the beginning of a function whose first argument is the process. */
+static const struct {
+    const char *function;
+    void (*act)(struct machine *m, uint32_t node);
+} kernel_places[] = {{"proc_exit", end_process},
+                     {"sys_open", begin_open},
+                     {"sys_nread", await_type},
+                     {"sys_nreadp", await_type},
+                     {"sys_ntest", await_type}};
+#define KERNEL_PLACES (sizeof kernel_places / sizeof *kernel_places)
+
 struct checking {
     struct target target;
-    uint64_t exit_pc;
+    uint64_t kernel_pc[KERNEL_PLACES];
+    struct noted *noted;
     uint64_t (*failed_pc)[PLACES_OF_FAILURE]; /* by part of the job; 0: its program has no such symbol */
     struct by_trap {
         const char *place;
@@ -62,6 +82,7 @@ struct checking {
     size_t founds, found_room;
     struct place *place;
     size_t places, place_room;
+    bool *odd; /* by node: its types are told */
     bool told;
 };
 
@@ -85,6 +106,7 @@ static void add_unread(struct machine *m, uint32_t node, uint64_t process)
     uint32_t n = unread_list(m, j, j->base + node, process, kind, UNREAD_KINDS);
     char text[ALIKE_TEXT_BYTES], from[32];
 
+    m->checking->odd[node] |= n > 0;
     for (uint32_t i = 0; i < n; i++) {
         unread_sender(j, kind[i].node, from, sizeof from);
         if (kind[i].messages == 1)
@@ -119,17 +141,29 @@ static uint64_t called_before(const struct target *t, uint32_t node, uint64_t ba
     return jalr || short_jalr ? 0 : ~0ull;
 }
 
+/* What a program has in ra and sp. In a call of Vertex they are in its trap frame. */
+static void read_return(const struct target *t, uint32_t node, uint64_t ra_sp[2])
+{
+    const struct debug_registers *r = target_registers(t, node);
+    uint64_t frame = r->x[REGISTER_A1] - FRAME_ARGUMENTS_OFFSET;
+
+    if (t->area->hart[debugged_ops.slot(t->ctx, node)].in_user)
+        memcpy(ra_sp, &r->x[REGISTER_RA], 2 * sizeof *ra_sp);
+    else if (target_read(t, node, frame + FRAME_RETURN_OFFSET, ra_sp, 2 * sizeof *ra_sp) < 2 * sizeof *ra_sp)
+        memset(ra_sp, 0, 2 * sizeof *ra_sp);
+}
+
 static uint32_t find_returns(const struct target *t, uint32_t node, uint64_t back[RETURNS_MOST])
 {
-    const struct debug_registers *r = target_program_registers(t, node);
-    uint64_t word[STACK_WORDS];
-    size_t words = target_read(t, node, r->x[REGISTER_SP], word, sizeof word) / sizeof *word;
+    uint64_t word[STACK_WORDS], ra_sp[2];
     uint32_t n = 0;
 
+    read_return(t, node, ra_sp);
+    size_t words = target_read(t, node, ra_sp[1], word, sizeof word) / sizeof *word;
     memset(back, 0, RETURNS_MOST * sizeof *back);
-    back[n++] = r->x[REGISTER_RA];
+    back[n++] = ra_sp[0];
     for (size_t i = 0; i < words && n < RETURNS_MOST; i++)
-        if (word[i] < r->x[REGISTER_SP] && called_before(t, node, word[i]) != ~0ull)
+        if (word[i] < ra_sp[1] && called_before(t, node, word[i]) != ~0ull)
             back[n++] = word[i];
     return n;
 }
@@ -220,6 +254,82 @@ static uint32_t failure_at(const struct checking *c, uint32_t part, uint64_t pc)
     return which;
 }
 
+/* ---- What processes open and await ---- */
+
+/* The arguments of the call in which a node is stopped at the beginning of Vertex's function for it. */
+static bool read_argument(const struct checking *c, uint32_t node, unsigned number, uint64_t *value)
+{
+    uint64_t va = target_registers(&c->target, node)->x[REGISTER_A1] + number * sizeof *value;
+
+    return target_read(&c->target, node, va, value, sizeof *value) == sizeof *value;
+}
+
+static void read_files(const struct checking *c, uint32_t node, uint64_t process, bool is_open[PROC_FILES])
+{
+    uint64_t file[PROC_FILES] = {0};
+
+    target_read(&c->target, node, process + PROC_FILES_OFFSET, file, sizeof file);
+    for (uint32_t i = 0; i < PROC_FILES; i++)
+        is_open[i] = file[i] != 0;
+}
+
+/* The file will have the lowest free descriptor. */
+static void begin_open(struct machine *m, uint32_t node)
+{
+    struct checking *c = m->checking;
+    uint64_t process = target_registers(&c->target, node)->x[REGISTER_A0], path;
+    char name[FILE_NAME_MAX_BYTES + 1];
+    bool is_open[PROC_FILES];
+    uint32_t ufid = 0;
+
+    read_files(c, node, process, is_open);
+    while (ufid < PROC_FILES && is_open[ufid])
+        ufid++;
+    if (ufid == PROC_FILES || !read_argument(c, node, 0, &path))
+        return;
+    name[target_read(&c->target, node, path, name, sizeof name - 1)] = '\0';
+    noted_open(c->noted, node, process, ufid, name, place_of(m, node, debugged_part(debugged_job(m), node)));
+}
+
+static void await_type(struct machine *m, uint32_t node)
+{
+    uint64_t type;
+
+    if (read_argument(m->checking, node, 3, &type))
+        noted_await(m->checking->noted, node, (int32_t)type < 0 ? NOTED_ANY : (int32_t)type);
+}
+
+static void add_open(void *machine, uint32_t node, const char *file)
+{
+    char text[ALIKE_TEXT_BYTES];
+
+    snprintf(text, sizeof text, "never closed %s", file);
+    add(((struct machine *)machine)->checking, node, text);
+}
+
+/* A program that takes the place of the process has its files and messages. */
+static void end_process(struct machine *m, uint32_t node)
+{
+    struct checking *c = m->checking;
+    uint64_t process = target_registers(&c->target, node)->x[REGISTER_A0], successor = 0;
+    bool is_open[PROC_FILES];
+
+    target_read(&c->target, node, process + PROC_SUCCESSOR_OFFSET, &successor, sizeof successor);
+    read_files(c, node, process, is_open);
+    if (successor == 0) {
+        add_unread(m, node, process);
+        noted_end(c->noted, node, process, is_open, add_open, m);
+    }
+}
+
+void checking_note_arrival(struct machine *m, uint32_t address, uint32_t tag)
+{
+    const struct job *j = m->checking ? debugged_job(m) : NULL;
+
+    if (j && job_has_node(j, address) && TAG_IS_PROGRAM(tag))
+        noted_arrival(m->checking->noted, address - j->base, TAG_NUMBER(tag));
+}
+
 /* ---- Stops ---- */
 
 static void look_at(struct machine *m, uint32_t node)
@@ -233,8 +343,9 @@ static void look_at(struct machine *m, uint32_t node)
     uint32_t which = failure_at(c, part, d->now.x[0]);
     if (d->in_user && which < PLACES_OF_FAILURE)
         note_failure(m, node, part, which);
-    else if (!d->in_user && d->now.x[0] == c->exit_pc)
-        add_unread(m, node, d->now.x[REGISTER_A0]);
+    for (uint32_t i = 0; !d->in_user && i < KERNEL_PLACES; i++)
+        if (d->now.x[0] == c->kernel_pc[i])
+            kernel_places[i].act(m, node);
 }
 
 bool checking_stands(void *machine, uint32_t running)
@@ -261,28 +372,52 @@ static void say_line(void *ctx, const char *line)
     fprintf(stderr, "  %s\n", line);
 }
 
-void checking_tell(struct machine *m)
+static void tell_found(const struct checking *c)
 {
-    struct checking *c = m->checking;
-    const struct job *j = debugged_job(m);
     struct alike alike = {0};
     char text[ALIKE_TEXT_BYTES + 32];
 
-    if (!c || c->told || !j)
-        return;
-    for (uint32_t node = 0; node < j->nodes; node++)
-        add_unread(m, node, 0);
-    c->told = true;
     for (size_t i = 0; i < c->founds; i++) {
         snprintf(text, sizeof text, "%s%s", c->found[i].text, c->found[i].times > 1 ? " (" : "");
         if (c->found[i].times > 1)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%" PRIu64 " times)", c->found[i].times);
         alike_add(&alike, c->found[i].node, text);
     }
-    machine_say(c->founds > 0 ? "check: messages that were never read, and calls that failed:"
-                              : "check: every message was read, and no call failed");
+    machine_say(c->founds > 0 ? "check: messages never read, files never closed, and calls that failed:"
+                              : "check: every message was read, every file was closed, and no call failed");
     alike_say(&alike, "give fewer nodes to see all", say_line, NULL);
     alike_free(&alike);
+}
+
+/* Of the nodes that have unread messages, or wait for ever. */
+static void tell_types(const struct checking *c, uint32_t nodes)
+{
+    struct alike alike = {0};
+    char text[ALIKE_TEXT_BYTES];
+
+    for (uint32_t node = 0; node < nodes; node++)
+        if (c->odd[node] && noted_types(c->noted, node, text, sizeof text))
+            alike_add(&alike, node, text);
+    if (alike.n > 0)
+        machine_say("check: the types of messages there:");
+    alike_say(&alike, "give fewer nodes to see all", say_line, NULL);
+    alike_free(&alike);
+}
+
+void checking_tell(struct machine *m)
+{
+    struct checking *c = m->checking;
+    const struct job *j = debugged_job(m);
+
+    if (!c || c->told || !j)
+        return;
+    for (uint32_t node = 0; node < j->nodes; node++) {
+        add_unread(m, node, 0);
+        c->odd[node] |= job_awaits_node(j, j->base + node);
+    }
+    c->told = true;
+    tell_found(c);
+    tell_types(c, j->nodes);
 }
 
 /* ---- Life ---- */
@@ -319,9 +454,13 @@ int checking_open(struct machine *m)
     struct checking *c = m->checking = memory_new(1, sizeof *c);
     c->target = (struct target){.area = area, .slots = m->harts.count, .ops = &debugged_ops, .ctx = m};
     c->failed_pc = memory_new(j->options.programs, sizeof *c->failed_pc);
-    if (debugged_find_symbol(m, "proc_exit", &c->exit_pc) != 0)
-        return -1;
-    target_add_break(&c->target, c->exit_pc);
+    for (uint32_t i = 0; i < KERNEL_PLACES; i++) {
+        if (debugged_find_symbol(m, kernel_places[i].function, &c->kernel_pc[i]) != 0)
+            return -1;
+        target_add_break(&c->target, c->kernel_pc[i]);
+    }
+    c->noted = noted_new(j->nodes);
+    c->odd = memory_new(j->nodes, sizeof *c->odd);
     c->by_trap = memory_new(j->nodes, sizeof *c->by_trap);
     for (uint32_t i = 0; i < j->options.programs; i++)
         for (uint32_t k = 0; k < PLACES_OF_FAILURE; k++)
@@ -353,6 +492,8 @@ void checking_close(struct machine *m)
     free(c->place);
     free(c->failed_pc);
     free(c->by_trap);
+    free(c->odd);
+    noted_free(c->noted);
     free(c);
     m->checking = NULL;
 }

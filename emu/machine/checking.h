@@ -1,7 +1,7 @@
 /*
- * `ncube run --check`: what a program did wrong in silence. Harts stop at two places, and nothing else costs anything:
- * where the library learns that a call of the kernel has failed (trap_failed), and where Vertex ends a process, whose
- * messages that nobody has read are still there. Virtual time does not see the stops (debug_area.h).
+ * `ncube run --check`: what a program did wrong in silence. Harts stop where the library learns that a call of the
+ * kernel has failed (trap_failed), where Vertex opens a file or takes a message, and where it ends a process, whose
+ * open files and unread messages are still there. Virtual time does not see the stops (debug_area.h).
  *
  *   checking_open -> (harts) checking_stands ... -> checking_tell
  */
@@ -17,6 +17,8 @@ int checking_open(struct machine *m);
 void checking_begin(struct machine *m, uint32_t job);
 /* For sched_ops: notes why harts have stopped, and lets them go on. */
 bool checking_stands(void *machine, uint32_t running);
+/* A message has come to a node of the machine. */
+void checking_note_arrival(struct machine *m, uint32_t address, uint32_t tag);
 /* At the end: prints what has been found, also of the nodes that have not ended. */
 void checking_tell(struct machine *m);
 void checking_close(struct machine *m);

@@ -360,6 +360,11 @@ static void on_host_message(void *ctx, uint32_t from, uint32_t tag, const void *
     trace_failure(m);
 }
 
+static void on_arrived(void *ctx, uint32_t node, uint32_t tag)
+{
+    checking_note_arrival(ctx, node, tag);
+}
+
 static void on_host_lost(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status)
 {
     (void)status;
@@ -399,6 +404,7 @@ static uint64_t on_text(void *ctx, uint32_t index, uint64_t addr, uint64_t bytes
 }
 
 static const struct ncu_ops ncu_ops = {.host_message = on_host_message,
+                                       .arrived = on_arrived,
                                        .host_lost = on_host_lost,
                                        .recovered = on_recovered,
                                        .fault = on_fault,

@@ -29,6 +29,8 @@ struct sched;
 
 struct ncu_ops {
     void (*host_message)(void *ctx, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+    /* A message has arrived on a node (its address); NULL: nobody wants to know. */
+    void (*arrived)(void *ctx, uint32_t node, uint32_t tag);
     /* A message of the front end could not be delivered; status NCU_E... says why. */
     void (*host_lost)(void *ctx, uint32_t to, uint32_t tag, const void *bytes, size_t n, int status);
     void (*recovered)(void *ctx); /* a link or node has recovered, or noise has ended; it may send */

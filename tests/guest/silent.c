@@ -1,4 +1,5 @@
 /* Mistakes that end in silence, for ncube run --check: one for each word. Two nodes. */
+#include <fcntl.h>
 #include <nself.h>
 #include <pio.h>
 #include <stdio.h>
@@ -14,6 +15,19 @@ static int received(int n, int type)
     int from = 0;
 
     return nread(bytes, n, &from, &type, NULL);
+}
+
+/* Of four files, two stay open; exit() closes the streams of stdio. */
+static void leave_open(void)
+{
+    FILE *stream = fopen("stream", "w");
+    int closed = open("closed", O_CREAT | O_WRONLY, 0644);
+
+    fprintf(stream, "text\n");
+    close(closed);
+    open("left", O_CREAT | O_WRONLY, 0644);
+    for (int i = 0; i < 2; i++)
+        open(i == 0 ? "one" : "two", O_CREAT | O_WRONLY, 0644);
 }
 
 int main(int argc, char **argv)
@@ -33,6 +47,8 @@ int main(int argc, char **argv)
             close(55);
             pio_close(5);
         }
+        if (strcmp(what, "left open") == 0)
+            leave_open();
         nwrite(bytes, 8, 1, TYPE_LAST, NULL);
         return 0;
     }

@@ -127,12 +127,18 @@ static const struct silence {
 } silences[] = {
     {"nothing", NULL},
     {"polls", NULL},
-    {"never read", "  node 1 never read 3 messages of type 7 from node 0, the first of 10 bytes\n"},
-    {"too small", "  node 1 failed in nread, called in main (silent.c:16): message does not fit\n"
-                  "  node 1 never read a message of type 9 from node 0, 100 bytes\n"},
-    {"no such node", "  node 0 failed in nwrite, called in main (silent.c:31): invalid argument (2 times)\n"},
-    {"descriptors", "  node 0 failed in close, called in main (silent.c:33): bad file descriptor\n"
-                    "  node 0 failed in pio_close, called in main (silent.c:34): bad file descriptor\n"},
+    {"never read", "  node 1 never read 3 messages of type 7 from node 0, the first of 10 bytes\n"
+                   "ncube: check: the types of messages there:\n"
+                   "  node 1 awaited type 11; 3 messages of type 7 and 1 of type 11 came\n"},
+    {"too small", "  node 1 failed in nread, called in main (silent.c:17): message does not fit\n"
+                  "  node 1 never read a message of type 9 from node 0, 100 bytes\n"
+                  "ncube: check: the types of messages there:\n"
+                  "  node 1 awaited types 9 and 11; 1 message of type 9 and 1 of type 11 came\n"},
+    {"left open", "  node 0 never closed left, opened by open, called in main (silent.c:28)\n"
+                  "  node 0 never closed one and 1 more, opened by open, called in main (silent.c:30)\n"},
+    {"no such node", "  node 0 failed in nwrite, called in main (silent.c:45): invalid argument (2 times)\n"},
+    {"descriptors", "  node 0 failed in close, called in main (silent.c:47): bad file descriptor\n"
+                    "  node 0 failed in pio_close, called in main (silent.c:48): bad file descriptor\n"},
 };
 
 ParameterizedTestParameters(reports, of_a_check_tell_what_went_wrong_in_silence)
@@ -144,15 +150,16 @@ ParameterizedTest(size_t *row, reports, of_a_check_tell_what_went_wrong_in_silen
 {
     const struct silence *s = &silences[*row];
     char *folder = folder_new(), *trace[2] = {format("%s/checked", folder), format("%s/plain", folder)};
-    char *expected = s->lines
-                         ? format("ncube: check: messages that were never read, and calls that failed:\n%s", s->lines)
-                         : format("ncube: check: every message was read, and no call failed\n");
+    char *expected =
+        s->lines ? format("ncube: check: messages never read, files never closed, and calls that failed:\n%s", s->lines)
+                 : format("ncube: check: every message was read, every file was closed, and no call failed\n");
     size_t bytes[2];
 
     for (int plain = 0; plain < 2; plain++) {
         struct outcome o = ncube_run(&(struct ncube_run){.dim = "1",
                                                          .trace = trace[plain],
                                                          .program = "guest/silent",
+                                                         .serve = folder,
                                                          .args = {s->name},
                                                          .options = {plain ? NULL : "--check"}});
 
@@ -175,7 +182,11 @@ Test(reports, of_a_check_tell_of_nodes_that_are_stuck)
     struct outcome o = ncube_run(&(struct ncube_run){
         .dim = "1", .program = "guest/crowd", .args = {"wrong types", "2"}, .options = {"--check"}});
 
-    outcome_expect(&o, "stuck", DEADLOCK, "", "ncube: check: messages that were never read, and calls that failed:\n");
+    outcome_expect(&o, "stuck", DEADLOCK, "",
+                   "ncube: check: messages never read, files never closed, and calls that failed:\n");
     cr_expect_not_null(strstr(o.err, "  node 0 never read a message of type 13 from node 1, 4 bytes\n"), "%s", o.err);
+    cr_expect_not_null(strstr(o.err, "  node 0 awaited type 5; 1 message of type 13 and 1 of type 14 came\n"), "%s",
+                       o.err);
+    cr_expect_not_null(strstr(o.err, "  node 1 awaited type 5; no message came\n"), "%s", o.err);
     outcome_free(&o);
 }

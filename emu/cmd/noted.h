@@ -1,0 +1,38 @@
+/*
+ * What --check notes while a program runs (checking.h): which files its processes have opened and where, and which
+ * types of messages each node has awaited and got.
+ */
+#ifndef NCUBE_NOTED_H
+#define NCUBE_NOTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct noted;
+
+struct noted *noted_new(uint32_t nodes);
+void noted_free(struct noted *n);
+
+/* ---- Files ---- */
+
+/* A process, named by its address in Vertex, is about to open a file, and will get that descriptor if it can. `place`
+ * says where, and outlives `n`. */
+void noted_open(struct noted *n, uint32_t node, uint64_t process, uint32_t ufid, const char *path, const char *place);
+
+/* A process ends. Calls `tell` once for each place at which it has opened files that `is_open` (by descriptor), with
+ * "//df00/f and 2 more, opened by open, called in main (x.c:12)"; then forgets the process. */
+void noted_end(struct noted *n, uint32_t node, uint64_t process, const bool *is_open,
+               void (*tell)(void *ctx, uint32_t node, const char *text), void *ctx);
+
+/* ---- Types ---- */
+
+#define NOTED_ANY (-1)
+
+void noted_await(struct noted *n, uint32_t node, int32_t type); /* NOTED_ANY: a wildcard */
+void noted_arrival(struct noted *n, uint32_t node, uint32_t type);
+
+/* Writes "awaited types 5 and any; 3 messages of type 5 and 1 of type 7 came". False: neither. */
+bool noted_types(const struct noted *n, uint32_t node, char *text, size_t bytes);
+
+#endif
