@@ -85,16 +85,18 @@ $(B)/lib/plugin.so: $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o
 $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))
 $(eval $(call host_test,emu/test_text_pool,emu/qemu/text_pool.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_snapshot,emu/qemu/snapshot.c emu/qemu/cabinet.c emu/base/memory.c))
-$(eval $(call host_test,emu/test_signals,emu/base/signals.c))
+$(eval $(call host_test,emu/test_signals,emu/base/signals.c emu/base/starved.c))
 $(eval $(call host_test,emu/test_account,emu/time/account.c))
 $(eval $(call host_test,emu/test_clocks,emu/time/clocks.c emu/base/memory.c))
 $(foreach name,test_sched test_sched_random,$(eval $(call host_test,emu/$(name),tests/emu/sched_play.c \
     tests/emu/sched_player.c emu/time/sched.c emu/time/sched_process.c emu/time/sched_poll.c emu/time/clocks.c \
-    emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c emu/base/signals.c, \
+    emu/time/account.c emu/base/memory.c emu/qemu/harts.c emu/qemu/processors.c emu/time/eventq.c emu/base/signals.c \
+    emu/base/starved.c, \
     -lpthread)))
-$(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c))
+$(eval $(call host_test,emu/test_harts,emu/qemu/harts.c emu/qemu/processors.c emu/base/memory.c emu/base/signals.c \
+    emu/base/starved.c))
 $(eval $(call host_test,emu/test_turns,emu/qemu/plugin_turns.c emu/qemu/plugin_fiber.c emu/qemu/harts.c \
-    emu/qemu/processors.c emu/base/memory.c emu/base/signals.c,-lpthread -lm))
+    emu/qemu/processors.c emu/base/memory.c emu/base/signals.c emu/base/starved.c,-lpthread -lm))
 GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/debug/target.c emu/base/memory.c
 $(eval $(call host_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))

@@ -11,6 +11,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "emu/base/starved.h"
+
 static volatile sig_atomic_t asked_signal; /* the first signal that asked for the end */
 static volatile sig_atomic_t end_signal;   /* the same, once the process must end at once */
 static volatile sig_atomic_t orderly;
@@ -20,10 +22,11 @@ static volatile sig_atomic_t beat;
 static uint32_t *volatile bell;
 
 static volatile uint64_t progress; /* of the machine, in virtual time */
-static uint64_t (*volatile work)(void *ctx);
+static const struct signals_work *volatile work;
 static void *work_ctx;
 static struct {
     uint64_t progress, work_ns; /* at the last SIGALRM */
+    uint64_t own_ns;            /* for which this process had waited for a processor then */
     uint64_t work_of_progress;  /* work_ns when there was progress last */
     int idle;                   /* looks since then, or since the last work */
 } seen;
@@ -32,10 +35,21 @@ static struct {
 #define IDLE_LOOKS    2             /* a look may come late, just after the host has held up this process */
 #define WORK_LEAST_NS 100000        /* less is no work: QEMU's other threads look around now and then */
 #define WORK_MOST_NS  1000000000ull /* more without progress is a loop */
+#define HELD_UP_NS    (LOOK_US * 1000ull / 2)
 
 static uint64_t work_done(void)
 {
-    return work ? work(work_ctx) : 0;
+    return work ? work->done_ns(work_ctx) : 0;
+}
+
+/* Whoever has to advance virtual time gets no processor, or this process has got none for much of the time since the
+ * last look. */
+static bool waits_for_processor(void)
+{
+    uint64_t before_ns = seen.own_ns;
+
+    seen.own_ns = starved_own_ns();
+    return seen.own_ns - before_ns >= HELD_UP_NS || (work && work->waits(work_ctx));
 }
 
 /* Starts a repeated SIGALRM. setitimer may be called in a handler: it is a bare system call. */
@@ -45,12 +59,14 @@ static void begin_looks(void)
 
     seen.progress = progress;
     seen.work_ns = seen.work_of_progress = work_done();
+    seen.own_ns = starved_own_ns();
     seen.idle = 0;
     setitimer(ITIMER_REAL, &interval, NULL);
 }
 
 /* Returns true if an orderly end makes no progress; then it is given up. On a host that has little time for QEMU, a
- * step of virtual time may take long: as long as QEMU works at it, it is not stuck. */
+ * step of virtual time may take long: as long as QEMU works at it, or would if it got a processor, it is not stuck. One
+ * that a signal has suspended is. */
 static bool is_stuck(void)
 {
     uint64_t now_ns = work_done();
@@ -58,8 +74,10 @@ static bool is_stuck(void)
 
     if (moves)
         seen.work_of_progress = now_ns;
-    bool works = now_ns >= seen.work_ns + WORK_LEAST_NS && now_ns < seen.work_of_progress + WORK_MOST_NS;
-    seen.idle = moves || works ? 0 : seen.idle + 1;
+    bool loops = now_ns >= seen.work_of_progress + WORK_MOST_NS;
+    bool works = now_ns >= seen.work_ns + WORK_LEAST_NS && !loops;
+    bool waits = waits_for_processor() && !loops;
+    seen.idle = moves || works || waits ? 0 : seen.idle + 1;
     seen.progress = progress;
     seen.work_ns = now_ns;
     return asked_signal != 0 && seen.idle >= IDLE_LOOKS;
@@ -79,9 +97,18 @@ static void note_end(int signal)
     begin_looks();
 }
 
+static bool look_finds_stuck(void)
+{
+    int before = errno;
+    bool stuck = is_stuck();
+
+    errno = before; /* of the call that the signal interrupts */
+    return stuck;
+}
+
 static void note(int signal)
 {
-    if (signal == SIGALRM && !is_stuck())
+    if (signal == SIGALRM && !look_finds_stuck())
         return;
     if (signal == SIGALRM)
         end_signal = asked_signal;
@@ -122,10 +149,10 @@ void signals_install(uint32_t *doorbell)
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the host's limit fails instead */
 }
 
-void signals_watch_work(uint64_t (*work_ns)(void *ctx), void *ctx)
+void signals_watch_work(const struct signals_work *w, void *ctx)
 {
     work_ctx = ctx;
-    work = work_ns;
+    work = w;
 }
 
 void signals_release(void)

@@ -17,15 +17,20 @@ void signals_install(uint32_t *doorbell);
 void signals_release(void);
 
 /* From now on the first signal only asks for an orderly end. The process ends at once after a second signal, or when
- * the end is stuck: after 1 to 1.5 s of the host's time in which nobody works at any progress, or after
- * a second of work. */
+ * the end is stuck: after 1 to 1.5 s of the host's time in which nobody works at any progress though there was a
+ * processor, or after a second of work. */
 void signals_be_orderly(void);
 /* Notes how far the machine is in virtual time. The caller calls it regularly, as evidence of progress. */
 void signals_note_progress(uint64_t now_cycles);
 
-/* Sets what returns the processor time in ns that has been spent on progress, until signals_release. A handler calls
- * it. */
-void signals_watch_work(uint64_t (*work_ns)(void *ctx), void *ctx);
+/* Who has to make progress. A handler calls the functions. */
+struct signals_work {
+    uint64_t (*done_ns)(void *ctx); /* the processor time that has been spent on it */
+    bool (*waits)(void *ctx);       /* whether somebody would work at it on a free processor, or does */
+};
+
+/* Tells how to see that, until signals_release. */
+void signals_watch_work(const struct signals_work *work, void *ctx);
 
 /* Returns the first signal that asked for the end, or 0. */
 int signals_asked(void);

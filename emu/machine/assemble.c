@@ -18,6 +18,7 @@
 #include "emu/base/plural.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
+#include "emu/base/starved.h"
 #include "emu/machine/checking.h"
 #include "emu/machine/cores.h"
 #include "emu/machine/debugger.h"
@@ -289,6 +290,18 @@ static uint64_t work_of_qemu(void *ctx)
     return ns;
 }
 
+static bool qemu_waits_for_processor(void *ctx)
+{
+    const struct machine *m = ctx;
+    bool waits = false;
+
+    for (uint32_t c = 0; c < m->cabinets && !waits; c++)
+        waits = starved_is_runnable(m->cabinet[c].pid);
+    return waits;
+}
+
+static const struct signals_work qemu_work = {work_of_qemu, qemu_waits_for_processor};
+
 static int start_harts(struct machine *m)
 {
     const struct topo *t = &m->config.topo;
@@ -303,7 +316,7 @@ static int start_harts(struct machine *m)
     if (cores_prepare(m) != 0 || checking_open(m) != 0)
         return -1;
     signals_install(&m->harts.control->doorbell);
-    signals_watch_work(work_of_qemu, m);
+    signals_watch_work(&qemu_work, m);
     m->slot_of = memory_new(m->nodes, sizeof *m->slot_of);
     m->snapshot = memory_new(m->nodes, sizeof *m->snapshot);
     for (uint32_t i = 0; i < m->nodes; i++)

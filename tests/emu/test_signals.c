@@ -1,9 +1,13 @@
+#define _GNU_SOURCE
 #include "emu/base/signals.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "emu/base/starved.h"
 
 #define ROUNDS 5000
 
@@ -77,12 +81,21 @@ Test(signals, a_signal_from_before_the_wait_ends_it)
 #define MANY_LOOKS 20
 
 static uint64_t work_ns, step_ns;
+static bool starved;
 
 static uint64_t work(void *ctx)
 {
     (void)ctx;
     return work_ns += step_ns;
 }
+
+static bool waits(void *ctx)
+{
+    (void)ctx;
+    return starved;
+}
+
+static const struct signals_work worker = {work, waits};
 
 /* Asks for an orderly end and raises the signal of each look itself, so that no time of the host counts: the timer's
  * first signal is half a second away. Returns at which look the end is given up, or MANY_LOOKS: at none of them. From
@@ -94,7 +107,7 @@ static int given_up_at(uint64_t step, uint64_t work_of_look_ns)
 
     step_ns = work_of_look_ns;
     signals_install(&bell);
-    signals_watch_work(work, NULL);
+    signals_watch_work(&worker, NULL);
     signals_be_orderly();
     signals_note_progress(1);
     raise(SIGTERM);
@@ -126,6 +139,87 @@ Test(signals, an_end_whose_work_leads_nowhere_is_given_up)
     cr_expect_eq(given_up_at(0, 500000000), 3);
 }
 
+Test(signals, an_end_that_waits_for_a_processor_goes_on)
+{
+    starved = true;
+    cr_expect_eq(given_up_at(0, 0), MANY_LOOKS);
+}
+
+/* Who has had a second of it has used it for nothing. */
+Test(signals, an_end_that_waits_for_a_processor_to_loop_is_given_up)
+{
+    starved = true;
+    cr_expect_eq(given_up_at(0, 300000000), 5);
+}
+
+/* ---- Who waits for a processor ---- */
+
+static pid_t child_that(void (*does)(void))
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        does();
+        _exit(0);
+    }
+    return child;
+}
+
+static void sleeps(void)
+{
+    pause();
+}
+
+static void computes(void)
+{
+    for (volatile int turns = 0;; turns++)
+        ;
+}
+
+static void await_runnable(pid_t pid, bool runnable)
+{
+    for (int i = 0; i < 10000 && starved_is_runnable(pid) != runnable; i++)
+        usleep(1000);
+    cr_expect_eq(starved_is_runnable(pid), runnable);
+}
+
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    cr_expect_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(signals, who_computes_could_run_and_who_sleeps_or_is_suspended_could_not, .timeout = 600)
+{
+    pid_t idle = child_that(sleeps), busy = child_that(computes);
+
+    await_runnable(idle, false);
+    await_runnable(busy, true);
+    kill(busy, SIGSTOP);
+    await_runnable(busy, false);
+    kill(busy, SIGCONT);
+    await_runnable(busy, true);
+    end_child(idle);
+    end_child(busy);
+    cr_expect_not(starved_is_runnable(busy));
+}
+
+/* Others on its only processor hold it up. */
+Test(signals, the_time_without_a_processor_grows_beside_others, .timeout = 600)
+{
+    cpu_set_t one;
+    int cpu = sched_getcpu();
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    pid_t other = child_that(computes); /* has the same processor */
+    uint64_t before_ns = starved_own_ns();
+    while (starved_own_ns() - before_ns < 20000000)
+        ;
+    end_child(other);
+}
+
 Test(signals, threads_that_only_look_around_are_no_work)
 {
     cr_expect_eq(given_up_at(0, 20000), 2);
@@ -138,7 +232,7 @@ Test(signals, a_timer_looks_at_an_end, .timeout = 600)
 
     step_ns = 0;
     signals_install(&bell);
-    signals_watch_work(work, NULL);
+    signals_watch_work(&worker, NULL);
     signals_be_orderly();
     raise(SIGTERM);
     while (signals_end() == 0)
