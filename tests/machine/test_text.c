@@ -138,6 +138,51 @@ ParameterizedTest(size_t *row, text, is_nowhere_that_a_program_or_a_trace_could_
     seen_free(&first);
 }
 
+/* ---- A machine that stays up ---- */
+
+static const char *const histories[][5] = {{"guest/text", "guest/text", "guest/text", NULL},
+                                           {"guest/text_other", "guest/text", "guest/text_other", "guest/text", NULL}};
+
+/* Runs the programs one after another. Returns what they print. */
+static char *run_history(const char *const *program, const struct pool *p)
+{
+    char *folder = folder_new(), *machine = machine_file(folder, 2, 0, p->more), *said = strdup("");
+    struct booted b = booted_up(WORDS(machine));
+
+    for (; *program; program++) {
+        struct outcome o = xnc_run(&b, "", WORDS("-d2", *program, "is read by calls"));
+        char *more = format("%s%s: %s", said, *program, o.out);
+
+        outcome_expect(&o, p->name, 0, NULL, "");
+        cr_expect_geq(count_lines(o.out), 24, "%s, %s: %s", p->name, *program, o.out);
+        outcome_free(&o);
+        free(said);
+        said = more;
+    }
+    booted_down(&b);
+    free(machine);
+    folder_remove(folder);
+    return said;
+}
+
+/* The times of calls that read text, of a program that was loaded into an empty pool, found itself there, or found no
+ * room because others have filled the pool. The programs are the same in each case: what a kernel keeps in memory from
+ * one program to the next makes some microseconds of difference itself. */
+Test(text, takes_the_same_time_however_full_the_pool_is)
+{
+    for (size_t k = 0; k < sizeof histories / sizeof *histories; k++) {
+        char *first = run_history(histories[k], &pools[0]);
+
+        for (size_t i = 1; i < POOLS; i++) {
+            char *other = run_history(histories[k], &pools[i]);
+
+            cr_expect_str_eq(other, first, "history %zu, %s: %s, not %s", k, pools[i].name, other, first);
+            free(other);
+        }
+        free(first);
+    }
+}
+
 /* ---- Programs that try to change their text ---- */
 
 static const struct run own[] = {
