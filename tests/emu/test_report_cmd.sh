@@ -70,6 +70,28 @@ else
     skip "the page's data" "python3 is not installed"
 fi
 
+# ---- Waits for file servers
+
+"$ncube" disk create df00.img 8M
+cat >drive.conf <<END
+dim = 2;
+boards = ( { number = 0; io_nodes = ( { index = 0; drives = ( { volume = "df00"; image = "df00.img"; } ); } ); } );
+END
+bench() { run -d 2 -m drive.conf "$@" volumes=df00 bytes=65536 B=4096 C=1; }
+status "a PIO file is written" 0 bench "$build/examples/piobench" write 1
+status "a report of pio_read" 0 bench --report=pio.html "$build/examples/piobench" read 1
+check "it waits for a file server" says 'mostly in the state "waits for a file server"' pio.html
+check "not for a type of message" test -z "$(said pio.html | grep -E '32931|message of type')"
+if [ -n "$python" ]; then
+    data pio.html >pio.json
+    check "nearly all of the time, and in no call for another message" "$python" -c '
+import json
+d = json.load(open("pio.json"))
+time = dict(zip(d["states"], d["time"][d["nodes"].index(1)]))
+assert time["waits for a file server"] > (d["end"] - d["begin"]) / 2, time
+assert time["waits for a message"] == 0, time'
+fi
+
 # ---- Parts
 
 status "a window" 0 run -d 2 --report=part.html --trace-from=45ms --trace-nodes=0-1 "$ring"
