@@ -1,3 +1,4 @@
+/* Notes of --check (noted.h): for each node a list of files, and two lists of types. */
 #include "emu/cmd/noted.h"
 
 #include <inttypes.h>

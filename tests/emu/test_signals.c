@@ -1,3 +1,7 @@
+/*
+ * Signals: none is lost, and an orderly end is given up when nobody gets on with it (emu/base/signals.c), which is not
+ * so while those who would lack a processor (emu/base/starved.c).
+ */
 #define _GNU_SOURCE
 #include "emu/base/signals.h"
 
