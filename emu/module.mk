@@ -101,6 +101,7 @@ GDB_SOURCES := emu/debug/rsp.c emu/debug/commands.c emu/debug/documents.c emu/de
 $(eval $(call host_test,emu/test_rsp,tests/emu/gdb_target.c $(GDB_SOURCES)))
 $(eval $(call host_test,emu/test_limits,emu/base/limits.c))
 $(eval $(call host_test,emu/test_memory,emu/base/memory.c))
+$(eval $(call host_test,emu/test_oneline))
 $(eval $(call host_test,emu/test_alike,emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_repeats,emu/front/repeats.c emu/base/alike.c emu/base/memory.c))
 $(eval $(call host_test,emu/test_processors,emu/qemu/processors.c))

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/machine/assemble.h"
 #include "emu/config/config_options.h"
@@ -107,23 +109,25 @@ static uint32_t check_images(struct machine *m)
     return bad;
 }
 
-static void advise(const struct machine_options *o, uint32_t bad)
+static void advise(struct machine *m, const struct machine_options *o, uint32_t bad)
 {
     if (bad > 0)
-        fprintf(stderr,
-                "ncube: %u image%s cannot be used; \"ncube disk create -m %s%s%s 32M\" makes those that are "
-                "missing\n",
-                bad, plural(bad), o->machine, o->images ? " --images " : "", o->images ? o->images : "");
+        machine_complain(m,
+                         "%u image%s cannot be used; \"ncube disk create -m %s%s%s 32M\" makes those that are "
+                         "missing",
+                         bad, plural(bad), o->machine, o->images ? " --images " : "", o->images ? o->images : "");
 }
 
 static void print_summary(const struct machine *m)
 {
     const struct topo *t = &m->config.topo;
     uint32_t drives = topo_drives(t);
+    char *path = memory_copy_text(m->config.path, strlen(m->config.path));
 
-    printf("%s: good; %u compute node%s and %u I/O node%s of %u MB, %u volume%s, %u QEMU process%s\n", m->config.path,
+    printf("%s: good; %u compute node%s and %u I/O node%s of %u MB, %u volume%s, %u QEMU process%s\n", one_line(path),
            1u << t->dim, plural(1u << t->dim), t->n_io, plural(t->n_io), (unsigned)(t->ram_bytes >> 20), drives,
            plural(drives), m->cabinets, m->cabinets == 1 ? "" : "es");
+    free(path);
 }
 
 int check_command(int argc, char **argv)
@@ -140,7 +144,7 @@ int check_command(int argc, char **argv)
         uint32_t bad = check_images(&m);
 
         good = machine_check_host(&m) == 0 && bad == 0;
-        advise(&o, bad);
+        advise(&m, &o, bad);
     }
     if (good)
         print_summary(&m);

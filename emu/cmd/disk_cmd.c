@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/disk_copy.h"
 #include "emu/tools/disk_tools.h"
@@ -113,7 +114,7 @@ static bool machine_load(struct machine *m, const struct arguments *a)
     if (!a->machine)
         return true;
     if (config_load(&m->config, a->machine, a->images, error, sizeof error) != 0) {
-        fprintf(stderr, "ncube disk: %s\n", error);
+        fprintf(stderr, "ncube disk: %s\n", one_line(error));
         return false;
     }
     const struct topo *t = &m->config.topo;
@@ -256,11 +257,12 @@ static char type_letter(uint32_t mode)
 
 static void print_entry(void *ctx, const char *name, const struct volume_stat *st)
 {
-    char text[32];
+    char text[32], *line = memory_copy_text(name, strlen(name));
 
     (void)ctx;
     printf("%c%04o %12" PRIu64 "  %s  %s\n", type_letter(st->mode), st->mode & 07777, st->bytes,
-           time_text(st->mtime_s, text), name);
+           time_text(st->mtime_s, text), one_line(line));
+    free(line);
 }
 
 /* What print_striped needs to know. */
@@ -552,7 +554,7 @@ int disk_command(int argc, char **argv)
         return 1;
     int result = verb->run(&m, &a, word + 1, error);
     if (result < 0)
-        fprintf(stderr, "ncube disk: %s\n", error);
+        fprintf(stderr, "ncube disk: %s\n", one_line(error));
     machine_free(&m);
     return result < 0;
 }

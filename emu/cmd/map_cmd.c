@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/map_load.h"
 #include "emu/tools/map_picture.h"
@@ -417,7 +418,10 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
         if (fclose(file) == 0 && written == 0)
             return true;
     }
-    fprintf(stderr, "ncube map: %s: %s\n", path, strerror(errno));
+    const char *why = strerror(errno);
+    char *line = memory_copy_text(path, strlen(path));
+    fprintf(stderr, "ncube map: %s: %s\n", one_line(line), why);
+    free(line);
     return false;
 }
 

@@ -121,6 +121,23 @@ refused "a program in place of a report's name" \
     "ncube run: report './hello' is a program, not a name for the page; give one, such as --report=page.html ./hello;" \
     env -C "$build/examples" "$ncube" run --report ./hello
 
+# ---- Control characters in names, those of C1 too
+
+for bad in $'\033' $'\x9b' $'\xc2\x9b'; do
+    name=a${bad}z
+    echo 'dim = 1;' >"$name.conf"
+    ln -sf /nowhere "$name.elf"
+    for words in "ncube $name" "ncube run --$name" "ncube run ./$name.elf" "ncube run -m $name -d 0 x" \
+        "ncube topo $name" "ncube check $name" "ncube check $name.conf" "ncube route $name 0 1" "ncube report $name" \
+        "ncube disk ls $name:/" "ncube disk ls -m $name //df00/" "ncube disk create $name/x 4M" \
+        "ncube experiments $name" "ncube map --svg=$name/x cyclic_16_2" "xnc --name=$name ./x"; do
+        read -ra list <<<"$words"
+        PATH=$build/bin:$PATH "${list[@]//_/ }" >shown 2>&1 </dev/null
+        check "${words//$bad/?}: a ? for it" grep -q 'a?z' shown
+        check "${words//$bad/?}: nothing controls a terminal" sh -c '! LC_ALL=C grep -q "$0" shown' "$bad"
+    done
+done
+
 # ---- -m MACHINE in every command that takes a machine file
 
 for words in "topo MACHINE" "route MACHINE 0 1" "place MACHINE df00"; do
