@@ -3,7 +3,8 @@
 #   make demo     set up, build, run the demonstration (FILE= names another file to copy)
 #   make test     set up, build, run all tests, as many suites side by side as there are processors (JOBS=n)
 #   make all      build all but tests into build/     make guest   the programs of nodes for tests and measurements
-#   make setup    install what is missing; build newlib if it is not cached
+#   make setup    install what the build needs and is missing; build newlib if it is not cached
+#   make setup-tests   install what tests and development need besides (clang-format, gdb, gnuplot)
 #   make install      what is built, to PREFIX=/usr/local (DESTDIR= before it)     make uninstall   takes it away
 #   make deb          a Debian package, build/deb/ncube_*.deb, for the release on which it is made
 #   make check-host   tests of single modules only     make check-guest   tests that boot a machine only
@@ -59,11 +60,16 @@ RV_ARCH := -march=rv64gc -mabi=lp64d -mcmodel=medany
 RV_CFLAGS := $(RV_ARCH) -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 
 PROGRAMS :=
+TEST_PROGRAMS :=
 HOST_TESTS :=
 
-# $(call host_object_rules): host objects at $(B)/obj/<path>.o
+# $(call say,CC,$<): a short line instead of the command
+say = $(if $(SHORT),@echo '  $(1)	$(2:$(B)/%=%)')
+
+# Host objects at $(B)/obj/<path>.o
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
+	$(call say,CC,$<)
 	$(CC) $(HOST_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
 # $(call host_test,emu/test_net,emu/network/net.c emu/time/eventq.c,-lm): a Criterion test tests/emu/test_net.c and \
@@ -72,23 +78,27 @@ define host_test
 HOST_TESTS += $$(B)/tests/$(1)
 $$(B)/tests/$(1): $$(patsubst %.c,$$(B)/obj/%.o,tests/$(1).c $(2))
 	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
 	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ -lcriterion $(3)
 endef
 
-# $(call host_program,bin/ncube,emu/cmd/ncube.c ...,-lconfig)
+# $(call host_program,bin/ncube,emu/cmd/ncube.c ...,-lconfig); those below tests/ are built with the tests
 define host_program
-PROGRAMS += $$(B)/$(1)
+$(if $(filter tests/%,$(1)),TEST_PROGRAMS,PROGRAMS) += $$(B)/$(1)
 $$(B)/$(1): $$(patsubst %.c,$$(B)/obj/%.o,$(2))
 	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
 	$$(CC) $$(HOST_CFLAGS) -o $$@ $$^ $(3)
 endef
 
 # Kernel and library objects for the nodes at $(B)/rv/<path>.o
 $(B)/rv/%.o: %.c
 	@mkdir -p $(@D)
+	$(call say,RVCC,$<)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
 $(B)/rv/%.o: %.S
 	@mkdir -p $(@D)
+	$(call say,RVCC,$<)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_$(firstword $(subst /, ,$*))) -MMD -MP -c -o $@ $<
 
 # Shell scripts that test, each ending with the line "N passed, N failed, N skipped"
@@ -98,22 +108,27 @@ SHELL_TESTS :=
 LAST_MODULES := images/module.mk $(wildcard tests/module.mk)
 include $(filter-out $(LAST_MODULES),$(wildcard */module.mk)) $(LAST_MODULES)
 
+# newlib first: what the nodes run waits for it
 .PHONY: all
-all: $(PROGRAMS)
+all: $(NEWLIB_LIBC) $(PROGRAMS)
 
 .PHONY: host-tests
-host-tests: $(HOST_TESTS)
+host-tests: $(HOST_TESTS) $(TEST_PROGRAMS)
 
-# What is made after set-up is made by another make: before, compilers and libraries may be missing.
-SUBMAKE = +@$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+# What is made after set-up is made by another make: before, compilers and libraries may be missing. It says in a short
+# line what it makes.
+SUBMAKE = +@$(MAKE) --no-print-directory $(if $(V),,-s SHORT=1) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: setup
-setup:
-	@images/setup.sh
+.PHONY: setup setup-packages setup-tests
+setup: setup-packages
 	@images/newlib/build.sh
+setup-packages:
+	@images/setup.sh
+setup-tests: # make all builds newlib, beside what does not need it
+	@images/setup.sh --tests
 
 .PHONY: demo
-demo: setup
+demo: setup-packages
 	$(SUBMAKE) all
 	@images/demo.sh $(B) "$(FILE)"
 
@@ -126,13 +141,13 @@ JOBS ?= $(shell nproc)
 RUN_TESTS = @tests/run.sh -j $(JOBS)
 
 .PHONY: test check-host check-guest
-test: setup
+test: setup-tests
 	$(SUBMAKE) all host-tests
 	$(RUN_TESTS) $(B) $(MODULE_TESTS) $(MACHINE_TESTS)
-check-host:
+check-host: setup-tests
 	$(SUBMAKE) all host-tests
 	$(RUN_TESTS) $(B) $(MODULE_TESTS)
-check-guest:
+check-guest: setup-tests
 	$(SUBMAKE) all host-tests
 	$(RUN_TESTS) $(B) $(MACHINE_TESTS)
 

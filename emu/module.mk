@@ -62,6 +62,7 @@ PROGRAMS += $(B)/host/lib/libnhost.a $(B)/host/include/nhost.h $(B)/host/include
 NHOST_OBJS := $(patsubst %,$(B)/obj/%.o,emu/nhost/nhost emu/link/link emu/link/launch emu/job/shares)
 $(B)/host/lib/libnhost.a: $(NHOST_OBJS)
 	@mkdir -p $(@D)
+	$(call say,AR,$@)
 	$(LD) -r -o $(@D)/nhost.o $^
 	objcopy $(foreach n,nopen nclose nodeset rexecl rexecv nload nwrite nread ntest nwait nfailed,-G $n) $(@D)/nhost.o
 	rm -f $@
@@ -80,6 +81,7 @@ $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o $(NHOST_OBJS): HOST_CFLAGS := $(filter-o
 $(B)/lib/plugin.so: HOST_CFLAGS := $(filter-out $(SANITIZERS),$(HOST_CFLAGS))
 $(B)/lib/plugin.so: $(PLUGIN_OBJS) $(B)/obj/emu/qemu/cost.o
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CC) -shared -o $@ $^
 
 $(eval $(call host_test,emu/test_cost,emu/qemu/cost.c))

@@ -50,6 +50,7 @@ NSDISK_OBJS := $(patsubst %.c,$(B)/rv/%.o,$(filter-out vertex/%,$(NSDISK_SRCS)))
 # What the kernel shares with programs, compiled with the programs' ABI
 $(B)/rv/user/%.o: %.c
 	@mkdir -p $(@D)
+	$(call say,RVCC,$<)
 	$(RV)gcc $(RV_CFLAGS) $(RV_USER_FLAGS) -MMD -MP -c -o $@ $<
 
 RV_USER_FLAGS := -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1 -fno-pic -ffunction-sections -fdata-sections \
@@ -74,6 +75,7 @@ $(B)/newlib.path:
 
 define archive
 @mkdir -p $(@D)
+$(call say,AR,$@)
 @rm -f $@
 $(RV)ar rcs $@ $(filter %.o,$^)
 endef
@@ -136,6 +138,7 @@ PROGRAM_DEPS := $(NCC) $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/lib/libvertex.a 
 
 ifdef NSDISK_SRCS
 $(B)/lib/nsdisk.elf: $(NSDISK_OBJS) $(PROGRAM_DEPS)
+	$(call say,LD,$@)
 	$(NCC) -o $@ $(NSDISK_OBJS)
 PROGRAMS += $(B)/lib/nsdisk.elf
 endif
@@ -147,6 +150,7 @@ define node_program
 PROGRAMS += $$(B)/$(1)
 $$(B)/$(1): $(2) $$(PROGRAM_DEPS) $$(PUBLIC_HEADERS)
 	@mkdir -p $$(@D) $(B)/rv/$(dir $(1))
+	$$(call say,LD,$$@)
 	$$(NCC) $$(NCC_CFLAGS) -MMD -MP -MF $(B)/rv/$(1).d -MT $$@ -o $$@ $(2) $(3)
 endef
 

@@ -1,13 +1,18 @@
 #!/bin/sh
-# Installs with apt-get the packages of images/packages that are not installed. For Debian 12 and 13; uses sudo
-# if not root. Prints nothing if there is nothing to do; if a package is not available, names it and exits with 1.
+# Installs with apt-get the packages that are not installed. For Debian 12 and 13; uses sudo if not root. Prints
+# nothing if there is nothing to do; if a package is not available, names it and exits with 1.
+#
+#   setup.sh            what the build needs: images/packages
+#   setup.sh --tests    and what tests and development need: tests/packages
 #
 # Debian 12 has a QEMU that is new enough only in its backports. If these are not among this machine's apt sources, the
 # script adds them, from the machine's own source of Debian; backports.pref takes only QEMU from them.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-packages=$(sed 's/#.*//' "$here/packages")
+lists=packages
+[ "${1:-}" != --tests ] || lists="packages ../tests/packages"
+packages=$(cd "$here" && sed 's/#.*//' $lists)
 qemu_package=qemu-system-riscv
 qemu_min=10
 etc=${SETUP_ETC:-/etc} # another one in tests

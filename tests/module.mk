@@ -202,14 +202,14 @@ bench-net:
 
 # make paper-000: the study of [P0], as a report and in docs/papers/000.md. Takes minutes.
 .PHONY: paper-000
-paper-000: setup
+paper-000: setup-tests
 	$(SUBMAKE) all guest
 	@images/paper_000.sh $(B)
 
 # make study: the speed-up of channel-disjoint routings. Needs gnuplot; boots 1024 nodes. STUDY_DIM=5: a smaller cube.
 STUDY_DIM ?= 10
 .PHONY: study
-study:
+study: setup-tests
 	$(SUBMAKE) all guest
 	@images/study.sh $(B) $(STUDY_DIM)
 

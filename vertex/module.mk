@@ -18,6 +18,7 @@ RV_FLAGS_vertex := -march=rv64imac_zicsr_zifencei -mabi=lp64 -ffreestanding -fno
 PROGRAMS += $(B)/lib/vertex.elf
 $(B)/lib/vertex.elf: $(VERTEX_OBJECTS) vertex/boot/vertex.ld
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(RV)gcc $(RV_CFLAGS) $(RV_FLAGS_vertex) -nostdlib -static -Wl,--build-id=none -Wl,-z,max-page-size=4096 \
 	    -T vertex/boot/vertex.ld -o $@ $(VERTEX_OBJECTS)
 
@@ -26,6 +27,7 @@ define vertex_test
 HOST_TESTS += $$(B)/tests/$(1)
 $$(B)/tests/$(1): tests/$(1).c $(2) $$(wildcard vertex/*/*.h)
 	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
 	$$(CC) $$(HOST_CFLAGS) $(SANITIZERS) -o $$@ tests/$(1).c $(2) -lcriterion
 endef
 

@@ -39,6 +39,12 @@ sed 's/ us=[0-9.]*//' measured >broken
 status "a line without its time" 1 awk -f "$images/demo_table.awk" broken
 check "says what is missing" grep -q "no us in: plain node=3" err
 
+# ---- What make demo says while it builds
+
+status "a build in short lines" 0 make -s -C "$images/.." SHORT=1 B="$scratch/built" \
+    "$scratch/built/obj/emu/base/nearest.o"
+same "what is compiled" "  CC	emu/base/nearest.c" "$(cat out)"
+
 # ---- demo.sh
 
 status "no file to copy" 1 "$images/demo.sh" "$build" "$scratch/none"

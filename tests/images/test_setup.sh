@@ -45,8 +45,8 @@ new_machine() { # CODENAME, VERSION of the QEMU that the sources have
     echo "Label: Debian,Codename: $1,http://m.test/debian/" >"$state/archives"
 }
 
-run_setup() { # output to $scratch/out; returns its status
-    PATH=$bin:$PATH SETUP_ETC=$etc "$setup" >"$scratch/out" 2>&1
+run_setup() { # [--tests]: output to $scratch/out; returns its status
+    PATH=$bin:$PATH SETUP_ETC=$etc "$setup" "$@" >"$scratch/out" 2>&1
 }
 
 calls() {
@@ -69,6 +69,15 @@ check "QEMU from backports; nothing that is only recommended" grep -q "$state/ca
 : >"$state/calls"
 check "a second time succeeds" run_setup
 same "and calls apt-get for nothing, and says nothing" "" "$(calls; cat "$scratch/out")"
+
+check "what only tests need is not installed" sh -c '! grep -E "criterion|clang|gdb|gnuplot|man-db" "$0"' \
+    "$state/packages"
+check "with --tests it is" run_setup --tests
+same "and nothing else" "install libcriterion-dev man-db clang-format gnuplot-nox gdb-multiarch" \
+    "$(calls | tail -n 1 | grep -o 'install lib.*')"
+: >"$state/calls"
+check "once" run_setup --tests
+same "and no more" "" "$(calls; cat "$scratch/out")"
 
 sed -i /^e2fsprogs/d "$state/packages"
 check "one missing package is installed" run_setup
@@ -94,7 +103,7 @@ check "and is named" said "could not be had: qemu-system-riscv (qemu-system-risc
 
 new_machine trixie 10.0.2
 printf 'libcriterion-dev\nnewlib-source\n' >"$state/unknown"
-check "packages that no source has stop it" eval '! run_setup'
+check "packages that no source has stop it" eval '! run_setup --tests'
 check "and are named" said "no apt source of this machine has: newlib-source libcriterion-dev"
 same "before anything is installed" "-qq update" "$(calls)"
 
