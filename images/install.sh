@@ -11,6 +11,7 @@
 #   PREFIX/share/doc/ncube/      README.md, CONTRIBUTING.md, NEWS.md and docs/
 #   PREFIX/share/bash-completion/   completion for bash
 #   PREFIX/lib/ncube/installed   what lies outside lib/ncube, one path a line, below PREFIX
+#   PREFIX/lib/ncube/folders     folders of PREFIX that were not there, inner ones first
 #
 # This script builds nothing: with sudo, HOME may differ, and with it newlib's place. The nodes' headers are not
 # installed in PREFIX/include, where the host's compiler would find them.
@@ -23,17 +24,30 @@ die() {
     exit 1
 }
 
+# Below PREFIX, outer ones first: those that are missing are made, and go when they are empty.
+folders="bin include include/ncube lib share share/doc share/man share/man/man1 share/man/man3n share/man/man5
+         share/bash-completion share/bash-completion/completions"
+
+make_folders() { # and lists in lib/ncube/folders those that were not there
+    made=
+    for folder in $folders; do
+        [ -d "$root/$folder" ] && continue
+        mkdir -p "$root/$folder"
+        made="$folder $made"
+    done
+    mkdir "$tree"
+    echo "$made" >"$tree/folders"
+}
+
 remove() { # what an earlier one has put there
     [ -e "$root/lib/ncube/installed" ] || return 0
     while IFS= read -r path; do
         rm -f "$root/$path"
-        echo "${path%/*}"
-    done <"$root/lib/ncube/installed" >"$root/lib/ncube/folders"
-    echo share/doc >>"$root/lib/ncube/folders"
-    folders=$(sort -u "$root/lib/ncube/folders")
+    done <"$root/lib/ncube/installed"
+    made=$(cat "$root/lib/ncube/folders" 2>/dev/null) || made=
     rm -rf "$root/lib/ncube" "$root/share/doc/ncube"
-    for folder in $folders lib; do # those that are empty now, up to PREFIX itself, which stays
-        (cd "$root" && [ ! -d "$folder" ] || rmdir -p --ignore-fail-on-non-empty "$folder")
+    for folder in $made; do
+        [ ! -d "$root/$folder" ] || rmdir --ignore-fail-on-non-empty "$root/$folder"
     done
 }
 
@@ -50,7 +64,6 @@ install_tree() {
 }
 
 install_commands() {
-    mkdir -p "$root/bin"
     for command in "$build"/bin/*; do
         name=${command##*/}
         ln -sf "../lib/ncube/bin/$name" "$root/bin/$name"
@@ -58,12 +71,7 @@ install_commands() {
     done
 }
 
-names_of() { # PAGE: those of its section NAME, the first is the page's own
-    sed -n '/^\.SH NAME/{n;s/ *\\- .*//;s/ and others//;s/[,\\]//g;p;q;}' "$1"
-}
-
 install_host_library() {
-    mkdir -p "$root/include/ncube" "$root/lib"
     for file in include/nhost.h include/ncube/nhost.h lib/libnhost.a; do
         cp "$build/host/$file" "$root/$file"
         own "$file"
@@ -71,22 +79,12 @@ install_host_library() {
 }
 
 install_pages() {
-    for page in "$here"/docs/man/man*/*; do
-        section=$(basename "$(dirname "$page")")
-        mkdir -p "$root/share/man/$section"
-        cp "$page" "$root/share/man/$section/"
-        own "share/man/$section/${page##*/}"
-        for name in $(names_of "$page"); do
-            file=share/man/$section/$name.${section#man}
-            [ -e "$here/docs/man/$section/$name.${section#man}" ] && continue
-            echo ".so $section/${page##*/}" >"$root/$file"
-            own "$file"
-        done
+    for page in $("$here/images/pages.sh" "$root/share/man"); do
+        own "share/man/$page"
     done
 }
 
 install_completion() { # bash looks for it by the command's name
-    mkdir -p "$root/share/bash-completion/completions"
     cp "$here/images/completion.bash" "$root/share/bash-completion/completions/ncube"
     own share/bash-completion/completions/ncube
     for name in xnc ncc; do
@@ -120,7 +118,7 @@ newlib=$(cat "$build/newlib.path" 2>/dev/null) && [ -e "$newlib/lib/libc.a" ] &&
     [ -e "$build/lib/nsdisk.elf" ] || die "nothing is built in $build; run \"make\" first"
 umask 022
 remove
-mkdir -p "$tree"
+make_folders
 install_tree
 install_commands
 install_host_library

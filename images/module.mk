@@ -183,7 +183,13 @@ $(B)/examples/sandia.conf: images/sandia.conf
 	@mkdir -p $(@D)
 	@cp $< $@
 
-PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES)
+# The manual pages: man -M build/man
+MAN := $(B)/man/man1/ncube.1
+$(MAN): images/pages.sh $(wildcard docs/man/*/*)
+	@rm -rf $(B)/man
+	@images/pages.sh $(B)/man >/dev/null
+
+PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES) $(MAN)
 
 # ---- Tests -------------------------------------------------------------------------------------
 

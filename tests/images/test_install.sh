@@ -18,7 +18,7 @@ list() { # what is below a folder, but folders
     (cd "$1" && find . ! -type d | sort)
 }
 
-mkdir -p "$prefix/bin" "$scratch/work"
+mkdir -p "$prefix/bin" "$prefix/share/man" "$scratch/work"
 echo mine >"$prefix/bin/other"
 cd "$scratch/work" || exit 1
 chmod 777 .
@@ -108,6 +108,7 @@ for command in ncube xnc; do # each option is in the page
         check "$command.1 has --$long" grep -q -- "\\\\-\\\\-$long" "$prefix/share/man/man1/$command.1"
     done
 done
+check "the same pages in the build" diff -r "$build/man" "$prefix/share/man"
 if command -v man >/dev/null; then # not among what make setup installs
     for name in nread "3n nread" ntest pio_write xnc "5 ncube-machine"; do
         status "man $name" 0 man -M "$prefix/share/man" $name
@@ -120,7 +121,7 @@ if command -v man >/dev/null; then # not among what make setup installs
                 "$section" "$name"
         done
     done
-    status "man in the clone" 0 man -M "$clone/docs/man" nread
+    status "man in the clone" 0 man -M "$build/man" ntest
 else
     skip "manual pages" "man is not installed"
 fi
@@ -129,12 +130,13 @@ fi
 
 status "uninstall" 0 make_in_clone uninstall "PREFIX=$prefix"
 same "what was there before stays, alone" "./bin/other" "$(list "$prefix")"
-same "no empty folder stays, but PREFIX" ". ./bin" "$(cd "$prefix" && find . -type d | sort | xargs)"
+same "the folders that were there before stay, empty or not" ". ./bin ./share ./share/man" \
+    "$(cd "$prefix" && find . -type d | sort | xargs)"
 status "install below DESTDIR" 0 make_in_clone install PREFIX=/usr "DESTDIR=$scratch/package"
 list "$scratch/package/usr" >third
 check "the same files there" sh -c "grep -vx ./bin/other first | cmp - third"
 check "it runs there" "$scratch/package/usr/bin/ncube" topo "$clone/images/sandia.conf" >/dev/null
 status "uninstall below DESTDIR" 0 make_in_clone uninstall PREFIX=/usr "DESTDIR=$scratch/package"
-same "nothing is left" "" "$(list "$scratch/package")"
+same "nothing is left" "" "$(cd "$scratch/package" && find . -mindepth 2)"
 
 finish
