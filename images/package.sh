@@ -15,6 +15,14 @@ die() {
     exit 1
 }
 
+end_by() { # SIGNAL
+    kill -TERM "-$builder" 2>/dev/null
+    wait "$builder" || true
+    rm -rf "$new"
+    trap - "$1"
+    kill -s "$1" $$
+}
+
 for tool in dpkg-buildpackage dh fakeroot; do
     command -v $tool >/dev/null || die "$tool is missing; install dpkg-dev, debhelper and fakeroot"
 done
@@ -24,7 +32,11 @@ new=$out/new # the package gets its name in $out when it is complete
 mkdir -p "$new/ncube"
 (cd "$here" && tar -c debian docs images README.md CONTRIBUTING.md NEWS.md LICENSE Makefile) | tar -x -C "$new/ncube"
 cd "$new/ncube"
-NCUBE_BUILD=$build dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 || {
+# In a process group of its own, so that a signal that ends this script ends all that it has started.
+NCUBE_BUILD=$build setsid dpkg-buildpackage --build=binary --no-sign --no-pre-clean -d >"$out/log" 2>&1 &
+builder=$!
+for signal in HUP INT TERM; do trap "end_by $signal" $signal; done
+wait $builder || {
     tail -n 20 "$out/log" >&2
     die "dpkg-buildpackage failed; $out/log has all that it said"
 }

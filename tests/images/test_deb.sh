@@ -9,7 +9,7 @@ clone=$(readlink -f "$(dirname "$0")/../..")
 cd "$scratch" || exit 1
 
 # What the build needs is what a clone needs, but for the tests, QEMU and tools.
-for package in $(sed 's/#.*//; /criterion/d' "$clone/images/packages" | tr ' ' '\n' |
+for package in $(sed 's/#.*//' "$clone/images/packages" | tr ' ' '\n' |
     grep -E -- '-(dev|elf|source)$'); do
     case $package in libc6-dev) continue ;; esac
     check "Build-Depends has $package" grep -q "^\(Build-Depends:\)\{0,1\}.* $package\b" "$clone/debian/control"
@@ -19,11 +19,20 @@ done
 mkdir -p tools begun/bin begun/deb
 touch begun/bin/ncube begun/deb/ncube_1.0_amd64.deb
 printf '#!/bin/sh\n' | tee tools/dh >tools/fakeroot
-printf '#!/bin/sh\necho half >../ncube_1.0_amd64.deb\nkill -TERM $PPID\n' >tools/dpkg-buildpackage
+cat >tools/dpkg-buildpackage <<'END'
+#!/bin/sh
+echo half >../ncube_1.0_amd64.deb
+sleep 1000 &
+echo $! >"$CHILD"
+kill -TERM $PPID
+wait
+END
 chmod +x tools/*
-(PATH=$scratch/tools:$PATH exec "$clone/images/package.sh" begun) >out 2>err
+(PATH=$scratch/tools:$PATH CHILD=$scratch/child exec "$clone/images/package.sh" begun) >out 2>err
 same "interrupted: status" 143 $?
-same "interrupted: no package" "" "$(ls begun/deb/*.deb 2>/dev/null)"
+same "interrupted: nothing is left but the log" log "$(ls begun/deb)"
+check "interrupted: what it has started ends" timeout 10 sh -c \
+    'while grep -q "^State:.[^Z]" /proc/$(cat child)/status 2>/dev/null; do :; done'
 
 for tool in dpkg-buildpackage dh fakeroot; do
     command -v $tool >/dev/null && continue
