@@ -1,0 +1,28 @@
+#!/bin/bash
+# The committed pages of the papers are what this build prints: the quickest sections of each, measured again.
+# make paper-000 and make paper-001 measure all of them. BUILD is the argument.
+set -u
+. "$(dirname "$0")/../shell.sh"
+
+build=$(readlink -f "$1")
+images=$(readlink -f "$(dirname "$0")/../../images")
+
+# same_as_page NAME COMMAND...: compares sections, or skips the case where another compiler makes other figures
+same_as_page() {
+    local name=$1 status
+    shift
+    "$@" >"$scratch/differs" 2>&1
+    status=$?
+    if [ $status -eq 77 ]; then
+        skip "$name" "$(tail -n 1 "$scratch/differs")"
+        return
+    fi
+    [ $status -eq 0 ] || cat "$scratch/differs" >&2
+    same "$name" 0 $status
+}
+
+same_as_page "paper 000, plain calls" "$images/paper_000.sh" "$build" --check plain
+for claim in c3 c5; do
+    same_as_page "paper 001, $claim" "$images/claims.sh" "$build" --check $claim
+done
+finish
