@@ -9,7 +9,7 @@ cd "$scratch" || exit 1
 . "$here/../../images/measure.sh"
 other=$(find_other_compiler)
 if [ "$other" ]; then
-    echo "skipped: $other"
+    skip "what becomes of stale figures" "$other"
     finish
 fi
 
