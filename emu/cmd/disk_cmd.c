@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
 #include "emu/base/plural.h"
 #include "emu/tools/disk_copy.h"
@@ -530,12 +531,18 @@ static const struct verb {
 
 static const struct verb *find_verb(const char *name, uint32_t words)
 {
-    for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++)
+    const char *meant = NULL;
+
+    for (size_t i = 0; name && i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verbs[i].name, name) == 0) {
             if (words < verbs[i].least || words > verbs[i].most)
                 options_refuse(&options, "%s: wrong number of arguments", name);
             return &verbs[i];
         }
+        meant = nearest_word(name, meant, verbs[i].name);
+    }
+    if (meant)
+        options_refuse(&options, "unknown verb '%s'; did you mean '%s'?", name, meant);
     options_refuse(&options, "give create, fsck, get, ls, mkdir, put, rm or stat%s%s", name ? ", not " : "",
                    name ? name : "");
 }

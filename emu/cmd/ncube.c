@@ -45,7 +45,7 @@ static const struct option_line option_harts = {
 static const struct option_line option_stats = {
     KEY_STATS, "stats", "[FILE]", "print statistics at the end to standard error, or write them to FILE as JSON"};
 static const struct option_line option_heartbeat = {KEY_HEARTBEAT, "heartbeat", "[SECONDS]",
-                                                    "print progress every SECONDS of the host (default 1)"};
+                                                    "print progress every SECONDS of host time (default 1)"};
 static const struct option_line option_gdb = {
     KEY_GDB, "gdb", "[PORT]", "wait for gdb on a port of this host (default: a free one); slow, same results"};
 static const struct option_line option_core = {

@@ -122,8 +122,9 @@ static const struct option_line option_every = {KEY_EVERY, "every", "MS",
 static const struct options options = {
     .command = "ncube top",
     .usage = "[OPTION...]",
-    .summary = "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels\n"
-               "and drives by load, virtual time against the host's.",
+    .summary =
+        "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels and drives by load, virtual\n"
+        "time against the host's.",
     .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
     .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next number; / shows only rows with a\n"
            "text; arrows and pages scroll; q ends.",

@@ -113,6 +113,7 @@ xyzzy|ncube|command 'xyzzy'
 run --lable x|ncube run|option '--lable'; did you mean '--label'?
 run --stat x|ncube run|option '--stat'; did you mean '--stats'?
 down --nam=x|ncube down|option '--nam'; did you mean '--name'?
+disk crate 4M|ncube disk|verb 'crate'; did you mean 'create'?
 END
 status "a machine that is not there" 1 "$ncube" topo sandai
 same "which is meant" "ncube topo: sandai: No such file or directory; did you mean 'sandia'?" "$(cat err)"
