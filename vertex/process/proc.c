@@ -49,9 +49,12 @@ static bool job_has_run;
 static struct { /* the worst end of the processes of the job that have ended */
     struct job_exit exit;
     struct exit_fault fault;
-    struct exit_return returns[EXIT_RETURNS_MOST]; /* of the fault, behind it for report.c */
     char text[sizeof proc_running->exit_text];
 } job = {.exit.job = NO_JOB};
+static struct { /* the fault with what follows it in N_EXIT; not in `job`, whose bytes the boot copies */
+    struct exit_fault fault;
+    struct exit_return returns[EXIT_RETURNS_MOST];
+} told __attribute__((section(".bss.told"))); /* behind the others, whose distances stay as they are */
 
 void proc_set_current(struct proc *p)
 {
@@ -395,7 +398,7 @@ static bool is_worse(const struct job_exit *a, const struct job_exit *b)
 static RARE void end_others(struct proc *p)
 {
     if (p->death.how == EXIT_FAULT && job.fault.returns == 0)
-        job.fault.returns = returns_find(&p->vm, job.fault.x[1], job.returns);
+        job.fault.returns = returns_find(&p->vm, job.fault.x[1], told.returns);
     for (uint32_t i = 0; i < PROCS_MAX; i++)
         if (proc_table[i])
             proc_kill(proc_table[i], EXIT_KILLED, 0);
@@ -419,6 +422,12 @@ void proc_become(struct proc *p, struct msg_queue *messages)
     p->successor = *messages;
     proc_set_death(p, EXIT_NORMAL, 0);
     proc_exit(p);
+}
+
+static RARE const struct exit_fault *tell_fault(void)
+{
+    told.fault = job.fault;
+    return &told.fault;
 }
 
 /* If the load fails, load.c reports that to the front end, and the early messages have no reader. */
@@ -454,7 +463,7 @@ void proc_reap(struct proc *p)
     check_memory();
     check_messages();
     if (!builtin || job.exit.how != EXIT_NORMAL || job.exit.status != 0)
-        report_exit(&job.exit, job.exit.how == EXIT_FAULT ? &job.fault : NULL, job.text);
+        report_exit(&job.exit, job.exit.how == EXIT_FAULT ? tell_fault() : NULL, job.text);
     job.exit.job = NO_JOB;
     page_keep(0);
 }
