@@ -25,6 +25,14 @@ Test(topo, sandia_wiring_is_table_1_of_the_paper)
             cr_expect_eq(topo_sandia_si(3, i, k), table_1[k][i], "channel %u of I/O node %u", k, i);
 }
 
+Test(topo, has_the_drives_of_its_io_nodes)
+{
+    static struct topo_io_node io[] = {{.ndrives = 1}, {.ndrives = 0}, {.ndrives = 2}};
+
+    cr_expect_eq(topo_drives(&(struct topo){.n_io = 3, .io = io}), 3);
+    cr_expect_eq(topo_drives(&(struct topo){.n_io = 0}), 0);
+}
+
 /* What nodes are told of striped volumes; a text that does not fit is cut, and its length is told all the same. */
 Test(topo, striped_volumes_are_lines_of_text)
 {
