@@ -71,10 +71,17 @@ done
 status "two at a time" 0 env BESIDE=none timeout 60 "$run" -j 2 . one.sh two.sh
 same "both are counted" "2 passed, 0 failed, 0 skipped" "$(tail -n 1 out)"
 
-# Suites that note in the file "order" when they begin and end.
+# Suites that note in the file "order" when they begin and end, and give others 0.3 s to begin meanwhile.
 for name in a b c d; do
-    printf '#!/bin/sh\necho begins %s >>order\necho 1 passed, 0 failed, 0 skipped\necho ends %s >>order\n' $name $name \
-        >$name.sh
+    cat >$name.sh <<E
+#!/bin/sh
+echo begins $name >>order
+for i in 1 2 3 4 5 6; do
+    [ "\$(tail -n 1 order)" = "begins $name" ] && sleep 0.05
+done
+echo ends $name >>order
+echo 1 passed, 0 failed, 0 skipped
+E
     chmod +x $name.sh
 done
 begins() { # NAME ORDER SUITE...: in which order suites begin and end, two at a time
