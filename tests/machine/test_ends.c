@@ -244,7 +244,7 @@ Test(ends, by_a_signal_say_who_waits_for_whom_and_who_computes)
         struct run run = {.command = ncube_start(&r), .in = -1, .out = -1};
 
         command_await_lines(&run.command, 1);
-        pause_ms(100); /* until the others wait: they need some microseconds */
+        pause_ms((unsigned)command_patience(100)); /* until the others wait: they need some microseconds */
         kill(run.command.pid, signals[i].number);
         struct outcome o = end(&run, "unfinished");
         expect_waits(signals[i].first, &o, 128 + signals[i].number, signals[i].first);
