@@ -52,22 +52,21 @@ struct chrome {
 
 /* ---- Parts of an event ---- */
 
-static bool put_event(struct trace *t, struct piece *p)
+/* Ends an event with what it adds to the piece, and a brace. */
+__attribute__((format(printf, 3, 4))) static bool put_event(struct trace *t, struct piece *p, const char *format, ...)
 {
     struct chrome *c = t->own;
     size_t skip = c->begun ? 0 : 1; /* the comma */
+    va_list arguments;
 
-    piece_literal(p, "}");
+    va_start(arguments, format);
+    piece_put_list(p, format, arguments);
+    va_end(arguments);
+    piece_put(p, "}");
     if (!trace_put(t, p->text + skip, p->n - skip))
         return false;
     c->begun = true;
     return true;
-}
-
-static void meta_end(struct trace *t, struct piece *p)
-{
-    piece_literal(p, "}");
-    put_event(t, p);
 }
 
 /* ---- Nodes ---- */
@@ -82,7 +81,7 @@ static void name_node(struct trace *t, uint32_t node)
     event_meta_begin(&p, PROCESS_NODES, node, "thread_name", name);
     if (io)
         event_wiring(&p, io);
-    meta_end(t, &p);
+    put_event(t, &p, "}");
 }
 
 static struct node_view *view_of(struct trace *t, uint32_t node)
@@ -102,10 +101,8 @@ static void put_slice(struct trace *t, uint32_t node, uint64_t since, uint64_t u
 {
     struct piece p;
 
-    if (!event_slice_begin(t, &p, PROCESS_NODES, node, since, until))
-        return;
-    event_name(&p, name);
-    put_event(t, &p);
+    if (event_slice_begin(t, &p, PROCESS_NODES, node, since, until))
+        put_event(t, &p, ",'name':'%s'", name);
 }
 
 static void show_arrows(struct trace *t, uint32_t node, uint64_t until);
@@ -138,13 +135,8 @@ static void idle(struct trace *t, const struct trace_record *r)
     struct piece p;
 
     view_of(t, r->node);
-    if (!event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles))
-        return;
-    piece_literal(&p, ",\"cat\":\"");
-    piece_text(&p, trace_wait_word(r->how));
-    piece_literal(&p, "\"");
-    event_name(&p, r->text);
-    put_event(t, &p);
+    if (event_slice_begin(t, &p, PROCESS_NODES, r->node, r->since, r->cycles))
+        put_event(t, &p, ",'cat':'%s','name':'%s'", trace_wait_word(r->how), r->text);
 }
 
 static void instant(struct trace *t, const struct trace_record *r, const char *name, const char *more)
@@ -153,12 +145,7 @@ static void instant(struct trace *t, const struct trace_record *r, const char *n
 
     view_of(t, r->node);
     event_begin(&p, 'i', PROCESS_NODES, r->node, r->cycles);
-    event_name_begin(&p);
-    piece_text(&p, name);
-    piece_text(&p, more);
-    event_name_end(&p);
-    piece_literal(&p, ",\"s\":\"t\"");
-    put_event(t, &p);
+    put_event(t, &p, ",'name':'%s%s','s':'t'", name, more);
 }
 
 /* ---- Phases ---- */
@@ -168,15 +155,11 @@ static bool put_phase(struct trace *t, uint32_t node, char phase, uint64_t cycle
     struct piece p;
 
     event_begin(&p, phase, PROCESS_NODES, node, cycles);
-    piece_literal(&p, ",\"cat\":\"phase\",\"id\":\"p");
-    piece_number(&p, node);
-    piece_literal(&p, "\"");
-    event_name_begin(&p);
-    event_quoted(&p, name);
-    event_name_end(&p);
+    piece_put(&p, ",'cat':'phase','id':'p%u','name':'", node);
+    event_quoted(&p, name, ABI_MARK_BYTES);
     if (phase == 'b')
-        return put_event(t, &p);
-    piece_literal(&p, "}");
+        return put_event(t, &p, "'");
+    piece_put(&p, "'}");
     trace_put_reserved(t, p.text, p.n);
     return true;
 }
@@ -215,14 +198,15 @@ static void put_flow_end(struct trace *t, char phase, uint32_t node, uint64_t cy
 
     view_of(t, node);
     event_begin(&p, phase, PROCESS_NODES, node, cycles);
-    piece_literal(&p, ",\"cat\":\"m\",\"id\":");
-    piece_number(&p, a->id);
-    event_name(&p, "msg");
-    if (phase == 'f')
-        piece_literal(&p, ",\"bp\":\"e\"");
-    else
-        event_message(&p, a);
-    put_event(t, &p);
+    piece_put(&p, ",'cat':'m','id':%lu,'name':'msg'", a->id);
+    if (phase == 'f') {
+        put_event(t, &p, ",'bp':'e'");
+        return;
+    }
+    piece_put(&p, ",'args':{'to':%u,'bytes':%lu,'type':%u", a->to, a->bytes, a->type);
+    if (a->context > 0)
+        piece_put(&p, ",'context':%u", a->context);
+    put_event(t, &p, "}");
 }
 
 /* Writes both ends, or none if there is no room for both. */
@@ -285,26 +269,11 @@ static void put_request(struct trace *t, const struct trace_record *r, char phas
 
     view_of(t, r->node);
     event_begin(&p, phase, PROCESS_NODES, r->node, r->cycles);
-    piece_literal(&p, ",\"cat\":\"file\",\"id\":\"r");
-    piece_number(&p, r->node);
-    piece_literal(&p, ".");
-    piece_number(&p, procid);
-    piece_literal(&p, ".");
-    piece_number(&p, r->peer);
-    piece_literal(&p, ".");
-    piece_number(&p, r->number);
-    piece_literal(&p, "\"");
-    event_name_begin(&p);
-    piece_text(&p, event_op_name(r->tag & ~(uint64_t)N_REPLY(0)));
-    event_name_end(&p);
-    if (r->text) {
-        piece_literal(&p, ",\"args\":{\"volume\":\"");
-        piece_text(&p, r->text);
-        piece_literal(&p, "\",\"bytes\":");
-        piece_number(&p, r->bytes);
-        piece_literal(&p, "}");
-    }
-    put_event(t, &p);
+    piece_put(&p, ",'cat':'file','id':'r%u.%u.%u.%lu','name':'%s'", r->node, procid, r->peer, r->number,
+              event_op_name(r->tag & ~(uint64_t)N_REPLY(0)));
+    if (r->text)
+        piece_put(&p, ",'args':{'volume':'%s','bytes':%lu}", r->text, r->bytes);
+    put_event(t, &p, "%s", "");
 }
 
 /* ---- Channels and drives ---- */
@@ -322,9 +291,7 @@ static void channel_named(struct trace *t, const struct trace_record *r)
     node_name(r->how, to);
     snprintf(name, sizeof name, "%s to %s", from, to);
     event_meta_begin(&p, PROCESS_CHANNELS, r->channel, "thread_name", name);
-    event_argument(&p, "from", r->node);
-    event_argument(&p, "to", r->how);
-    meta_end(t, &p);
+    put_event(t, &p, ",'from':%u,'to':%u}", r->node, r->how);
 }
 
 static void channel(struct trace *t, const struct trace_record *r)
@@ -334,19 +301,12 @@ static void channel(struct trace *t, const struct trace_record *r)
     channel_named(t, r);
     if (!event_slice_begin(t, &p, PROCESS_CHANNELS, r->channel, r->since, r->cycles))
         return;
-    event_name_begin(&p);
-    piece_number(&p, r->peer);
-    piece_literal(&p, ": ");
-    piece_number(&p, r->bytes);
-    event_name_end(&p);
-    piece_literal(&p, ",\"args\":{\"message\":");
-    piece_number(&p, r->number);
+    piece_put(&p, ",'name':'%u: %lu','args':{'message':%lu", r->peer, r->bytes, r->number);
     if (r->asked < r->since) {
-        piece_literal(&p, ",\"waited\":");
+        piece_put(&p, ",'waited':");
         event_cycles(&p, r->since - r->asked);
     }
-    piece_literal(&p, "}");
-    put_event(t, &p);
+    put_event(t, &p, "}");
 }
 
 static uint32_t drive_of(const struct trace_record *r)
@@ -360,16 +320,7 @@ static void put_counter(struct trace *t, enum process process, uint64_t cycles, 
     struct piece p;
 
     event_begin(&p, 'C', process, 0, cycles);
-    event_name_begin(&p);
-    piece_text(&p, what);
-    piece_text(&p, of);
-    event_name_end(&p);
-    piece_literal(&p, ",\"args\":{\"");
-    piece_text(&p, unit);
-    piece_literal(&p, "\":");
-    piece_text(&p, value);
-    piece_literal(&p, "}");
-    put_event(t, &p);
+    put_event(t, &p, ",'name':'%s%s','args':{'%s':%s}", what, of, unit, value);
 }
 
 static const struct topo_drive *topo_drive_of(const struct trace *t, uint32_t drive)
@@ -402,13 +353,10 @@ static void drive_named(struct trace *t, uint32_t d)
         return;
     c->drive_named[d] = true;
     event_meta_begin(&p, PROCESS_DRIVES, d + 1, "thread_name", drive->volume);
-    event_argument(&p, "node", NODE_IO_BASE + d / DRIVE_MAX);
-    if (drive->model) {
-        piece_literal(&p, ",\"model\":\"");
-        piece_text(&p, drive->model);
-        piece_literal(&p, "\"");
-    }
-    meta_end(t, &p);
+    piece_put(&p, ",'node':%u", NODE_IO_BASE + d / DRIVE_MAX);
+    if (drive->model)
+        piece_put(&p, ",'model':'%s'", drive->model);
+    put_event(t, &p, "}");
 }
 
 static void drive(struct trace *t, const struct trace_record *r)
@@ -419,15 +367,9 @@ static void drive(struct trace *t, const struct trace_record *r)
 
     drive_named(t, d);
     c->drive[d].bytes += r->bytes * SECTOR_BYTES;
-    if (!event_slice_begin(t, &p, PROCESS_DRIVES, d + 1, r->since, r->cycles))
-        return;
-    event_name(&p, r->write ? "write" : "read");
-    piece_literal(&p, ",\"args\":{\"sector\":");
-    piece_number(&p, r->sector);
-    piece_literal(&p, ",\"sectors\":");
-    piece_number(&p, r->bytes);
-    piece_literal(&p, "}");
-    put_event(t, &p);
+    if (event_slice_begin(t, &p, PROCESS_DRIVES, d + 1, r->since, r->cycles))
+        put_event(t, &p, ",'name':'%s','args':{'sector':%lu,'sectors':%lu}", r->write ? "write" : "read", r->sector,
+                  r->bytes);
 }
 
 /* ---- Rates ---- */
@@ -522,7 +464,7 @@ static void put_process(struct trace *t, enum process process, const char *name)
     struct piece p;
 
     event_meta_begin(&p, process, 0, "process_name", name);
-    meta_end(t, &p);
+    put_event(t, &p, "}");
 }
 
 /* Writes what stands before the events. It fits below any limit that ncube takes (tracing.c). */
@@ -562,15 +504,9 @@ static void says_end(struct trace *t, const struct trace_record *r)
     struct piece p;
 
     event_begin(&p, 'i', PROCESS_NODES, NODE_HOST, r->cycles);
-    piece_literal(&p, ",\"s\":\"");
-    piece_text(&p, r->how == TRACE_END_MORE ? "t" : "g");
-    piece_literal(&p, "\",\"cat\":\"end ");
-    piece_text(&p, trace_end_words[r->how]);
-    piece_literal(&p, "\"");
-    event_name_begin(&p);
-    event_quoted_most(&p, r->text, PIECE_BYTES - p.n - sizeof "\"}");
-    event_name_end(&p);
-    piece_literal(&p, "}");
+    piece_put(&p, ",'s':'%c','cat':'end %s','name':'", r->how == TRACE_END_MORE ? 't' : 'g', trace_end_words[r->how]);
+    event_quoted(&p, r->text, PIECE_BYTES - p.n - sizeof "\"}");
+    piece_put(&p, "'}");
     trace_put_says(t, p.text + !c->begun, p.n - !c->begun);
     c->begun = true;
 }

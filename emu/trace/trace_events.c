@@ -16,40 +16,11 @@ void event_cycles(struct piece *p, uint64_t cycles)
 void event_begin(struct piece *p, char phase, enum process process, uint32_t track, uint64_t cycles)
 {
     p->n = 0;
-    piece_literal(p, ",\n{\"ph\":\"");
-    piece_bytes(p, &phase, 1);
-    piece_literal(p, "\",\"pid\":");
-    piece_number(p, process);
-    piece_literal(p, ",\"tid\":");
-    piece_number(p, track);
-    piece_literal(p, ",\"ts\":");
+    piece_put(p, ",\n{'ph':'%c','pid':%u,'tid':%u,'ts':", phase, process, track);
     event_cycles(p, cycles);
 }
 
-/* Adds a name, and leaves it open for piece_text until event_name_end. */
-void event_name_begin(struct piece *p)
-{
-    piece_literal(p, ",\"name\":\"");
-}
-
-void event_name_end(struct piece *p)
-{
-    piece_literal(p, "\"");
-}
-
-void event_name(struct piece *p, const char *name)
-{
-    event_name_begin(p);
-    piece_text(p, name);
-    event_name_end(p);
-}
-
-void event_quoted(struct piece *p, const char *text)
-{
-    event_quoted_most(p, text, SIZE_MAX);
-}
-
-void event_quoted_most(struct piece *p, const char *text, size_t most)
+void event_quoted(struct piece *p, const char *text, size_t most)
 {
     for (; *text && most-- > 0; text++)
         piece_bytes(p, *text < ' ' || *text > '~' || *text == '"' || *text == '\\' ? "?" : text, 1);
@@ -58,18 +29,7 @@ void event_quoted_most(struct piece *p, const char *text, size_t most)
 void event_meta_begin(struct piece *p, enum process process, uint32_t track, const char *what, const char *name)
 {
     event_begin(p, 'M', process, track, 0);
-    event_name(p, what);
-    piece_literal(p, ",\"args\":{\"name\":\"");
-    piece_text(p, name);
-    piece_literal(p, "\"");
-}
-
-void event_argument(struct piece *p, const char *name, uint64_t value)
-{
-    piece_literal(p, ",\"");
-    piece_text(p, name);
-    piece_literal(p, "\":");
-    piece_number(p, value);
+    piece_put(p, ",'name':'%s','args':{'name':'%s'", what, name);
 }
 
 bool event_slice_begin(const struct trace *t, struct piece *p, enum process process, uint32_t track, uint64_t since,
@@ -81,43 +41,26 @@ bool event_slice_begin(const struct trace *t, struct piece *p, enum process proc
     if (from >= to)
         return false;
     event_begin(p, 'X', process, track, from);
-    piece_literal(p, ",\"dur\":");
+    piece_put(p, ",'dur':");
     event_cycles(p, to - from);
     return true;
 }
 
 void event_wiring(struct piece *p, const struct topo_io_node *io)
 {
-    piece_literal(p, ",\"si\":[");
-    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++) {
-        piece_bytes(p, ",", k > 0);
+    piece_put(p, ",'si':");
+    for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         if (io->si[k] == TOPO_NONE)
-            piece_literal(p, "-1");
+            piece_put(p, "%c-1", k > 0 ? ',' : '[');
         else
-            piece_number(p, io->si[k]);
-    }
-    piece_literal(p, "],\"volumes\":[");
-    for (uint32_t d = 0; d < io->ndrives; d++) {
-        piece_bytes(p, ",", d > 0);
-        piece_literal(p, "\"");
-        piece_text(p, io->drive[d].volume);
-        piece_literal(p, "\"");
-    }
-    piece_literal(p, "]");
+            piece_put(p, "%c%u", k > 0 ? ',' : '[', io->si[k]);
+    piece_put(p, "],'volumes':[");
+    for (uint32_t d = 0; d < io->ndrives; d++)
+        piece_put(p, "%s'%s'", d > 0 ? "," : "", io->drive[d].volume);
+    piece_put(p, "]");
 }
 _Static_assert(160 + NCU_SI_CHANNELS * sizeof "65535" + DRIVE_MAX * (VOLUME_NAME_BYTES + 2) < PIECE_BYTES,
                "an I/O node's wiring fits into a piece");
-
-void event_message(struct piece *p, const struct trace_arrow *a)
-{
-    piece_literal(p, ",\"args\":{\"to\":");
-    piece_number(p, a->to);
-    event_argument(p, "bytes", a->bytes);
-    event_argument(p, "type", a->type);
-    if (a->context > 0)
-        event_argument(p, "context", a->context);
-    piece_literal(p, "}");
-}
 
 #define OP_NAME(name, number) [number - N_FOPEN] = #name,
 static const char *const op_names[] = {FILE_OPS(OP_NAME)};

@@ -54,6 +54,51 @@ void trace_put_says(struct trace *t, const char *text, size_t bytes)
     trace_put_reserved(t, text, bytes);
 }
 
+/* ---- A piece of text ---- */
+
+static size_t put_argument(struct piece *p, const char *directive, va_list *arguments)
+{
+    switch (*directive) {
+    case 's':
+        piece_text(p, va_arg(*arguments, const char *));
+        return 1;
+    case 'c':
+        piece_bytes(p, (char[]){(char)va_arg(*arguments, int)}, 1);
+        return 1;
+    case 'u':
+        piece_number(p, va_arg(*arguments, unsigned));
+        return 1;
+    default: /* lu */
+        piece_number(p, va_arg(*arguments, uint64_t));
+        return 2;
+    }
+}
+
+void piece_put_list(struct piece *p, const char *format, va_list list)
+{
+    va_list arguments;
+
+    va_copy(arguments, list);
+    while (*format) {
+        char c = *format++;
+
+        if (c == '%')
+            format += put_argument(p, format, &arguments);
+        else if (p->n < PIECE_BYTES)
+            p->text[p->n++] = c == '\'' ? '"' : c;
+    }
+    va_end(arguments);
+}
+
+void piece_put(struct piece *p, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    piece_put_list(p, format, arguments);
+    va_end(arguments);
+}
+
 /* ---- Names ---- */
 
 const char *const trace_end_words[TRACE_ENDS] = {
