@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 
 #define RANGES_MOST 8 /* of node numbers in a line */
 #define LINE_BYTES  (ALIKE_TEXT_BYTES + 512u)
@@ -71,16 +72,13 @@ static int compare_shapes(const char *a, const char *b)
 static int compare_entries(const void *a, const void *b, void *compare)
 {
     const struct alike_entry *x = *(struct alike_entry *const *)a, *y = *(struct alike_entry *const *)b;
-    int order = ((compare_fn)compare)(x->text, y->text);
 
-    return order ? order : (x->node > y->node) - (x->node < y->node);
+    return ((compare_fn)compare)(x->text, y->text) ?: order(x->node, y->node);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
-    uint32_t x = (*((const struct group *)a)->entry)->node, y = (*((const struct group *)b)->entry)->node;
-
-    return (x > y) - (x < y);
+    return order((*((const struct group *)a)->entry)->node, (*((const struct group *)b)->entry)->node);
 }
 
 /* Sorts the entries so that equal ones are together, and returns the groups, sorted by their first nodes; the caller

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/base/plural.h"
 #include "emu/link/link.h"
 #include "emu/link/machine_report.h"
@@ -52,9 +53,7 @@ static int by_user_and_name(const void *a, const void *b)
 {
     const struct peer *x = a, *y = b;
 
-    if (x->user != y->user)
-        return x->user < y->user ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return order(x->user, y->user) ?: strcmp(x->name, y->name);
 }
 
 static void forget(struct peers *p, size_t i)

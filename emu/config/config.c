@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/config/config_state.h"
 #include "emu/config/machine_file.h"
 #include "emu/config/overrides.h"
@@ -316,9 +317,7 @@ static bool load_board(struct config_reader *l, const config_setting_t *group)
 
 static int by_node(const void *a, const void *b)
 {
-    uint32_t x = ((const struct topo_io_node *)a)->node, y = ((const struct topo_io_node *)b)->node;
-
-    return (x > y) - (x < y);
+    return order(((const struct topo_io_node *)a)->node, ((const struct topo_io_node *)b)->node);
 }
 
 static bool load_boards(struct config_reader *l, const config_setting_t *root)

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/order.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
 
@@ -145,9 +146,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
 
 static int compare_segments(const void *a, const void *b)
 {
-    const struct elf_segment *x = a, *y = b;
-
-    return (x->va > y->va) - (x->va < y->va);
+    return order(((const struct elf_segment *)a)->va, ((const struct elf_segment *)b)->va);
 }
 
 static int order_segments(const struct complaint *c, struct elf_image *image)

@@ -14,6 +14,7 @@
 
 #include "emu/base/oneline.h"
 #include "emu/base/signals.h"
+#include "emu/base/order.h"
 #include "emu/machine/debugger.h"
 #include "emu/machine/explain.h"
 #include "emu/link/machine_load.h"
@@ -229,9 +230,7 @@ static int by_job_and_turn(const void *a, const void *b)
 {
     const struct client *x = *(struct client *const *)a, *y = *(struct client *const *)b;
 
-    if (x->turn != y->turn)
-        return x->turn < y->turn ? -1 : 1;
-    return (x->job > y->job) - (x->job < y->job);
+    return order(x->turn, y->turn) ?: order(x->job, y->job);
 }
 
 static void report_clients(struct report *r, const struct clients *all)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 
 #define HEAD_BYTES 1024u /* of an object without rows, at most */
 
@@ -75,9 +76,7 @@ static int busiest_first(const void *a, const void *b)
 {
     const struct busy *x = a, *y = b;
 
-    if (x->statistics.busy_cycles != y->statistics.busy_cycles)
-        return x->statistics.busy_cycles < y->statistics.busy_cycles ? 1 : -1;
-    return x->channel < y->channel ? -1 : 1;
+    return order(y->statistics.busy_cycles, x->statistics.busy_cycles) ?: order(x->channel, y->channel);
 }
 
 static void add_channels(struct writer *w, const struct machine *m)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 
 #define NONE UINT32_MAX
 
@@ -32,9 +33,7 @@ static int by_number(const void *va, const void *vb)
 {
     const struct hold *a = *(const struct hold *const *)va, *b = *(const struct hold *const *)vb;
 
-    if (a->number != b->number)
-        return a->number > b->number ? 1 : -1;
-    return (a->from > b->from) - (a->from < b->from);
+    return order(a->number, b->number) ?: order(a->from, b->from);
 }
 
 static void sort_holds(struct search *s)
@@ -228,23 +227,16 @@ void critical_free(struct critical *c)
 static int by_place(const void *va, const void *vb)
 {
     const struct stretch *a = va, *b = vb;
+    int kinds = order(a->kind, b->kind) ?: order(a->channel, b->channel);
 
-    if (a->kind != b->kind)
-        return a->kind > b->kind ? 1 : -1;
-    if (a->channel != b->channel)
-        return a->channel > b->channel ? 1 : -1;
-    if (a->node != b->node)
-        return a->node > b->node ? 1 : -1;
-    return (a->peer > b->peer) - (a->peer < b->peer);
+    return kinds ?: order(a->node, b->node) ?: order(a->peer, b->peer);
 }
 
 static int by_time(const void *va, const void *vb)
 {
     const struct stretch *a = va, *b = vb;
 
-    if (a->time != b->time)
-        return a->time < b->time ? 1 : -1;
-    return by_place(va, vb);
+    return order(b->time, a->time) ?: by_place(va, vb);
 }
 
 static size_t split_steps(const struct critical *c, struct stretch *s)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/trace/trace.h"
 #include "vertex/contract/system.h"
 
@@ -196,9 +197,7 @@ static int by_busy(const void *va, const void *vb)
 {
     const struct channel_use *a = va, *b = vb;
 
-    if (a->busy != b->busy)
-        return a->busy < b->busy ? 1 : -1;
-    return (a->channel > b->channel) - (a->channel < b->channel);
+    return order(b->busy, a->busy) ?: order(a->channel, b->channel);
 }
 
 /* Headers get a channel in the order in which they ask, so those that wait when hold k begins are it and its
@@ -248,9 +247,7 @@ static int by_drive_busy(const void *va, const void *vb)
 {
     const struct drive_use *a = va, *b = vb;
 
-    if (a->busy != b->busy)
-        return a->busy < b->busy ? 1 : -1;
-    return (a->drive > b->drive) - (a->drive < b->drive);
+    return order(b->busy, a->busy) ?: order(a->drive, b->drive);
 }
 
 static void count_commands(struct facts *f, const struct timeline *t)
@@ -303,20 +300,14 @@ static int by_name(const void *va, const void *vb)
 {
     const struct phase *a = va, *b = vb;
 
-    if (a->name != b->name)
-        return a->name > b->name ? 1 : -1;
-    if (a->node != b->node)
-        return a->node > b->node ? 1 : -1;
-    return (a->from > b->from) - (a->from < b->from);
+    return order(a->name, b->name) ?: order(a->node, b->node) ?: order(a->from, b->from);
 }
 
 static int by_first(const void *va, const void *vb)
 {
     const struct phase_use *a = va, *b = vb;
 
-    if (a->first != b->first)
-        return a->first > b->first ? 1 : -1;
-    return (a->name > b->name) - (a->name < b->name);
+    return order(a->first, b->first) ?: order(a->name, b->name);
 }
 
 static void count_phase(struct phase_use *u, const struct phase *p)
@@ -369,11 +360,7 @@ static int by_total(const void *va, const void *vb)
 {
     const struct request_use *a = va, *b = vb;
 
-    if (a->total != b->total)
-        return a->total < b->total ? 1 : -1;
-    if (a->op != b->op)
-        return a->op > b->op ? 1 : -1;
-    return (a->volume > b->volume) - (a->volume < b->volume);
+    return order(b->total, a->total) ?: order(a->op, b->op) ?: order(a->volume, b->volume);
 }
 
 /* Only those of compute nodes, with their replies. */

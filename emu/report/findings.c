@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/base/plural.h"
 
 #define HOT_PART      0.25 /* of the program's time, for which a channel or drive must be in use to be told of */
@@ -152,9 +153,7 @@ static int by_bytes(const void *va, const void *vb)
 {
     const struct flow *a = va, *b = vb;
 
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return a->from != b->from ? (a->from > b->from ? 1 : -1) : (a->to > b->to) - (a->to < b->to);
+    return order(b->bytes, a->bytes) ?: order(a->from, b->from) ?: order(a->to, b->to);
 }
 
 static void add_flow(struct flow *flow, size_t *n, const struct letter *l)

@@ -1,11 +1,11 @@
 /* The data of the pictures (report_data.h). */
 #include "emu/report/report_data.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/report/cells.h"
 
 #define CELLS_MOST        120000u /* of the timeline: about 2 MB */
@@ -13,19 +13,21 @@
 #define PATH_STEPS_MOST   5000u
 #define MATRIX_NODES_MOST 128u /* more are shown in groups */
 
-/* Writes a string, in which nothing ends the element. */
-static void put_string(FILE *f, const char *text)
+static void append(json_t *array, json_t *value)
+{
+    json_array_append_new(array, value);
+}
+
+static json_t *json_text(const char *text)
 {
     json_t *string = json_string(text);
-    char *quoted = json_dumps(string ? string : json_string_nocheck("?"), JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
-    for (const char *c = quoted; c && *c; c++)
-        if (*c == '<')
-            fputs("\\u003c", f);
-        else
-            fputc(*c, f);
-    free(quoted);
-    json_decref(string);
+    return string ? string : json_string("?"); /* a name that is not UTF-8 */
+}
+
+static json_t *number(uint64_t n)
+{
+    return json_integer((json_int_t)n);
 }
 
 /* ---- Nodes ---- */
@@ -36,149 +38,117 @@ static bool is_shown(const struct timeline *t, const struct facts *facts, size_t
     return t->node[node].n > 0 && (facts->ran[node] || !timeline_computes(t, (uint32_t)node));
 }
 
-static void put_program(FILE *f, const char *name, int first, int nodes)
-{
-    fputs("[", f);
-    put_string(f, name);
-    fprintf(f, ",%d,%d]", first, nodes);
-}
-
 /* [name, first node, nodes]; the one program of a run has all nodes with user code, and `nodes` is 0. */
-static void put_programs(FILE *f, const struct timeline *t)
+static json_t *programs_of(const struct timeline *t)
 {
-    const json_t *programs = json_object_get(t->about, "programs"), *v;
+    const json_t *programs = json_object_get(t->about, "programs"), *p;
     const char *command = json_string_value(json_object_get(t->about, "program"));
+    json_t *list = json_array();
     size_t i;
 
-    fputs("\"programs\":[", f);
-    json_array_foreach((json_t *)programs, i, v)
+    json_array_foreach((json_t *)programs, i, p)
     {
-        const char *name = json_string_value(json_array_get(v, 0));
+        const char *name = json_string_value(json_array_get(p, 0));
 
-        fputs(i > 0 ? "," : "", f);
-        put_program(f, name ? name : "", (int)json_integer_value(json_array_get(v, 1)),
-                    (int)json_integer_value(json_array_get(v, 2)));
+        append(list, json_pack("[o, O?, O?]", json_text(name ? name : ""), json_array_get(p, 1), json_array_get(p, 2)));
     }
-    if (json_array_size(programs) == 0)
-        put_program(f, command ? command : "the program", 0, 0);
-    fputs("],\n", f);
+    if (json_array_size(list) == 0)
+        append(list, json_pack("[o, i, i]", json_text(command ? command : "the program"), 0, 0));
+    return list;
 }
 
-static void put_nodes(FILE *f, const struct timeline *t, const struct facts *facts)
+static void put_nodes(json_t *data, const struct timeline *t, const struct facts *facts)
 {
-    const char *comma = "";
+    json_t *nodes = json_array(), *times = json_array();
 
-    fputs("\"nodes\":[", f);
-    for (size_t i = 0; i < t->nodes; i++)
-        if (is_shown(t, facts, i)) {
-            fprintf(f, "%s%" PRIu32, comma, t->node[i].address);
-            comma = ",";
-        }
-    fputs("],\n\"time\":[[", f);
-    comma = "";
     for (size_t i = 0; i < t->nodes; i++) {
         if (!is_shown(t, facts, i))
             continue;
+        json_t *time = json_array();
         for (int s = 0; s < STATES; s++)
-            fprintf(f, "%s%" PRIu64, s > 0 ? "," : comma, facts->time[i][s]);
-        comma = "],[";
+            append(time, number(facts->time[i][s]));
+        append(nodes, number(t->node[i].address));
+        append(times, time);
     }
-    fputs("]],\n", f);
+    json_object_set_new(data, "nodes", nodes);
+    json_object_set_new(data, "time", times);
 }
 
-static void put_io_node(FILE *f, const struct timeline *t, const struct timeline_node *n)
+static json_t *io_node_of(const struct timeline *t, const struct timeline_node *n)
 {
-    const char *comma = "";
+    json_t *si = json_array(), *volumes = json_array();
 
-    fprintf(f, "{\"address\":%" PRIu32 ",\"si\":[", n->address);
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
-        fprintf(f, "%s%" PRId32, k > 0 ? "," : "", n->si[k]);
-    fputs("],\"volumes\":[", f);
+        append(si, json_integer(n->si[k]));
     for (size_t d = 0; d < t->drives; d++)
-        if (t->drive[d].node == (int32_t)n->address) {
-            fputs(comma, f);
-            put_string(f, t->name[t->drive[d].volume]);
-            comma = ",";
-        }
-    fputs("]}", f);
+        if (t->drive[d].node == (int32_t)n->address)
+            append(volumes, json_text(t->name[t->drive[d].volume]));
+    return json_pack("{s:i, s:o, s:o}", "address", (int)n->address, "si", si, "volumes", volumes);
 }
 
-static void put_wiring(FILE *f, const struct timeline *t)
+static json_t *wiring_of(const struct timeline *t)
 {
-    const char *comma = "";
+    json_t *io = json_array();
 
-    fputs("\"io\":[", f);
     for (size_t i = 0; i < t->nodes; i++)
-        if (t->node[i].wired) {
-            fputs(comma, f);
-            put_io_node(f, t, &t->node[i]);
-            comma = ",\n";
-        }
-    fputs("],\n", f);
+        if (t->node[i].wired)
+            append(io, io_node_of(t, &t->node[i]));
+    return io;
 }
 
-static void put_channels(FILE *f, const struct timeline *t, const struct facts *facts)
+static json_t *channels_of(const struct timeline *t, const struct facts *facts)
 {
-    const char *comma = "";
+    json_t *channels = json_array();
 
-    fputs("\"channels\":[", f);
     for (size_t i = 0; i < t->channels; i++) {
         const struct channel_use *u = &facts->channel[i];
         const struct timeline_channel *c = &t->channel[u->channel];
 
-        if (u->messages == 0)
-            continue;
-        fprintf(f, "%s[%" PRIu32 ",%" PRIu32 ",%.4g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 "]", comma, c->from,
-                c->to, facts_part(facts, u->busy), u->waited, u->messages, u->bytes, u->queue_max);
-        comma = ",";
+        if (u->messages > 0)
+            append(channels,
+                   json_pack("[i, i, f, I, I, I, i]", (int)c->from, (int)c->to, facts_part(facts, u->busy),
+                             (json_int_t)u->waited, (json_int_t)u->messages, (json_int_t)u->bytes, (int)u->queue_max));
     }
-    fputs("],\n", f);
+    return channels;
 }
 
 /* ---- The timeline ---- */
 
-static void put_row(FILE *f, const struct timeline *t, const struct cell_row *r, uint32_t *shown)
+/* Returns the number of a name, which is counted from the first one that a cell has. */
+static uint32_t name_number(json_t *names, const struct timeline *t, uint32_t name, uint32_t *shown)
 {
+    if (shown[name] == UINT32_MAX) {
+        shown[name] = (uint32_t)json_array_size(names);
+        append(names, json_text(t->name[name]));
+    }
+    return shown[name];
+}
+
+/* A cell is its distance from the one before, its length, state and name. */
+static json_t *row_of(json_t *names, const struct timeline *t, const struct cell_row *r, uint32_t *shown)
+{
+    json_t *cells = json_array();
     uint64_t at = 0;
 
-    fputs("{\"label\":", f);
-    put_string(f, t->name[r->label]);
-    fprintf(f, ",\"node\":%" PRId64 ",\"cells\":[", r->address == UINT32_MAX ? -1 : (int64_t)r->address);
     for (size_t i = 0; i < r->cells; i++) {
         const struct cell *c = &r->cell[i];
 
-        fprintf(f, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32, i > 0 ? "," : "", c->from - at, c->to - c->from,
-                c->state, shown[c->name]);
+        append(cells, number(c->from - at));
+        append(cells, number(c->to - c->from));
+        append(cells, number(c->state));
+        append(cells, number(name_number(names, t, c->name, shown)));
         at = c->to;
     }
-    fputs("]}", f);
+    return json_pack("{s:o, s:I, s:o}", "label", json_text(t->name[r->label]), "node",
+                     r->address == UINT32_MAX ? (json_int_t)-1 : (json_int_t)r->address, "cells", cells);
 }
 
-/* Numbers the names that cells have, and writes them. */
-static void put_names(FILE *f, const struct timeline *t, const struct cell_rows *c, uint32_t *shown)
-{
-    uint32_t n = 0;
-
-    memset(shown, 0xff, t->names * sizeof *shown);
-    fputs("\"names\":[", f);
-    for (size_t i = 0; i < c->rows; i++)
-        for (size_t k = 0; k < c->row[i].cells; k++) {
-            uint32_t name = c->row[i].cell[k].name;
-
-            if (shown[name] != UINT32_MAX)
-                continue;
-            shown[name] = n++;
-            fputs(n > 1 ? "," : "", f);
-            put_string(f, t->name[name]);
-        }
-    fputs("],\n", f);
-}
-
-static void put_rows(FILE *f, struct timeline *t, const struct facts *facts)
+static void put_rows(json_t *data, struct timeline *t, const struct facts *facts)
 {
     uint32_t channel[CHANNEL_ROWS];
     size_t channels = 0;
     struct cell_rows c;
+    json_t *rows = json_array(), *names = json_array();
 
     while (channels < CHANNEL_ROWS && channels < t->channels && facts->channel[channels].messages > 0) {
         channel[channels] = facts->channel[channels].channel;
@@ -186,13 +156,12 @@ static void put_rows(FILE *f, struct timeline *t, const struct facts *facts)
     }
     cells_make(&c, t, facts->ran, channel, channels, CELLS_MOST);
     uint32_t *shown = memory_new(t->names + 1, sizeof *shown);
-    put_names(f, t, &c, shown);
-    fprintf(f, "\"step\":%" PRIu64 ",\n\"rows\":[", c.step);
-    for (size_t i = 0; i < c.rows; i++) {
-        fputs(i > 0 ? ",\n" : "", f);
-        put_row(f, t, &c.row[i], shown);
-    }
-    fputs("],\n", f);
+    memset(shown, 0xff, t->names * sizeof *shown);
+    for (size_t i = 0; i < c.rows; i++)
+        append(rows, row_of(names, t, &c.row[i], shown));
+    json_object_set_new(data, "names", names);
+    json_object_set_new(data, "step", number(c.step));
+    json_object_set_new(data, "rows", rows);
     free(shown);
     cells_free(&c);
 }
@@ -202,11 +171,8 @@ static void put_rows(FILE *f, struct timeline *t, const struct facts *facts)
 static int by_length(const void *va, const void *vb)
 {
     const struct step *a = va, *b = vb;
-    uint64_t x = a->to - a->from, y = b->to - b->from;
 
-    if (x != y)
-        return x < y ? 1 : -1;
-    return (a->from > b->from) - (a->from < b->from);
+    return order(b->to - b->from, a->to - a->from) ?: order(a->from, b->from);
 }
 
 /* Joins steps of one node, which user code and calls alternate in, and keeps the longest. */
@@ -226,17 +192,17 @@ static size_t shorten_path(const struct critical *path, struct step *out)
     return n < PATH_STEPS_MOST ? n : PATH_STEPS_MOST;
 }
 
-static void put_path(FILE *f, const struct timeline *t, const struct critical *path)
+static json_t *path_of(const struct timeline *t, const struct critical *path)
 {
     struct step *step = memory_new(path->steps + 1, sizeof *step);
     size_t n = shorten_path(path, step);
+    json_t *steps = json_array();
 
-    fputs("\"path\":[", f);
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "%s[%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 "]", i > 0 ? "," : "",
-                t->node[step[i].node].address, step[i].from, step[i].to, t->node[step[i].peer].address);
-    fputs("],\n", f);
+        append(steps, json_pack("[i, I, I, i]", (int)t->node[step[i].node].address, (json_int_t)step[i].from,
+                                (json_int_t)step[i].to, (int)t->node[step[i].peer].address));
     free(step);
+    return steps;
 }
 
 /* ---- Who sent to whom ---- */
@@ -267,76 +233,80 @@ static void choose_groups(struct matrix *m, const struct timeline *t, uint32_t d
     }
 }
 
-static void put_label(FILE *f, uint32_t address)
+static json_t *label_of(uint32_t address)
 {
     if (address == NODE_HOST)
-        fputs("\"host\"", f);
-    else if (NODE_IS_IO(address))
-        fprintf(f, "\"%u.%u\"", (address - NODE_IO_BASE) / 16, (address - NODE_IO_BASE) % 16);
-    else
-        fprintf(f, "\"%u\"", address);
+        return json_string("host");
+    if (NODE_IS_IO(address))
+        return json_sprintf("%u.%u", (address - NODE_IO_BASE) / 16, (address - NODE_IO_BASE) % 16);
+    return json_sprintf("%u", address);
 }
 
-static void put_pairs(FILE *f, const struct matrix *m)
+static void count_pairs(struct matrix *m, const struct timeline *t, const struct facts *facts)
 {
-    const char *comma = "";
+    m->pair = memory_new((size_t)m->groups * m->groups + 1, sizeof *m->pair);
+    for (size_t i = 0; i < t->letters; i++) {
+        const struct letter *l = &t->letter[i];
+        struct pair *p = &m->pair[(size_t)m->group_of[l->from] * m->groups + m->group_of[l->to]];
+        bool counts = l->sent >= facts->begin && l->sent <= facts->end;
 
-    for (uint32_t i = 0; i < m->groups; i++)
-        for (uint32_t j = 0; j < m->groups; j++) {
-            const struct pair *p = &m->pair[(size_t)i * m->groups + j];
-
-            if (p->messages == 0)
-                continue;
-            fprintf(f, "%s[%u,%u,%" PRIu64 ",%" PRIu64 "]", comma, i, j, p->bytes, p->messages);
-            comma = ",";
-        }
+        p->bytes += counts ? l->bytes : 0;
+        p->messages += counts;
+    }
 }
 
-static void put_matrix(FILE *f, const struct timeline *t, const struct facts *facts, uint32_t dimension)
+static json_t *matrix_of(const struct timeline *t, const struct facts *facts, uint32_t dimension)
 {
     struct matrix m = {.group_of = memory_new(t->nodes + 1, sizeof(uint32_t)),
                        .first = memory_new(t->nodes + 1, sizeof(uint32_t))};
+    json_t *labels = json_array(), *cells = json_array();
 
     choose_groups(&m, t, dimension);
-    m.pair = memory_new((size_t)m.groups * m.groups + 1, sizeof *m.pair);
-    for (size_t i = 0; i < t->letters; i++) {
-        const struct letter *l = &t->letter[i];
-
-        if (l->sent < facts->begin || l->sent > facts->end)
-            continue;
-        struct pair *p = &m.pair[(size_t)m.group_of[l->from] * m.groups + m.group_of[l->to]];
-        p->bytes += l->bytes;
-        p->messages++;
-    }
-    fputs("\"matrix\":{\"labels\":[", f);
+    count_pairs(&m, t, facts);
     for (uint32_t i = 0; i < m.groups; i++) {
-        fputs(i > 0 ? "," : "", f);
-        put_label(f, t->node[m.first[i]].address);
+        append(labels, label_of(t->node[m.first[i]].address));
+        for (uint32_t j = 0; j < m.groups; j++) {
+            const struct pair *p = &m.pair[(size_t)i * m.groups + j];
+
+            if (p->messages > 0)
+                append(cells, json_pack("[i, i, I, I]", (int)i, (int)j, (json_int_t)p->bytes, (json_int_t)p->messages));
+        }
     }
-    fputs("],\"cells\":[", f);
-    put_pairs(f, &m);
-    fputs("]}", f);
     free(m.pair);
     free(m.first);
     free(m.group_of);
+    return json_pack("{s:o, s:o}", "labels", labels, "cells", cells);
+}
+
+/* ---- All ---- */
+
+/* Only strings have a '<'; nothing in them ends the element. */
+static int put_in_element(const char *bytes, size_t n, void *file)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] == '<')
+            fputs("\\u003c", file);
+        else
+            fputc(bytes[i], file);
+    return 0;
 }
 
 void report_data_write(FILE *f, struct timeline *t, const struct facts *facts, const struct critical *path)
 {
     uint32_t dimension = (uint32_t)json_integer_value(json_object_get(t->about, "dimension"));
+    json_t *states = json_array();
 
-    fprintf(f,
-            "{\"dimension\":%" PRIu32 ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64 ",\"total\":%" PRIu64 ",\n\"states\":[",
-            dimension, facts->begin, facts->end, t->end);
     for (int s = 0; s < STATES; s++)
-        fprintf(f, "%s\"%s\"", s > 0 ? "," : "", state_names[s]);
-    fputs("],\n", f);
-    put_programs(f, t);
-    put_nodes(f, t, facts);
-    put_wiring(f, t);
-    put_channels(f, t, facts);
-    put_rows(f, t, facts);
-    put_path(f, t, path);
-    put_matrix(f, t, facts, dimension);
-    fputs("}\n", f);
+        append(states, json_string(state_names[s]));
+    json_t *data =
+        json_pack("{s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "dimension", (int)dimension, "begin",
+                  (json_int_t)facts->begin, "end", (json_int_t)facts->end, "total", (json_int_t)t->end, "states",
+                  states, "programs", programs_of(t), "io", wiring_of(t), "channels", channels_of(t, facts));
+    put_nodes(data, t, facts);
+    put_rows(data, t, facts);
+    json_object_set_new(data, "path", path_of(t, path));
+    json_object_set_new(data, "matrix", matrix_of(t, facts, dimension));
+    json_dump_callback(data, put_in_element, f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(4));
+    fputc('\n', f);
+    json_decref(data);
 }

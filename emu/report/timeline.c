@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 
 #define ADDRESSES (NODE_HOST + 1u)
 #define DEPTH_MAX 8
@@ -96,51 +97,38 @@ uint32_t timeline_drive(struct timeline *t, const char *volume)
 
 /* ---- Order ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_address(const void *a, const void *b)
 {
-    return compare(((const struct timeline_node *)a)->address, ((const struct timeline_node *)b)->address);
+    return order(((const struct timeline_node *)a)->address, ((const struct timeline_node *)b)->address);
 }
 
 /* By node, then begin; of two with the same begin, the longer one contains the other. */
 static int by_begin(const void *va, const void *vb)
 {
     const struct spell *a = va, *b = vb;
-    int order = compare(a->node, b->node);
 
-    if (order == 0)
-        order = compare(a->from, b->from);
-    return order != 0 ? order : compare(b->to, a->to);
+    return order(a->node, b->node) ?: order(a->from, b->from) ?: order(b->to, a->to);
 }
 
 static int by_receiver(const void *va, const void *vb)
 {
     const struct letter *a = va, *b = vb;
-    int order = compare(a->to, b->to);
 
-    if (order == 0)
-        order = compare(a->received, b->received);
-    return order != 0 ? order : compare(a->number, b->number);
+    return order(a->to, b->to) ?: order(a->received, b->received) ?: order(a->number, b->number);
 }
 
 static int by_channel(const void *va, const void *vb)
 {
     const struct hold *a = va, *b = vb;
-    int order = compare(a->channel, b->channel);
 
-    return order != 0 ? order : compare(a->from, b->from);
+    return order(a->channel, b->channel) ?: order(a->from, b->from);
 }
 
 static int by_drive(const void *va, const void *vb)
 {
     const struct command *a = va, *b = vb;
-    int order = compare(a->drive, b->drive);
 
-    return order != 0 ? order : compare(a->from, b->from);
+    return order(a->drive, b->drive) ?: order(a->from, b->from);
 }
 
 /* Renumbers the nodes in the order of their addresses. */

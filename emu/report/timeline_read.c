@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/base/progress.h"
 #include "emu/trace/trace.h"
 
@@ -484,9 +485,7 @@ void reader_feed(struct reader *r, const char *bytes, size_t n)
 
 static int by_number(const void *a, const void *b)
 {
-    uint32_t x = ((const struct timeline_channel *)a)->number, y = ((const struct timeline_channel *)b)->number;
-
-    return (x > y) - (x < y);
+    return order(((const struct timeline_channel *)a)->number, ((const struct timeline_channel *)b)->number);
 }
 
 /* Holds know the number of their channel. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 
 bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, struct path *path)
 {
@@ -73,9 +74,7 @@ uint32_t paths_disjoint_by_theorem(const struct path *path, uint32_t n)
 
 static int by_number(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
+    return order(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 uint32_t paths_busiest_channel(const struct path *path, uint32_t n)

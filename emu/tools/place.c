@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/order.h"
 #include "emu/tools/paths.h"
 
 static struct place judge(const struct topo *t, uint32_t node, const uint32_t *io_node, uint32_t n, struct path *there,
@@ -25,14 +26,9 @@ static struct place judge(const struct topo *t, uint32_t node, const uint32_t *i
 static int better_first(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
+    int better = order(y->routings, x->routings) ?: order(x->busiest, y->busiest);
 
-    if (x->routings != y->routings)
-        return x->routings < y->routings ? 1 : -1;
-    if (x->busiest != y->busiest)
-        return x->busiest > y->busiest ? 1 : -1;
-    if (x->hops != y->hops)
-        return x->hops > y->hops ? 1 : -1;
-    return (x->node > y->node) - (x->node < y->node);
+    return better ?: order(x->hops, y->hops) ?: order(x->node, y->node);
 }
 
 struct place *place_rank(const struct topo *t, const uint32_t *io_node, uint32_t n)
