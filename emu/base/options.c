@@ -17,6 +17,7 @@
 
 #include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
+#include "vertex/contract/machine.h"
 
 #define LINES_MAX         32
 #define OPTION_NAME_BYTES 64
@@ -201,7 +202,7 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
             machine = optarg;
             continue;
         }
-        if (!o->take(ctx, key, optarg))
+        if (!(o->take && o->take(o, ctx, key, optarg)) && !options_take(o, o->target, ctx, key, optarg))
             options_refuse(o, "unknown option '%s'", argv[word]);
     }
     if (o->takes_program)
@@ -213,15 +214,25 @@ char **options_parse(const struct options *o, void *ctx, int argc, char **argv)
     return argv + 1;
 }
 
-/* ---- Numbers ------------------------------------------------------------------------------------ */
+/* ---- Values ------------------------------------------------------------------------------------- */
 
-bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+/* Reads a number that may end in one of the units, each of which is 1024 times the one before. */
+static bool read_number(const char *text, const char *units, uint64_t low, uint64_t high, uint64_t *value)
 {
     char *end;
 
     errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value >= low && *value <= high;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    *value = number << shift;
+    return errno == 0 && *text >= '0' && *text <= '9' && end[unit != NULL] == '\0' && number <= high >> shift &&
+           *value >= low;
+}
+
+bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+    return read_number(text, "", low, high, value);
 }
 
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high)
@@ -233,14 +244,121 @@ uint32_t options_number(const struct options *o, const char *what, const char *v
     return (uint32_t)number;
 }
 
+static uint64_t read_size(const struct options *o, const char *what, const char *value, uint64_t low, uint64_t high)
+{
+    uint64_t bytes;
+
+    if (read_number(value, "KMG", low, high, &bytes))
+        return bytes;
+    if (low > 1)
+        options_refuse(o, "%s '%s': give a size from %" PRIu64 "K on, such as 500K, 20M or 1G", what, value, low >> 10);
+    options_refuse(o, "%s '%s': give a size up to %" PRIu64 "M, such as 65536, 64K or 1M", what, value, high >> 20);
+}
+
 uint64_t options_size(const struct options *o, const char *what, const char *value, uint64_t max)
+{
+    return read_size(o, what, value, 1, max);
+}
+
+/* Reads a text as that many of the first unit; -1: it is none. */
+static double read_time(const char *text, const char *const *units)
 {
     char *end;
 
     errno = 0;
-    unsigned long number = strtoul(value, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (errno != 0 || end == value || value[0] == '-' || number == 0 || end[shift > 0] != '\0' || number > max >> shift)
-        options_refuse(o, "%s '%s': give a size up to %" PRIu64 "M, such as 65536, 64K or 1M", what, value, max >> 20);
-    return (uint64_t)number << shift;
+    double number = strtod(text, &end), unit = 1;
+    if (errno != 0 || end == text || !(number >= 0 && number <= 1e9))
+        return -1;
+    for (; *end != '\0' && *units && strcmp(end, *units) != 0; units++)
+        unit /= 1e3;
+    return *end == '\0' || *units ? number * unit : -1;
+}
+
+static const char *const seconds[] = {"s", "ms", "us", NULL}, *const microseconds[] = {NULL};
+
+double options_seconds(const struct options *o, const char *what, const char *value, const char *what_time)
+{
+    double number = read_time(value, seconds);
+
+    if (number <= 0)
+        options_refuse(o, "%s '%s': give seconds of %s, such as 10, 0.5s or 100us", what, value, what_time);
+    return number;
+}
+
+static double read_microseconds(const struct options *o, const char *what, const char *value)
+{
+    double us = read_time(value, microseconds);
+
+    if (us < 0)
+        options_refuse(o, "%s '%s': give microseconds, 0 to 1000000000", what, value);
+    return us;
+}
+
+static uint64_t read_cycles(const struct options *o, const char *what, const char *value, uint64_t low)
+{
+    double number = low > 0 ? options_seconds(o, what, value, "virtual time") : read_time(value, seconds);
+
+    if (number < 0)
+        options_refuse(o, "%s '%s': give seconds of virtual time, such as 0.25, 250ms or 100us", what, value);
+    return (uint64_t)(number * CLOCK_HZ + 0.5);
+}
+
+static uint64_t read_bytes(const struct options *o, const char *what, const char *value, uint64_t low, uint64_t high)
+{
+    uint64_t bytes;
+
+    if (!options_read_number(value, low, high, &bytes))
+        options_refuse(o, "%s '%s': give a number of bytes", what, value);
+    return bytes;
+}
+
+const char *options_name(const struct options *o, int key)
+{
+    const struct option_line *const *l = o->line;
+
+    while ((*l)->key != key)
+        l++;
+    return (*l)->name;
+}
+
+static void put_number(void *to, size_t width, uint64_t number)
+{
+    if (width == sizeof(uint32_t))
+        *(uint32_t *)to = (uint32_t)number;
+    else
+        *(uint64_t *)to = number;
+}
+
+static void take_value(const struct options *o, const struct option_target *t, void *to, const char *value)
+{
+    const char *what = options_name(o, t->key);
+
+    switch (t->kind) {
+    case OPTION_FLAG:
+        *(bool *)to = true;
+        return;
+    case OPTION_TEXT:
+        *(const char **)to = value;
+        return;
+    case OPTION_NUMBER:
+        return put_number(to, t->width, options_number(o, what, value, (uint32_t)t->low, (uint32_t)t->high));
+    case OPTION_BYTES:
+        return put_number(to, t->width, read_bytes(o, what, value, t->low, t->high));
+    case OPTION_SIZE:
+        return put_number(to, t->width, read_size(o, what, value, t->low, t->high));
+    case OPTION_CYCLES:
+        return put_number(to, t->width, read_cycles(o, what, value, t->low));
+    case OPTION_US:
+        *(double *)to = read_microseconds(o, what, value);
+    }
+}
+
+bool options_take(const struct options *o, const struct option_target *t, void *base, int key, const char *value)
+{
+    for (; t && t->key != 0; t++)
+        if (t->key == key) {
+            take_value(o, t, (char *)base + t->at, value);
+            return true;
+        }
+    return false;
 }

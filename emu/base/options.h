@@ -78,14 +78,34 @@ enum option_key {
     KEY_DETACH,
 };
 
+enum option_kind {
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char * */
+    OPTION_NUMBER, /* from low to high */
+    OPTION_BYTES,  /* likewise, of bytes */
+    OPTION_SIZE,   /* likewise, which may end in K, M or G */
+    OPTION_CYCLES, /* of virtual time, which is given in seconds, ms or us; from low on */
+    OPTION_US,     /* double */
+};
+
+struct option_target { /* where the value of an option goes that does nothing but set it */
+    int key;           /* 0: the end of a table */
+    enum option_kind kind;
+    size_t at, width; /* in the command's arguments; numbers have 4 or 8 bytes */
+    uint64_t low, high;
+};
+
+#define OPTION_AT(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+
 struct options {                           /* of one command */
     const char *command;                   /* "ncube run" */
     const char *usage, *summary, *end;     /* the first lines of the help, and its last ones */
     const struct option_line *const *line; /* NULL at the end */
     void (*print_end)(void);               /* prints the end of the help, if it is not a constant; or NULL */
     bool takes_program; /* the first word that is no option ends the options; the rest belongs to the program */
-    /* Takes one option. Returns false if the command has no such option. */
-    bool (*take)(void *ctx, int key, const char *value);
+    const struct option_target *target; /* NULL: none */
+    /* Sees each option before `target`. Returns false if it takes another one. NULL: takes none */
+    bool (*take)(const struct options *o, void *ctx, int key, const char *value);
 };
 
 /* Prints one line about a wrong command line and ends the process with OPTIONS_USAGE_STATUS. */
@@ -109,7 +129,15 @@ int options_end_output(int status);
  * options_number refuses it (options_refuse) and names it `what`. */
 bool options_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 uint32_t options_number(const struct options *o, const char *what, const char *value, uint32_t low, uint32_t high);
-/* Reads 1 to max bytes, a number that may end in K or M; refuses anything else. max is some M. */
+/* Reads 1 to max bytes, a number that may end in K, M or G; refuses anything else. max is some M. */
 uint64_t options_size(const struct options *o, const char *what, const char *value, uint64_t max);
+/* Reads more than 0 seconds of `what_time`, also as "20ms" or "100us"; refuses anything else. */
+double options_seconds(const struct options *o, const char *what, const char *value, const char *what_time);
+
+/* Returns the long name of an option that the command has. */
+const char *options_name(const struct options *o, int key);
+
+/* Puts the value where the table says; `base` has the table's type. Returns false if the option is not in the table. */
+bool options_take(const struct options *o, const struct option_target *t, void *base, int key, const char *value);
 
 #endif

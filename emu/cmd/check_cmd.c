@@ -14,10 +14,11 @@
 #include "emu/cmd/commands.h"
 #include "emu/model/disk.h"
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_check_images = {
     KEY_IMAGES, "images", "DIR", "folder of the drives' images (default: as the machine file says)"};
+
+static const struct option_target targets[] = {
+    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct machine_options, images), 0, 0}, {0}};
 
 static const struct options options = {
     .command = "ncube check",
@@ -26,15 +27,9 @@ static const struct options options = {
         "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Says what is\n"
         "wrong and what would be right.",
     .line = (const struct option_line *const[]){&option_machine_word, &option_check_images, &option_set, NULL},
-    .take = take_option,
+    .target = targets,
+    .take = overrides_take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    if (key == KEY_IMAGES)
-        ((struct machine_options *)ctx)->images = value;
-    return key == KEY_IMAGES || overrides_take_option(&options, key, value);
-}
 
 /* ---- A file that cannot be read ---- */
 

@@ -34,8 +34,6 @@ struct arguments {
     uint32_t block_bytes; /* 0: the default */
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_disk_machine = {KEY_MACHINE, "machine", "FILE",
                                                        "machine file, for //VOLUME/PATH, pio:PATH and all its images"};
 static const struct option_line option_disk_images = {
@@ -44,6 +42,13 @@ static const struct option_line option_volume_label = {KEY_LABEL, "label", "NAME
                                                        "create: the volume's label (default: the file's name)"};
 static const struct option_line option_disk_block = {
     KEY_BLOCK, "block", "SIZE", "create: bytes of a block, 1K, 2K or 4K (4K); put: of a PIO file (16K)"};
+
+static const struct option_target targets[] = {
+    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct arguments, machine), 0, 0},
+    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct arguments, images), 0, 0},
+    {KEY_LABEL, OPTION_TEXT, OPTION_AT(struct arguments, label), 0, 0},
+    {KEY_BLOCK, OPTION_SIZE, OPTION_AT(struct arguments, block_bytes), 1, PIO_BLOCK_BYTES_MAX},
+    {0}};
 
 static const struct options options = {
     .command = "ncube disk",
@@ -61,30 +66,9 @@ static const struct options options = {
            "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH, also of a striped volume, or pio:PATH for a PIO file.\n",
     .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
                                                 &option_disk_block, &option_set, NULL},
-    .take = take_option,
+    .target = targets,
+    .take = overrides_take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (overrides_take_option(&options, key, value))
-        return true;
-    switch (key) {
-    case KEY_MACHINE:
-        a->machine = value;
-        return true;
-    case KEY_IMAGES:
-        a->images = value;
-        return true;
-    case KEY_LABEL:
-        a->label = value;
-        return true;
-    default:
-        a->block_bytes = (uint32_t)options_size(&options, "block", value, PIO_BLOCK_BYTES_MAX);
-        return true;
-    }
-}
 
 /* ---- The machine's volumes ---- */
 

@@ -46,15 +46,73 @@ struct arguments {
 
 /* ---- Command line ---- */
 
-static bool take_option(void *ctx, int key, const char *value);
-static void print_sections(void);
-
 static const struct option_line option_out = {KEY_OUT, "out", "DIR",
                                               "folder for the report, made if it is missing (default: experiments)"};
 static const struct option_line option_only = {KEY_ONLY, "only", "NAME",
                                                "only this part of the report; may be given again"};
 static const struct option_line option_transfer_bytes = {KEY_BYTES, "bytes", "SIZE",
                                                          "bytes of one transfer, up to 8M (default 2M, as the paper)"};
+
+static void print_sections(void)
+{
+    puts("\nThe parts:");
+    for (size_t i = 0; i < SECTIONS; i++)
+        printf("  %-8s %s\n", sections[i]->name, sections[i]->title);
+}
+
+static void take_section(const struct options *o, struct arguments *a, const char *name)
+{
+    char known[256] = "";
+
+    for (size_t i = 0; i < SECTIONS; i++) {
+        size_t n = strlen(known);
+
+        if (strcmp(sections[i]->name, name) == 0) {
+            a->wanted[i] = true;
+            return;
+        }
+        snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", sections[i]->name);
+    }
+    options_refuse(o, "no part '%s'; there are %s", name, known);
+}
+
+/* Every machine gets it, and so does every run of one. */
+static void take_setting(const struct options *o, const char *text)
+{
+    if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
+        strncmp(text, "images=", strlen("images=")) == 0)
+        options_refuse(o, "set '%s': the measurements have images of their own; drop it", text);
+    if (overrides_at(STUDY_SETTINGS_MAX - 1))
+        options_refuse(o, "set '%s': at most %u settings", text, STUDY_SETTINGS_MAX);
+    overrides_take_option(o, NULL, KEY_SET, text);
+}
+
+static bool take_option(const struct options *o, void *ctx, int key, const char *value)
+{
+    struct arguments *a = ctx;
+
+    switch (key) {
+    case KEY_OUT:
+        if (value[0] == '\0')
+            options_refuse(o, "out: give a folder's name");
+        a->out = value;
+        return true;
+    case KEY_ONLY:
+        take_section(o, a, value);
+        return true;
+    case KEY_SET:
+        take_setting(o, value);
+        return true;
+    default: {
+        uint64_t bytes = options_size(o, "bytes", value, BYTES_MAX);
+
+        if (bytes < BYTES_LEAST || bytes % BYTES_LEAST != 0)
+            options_refuse(o, "bytes '%s': give a multiple of 4K up to 8M", value);
+        a->bytes = (uint32_t)bytes;
+        return true;
+    }
+    }
+}
 
 static const struct options options = {
     .command = "ncube experiments",
@@ -68,67 +126,6 @@ static const struct options options = {
     .print_end = print_sections,
     .take = take_option,
 };
-
-static void print_sections(void)
-{
-    puts("\nThe parts:");
-    for (size_t i = 0; i < SECTIONS; i++)
-        printf("  %-8s %s\n", sections[i]->name, sections[i]->title);
-}
-
-static void take_section(struct arguments *a, const char *name)
-{
-    char known[256] = "";
-
-    for (size_t i = 0; i < SECTIONS; i++) {
-        size_t n = strlen(known);
-
-        if (strcmp(sections[i]->name, name) == 0) {
-            a->wanted[i] = true;
-            return;
-        }
-        snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", sections[i]->name);
-    }
-    options_refuse(&options, "no part '%s'; there are %s", name, known);
-}
-
-/* Every machine gets it, and so does every run of one. */
-static void take_setting(const char *text)
-{
-    if (strncmp(text, "drives.image=", strlen("drives.image=")) == 0 ||
-        strncmp(text, "images=", strlen("images=")) == 0)
-        options_refuse(&options, "set '%s': the measurements have images of their own; drop it", text);
-    if (overrides_at(STUDY_SETTINGS_MAX - 1))
-        options_refuse(&options, "set '%s': at most %u settings", text, STUDY_SETTINGS_MAX);
-    overrides_take_option(&options, KEY_SET, text);
-}
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    switch (key) {
-    case KEY_OUT:
-        if (value[0] == '\0')
-            options_refuse(&options, "out: give a folder's name");
-        a->out = value;
-        return true;
-    case KEY_ONLY:
-        take_section(a, value);
-        return true;
-    case KEY_SET:
-        take_setting(value);
-        return true;
-    default: {
-        uint64_t bytes = options_size(&options, "bytes", value, BYTES_MAX);
-
-        if (bytes < BYTES_LEAST || bytes % BYTES_LEAST != 0)
-            options_refuse(&options, "bytes '%s': give a multiple of 4K up to 8M", value);
-        a->bytes = (uint32_t)bytes;
-        return true;
-    }
-    }
-}
 
 /* ---- Machines ---- */
 

@@ -16,10 +16,12 @@ struct arguments {
     const char *name, *node;
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_node = {KEY_NODE, "node", "N",
                                                "the program that has node N (default: the only one that runs)"};
+
+static const struct option_target targets[] = {{KEY_NAME, OPTION_TEXT, OPTION_AT(struct arguments, name), 0, 0},
+                                               {KEY_NODE, OPTION_TEXT, OPTION_AT(struct arguments, node), 0, 0},
+                                               {0}};
 
 static const struct options options = {
     .command = "ncube gdb",
@@ -28,19 +30,8 @@ static const struct options options = {
         "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints how gdb is called.\n"
         "gdb stops a program that runs. If none runs, the next one waits for gdb at its entry.",
     .line = (const struct option_line *const[]){&option_name, &option_node, NULL},
-    .take = take_option,
+    .target = targets,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (key == KEY_NAME)
-        a->name = value;
-    else
-        a->node = value;
-    return true;
-}
 
 static int fail(const char *text)
 {

@@ -30,16 +30,6 @@ const struct option_line option_name = {KEY_NAME, "name", "NAME",
 
 const struct option_line option_json = {KEY_JSON, "json", NULL, "as JSON"};
 
-uint32_t options_dimension(const struct options *o, const char *value)
-{
-    return options_number(o, "dimension", value, 0, NODE_MAX_DIM);
-}
-
-static uint32_t parse_nodes(const struct options *o, const char *value)
-{
-    return options_number(o, "nodes", value, 1, 1u << NODE_MAX_DIM);
-}
-
 static enum job_status_rule parse_status(const struct options *o, const char *value)
 {
     static const char *const names[] = {
@@ -51,60 +41,45 @@ static enum job_status_rule parse_status(const struct options *o, const char *va
     options_refuse(o, "status '%s': give highest, first or node0", value);
 }
 
+static const struct option_target job_targets[] = {
+    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct job_words, job.dim), 0, NODE_MAX_DIM},
+    {KEY_NODES, OPTION_NUMBER, OPTION_AT(struct job_words, program[0].nodes), 1, 1u << NODE_MAX_DIM},
+    {KEY_SERVE, OPTION_TEXT, OPTION_AT(struct job_words, job.serve), 0, 0},
+    {KEY_STACK, OPTION_SIZE, OPTION_AT(struct job_words, job.stack_bytes), 1, NODE_RAM_MAX_BYTES},
+    {KEY_HEAP, OPTION_SIZE, OPTION_AT(struct job_words, job.heap_bytes), 1, NODE_RAM_MAX_BYTES},
+    {KEY_COMM, OPTION_SIZE, OPTION_AT(struct job_words, job.comm_bytes), 1, NODE_RAM_MAX_BYTES},
+    {KEY_LABEL, OPTION_FLAG, OPTION_AT(struct job_words, job.label), 0, 0},
+    {KEY_REGISTERS, OPTION_FLAG, OPTION_AT(struct job_words, job.registers), 0, 0},
+    {0}};
+
 bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value)
 {
-    switch (key) {
-    case KEY_DIMENSION:
-        w->job.dim = options_dimension(o, value);
-        w->dimension_given = true;
-        return true;
-    case KEY_NODES:
-        w->program[0].nodes = parse_nodes(o, value);
-        return true;
-    case KEY_SERVE:
-        w->job.serve = value;
-        return true;
-    case KEY_STATUS:
+    w->dimension_given |= key == KEY_DIMENSION;
+    if (key == KEY_STATUS)
         w->job.status_rule = parse_status(o, value);
-        return true;
-    case KEY_STACK:
-        w->job.stack_bytes = options_size(o, "stack", value, NODE_RAM_MAX_BYTES);
-        return true;
-    case KEY_HEAP:
-        w->job.heap_bytes = options_size(o, "heap", value, NODE_RAM_MAX_BYTES);
-        return true;
-    case KEY_COMM:
-        w->job.comm_bytes = options_size(o, "comm", value, NODE_RAM_MAX_BYTES);
-        return true;
-    case KEY_LABEL:
-        return w->job.label = true;
-    case KEY_REGISTERS:
-        return w->job.registers = true;
-    default:
-        return false;
-    }
+    return key == KEY_STATUS || options_take(o, job_targets, w, key, value);
 }
 
 struct later_program {
-    const struct options *options;
     struct job_program *program;
     bool dimension_given;
 };
 
-static bool take_later_option(void *ctx, int key, const char *value)
+static const struct option_target later_targets[] = {
+    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct job_program, dim), 0, NODE_MAX_DIM},
+    {KEY_NODES, OPTION_NUMBER, OPTION_AT(struct job_program, nodes), 1, 1u << NODE_MAX_DIM},
+    {0}};
+
+static bool take_later_option(const struct options *o, void *ctx, int key, const char *value)
 {
     struct later_program *later = ctx;
+    bool piped = later->program->piped;
 
-    if (key == KEY_DIMENSION && later->program->piped) {
-        later->program->dim = options_dimension(later->options, value);
-        return later->dimension_given = true;
-    }
-    if (key != KEY_NODES)
-        options_refuse(later->options,
-                       "after '%s only the option%s possible; other options go before the first program",
-                       later->program->piped ? "|'" : ":'", later->program->piped ? "s -d and -n are" : " -n is");
-    later->program->nodes = parse_nodes(later->options, value);
-    return true;
+    if (key != KEY_NODES && (key != KEY_DIMENSION || !piped))
+        options_refuse(o, "after '%s only the option%s possible; other options go before the first program",
+                       piped ? "|'" : ":'", piped ? "s -d and -n are" : " -n is");
+    later->dimension_given |= key == KEY_DIMENSION;
+    return options_take(o, later_targets, later->program, key, value);
 }
 
 /* Takes the options of a later program; argv[-1] is the ':' or '|'. Returns the words after the options. */
@@ -153,7 +128,7 @@ static bool ends_program(const char *word)
 static char **take_program(const struct options *o, struct job_words *w, uint32_t i, char **argv)
 {
     struct job_program *p = &w->program[i];
-    struct later_program later = {.options = o, .program = p};
+    struct later_program later = {.program = p};
 
     argv = i > 0 ? take_later_options(o, &later, argv) : argv;
     p->argv = argv;

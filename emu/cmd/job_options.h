@@ -24,8 +24,6 @@ struct job_words {
     bool stage_dimension_given[JOB_PROGRAMS_MAX]; /* of the stage that begins with this program */
 };
 
-uint32_t options_dimension(const struct options *o, const char *value);
-
 /* Takes an option of a job. Returns false if it is none. */
 bool options_take_job(const struct options *o, struct job_words *w, int key, const char *value);
 

@@ -28,7 +28,8 @@
 #define SET_BYTES_JSON (1 << 16)
 
 struct arguments {
-    const char *svg, *row, *bytes, *machine;
+    const char *svg, *machine;
+    int64_t row, bytes; /* row 0: an array's */
     bool json, drives;
 };
 
@@ -299,10 +300,9 @@ static bool find_load(const struct meeting_of_patterns *m, const struct topo *to
 }
 
 /* `topo`: of the machine, NULL without one. */
-static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row, int64_t bytes,
-                   const struct topo *topo)
+static int compare(const struct pattern *const p[2], char **text, const struct arguments *a, const struct topo *topo)
 {
-    struct meeting_of_patterns m = meeting_of(p, bytes);
+    struct meeting_of_patterns m = meeting_of(p, a->bytes);
     struct map_load load = {0};
     int status = 1;
 
@@ -312,7 +312,7 @@ static int compare(const struct pattern *const p[2], char **text, const struct a
         } else {
             print_head("A: ", text[0], p[0]);
             print_head("B: ", text[1], p[1]);
-            print_picture(p, 2, row);
+            print_picture(p, 2, a->row);
             status = print_meeting(&m);
             if (topo)
                 map_load_print(&load);
@@ -324,23 +324,20 @@ static int compare(const struct pattern *const p[2], char **text, const struct a
 }
 
 /* The same on the machine of a file, if one is given. */
-static int compare_on_machine(const struct pattern *const p[2], char **text, const struct arguments *a, int64_t row,
-                              int64_t bytes)
+static int compare_on_machine(const struct pattern *const p[2], char **text, const struct arguments *a)
 {
     struct machine_config config;
 
     if (!a->machine)
-        return compare(p, text, a, row, bytes, NULL);
+        return compare(p, text, a, NULL);
     if (!config_load_for("ncube map", a->machine, &config))
         return 1;
-    int status = compare(p, text, a, row, bytes, &config.topo);
+    int status = compare(p, text, a, &config.topo);
     config_free(&config);
     return status;
 }
 
 /* ---- Command line ---- */
-
-static bool take_option(void *ctx, int key, const char *value);
 
 static const struct option_line option_svg = {KEY_SVG, "svg", "FILE", "write the picture to FILE, as SVG"};
 static const struct option_line option_row = {KEY_ROW, "row", "BYTES",
@@ -353,6 +350,15 @@ static const struct option_line option_machine = {
     KEY_MACHINE, "machine", "FILE", "the channels of this machine: the busiest one, and the rate that it allows"};
 static const struct option_line option_drives = {KEY_DRIVES, "drives", NULL,
                                                  "with -m: the second pattern's elements are the machine's drives"};
+
+static const struct option_target targets[] = {
+    {KEY_SVG, OPTION_TEXT, OPTION_AT(struct arguments, svg), 0, 0},
+    {KEY_ROW, OPTION_BYTES, OPTION_AT(struct arguments, row), 1, PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX},
+    {KEY_BYTES, OPTION_BYTES, OPTION_AT(struct arguments, bytes), 1, PATTERN_OFFSET_MAX},
+    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct arguments, machine), 0, 0},
+    {KEY_DRIVES, OPTION_FLAG, OPTION_AT(struct arguments, drives), 0, 0},
+    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+    {0}};
 
 static const struct options options = {
     .command = "ncube map",
@@ -371,29 +377,9 @@ static const struct options options = {
            "  'falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})' nested PITFALLS, with their period\n"
            "  'view 16 (0,3,8,2)'                      one element, which need not have everything\n"
            "+D behind any of them: from byte D of the file on. See pattern(3n).",
-    .take = take_option,
+    .target = targets,
+    .take = overrides_take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (overrides_take_option(&options, key, value))
-        return true;
-    if (key == KEY_SVG)
-        a->svg = value;
-    else if (key == KEY_ROW)
-        a->row = value;
-    else if (key == KEY_BYTES)
-        a->bytes = value;
-    else if (key == KEY_MACHINE)
-        a->machine = value;
-    else if (key == KEY_DRIVES)
-        a->drives = true;
-    else
-        a->json = true;
-    return true;
-}
 
 static struct pattern *parse(const char *text)
 {
@@ -427,16 +413,11 @@ static bool write_svg(const char *path, const struct pattern *const p[2], int pa
 
 int map_command(int argc, char **argv)
 {
-    struct arguments a = {0};
+    struct arguments a = {.bytes = PATTERN_OFFSET_MAX};
     char **word = options_parse(&options, &a, argc, argv);
     struct pattern *p[2] = {NULL, NULL};
-    uint64_t row = 0, bytes = PATTERN_OFFSET_MAX;
     int n = 0, status;
 
-    if (a.row && !options_read_number(a.row, 1, PATTERN_OFFSET_MAX / PATTERN_ELEMENTS_MAX, &row))
-        options_refuse(&options, "row '%s': give a number of bytes", a.row);
-    if (a.bytes && !options_read_number(a.bytes, 1, PATTERN_OFFSET_MAX, &bytes))
-        options_refuse(&options, "bytes '%s': give a number of bytes", a.bytes);
     for (; word[n]; n++) {
         if (n == 2)
             options_refuse(&options, "unexpected word '%s'; give one or two patterns, each as one word", word[n]);
@@ -455,11 +436,11 @@ int map_command(int argc, char **argv)
                        PAIRS_MAX);
     const struct pattern *const both[2] = {p[0], p[1]};
     if (a.svg)
-        status = write_svg(a.svg, both, n, word, (int64_t)row) ? 0 : 1;
+        status = write_svg(a.svg, both, n, word, a.row) ? 0 : 1;
     else if (n == 2)
-        status = compare_on_machine(both, word, &a, (int64_t)row, (int64_t)bytes);
+        status = compare_on_machine(both, word, &a);
     else
-        status = a.json ? json_print(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], (int64_t)row);
+        status = a.json ? json_print(json_of_pattern(word[0], p[0])) : print_pattern(word[0], p[0], a.row);
     pattern_free(p[0]);
     pattern_free(p[1]);
     return status;

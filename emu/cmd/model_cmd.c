@@ -2,8 +2,6 @@
  * `ncube model`: the queueing network of [P0 section 3] beside the paper's Tables 2, 3 and 4, or for any number of I/O
  * nodes, buffers, routings and any service times.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -219,8 +217,6 @@ struct arguments {
     uint32_t block_bytes;
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_disks = {KEY_DISKS, "disks", "D", "I/O nodes, with a drive each (default 8)"};
 static const struct option_line option_buffers = {KEY_BUFFERS, "buffers", "C",
                                                   "blocks under way for each I/O node (default 1)"};
@@ -235,6 +231,26 @@ static const struct option_line option_disk = {KEY_DISK_US, "disk-time", "US", "
 static const struct option_line option_status_us = {KEY_STATUS_US, "status-time", "US",
                                                     "time of the returned status, without a queue (default 0)"};
 
+#define TARGET(kind, member) kind, OPTION_AT(struct arguments, member)
+static const struct option_target targets[] = {
+    {KEY_DISKS, TARGET(OPTION_NUMBER, network.disks), 1, QUEUEING_MESSAGES_MAX},
+    {KEY_BUFFERS, TARGET(OPTION_NUMBER, network.buffers), 1, QUEUEING_MESSAGES_MAX},
+    {KEY_ROUTINGS, TARGET(OPTION_NUMBER, network.routings), 1, QUEUEING_MESSAGES_MAX},
+    {KEY_BLOCK, TARGET(OPTION_SIZE, block_bytes), 1, FILE_IO_MAX_BYTES},
+    {KEY_CPU_US, TARGET(OPTION_US, network.cpu_us), 0, 0},
+    {KEY_NETWORK_US, TARGET(OPTION_US, network.network_us), 0, 0},
+    {KEY_DISK_US, TARGET(OPTION_US, network.disk_us), 0, 0},
+    {KEY_STATUS_US, TARGET(OPTION_US, network.status_us), 0, 0},
+    {KEY_JSON, TARGET(OPTION_FLAG, json), 0, 0},
+    {0}};
+
+static bool note_network(const struct options *o, void *arguments, int key, const char *value)
+{
+    (void)o, (void)value;
+    ((struct arguments *)arguments)->network_given |= key != KEY_JSON;
+    return false;
+}
+
 static const struct options options = {
     .command = "ncube model",
     .usage = "[OPTION...]",
@@ -247,54 +263,9 @@ static const struct options options = {
     .line = (const struct option_line *const[]){&option_disks, &option_buffers, &option_routings, &option_block,
                                                 &option_cpu, &option_network, &option_disk, &option_status_us,
                                                 &option_json, NULL},
-    .take = take_option,
+    .target = targets,
+    .take = note_network,
 };
-
-static double take_time(const char *what, const char *value)
-{
-    char *end;
-    double us = strtod(value, &end);
-
-    if (end == value || *end != '\0' || !isfinite(us) || us < 0 || us > 1e9)
-        options_refuse(&options, "%s '%s': give microseconds, 0 to 1000000000", what, value);
-    return us;
-}
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    a->network_given |= key != KEY_JSON;
-    switch (key) {
-    case KEY_DISKS:
-        a->network.disks = options_number(&options, "disks", value, 1, QUEUEING_MESSAGES_MAX);
-        break;
-    case KEY_BUFFERS:
-        a->network.buffers = options_number(&options, "buffers", value, 1, QUEUEING_MESSAGES_MAX);
-        break;
-    case KEY_ROUTINGS:
-        a->network.routings = options_number(&options, "routings", value, 1, QUEUEING_MESSAGES_MAX);
-        break;
-    case KEY_BLOCK:
-        a->block_bytes = (uint32_t)options_size(&options, "block", value, FILE_IO_MAX_BYTES);
-        break;
-    case KEY_CPU_US:
-        a->network.cpu_us = take_time("cpu-time", value);
-        break;
-    case KEY_NETWORK_US:
-        a->network.network_us = take_time("network-time", value);
-        break;
-    case KEY_DISK_US:
-        a->network.disk_us = take_time("disk-time", value);
-        break;
-    case KEY_STATUS_US:
-        a->network.status_us = take_time("status-time", value);
-        break;
-    default:
-        a->json = true;
-    }
-    return true;
-}
 
 /* Takes the paper's times where none was given, which -1 says. */
 static void complete(struct arguments *a)

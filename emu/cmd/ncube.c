@@ -107,19 +107,6 @@ static void run_for_debugger(const struct options *o, struct machine_options *m)
     m->harts = MACHINE_HARTS_THREADS;
 }
 
-static double parse_seconds(const struct options *o, const char *what, const char *text, const char *unit)
-{
-    char *end;
-
-    errno = 0;
-    double seconds = strtod(text, &end);
-    if (strcmp(end, "s") == 0)
-        end++;
-    if (errno != 0 || end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
-        options_refuse(o, "%s '%s': give %s, such as 10 or 0.5s", what, text, unit);
-    return seconds;
-}
-
 /* Refuses --set where no machine file is given that it could change. */
 static void check_set(const struct options *o, const struct machine_options *m)
 {
@@ -127,20 +114,20 @@ static void check_set(const struct options *o, const struct machine_options *m)
         options_refuse(o, "set '%s' changes a machine file, and none is given", overrides_at(0));
 }
 
+static const struct option_target machine_targets[] = {
+    {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct machine_options, machine), 0, 0},
+    {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct machine_options, images), 0, 0},
+    {KEY_CORES, OPTION_NUMBER, OPTION_AT(struct machine_options, processors), 1, 64},
+    {KEY_CHECK, OPTION_FLAG, OPTION_AT(struct machine_options, check), 0, 0},
+    {KEY_PROGRESS, OPTION_FLAG, OPTION_AT(struct machine_options, progress), 0, 0},
+    {KEY_DIMENSION, OPTION_NUMBER, OPTION_AT(struct machine_options, dim), 0, NODE_MAX_DIM},
+    {0}};
+
 static bool take_machine_option(const struct options *o, struct machine_options *m, int key, const char *value)
 {
     switch (key) {
-    case KEY_MACHINE:
-        m->machine = value;
-        return true;
-    case KEY_IMAGES:
-        m->images = value;
-        return true;
     case KEY_SYNC:
         m->strict = parse_sync(o, value);
-        return true;
-    case KEY_CORES:
-        m->processors = options_number(o, "cores", value, 1, 64);
         return true;
     case KEY_HARTS:
         m->harts = parse_harts(o, value);
@@ -151,10 +138,15 @@ static bool take_machine_option(const struct options *o, struct machine_options 
         m->statistics_file = value;
         return m->statistics = true;
     case KEY_HEARTBEAT:
-        m->heartbeat_s = value != NULL ? parse_seconds(o, "heartbeat", value, "seconds of the host's time") : 1;
+        m->heartbeat_s = value ? options_seconds(o, "heartbeat", value, "the host's time") : 1;
         return true;
+    case KEY_GDB:
+        return take_gdb(o, m, value);
+    case KEY_CORE:
+        return take_core(o, m, value);
     default:
-        return tracing_take(o, &m->trace, key, value) || overrides_take_option(o, key, value);
+        return options_take(o, machine_targets, m, key, value) || tracing_take(o, &m->trace, key, value) ||
+               overrides_take_option(o, NULL, key, value);
     }
 }
 
@@ -173,7 +165,15 @@ struct run_words {
     struct job_words job;
 };
 
-static bool take_run_option(void *ctx, int key, const char *value);
+static const struct option_target run_targets[] = {
+    {KEY_LIMIT, OPTION_CYCLES, OPTION_AT(struct run_words, options.limit_cycles), 1, 0}, {0}};
+
+static bool take_run_option(const struct options *o, void *ctx, int key, const char *value)
+{
+    struct run_words *w = ctx;
+
+    return options_take_job(o, &w->job, key, value) || take_machine_option(o, &w->options.machine, key, value);
+}
 
 static const struct options run_options = {
     .command = "ncube run",
@@ -189,29 +189,9 @@ static const struct options run_options = {
     .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
+    .target = run_targets,
     .take = take_run_option,
 };
-
-static bool take_run_option(void *ctx, int key, const char *value)
-{
-    struct run_words *w = ctx;
-
-    if (key == KEY_LIMIT) {
-        w->options.limit_cycles =
-            (uint64_t)(parse_seconds(&run_options, "limit", value, "seconds of virtual time") * CLOCK_HZ);
-        return true;
-    }
-    if (key == KEY_GDB)
-        return take_gdb(&run_options, &w->options.machine, value);
-    if (key == KEY_CORE)
-        return take_core(&run_options, &w->options.machine, value);
-    if (key == KEY_CHECK)
-        return w->options.machine.check = true;
-    if (key == KEY_PROGRESS)
-        return w->options.machine.progress = true;
-    return options_take_job(&run_options, &w->job, key, value) ||
-           take_machine_option(&run_options, &w->options.machine, key, value);
-}
 
 /* Returns the words with spaces between them, which the caller frees. */
 static char *join_words(char **word)
@@ -258,10 +238,18 @@ static int command_run(int argc, char **argv)
 
 /* ---- ncube boot ---- */
 
-static bool take_boot_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_detach = {KEY_DETACH, "detach", NULL,
                                                  "return when the machine is up; it keeps running in the background"};
+
+static const struct option_target boot_targets[] = {
+    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct boot_options, name), 0, 0},
+    {KEY_DETACH, OPTION_FLAG, OPTION_AT(struct boot_options, detach), 0, 0},
+    {0}};
+
+static bool take_boot_option(const struct options *o, void *boot, int key, const char *value)
+{
+    return take_machine_option(o, &((struct boot_options *)boot)->machine, key, value);
+}
 
 static const struct options boot_options = {
     .command = "ncube boot",
@@ -272,28 +260,9 @@ static const struct options boot_options = {
         (const struct option_line *const[]){&option_cube, &option_machine_word, &option_set, &option_images,
                                             &option_name, TRACE_LINES, &option_sync, &option_cores, &option_harts,
                                             &option_stats, &option_heartbeat, &option_boot_gdb, &option_detach, NULL},
+    .target = boot_targets,
     .take = take_boot_option,
 };
-
-static bool take_boot_option(void *ctx, int key, const char *value)
-{
-    struct boot_options *o = ctx;
-
-    switch (key) {
-    case KEY_DIMENSION:
-        o->machine.dim = options_dimension(&boot_options, value);
-        return true;
-    case KEY_NAME:
-        o->name = value;
-        return true;
-    case KEY_DETACH:
-        return o->detach = true;
-    case KEY_GDB:
-        return take_gdb(&boot_options, &o->machine, value);
-    default:
-        return take_machine_option(&boot_options, &o->machine, key, value);
-    }
-}
 
 static int command_boot(int argc, char **argv)
 {
@@ -318,13 +287,7 @@ static int command_boot(int argc, char **argv)
 
 /* ---- ncube down ---- */
 
-static bool take_down_option(void *ctx, int key, const char *value)
-{
-    if (key != KEY_NAME)
-        return false;
-    *(const char **)ctx = value;
-    return true;
-}
+static const struct option_target down_targets[] = {{KEY_NAME, OPTION_TEXT, 0, sizeof(char *), 0, 0}, {0}};
 
 static const struct options down_options = {
     .command = "ncube down",
@@ -332,7 +295,7 @@ static const struct options down_options = {
     .summary =
         "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
     .line = (const struct option_line *const[]){&option_name, NULL},
-    .take = take_down_option,
+    .target = down_targets,
 };
 
 static int await_end(int fd)

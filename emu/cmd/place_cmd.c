@@ -71,9 +71,12 @@ struct arguments {
     uint32_t top;
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_top = {KEY_TOP, "top", "N", "only the first N"};
+
+static const struct option_target targets[] = {
+    {KEY_TOP, OPTION_NUMBER, OPTION_AT(struct arguments, top), 1, UINT32_MAX},
+    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+    {0}};
 
 static const struct options options = {
     .command = "ncube place",
@@ -83,21 +86,9 @@ static const struct options options = {
         "channel-disjoint routings to them, then by how many of the paths to them, or back, the busiest channel\n"
         "carries, then by hops to all of them.",
     .line = (const struct option_line *const[]){&option_machine_word, &option_top, &option_json, &option_set, NULL},
-    .take = take_option,
+    .target = targets,
+    .take = overrides_take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (overrides_take_option(&options, key, value))
-        return true;
-    if (key == KEY_TOP)
-        a->top = options_number(&options, "top", value, 1, UINT32_MAX);
-    else
-        a->json = true;
-    return true;
-}
 
 static void collect(struct volumes *v, const struct topo *t, char **name)
 {

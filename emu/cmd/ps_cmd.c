@@ -182,11 +182,7 @@ static int print_json(const struct peers *p)
 
 /* ---- Command line ---- */
 
-static bool take_option(void *ctx, int key, const char *value)
-{
-    (void)key, (void)value;
-    return *(bool *)ctx = true;
-}
+static const struct option_target targets[] = {{KEY_JSON, OPTION_FLAG, 0, sizeof(bool), 0, 0}, {0}};
 
 static const struct options options = {
     .command = "ncube ps",
@@ -197,7 +193,7 @@ static const struct options options = {
                "1 if one of the user's\n"
                "machines does not answer within 2 seconds.",
     .line = (const struct option_line *const[]){&option_json, NULL},
-    .take = take_option,
+    .target = targets,
 };
 
 int ps_command(int argc, char **argv)

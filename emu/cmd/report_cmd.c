@@ -20,10 +20,10 @@ struct arguments {
     const char *out;
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_out = {
     KEY_OUT, "out", "FILE", "file for the report; - is standard output (default: TRACE, with .html for .json)"};
+
+static const struct option_target targets[] = {{KEY_OUT, OPTION_TEXT, OPTION_AT(struct arguments, out), 0, 0}, {0}};
 
 static const struct options options = {
     .command = "ncube report",
@@ -32,20 +32,8 @@ static const struct options options = {
         "Makes a page of HTML out of a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
         ".json.gz: what each node, channel and drive did, who sent to whom, and what the program waited for.",
     .line = (const struct option_line *const[]){&option_out, NULL},
-    .take = take_option,
+    .target = targets,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (key != KEY_OUT)
-        return false;
-    if (value[0] == '\0')
-        options_refuse(&options, "out: give a file's name");
-    a->out = value;
-    return true;
-}
 
 /* Returns the trace's name with another ending, which the caller frees. */
 static char *default_out(const char *trace)
@@ -111,6 +99,8 @@ int report_command(int argc, char **argv)
     struct arguments a = {0};
     char **word = options_parse(&options, &a, argc, argv);
 
+    if (a.out && !*a.out)
+        options_refuse(&options, "out: give a file's name");
     if (!word[0])
         options_refuse(&options, "no trace given; ncube run --trace=FILE.json writes one");
     if (word[1])

@@ -119,12 +119,16 @@ struct arguments {
     uint32_t bytes, via;
 };
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_bytes = {KEY_BYTES, "bytes", "N",
                                                 "length of the message, its 8-byte header not included (default 8192)"};
 static const struct option_line option_via = {KEY_VIA, "via", "K",
                                               "by channel K, 0-7, of the I/O node FROM, or else of the I/O node TO"};
+
+static const struct option_target targets[] = {
+    {KEY_BYTES, OPTION_NUMBER, OPTION_AT(struct arguments, bytes), 0, UINT32_MAX},
+    {KEY_VIA, OPTION_NUMBER, OPTION_AT(struct arguments, via), 0, NCU_SI_CHANNELS - 1},
+    {KEY_JSON, OPTION_FLAG, OPTION_AT(struct arguments, json), 0, 0},
+    {0}};
 
 static const struct options options = {
     .command = "ncube route",
@@ -134,23 +138,9 @@ static const struct options options = {
         "A node is the number of a compute node, b.i for I/O node i of board b, //volume for its I/O node, or host.",
     .line = (const struct option_line *const[]){&option_machine_word, &option_bytes, &option_via, &option_json,
                                                 &option_set, NULL},
-    .take = take_option,
+    .target = targets,
+    .take = overrides_take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (overrides_take_option(&options, key, value))
-        return true;
-    if (key == KEY_BYTES)
-        a->bytes = options_number(&options, "bytes", value, 0, UINT32_MAX);
-    else if (key == KEY_VIA)
-        a->via = options_number(&options, "via", value, 0, NCU_SI_CHANNELS - 1);
-    else
-        a->json = true;
-    return true;
-}
 
 static bool has_io_node(const struct routes *r)
 {

@@ -113,11 +113,15 @@ static int print_once(const char *name)
 
 /* ---- Command line ---- */
 
-static bool take_option(void *ctx, int key, const char *value);
-
 static const struct option_line option_once = {KEY_ONCE, "once", NULL, "print the state once, and exit"};
 static const struct option_line option_every = {KEY_EVERY, "every", "MS",
                                                 "update every MS milliseconds (default 1000)"};
+
+static const struct option_target targets[] = {
+    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct arguments, name), 0, 0},
+    {KEY_ONCE, OPTION_FLAG, OPTION_AT(struct arguments, once), 0, 0},
+    {KEY_EVERY, OPTION_NUMBER, OPTION_AT(struct arguments, every_ms), 50, 3600000},
+    {0}};
 
 static const struct options options = {
     .command = "ncube top",
@@ -128,21 +132,8 @@ static const struct options options = {
     .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
     .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next number; / shows only rows with a\n"
            "text; arrows and pages scroll; q ends.",
-    .take = take_option,
+    .target = targets,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct arguments *a = ctx;
-
-    if (key == KEY_NAME)
-        a->name = value;
-    else if (key == KEY_ONCE)
-        a->once = true;
-    else
-        a->every_ms = options_number(&options, "every", value, 50, 3600000);
-    return true;
-}
 
 int top_command(int argc, char **argv)
 {

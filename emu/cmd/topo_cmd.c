@@ -141,13 +141,11 @@ static int print_json(const struct topo *t)
 
 /* ---- Command line ---- */
 
-static const struct options options;
-
-static bool take_option(void *ctx, int key, const char *value)
+static bool take_option(const struct options *o, void *ctx, int key, const char *value)
 {
     int (**print)(const struct topo *t) = ctx;
 
-    if (overrides_take_option(&options, key, value))
+    if (overrides_take_option(o, NULL, key, value))
         return true;
     *print = key == KEY_DOT ? print_dot : print_json;
     return true;

@@ -32,7 +32,15 @@ static const struct option_line *const lines[] = {&option_dimension, &option_nod
                                                   &option_label,     &option_registers, &option_stack, &option_heap,
                                                   &option_comm,      &option_wait,      &option_name,  NULL};
 
-static bool take_option(void *ctx, int key, const char *value);
+static bool take_option(const struct options *o, void *ctx, int key, const char *value)
+{
+    return options_take_job(o, &((struct command_line *)ctx)->words, key, value);
+}
+
+static const struct option_target targets[] = {
+    {KEY_NAME, OPTION_TEXT, OPTION_AT(struct command_line, name), 0, 0},
+    {KEY_WAIT, OPTION_FLAG, OPTION_AT(struct command_line, words.job.waits), 0, 0},
+    {0}};
 
 static const struct options options = {
     .command = "xnc",
@@ -42,23 +50,9 @@ static const struct options options = {
     .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
            "the program is dead; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
+    .target = targets,
     .take = take_option,
 };
-
-static bool take_option(void *ctx, int key, const char *value)
-{
-    struct command_line *c = ctx;
-
-    switch (key) {
-    case KEY_NAME:
-        c->name = value;
-        return true;
-    case KEY_WAIT:
-        return c->words.job.waits = true;
-    default:
-        return options_take_job(&options, &c->words, key, value);
-    }
-}
 
 static int complain(const char *text)
 {

@@ -10,8 +10,9 @@
 const struct option_line option_set = {KEY_SET, "set", "KEY=VALUE",
                                        "override a setting of the machine file, such as dim=6 or drives.rpm=5400"};
 
-bool overrides_take_option(const struct options *o, int key, const char *value)
+bool overrides_take_option(const struct options *o, void *ctx, int key, const char *value)
 {
+    (void)ctx;
     if (key != KEY_SET)
         return false;
     if (!overrides_add(value))

@@ -14,6 +14,6 @@ bool config_load_for(const char *command, const char *path, struct machine_confi
 extern const struct option_line option_set;
 
 /* Takes --set. Returns false if the option is another one; refuses a value that is not KEY=VALUE. */
-bool overrides_take_option(const struct options *o, int key, const char *value);
+bool overrides_take_option(const struct options *o, void *ctx, int key, const char *value);
 
 #endif

@@ -43,38 +43,6 @@ const struct option_line option_trace_limit = {
     KEY_TRACE_LIMIT, "trace-limit", "SIZE",
     "end the trace at SIZE, as 500K, 20M (default 100M; .gz 1G, unpacked; text none)"};
 
-/* Reads "0.5", "0.5s", "20ms" or "100us". */
-static uint64_t parse_time(const struct options *o, const char *what, const char *text)
-{
-    static const struct {
-        const char *name;
-        double cycles;
-    } units[] = {{"", CLOCK_HZ}, {"s", CLOCK_HZ}, {"ms", CLOCK_HZ / 1e3}, {"us", CLOCK_HZ / 1e6}};
-    char *end;
-
-    errno = 0;
-    double number = strtod(text, &end);
-    for (size_t i = 0; errno == 0 && end != text && i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0 && number >= 0 && number < 1e9)
-            return (uint64_t)(number * units[i].cycles + 0.5);
-    options_refuse(o, "%s '%s': give seconds of virtual time, such as 0.25, 250ms or 100us", what, text);
-}
-
-static uint64_t parse_limit(const struct options *o, const char *text)
-{
-    static const char units[] = "KMG";
-    char *end;
-
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (errno != 0 || text[0] < '0' || text[0] > '9' || end[unit != NULL] != '\0' ||
-        number > UINT64_MAX >> 2 >> shift || number << shift < LIMIT_LEAST_BYTES)
-        options_refuse(o, "trace-limit '%s': give a size from 64K on, such as 500K, 20M or 1G", text);
-    return number << shift;
-}
-
 static enum trace_format parse_format(const struct options *o, const char *text)
 {
     char names[64];
@@ -86,34 +54,23 @@ static enum trace_format parse_format(const struct options *o, const char *text)
     return (enum trace_format)format;
 }
 
+static const struct option_target targets[] = {
+    {KEY_TRACE_FROM, OPTION_CYCLES, OPTION_AT(struct tracing, from_cycles), 0, 0},
+    {KEY_TRACE_TO, OPTION_CYCLES, OPTION_AT(struct tracing, to_cycles), 0, 0},
+    {KEY_TRACE_NODES, OPTION_TEXT, OPTION_AT(struct tracing, nodes), 0, 0},
+    {KEY_TRACE_LIMIT, OPTION_SIZE, OPTION_AT(struct tracing, limit_bytes), LIMIT_LEAST_BYTES, UINT64_MAX >> 2},
+    {0}};
+
 static bool take_choice(const struct options *o, struct tracing *t, int key, const char *value)
 {
-    switch (key) {
-    case KEY_TRACE_FORMAT:
-        t->another = "trace-format";
+    if (key == KEY_TRACE_FORMAT) {
         t->format_given = true;
         t->format = parse_format(o, value);
-        return true;
-    case KEY_TRACE_FROM:
-        t->another = "trace-from";
-        t->from_cycles = parse_time(o, "trace-from", value);
-        return true;
-    case KEY_TRACE_TO:
-        t->another = "trace-to";
-        t->to_cycles = parse_time(o, "trace-to", value);
-        return true;
-    case KEY_TRACE_NODES:
-        t->another = "trace-nodes";
-        t->nodes = value;
-        return true;
-    case KEY_TRACE_LIMIT:
-        t->another = "trace-limit";
-        t->limit_given = true;
-        t->limit_bytes = parse_limit(o, value);
-        return true;
-    default:
+    } else if (!options_take(o, targets, t, key, value)) {
         return false;
     }
+    t->another = options_name(o, key);
+    return true;
 }
 
 static bool is_program(const char *path)
@@ -160,7 +117,7 @@ void tracing_check(const struct options *o, struct tracing *t)
         options_refuse(o,
                        "a report is made from a trace in JSON; let the trace's name end in .json or .json.gz, or leave "
                        "it out");
-    if (!t->limit_given)
+    if (t->limit_bytes == 0)
         t->limit_bytes = t->format == TRACE_TEXT          ? 0
                          : !t->path || is_packed(t->path) ? LIMIT_PACKED_BYTES
                                                           : LIMIT_DEFAULT_BYTES;

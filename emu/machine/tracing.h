@@ -16,9 +16,10 @@ struct tracing {        /* what the user wants */
     const char *path;   /* NULL: no trace */
     const char *report; /* file for a report; NULL: none */
     enum trace_format format;
-    bool format_given, limit_given;
-    const char *another; /* an option of the trace that has been given, without its dashes; NULL: none */
-    uint64_t limit_bytes, from_cycles, to_cycles;
+    bool format_given;
+    const char *another;  /* an option of the trace that has been given, without its dashes; NULL: none */
+    uint64_t limit_bytes; /* 0: by the format */
+    uint64_t from_cycles, to_cycles;
     const char *nodes; /* text; NULL: all */
 };
 
