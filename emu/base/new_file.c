@@ -13,36 +13,6 @@
 #include "emu/base/error_line.h"
 #include "emu/base/memory.h"
 
-int write_all(int fd, const void *buf, size_t n)
-{
-    for (size_t done = 0; done < n;) {
-        ssize_t put = write(fd, (const char *)buf + done, n - done);
-
-        if (put < 0 && errno != EINTR)
-            return -1;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    return 0;
-}
-
-ssize_t read_all(int fd, void *buf, size_t n)
-{
-    size_t done = 0;
-
-    while (done < n) {
-        ssize_t got = read(fd, (char *)buf + done, n - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 /* ---- Files that appear when they are complete ---- */
 
 /* Opens a file without a name in the folder of `path`; or, where the host's file system has no such files, one with a

@@ -1,13 +1,10 @@
 /*
- * Files of the host that appear only when they are complete, and reads and writes of all bytes.
+ * Files of the host that appear only when they are complete.
  *
  * new_file_ functions return 0, or -1 with one line in `error` (ERROR_LINE_BYTES), which names the file.
  */
 #ifndef NCUBE_NEW_FILE_H
 #define NCUBE_NEW_FILE_H
-
-#include <stddef.h>
-#include <sys/types.h>
 
 /* A file of the host that gets its name when it is closed with success; an older file of that name stays until then. */
 struct new_file {
@@ -23,9 +20,5 @@ int new_file_open(struct new_file *f, const char *path, char *error);
 int new_file_close(struct new_file *f, int result, char *error);
 /* As new_file_close, but fails if another file has got the name in the meantime. */
 int new_file_close_as_new(struct new_file *f, int result, char *error);
-
-/* Move n bytes, in as many pieces as it takes. -1 with errno; a read returns less at the end. */
-int write_all(int fd, const void *buf, size_t n);
-ssize_t read_all(int fd, void *buf, size_t n);
 
 #endif

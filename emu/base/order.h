@@ -1,5 +1,4 @@
-/* Comparisons for qsort: of several numbers, the first that differ decide, as in order(a->x, b->x) ?: order(a->y, b->y).
- */
+/* Comparisons for qsort. The first numbers that differ decide: order(a->x, b->x) ?: order(a->y, b->y). */
 #ifndef NCUBE_ORDER_H
 #define NCUBE_ORDER_H
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/nearest.h"
 #include "emu/base/oneline.h"
@@ -198,17 +199,10 @@ static struct disk_name parse_name(const struct arguments *a, struct machine *m,
 
 /* ---- get and put ---- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static int verb_get(struct machine *m, const struct arguments *a, char **word, char *error)
 {
     struct disk_name from = parse_name(a, m, word[0]);
-    int result = disk_copy_out(&m->volumes, &from, word[1] ? word[1] : last_part(from.path), error);
+    int result = disk_copy_out(&m->volumes, &from, word[1] ? word[1] : host_last_part(from.path), error);
 
     free(from.image);
     return result;
@@ -464,7 +458,7 @@ static int create_missing(const struct machine *m, const struct arguments *a, ui
 /* "df00" of "disks/df00.img". */
 static char *label_of(const char *image)
 {
-    const char *name = last_part(image), *dot = strrchr(name, '.');
+    const char *name = host_last_part(image), *dot = strrchr(name, '.');
 
     return memory_copy_text(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }

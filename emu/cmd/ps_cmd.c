@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 #include "emu/base/plural.h"
@@ -106,14 +106,6 @@ static void take_answer(struct peer *p)
     p->fd = -1;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool awaits_answers(const struct peers *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -124,9 +116,9 @@ static bool awaits_answers(const struct peers *p)
 
 static void await_answers(struct peers *p)
 {
-    const int64_t end = now_ms() + ANSWER_MS;
+    const int64_t end = (int64_t)host_ms() + ANSWER_MS;
 
-    for (int64_t left; awaits_answers(p) && (left = end - now_ms()) > 0;) {
+    for (int64_t left; awaits_answers(p) && (left = end - (int64_t)host_ms()) > 0;) {
         for (size_t i = 0; i < p->n; i++)
             p->poll[i] = (struct pollfd){.fd = p->peer[i].fd, .events = POLLIN};
         if (poll(p->poll, p->n, (int)left) <= 0)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "vertex/contract/machine.h"
 
@@ -84,18 +85,11 @@ static struct note_head note_head(uint32_t type, size_t bytes)
                               .name = "CORE"};
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void describe_program(struct prpsinfo *info, const struct core_program *program)
 {
     size_t used = 0;
 
-    snprintf(info->fname, sizeof info->fname, "%s", base_name(program->name));
+    snprintf(info->fname, sizeof info->fname, "%s", host_last_part(program->name));
     for (int i = 0; i < program->argc && used < sizeof info->psargs; i++)
         used += (size_t)snprintf(info->psargs + used, sizeof info->psargs - used, "%s%s", i > 0 ? " " : "",
                                  program->argv[i]);
@@ -143,26 +137,13 @@ static void add_runs(struct segments *s, const struct target *t, uint32_t node, 
     }
 }
 
-static int write_at(int fd, const void *bytes, size_t n, uint64_t at)
-{
-    ssize_t done = 0;
-
-    for (; n > 0; n -= (size_t)done, at += (uint64_t)done, bytes = (const char *)bytes + done) {
-        done = pwrite(fd, bytes, n, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            done = 0;
-        if (done < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int write_segment(const struct target *t, uint32_t node, const Elf64_Phdr *h, int fd)
 {
     uint8_t page[TARGET_PAGE_BYTES];
 
     for (uint64_t at = 0; at < h->p_filesz; at += sizeof page)
-        if (target_read_page(t, node, h->p_vaddr + at, page) && write_at(fd, page, sizeof page, h->p_offset + at) != 0)
+        if (target_read_page(t, node, h->p_vaddr + at, page) &&
+            host_move(fd, true, page, sizeof page, (off_t)(h->p_offset + at)) < 0)
             return -1;
     return 0;
 }
@@ -195,9 +176,10 @@ static int write_head(const struct segments *s, uint32_t flags, const struct not
                              .e_phentsize = sizeof *s->header,
                              .e_phnum = (Elf64_Half)s->n};
 
-    if (write_at(fd, &head, sizeof head, 0) != 0 || write_at(fd, s->header, s->n * sizeof *s->header, sizeof head) != 0)
+    if (host_move(fd, true, (void *)&head, sizeof head, 0) < 0 ||
+        host_move(fd, true, (void *)s->header, s->n * sizeof *s->header, sizeof head) < 0)
         return -1;
-    return write_at(fd, notes, sizeof *notes, s->header[0].p_offset);
+    return host_move(fd, true, (void *)notes, sizeof *notes, (off_t)s->header[0].p_offset) < 0 ? -1 : 0;
 }
 
 int core_write(const struct target *t, uint32_t node, int signal, const struct core_program *program, int fd)

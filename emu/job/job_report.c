@@ -1,6 +1,7 @@
 /*
  * What the deadlock report says of a job: how its nodes have ended, what it waits for, and its programs by their names.
  */
+#include "emu/base/host.h"
 #include "emu/job/job.h"
 
 #include <stdio.h>
@@ -41,13 +42,6 @@ static bool is_pipeline(const struct job *j)
     return j->stages > 1;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number)
 {
     uint32_t logical = node - j->base;
@@ -57,7 +51,7 @@ const char *job_program_at(const struct job *j, uint32_t node, uint32_t *number)
         return NULL;
     *number = stages_number(j, logical);
     const char *loaded = lives_program(j->lives, logical, &fd);
-    return name_of(loaded ? loaded : j->options.program[stages_part(j, logical) - j->part].path);
+    return host_last_part(loaded ? loaded : j->options.program[stages_part(j, logical) - j->part].path);
 }
 
 /* The program of the other end of a pipeline's pipe; NULL: it is no pipe of the command line. Pipe k is between stages
@@ -68,7 +62,7 @@ static const char *other_program(const struct job *j, uint32_t logical, uint32_t
 
     for (uint32_t i = 0; is_pipeline(j) && pipe < PIPES_MAX && i < j->options.programs; i++)
         if (j->own[i].stage == other)
-            return name_of(j->options.program[i].path);
+            return host_last_part(j->options.program[i].path);
     return NULL;
 }
 

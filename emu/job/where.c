@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/base/host.h"
+
 /* ---- Functions -------------------------------------------------------------------------------- */
 
 static bool symbol_has(const GElf_Sym *s, uint64_t address)
@@ -83,13 +85,6 @@ static Dwarf_Line *find_line(Dwarf *dwarf, uint64_t address)
     return NULL;
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void add_line(Elf *elf, uint64_t address, char *text, size_t bytes)
 {
     Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
@@ -98,7 +93,7 @@ static void add_line(Elf *elf, uint64_t address, char *text, size_t bytes)
     int number;
 
     if (file && dwarf_lineno(line, &number) == 0)
-        snprintf(text, bytes, " (%s:%d)", file_name(file), number);
+        snprintf(text, bytes, " (%s:%d)", host_last_part(file), number);
     if (dwarf)
         dwarf_end(dwarf);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
 
@@ -104,14 +105,11 @@ static void add_channels(struct writer *w, const struct machine *m)
 
 json_t *machine_load(const struct machine *m, size_t room)
 {
-    struct timespec now;
     struct writer w = {.room = room > HEAD_BYTES ? room - HEAD_BYTES : 0};
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    w.load =
-        json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched), "host_s",
-                  (double)(now.tv_sec - m->build_begun.tv_sec) + (double)(now.tv_nsec - m->build_begun.tv_nsec) / 1e9,
-                  "states", "nodes", "channels", "drives", "left_out", 0);
+    w.load = json_pack("{s:I, s:f, s:{}, s:[], s:[], s:[], s:i}", "cycles", (json_int_t)sched_now(m->sched), "host_s",
+                       host_seconds(m->build_begun_ns, host_ns(CLOCK_MONOTONIC)), "states", "nodes", "channels",
+                       "drives", "left_out", 0);
     if (!w.load)
         return NULL;
     add_drives(&w, m);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/limits.h"
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
@@ -199,6 +200,7 @@ static int start_cabinet(struct machine *m, uint32_t c)
 /* ---- Waiting for QEMU ---- */
 
 /* A QEMU does not come up if no hart comes in HARTS_SILENCE_MS while no QEMU works, or in so many such times. */
+#define TICK_NS       10000000u /* of all QEMUs in such a time: less is no work */
 #define SILENCES_MOST 12
 
 /* Names the first cabinet that misses a hart. */
@@ -218,7 +220,7 @@ static int complain_of_silence(struct machine *m)
 /* A busy host may take long. Gives up only if a QEMU neither uses processor time nor answers. */
 static int await_harts(struct machine *m, uint32_t slots)
 {
-    uint64_t worked = 0;
+    uint64_t work_ns = 0;
     uint32_t silences = 0;
 
     while (slots > 0) {
@@ -226,11 +228,11 @@ static int await_harts(struct machine *m, uint32_t slots)
 
         if (left > 0 && !m->harts.silent)
             return machine_explain_stop(m);
-        uint64_t now = machine_worked(m);
+        uint64_t now_ns = machine_work_ns(m);
         silences = left < slots ? 0 : silences + 1;
-        if (silences > 0 && (now == worked || silences == SILENCES_MOST))
+        if (silences > 0 && (now_ns < work_ns + TICK_NS || silences == SILENCES_MOST))
             return complain_of_silence(m);
-        worked = now;
+        work_ns = now_ns;
         slots = left;
     }
     return 0;
@@ -279,17 +281,6 @@ static int start_cabinets(struct machine *m)
     return await_harts(m, m->nodes + m->cabinets - slots);
 }
 
-/* Called in a signal handler. */
-static uint64_t work_of_qemu(void *ctx)
-{
-    const struct machine *m = ctx;
-    uint64_t ns = 0;
-
-    for (uint32_t c = 0; c < m->cabinets; c++)
-        ns += cabinet_work_ns(&m->cabinet[c]);
-    return ns;
-}
-
 static bool qemu_waits_for_processor(void *ctx)
 {
     const struct machine *m = ctx;
@@ -300,7 +291,7 @@ static bool qemu_waits_for_processor(void *ctx)
     return waits;
 }
 
-static const struct signals_work qemu_work = {work_of_qemu, qemu_waits_for_processor};
+static const struct signals_work qemu_work = {machine_work_ns, qemu_waits_for_processor};
 
 static int start_harts(struct machine *m)
 {
@@ -436,7 +427,7 @@ int machine_configure(struct machine *m, const struct machine_options *o)
 
 int machine_build(struct machine *m)
 {
-    clock_gettime(CLOCK_MONOTONIC, &m->build_begun);
+    m->build_begun_ns = host_ns(CLOCK_MONOTONIC);
     if (machine_check_host(m) != 0 || read_programs(m) != 0 || open_disks(m) != 0)
         return -1;
     if (m->options->progress)

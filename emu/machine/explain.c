@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "emu/base/alike.h"
+#include "emu/base/host.h"
 #include "emu/machine/unread.h"
 #include "emu/job/where.h"
 
@@ -115,7 +116,7 @@ double machine_seconds(const struct machine *m)
 }
 
 #define SILENCES_MOST 3u
-#define IDLE_TICKS    5u /* of all QEMUs in a silence, for their timers; on the slowest host they get more for work */
+#define IDLE_NS       60000000u /* of all QEMUs in a silence, for their timers; work takes more on the slowest host */
 
 /* Returns the first cabinet in which a hart is to run, or the number of cabinets. */
 static uint32_t cabinet_that_runs(const struct machine *m)
@@ -135,13 +136,13 @@ static uint32_t cabinet_that_runs(const struct machine *m)
 bool machine_is_lost(void *machine)
 {
     struct machine *m = machine;
-    uint64_t before = m->worked;
+    uint64_t before_ns = m->work_ns;
     bool suspended = false;
 
     for (uint32_t c = 0; c < m->cabinets; c++)
         suspended = suspended || cabinet_is_suspended(&m->cabinet[c]);
-    m->worked = machine_worked(m);
-    m->silences = suspended || m->worked - before > IDLE_TICKS ? 0 : m->silences + 1;
+    m->work_ns = machine_work_ns(m);
+    m->silences = suspended || m->work_ns > before_ns + IDLE_NS ? 0 : m->silences + 1;
     return m->silences >= SILENCES_MOST;
 }
 
@@ -167,11 +168,6 @@ int machine_explain_stop(struct machine *m)
 
 /* ---- Statistics ---- */
 
-static double seconds_between(const struct timespec *a, const struct timespec *b)
-{
-    return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
-}
-
 static int write_statistics(struct machine *m, const struct stats_source *source)
 {
     int written = stats_write(m->statistics, source), closed = fclose(m->statistics);
@@ -184,19 +180,18 @@ static int write_statistics(struct machine *m, const struct stats_source *source
 
 int machine_tell_statistics(struct machine *m)
 {
-    struct timespec now;
+    uint64_t begun_ns = m->heartbeat.begun_ns;
 
     if (!m->options->statistics || !m->sched)
         return 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     const struct stats_source source = {.topo = &m->config.topo,
                                         .sched = m->sched,
                                         .ncu = m->ncu,
                                         .front = m->front,
                                         .nodes = m->nodes,
                                         .stuck = m->stuck,
-                                        .start_seconds = seconds_between(&m->build_begun, &m->heartbeat.begun),
-                                        .run_seconds = seconds_between(&m->heartbeat.begun, &now),
+                                        .start_seconds = host_seconds(m->build_begun_ns, begun_ns),
+                                        .run_seconds = host_seconds(begun_ns, host_ns(CLOCK_MONOTONIC)),
                                         .cabinets = m->cabinets,
                                         .processors = m->harts.processors,
                                         .turns = m->harts.cabinet_slots > 0};

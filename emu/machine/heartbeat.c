@@ -4,14 +4,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "emu/base/host.h"
 #include "vertex/contract/machine.h"
 
 #define LEAST_US 1000 /* between two lines */
-
-static double seconds_since(const struct timespec *then, const struct timespec *now)
-{
-    return (double)(now->tv_sec - then->tv_sec) + (double)(now->tv_nsec - then->tv_nsec) * 1e-9;
-}
 
 static timer_t timer;
 static bool timer_exists;
@@ -33,8 +29,7 @@ static void set_timer(double interval_s)
 void heartbeat_begin(struct heartbeat *h, double interval_s)
 {
     *h = (struct heartbeat){0};
-    clock_gettime(CLOCK_MONOTONIC, &h->begun);
-    h->last = h->begun;
+    h->begun_ns = h->last_ns = host_ns(CLOCK_MONOTONIC);
     if (interval_s > 0)
         set_timer(interval_s);
 }
@@ -48,24 +43,21 @@ void heartbeat_end(void)
 
 double heartbeat_ratio(struct heartbeat *h, uint64_t now_cycles)
 {
-    struct timespec now;
+    uint64_t now_ns = host_ns(CLOCK_MONOTONIC);
+    double host = host_seconds(h->last_ns, now_ns), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double host = seconds_since(&h->last, &now), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;
-    h->last = now;
+    h->last_ns = now_ns;
     h->last_cycles = now_cycles;
     return host > 0 ? virtual / host : 0;
 }
 
 void heartbeat_print(struct heartbeat *h, uint64_t now_cycles, const char *waits_for)
 {
-    struct timespec now;
+    const struct heartbeat last = *h;
+    double ratio = heartbeat_ratio(h, now_cycles);
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double host = seconds_since(&h->last, &now), virtual = (double)(now_cycles - h->last_cycles) / CLOCK_HZ;
     fprintf(stderr, "ncube: after %.1f s: virtual time %.6f s, +%.6f s in %.2f s (ratio %.3f); %s\n",
-            seconds_since(&h->begun, &now), (double)now_cycles / CLOCK_HZ, virtual, host, host > 0 ? virtual / host : 0,
+            host_seconds(h->begun_ns, h->last_ns), (double)now_cycles / CLOCK_HZ,
+            (double)(now_cycles - last.last_cycles) / CLOCK_HZ, host_seconds(last.last_ns, h->last_ns), ratio,
             waits_for);
-    h->last = now;
-    h->last_cycles = now_cycles;
 }

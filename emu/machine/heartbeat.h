@@ -6,11 +6,10 @@
 #define NCUBE_HEARTBEAT_H
 
 #include <stdint.h>
-#include <time.h>
 
 struct heartbeat {
-    struct timespec begun, last; /* of the run, and of the last line */
-    uint64_t last_cycles;        /* virtual time then */
+    uint64_t begun_ns, last_ns; /* by the host: of the run, and of the last line */
+    uint64_t last_cycles;       /* virtual time then */
 };
 
 /* Notes that the run begins, and starts a timer that sends SIGUSR1 every interval_s seconds (signals.h). With 0 there

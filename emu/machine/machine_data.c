@@ -9,13 +9,14 @@
 #include "emu/base/progress.h"
 #include "emu/job/where.h"
 
-uint64_t machine_worked(const struct machine *m)
+uint64_t machine_work_ns(void *machine)
 {
-    uint64_t ticks = 0;
+    const struct machine *m = machine;
+    uint64_t ns = 0;
 
     for (uint32_t c = 0; c < m->cabinets; c++)
-        ticks += cabinet_worked(&m->cabinet[c]);
-    return ticks;
+        ns += cabinet_work_ns(&m->cabinet[c]);
+    return ns;
 }
 
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va)

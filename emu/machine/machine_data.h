@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "emu/base/inputs.h"
 #include "emu/config/config.h"
@@ -76,17 +75,17 @@ struct machine {
     struct reporting *reporting; /* for --report; NULL: none */
     bool *traced;                /* by address: nodes that are; NULL: all */
     FILE *statistics;            /* the file for them, open; NULL: none */
-    struct timespec build_begun; /* by the host's clock */
+    uint64_t build_begun_ns;     /* by the host's clock */
     struct heartbeat heartbeat;
-    struct timespec followed; /* when it last looked for a processor with fewer runs */
-    struct timespec resumed;  /* when machine_run was last called */
-    bool job_ended;           /* since then */
+    uint64_t followed_ns; /* when it last looked for a processor with fewer runs */
+    uint64_t resumed_ns;  /* when machine_run was last called */
+    bool job_ended;       /* since then */
     struct harts harts;
     bool harts_ready;
     uint32_t nodes; /* compute nodes, then I/O nodes */
     uint32_t cabinets;
     struct cabinet *cabinet;
-    uint64_t worked;   /* processor time of the QEMUs at the last silence (explain.h), in ticks */
+    uint64_t work_ns;  /* processor time of the QEMUs at the last silence (explain.h) */
     uint32_t silences; /* in a row in which they have done nothing */
     struct text_pool *text;
     uint32_t *slot_of;          /* node's slot */
@@ -126,8 +125,8 @@ static inline uint32_t machine_hart_of(const struct machine *m, uint32_t index)
     return index % m->config.topo.nodes_per_cabinet;
 }
 
-/* Returns the processor time of all QEMUs so far, in clock ticks of the host. */
-uint64_t machine_worked(const struct machine *m);
+/* Returns the processor time of all QEMUs of a machine so far. Signal handlers may call it. */
+uint64_t machine_work_ns(void *machine);
 /* Finds the address of a global symbol of Vertex. False: vertex.elf has none. */
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
 /* Prints one line, "ncube: ...". */

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "emu/base/host.h"
 #include "emu/base/progress.h"
 #include "emu/base/signals.h"
 #include "emu/machine/checking.h"
@@ -165,19 +165,13 @@ int machine_start_injectors(struct machine *m)
 
 #define FOLLOW_MS 50
 
-static int64_t milliseconds_between(const struct timespec *then, const struct timespec *now)
-{
-    return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
-}
-
 static bool is_time_to_follow(struct machine *m)
 {
-    struct timespec now;
+    uint64_t now_ns = host_ns(CLOCK_MONOTONIC_COARSE);
 
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if (milliseconds_between(&m->followed, &now) < FOLLOW_MS)
+    if (now_ns < m->followed_ns + FOLLOW_MS * HOST_NS_PER_MS)
         return false;
-    m->followed = now;
+    m->followed_ns = now_ns;
     return true;
 }
 
@@ -289,14 +283,11 @@ static void on_spell(void *ctx, uint32_t hart, const struct sched_spell *s)
 /* Returns true if machine_run must return although the machine could continue. Called often. */
 static bool is_interrupted(const struct machine *m)
 {
-    struct timespec now;
-
     if (signals_request() || m->gdb_kills)
         return true;
     if (!m->options->kept_up)
         return false;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return m->job_ended || milliseconds_between(&m->resumed, &now) >= LOOK_MS;
+    return m->job_ended || host_ns(CLOCK_MONOTONIC_COARSE) >= m->resumed_ns + LOOK_MS * HOST_NS_PER_MS;
 }
 
 static bool on_finished(void *ctx)
@@ -519,7 +510,7 @@ void machine_start_models(struct machine *m)
 enum sched_end machine_run(struct machine *m, uint64_t limit_cycles)
 {
     m->job_ended = false;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &m->resumed);
+    m->resumed_ns = host_ns(CLOCK_MONOTONIC_COARSE);
     return sched_run(m->sched, limit_cycles);
 }
 
@@ -531,7 +522,7 @@ void machine_act_now(struct machine *m)
 void machine_rest(struct machine *m)
 {
     harts_rest(&m->harts);
-    m->followed = (struct timespec){0};
+    m->followed_ns = 0;
 }
 
 bool machine_is_quiet(const struct machine *m)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/machine/outputs.h"
 #include "emu/config/overrides.h"
@@ -204,9 +205,9 @@ static json_t *describe_programs(const struct job *j)
         return NULL;
     json_t *programs = json_array();
     for (uint32_t i = 0; i < j->options.programs; i++) {
-        const char *path = j->options.program[i].path, *slash = strrchr(path, '/');
+        const char *path = j->options.program[i].path;
 
-        json_array_append_new(programs, json_pack("[o, i, i]", json_text(slash && slash[1] ? slash + 1 : path),
+        json_array_append_new(programs, json_pack("[o, i, i]", json_text(host_last_part(path)),
                                                   (int)(j->base + j->part[i].first), (int)j->part[i].nodes));
     }
     return programs;
@@ -217,12 +218,11 @@ static json_t *describe_programs(const struct job *j)
 static char *describe_run(const struct machine *m)
 {
     const struct tracing *t = &m->options->trace;
-    const char *slash = m->config.path ? strrchr(m->config.path, '/') : NULL;
     json_t *set = json_array();
     json_t *about =
         json_pack("{s:i, s:i}", "dimension", (int)m->config.topo.dim, "front_end", (int)m->config.topo.host_si);
 
-    put_if(about, "machine", m->config.path ? json_text(slash ? slash + 1 : m->config.path) : NULL);
+    put_if(about, "machine", m->config.path ? json_text(host_last_part(m->config.path)) : NULL);
     put_if(about, "program", m->options->program ? json_text(m->options->program) : NULL);
     for (uint32_t i = 0; overrides_at(i); i++)
         json_array_append_new(set, json_text(overrides_at(i)));

@@ -36,6 +36,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "vertex/contract/machine.h"
 
@@ -289,21 +290,10 @@ int disk_transfer(struct disk *d, bool write, uint64_t sector, uint32_t sectors,
 {
     if (!has_sectors(d, sector, sectors))
         return NCU_EDRIVE;
-    size_t left = (size_t)sectors * SECTOR_BYTES;
-    off_t offset = (off_t)(sector * SECTOR_BYTES);
     errno = 0;
-    for (char *at = buffer; left;) {
-        ssize_t n = write ? pwrite(d->fd, at, left, offset) : pread(d->fd, at, left, offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return NCU_EMEDIA;
-        at += n;
-        offset += n;
-        left -= (size_t)n;
-    }
-    return NCU_OK;
+    ssize_t bytes = (ssize_t)sectors * SECTOR_BYTES;
+    return host_move(d->fd, write, buffer, (size_t)bytes, (off_t)(sector * SECTOR_BYTES)) == bytes ? NCU_OK
+                                                                                                   : NCU_EMEDIA;
 }
 
 static bool fail(char *error, size_t error_bytes, const char *image, const char *format, ...)

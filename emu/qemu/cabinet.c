@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "vertex/contract/machine.h"
 
 #define QEMU           "qemu-system-riscv64"
@@ -228,12 +229,9 @@ uint8_t *cabinet_shared(const struct cabinet *c, uint64_t pa)
 
 uint64_t cabinet_work_ns(const struct cabinet *c)
 {
-    struct timespec t;
     clockid_t clock;
 
-    if (c->pid <= 0 || clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
-        return 0;
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return c->pid > 0 && clock_getcpuclockid(c->pid, &clock) == 0 ? host_ns(clock) : 0;
 }
 
 void cabinet_kill(const struct cabinet *c)
@@ -271,41 +269,18 @@ static void read_last_line(int fd, char *line, size_t bytes)
     snprintf(line, bytes, "%s", newline ? newline + 1 : log);
 }
 
-/* Reads what the host says of the process: its state, a letter, and its processor time in ticks. Returns false if that
- * is unknown. */
-static bool read_status(const struct cabinet *c, char *state, uint64_t *ticks)
+bool cabinet_is_suspended(const struct cabinet *c)
 {
     char path[64], text[1024];
-    unsigned long user = 0, system = 0;
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
     FILE *f = fopen(path, "re");
     if (!f)
         return false;
-    size_t n = fread(text, 1, sizeof text - 1, f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
     fclose(f);
-    text[n] = '\0';
     const char *end = strrchr(text, ')'); /* of the command's name, which may contain spaces and brackets */
-    if (!end || sscanf(end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
-        return false;
-    *ticks = user + system;
-    return true;
-}
-
-uint64_t cabinet_worked(const struct cabinet *c)
-{
-    char state;
-    uint64_t ticks;
-
-    return read_status(c, &state, &ticks) ? ticks : 0;
-}
-
-bool cabinet_is_suspended(const struct cabinet *c)
-{
-    char state;
-    uint64_t ticks;
-
-    return read_status(c, &state, &ticks) && (state == 'T' || state == 't');
+    return end && (strncmp(end, ") T", 3) == 0 || strncmp(end, ") t", 3) == 0);
 }
 
 void cabinet_describe(const struct cabinet *c, char *text, size_t bytes)

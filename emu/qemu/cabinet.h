@@ -66,9 +66,6 @@ void cabinet_kill(const struct cabinet *c);
 /* Kills the process and frees everything. May be called at any stage from CABINET_NONE on, and again. */
 void cabinet_stop(struct cabinet *c);
 
-/* Returns the processor time of the process so far, in clock ticks of the host; 0 if it is unknown. */
-uint64_t cabinet_worked(const struct cabinet *c);
-
 /* Returns true if a signal has stopped the process, which may go on later. */
 bool cabinet_is_suspended(const struct cabinet *c);
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/signals.h"
 #include "emu/qemu/debug_area.h"
@@ -320,14 +321,6 @@ static bool doze(struct harts *h, uint32_t bell, int limit_ms)
     return !signals_end() && !signals_take_child();
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 bool harts_sleep(struct harts *h, uint32_t bell)
 {
     uint64_t silent_ms = 0; /* since when; 0: not at all */
@@ -337,7 +330,7 @@ bool harts_sleep(struct harts *h, uint32_t bell)
             return false;
         if (__atomic_load_n(&h->control->doorbell, __ATOMIC_SEQ_CST) != bell)
             return true;
-        uint64_t now = now_ms();
+        uint64_t now = host_ms();
         if (silent_ms == 0)
             silent_ms = now;
         if (now - silent_ms < HARTS_SILENCE_MS)
@@ -364,17 +357,17 @@ bool harts_wait_injector(struct harts *h, uint32_t index, uint32_t stops)
 
 uint32_t harts_wait(struct harts *h, uint32_t n, uint32_t silence_ms)
 {
-    uint64_t end_ms = now_ms() + silence_ms;
+    uint64_t end_ms = host_ms() + silence_ms;
 
     while (n > 0) {
         uint32_t bell = harts_watch(h, UINT64_MAX);
 
         if (harts_take_stopped(h) >= 0) {
             n--;
-            end_ms = now_ms() + silence_ms;
+            end_ms = host_ms() + silence_ms;
             continue;
         }
-        uint64_t now = now_ms();
+        uint64_t now = host_ms();
         h->silent = now >= end_ms;
         if (h->silent || !doze(h, bell, (int)(end_ms - now)))
             return n;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu/base/memory.h"
+#include "emu/base/child.h"
 
 #define PATH_BYTES 4096
 
@@ -30,29 +31,9 @@ void plot_point(struct plot_curve *c, double x, double y)
     c->y[c->n++] = y;
 }
 
-/* Runs gnuplot with its standard output and error discarded. Returns its status, 127 if there is none. */
-static int run_gnuplot(const char *argument)
-{
-    int status;
-    pid_t child = fork();
-
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-            _exit(127);
-        execlp("gnuplot", "gnuplot", argument, NULL);
-        _exit(127);
-    }
-    if (child < 0)
-        return 1;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return 1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
 bool plot_has_program(void)
 {
-    return run_gnuplot("--version") == 0;
+    return child_run((char *[]){"gnuplot", "--version", NULL}, true) == 0;
 }
 
 static void write_curves(FILE *f, const struct plot *p)
@@ -154,7 +135,7 @@ char *plot_draw(const struct plot *p, const char *work, char *error, size_t erro
         if (fclose(f) != 0)
             f = NULL;
     }
-    char *text = f && run_gnuplot(script) == 0 ? read_whole(svg) : NULL;
+    char *text = f && child_run((char *[]){"gnuplot", script, NULL}, true) == 0 ? read_whole(svg) : NULL;
     char *element = text ? strstr(text, "<svg") : NULL;
     if (!element) {
         snprintf(error, error_bytes, "plot %s: gnuplot has not drawn it (%s)", p->name, script);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/new_file.h"
 #include "emu/base/error_line.h"
@@ -276,7 +277,7 @@ int page_write_html(struct page *p, int fd, const char *path)
     char error[ERROR_LINE_BYTES];
 
     end_page(p);
-    if (p->error[0] == '\0' && write_all(fd, p->file[1].text, p->file[1].bytes) < 0) {
+    if (p->error[0] == '\0' && host_move(fd, true, p->file[1].text, p->file[1].bytes, -1) < 0) {
         error_line(error, "%s: %s", path, strerror(errno));
         fail(p, error);
     }
@@ -300,7 +301,7 @@ int page_write(struct page *p, const char *folder)
     for (; result == 0 && n < p->files; n++) {
         snprintf(path, sizeof path, "%s/%s", folder, p->file[n].name);
         result = new_file_open(&open_file[n], path, error);
-        if (result == 0 && write_all(open_file[n].fd, p->file[n].text, p->file[n].bytes) < 0)
+        if (result == 0 && host_move(open_file[n].fd, true, p->file[n].text, p->file[n].bytes, -1) < 0)
             result = error_line(error, "%s: %s", path, strerror(errno));
     }
     for (size_t i = 0; i < n; i++) /* all of them get their names, or none */

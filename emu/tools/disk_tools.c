@@ -4,40 +4,25 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "emu/base/memory.h"
+#include "emu/base/child.h"
 #include "emu/base/new_file.h"
 #include "emu/disk/volume.h"
 
-/* Runs a program, found as a superuser would find it. Returns its exit status, or -1 with a line in error. */
+/* Runs a program. Returns its exit status, or -1 with a line in error. */
 static int run(char *const argv[], char *error)
 {
-    int status;
-    pid_t child = fork();
+    int status = child_run(argv, false);
 
-    if (child < 0)
+    if (status < 0)
         return error_line(error, "%s: %s", argv[0], strerror(errno));
-    if (child == 0) {
-        const char *path = getenv("PATH");
-        char *longer = memory_new(strlen(path ? path : "") + sizeof ":/usr/sbin:/sbin", 1);
-
-        sprintf(longer, "%s:/usr/sbin:/sbin", path ? path : "");
-        setenv("PATH", longer, 1);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_line(error, "%s: %s", argv[0], strerror(errno));
-    if (WIFSIGNALED(status))
+    if (status > 128)
         return error_line(error, "%s: %s", argv[0], "was killed");
-    if (WEXITSTATUS(status) == 127)
+    if (status == CHILD_NOT_FOUND)
         return error_line(error, "%s: %s", argv[0], "cannot be run; Debian has it in e2fsprogs");
-    return WEXITSTATUS(status);
+    return status;
 }
 
 int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, const char *label, char *error)

@@ -10,8 +10,8 @@
 #include <ncurses.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "emu/base/host.h"
 #include "emu/tools/top_view.h"
 
 #define FILTER_BYTES 40
@@ -162,18 +162,10 @@ static bool act(struct screen *s, int c)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Draws, and takes keys until it is time for the next report. Returns false at the end. */
 static bool interact(struct screen *s, int64_t until_ms)
 {
-    for (int64_t left; (left = until_ms - now_ms()) > 0;) {
+    for (int64_t left; (left = until_ms - (int64_t)host_ms()) > 0;) {
         draw(s);
         timeout((int)left);
         int c = getch();
@@ -200,7 +192,7 @@ bool top_show(top_ask_fn *ask, const void *ctx, uint32_t every_ms, char *error, 
         json_decref(s.before);
         s.before = s.now;
         s.now = ask(ctx, error, error_bytes);
-    } while (s.now && interact(&s, now_ms() + every_ms));
+    } while (s.now && interact(&s, (int64_t)host_ms() + every_ms));
     bool asked = s.now != NULL;
     json_decref(s.now);
     json_decref(s.before);
