@@ -35,7 +35,8 @@ int pio_view_move(struct pio_file *file, int64_t x, int *volume);
 /* True if requests are gathered and scattered by plans: the file has a map of another kind than stripes, or a view. */
 bool pio_uses_plans(const struct pio_file *file);
 
-/* The file's byte behind the element's byte end - 1; a negative errno beyond PATTERN_OFFSET_MAX. */
+/* The file's byte behind the element's byte end - 1. Negative beyond PATTERN_OFFSET_MAX: pio_transfer_check refuses
+ * such a transfer, so that no other caller gets that. */
 int64_t pio_file_end(const struct pio_file *file, int64_t end);
 /* How many of the element's bytes are below the file's byte `end`. */
 int64_t pio_own_bytes(const struct pio_file *file, int64_t end);

@@ -1,6 +1,6 @@
 /*
- * Numbers that the assembly files need. start.c and trap.c assert that they agree with vertex/contract/machine.h and
- * trap.h. Macros only: included by .S files.
+ * Numbers that the assembly files need. machine_mode.c and trap.c assert that they agree with vertex/contract/machine.h
+ * and trap.h. Macros only: included by .S files.
  */
 #ifndef VERTEX_ASM_H
 #define VERTEX_ASM_H

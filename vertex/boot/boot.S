@@ -3,7 +3,7 @@
  * node) the value of satp, and this code leaves M-mode for good, for main() in kernel.c.
  *
  * The only memory a hart may use is its own window, so the stack's virtual address is turned into the
- * physical one while translation is off. The numbers are asserted against vertex/contract/machine.h in start.c.
+ * physical one while translation is off. The numbers are asserted against vertex/contract/machine.h in machine_mode.c.
  */
 #include "vertex/base/asm.h"
 

@@ -1,6 +1,6 @@
 /*
- * Vertex, the operating system of every node, compute and I/O. boot.S and start.c have walled the hart in and turned
- * translation on; from here on it is S-mode, and time is the NCU's.
+ * Vertex, the operating system of every node, compute and I/O. boot.S and machine_mode.c have walled the hart in and
+ * turned translation on; from here on it is S-mode, and time is the NCU's.
  */
 #include <stdint.h>
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "vertex/contract/drive_cache.h"
+#include "vertex/include/nmon.h"
 
 /*  name        arguments                                    result                                    */
 #define TRAP_LIST(X)                                                                                        \
@@ -47,7 +48,7 @@
     X(writestart, 26)   /* ufid buf bytes                      0; buf may be reused at once             */  \
     X(writeend, 27)     /* ufid                                 bytes; of the most recent writestart     */ \
     X(ionode, 28)       /* ufid                                 address of the file's server (N_k)       */ \
-    X(monitor, 29)      /* struct abi_monitor *                 0                                        */ \
+    X(monitor, 29)      /* struct nmonitor *                    0                                        */ \
     X(statfs, 30)       /* ufid struct file_statfs *            0                                        */ \
     X(disk_info, 31)    /* drive struct abi_drive *             0            I/O nodes only              */ \
     X(disk_io, 32)      /* drive write? sector buf sectors      messages that wait;     I/O nodes only   */ \
@@ -157,23 +158,6 @@ struct abi_whoami {
 struct abi_itimer {
     uint64_t at_cycles;       /* absolute; ~0: never */
     uint64_t interval_cycles; /* 0: once */
-};
-
-/* The NCU's time stamps of the last program or file message that this process sent, and of the last that it received;
- * counts of messages. */
-struct abi_monitor {
-    uint64_t sent_start_cycles; /* SEND executed */
-    uint64_t sent_done_cycles;  /* last byte delivered; 0 while it is under way */
-    uint64_t recv_start_cycles; /* the sender's SEND executed */
-    uint64_t recv_done_cycles;  /* last byte delivered here */
-    uint64_t sent_bytes;        /* on the wire, the 8-byte header included */
-    uint64_t recv_bytes;
-    uint64_t landed;  /* messages that the NCU wrote straight into this process's memory while it waited in nread */
-    uint64_t copied;  /* messages that the kernel copied to it */
-    uint64_t mapped;  /* messages whose pages nreadp mapped */
-    uint64_t resent;  /* messages that this node has sent again after damage, since boot */
-    uint64_t damaged; /* messages that reached this node damaged, since boot */
-    uint64_t missed;  /* messages to this process that were given up; nread and ntest report them with EIO */
 };
 
 enum abi_action { SIGNAL_DEFAULT, SIGNAL_IGNORE, SIGNAL_CATCH, SIGNAL_ASK }; /* for sigaction; ASK changes nothing */

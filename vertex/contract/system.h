@@ -15,7 +15,7 @@
  *   0  CONTEXT_PROGRAM   nwrite and nread, types to 0x7fff; the system's messages, types from 0x8000
  *   1  CONTEXT_HIGH      nwrite and nread, types from 0x8000, kept apart from the system's
  *   2  CONTEXT_SYNC      nsync; the type is its caller's
- *   3  CONTEXT_GROUP     the library's other global operations (images/lib/group.h)
+ *   3  CONTEXT_GROUP     the library's other global operations (libpio/group/group.h)
  *   4  CONTEXT_PIPE      pipes between the programs of a job; nodes are numbered in the job's subcube
  *   5  .. CONTEXT_MOST   free, for libraries
  *

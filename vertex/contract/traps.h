@@ -99,7 +99,7 @@ long trap_pwritestart(long ufid, const void *buf, long bytes, long offset);
 long trap_writeend(long ufid);
 long trap_ionode(long ufid);
 long trap_iochannel(long ufid, long channel);
-long trap_monitor(struct abi_monitor *monitor);
+long trap_monitor(struct nmonitor *monitor);
 long trap_mark(const char *text, long bytes);
 
 /* fork is called by images/lib/posix/forkentry.S */

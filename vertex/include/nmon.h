@@ -9,7 +9,7 @@
 #define NMON_CYCLES_PER_US 20 /* the NCU's clock is 20 MHz */
 
 /* Times of the last message that this process sent and of the last that it received, by message or file calls; counts
- * of messages. */
+ * of messages. The kernel fills it (vertex/contract/abi.h). */
 struct nmonitor {
     uint64_t sent_start_cycles; /* handed to the NCU */
     uint64_t sent_done_cycles;  /* last byte delivered; 0 while it is under way */

@@ -307,7 +307,7 @@ void mail_receive(struct proc *p, struct message *m)
     charge_receive(m->bytes);
 }
 
-void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor)
+void mail_get_monitor(const struct proc *p, struct nmonitor *monitor)
 {
     *monitor = p->monitor;
     if (!p->last_sent)

@@ -72,7 +72,7 @@ static inline void mail_note_sent(struct proc *p, struct message *m)
 void mail_receive(struct proc *p, struct message *m);
 
 /* Stores p->monitor with the times of p->last_sent. */
-void mail_get_monitor(const struct proc *p, struct abi_monitor *monitor);
+void mail_get_monitor(const struct proc *p, struct nmonitor *monitor);
 
 void mail_drop_inbox(struct proc *p);  /* frees the messages queued for the process */
 void mail_leave_inbox(struct proc *p); /* leaves them, except file replies, to the process that succeeds it */

@@ -234,10 +234,11 @@ struct message *queue_find(const struct msg_queue *q, const struct msg_pattern *
 
 struct message *queue_find_next(const struct msg_queue *q, const struct msg_pattern *p, const struct message *m)
 {
-    enum queue_list list = !q->index                 ? QUEUE_ARRIVAL
-                           : p->types == PATTERN_ONE ? QUEUE_TYPE
-                           : p->node != MSG_ANY_NODE ? QUEUE_SOURCE
-                                                     : QUEUE_ARRIVAL;
+    enum queue_list list = QUEUE_ARRIVAL;
 
+    if (q->index && p->types == PATTERN_ONE)
+        list = QUEUE_TYPE;
+    else if (q->index && p->node != MSG_ANY_NODE)
+        list = QUEUE_SOURCE;
     return find_from(next(m, list), p, list);
 }

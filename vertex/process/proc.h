@@ -64,20 +64,21 @@ struct proc_wait { /* the arguments of sched_wait */
     uint64_t node, type;
 };
 
+/* Each group names the files that write it, a field those that alone do. All may read; fork.c copies a whole one. */
 struct proc {
-    /* life */
+    /* life: proc.c; kin.c and trap.c set the cause of an end */
     enum proc_state state;
     bool killed;   /* its next return to user mode, or wait, ends it with `death` */
     bool builtin;  /* nsdisk */
-    bool replaced; /* by exec: the front end does not know the program's name */
+    bool replaced; /* exec_here.c; by exec: the front end does not know the program's name */
     uint32_t procid;
     uint32_t job;
     struct job_exit death;   /* when killed or ENDED */
     struct exit_fault fault; /* if a fault ended it */
     char exit_text[160];
-    struct msg_queue successor; /* messages that load the program which replaces it; empty: none */
+    struct msg_queue successor; /* mail.c; messages that load the program which replaces it; empty: none */
 
-    /* the subcube */
+    /* the subcube: proc.c, when the program is loaded */
     uint32_t base;                  /* address of logical node 0 */
     uint32_t whole_dim;             /* the nodes below 1 << whole_dim are there: a fast test */
     uint32_t dim, nodes;            /* the nodes from `nodes` on have no program */
@@ -85,11 +86,11 @@ struct proc {
     uint32_t logical;               /* its node's logical number; in the built-in program, the node's address */
     const struct load_pipes *pipes; /* in `begin`; NULL: its subcube is the job's */
 
-    /* memory and registers */
+    /* memory and registers: proc.c; at a switch dispatch.c */
     struct vm vm;
     void *stack;              /* kernel stack, PROC_STACK_PAGES */
     struct trap_frame *frame; /* at its top */
-    uint64_t saved_stack;     /* dispatch.c, while another process runs */
+    uint64_t saved_stack;     /* while another process runs */
     uint64_t fp[PROC_FP_REGISTERS];
 
     /* waiting: dispatch.c, timer.c */
@@ -99,16 +100,16 @@ struct proc {
     bool timed_out;           /* the deadline has passed */
     struct abi_itimer alarm;  /* SIGALRM */
 
-    /* messages */
+    /* messages: mail.c */
     struct msg_queue inbox;
     struct reader reader;
-    struct message *buffers;         /* mapped into the program by ngetp and nreadp */
-    uint32_t range_low, range_high;  /* nrange */
+    struct message *buffers;         /* message.c; mapped into the program by ngetp and nreadp */
+    uint32_t range_low, range_high;  /* message.c; nrange */
     const struct message *last_sent; /* its times are not in `monitor` yet; NULL: they are */
     struct lost *lost;               /* messages that did not arrive, oldest first: lost.c */
-    int32_t lost_status;             /* error of a loss that there was no memory to record; 0: none */
+    int32_t lost_status;             /* lost.c; error of a loss that there was no memory to record; 0: none */
     bool long_way;                   /* there are such losses, or messages have a charge (charge.h) */
-    struct abi_monitor monitor;
+    struct nmonitor monitor;
 
     /* signals: signal.c; bit s is signal s */
     uint32_t sig_pending, sig_caught, sig_ignored, sig_blocked;
@@ -117,23 +118,25 @@ struct proc {
     uint32_t sig_mask[32]; /* the signals that are also blocked while this signal's handler runs */
     uint64_t sig_entry;    /* address of the program's dispatcher */
 
-    /* files: file.c, async.c */
-    struct file *file[PROC_FILES_MAX]; /* by UFID; NULL: free */
+    /* files */
+    struct file *file[PROC_FILES_MAX]; /* file.c; by UFID; NULL: free */
     struct proc_via {
         uint32_t node, channel;
-    } via[PROC_VIA_MAX];          /* iochannel; node 0: free */
+    } via[PROC_VIA_MAX];          /* request.c; iochannel; node 0: free */
     struct local_end **local_end; /* ends of pipes: node_pipe.c; NULL: none */
-    struct async *async;          /* readstarts and writestarts under way, newest first */
-    struct ask *ask;              /* questions whose answers are awaited, newest first */
+    struct async *async;          /* async.c; readstarts and writestarts under way, newest first */
+    struct ask *ask;              /* ask.c; questions whose answers are awaited, newest first */
     uint32_t watched_node;        /* of the request that the process waits for (watch.h), 0: none */
-    bool server_answered;         /* the last probe */
+    bool server_answered;         /* watch.c; the last probe */
     uint64_t server_count;
-    uint32_t awaited;                      /* sequence of the request that the process waits for, 0: none */
-    struct load_peer peer[PROC_PEERS_MAX]; /* programs outside the job that it has met; first: an address */
+    uint32_t awaited; /* request.c; sequence of the request that the process waits for, 0: none */
+    struct load_peer
+        peer[PROC_PEERS_MAX]; /* pipe_open.c; programs outside the job that it has met; first: an address */
     uint32_t peers;
-    char path[2][FILE_NAME_MAX_BYTES + 1]; /* of the call being served */
-    char *directory;                       /* the working directory; NULL: "/" */
-    struct message *begin;                 /* N_LOAD_BEGIN, which contains the volumes; one hold is the process's */
+    char path[2][FILE_NAME_MAX_BYTES + 1]; /* name.c, exec.c; of the call being served */
+    char *directory;                       /* name.c; the working directory; NULL: "/" */
+    struct message
+        *begin; /* load.c, as the next ones; N_LOAD_BEGIN, which contains the volumes; one hold is the process's */
     const struct load_volume *volume;
     uint32_t volumes;
     uint32_t striped_bytes; /* of the text of striped volumes, behind the volumes */

@@ -75,7 +75,7 @@ int64_t sys_sbrk(struct proc *p, const uint64_t *arg)
 
 int64_t sys_monitor(struct proc *p, const uint64_t *arg)
 {
-    struct abi_monitor monitor;
+    struct nmonitor monitor;
 
     event_reap();
     mail_get_monitor(p, &monitor);

@@ -112,7 +112,7 @@ int ndevice_add(const struct ndevice *device)
     if (drivers == DRIVERS)
         return (int)result_to_errno(-ENFILE);
     added[drivers] = device;
-    if (has_outermost) {
+    if (has_outermost) { /* it stays the last, and so the first to be asked */
         added[drivers] = added[drivers - 1];
         added[drivers - 1] = device;
     }
