@@ -268,21 +268,21 @@ static const struct options options = {
 };
 
 /* Takes the paper's times where none was given, which -1 says. */
-static void complete(struct arguments *a)
+static void take_times_of_paper(struct queueing *q, uint32_t block_bytes)
 {
-    const struct service *service = service_of(a->block_bytes);
-    struct queueing *q = &a->network;
+    const struct service *service = service_of(block_bytes);
 
     if (!service && (q->cpu_us < 0 || q->network_us < 0 || q->disk_us < 0))
         options_refuse(
             &options, "the paper has no times for blocks of %u byte%s: give --cpu-time, --network-time and --disk-time",
-            a->block_bytes, plural(a->block_bytes));
-    if (q->cpu_us < 0)
-        q->cpu_us = service->cpu_us;
-    if (q->network_us < 0)
-        q->network_us = service->network_us;
-    if (q->disk_us < 0)
-        q->disk_us = service->disk_us;
+            block_bytes, plural(block_bytes));
+    q->cpu_us = q->cpu_us < 0 ? service->cpu_us : q->cpu_us;
+    q->network_us = q->network_us < 0 ? service->network_us : q->network_us;
+    q->disk_us = q->disk_us < 0 ? service->disk_us : q->disk_us;
+}
+
+static void check_network(const struct queueing *q)
+{
     if (q->routings > q->disks)
         options_refuse(&options, "%u routings to %u I/O node%s: give at most one for each", q->routings, q->disks,
                        plural(q->disks));
@@ -304,7 +304,8 @@ int model_command(int argc, char **argv)
         options_refuse(&options, "'%s': there is nothing to name here", word[0]);
     if (!a.network_given)
         return print_tables(a.json);
-    complete(&a);
+    take_times_of_paper(&a.network, a.block_bytes);
+    check_network(&a.network);
     struct prediction p = predict(&a.network, a.block_bytes);
     if (a.json)
         return json_print(json_of_prediction(&p, NULL));

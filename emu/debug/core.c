@@ -63,16 +63,18 @@ struct __attribute__((packed)) notes { /* notes begin at multiples of 4 */
 
 int core_signal_of(uint64_t scause)
 {
+    enum { FETCH_MISALIGNED, ILLEGAL_INSTRUCTION = 2, BREAKPOINT, LOAD_MISALIGNED, STORE_MISALIGNED = 6 };
+
     switch (scause) {
-    case 2:
+    case ILLEGAL_INSTRUCTION:
         return SIGILL;
-    case 3:
+    case BREAKPOINT:
         return SIGTRAP;
-    case 0:
-    case 4:
-    case 6:
+    case FETCH_MISALIGNED:
+    case LOAD_MISALIGNED:
+    case STORE_MISALIGNED:
         return SIGBUS;
-    default:
+    default: /* access and page faults */
         return SIGSEGV;
     }
 }

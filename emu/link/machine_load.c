@@ -6,6 +6,7 @@
 #include "emu/base/host.h"
 #include "emu/base/memory.h"
 #include "emu/base/order.h"
+#include "emu/link/machine_report.h"
 
 #define HEAD_BYTES 1024u /* of an object without rows, at most */
 
@@ -16,16 +17,7 @@ struct writer {
 
 static void add_row(struct writer *w, const char *list, json_t *row)
 {
-    size_t bytes = row ? json_dumpb(row, NULL, 0, 0) + 2 : 0;
-    json_t *left_out = json_object_get(w->load, "left_out");
-
-    if (bytes > 0 && bytes <= w->room) {
-        json_array_append(json_object_get(w->load, list), row);
-        w->room -= bytes;
-    } else {
-        json_integer_set(left_out, json_integer_value(left_out) + 1);
-    }
-    json_decref(row);
+    report_fit(w->load, list, row, &w->room);
 }
 
 static void count_state(json_t *states, const char *state)

@@ -24,9 +24,9 @@
 /* Returns the object, of at most `room` bytes as text; NULL if there is no memory. The caller drops it. */
 json_t *machine_load(const struct machine *m, size_t room);
 
-/* The formats of the rows, for json_unpack. */
-#define LOAD_NODE    "[i, s, I, I, I]"
-#define LOAD_CHANNEL "[i, i, I, I, I]"
-#define LOAD_DRIVE   "[s, I, I, I, I, I]"
+/* The types of a row's elements: i, a whole number; s, a text. */
+#define LOAD_NODE    "isiii"
+#define LOAD_CHANNEL "iiiii"
+#define LOAD_DRIVE   "siiiii"
 
 #endif

@@ -59,18 +59,23 @@ void report_begin(struct report *r, const char *name, const char *state, uint32_
                         "virtual_time_s", seconds, "programs", "waiting", "left_out", 0);
 }
 
-/* Adds an entry to a list if it fits, and drops it otherwise. */
-static void add(struct report *r, const char *list, json_t *entry)
+void report_fit(json_t *object, const char *list, json_t *entry, size_t *room)
 {
     size_t bytes = entry ? json_dumpb(entry, NULL, 0, 0) + 2 : 0;
-    json_t *left_out = json_object_get(r->json, "left_out");
+    json_t *left_out = json_object_get(object, "left_out");
 
-    if (bytes > 0 && bytes <= r->room) {
-        json_array_append(json_object_get(r->json, list), entry);
-        r->room -= bytes;
-    } else
+    if (bytes > 0 && bytes <= *room) {
+        json_array_append(json_object_get(object, list), entry);
+        *room -= bytes;
+    } else {
         json_integer_set(left_out, json_integer_value(left_out) + 1);
+    }
     json_decref(entry);
+}
+
+static void add(struct report *r, const char *list, json_t *entry)
+{
+    report_fit(r->json, list, entry, &r->room);
 }
 
 void report_add_program(struct report *r, const struct job *job, pid_t pid, double run_seconds)

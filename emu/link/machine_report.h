@@ -31,6 +31,8 @@ void report_add_program(struct report *r, const struct job *job, pid_t pid, doub
 void report_add_waiting(struct report *r, const struct job_options *o, pid_t pid);
 /* Adds machine_load.h's object, which is dropped; NULL is allowed. */
 void report_add_load(struct report *r, json_t *load);
+/* Adds an entry to a list of an object if it fits into *room, and drops it otherwise; "left_out" counts those. */
+void report_fit(json_t *object, const char *list, json_t *entry, size_t *room);
 /* Returns the text, which the caller frees, or NULL if there was no memory. */
 char *report_end(struct report *r);
 

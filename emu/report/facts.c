@@ -16,18 +16,12 @@ double facts_part(const struct facts *f, uint64_t cycles)
     return f->end > f->begin ? (double)cycles / (double)(f->end - f->begin) : 0;
 }
 
-bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node)
-{
-    (void)t;
-    return f->ran[node];
-}
-
 uint32_t facts_nodes(const struct facts *f, const struct timeline *t)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < t->nodes; i++)
-        n += facts_ran(f, t, i);
+        n += f->ran[i];
     return n;
 }
 
@@ -36,7 +30,7 @@ uint64_t facts_state(const struct facts *f, const struct timeline *t, enum state
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < t->nodes; i++)
-        if (facts_ran(f, t, i))
+        if (f->ran[i])
             sum += f->time[i][state];
     return sum;
 }

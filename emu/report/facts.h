@@ -57,9 +57,7 @@ void facts_free(struct facts *f);
 /* Returns whether the run failed before the program had ended by itself. */
 bool facts_cut_short(const struct timeline *t);
 
-/* Returns whether a node is a compute node that had user code. */
-bool facts_ran(const struct facts *f, const struct timeline *t, uint32_t node);
-/* Returns how many of those there are. */
+/* Returns how many compute nodes had user code. */
 uint32_t facts_nodes(const struct facts *f, const struct timeline *t);
 
 /* Returns the time in a state, of all of them together; and all their time. */

@@ -123,7 +123,7 @@ static void tell_balance(const struct telling *x)
     for (uint32_t i = 0; i < x->t->nodes; i++) {
         uint64_t work = x->f->time[i][STATE_USER];
 
-        if (!facts_ran(x->f, x->t, i))
+        if (!x->f->ran[i])
             continue;
         n++;
         sum += work;

@@ -150,7 +150,7 @@ static void put_state(struct making *m, enum state state)
     char name[PLACE_BYTES];
 
     for (uint32_t i = 0; i < m->t->nodes; i++) {
-        if (!facts_ran(f, m->t, i))
+        if (!f->ran[i])
             continue;
         if (f->time[i][state] < least) {
             least = f->time[i][state];

@@ -1,6 +1,7 @@
 /*
  * The tables of `ncube top`: rows of a report as text, with the numbers by which they can be sorted.
  */
+#define _GNU_SOURCE /* qsort_r */
 #include "emu/tools/top_view.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "emu/base/memory.h"
 #include "emu/base/oneline.h"
+#include "emu/base/order.h"
 #include "emu/link/machine_load.h"
 #include "emu/network/node_text.h"
 
@@ -35,40 +37,26 @@ static struct state_text state_text(const char *word)
 
 /* ---- Checking ---- */
 
-static bool all_rows(json_t *load, const char *list, bool (*fits)(json_t *row))
+static bool row_has_types(const json_t *row, const char *types)
+{
+    for (size_t i = 0; types[i]; i++) {
+        const json_t *element = json_array_get(row, i);
+
+        if (types[i] == 's' ? !json_is_string(element) : !json_is_integer(element))
+            return false;
+    }
+    return true;
+}
+
+static bool rows_have_types(json_t *load, const char *list, const char *types)
 {
     json_t *rows = json_object_get(load, list), *row;
     size_t i;
 
     if (!json_is_array(rows))
         return false;
-    json_array_foreach(rows, i, row) if (!fits(row)) return false;
+    json_array_foreach(rows, i, row) if (!row_has_types(row, types)) return false;
     return true;
-}
-
-static bool is_node(json_t *row)
-{
-    int address;
-    const char *state;
-    json_int_t value[3];
-
-    return json_unpack(row, LOAD_NODE, &address, &state, &value[0], &value[1], &value[2]) == 0;
-}
-
-static bool is_channel(json_t *row)
-{
-    int from, to;
-    json_int_t value[3];
-
-    return json_unpack(row, LOAD_CHANNEL, &from, &to, &value[0], &value[1], &value[2]) == 0;
-}
-
-static bool is_drive(json_t *row)
-{
-    const char *volume;
-    json_int_t value[5];
-
-    return json_unpack(row, LOAD_DRIVE, &volume, &value[0], &value[1], &value[2], &value[3], &value[4]) == 0;
 }
 
 bool top_load_makes_sense(json_t *load)
@@ -84,8 +72,8 @@ bool top_load_makes_sense(json_t *load)
         !json_is_object(states))
         return false;
     json_object_foreach(states, state, n) if (!json_is_integer(n)) return false;
-    return all_rows(load, "nodes", is_node) && all_rows(load, "channels", is_channel) &&
-           all_rows(load, "drives", is_drive);
+    return rows_have_types(load, "nodes", LOAD_NODE) && rows_have_types(load, "channels", LOAD_CHANNEL) &&
+           rows_have_types(load, "drives", LOAD_DRIVE);
 }
 
 /* ---- Numbers ---- */
@@ -112,6 +100,7 @@ static struct top_row *add(struct top_table *t, size_t most)
 {
     if (!t->row)
         t->row = memory_new(most, sizeof *t->row);
+    t->row[t->n].number = t->n;
     return &t->row[t->n++];
 }
 
@@ -300,17 +289,18 @@ void top_table_free(struct top_table *t)
     *t = (struct top_table){0};
 }
 
-/* By insertion: the rows are nearly sorted, and the order of equal ones stays. */
+static int highest_first(const void *a, const void *b, void *key)
+{
+    const struct top_row *x = a, *y = b;
+    double i = x->key[*(const unsigned *)key], k = y->key[*(const unsigned *)key];
+
+    return i != k ? (i < k ? 1 : -1) : order(x->number, y->number);
+}
+
 void top_table_sort(struct top_table *t, unsigned key)
 {
-    for (size_t i = 1; i < t->n; i++) {
-        struct top_row row = t->row[i];
-        size_t k = i;
-
-        for (; k > 0 && t->row[k - 1].key[key] < row.key[key]; k--)
-            t->row[k] = t->row[k - 1];
-        t->row[k] = row;
-    }
+    if (t->n > 0)
+        qsort_r(t->row, t->n, sizeof *t->row, highest_first, &key);
 }
 
 void top_table_filter(struct top_table *t, const char *text)

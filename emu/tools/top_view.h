@@ -17,6 +17,7 @@ enum top_view { TOP_PROGRAMS, TOP_NODES, TOP_CHANNELS, TOP_DRIVES, TOP_VIEWS };
 struct top_row {
     char text[TOP_LINE_BYTES];
     double key[TOP_KEYS]; /* to sort by */
+    size_t number;        /* in the order of the report */
 };
 
 struct top_table {
