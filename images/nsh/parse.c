@@ -141,30 +141,33 @@ static int take_redirection(struct parser *p, struct command *c, char **room)
     return result;
 }
 
+/* Takes a word or a redirection of a command. Returns 1; 0: the command ends here; -1: it is wrong. */
+static int take_part(struct parser *p, struct command *c, char **room, const char *begin)
+{
+    skip_blanks(p);
+    int result = take_redirection(p, c, room);
+    if (result != 0)
+        return result;
+    char *word = *room;
+    result = take_word(p, room);
+    if (result > 0 && c->argc == PARSE_WORDS)
+        return wrong(p, "more than 64 words", begin);
+    if (result > 0)
+        c->argv[c->argc++] = word;
+    return result;
+}
+
+/* Returns 0, or -1: the command is wrong. */
 static int take_command(struct parser *p, struct command *c, char **room)
 {
     const char *begin = p->at;
-    int result;
+    int result = 1;
 
     if (take_nodes(p, c) < 0)
         return -1;
-    for (;;) {
-        skip_blanks(p);
-        result = take_redirection(p, c, room);
-        if (result > 0)
-            continue;
-        char *word = *room;
-        if (result == 0)
-            result = take_word(p, room);
-        if (result <= 0)
-            break;
-        if (c->argc == PARSE_WORDS)
-            return wrong(p, "more than 64 words", begin);
-        c->argv[c->argc++] = word;
-    }
-    if (result == 0 && c->argc == 0)
-        return wrong(p, "no program", p->at);
-    return result;
+    while (result > 0)
+        result = take_part(p, c, room, begin);
+    return result == 0 && c->argc == 0 ? wrong(p, "no program", p->at) : result;
 }
 
 /* ---- Pipelines ---- */
