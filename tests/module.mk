@@ -71,6 +71,7 @@ MACHINE_TEST_LIBS_test_ps := -ljansson
 MACHINE_TEST_LIBS_test_trace := -ljansson -lm
 MACHINE_TEST_LIBS_test_top := -lutil
 MACHINE_TEST_LIBS_test_nhost := $(B)/host/lib/libnhost.a
+$(B)/tests/machine/test_nhost: $(B)/host/lib/libnhost.a
 MACHINE_TEST_SOURCES_test_kernel_ways := emu/qemu/cost.c
 MACHINE_TEST_LIBS_test_kernel_ways := -lelf
 

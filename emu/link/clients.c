@@ -30,16 +30,20 @@
 /* ---- Telling clients ------------------------------------------------------------------------------ */
 
 /* Errors are ignored: a link that is full or closed is noticed later. */
-static void tell_status(const struct client *c, int status, const char *text)
+static void tell(const struct client *c, struct link_status s, const char *text)
 {
     uint8_t message[STATUS_TEXT_BYTES];
-    const struct link_status s = {.status = status};
     size_t n = strnlen(text, sizeof message - sizeof s);
 
     memcpy(message, &s, sizeof s);
     memcpy(message + sizeof s, text, n);
     if (c->fd >= 0)
         link_send(c->fd, LINK_STATUS, message, sizeof s + n, false);
+}
+
+static void tell_status(const struct client *c, int status, const char *text)
+{
+    tell(c, (struct link_status){.status = status}, text);
 }
 
 static void kill_job(struct clients *all, uint32_t id)
@@ -95,6 +99,12 @@ static void client_free(struct client *c)
 static void refuse(struct client *c, int status, const char *text)
 {
     tell_status(c, status, text);
+    client_hang_up(c);
+}
+
+static void refuse_job(struct client *c, int begun, const char *text)
+{
+    tell(c, (struct link_status){.status = RUN_FAILED, .busy = begun == FRONT_BUSY}, text);
     client_hang_up(c);
 }
 
@@ -209,7 +219,7 @@ static void begin_job(struct clients *all, struct client *c, struct link_message
     if (begun == FRONT_BUSY && c->launch.job.waits)
         take_turn(all, c);
     else if (begun != 0)
-        refuse(c, RUN_FAILED, all->machine->error);
+        refuse_job(c, begun, all->machine->error);
 }
 
 void clients_go_down(struct clients *all)

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MAGIC     0x4e435542u /* also a version: it changes with the format */
+#define MAGIC     0x4e435543u /* also a version: it changes with the format */
 #define BACKLOG   64
 #define ADMITTED  253        /* descriptors of one message, as many as Linux lets a sender send (SCM_MAX_FD) */
 #define LISTENING (1u << 16) /* among the flags of /proc/net/unix: the kernel's __SO_ACCEPTCON */

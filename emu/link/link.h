@@ -61,6 +61,7 @@ enum link_kind {
 
 struct link_status {
     int32_t status; /* exit status */
+    uint32_t busy;  /* no subcube is free now, but one may be later */
 };
 
 struct link_kill {

@@ -34,11 +34,13 @@ struct mail {
 };
 
 struct cube {
-    int fd; /* -1: not open */
+    bool open;
+    int fd;
     int nodes;
     bool asked, idle;          /* the machine is to say when no program runs any longer; it has, since the last load */
-    bool ended;                /* the machine has hung up */
-    char why[256];             /* it has */
+    bool ended;                /* the machine has hung up, */
+    bool busy;                 /* because its nodes are in use */
+    char why[256];             /* and why */
     STAILQ_HEAD(, mail) mails; /* oldest first */
     uint8_t *part;             /* of a message that has not arrived in full, */
     size_t part_bytes;
@@ -49,7 +51,6 @@ struct set {
 };
 
 static struct cube cube_of[CUBES_MAX];
-static bool ready; /* cube_of has its -1s */
 static struct set *set_of;
 static int sets;
 static char failed[512];
@@ -72,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static int fail(int reason, const char *fo
 
 static struct cube *find_cube(int cube)
 {
-    if (ready && cube >= 0 && cube < CUBES_MAX && cube_of[cube].fd >= 0)
+    if (cube >= 0 && cube < CUBES_MAX && cube_of[cube].open)
         return &cube_of[cube];
     fail(EBADF, "no cube %d is open", cube);
     return NULL;
@@ -122,7 +123,10 @@ static bool take_mail(struct cube *c, const struct link_message *m)
 static void take_end(struct cube *c, const struct link_message *m)
 {
     char why[sizeof c->why];
+    struct link_status s = {0};
 
+    memcpy(&s, m->content, m->bytes < sizeof s ? m->bytes : sizeof s);
+    c->busy = s.busy;
     if (m->bytes > sizeof(struct link_status))
         snprintf(why, sizeof why, "%s", (const char *)m->content + sizeof(struct link_status));
     else
@@ -174,16 +178,9 @@ static bool await(struct cube *c, int kind, int32_t *status, char *text, size_t 
 
 static int free_cube(void)
 {
-    for (int i = 0; i < CUBES_MAX; i++) {
-        if (!ready)
-            cube_of[i].fd = -1;
-        if (cube_of[i].fd < 0) {
-            for (int k = i; !ready && k < CUBES_MAX; k++)
-                cube_of[k].fd = -1;
-            ready = true;
+    for (int i = 0; i < CUBES_MAX; i++)
+        if (!cube_of[i].open)
             return i;
-        }
-    }
     return fail(EMFILE, "%d cubes are open, the most there can be", CUBES_MAX);
 }
 
@@ -192,14 +189,6 @@ static const char *machine_name(void)
     const char *name = getenv("NCUBE_NAME");
 
     return name && *name ? name : NAME_OF_DEFAULT;
-}
-
-/* The machine says no by a text. */
-static int fail_open(const struct cube *c)
-{
-    bool busy = strstr(c->why, "is free now") || strstr(c->why, "wait for a subcube");
-
-    return fail(busy ? EBUSY : EINVAL, "%s", c->why);
 }
 
 int nopen(int dim)
@@ -219,18 +208,15 @@ int nopen(int dim)
     if (fd < 0)
         return fail(ENXIO, "%s", error);
     struct cube *c = &cube_of[number];
-    *c = (struct cube){.fd = fd, .nodes = 1 << dim};
+    *c = (struct cube){.open = true, .fd = fd, .nodes = 1 << dim};
     STAILQ_INIT(&c->mails);
     fflush(NULL);
     link_send(fd, LINK_OPEN, &open, sizeof open, true);
     if (await(c, LINK_OPENED, &status, text, sizeof text))
         return number;
-    fail_open(c);
-    int reason = errno;
     close(fd);
-    c->fd = -1;
-    errno = reason;
-    return -1;
+    c->open = false;
+    return fail(c->busy ? EBUSY : EINVAL, "%s", c->why);
 }
 
 static void drop_mails(struct cube *c)
@@ -259,7 +245,7 @@ int nclose(int cube)
         take(c, &status, text, sizeof text);
     close(c->fd);
     drop_mails(c);
-    *c = (struct cube){.fd = -1};
+    *c = (struct cube){0};
     for (int i = 0; i < sets; i++)
         if (set_of[i].cube == cube)
             set_of[i].cube = -1;

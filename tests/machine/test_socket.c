@@ -23,7 +23,7 @@
 
 TestSuite(socket, .timeout = 600);
 
-#define MAGIC     0x4e435542u /* emu/link/link.c */
+#define MAGIC     0x4e435543u /* emu/link/link.c */
 #define ANSWER_MS 10000
 #define FDS_MOST  253
 
