@@ -2,8 +2,6 @@
  * The list `faults` of the machine file (docs/machine-file.md). It is read after boards and drives, so that a fault can
  * name only parts that the machine has.
  */
-#include <string.h>
-
 #include "emu/base/memory.h"
 #include "emu/config/config_state.h"
 
@@ -66,19 +64,13 @@ static bool load_fault_link(struct config_reader *l, const config_setting_t *gro
 
 static bool load_fault_drive(struct config_reader *l, const config_setting_t *group, struct fault *f)
 {
-    const struct topo *t = &l->config->topo;
     const char *volume = NULL;
 
     if (!setting_string(&l->r, group, "drive", &volume))
         return false;
     f->kind = FAULT_DRIVE;
-    for (uint32_t j = 0; j < t->n_io; j++)
-        for (f->drive = 0; f->drive < t->io[j].ndrives; f->drive++)
-            if (strcmp(t->io[j].drive[f->drive].volume, volume) == 0) {
-                f->node = t->io[j].node;
-                return true;
-            }
-    return setting_fail(&l->r, group, "there is no volume '%s'", volume);
+    f->node = topo_find_volume(&l->config->topo, volume, &f->drive);
+    return f->node != TOPO_NONE || setting_fail(&l->r, group, "there is no volume '%s'", volume);
 }
 
 static bool load_fault_parity(struct config_reader *l, const config_setting_t *group, struct fault *f)

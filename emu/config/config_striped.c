@@ -24,11 +24,9 @@ bool config_check_volume_name(struct config_reader *l, const config_setting_t *a
 
 static bool has_volume(const struct topo *t, const char *name)
 {
-    for (uint32_t j = 0; j < t->n_io; j++)
-        for (uint32_t d = 0; d < t->io[j].ndrives; d++)
-            if (strcmp(t->io[j].drive[d].volume, name) == 0)
-                return true;
-    return false;
+    uint32_t drive;
+
+    return topo_find_volume(t, name, &drive) != TOPO_NONE;
 }
 
 static bool check_name(struct config_reader *l, const config_setting_t *group, const char *name)

@@ -19,15 +19,6 @@ const char *node_short_name(uint32_t node, char name[NODE_SHORT_NAME_BYTES])
     return name;
 }
 
-static uint32_t find_volume(const struct topo *t, const char *volume)
-{
-    for (uint32_t j = 0; j < t->n_io; j++)
-        for (uint32_t d = 0; d < t->io[j].ndrives; d++)
-            if (strcmp(t->io[j].drive[d].volume, volume) == 0)
-                return t->io[j].node;
-    return TOPO_NONE;
-}
-
 /* "b.i" */
 static uint32_t parse_io_node(const char *text)
 {
@@ -49,12 +40,12 @@ static uint32_t parse_io_node(const char *text)
 uint32_t node_parse(const struct topo *t, const char *text)
 {
     uint64_t number;
-    uint32_t node = TOPO_NONE;
+    uint32_t node = TOPO_NONE, drive;
 
     if (strcmp(text, "host") == 0)
         return NODE_HOST;
     if (strncmp(text, "//", 2) == 0)
-        return find_volume(t, text + 2);
+        return topo_find_volume(t, text + 2, &drive);
     if (options_read_number(text, 0, NODE_IO_BASE - 1, &number))
         node = (uint32_t)number;
     else

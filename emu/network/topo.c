@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct gate {
     uint32_t node;    /* compute node */
@@ -94,6 +95,15 @@ uint32_t topo_sandia_si(uint32_t board, uint32_t i, uint32_t k)
 uint32_t topo_channels(const struct topo *t)
 {
     return host_link_base(t) + 2;
+}
+
+uint32_t topo_find_volume(const struct topo *t, const char *volume, uint32_t *drive)
+{
+    for (uint32_t j = 0; j < t->n_io; j++)
+        for (*drive = 0; *drive < t->io[j].ndrives; (*drive)++)
+            if (strcmp(t->io[j].drive[*drive].volume, volume) == 0)
+                return t->io[j].node;
+    return TOPO_NONE;
 }
 
 const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node)

@@ -115,6 +115,9 @@ uint32_t topo_disjoint_routings(const struct topo *t, uint32_t x, const uint32_t
 
 /* Returns the I/O node with that address, or NULL. */
 const struct topo_io_node *topo_io_node(const struct topo *t, uint32_t node);
+
+/* Returns the I/O node of a volume, and sets *drive to its drive there; TOPO_NONE if there is no such volume. */
+uint32_t topo_find_volume(const struct topo *t, const char *volume, uint32_t *drive);
 /* Returns the number of drives, and volumes, in the machine. */
 uint32_t topo_drives(const struct topo *t);
 /* Returns true if the address is a compute node, an I/O node or the front end of this machine. */
