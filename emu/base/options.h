@@ -76,6 +76,8 @@ enum option_key {
     KEY_CHECK,
     KEY_DRIVES,
     KEY_DETACH,
+    KEY_KEEP,
+    KEY_CURVE,
 };
 
 enum option_kind {

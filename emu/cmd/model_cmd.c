@@ -13,10 +13,12 @@
 #include "emu/cmd/job_options.h"
 #include "vertex/contract/proto.h"
 
-#define MB         1048576.0  /* the paper's Mbyte: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
-#define FILE_BYTES (2u << 20) /* of the paper's predictions and experiments */
-#define NAME_BYTES 12
-#define COLUMNS    6
+#define MB             1048576.0  /* the paper's Mbyte: 64 rounds of 8 blocks of 4 Kbytes are 2 of them */
+#define FILE_BYTES     (2u << 20) /* of the paper's predictions and experiments */
+#define FILE_BYTES_MAX (1024u << 20)
+#define CURVE_MAX      256u
+#define NAME_BYTES     12
+#define COLUMNS        6
 
 /* Service times that the paper measured, for a message over five dimensions. For blocks of 16 KB it states 1820 us of
  * CPU time; the figures of its tables follow from 1808, so that is what the tables here are computed with. */
@@ -57,15 +59,22 @@ struct prediction {
     struct queueing network;
     uint32_t block_bytes;
     struct queueing_means exact, constant;
-    double file_mb_s; /* of FILE_BYTES, constant service times */
+    double file_mb_s;    /* of a file, constant service times */
+    double turning_mb_s; /* the same, with drives as a curve says; 0: without a curve */
 };
 
-static struct prediction predict(const struct queueing *q, uint32_t block_bytes)
+static struct prediction predict(const struct queueing *q, const struct queueing_curve *curve, uint32_t block_bytes,
+                                 uint32_t file_bytes)
 {
-    uint32_t blocks = (FILE_BYTES + block_bytes - 1) / block_bytes;
+    uint32_t blocks = (file_bytes + block_bytes - 1) / block_bytes;
+    double mb = file_bytes / MB;
 
-    return (struct prediction){*q, block_bytes, queueing_exact(q), queueing_constant(q),
-                               FILE_BYTES / MB / (queueing_constant_us(q, blocks) / 1e6)};
+    return (struct prediction){*q,
+                               block_bytes,
+                               queueing_exact(q),
+                               queueing_constant(q),
+                               mb / (queueing_constant_us(q, blocks) / 1e6),
+                               curve->n > 0 ? mb / (queueing_turning_us(q, curve, blocks) / 1e6) : 0};
 }
 
 static double mb_s(const struct prediction *p, const struct queueing_means *m)
@@ -152,6 +161,8 @@ static json_t *json_of_prediction(const struct prediction *p, const double *pape
                   "exponential", json_of_means(p, &p->exact), "constant", json_of_means(p, &p->constant));
 
     json_object_set_new(json, "constant_file_mb_s", json_real(p->file_mb_s));
+    if (p->turning_mb_s > 0)
+        json_object_set_new(json, "turning_file_mb_s", json_real(p->turning_mb_s));
     if (paper)
         json_object_set_new(json, "paper",
                             json_pack("{s:f, s:f, s:f, s:o, s:f, s:f}", "response_us", paper[0] * 1e3, "cpu_us",
@@ -181,7 +192,7 @@ static struct prediction predict_row(const struct row *row)
                          .network_us = service->network_us,
                          .disk_us = service->disk_us};
 
-    return predict(&q, row->block_bytes);
+    return predict(&q, &(struct queueing_curve){0}, row->block_bytes, FILE_BYTES);
 }
 
 static int print_tables(bool json)
@@ -214,7 +225,9 @@ struct arguments {
     bool json;
     bool network_given; /* any option but --json */
     struct queueing network;
-    uint32_t block_bytes;
+    uint32_t block_bytes, file_bytes;
+    struct queueing_curve curve;
+    double idle_us[CURVE_MAX], service_us[CURVE_MAX]; /* its points */
 };
 
 static const struct option_line option_disks = {KEY_DISKS, "disks", "D", "I/O nodes, with a drive each (default 8)"};
@@ -231,6 +244,12 @@ static const struct option_line option_disk = {KEY_DISK_US, "disk-time", "US", "
 static const struct option_line option_status_us = {KEY_STATUS_US, "status-time", "US",
                                                     "time of the returned status, without a queue (default 0)"};
 
+static const struct option_line option_file_bytes = {KEY_BYTES, "bytes", "SIZE",
+                                                     "of the file whose rate is predicted, up to 1024M (default 2M)"};
+static const struct option_line option_curve = {
+    KEY_CURVE, "curve", "IDLE:US,...",
+    "service time of an I/O node by how long it was idle before, both in us; with --json"};
+
 #define TARGET(kind, member) kind, OPTION_AT(struct arguments, member)
 static const struct option_target targets[] = {
     {KEY_DISKS, TARGET(OPTION_NUMBER, network.disks), 1, QUEUEING_MESSAGES_MAX},
@@ -241,14 +260,39 @@ static const struct option_target targets[] = {
     {KEY_NETWORK_US, TARGET(OPTION_US, network.network_us), 0, 0},
     {KEY_DISK_US, TARGET(OPTION_US, network.disk_us), 0, 0},
     {KEY_STATUS_US, TARGET(OPTION_US, network.status_us), 0, 0},
+    {KEY_BYTES, TARGET(OPTION_SIZE, file_bytes), 1, FILE_BYTES_MAX},
     {KEY_JSON, TARGET(OPTION_FLAG, json), 0, 0},
     {0}};
 
-static bool note_network(const struct options *o, void *arguments, int key, const char *value)
+/* The points' idle times ascend. */
+static void take_curve(const struct options *o, struct arguments *a, const char *value)
 {
-    (void)o, (void)value;
-    ((struct arguments *)arguments)->network_given |= key != KEY_JSON;
-    return false;
+    const char *at = value;
+    int used = 0;
+
+    for (a->curve.n = 0; at == value || *at == ','; a->curve.n++, at += used) {
+        uint32_t n = a->curve.n;
+
+        at += at > value;
+        if (n == CURVE_MAX || sscanf(at, "%lf:%lf%n", &a->idle_us[n], &a->service_us[n], &used) != 2 ||
+            !(a->idle_us[n] >= 0 && a->idle_us[n] <= 1e9 && a->service_us[n] >= 0.001 && a->service_us[n] <= 1e9) ||
+            (n > 0 && a->idle_us[n] <= a->idle_us[n - 1]))
+            options_refuse(o, "curve '%s': give IDLE:US,... in microseconds, IDLE ascending, at most %u points", at,
+                           CURVE_MAX);
+    }
+    if (*at != '\0')
+        options_refuse(o, "curve '%s': give a comma between two points", at);
+}
+
+/* Notes that the network is given, and takes its curve. */
+static bool take_option(const struct options *o, void *arguments, int key, const char *value)
+{
+    struct arguments *a = arguments;
+
+    a->network_given |= key != KEY_JSON;
+    if (key == KEY_CURVE)
+        take_curve(o, a, value);
+    return key == KEY_CURVE;
 }
 
 static const struct options options = {
@@ -262,9 +306,9 @@ static const struct options options = {
         "back.",
     .line = (const struct option_line *const[]){&option_disks, &option_buffers, &option_routings, &option_block,
                                                 &option_cpu, &option_network, &option_disk, &option_status_us,
-                                                &option_json, NULL},
+                                                &option_file_bytes, &option_curve, &option_json, NULL},
     .target = targets,
-    .take = note_network,
+    .take = take_option,
 };
 
 /* Takes the paper's times where none was given, which -1 says. */
@@ -297,16 +341,16 @@ int model_command(int argc, char **argv)
 {
     struct arguments a = {
         .network = {.disks = 8, .buffers = 1, .routings = 1, .cpu_us = -1, .network_us = -1, .disk_us = -1},
-        .block_bytes = 16384};
+        .block_bytes = 16384,
+        .file_bytes = FILE_BYTES};
+    a.curve.idle_us = a.idle_us;
+    a.curve.service_us = a.service_us;
     char **word = options_parse(&options, &a, argc, argv);
 
     if (word[0])
         options_refuse(&options, "'%s': there is nothing to name here", word[0]);
     if (!a.network_given)
         return print_tables(a.json);
-    take_times_of_paper(&a.network, a.block_bytes);
-    check_network(&a.network);
-    struct prediction p = predict(&a.network, a.block_bytes);
     if (a.json)
         return json_print(json_of_prediction(&p, NULL));
     print_heading();

@@ -116,6 +116,19 @@ static int print_dot(const struct topo *t)
 
 /* ---- JSON ---- */
 
+static json_t *json_of_drive(const struct topo_drive *drive)
+{
+    const struct drive_cache *c = &drive->cache;
+
+    json_t *cache = c->kb == 0 ? json_null()
+                               : json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "kb", (int)c->kb, "block_bytes",
+                                           (int)c->block_bytes, "group_blocks", (int)c->group_blocks, "ahead_groups",
+                                           (int)c->ahead_groups, "write", (int)c->write, "evict", (int)c->evict);
+
+    return json_pack("{s:s, s:s, s:i, s:o, s:o}", "volume", drive->volume, "model", drive->model, "rpm",
+                     (int)drive->rpm, "cache", cache, "image", json_text(drive->image));
+}
+
 static json_t *json_of_io_node(const struct topo_io_node *io)
 {
     json_t *si = json_array(), *drives = json_array();
@@ -123,10 +136,10 @@ static json_t *json_of_io_node(const struct topo_io_node *io)
     for (uint32_t k = 0; k < NCU_SI_CHANNELS; k++)
         json_array_append_new(si, io->si[k] == TOPO_NONE ? json_null() : json_integer(io->si[k]));
     for (uint32_t d = 0; d < io->ndrives; d++)
-        json_array_append_new(drives, json_pack("{s:s, s:s, s:o}", "volume", io->drive[d].volume, "model",
-                                                io->drive[d].model, "image", json_text(io->drive[d].image)));
-    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
-                     (int)((io->node - NODE_IO_BASE) % 16), "si", si, "drives", drives);
+        json_array_append_new(drives, json_of_drive(&io->drive[d]));
+    return json_pack("{s:i, s:i, s:i, s:s, s:o, s:o}", "address", (int)io->node, "board", (int)board_of(io), "index",
+                     (int)((io->node - NODE_IO_BASE) % 16), "service", io->concurrent ? "concurrent" : "in-order", "si",
+                     si, "drives", drives);
 }
 
 static int print_json(const struct topo *t)

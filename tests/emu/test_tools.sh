@@ -97,7 +97,9 @@ status "one block at a time" 0 "$ncube" model --disks=1 --block=1K --cpu-time=10
 same "256 KB a second, by both solvers" "0.24414 0.24414" \
     "$(awk '/exponential|constant/ { print $(NF - 1) }' out | xargs)"
 for bad in --disks=0 --disks=513 --buffers=x --routings=9 --cpu-time=-1 --cpu-time=1e10 --disk-time=inf \
-    --network-time=nan --cpu-time=0 --block=2M --block=0 --block=2K '--disks=200 --buffers=3' word; do
+    --network-time=nan --cpu-time=0 --block=2M --block=0 --block=2K '--disks=200 --buffers=3' \
+    --bytes=0 --bytes=1025M --curve= --curve=5 --curve=1:2:3 --curve=1:2,1:3 --curve=2:2,1:3 --curve=0:0 --curve=-1:5 \
+    --curve=0:5, '--curve=0:5;1:5' --curve=nan:5 word; do
     # shellcheck disable=SC2086
     status "model $bad" 2 "$ncube" model $bad
     same "model $bad: one line" 1 "$(wc -l <err)"
@@ -110,6 +112,16 @@ for command in "model" "disk create x 1M"; do
         check "$command --block=$bad: its limit is that of the help" grep -q "block '$bad': give a size up to 1M" err
     done
 done
+rates() { # the rates of a file: constant service, and by a curve
+    sed -n 's/.*"\(constant_file\|turning_file\)_mb_s": *\([0-9.]*\).*/\2/p' out | xargs
+}
+status "a curve that says what a constant time says" 0 "$ncube" model --json --disk-time=20500 --curve=0:20500
+check "the same rate" grep -qE '^([0-9.]+) \1$' <<<"$(rates)"
+same "it is that of a file of 2 MB" "$(rates | cut -d ' ' -f 1)" \
+    "$("$ncube" model --json --disk-time=20500 --bytes=2M >out; rates)"
+status "a drive that is twice as fast when it was idle" 0 "$ncube" model --json --disk-time=20500 --bytes=64K \
+    --curve=0:20500,1:10250
+check "another rate" grep -qvE '^([0-9.]+) \1$' <<<"$(rates)"
 status "the largest block" 0 "$ncube" model --block=1M --cpu-time=1 --network-time=1 --disk-time=1
 
 # ---- Options that do not exist
@@ -141,6 +153,9 @@ status "--set" 0 "$ncube" topo --set dim=4 --set=front_end.si=3 --set drives.mod
 check "a key of the machine, of a group" grep -q '^4-cube: 16 .* front end at node 3$' out
 same "of each drive" 2 "$(grep -c hp97560 out)"
 check "of a list" grep -q '^df00 .*I/O node 1\.0' out
+status "--set, as JSON" 0 "$ncube" topo --json --set drives.rpm=5400 --set io_nodes.service=concurrent tiny
+same "what a drive's times depend on" "2 2" \
+    "$(grep -c '"rpm": 5400' out) $(sed -n 's/.*"service": "\(.*\)".*/\1/p' out | grep -c concurrent)"
 status "--set of a list's value" 0 "$ncube" topo --set 'io_nodes.si=[3]' --set dim=2 --set 'boards=()' tiny
 for bad in dim=x:integer dim=99:range drives.foo=1:unknown faults.from_us=3:faults nogroup.x=1:unknown \
     drives.rpm=20000:10901 drives.model=fast:hp97560 front_end=3:group; do
