@@ -13,7 +13,8 @@
 #   make bench-net    the bare network: speed, contention, 10,000 comparisons with its reference
 #   make bench-map    patterns and plans: plans, runs, ranks, gather and scatter
 #   make bench-cache  reads from the file server's data cache
-#   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md
+#   make paper-000    the paper's study: build/paper-000/report.html, and the tables of docs/papers/000.md. This one,
+#                     paper-001 and figures run only what has changed since (build/measured)
 #   make study        speed-up of channel-disjoint routings on a 10-cube
 #   make figures      every virtual time of README, docs/ and manual pages, measured and written there
 #   make pictures     the pictures of README.md, by chromium
@@ -119,6 +120,9 @@ host-tests: $(HOST_TESTS) $(TEST_PROGRAMS)
 # line what it makes.
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(V),,-s SHORT=1) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# What pages measure, and the demonstration (images/measure/measure.py)
+MEASURE_PY = python3 -B images/measure/measure.py $(B)
+
 .PHONY: setup setup-packages setup-tests
 setup: setup-packages
 	@images/newlib/build.sh
@@ -130,7 +134,7 @@ setup-tests: # make all builds newlib, beside what does not need it
 .PHONY: demo
 demo: setup-packages
 	$(SUBMAKE) all
-	@images/demo.sh $(B) "$(FILE)"
+	@$(MEASURE_PY) demo "$(FILE)"
 
 # Tests of single modules, and those that boot a machine
 MACHINE_TESTS := $(filter $(B)/tests/machine/%,$(HOST_TESTS))

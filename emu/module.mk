@@ -47,7 +47,7 @@ instrumentation:
 	@SHOW=1 tests/emu/test_instrumentation.sh $(B)
 
 # A report's style sheet and script are part of ncube.
-$(B)/obj/emu/report/report_assets.o: emu/report/report_view.css emu/report/report_view.js
+$(B)/obj/emu/report/report_assets.o: emu/report/report_page.css emu/report/report_view.css emu/report/report_view.js
 
 # The product: everything but the plugin and xnc is ncube; the plugin is plugin*.c and the cost table.
 NCUBE_SRCS := $(filter-out $(wildcard emu/qemu/plugin*.c) emu/cmd/xnc.c emu/nhost/%,$(wildcard emu/*/*.c)) \

@@ -4,7 +4,7 @@
 #   install.sh BUILD PREFIX             (DESTDIR=FOLDER goes before PREFIX: for packages)
 #   install.sh --remove PREFIX
 #
-#   PREFIX/lib/ncube/            everything in the layout of BUILD: bin, lib, include, examples, machines; and newlib
+#   PREFIX/lib/ncube/            the layout of BUILD: bin, lib, include, examples, machines, measure; and newlib
 #   PREFIX/bin/                  links to the commands there: these find the rest beside the target of the link
 #   PREFIX/include/nhost.h, PREFIX/include/ncube/nhost.h, PREFIX/lib/libnhost.a   for host programs
 #   PREFIX/share/man/            manual pages; a page with several names gets all of them
@@ -57,7 +57,7 @@ own() { # PATH below PREFIX, outside lib/ncube
 
 install_tree() {
     mkdir -p "$tree/newlib"
-    for part in bin lib include examples machines; do
+    for part in bin lib include examples machines measure; do
         cp -RP "$build/$part" "$tree/"
     done
     cp -RP "$newlib/include" "$newlib/lib" "$tree/newlib/"

@@ -183,6 +183,16 @@ $(B)/examples/sandia.conf: images/sandia.conf
 	@mkdir -p $(@D)
 	@cp $< $@
 
+# What measures: a study of a paper is one file (images/measure/runs.py)
+MEASURE := $(patsubst images/measure/%,$(B)/measure/%,$(wildcard images/measure/*.py)) $(B)/measure/report_page.css
+$(B)/measure/%.py: images/measure/%.py
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/measure/%.css: emu/report/%.css
+	@mkdir -p $(@D)
+	@cp $< $@
+PROGRAMS += $(MEASURE)
+
 # The manual pages: man -M build/man
 MAN := $(B)/man/man1/ncube.1
 $(MAN): images/pages.sh $(wildcard docs/man/*/*)
@@ -194,6 +204,6 @@ PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES) $(MAN)
 # ---- Tests -------------------------------------------------------------------------------------
 
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
-    tests/images/test_demo.sh tests/images/test_install.sh tests/images/test_completion.sh tests/docs/test_commands.sh \
-    tests/docs/test_papers.sh tests/images/test_libc.sh tests/images/test_old_codes.sh tests/images/test_unix.sh \
-    tests/images/test_processes.sh
+    tests/images/test_demo.sh tests/images/test_measure.sh tests/images/test_install.sh \
+    tests/images/test_completion.sh tests/docs/test_commands.sh tests/docs/test_papers.sh tests/images/test_libc.sh \
+    tests/images/test_old_codes.sh tests/images/test_unix.sh tests/images/test_processes.sh

@@ -149,11 +149,11 @@ striped-kills:
 	$(SUBMAKE) all guest $(B)/tests/machine/test_striped_kills
 	@KILL_EVERY=$(or $(KILL_EVERY),1) $(B)/tests/machine/test_striped_kills
 
-# make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/claims.sh)
+# make paper-001: docs/papers/001.md, what the paper claims beside what was measured (images/measure/paper_001.py)
 .PHONY: paper-001
 paper-001:
 	$(SUBMAKE) all guest
-	@images/claims.sh $(B)
+	@$(MEASURE_PY) paper-001
 
 # make soak: many machines started and stopped in a row, none of which may hang or leave anything behind
 SOAK ?= 200
@@ -205,21 +205,21 @@ bench-net:
 .PHONY: paper-000
 paper-000: setup-tests
 	$(SUBMAKE) all guest
-	@images/paper_000.sh $(B)
+	@$(MEASURE_PY) paper-000
 
 # make study: the speed-up of channel-disjoint routings. Needs gnuplot; boots 1024 nodes. STUDY_DIM=5: a smaller cube.
 STUDY_DIM ?= 10
 .PHONY: study
 study: setup-tests
 	$(SUBMAKE) all guest
-	@images/study.sh $(B) $(STUDY_DIM)
+	@$(MEASURE_PY) study $(STUDY_DIM)
 
 # make figures: every virtual time of README, docs/ and the manual pages, measured and written there: tables, and the
 # outputs of commands
 .PHONY: figures
 figures:
 	$(SUBMAKE) all guest
-	@images/figures.sh $(B)
+	@$(MEASURE_PY) figures
 	@tests/docs/test_commands.sh $(B) --write
 
 # make torture: 100,000 messages on 32 nodes; the same with parity errors, and with more of them and shorter messages

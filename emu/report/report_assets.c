@@ -10,5 +10,6 @@
             ".size " #symbol ", . - " #symbol "\n"       \
             ".previous\n")
 
+ASSET(report_page_css, "emu/report/report_page.css");
 ASSET(report_view_css, "emu/report/report_view.css");
 ASSET(report_view_js, "emu/report/report_view.js");

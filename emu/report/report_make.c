@@ -395,7 +395,7 @@ int report_make(struct timeline *t, int fd, const char *path, char *error, size_
     snprintf(title, sizeof title, "Report of %s", program[0] ? program + folder : "a run");
     facts_count(&m.facts, t);
     critical_find(&m.path, &m.facts, t);
-    page_begin(&m.page, title, report_view_css, NULL, error, error_bytes);
+    page_begin(&m.page, title, report_view_css, error, error_bytes);
     put_sections(&m);
     int result = page_write_html(&m.page, fd, path);
     page_end(&m.page);

@@ -14,7 +14,6 @@ set -u
 build=$(readlink -f "$1")
 clone=$(readlink -f "$(dirname "$0")/../..")
 here=$clone/tests/docs
-. "$clone/images/measure.sh"
 shift
 write=
 [ "${1:-}" != --write ] || { write=1; shift; }
@@ -22,7 +21,7 @@ for named; do
     shift
     set -- "$@" "$(readlink -f "$named")"
 done
-other_compiler=$(find_other_compiler)
+other_compiler=$(python3 -B "$clone/images/measure/measure.py" "$build" compiler)
 [ -z "$other_compiler" ] || echo "test_commands: $other_compiler; virtual times and addresses are not compared"
 export LC_ALL=C
 export PATH=$build/bin:$PATH

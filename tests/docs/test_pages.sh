@@ -6,8 +6,7 @@ set -u
 build=$(readlink -f "$1")
 here=$(readlink -f "$(dirname "$0")")
 cd "$scratch" || exit 1
-. "$here/../../images/measure.sh"
-other=$(find_other_compiler)
+other=$(python3 -B "$here/../../images/measure/measure.py" "$build" compiler)
 if [ "$other" ]; then
     skip "what becomes of stale figures" "$other"
     finish

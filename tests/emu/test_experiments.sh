@@ -131,7 +131,7 @@ fi
 # Ended by a signal
 "$ncube" experiments --out no --only figures two.conf >out 2>err &
 pid=$!
-until compgen -G "tmp/*/*/write.out" >/dev/null; do
+until compgen -G "tmp/*/new.*/out" >/dev/null; do
     kill -0 $pid || break
     sleep 0.05
 done
@@ -139,7 +139,7 @@ kill -TERM $pid
 wait $pid
 same "a signal: status" 143 $?
 check "no report" test ! -e no
-same "no process of it is left" "" "$(pgrep -f "$scratch/tmp")"
+same "no process of it is left" "" "$(ls -l /proc/[0-9]*/cwd 2>/dev/null | grep "$scratch/tmp")"
 same "no temporary file is left" "" "$(ls tmp)"
 
 finish

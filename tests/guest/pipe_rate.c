@@ -1,5 +1,5 @@
 /*
- * Times of a pipe, for images/claims.sh:
+ * Times of a pipe, for images/measure/paper_001.py:
  *
  *     pipe_rate write MAP BYTES CALL      BYTES in all, in calls of CALL bytes
  *     pipe_rate read MAP CALL             to the end, in calls of CALL bytes

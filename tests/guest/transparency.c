@@ -1,5 +1,5 @@
 /*
- * What the drivers between a program and its data cost, in cycles, for images/claims.sh and
+ * What the drivers between a program and its data cost, in cycles, for images/measure/paper_001.py and
  * tests/machine/test_devices.c [P1 sections 1.1, 2.3]:
  *
  *   transparency switch PATH        pread of a file, against a function that has the same trap, nfailed and errno, but

@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/shell.sh
 
-report=$(images/figures.sh "$1" --check 2>&1)
+report=$(python3 -B images/measure/measure.py "$1" figures --check 2>&1)
 case $? in
 0) passed=$((passed + 1)) ;;
 77) skip "figures" "$report" ;;

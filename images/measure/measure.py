@@ -1,0 +1,148 @@
+"""What pages measure, and the demonstration: the targets of make. In the clone's folder:
+
+    measure.py BUILD figures [--check]                writes every block of README and docs/ (figures.py), and the plot
+    measure.py BUILD paper-000 [--check] [PART...]    docs/papers/000.md and BUILD/paper-000 (paper_000.py)
+    measure.py BUILD paper-001 [--check] [CLAIM...]   docs/papers/001.md (paper_001.py); with CLAIMs these only, to the
+                                                      standard output
+    measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
+    measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
+    measure.py BUILD compiler                         says if the pages' figures are those of another compiler
+
+--check lists how a page differs from what is measured, and writes nothing: exit status 1 if it does; 77 and one line if
+compiler or newlib are not those of the pages. Runs are kept in BUILD/measured, and are not repeated while what they ran
+is the same (runs.py). Exit status 1, and one line, if a run fails or does not print what a table asks for; where the
+mistake is in a table, with its file and line.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import demo
+import experiments
+import figures
+import page
+import paper_000
+import paper_001
+import speedup
+from runs import Failure, Lab
+
+PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
+WHAT = ("figures", "paper-000", "paper-001", "study", "demo", "compiler")
+PAPER_000 = "docs/papers/000.md"
+
+
+def other_compiler():
+    """A line if the programs are compiled by others than those of the pages' figures; "" if they are not."""
+    gcc = subprocess.run(["riscv64-unknown-elf-gcc", "-dumpfullversion"], capture_output=True, text=True, check=False)
+    sources = sorted(glob.glob("/usr/src/newlib/newlib-*.tar.xz"),
+                     key=lambda path: list(map(int, re.findall(r"\d+", path))))
+    newlib = os.path.basename(sources[-1]).removesuffix(".tar.xz") if sources else "no newlib"
+    here = gcc.stdout.strip(), newlib
+    if here == PAGES_COMPILER:
+        return ""
+    return ("the pages' figures are those of gcc %s and newlib %s; here are gcc %s and newlib %s"
+            % tuple(text.removeprefix("newlib-") for text in PAGES_COMPILER + here))
+
+
+def update_figures(lab, check):
+    """All blocks are measured side by side; a page gets those that it names."""
+    names = [name for path in page.pages_with_blocks() for name in re.findall("^%s(.*) -->$" % page.MARK,
+                                                                              page.read(path), re.MULTILINE)]
+    known = [name for name in names if name in figures.BLOCKS]
+    blocks = dict(zip(known, page.each(lambda name: figures.BLOCKS[name](lab), known)))
+    status = 0
+    for path in page.pages_with_blocks():
+        text = page.renewed(path, blocks.__getitem__)
+        if check:
+            status |= page.show_difference(path, page.read(path), text)
+        else:
+            page.update(path, text)
+    if not check and os.path.exists(lab.build + "/study/speedup.svg"):
+        shutil.copy(lab.build + "/study/speedup.svg", "docs/")
+    return int(status)
+
+
+def page_of_report(report):
+    """A report without its title and its plots, which are files beside it, but for the captions of the paper's figures;
+    lines as long as those of other pages."""
+    text = re.sub(r"^!\[(Figure [^]]*)\].*", r"\1", "".join(report.markdown).split("\n", 2)[2], flags=re.MULTILINE)
+    text = re.sub(r"^!\[.*\n", "", text, flags=re.MULTILINE)
+    return page.wrapped(re.sub("\n\n+", "\n\n", text))
+
+
+def update_paper_000(lab, check, parts):
+    report, _ = experiments.measure_report(lab, lab.build + "/machines/sandia.conf", 2 << 20,
+                                           experiments.known_parts(parts))
+    text = page_of_report(report)
+    if check:
+        return page.compare_sections(PAPER_000, text)
+    report.write(lab.build + "/paper-000")
+    head = re.match("(?s).*^<!-- generated[^\n]*\n", page.read(PAPER_000), re.MULTILINE).group()
+    page.update(PAPER_000, head + text)
+    return 0
+
+
+def update_paper_001(lab, check, claims):
+    text = paper_001.page(lab, claims)
+    if check:
+        return page.compare_sections(paper_001.PAGE, text)
+    if not claims:
+        page.update(paper_001.PAGE, paper_001.HEAD + "\n" + text)
+    sys.stdout.write(text)
+    return 0
+
+
+def main(build, what, *words):
+    check, words = "--check" in words, [word for word in words if word != "--check"]
+    other = other_compiler()
+    if what == "compiler" or (check and other):
+        print(("%s: " % what if check else "") + other)
+        return 77 if check else 0
+    if what == "study" and not page.has_gnuplot():
+        raise Failure("gnuplot is missing; install gnuplot-nox")
+    with tempfile.TemporaryDirectory(prefix="ncube-measure.", ignore_cleanup_errors=True) as folder:
+        return measure(Lab(build, folder if what == "demo" else build + "/measured"), what, check, words)
+
+
+def measure(lab, what, check, words):
+    try:
+        if what == "figures":
+            return update_figures(lab, check)
+        if what == "paper-000":
+            return update_paper_000(lab, check, words)
+        if what == "paper-001":
+            return update_paper_001(lab, check, words)
+        sys.stdout.write(speedup.main(lab, *map(int, words))[0] if what == "study" else demo.output(lab, *words))
+        return 0
+    finally:
+        lab.end()
+
+
+def complain(what, error):
+    """One line; with the place in a table, if it is a mistake there."""
+    place = ""
+    if isinstance(error, SyntaxError):
+        place = "%s:%d: " % (os.path.basename(error.filename), error.lineno)
+        error = error.msg
+    elif not isinstance(error, (Failure, OSError)):
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+                  if os.path.basename(frame.filename) not in ("runs.py", "page.py", "measure.py")]
+        place = "%s:%d: " % (os.path.basename(frames[-1].filename), frames[-1].lineno) if frames else ""
+        error = "%s: %s" % (type(error).__name__, error)
+    print("%s: %s%s" % (what, place, " ".join(str(error).split("\n"))), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[2] not in WHAT:
+        print(__doc__, file=sys.stderr)
+        raise SystemExit(2)
+    try:
+        raise SystemExit(main(*sys.argv[1:]))
+    except Exception as error:  # pylint: disable=broad-except
+        complain(sys.argv[2], error)
+        raise SystemExit(1) from None
