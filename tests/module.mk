@@ -191,7 +191,7 @@ SHELL_TESTS += tests/bench/test_bench.sh
 .PHONY: bench
 bench:
 	$(SUBMAKE) all guest
-	@tests/bench/bench.sh $(B)
+	@$(MEASURE_PY) bench
 
 # make bench-net: the bare network's speed and shapes, and all of its random comparisons with the reference
 NET_SETS ?= 10000

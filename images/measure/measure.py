@@ -6,6 +6,7 @@
                                                       standard output
     measure.py BUILD study [DIM]                      the speed-up study on a cube of DIM dimensions (speedup.py)
     measure.py BUILD demo [FILE]                      the demonstration (demo.py), always anew
+    measure.py BUILD bench [--list]                   host times (bench.py); --list: which rows there are
     measure.py BUILD compiler                         says if the pages' figures are those of another compiler
 
 --check lists how a page differs from what is measured, and writes nothing: exit status 1 if it does; 77 and one line if
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import traceback
 
+import bench
 import demo
 import experiments
 import figures
@@ -32,7 +34,7 @@ import speedup
 from runs import Failure, Lab
 
 PAGES_COMPILER = ("12.2.0", "newlib-3.3.0")
-WHAT = ("figures", "paper-000", "paper-001", "study", "demo", "compiler")
+WHAT = ("figures", "paper-000", "paper-001", "study", "demo", "bench", "compiler")
 PAPER_000 = "docs/papers/000.md"
 
 
@@ -103,6 +105,10 @@ def main(build, what, *words):
     if what == "compiler" or (check and other):
         print(("%s: " % what if check else "") + other)
         return 77 if check else 0
+    if what == "bench":
+        if words == ["--list"]:
+            return bench.list_rows()
+        return bench.main(build)
     if what == "study" and not page.has_gnuplot():
         raise Failure("gnuplot is missing; install gnuplot-nox")
     with tempfile.TemporaryDirectory(prefix="ncube-measure.", ignore_cleanup_errors=True) as folder:

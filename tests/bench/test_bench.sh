@@ -1,15 +1,15 @@
 #!/bin/bash
-# Each row of bench.sh can be measured, and stands with its aim in docs/performance.md. BUILD is the argument.
+# Each row of make bench can be measured, and stands with its aim in docs/performance.md. BUILD is the argument.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/shell.sh
 
 build=$(readlink -f "$1")
-bench=tests/bench/bench.sh
+bench="python3 -B $PWD/images/measure/measure.py"
 
-"$bench" --list >"$scratch/rows"
+$bench "$build" bench --list >"$scratch/rows"
 sed -n '/^| what | row |/,/^$/p' docs/performance.md >"$scratch/table"
-SHORT=1 LARGE=1 RUNS=1 "$bench" "$build" >"$scratch/figures" 2>"$scratch/errors"
+SHORT=1 LARGE=1 RUNS=1 $bench "$build" bench >"$scratch/figures" 2>"$scratch/errors"
 same "status of all rows in small" 0 $?
 same "errors of all rows in small" "" "$(cat "$scratch/errors")"
 check "there are rows" [ "$(wc -l <"$scratch/rows")" -gt 20 ]
@@ -34,7 +34,7 @@ for program in ncube ncc; do
     chmod +x fake/bin/$program
 done
 names_of() { # VARIABLE=VALUE...
-    env "$@" RUNS=1 tests/bench/bench.sh fake 2>&1 | cut -d ' ' -f 1 | tr '\n' ' '
+    env "$@" RUNS=1 $bench fake bench 2>&1 | cut -d ' ' -f 1 | tr '\n' ' '
 }
 same "a row by its name" "hello " "$(names_of ROWS=hello)"
 same "rows by their names, in their order" "poll_cost hello " "$(names_of ROWS=poll_cost,hello)"
@@ -42,14 +42,14 @@ same "a pattern leaves large rows out" "barriers_64 barriers_256 barriers_1024 "
 same "a large row by its name" "barriers_4096 " "$(names_of ROWS=barriers_4096)"
 same "large rows by the switch" "hello_256 hello_1024 hello_8192 " "$(names_of LARGE=1 'ROWS=hello_[0-9]*')"
 
-status "an unknown row" 2 env ROWS=hello,bariers tests/bench/bench.sh fake
+status "an unknown row" 2 env ROWS=hello,bariers $bench fake bench
 same "an unknown row is named" "bench: ROWS: no row is called 'bariers'; there are: hello" \
     "$(sed 's/ hello .*/ hello/' err)"
-status "no number of runs" 2 env RUNS=0 tests/bench/bench.sh fake
+status "no number of runs" 2 env RUNS=0 $bench fake bench
 same "the bad number is named" "bench: RUNS=0: how many runs? Give a number from 1 on" "$(cat err)"
-status "no build" 2 tests/bench/bench.sh missing
+status "no build" 2 $bench missing bench
 printf '#!/bin/sh\necho "no memory" >&2\nexit 1\n' >fake/bin/ncube
-status "a command that fails" 1 env ROWS=hello tests/bench/bench.sh fake
+status "a command that fails" 1 env ROWS=hello $bench fake bench
 same "it is named with its last line" "bench: failed: fake/bin/ncube run -d 0 fake/examples/hello: no memory" \
     "$(cat err)"
 
