@@ -116,7 +116,7 @@ FRONT_SOURCES := $(wildcard emu/front/*.c) $(wildcard emu/job/*.c) emu/network/t
 
 # The clients of a machine that is kept up, whose front end is the real one (tests/fuzz/link.c)
 CLIENTS_SOURCES := emu/link/clients.c emu/link/link.c emu/link/launch.c emu/link/hosts.c emu/link/machine_report.c \
-    emu/base/options.c $(FRONT_SOURCES)
+    emu/base/options.c emu/base/signals.c emu/base/starved.c $(FRONT_SOURCES)
 
 $(eval $(call host_test,emu/test_streams,emu/hostfs/streams.c emu/base/progress.c emu/hostfs/errmap.c \
     emu/base/memory.c))

@@ -351,6 +351,9 @@ int model_command(int argc, char **argv)
         options_refuse(&options, "'%s': there is nothing to name here", word[0]);
     if (!a.network_given)
         return print_tables(a.json);
+    take_times_of_paper(&a.network, a.block_bytes);
+    check_network(&a.network);
+    struct prediction p = predict(&a.network, &a.curve, a.block_bytes, a.file_bytes);
     if (a.json)
         return json_print(json_of_prediction(&p, NULL));
     print_heading();

@@ -51,8 +51,7 @@ static const struct option_line option_gdb = {
 static const struct option_line option_core = {
     KEY_CORE, "core", "DIR", "if the program crashes, write a core file for each node to DIR; slow, same results"};
 static const struct option_line option_check = {
-    KEY_CHECK, "check", NULL,
-    "report what was never read or closed, and calls that failed; slow, same results"};
+    KEY_CHECK, "check", NULL, "report what was never read or closed, and calls that failed; slow, same results"};
 static const struct option_line option_boot_gdb = {
     KEY_GDB, "gdb", "[PORT]", "let ncube gdb debug programs, on a port (default: a free one); slow, same results"};
 static const struct option_line option_progress = {KEY_PROGRESS, "progress", NULL,

@@ -11,7 +11,7 @@
 #include "emu/base/memory.h"
 #include "emu/base/plural.h"
 #include "emu/machine/debugged.h"
-#include "emu/cmd/noted.h"
+#include "emu/machine/noted.h"
 #include "emu/machine/unread.h"
 #include "emu/hostfs/errmap.h"
 #include "emu/job/where.h"

@@ -197,6 +197,36 @@ def block_creation(lab):
     return table("nodes | make, ms | open, ms | remove, ms | commands of a drive", row, [0, 3])
 
 
+STRIPED = """dim = 3; front_end = { si = 0; };
+striped = ( { volume = "big"; over = ["df00", "df01", "df02"]; map = "cyclic 1000 3"; } );
+boards = ( { number = 3; io_nodes = (%s); } );""" % ", ".join(
+    '{ index = %d; si = [%d]; drives = ( { volume = "df0%d"; image = "df0%d.img"; } ); }' % (k, 7 - k, k, k)
+    for k in range(3))
+
+
+def block_changes(lab):
+    """Calls that change names of a striped volume, by node 4: what it sends to I/O nodes, and the commands meanwhile."""
+    def row(call):
+        def run(phase, dim, images):
+            return lab.run("--trace=trace", "--trace-format=text", "-d", dim, lab.guest("striped_kills"), phase,
+                           "//big/", call, machine=STRIPED, images=images, keep_images=phase == "before")
+
+        requests, commands, begin, last = 0, 0, None, 0
+        for line in run("call", 3, run("before", 0, IMAGES_1K)).read("trace").splitlines():
+            cycles, node, what, *words = line.split()[:4]
+            if node == "4" and what == "exit":
+                break
+            if node == "4" and what == "send" and 16384 <= int(words[0].split("=")[1]) < 32768:
+                requests, begin = requests + 1, begin or int(cycles)
+            commands += begin is not None and what == "disk" and 16384 <= int(node) < 32768
+            last = int(cycles) if node == "4" and what == "arrival" else last
+        return [call, str(requests), str(commands), "%.1f" % ((last - begin) / 20000)]
+
+    return table("call | requests | commands of the drives | ms", row,
+                 ["create", "unlink", "rename", "rename onto a file", "mkdir", "rmdir", "rename of a folder",
+                  "rename of a folder onto one"])
+
+
 def block_overlap(lab):
     def run(op):
         before = IMAGES_4K if op == "write" else run("write")

@@ -5,7 +5,7 @@ set -u
 . "$(dirname "$0")/../shell.sh"
 
 build=$(readlink -f "$1")
-images=$(readlink -f "$(dirname "$0")/../../images")
+measure=$(readlink -f "$(dirname "$0")/../../images/measure/measure.py")
 
 # same_as_page NAME COMMAND...: compares sections, or skips the case where another compiler makes other figures
 same_as_page() {
@@ -21,8 +21,8 @@ same_as_page() {
     same "$name" 0 $status
 }
 
-same_as_page "paper 000, plain calls" "$images/paper_000.sh" "$build" --check plain
+same_as_page "paper 000, plain calls" python3 -B "$measure" "$build" paper-000 --check plain
 for claim in c3 c5; do
-    same_as_page "paper 001, $claim" "$images/claims.sh" "$build" --check $claim
+    same_as_page "paper 001, $claim" python3 -B "$measure" "$build" paper-001 --check $claim
 done
 finish

@@ -1,5 +1,5 @@
 /* Notes of --check (noted.h): for each node a list of files, and two lists of types. */
-#include "emu/cmd/noted.h"
+#include "emu/machine/noted.h"
 
 #include <inttypes.h>
 #include <stdio.h>
