@@ -62,7 +62,7 @@ static _Noreturn void print_help(const struct options *o)
     printf("Usage: %s %s\n%s\n\n", o->command, o->usage, o->summary);
     for (const struct option_line *const *l = o->line; *l; l++)
         print_line(*l);
-    puts("  -h, --help                  print this");
+    puts("  -h, --help                  print this help");
     if (o->end)
         printf("\n%s\n", o->end);
     if (o->print_end)

@@ -24,8 +24,8 @@ static const struct options options = {
     .command = "ncube check",
     .usage = "[OPTION...] MACHINE",
     .summary =
-        "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Says what is\n"
-        "wrong and what would be right.",
+        "Checks the machine file MACHINE, the images of its drives, and whether this host can run it. Prints each\n"
+        "error, and how to correct it.",
     .line = (const struct option_line *const[]){&option_machine_word, &option_check_images, &option_set, NULL},
     .target = targets,
     .take = overrides_take_option,

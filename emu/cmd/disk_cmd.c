@@ -37,12 +37,12 @@ struct arguments {
 
 static const struct option_line option_disk_machine = {KEY_MACHINE, "machine", "FILE",
                                                        "machine file, for //VOLUME/PATH, pio:PATH and all its images"};
-static const struct option_line option_disk_images = {
-    KEY_IMAGES, "images", "DIR", "folder of the machine's images (default: as the machine file says)"};
+static const struct option_line option_disk_images = {KEY_IMAGES, "images", "DIR",
+                                                      "folder of the machine's images (default: the machine file's)"};
 static const struct option_line option_volume_label = {KEY_LABEL, "label", "NAME",
                                                        "create: the volume's label (default: the file's name)"};
 static const struct option_line option_disk_block = {
-    KEY_BLOCK, "block", "SIZE", "create: bytes of a block, 1K, 2K or 4K (4K); put: of a PIO file (16K)"};
+    KEY_BLOCK, "block", "SIZE", "create: block size, 1K, 2K or 4K (default 4K); put: that of a PIO file (default 16K)"};
 
 static const struct option_target targets[] = {
     {KEY_MACHINE, OPTION_TEXT, OPTION_AT(struct arguments, machine), 0, 0},
@@ -54,17 +54,17 @@ static const struct option_target targets[] = {
 static const struct options options = {
     .command = "ncube disk",
     .usage = "[OPTION...] VERB [WORD...]",
-    .summary = "Works on images of drives that no machine uses.",
+    .summary = "Makes, checks and changes images of drives that no machine is using.",
     .end = "\n  create IMAGE SIZE      make an image, such as: ncube disk create df00.img 32M\n"
-           "  create -m FILE SIZE    make the images that a machine lacks\n"
-           "  fsck IMAGE...          check and repair images; with -m, all of a machine\n"
+           "  create -m FILE SIZE    make the missing images of a machine\n"
+           "  fsck IMAGE...          check and repair images; with -m, all images of a machine\n"
            "  ls NAME                list a directory\n"
            "  stat NAME              print a file's size and attributes\n"
            "  get NAME [FILE]        copy out; to standard output if FILE is -\n"
            "  put FILE NAME          copy in; from standard input if FILE is -\n"
            "  mkdir NAME             make a directory\n"
            "  rm NAME...             remove files and empty directories\n\n"
-           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH, also of a striped volume, or pio:PATH for a PIO file.\n",
+           "A NAME is IMAGE:PATH; or, with -m, //VOLUME/PATH (also of a striped volume), or pio:PATH for a PIO file.\n",
     .line = (const struct option_line *const[]){&option_disk_machine, &option_disk_images, &option_volume_label,
                                                 &option_disk_block, &option_set, NULL},
     .target = targets,

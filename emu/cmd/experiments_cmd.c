@@ -32,7 +32,7 @@ static bool take_option(const struct options *o, void *ctx, int key, const char 
 static void print_parts(void);
 
 static const struct option_line option_out = {KEY_OUT, "out", "DIR",
-                                              "folder for the report, made if it is missing (default: experiments)"};
+                                              "folder for the report, created if necessary (default: experiments)"};
 static const struct option_line option_only = {KEY_ONLY, "only", "NAME",
                                                "only this part of the report; may be given again"};
 static const struct option_line option_transfer_bytes = {KEY_BYTES, "bytes", "SIZE",

@@ -27,8 +27,8 @@ static const struct options options = {
     .command = "ncube gdb",
     .usage = "[OPTION...] [NAME]",
     .summary =
-        "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints how gdb is called.\n"
-        "gdb stops a program that runs. If none runs, the next one waits for gdb at its entry.",
+        "Lets gdb debug a program on the machine NAME that ncube boot --gdb keeps up, and prints the gdb command.\n"
+        "gdb stops a running program. If none runs, the next one waits for gdb at its entry.",
     .line = (const struct option_line *const[]){&option_name, &option_node, NULL},
     .target = targets,
 };
@@ -52,7 +52,7 @@ static int take_answer(int fd)
 
         fprintf(s.status == 0 ? stdout : stderr, "%s%s\n", s.status == 0 ? "" : "ncube: ", text);
     } else {
-        fail("the machine sent a malformed answer; see that machine and ncube are of the same version");
+        fail("the machine sent a malformed answer; check that the machine and ncube are of the same version");
     }
     link_message_free(&m);
     return s.status;

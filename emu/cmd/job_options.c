@@ -10,7 +10,7 @@
 #include "vertex/contract/machine.h"
 
 const struct option_line option_dimension = {KEY_DIMENSION, "dimension", "DIM",
-                                             "run on a subcube of 2^DIM nodes (default: what ncc -dN said, or 0)"};
+                                             "run on a subcube of 2^DIM nodes (default: ncc -dN, or 0)"};
 const struct option_line option_nodes = {KEY_NODES, "nodes", "NODES",
                                          "nodes for the program, any number (default: an equal share of the subcube)"};
 const struct option_line option_serve = {KEY_SERVE, "serve", "DIR",
@@ -163,7 +163,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
     w->job.program = w->program;
     for (uint32_t i = 0;; i++, argv++) {
         if (i == JOB_PROGRAMS_MAX)
-            options_refuse(o, "more than %u programs; leave some out", JOB_PROGRAMS_MAX);
+            options_refuse(o, "at most %u programs are possible; give fewer", JOB_PROGRAMS_MAX);
         w->program[i].piped = piped;
         argv = take_program(o, w, i, argv);
         w->job.programs = i + 1;
@@ -181,7 +181,7 @@ void options_take_programs(const struct options *o, struct job_words *w, char **
             fit_stage(w, i);
     w->job.dim = job_dimension(w->program, w->job.programs, w->program[0].dim);
     if (w->job.dim > NODE_MAX_DIM)
-        options_refuse(o, "the programs of the pipeline want more than 2^%u nodes; give smaller -d", NODE_MAX_DIM);
+        options_refuse(o, "the programs of the pipeline need more than 2^%u nodes; give smaller -d", NODE_MAX_DIM);
 }
 
 const char *options_machine_name(const struct options *o, const char *value)

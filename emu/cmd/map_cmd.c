@@ -366,8 +366,8 @@ static const struct options options = {
     .summary =
         "Draws which element (process, disk, subfile) has which byte of a file. With two patterns, A and B, prints\n"
         "what each element of A has in common with each of B: a message for each pair, and its runs of bytes\n"
-        "that lie together in the file and in both elements. With a machine, A and B are the nodes of two programs\n"
-        "of a pipeline, or of one and the drives.",
+        "that are contiguous in the file and in both elements. With a machine, A and B are the nodes of two programs\n"
+        "of a pipeline, or of one program and the drives.",
     .line = (const struct option_line *const[]){&option_svg, &option_row, &option_bytes, &option_machine,
                                                 &option_drives, &option_json, &option_set, NULL},
     .end = "Patterns, each one word of the command line:\n"
@@ -428,7 +428,7 @@ int map_command(int argc, char **argv)
     if (a.machine && n < 2)
         options_refuse(&options, "-m compares two patterns; give the second one");
     if (a.machine && a.svg)
-        options_refuse(&options, "--svg draws patterns, not channels; leave -m out");
+        options_refuse(&options, "--svg draws patterns, not channels; omit -m");
     if (a.drives && !a.machine)
         options_refuse(&options, "--drives needs the machine that has them: -m FILE");
     if (n == 2 && (int64_t)p[0]->elements * p[1]->elements > PAIRS_MAX)

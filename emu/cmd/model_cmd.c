@@ -239,8 +239,9 @@ static const struct option_line option_block = {KEY_BLOCK, "block", "SIZE",
                                                 "bytes of a block, such as 4K, up to 1M (default 16K)"};
 static const struct option_line option_cpu = {KEY_CPU_US, "cpu-time", "US",
                                               "service time of the compute node's processor for one block"};
-static const struct option_line option_network = {KEY_NETWORK_US, "network-time", "US", "of a routing"};
-static const struct option_line option_disk = {KEY_DISK_US, "disk-time", "US", "of an I/O node with its drive"};
+static const struct option_line option_network = {KEY_NETWORK_US, "network-time", "US", "service time of a routing"};
+static const struct option_line option_disk = {KEY_DISK_US, "disk-time", "US",
+                                               "service time of an I/O node with its drive"};
 static const struct option_line option_status_us = {KEY_STATUS_US, "status-time", "US",
                                                     "time of the returned status, without a queue (default 0)"};
 
@@ -299,10 +300,10 @@ static const struct options options = {
     .command = "ncube model",
     .usage = "[OPTION...]",
     .summary =
-        "Predicts the rate of parallel file I/O from service times, for service times that are distributed\n"
-        "exponentially (exactly, as mean value analysis) and for constant ones (by simulation). Without an option,\n"
-        "prints Tables 2 to 4 of the paper beside its figures. Times are microseconds; for blocks of 4K, 8K and 16K\n"
-        "they are the paper's unless given. Reading is the same network: its data go through the routings on the way "
+        "Predicts the rate of parallel file I/O from service times, for exponentially distributed service times\n"
+        "(exactly, as mean value analysis does) and for constant ones (by simulation). Without options, prints\n"
+        "Tables 2 to 4 of the paper beside its figures. Times are in microseconds; for blocks of 4K, 8K and 16K\n"
+        "the defaults are the paper's. Reading is the same network: its data go through the routings on the way "
         "back.",
     .line = (const struct option_line *const[]){&option_disks, &option_buffers, &option_routings, &option_block,
                                                 &option_cpu, &option_network, &option_disk, &option_status_us,

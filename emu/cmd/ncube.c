@@ -33,7 +33,7 @@
 static const struct option_line option_machine = {KEY_MACHINE, "machine", "FILE",
                                                   "machine file (default: just the subcube, no I/O nodes)"};
 static const struct option_line option_images = {KEY_IMAGES, "images", "DIR",
-                                                 "folder of the drives' images (default: as the machine file says)"};
+                                                 "folder of the drives' images (default: the machine file's)"};
 static const struct option_line option_limit = {KEY_LIMIT, "limit", "SECONDS", "stop after SECONDS of virtual time"};
 static const struct option_line option_sync = {
     KEY_SYNC, "sync", "MODE", "ahead: user code runs ahead (default); strict: never; same results, slow"};
@@ -185,7 +185,7 @@ static const struct options run_options = {
             &option_heap,      &option_comm,   &option_report,  TRACE_LINES,       &option_limit,
             &option_sync,      &option_cores,  &option_harts,   &option_stats,     &option_heartbeat,
             &option_gdb,       &option_core,   &option_check,   &option_progress,  NULL},
-    .end = "Exit statuses of ncube's own: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
+    .end = "Exit statuses of ncube itself: 1 failure, or a fault in the program; 2 usage; 123 a node of the\n"
            "program is dead; 124 limit of virtual time; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
     .target = run_targets,
@@ -217,13 +217,14 @@ static int command_run(int argc, char **argv)
     options_take_programs(&run_options, &w.job, word);
     tracing_check(&run_options, &w.options.machine.trace);
     if (w.options.machine.gdb && w.options.machine.core_dir)
-        options_refuse(&run_options, "gdb and core: give one of them; gdb shows what a core would have");
+        options_refuse(&run_options,
+                       "gdb and core cannot be combined; gdb shows everything that a core file would contain");
     if (w.options.machine.check && (w.options.machine.gdb || w.options.machine.core_dir))
-        options_refuse(&run_options, "check does not go with gdb or core; give one of them");
+        options_refuse(&run_options, "check cannot be combined with gdb or core; give one of them");
     run_for_debugger(&run_options, &w.options.machine);
     check_set(&run_options, &w.options.machine);
     if (w.options.machine.progress && w.options.machine.heartbeat_s > 0)
-        options_refuse(&run_options, "--progress and --heartbeat say the same; give one of them");
+        options_refuse(&run_options, "--progress and --heartbeat print the same; give one of them");
     w.options.machine.dim = w.job.job.dim;
     w.options.job = w.job.job;
     w.options.job.in = STDIN_FILENO;
@@ -276,7 +277,7 @@ static int command_boot(int argc, char **argv)
                        o.machine.heartbeat_s > 0 ? "--heartbeat" : "--stats",
                        o.machine.heartbeat_s > 0 ? "" : "; give --stats=FILE");
     if (o.machine.machine && o.machine.dim > 0)
-        options_refuse(&boot_options, "the machine file says how many nodes there are; leave out -d");
+        options_refuse(&boot_options, "the machine file gives the number of nodes; omit -d");
     tracing_check(&boot_options, &o.machine.trace);
     run_for_debugger(&boot_options, &o.machine);
     check_set(&boot_options, &o.machine);
@@ -292,7 +293,7 @@ static const struct options down_options = {
     .command = "ncube down",
     .usage = "[OPTION...]",
     .summary =
-        "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down. Waits for its end.",
+        "Ends a machine that ncube boot keeps up: kills its programs, shuts the I/O nodes down, and waits for its end.",
     .line = (const struct option_line *const[]){&option_name, NULL},
     .target = down_targets,
 };
@@ -351,7 +352,7 @@ static const struct command {
     {"route", route_command, "print the paths between nodes and what they share"},
     {"place", place_command, "rank the compute nodes as places for work on volumes"},
     {"report", report_command,
-     "make a page out of a trace: what ran when, who waited for what, which channels were busy"},
+     "make an HTML report from a trace: what ran when, what each node waited for, what was busy"},
     {"experiments", experiments_command,
      "measure parallel file I/O on a machine and write the paper's study as a report"},
     {"model", model_command, "predict the rate of parallel file I/O by queueing theory"},
@@ -387,7 +388,7 @@ static void print_first_steps(void)
 {
     char *examples = beside_find("examples");
 
-    printf("To begin with:\n\n  $ ");
+    printf("To get started:\n\n  $ ");
     print_command("ncube");
     printf(" run -d 3 ");
     print_word(examples, "/hello");
@@ -407,14 +408,14 @@ static void print_commands(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         printf("  ncube %-11s %s\n", commands[i].name, commands[i].help);
-    puts("\nEach command explains itself with --help; so do xnc and ncc. Manual pages: ncube(1), xnc(1), ncc(1).\n");
+    puts("\nEvery command has --help, and so do xnc and ncc. Manual pages: ncube(1), xnc(1), ncc(1).\n");
     print_first_steps();
 }
 
 static const struct options ncube_options = {
     .command = "ncube",
     .usage = "COMMAND [OPTION...] ...",
-    .summary = "An nCUBE 2: boots it, runs programs on it, analyses it.",
+    .summary = "Emulates an nCUBE 2: boots it, runs programs on it, analyses it.",
     .line = (const struct option_line *const[]){NULL},
     .print_end = print_commands,
     .takes_program = true,

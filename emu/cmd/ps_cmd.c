@@ -99,7 +99,7 @@ static void take_answer(struct peer *p)
     else if (got > 0 && is_turned_away(&m))
         p->trouble = LINK_FULL_TEXT;
     else if (!p->report)
-        p->trouble = "sends a malformed report; see that it and ncube are of the same version";
+        p->trouble = "sends a malformed report; check that it and ncube are of the same version";
     if (got > 0)
         link_message_free(&m);
     close(p->fd);

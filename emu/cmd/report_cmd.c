@@ -29,8 +29,8 @@ static const struct options options = {
     .command = "ncube report",
     .usage = "[OPTION...] TRACE",
     .summary =
-        "Makes a page of HTML out of a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
-        ".json.gz: what each node, channel and drive did, who sent to whom, and what the program waited for.",
+        "Makes an HTML report from a timeline that ncube run --trace=TRACE has written, TRACE ending in .json or\n"
+        ".json.gz: what each node, channel and drive did, which nodes sent to which, and what the program waited for.",
     .line = (const struct option_line *const[]){&option_out, NULL},
     .target = targets,
 };

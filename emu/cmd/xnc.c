@@ -27,7 +27,7 @@ struct command_line {
 };
 
 static const struct option_line option_wait = {KEY_WAIT, "wait", NULL,
-                                               "wait until a subcube is free, in the order of asking"};
+                                               "wait until a subcube is free; first come, first served"};
 static const struct option_line *const lines[] = {&option_dimension, &option_nodes,     &option_serve, &option_status,
                                                   &option_label,     &option_registers, &option_stack, &option_heap,
                                                   &option_comm,      &option_wait,      &option_name,  NULL};
@@ -47,7 +47,7 @@ static const struct options options = {
     .usage = "[OPTION...] PROG [ARG...] [{: | '|'} [-d DIM] [-n NODES] PROG [ARG...]]...",
     .summary = "Runs PROG on a subcube of a machine that ncube boot keeps up, and exits with its status.",
     .line = lines,
-    .end = "Exit statuses beside the program's: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
+    .end = "Exit statuses of xnc itself: 1 failure, or a fault in the program; 2 usage; 123 a node of\n"
            "the program is dead; 125 deadlock; 128 + n ended by signal n.",
     .takes_program = true,
     .target = targets,
@@ -100,7 +100,7 @@ static int take_status(int fd)
         return complain("the machine has gone down");
     if (m.kind != LINK_STATUS || m.bytes < sizeof s) {
         link_message_free(&m);
-        return complain("the machine sent a malformed answer; see that machine and xnc are of the same version");
+        return complain("the machine sent a malformed answer; check that the machine and xnc are of the same version");
     }
     memcpy(&s, m.content, sizeof s);
     if (m.bytes > sizeof s)
@@ -134,7 +134,7 @@ static int launch(int fd, const struct job_options *job)
     size_t n;
 
     if (!getcwd(folder, sizeof folder))
-        return complain("the current folder is gone");
+        return complain("the current folder no longer exists");
     uint8_t *content = launch_pack(job, folder, &n);
     if (!content)
         return complain("the command line is too long for the machine");

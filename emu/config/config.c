@@ -153,7 +153,7 @@ static bool load_drives(struct config_reader *l, const config_setting_t *io_grou
         return false;
     uint32_t n = drives ? (uint32_t)config_setting_length(drives) : 0;
     if (n > DRIVE_MAX)
-        return setting_fail(&l->r, drives, "%u drives; a controller takes at most %u", n, DRIVE_MAX);
+        return setting_fail(&l->r, drives, "%u drives; a controller has at most %u", n, DRIVE_MAX);
     bool good = true;
     for (uint32_t i = 0; i < n && setting_goes_on(&l->r, good); i++)
         good = load_drive(l, config_setting_get_elem(drives, i)) && good;

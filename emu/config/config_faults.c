@@ -133,7 +133,7 @@ static bool load_fault(struct config_reader *l, const config_setting_t *group)
         return setting_fail(&l->r, group,
                             "a fault is of one link, node, io_node or drive, or parity of one or all links");
     if (config_setting_get_member(group, "seed") && !config_setting_get_member(group, "parity"))
-        return setting_fail(&l->r, group, "'seed' belongs to 'parity'");
+        return setting_fail(&l->r, group, "'seed' needs 'parity'");
     if (!what->load(l, group, &f) || !load_fault_times(l, group, &f))
         return false;
     struct machine_config *c = l->config;

@@ -50,7 +50,7 @@ static bool add_volume(struct config_reader *l, const config_setting_t *over, ui
     const char *name = config_setting_get_string_elem(over, (int)i);
 
     if (!name)
-        return setting_fail(&l->r, over, "'over' takes names of volumes, as in [\"df00\", \"df01\"]");
+        return setting_fail(&l->r, over, "'over' is a list of names of volumes, such as [\"df00\", \"df01\"]");
     if (!has_volume(&l->config->topo, name))
         return setting_fail(&l->r, over, "striped volume '%s': there is no volume '%s'", s->name, name);
     for (uint32_t k = 0; k < i; k++)

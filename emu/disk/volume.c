@@ -127,7 +127,7 @@ static int refuse_to_write(struct volume *v, char *error)
     if (!other)
         other = ext2_ro_compatible_name(super->s_feature_ro_compat);
     if (other)
-        return error_line(error, "%s: has %s%s, which ext2 has not; its files have to be copied to another image",
+        return error_line(error, "%s: has %s%s, which ext2 does not have; its files must be copied to another image",
                           v->image, other[0] ? "the feature " : "unknown features", other);
     if (fstat(v->fd, &st) < 0)
         return error_line(error, "%s: %s", v->image, strerror(errno));

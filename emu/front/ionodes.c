@@ -85,7 +85,7 @@ const char *io_nodes_receive_mounted(struct io_nodes *s, uint32_t from, const ui
     if (i < 0 || reply.seq >= s->topo->io[i].ndrives)
         return "there is no such drive";
     if (s->node[i].drive[reply.seq] > DRIVE_MISSING)
-        return "that drive has reported already";
+        return "that drive has already reported";
 
     s->node[i].drive[reply.seq] = reply.status < 0 ? DRIVE_FAILED : DRIVE_MOUNTED;
     if (reply.status == 0)
@@ -145,7 +145,7 @@ const char *io_nodes_receive_exit(struct io_nodes *s, uint32_t from, const uint8
     if (n < sizeof(struct job_exit))
         return "it is too short";
     if (node->state == IO_DOWN)
-        return "that node has ended already";
+        return "that node has already ended";
     node->state = IO_DOWN;
     s->failed = true;
     fail_waiting_drives(node);

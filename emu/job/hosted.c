@@ -51,7 +51,7 @@ void hosted_free(struct hosted *h)
 static void explain_claim(int32_t reason, uint32_t first, uint32_t nodes, uint32_t all, char *error, size_t error_bytes)
 {
     if (reason == -N_EBUSY)
-        snprintf(error, error_bytes, "a program runs on nodes %u to %u already", first, first + nodes - 1);
+        snprintf(error, error_bytes, "a program already runs on nodes %u to %u", first, first + nodes - 1);
     else if (reason == -N_EINVAL)
         snprintf(error, error_bytes, "the cube has %u node%s, no %u from node %u on", all, plural(all), nodes, first);
     else

@@ -269,7 +269,7 @@ static const char *check_exit(const struct job *j, uint32_t from, const struct j
         return "there is no such way to end";
     if (e->how == EXIT_FAULT && !has_whole_fault(text, text_bytes))
         return "it is too short";
-    return lives_has_exited(j->lives, from - j->base) ? "that node has exited already" : NULL;
+    return lives_has_exited(j->lives, from - j->base) ? "that node has already exited" : NULL;
 }
 
 static void note_exit(struct job *j, uint32_t node, int status)

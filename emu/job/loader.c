@@ -133,7 +133,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
         if (!gelf_getphdr(elf, i, &h))
             return complain(c, "program header %zu is damaged; build the program again", i);
         if (h.p_type == PT_INTERP || h.p_type == PT_DYNAMIC)
-            return complain(c, "not a static executable: it wants a dynamic linker; link it with ncc");
+            return complain(c, "not a static executable: it needs a dynamic linker; link it with ncc");
         if (h.p_type == PT_NOTE && read_note(c, elf, &h, &image->note) < 0)
             return -1;
         if (h.p_type != PT_LOAD || h.p_memsz == 0)
@@ -141,7 +141,7 @@ static int read_segments(const struct complaint *c, Elf *elf, struct elf_image *
         if (read_segment(c, elf, &h, &image->segment[image->segments++]) < 0)
             return -1;
     }
-    return image->segments ? 0 : complain(c, "it has nothing to load; build the program with ncc");
+    return image->segments ? 0 : complain(c, "it contains nothing to load; build the program with ncc");
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -290,7 +290,7 @@ int load_check_program(const struct elf_image *image, const char *path, uint64_t
     if (check_user_space(&c, image, stack_bytes) < 0 || check_pages(&c, image) < 0 || check_entry(&c, image) < 0)
         return -1;
     if (image->note.procs > PROCS_MAX)
-        return complain(&c, "wants %u processes on a node, which runs at most %u; build it with a smaller -Nprocs",
+        return complain(&c, "needs %u processes on a node, which runs at most %u; build it with a smaller -Nprocs",
                         image->note.procs, PROCS_MAX);
     return check_memory(&c, image, ram_bytes, stack_bytes);
 }

@@ -23,7 +23,7 @@ int job_share_nodes(const struct job_program *program, uint32_t programs, uint32
     uint32_t sharing, wanted = count_wanted(program, programs, nodes, &sharing), turn = 0;
 
     if (wanted > nodes || nodes - wanted < sharing) {
-        snprintf(error, error_bytes, "the programs want more nodes than the subcube's %u; give a larger -d", nodes);
+        snprintf(error, error_bytes, "the programs need more nodes than the subcube's %u; give a larger -d", nodes);
         return -1;
     }
     for (uint32_t i = 0; i < programs; i++) {

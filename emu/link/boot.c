@@ -115,7 +115,7 @@ static int report_stuck(struct boot *b)
     char text[256];
 
     front_describe_wait(b->machine.front, text, sizeof text);
-    machine_complain(&b->machine, "the machine is stuck at %.6f s: %s", machine_seconds(&b->machine), text);
+    machine_complain(&b->machine, "the machine hangs at %.6f s: %s", machine_seconds(&b->machine), text);
     return RUN_DEADLOCK;
 }
 

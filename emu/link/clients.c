@@ -134,7 +134,7 @@ static int try_job(struct clients *all, struct client *c)
             debugger_begun(all->machine, c->job);
         return begun;
     }
-    snprintf(error, MACHINE_ERROR_BYTES, "other programs wait for a subcube already; xnc --wait waits, too");
+    snprintf(error, MACHINE_ERROR_BYTES, "other programs already wait for a subcube; xnc --wait waits as well");
     return FRONT_BUSY;
 }
 
@@ -179,7 +179,7 @@ static void client_misbehaves(struct clients *all, struct client *c, const char 
 static const char *find_wrong_launch(const struct client *c, const struct link_message *message)
 {
     if (c->job || c->message.content)
-        return "one link runs one program, and this link has run one already; connect again for another";
+        return "one link runs one program, and this link has already run one; connect again for another";
     if (message->cut)
         return "the machine has no descriptors left for this program's streams; wait, or raise ulimit -n before "
                "ncube boot";
@@ -208,7 +208,7 @@ static void begin_job(struct clients *all, struct client *c, struct link_message
     c->message = *message;
     if (!take_launch(c)) {
         refuse(c, RUN_USAGE,
-               "the machine does not understand this launch; see that machine and xnc are of the same version");
+               "the machine does not understand this launch; check that the machine and xnc are of the same version");
         return;
     }
     c->launch.job.keeps_going = true;
@@ -310,7 +310,7 @@ static const struct job *find_job(const struct clients *all, char *node, bool *a
         n++;
     }
     if (n > 1)
-        snprintf(text, bytes, "%u programs run; give a node of the one that is meant: --node=N, see ncube ps", n);
+        snprintf(text, bytes, "%u programs run; give a node of one of them: --node=N, see ncube ps", n);
     else if (n == 0 && *any)
         snprintf(text, bytes, "no program runs on node %s; see ncube ps", node);
     return n == 1 ? found : NULL;
@@ -373,7 +373,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         if (hosts_act(&c->host, all->machine->front, front_find_job(all->machine->front, c->job), c->fd, message))
             break;
         client_misbehaves(all, c,
-                          "the machine takes no such message; see that machine and xnc are of the same version");
+                          "the machine takes no such message; check that the machine and xnc are of the same version");
     }
     link_message_free(message);
 }
@@ -389,8 +389,8 @@ static void client_listen(struct clients *all, struct client *c)
         else if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         else if (got < 0 && errno == EPROTO)
-            client_misbehaves(all, c,
-                              "this is not a message for a machine; see that machine and xnc are of the same version");
+            client_misbehaves(
+                all, c, "this is not a message for a machine; check that the machine and xnc are of the same version");
         else
             client_lost(all, c);
     }

@@ -70,7 +70,7 @@ int link_listen(const char *name, char *error, size_t error_bytes)
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, n) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     if (errno == EADDRINUSE)
-        return fail(fd, "a machine called '%s' is up already; give another --name, or end it with ncube down", name,
+        return fail(fd, "a machine called '%s' is already up; give another --name, or end it with ncube down", name,
                     error, error_bytes);
     return fail(fd, "cannot make a socket for the machine '%s': %s", name, error, error_bytes);
 }

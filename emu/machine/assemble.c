@@ -213,7 +213,7 @@ static int complain_of_silence(struct machine *m)
         c++;
     cabinet_describe(&m->cabinet[c], m->error, sizeof m->error);
     return machine_complain(
-        m, "cabinet %u: %s has not come up: it was silent for %u s; see that the host has memory and processors left",
+        m, "cabinet %u: %s has not come up: it was silent for %u s; check that the host has free memory and processors",
         c, m->error, HARTS_SILENCE_MS / 1000);
 }
 

@@ -97,7 +97,7 @@ bool debugger_offer(struct machine *m, uint32_t id, char *text, size_t bytes)
         return false;
     }
     if (stub_is_busy(m->stub)) {
-        snprintf(text, bytes, "gdb is connected already; one gdb at a time");
+        snprintf(text, bytes, "gdb is already connected; one gdb at a time");
         return false;
     }
     m->gdb_next = id == 0;

@@ -150,7 +150,7 @@ static int explain_silence(struct machine *m, uint32_t cabinet)
 {
     cabinet_describe(&m->cabinet[cabinet], m->error, sizeof m->error);
     return machine_complain(m,
-                            "cabinet %u: %s does not go on; if it has executed many different programs, it may have no "
+                            "cabinet %u: %s hangs; if it has executed many different programs, it may have no "
                             "room for translated code left: reboot it",
                             cabinet, m->error);
 }

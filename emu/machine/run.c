@@ -93,7 +93,7 @@ static int end_stuck(struct run *r)
         return RUN_DEADLOCK;
     }
     fault_describe(dead, &m->config.topo, sched_now(m->sched), text, sizeof text);
-    say_end(m, TRACE_END_DEADLOCK, "%s: the program can neither go on nor end there", text);
+    say_end(m, TRACE_END_DEADLOCK, "%s: the program can neither continue nor end there", text);
     return RUN_DEAD;
 }
 

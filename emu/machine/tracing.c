@@ -30,19 +30,19 @@
 
 const struct option_line option_trace = {
     KEY_TRACE, "trace", "FILE", "write a trace of events in virtual time to FILE; a timeline if it ends in .json"};
-const struct option_line option_report = {KEY_REPORT, "report", "FILE.html",
-                                          "write a page of HTML: what ran when, who waited for what, what was busy"};
+const struct option_line option_report = {
+    KEY_REPORT, "report", "FILE.html", "write an HTML report: what ran when, what each node waited for, what was busy"};
 const struct option_line option_trace_format = {KEY_TRACE_FORMAT, "trace-format", "FORMAT",
-                                                "text, chrome or picl (default: as FILE ends, or text)"};
+                                                "text, chrome or picl (default: by the ending of FILE, or text)"};
 const struct option_line option_trace_from = {KEY_TRACE_FROM, "trace-from", "SECONDS",
                                               "trace from this virtual time on (default 0)"};
 const struct option_line option_trace_to = {KEY_TRACE_TO, "trace-to", "SECONDS",
                                             "trace up to this virtual time (default: to the end)"};
 const struct option_line option_trace_nodes = {KEY_TRACE_NODES, "trace-nodes", "LIST",
-                                               "trace only these nodes, as 0-7,12,3.1,host (default: all)"};
+                                               "trace only these nodes, such as 0-7,12,3.1,host (default: all)"};
 const struct option_line option_trace_limit = {
     KEY_TRACE_LIMIT, "trace-limit", "SIZE",
-    "end the trace at SIZE, as 500K, 20M (default 100M; .gz 1G, unpacked; text none)"};
+    "maximum size of the trace, such as 20M (default 100M; .gz 1G, uncompressed; text: no limit)"};
 
 static enum trace_format parse_format(const struct options *o, const char *text)
 {
@@ -346,7 +346,8 @@ int tracing_close(struct machine *m)
         return machine_complain(m, "%s: %s; there is no trace", name, strerror(reason));
     }
     if (full_cycles != UINT64_MAX)
-        fprintf(stderr, "ncube: %s: the trace has reached its limit at %.6f s; give --trace-limit, or less to trace\n",
+        fprintf(stderr,
+                "ncube: %s: the trace has reached its limit at %.6f s; give a larger --trace-limit, or trace less\n",
                 name, (double)full_cycles / CLOCK_HZ);
     return close_report(m, m->sched != NULL);
 }

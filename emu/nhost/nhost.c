@@ -448,7 +448,7 @@ int nwrite(int cube, const void *buf, int n, int node, int type)
         const struct link_mail head = {.node = (uint32_t)node, .type = (uint32_t)type, .left = (uint32_t)(left - part)};
 
         if (!send_part(c, &head, (const uint8_t *)buf + at, part))
-            return fail(EPIPE, "the machine takes no message: %s", strerror(errno));
+            return fail(EPIPE, "the machine accepts no message: %s", strerror(errno));
         at += part;
     } while (at < (size_t)n);
     return 0;
@@ -485,7 +485,7 @@ static void take_ready(struct cube *c)
 /* Says why a message that has not come cannot come. */
 static int fail_lonely(const struct cube *c)
 {
-    return c->ended ? fail_ended(c) : fail(ESRCH, "no such message has come, and no program runs on the cube");
+    return c->ended ? fail_ended(c) : fail(ESRCH, "no such message has arrived, and no program runs on the cube");
 }
 
 int nread(int cube, void *buf, int n, int *node, int *type)
@@ -526,7 +526,7 @@ int ntest(int cube, int *node, int *type)
     take_ready(c);
     const struct mail *m = find_mail(c, *node, *type);
     if (!m)
-        return c->ended || c->idle ? fail_lonely(c) : fail(EAGAIN, "no such message has come");
+        return c->ended || c->idle ? fail_lonely(c) : fail(EAGAIN, "no such message has arrived");
     *node = m->node;
     *type = m->type;
     return (int)m->bytes;

@@ -243,7 +243,7 @@ static void tell_channels(const struct telling *x)
     if (use < HOT_PART)
         return;
     if (u->waited > 0)
-        snprintf(waits, sizeof waits, "Headers waited for it for %s in all, at most %" PRIu32 " at once",
+        snprintf(waits, sizeof waits, "Headers waited for it for %s in all, at most %" PRIu32 " at a time",
                  time_text(u->waited, wait), u->queue_max);
     tell(x,
          "The busiest channel, from %s to %s, was held for %.0f %% of the time; the mean of the %zu that were used is "
@@ -329,7 +329,7 @@ void findings_say(const struct timeline *t, const struct facts *f, const struct 
     struct telling x = {t, f, path, say, ctx};
 
     if (t->limited)
-        tell(&x, "The trace reached its limit: what came later is not here. Give --trace-limit, or trace less.");
+        tell(&x, "The trace reached its limit: later events are missing. Give --trace-limit, or trace less.");
     tell_states(&x);
     tell_path(&x);
     tell_channels(&x);

@@ -213,7 +213,7 @@ static void put_path(struct making *m)
     page_paragraph(
         &m->page, "%s",
         "The chain of work and messages that ended last: while a node worked, the path is there; where it "
-        "waited for a message, the path is the message's, and goes on where that was sent. Only what is on it "
+        "waited for a message, the path is the message's, and continues where that was sent. Only what is on it "
         "made the program as long as it was.");
     page_table(&m->page, "on the path|time|of the program's|times");
     for (size_t i = 0; i < n && i < STRETCHES_SHOWN; i++)
@@ -231,7 +231,7 @@ static void put_channels(struct making *m)
     char from[PLACE_BYTES], to[PLACE_BYTES];
 
     page_heading(&m->page, "channels", "The busiest channels");
-    page_table(&m->page, "channel|held|messages|data|headers waited for it|at most at once");
+    page_table(&m->page, "channel|held|messages|data|headers waited for it|most at a time");
     for (size_t i = 0; i < m->t->channels && i < CHANNELS_SHOWN && m->facts.channel[i].busy > 0; i++) {
         const struct channel_use *u = &m->facts.channel[i];
         const struct timeline_channel *c = &m->t->channel[u->channel];
@@ -295,7 +295,7 @@ static void put_phases(struct making *m)
     if (m->facts.phases == 0)
         return;
     page_heading(&m->page, "phases", "Phases");
-    page_paragraph(&m->page, "%s", "What the program has marked by nmark.");
+    page_paragraph(&m->page, "%s", "The phases that the program has marked by nmark.");
     page_table(&m->page, "phase|nodes|times|begins|ends|mean|longest|on");
     for (size_t i = 0; i < m->facts.phases && i < PHASES_SHOWN; i++) {
         const struct phase_use *u = &m->facts.phase[i];

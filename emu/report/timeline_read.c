@@ -405,14 +405,14 @@ static void read_head(struct reader *r, const char *line, size_t n)
     if (!is_ours)
         fail(r, "this is not a timeline of ncube; give a file that ncube run --trace=FILE.json has written");
     else if (!json_is_integer(version))
-        fail(r, "the timeline does not say its version; trace the program again with this ncube");
+        fail(r, "the timeline does not give its version; trace the program again with this ncube");
     else if (json_integer_value(version) != TRACE_VERSION)
         fail(r,
              "this is a timeline of version %" JSON_INTEGER_FORMAT
              ", and this ncube reads version %d; trace the program again",
              json_integer_value(version), TRACE_VERSION);
     else if (number_of(about, "dimension", NODE_MAX_DIM, UINT64_MAX) == UINT64_MAX)
-        fail(r, "the timeline does not say how many nodes there are; trace the program again");
+        fail(r, "the timeline does not give the number of nodes; trace the program again");
     else
         r->timeline->about = json_incref(about);
     json_decref(head);
@@ -434,7 +434,7 @@ static void read_line(struct reader *r, const char *line, size_t n)
         return;
     }
     if (r->ended && n > 0)
-        fail(r, "line %llu stands behind the timeline's end", (unsigned long long)r->lines);
+        fail(r, "line %llu follows the timeline's end", (unsigned long long)r->lines);
     if (n == 0 || r->error[0] != '\0' || (line[0] == ']' && read_end(r, line, n)))
         return;
     size_t bytes = line[n - 1] == ',' ? n - 1 : n;
@@ -584,7 +584,7 @@ int reader_read_file(struct timeline *t, const char *path, char error[READER_ERR
     if (n < 0 || code == Z_BUF_ERROR)
         fail(&r, "%s",
              code == Z_ERRNO       ? strerror(reason)
-             : code == Z_BUF_ERROR ? "the packed file ends too early; trace the program again"
+             : code == Z_BUF_ERROR ? "the compressed file ends too early; trace the program again"
                                    : why);
     gzclose(file);
     free(chunk);

@@ -31,7 +31,7 @@ int disk_tools_create(const char *image, uint64_t bytes, uint32_t block_bytes, c
     struct new_file f = {.fd = -1};
 
     if (access(image, F_OK) == 0)
-        return error_line(error, "%s: %s", image, "is there already; nothing was changed");
+        return error_line(error, "%s: %s", image, "already exists; nothing was changed");
     if (strlen(label) > 16)
         return error_line(error, "%s: %s", label, "a label has at most 16 characters");
     if (new_file_open(&f, image, error) < 0)
@@ -56,7 +56,7 @@ int disk_tools_check(const char *image, char *error)
         return -1;
     int result = run((char *[]){"e2fsck", "-f", "-p", (char *)image, NULL}, error);
     if (result > 2) /* 1 and 2: errors were corrected */
-        result = error_line(error, "%s: e2fsck could not repair it by itself; run it without -p", image);
+        result = error_line(error, "%s: e2fsck could not repair it automatically; run it without -p", image);
     close(fd);
     return result < 0 ? -1 : 0;
 }

@@ -64,7 +64,7 @@ static void draw(struct screen *s)
     y = draw_text(0, line);
     top_states(line, sizeof line, s->now);
     y = draw_text(y, line);
-    snprintf(line, sizeof line, "%s by %s, %zu rows%s%s%s   p n c d: lists  s: sort  /: filter  q: end", t.title,
+    snprintf(line, sizeof line, "%s by %s, %zu rows%s%s%s   p n c d: lists  s: sort  /: filter  q: quit", t.title,
              t.key_name[key], t.n, s->filter[0] || s->types_filter ? ", with '" : "", s->filter,
              s->types_filter ? "_'"
              : s->filter[0]  ? "'"

@@ -221,7 +221,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 2;\nfaults = (\n{ drive = \"df00\"; } );\n", "m.conf:3: there is no volume 'df00'"},
         {"dim = 2;\nfaults = (\n{ parity = 0; } );\n",
          "m.conf:3: parity = 0 is out of range; it must be an integer from 1 to 1000000"},
-        {"dim = 2;\nfaults = (\n{ node = 1; seed = 2; } );\n", "m.conf:3: 'seed' belongs to 'parity'"},
+        {"dim = 2;\nfaults = (\n{ node = 1; seed = 2; } );\n", "m.conf:3: 'seed' needs 'parity'"},
         {"dim = 2;\nfaults = (\n{ node = 1; from_us = 5; until_us = 5; } );\n",
          "m.conf:3: until_us = 5 does not lie after from_us = 5"},
         /* required keys */
@@ -311,7 +311,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {STRIPED("big", "\"df00\", \"df00\"", "cyclic 1 2"),
          "m.conf:3: striped volume 'big' has volume 'df00' twice; a volume holds one part"},
         {STRIPED("big", "", "cyclic 1 1"), "m.conf:3: 'over' must be a list of 1 to 256 names of volumes"},
-        {STRIPED("big", "1, 2", "cyclic 1 2"), "m.conf:3: 'over' takes names of volumes, as in [\"df00\", \"df01\"]"},
+        {STRIPED("big", "1, 2", "cyclic 1 2"),
+         "m.conf:3: 'over' is a list of names of volumes, such as [\"df00\", \"df01\"]"},
         {STRIPED("big", "\"df00\", \"df01\"", "cyclic 16384 3"),
          "m.conf:3: striped volume 'big': the map \"cyclic 16384 3\" is for 3 volumes, but 'over' has 2"},
         {STRIPED("big", "\"df00\", \"df01\"", "cyclic 16384"),
@@ -361,7 +362,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
              IO_NODE(0, "drives = (\n" DRIVE("a", "a") "," DRIVE("b", "b") "," DRIVE("c", "c") "," DRIVE(
                             "d", "d") "," DRIVE("e", "e") "," DRIVE("f", "f") "," DRIVE("g", "g") "," DRIVE("h",
                                                                                                             "h") ");")),
-         "m.conf:3: 8 drives; a controller takes at most 7"},
+         "m.conf:3: 8 drives; a controller has at most 7"},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         cr_expect_eq(load(c[i].text, NULL), -1, "accepted: %s", c[i].text);

@@ -35,7 +35,7 @@ refused() { # NAME STATUS TEXT WORD...: one line that has TEXT; the image a.img 
 status "create" 0 disk create a.img 8M
 check "a.img is sound" sound a.img
 same "the label" "a" "$(dumpe2fs -h a.img 2>&1 | sed -n 's/^Filesystem volume name: *//p')"
-refused "create where an image is" 1 "is there already" create a.img 8M
+refused "create where an image is" 1 "already exists" create a.img 8M
 printf 'some text\n' >text
 head -c 3000000 /dev/urandom >large
 status "put" 0 disk put text a.img:/text
@@ -215,7 +215,7 @@ for feature in bigalloc,extent mmp,^extent huge_file metadata_csum 64bit,extent 
     mke2fs -q -F -t ext2 -O $feature a.img 8M >/dev/null 2>&1
     first=${feature%%,*}
     [ $first = 64bit ] || [ $first = bigalloc ] && first=extent
-    refused "the feature $feature" 1 "a.img: has the feature $first, which ext2 has not" put few a.img:/x
+    refused "the feature $feature" 1 "a.img: has the feature $first, which ext2 does not have" put few a.img:/x
 done
 
 # ---- A name that ends in a slash is a directory's

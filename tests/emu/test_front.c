@@ -653,7 +653,7 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
         {"a strange exit", 0, N_EXIT, &strange, 16, "no such way"},
         {"an exit from outside", 6, N_EXIT, &outside, 16, "not in a job"},
         {"a short mount", IO_0, N_MOUNTED, &again, 7, "too short"},
-        {"a second mount", IO_0, N_MOUNTED, &again, 8, "reported already"},
+        {"a second mount", IO_0, N_MOUNTED, &again, 8, "already reported"},
         {"a third drive", IO_1, N_MOUNTED, &third, 8, "no such drive"},
         {"a compute node's mount", 0, N_MOUNTED, &again, 8, "no such drive"},
         {"an early shutdown", IO_0, N_REPLY(N_SHUTDOWN), &again, 8, "no shutdown was requested"},
@@ -673,7 +673,7 @@ Test(front, a_message_that_makes_no_sense_is_refused_in_one_line_and_changes_not
 
     exited(0, 4, EXIT_NORMAL, "");
     exited(0, 200, EXIT_NORMAL, "");
-    cr_expect_not_null(strstr(take_err(), "exited already"));
+    cr_expect_not_null(strstr(take_err(), "already exited"));
     cr_expect_eq(status(), 4);
 }
 

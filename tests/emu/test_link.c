@@ -93,7 +93,7 @@ Test(link, a_name_is_free_again_when_its_machine_is_gone)
     int listening = listen_here();
 
     cr_expect_eq(link_listen(name, error, sizeof error), -1);
-    cr_expect_not_null(strstr(error, "is up already"), "%s", error);
+    cr_expect_not_null(strstr(error, "is already up"), "%s", error);
     close(listening);
     cr_expect_eq(link_connect(name, error, sizeof error), -1);
     cr_expect_not_null(strstr(error, "no machine called"), "%s", error);

@@ -165,7 +165,7 @@ refused "control characters" "pattern 'a??[1mb': column 1: 'cyclic', 'array', 'b
     $'a\n\033[1mb'
 refused "a machine for one pattern" "-m compares two patterns; give the second one" -m five.conf 'cyclic 1 2'
 refused "drives of no machine" "--drives needs the machine that has them: -m FILE" --drives 'cyclic 1 2' 'cyclic 2 2'
-refused "a drawing of channels" "--svg draws patterns, not channels; leave -m out" --svg=x.svg -m five.conf \
+refused "a drawing of channels" "--svg draws patterns, not channels; omit -m" --svg=x.svg -m five.conf \
     'cyclic 1 2' 'cyclic 2 2'
 refused "rows of nothing" "row '0': give a number of bytes" --row=0 'cyclic 1 2'
 refused "no bytes" "bytes '-1': give a number of bytes" --bytes=-1 'cyclic 1 2' 'cyclic 2 2'

@@ -183,7 +183,7 @@ sed '50s/ph/hp/' slow.json >bad.json
 echo hello >text.json
 refused "a trace cut in a line" 1 "cut.json: the timeline ends in the middle of line" report --out=no.html cut.json
 refused "a trace cut after a line" 1 "lines.json: the timeline ends after line 100" report --out=no.html lines.json
-refused "a packed trace that is cut" 1 "cut.json.gz: the packed file ends too early" report --out=no.html cut.json.gz
+refused "a compressed trace cut" 1 "cut.json.gz: the compressed file ends too early" report --out=no.html cut.json.gz
 refused "another version" 1 "version.json: this is a timeline of version 9" report --out=no.html version.json
 refused "a bad line" 1 "bad.json: line 50 is not an event of ncube's: '{\"hp\"" report --out=no.html bad.json
 refused "an empty file" 1 "empty.json: the file is empty" report --out=no.html empty.json
@@ -196,7 +196,7 @@ refused "two traces" 2 "unexpected word 'b'" report a b
 refused "its own trace" 1 "slow.json: this is the trace" report --out=slow.json slow.json
 refused "no folder" 1 "none/no.html: No such file" report --out=none/no.html slow.json
 refused "a full disk" 1 "/dev/full: No space left" report --out=/dev/full slow.json
-refused "a trace in text" 2 "a report is made from a trace in JSON" run --report=no.html --trace=x.txt "$ring"
+refused "a trace in text" 2 "a report needs a trace in JSON" run --report=no.html --trace=x.txt "$ring"
 refused "the trace as report" 1 "this is the trace" run --report=no.json --trace=no.json "$ring"
 rm -f no.json
 refused "the statistics as report" 1 "--stats writes this file, too" run --report=no.html --stats=no.html "$ring"

@@ -223,13 +223,13 @@ static const struct {
     {"text", "hello\n", "not a timeline of ncube"},
     {"text without a new line", "hello", "not a timeline of ncube"},
     {"another program's trace", "[{\"ph\":\"X\"}]\n", "not a timeline of ncube"},
-    {"no version", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" END, "does not say its version"},
+    {"no version", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" END, "does not give its version"},
     {"another version",
      "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"ncube_trace\":7,\"dimension\":2},\"traceEvents\":[\n" END,
      "of version 7, and this ncube reads version 1"},
     {"a cube of 2^60",
      "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"ncube_trace\":1,\"dimension\":60},\"traceEvents\":[\n" END,
-     "how many nodes"},
+     "number of nodes"},
     {"cut after a line", HEAD "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":300,\"name\":\"user\"},\n",
      "ends after line 2, before its end"},
     {"cut in a line", HEAD "{\"ph\":\"X\",\"pid\":1,\"ti", "ends in the middle of line 2"},
@@ -249,7 +249,7 @@ static const struct {
      "channel 9, which the timeline does not name"},
     {"a drive without a name", HEAD "{\"ph\":\"X\",\"pid\":3,\"tid\":9,\"ts\":0,\"dur\":3,\"name\":\"read\"}" END,
      "drive 9, which the timeline does not name"},
-    {"something after the end", HEAD "]}\n{}\n", "line 3 stands behind the timeline's end"},
+    {"something after the end", HEAD "]}\n{}\n", "line 3 follows the timeline's end"},
 };
 
 Test(timeline, what_is_no_timeline_is_refused_with_its_line)

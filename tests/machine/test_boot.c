@@ -295,7 +295,7 @@ Test(boot, programs_that_wait_for_a_subcube_get_it_in_the_order_of_asking)
     char text[256] = "";
 
     close(p.in);
-    xnc_expect(&q.b, "", WORDS("-d0", "examples/hello"), 1, "", "other programs wait for a subcube already");
+    xnc_expect(&q.b, "", WORDS("-d0", "examples/hello"), 1, "", "other programs already wait for a subcube");
     queue_let_go(&q);
     expect_end(&all, "all nodes", 0, NULL, "");
     expect_end(&one, "one node", 0, NULL, "");
@@ -517,7 +517,7 @@ Test(boot, a_name_is_taken_as_long_as_its_machine_is_up)
     char *ncube = build_path("bin/ncube");
     struct outcome o = command_run((char *[]){ncube, "boot", "--name", b.name, NULL}, NULL);
 
-    outcome_expect(&o, "a second machine", 1, "", "is up already");
+    outcome_expect(&o, "a second machine", 1, "", "is already up");
     outcome_free(&o);
     booted_down(&b);
     xnc_expect(&b, "", WORDS("examples/hello"), 1, "", "is up; start one with ncube boot");
@@ -539,7 +539,7 @@ static const struct usage {
     {"no machine to end", {"ncube", "down", "--name", "test-none"}, 1, "no machine called 'test-none' is up"},
     {"down with a word too many", {"ncube", "down", "now"}, 2, "unexpected word 'now'"},
     {"two machine files", {"ncube", "boot", "a", "b"}, 2, "unexpected word 'b'"},
-    {"a machine file and a dimension", {"ncube", "boot", "-d1", "a"}, 2, "leave out -d"},
+    {"a machine file and a dimension", {"ncube", "boot", "-d1", "a"}, 2, "omit -d"},
     {"a machine file that is not there", {"ncube", "boot", "--name", "test-none", "./none"}, 1, "./none"},
 };
 

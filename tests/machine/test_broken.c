@@ -37,7 +37,7 @@ static const struct broken_case {
     {"dead node outside", "2", "works", "{ node = 5; }", 0, ""},
     {"dead node inside", "3", "works", "{ node = 5; }", 1, "can't be loaded: node 1 finds no sound way to node 5\n"},
     {"node that dies while it works", "2", "works for 300 ms", "{ node = 3; from_us = 200000; }", 123,
-     "node 3 has been dead since 0.200000 s: the program can neither go on nor end there\n"},
+     "node 3 has been dead since 0.200000 s: the program can neither continue nor end there\n"},
     {"node that is dead when it ends", "2", "works for 300 ms", "{ node = 3; from_us = 200000; until_us = 3000000; }",
      0, ""},
     {"dead SI node of the front end", "2", "works", "{ node = 0; }", 1, "can't be loaded: no path to node 0 works"},

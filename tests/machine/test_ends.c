@@ -336,7 +336,7 @@ static const struct false_qemu {
      "has not come up: it was silent for 10 s"},
     {"one without room for translated code",
      "export PATH=/usr/bin:/bin; exec bash -c 'exec qemu-system-riscv64 \"${@/tb-size=*/tb-size=1}\"' - \"$@\"",
-     "does not go on; if it has executed many different programs, it may have no room for translated code left"},
+     "hangs; if it has executed many different programs, it may have no room for translated code left"},
 };
 
 static struct command start_with_false_qemu(const char *folder, const char *script)

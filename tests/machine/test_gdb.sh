@@ -272,7 +272,7 @@ rm run.out
 run=$!
 await "so does another" grep -qs 'sum 1' run.out
 status "which one?" 1 "$ncube" gdb
-same "says so" "ncube: 2 programs run; give a node of the one that is meant: --node=N, see ncube ps" "$(cat err)"
+same "says so" "ncube: 2 programs run; give a node of one of them: --node=N, see ncube ps" "$(cat err)"
 status "the one on node 2" 0 "$ncube" gdb --node=2
 gdb 'info threads' 'backtrace' 'print here' 'kill'
 end "kill" 1 "sum 1"

@@ -90,7 +90,7 @@ Test(nhost, loads_programs_and_talks_to_them)
     send(cube, "to all", 7, NHOST_ALL_NODES, ECHO);
     for (int node = 0; node < 4; node++)
         expect_echo(cube, node, "to all", 7);
-    expect_failure(ntest(cube, &from, &type), EAGAIN, "no such message has come");
+    expect_failure(ntest(cube, &from, &type), EAGAIN, "no such message has arrived");
     exit_with(cube, NHOST_ALL_NODES, 5);
     cr_expect_eq(nwait(cube), 5);
     cr_expect_eq(nclose(cube), 0);
@@ -136,7 +136,7 @@ Test(nhost, does_not_wait_for_messages_when_no_program_runs)
         expect_failure(ntest(cube, &from, &type), ESRCH, "no program runs on the cube");
     }
     load(cube, "0");
-    expect_failure(ntest(cube, &from, &type), EAGAIN, "no such message has come");
+    expect_failure(ntest(cube, &from, &type), EAGAIN, "no such message has arrived");
     cr_expect_eq(nclose(cube), 0);
     booted_down(&b);
 }
@@ -169,7 +169,7 @@ Test(nhost, loads_programs_on_parts_of_a_cube)
 
     load(cube, "0-2");
     load(cube, "7");
-    expect_failure(nload(cube, path, 2), EINVAL, "a program runs on nodes 2 to 2 already");
+    expect_failure(nload(cube, path, 2), EINVAL, "a program already runs on nodes 2 to 2");
     send(cube, "x", 1, 3, ECHO); /* nobody is there */
     send(cube, "y", 1, NHOST_ALL_NODES, ECHO);
     for (int i = 0; i < 4; i++)
