@@ -172,7 +172,8 @@ static void wait_for_channel(struct worm *w)
     STAILQ_INSERT_TAIL(&c->waiting, w, queued);
 }
 
-/* Schedules a retreat: the header gives up its last channel in the time of a hop. Without channels the message is done. */
+/* Schedules a retreat: the header gives up its last channel in the time of a hop. Without channels the message is
+ * done. */
 static void schedule_retreat(struct worm *w, uint64_t now_cycles)
 {
     uint32_t node = w->m.from, channel = TOPO_SELF_CHANNEL;

@@ -205,7 +205,7 @@ boards = ( { number = 3; io_nodes = (%s); } );""" % ", ".join(
 
 
 def block_changes(lab):
-    """Calls that change names of a striped volume, by node 4: what it sends to I/O nodes, and the commands meanwhile."""
+    """Calls that change names of a striped volume, by node 4: its requests to I/O nodes, and the drives' commands."""
     def row(call):
         def run(phase, dim, images):
             return lab.run("--trace=trace", "--trace-format=text", "-d", dim, lab.guest("striped_kills"), phase,

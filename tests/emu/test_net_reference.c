@@ -197,8 +197,7 @@ Test(net_reference, so_they_do_in_networks_with_other_times)
     }
 }
 
-/* Without contention, h hops and N bytes with the header take hop * h + byte * N cycles [P2: the iPSC/860's channels are
- * circuits of 2.8 MB/s]. */
+/* Without contention, h hops and N bytes with the header take hop * h + byte * N cycles. */
 Test(net_reference, other_times_follow_the_closed_formula)
 {
     static struct lab lab;

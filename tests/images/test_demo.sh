@@ -55,7 +55,7 @@ check "says what is missing" grep -q "no us in: plain node=3" err
 
 # ---- What make demo says while it builds
 
-status "a build in short lines" 0 make -s -C "$images/.." SHORT=1 B="$scratch/built" \
+status "a build in short lines" 0 make -s -C "$clone" SHORT=1 B="$scratch/built" \
     "$scratch/built/obj/emu/base/nearest.o"
 same "what is compiled" "  CC	emu/base/nearest.c" "$(cat out)"
 
