@@ -14,8 +14,8 @@
 #include "emu/cmd/commands.h"
 #include "emu/model/disk.h"
 
-static const struct option_line option_check_images = {
-    KEY_IMAGES, "images", "DIR", "folder of the drives' images (default: as the machine file says)"};
+static const struct option_line option_check_images = {KEY_IMAGES, "images", "DIR",
+                                                       "folder of the drives' images (default: the machine file's)"};
 
 static const struct option_target targets[] = {
     {KEY_IMAGES, OPTION_TEXT, OPTION_AT(struct machine_options, images), 0, 0}, {0}};

@@ -375,8 +375,8 @@ static const struct options options = {
            "  'array 1024x1024x8 block,cyclic on 2x4'  items of 8 bytes, on a grid of 2 x 4 elements\n"
            "  'bits o10- p1-0 o9-0'                    a permutation of address bits\n"
            "  'falls 16 (0,3,8,2,4,2,{(0,0,2,2,1,2)})' nested PITFALLS, with their period\n"
-           "  'view 16 (0,3,8,2)'                      one element, which need not have everything\n"
-           "+D behind any of them: from byte D of the file on. See pattern(3n).",
+           "  'view 16 (0,3,8,2)'                      one element, which need not have every byte\n"
+           "+D after any of them: from byte D of the file on. See pattern(3n).",
     .target = targets,
     .take = overrides_take_option,
 };

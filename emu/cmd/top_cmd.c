@@ -130,8 +130,8 @@ static const struct options options = {
         "Monitors a machine that ncube boot keeps up: nodes by state, programs, channels and drives by load, virtual\n"
         "time against the host's.",
     .line = (const struct option_line *const[]){&option_name, &option_once, &option_every, NULL},
-    .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next number; / shows only rows with a\n"
-           "text; arrows and pages scroll; q ends.",
+    .end = "Keys: p programs, n nodes, c channels, d drives; s sorts by the next column; / shows only rows with a\n"
+           "text; the arrow and page keys scroll; q quits.",
     .target = targets,
 };
 

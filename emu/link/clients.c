@@ -63,7 +63,7 @@ void clients_report_nodes(struct clients *all, struct job *j)
 
     if (job_describe_failure(j, text, sizeof text))
         say_line(j, text);
-    machine_report_waits(all->machine, j, false, say_line, j);
+    machine_report_waits(all->machine, j, WAITS_PLACES, say_line, j);
 }
 
 /* Says what ends a program that has not ended by itself, and what its nodes are doing; then kills it. */
@@ -334,19 +334,25 @@ static bool asks_for_load(const struct link_message *m)
     return m->bytes == strlen(LOAD_QUESTION) && memcmp(m->content, LOAD_QUESTION, m->bytes) == 0;
 }
 
-static void end_by_signal(struct clients *all, struct client *c, const struct link_message *message)
+/* xnc names the signal by which it ends its program, which is reported; a host program that is done with its nodes
+ * names none. */
+static void end_by_client(struct clients *all, struct client *c, const struct link_message *message)
 {
     struct job *j = front_find_job(all->machine->front, c->job);
-    struct link_kill kill = {.signal = SIGTERM};
+    struct link_kill kill;
     char why[32];
 
     if (c->turn)
         client_hang_up(c);
-    if (message->bytes == sizeof kill)
-        memcpy(&kill, message->content, sizeof kill);
+    if (!j)
+        return;
+    if (message->bytes != sizeof kill) {
+        kill_job(all, j->id);
+        return;
+    }
+    memcpy(&kill, message->content, sizeof kill);
     snprintf(why, sizeof why, "ended by %s", signals_name(kill.signal));
-    if (j)
-        end_job(all, j, why);
+    end_job(all, j, why);
 }
 
 static void client_act(struct clients *all, struct client *c, struct link_message *message)
@@ -357,7 +363,7 @@ static void client_act(struct clients *all, struct client *c, struct link_messag
         begin_job(all, c, message);
         return;
     case LINK_KILL:
-        end_by_signal(all, c, message);
+        end_by_client(all, c, message);
         break;
     case LINK_DOWN:
         c->wants_down = true;

@@ -8,11 +8,16 @@
 
 #include "emu/machine/machine_data.h"
 
-/* Reports what each node waits for, or where it computes, or how it has ended, with nodes that are alike in one line;
- * then the faults. For deadlocks, limits and signals. With `whole`, it covers the whole machine, and j may be NULL;
- * else the job's nodes, numbered from 0. */
-void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
-                          void *ctx);
+enum waits_options {
+    WAITS_MACHINE = 1, /* of the whole machine, and the job may be NULL; else of the job's nodes, numbered from 0 */
+    WAITS_PLACES = 2,  /* with the places where nodes compute, to which their code may have run ahead: not the same in
+                        * every run */
+};
+
+/* Reports what each node waits for, or that it computes, or how it has ended, with nodes that are alike in one line;
+ * then the faults. For deadlocks, limits and signals. */
+void machine_report_waits(struct machine *m, const struct job *j, unsigned options,
+                          void (*say)(void *ctx, const char *line), void *ctx);
 
 /* Returns the fault of a node of the job that is dead and has not exited, or NULL. */
 const struct fault *machine_find_dead_node(const struct machine *m, const struct job *j);

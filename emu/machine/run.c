@@ -36,17 +36,28 @@ __attribute__((format(printf, 3, 4))) static void say_end(struct machine *m, enu
     tracing_say_end(m, how, sched_now(m->sched), text);
 }
 
-/* A further line about that. */
-static void say_line(void *machine, const char *line)
+/* Further lines about that. */
+static void print_line(void *machine, const char *line)
+{
+    (void)machine;
+    fprintf(stderr, "  %s\n", line);
+}
+
+static void trace_line(void *machine, const char *line)
 {
     struct machine *m = machine;
 
-    fprintf(stderr, "  %s\n", line);
     tracing_say_end(m, TRACE_END_MORE, sched_now(m->sched), line);
 }
 
+static void say_line(void *machine, const char *line)
+{
+    print_line(machine, line);
+    trace_line(machine, line);
+}
+
 /* Says what the program does that has not ended: whom its nodes wait for, and where they compute. */
-static void report_nodes(struct machine *m, const struct job *j)
+static void report_nodes(struct machine *m, const struct job *j, bool places)
 {
     char text[256];
 
@@ -54,22 +65,30 @@ static void report_nodes(struct machine *m, const struct job *j)
         say_line(m, text);
     front_describe_wait(m->front, text, sizeof text);
     say_line(m, text);
-    machine_report_waits(m, j, true, say_line, m);
+    machine_report_waits(m, j, WAITS_MACHINE | (places ? WAITS_PLACES : 0), print_line, m);
+    machine_report_waits(m, j, WAITS_MACHINE, trace_line, m); /* a trace is the same in every run */
 }
 
 static void report_deadlock(struct machine *m, const struct job *j)
 {
     say_end(m, TRACE_END_DEADLOCK, "deadlock at %.6f s: nothing more can happen, and the program has not ended",
             machine_seconds(m));
-    report_nodes(m, j);
+    report_nodes(m, j, false);
     m->stuck = true;
 }
 
 /* A limit or a signal ends a program that may wait for ever, or compute. */
-static void report_unfinished(struct machine *m, const struct job *j)
+static void report_unfinished(struct machine *m, const struct job *j, bool places)
 {
     if (j && j->loaded && !job_has_ended(j) && !j->killed)
-        report_nodes(m, j);
+        report_nodes(m, j, places);
+}
+
+/* What a run with a limit prints is the same in every way to run it. Code that runs ahead has no place in common; for
+ * the options that stop nodes in the same places in every run, it does not run ahead. */
+static void report_limit(struct machine *m, const struct job *j)
+{
+    report_unfinished(m, j, m->stub || m->cores || m->checking);
 }
 
 static void report_signal(struct machine *m, const struct job *j)
@@ -77,7 +96,7 @@ static void report_signal(struct machine *m, const struct job *j)
     progress_erase();
     if (j && !job_has_ended(j))
         machine_say("ended by %s at %.6f s", signals_name(signals_asked()), machine_seconds(m));
-    report_unfinished(m, j);
+    report_unfinished(m, j, true);
 }
 
 /* A program that is stuck because one of its nodes has died did not cause the deadlock itself. */
@@ -137,7 +156,7 @@ static int end_status(struct run *r, enum sched_end end)
         m->failed = true;
         say_end(m, TRACE_END_LIMIT, "the limit of %.6f s of virtual time is reached",
                 (double)r->options->limit_cycles / CLOCK_HZ);
-        report_unfinished(m, front_find_job(m->front, r->job));
+        report_limit(m, front_find_job(m->front, r->job));
         return RUN_LIMIT;
     default:
         machine_explain_stop(m);

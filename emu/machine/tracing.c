@@ -115,9 +115,8 @@ void tracing_check(const struct options *o, struct tracing *t)
     if (!t->format_given)
         t->format = format < 0 ? TRACE_TEXT : (enum trace_format)format;
     if (t->report && t->format != TRACE_CHROME)
-        options_refuse(o,
-                       "a report is made from a trace in JSON; let the trace's name end in .json or .json.gz, or leave "
-                       "it out");
+        options_refuse(o, "a report needs a trace in JSON; give a --trace name that ends in .json or .json.gz, or omit "
+                          "--trace");
     if (t->limit_bytes == 0)
         t->limit_bytes = t->format == TRACE_TEXT          ? 0
                          : !t->path || is_packed(t->path) ? LIMIT_PACKED_BYTES

@@ -181,7 +181,7 @@ static int free_cube(void)
     for (int i = 0; i < CUBES_MAX; i++)
         if (!cube_of[i].open)
             return i;
-    return fail(EMFILE, "%d cubes are open, the most there can be", CUBES_MAX);
+    return fail(EMFILE, "%d cubes are already open, which is the maximum", CUBES_MAX);
 }
 
 static const char *machine_name(void)

@@ -49,12 +49,12 @@ bool debugger_offer(struct machine *m, uint32_t id, char *text, size_t bytes)
     return true;
 }
 
-void machine_report_waits(struct machine *m, const struct job *j, bool whole, void (*say)(void *ctx, const char *line),
-                          void *ctx)
+void machine_report_waits(struct machine *m, const struct job *j, unsigned options,
+                          void (*say)(void *ctx, const char *line), void *ctx)
 {
     (void)m;
     (void)j;
-    (void)whole;
+    (void)options;
     say(ctx, "nobody waits");
 }
 

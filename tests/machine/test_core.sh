@@ -100,6 +100,6 @@ same "a folder that cannot be" "ncube: no/such: No such file or directory; give 
 run 2 --core= --
 check "no folder" grep -q 'core: give a folder' err
 run 2 --core=x --gdb --
-check "both" grep -q 'gdb and core: give one of them' err
+check "both" grep -q 'gdb and core cannot be combined' err
 
 finish

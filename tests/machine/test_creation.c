@@ -34,8 +34,8 @@ static const struct row {
     const char *dim;
     long make_us, open_us, remove_us, writes; /* at most */
 } rows[] = {
-    {"0", 400000, 50000, 25000, 16},
-    {"3", 1200000, 80000, 60000, 60},
+    {"0", 400000, 50000, 120000, 20},
+    {"3", 1200000, 80000, 650000, 90},
 };
 
 ParameterizedTestParameters(creation, asks_all_volumes_at_once)

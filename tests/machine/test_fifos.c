@@ -119,11 +119,11 @@ Test(fifos, share_their_fate)
     xnc_await(&lonely, XNC_RUNS);
     cr_expect_not(command_ends_within(&reader, 300), "a writer that waits for its input is no deadlock");
     kill(writer.pid, SIGTERM);
-    expect_end(&writer, "writer", 128 + SIGTERM, "", "");
+    expect_end(&writer, "writer", 128 + SIGTERM, "", "ended by SIGTERM");
     expect_end(&reader, "reader", 1, NULL, "the program at the other end of its pipe was ended");
     cr_expect_not(command_ends_within(&lonely, 0));
     kill(lonely.pid, SIGTERM);
-    expect_end(&lonely, "lonely", 128 + SIGTERM, "", "");
+    expect_end(&lonely, "lonely", 128 + SIGTERM, "", "ended by SIGTERM");
     close(input[1]);
     xnc_expect(&b, "", WORDS("-d2", "guest/neighbours", "answers"), 0, "passed\n", ""); /* all nodes are free */
     booted_down(&b);

@@ -394,7 +394,7 @@ int32_t v_stat(struct volume *v, const char *name, struct file_stat *st)
 
 int32_t v_unlink(struct volume *v, const char *name)
 {
-    return with_names(v, N_FUNLINK, name, NULL);
+    return volume_request(v, N_FUNLINK, (struct file_request){.mode = 0}, name, NULL, NULL);
 }
 
 int32_t v_rename(struct volume *v, const char *from, const char *to)
