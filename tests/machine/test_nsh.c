@@ -116,7 +116,7 @@ Test(nsh, runs_a_file_with_prompts_or_without)
 {
     char *folder = folder_with_programs();
 
-    file_write(folder, "script", "echo one\nstatus 4\nexit\necho two\n", 34);
+    file_write(folder, "script", "echo one\nstatus 4\nexit\necho two\n", 32);
     struct outcome o = ncube_run(
         &(struct ncube_run){.dim = "1", .serve = folder, .program = SHELL, .args = {"/script"}, .input = "echo no\n"});
     outcome_expect(&o, "script", 4, "one\n", "");
