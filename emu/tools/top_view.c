@@ -182,72 +182,73 @@ static struct values values_of(const json_t *row, size_t names, size_t values, c
     return v;
 }
 
-static void make_nodes(struct top_table *t, const json_t *now, const json_t *before)
+/* A list of the report whose rows become lines: how many elements name a row, how many numbers are its last ones, and
+ * the function that writes the line and its keys. */
+struct row_maker {
+    const char *list;
+    size_t names, values;
+    void (*put)(struct top_row *row, const json_t *r, const double *value, double cycles);
+};
+
+static void make_rows(struct top_table *t, const struct row_maker *maker, const json_t *now, const json_t *before)
 {
-    const json_t *rows = json_object_get(load_of(now), "nodes");
+    const json_t *rows = json_object_get(load_of(now), maker->list);
     double cycles = span(now, before);
     size_t i;
     json_t *r;
 
     json_array_foreach(rows, i, r)
     {
-        const struct values v = values_of(r, 1, 3, "nodes", before, i);
-        struct top_row *row = add(t, json_array_size(rows));
-        char name[NODE_SHORT_NAME_BYTES], state[32];
+        const struct values v = values_of(r, maker->names, maker->values, maker->list, before, i);
 
-        snprintf(state, sizeof state, "%s", state_text(json_string_value(json_array_get(r, 1))).row);
-        snprintf(row->text, sizeof row->text, "%7s  %-12s %7.2f %8.2f %7.2f",
-                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 0)), name), one_line(state),
-                 percent(v.value[0], cycles), percent(v.value[1], cycles), percent(v.value[2], cycles));
-        memcpy(row->key, v.value, sizeof row->key);
+        maker->put(add(t, json_array_size(rows)), r, v.value, cycles);
     }
 }
 
-static void make_channels(struct top_table *t, const json_t *now, const json_t *before)
+static const char *node_in(const json_t *r, size_t i, char name[NODE_SHORT_NAME_BYTES])
 {
-    const json_t *rows = json_object_get(load_of(now), "channels");
-    double cycles = span(now, before);
-    size_t i;
-    json_t *r;
-
-    json_array_foreach(rows, i, r)
-    {
-        const struct values v = values_of(r, 2, 3, "channels", before, i);
-        struct top_row *row = add(t, json_array_size(rows));
-        char from[NODE_SHORT_NAME_BYTES], to[NODE_SHORT_NAME_BYTES];
-
-        snprintf(row->text, sizeof row->text, "%7s %7s %10.0f %11.2f %9.2f",
-                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 0)), from),
-                 node_short_name((uint32_t)json_integer_value(json_array_get(r, 1)), to), v.value[0],
-                 percent(v.value[1], cycles), percent(v.value[2], cycles));
-        row->key[0] = v.value[1];
-        row->key[1] = v.value[2];
-        row->key[2] = v.value[0];
-    }
+    return node_short_name((uint32_t)json_integer_value(json_array_get(r, i)), name);
 }
 
-static void make_drives(struct top_table *t, const json_t *now, const json_t *before)
+static void put_node(struct top_row *row, const json_t *r, const double *value, double cycles)
 {
-    const json_t *rows = json_object_get(load_of(now), "drives");
-    double cycles = span(now, before);
-    size_t i;
-    json_t *r;
+    char name[NODE_SHORT_NAME_BYTES], state[32];
 
-    json_array_foreach(rows, i, r)
-    {
-        const struct values v = values_of(r, 1, 4, "drives", before, i);
-        struct top_row *row = add(t, json_array_size(rows));
-        double queue = json_number_value(json_array_get(r, 1)), rate = v.value[1] / 1e6 * CLOCK_HZ / cycles;
-        char volume[VOLUME_NAME_BYTES];
-
-        snprintf(volume, sizeof volume, "%s", json_string_value(json_array_get(r, 0)));
-        snprintf(row->text, sizeof row->text, "%-15s %5.0f %10.2f %8.2f %9.0f %9.3f", one_line(volume), queue,
-                 v.value[3] / cycles, percent(v.value[2], cycles), v.value[0], rate);
-        row->key[0] = queue;
-        row->key[1] = v.value[2];
-        row->key[2] = rate;
-    }
+    snprintf(state, sizeof state, "%s", state_text(json_string_value(json_array_get(r, 1))).row);
+    snprintf(row->text, sizeof row->text, "%7s  %-12s %7.2f %8.2f %7.2f", node_in(r, 0, name), one_line(state),
+             percent(value[0], cycles), percent(value[1], cycles), percent(value[2], cycles));
+    memcpy(row->key, value, sizeof row->key);
 }
+
+static void put_channel(struct top_row *row, const json_t *r, const double *value, double cycles)
+{
+    char from[NODE_SHORT_NAME_BYTES], to[NODE_SHORT_NAME_BYTES];
+
+    snprintf(row->text, sizeof row->text, "%7s %7s %10.0f %11.2f %9.2f", node_in(r, 0, from), node_in(r, 1, to),
+             value[0], percent(value[1], cycles), percent(value[2], cycles));
+    row->key[0] = value[1];
+    row->key[1] = value[2];
+    row->key[2] = value[0];
+}
+
+static void put_drive(struct top_row *row, const json_t *r, const double *value, double cycles)
+{
+    double queue = json_number_value(json_array_get(r, 1)), rate = value[1] / 1e6 * CLOCK_HZ / cycles;
+    char volume[VOLUME_NAME_BYTES];
+
+    snprintf(volume, sizeof volume, "%s", json_string_value(json_array_get(r, 0)));
+    snprintf(row->text, sizeof row->text, "%-15s %5.0f %10.2f %8.2f %9.0f %9.3f", one_line(volume), queue,
+             value[3] / cycles, percent(value[2], cycles), value[0], rate);
+    row->key[0] = queue;
+    row->key[1] = value[2];
+    row->key[2] = rate;
+}
+
+static const struct row_maker row_makers[TOP_VIEWS] = {
+    [TOP_NODES] = {"nodes", 1, 3, put_node},
+    [TOP_CHANNELS] = {"channels", 2, 3, put_channel},
+    [TOP_DRIVES] = {"drives", 1, 4, put_drive},
+};
 
 /* ---- Tables ---- */
 
@@ -271,16 +272,10 @@ void top_table_make(struct top_table *t, enum top_view view, const json_t *now, 
     };
 
     *t = empty[view];
-    switch (view) {
-    case TOP_PROGRAMS:
-        return make_programs(t, now);
-    case TOP_NODES:
-        return make_nodes(t, now, before);
-    case TOP_CHANNELS:
-        return make_channels(t, now, before);
-    default:
-        return make_drives(t, now, before);
-    }
+    if (view == TOP_PROGRAMS)
+        make_programs(t, now);
+    else
+        make_rows(t, &row_makers[view], now, before);
 }
 
 void top_table_free(struct top_table *t)
