@@ -37,7 +37,7 @@ static void print_path(const struct routes *r, const struct path *p)
         topo_channel_end(r->topo, p->channel[i], &node, &in_channel);
         printf(" -> %s", node_short_name(node, name));
     }
-    uint64_t cycles = path_cycles(p, r->bytes);
+    uint64_t cycles = path_cycles(r->topo, p, r->bytes);
     printf("   %u hop%s", p->hops, plural(p->hops));
     if (NODE_IS_COMPUTE(p->from))
         printf(", P = %d", p->first_dimension);
@@ -84,7 +84,7 @@ static json_t *json_of_path(const struct routes *r, const struct path *p)
     }
     json_t *P = NODE_IS_COMPUTE(p->from) ? json_integer(p->first_dimension) : json_null();
     return json_pack("{s:s, s:i, s:o, s:I, s:o, s:o}", "to", node_short_name(p->to, name), "hops", (int)p->hops, "P", P,
-                     "cycles", (json_int_t)path_cycles(p, r->bytes), "nodes", nodes, "channels", channels);
+                     "cycles", (json_int_t)path_cycles(r->topo, p, r->bytes), "nodes", nodes, "channels", channels);
 }
 
 static json_t *json_of_shared(const struct routes *r)

@@ -12,7 +12,6 @@ bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, s
 
     if (hops < 0)
         return false;
-    path->times = topo_times(t);
     path->from = from;
     path->to = to;
     path->hops = (uint32_t)hops;
@@ -20,9 +19,11 @@ bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, s
     return true;
 }
 
-uint64_t path_cycles(const struct path *path, uint64_t bytes)
+uint64_t path_cycles(const struct topo *t, const struct path *path, uint64_t bytes)
 {
-    return path->times.hop_cycles * (uint64_t)path->hops + path->times.byte_cycles * bytes;
+    struct channel_times times = topo_times(t);
+
+    return times.hop_cycles * (uint64_t)path->hops + times.byte_cycles * bytes;
 }
 
 bool path_shares_channel(const struct path *a, const struct path *b)

@@ -14,7 +14,6 @@
 struct path {
     uint32_t from, to;
     uint32_t hops;
-    struct channel_times times;
     uint32_t channel[TOPO_ROUTE_MAX];
     int first_dimension; /* P(from, node at which it leaves the cube) [P0 section 3]; only meaningful if the source is
                           * a compute node */
@@ -24,7 +23,7 @@ struct path {
 bool path_find(const struct topo *t, uint32_t from, uint32_t to, uint64_t via, struct path *path);
 
 /* Returns the cycles from send to last byte on an idle network; `bytes` include the header. */
-uint64_t path_cycles(const struct path *path, uint64_t bytes);
+uint64_t path_cycles(const struct topo *t, const struct path *path, uint64_t bytes);
 
 /* Returns true if the paths have a channel in common. */
 bool path_shares_channel(const struct path *a, const struct path *b);

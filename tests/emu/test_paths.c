@@ -83,9 +83,9 @@ Test(paths, take_the_time_of_an_idle_network)
     struct topo t = sandia_machine(5, 8);
     struct path p = find(&t, 0, 31);
 
-    cr_expect_eq(path_cycles(&p, 4096), 37089);
+    cr_expect_eq(path_cycles(&t, &p, 4096), 37089);
     p = find(&t, 5, 5);
-    cr_expect_eq(path_cycles(&p, 8), 72);
+    cr_expect_eq(path_cycles(&t, &p, 8), 72);
     cr_expect_eq(paths_busiest_channel(&p, 1), 0);
     topo_free(&t);
 }
