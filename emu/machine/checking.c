@@ -366,12 +366,6 @@ bool checking_stands(void *machine, uint32_t running)
 
 /* ---- The end ---- */
 
-static void say_line(void *ctx, const char *line)
-{
-    (void)ctx;
-    fprintf(stderr, "  %s\n", line);
-}
-
 static void tell_found(const struct checking *c)
 {
     struct alike alike = {0};
@@ -385,7 +379,7 @@ static void tell_found(const struct checking *c)
     }
     machine_say(c->founds > 0 ? "check: messages never read, files never closed, and calls that failed:"
                               : "check: every message was read, every file was closed, and no call failed");
-    alike_say(&alike, "give fewer nodes to see all", say_line, NULL);
+    alike_say(&alike, "give fewer nodes to see all", machine_say_more, NULL);
     alike_free(&alike);
 }
 
@@ -400,7 +394,7 @@ static void tell_types(const struct checking *c, uint32_t nodes)
             alike_add(&alike, node, text);
     if (alike.n > 0)
         machine_say("check: the types of messages there:");
-    alike_say(&alike, "give fewer nodes to see all", say_line, NULL);
+    alike_say(&alike, "give fewer nodes to see all", machine_say_more, NULL);
     alike_free(&alike);
 }
 

@@ -50,6 +50,12 @@ void machine_say(const char *format, ...)
     va_end(arguments);
 }
 
+void machine_say_more(void *unused, const char *line)
+{
+    (void)unused;
+    fprintf(stderr, "  %s\n", line);
+}
+
 int machine_complain(struct machine *m, const char *format, ...)
 {
     va_list arguments;

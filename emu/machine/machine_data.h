@@ -131,7 +131,9 @@ uint64_t machine_work_ns(void *machine);
 bool machine_find_symbol(const struct machine *m, const char *name, uint64_t *va);
 /* Prints one line, "ncube: ...". */
 void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same, and notes that the machine has failed. Returns -1. */
+/* Prints a further line, indented; as a callback, without a machine. */
+void machine_say_more(void *unused, const char *line);
+/* As machine_say, and notes that the machine has failed. Returns -1. */
 int machine_complain(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -37,12 +37,6 @@ __attribute__((format(printf, 3, 4))) static void say_end(struct machine *m, enu
 }
 
 /* Further lines about that. */
-static void print_line(void *machine, const char *line)
-{
-    (void)machine;
-    fprintf(stderr, "  %s\n", line);
-}
-
 static void trace_line(void *machine, const char *line)
 {
     struct machine *m = machine;
@@ -52,7 +46,7 @@ static void trace_line(void *machine, const char *line)
 
 static void say_line(void *machine, const char *line)
 {
-    print_line(machine, line);
+    machine_say_more(NULL, line);
     trace_line(machine, line);
 }
 
@@ -65,7 +59,7 @@ static void report_nodes(struct machine *m, const struct job *j, bool places)
         say_line(m, text);
     front_describe_wait(m->front, text, sizeof text);
     say_line(m, text);
-    machine_report_waits(m, j, WAITS_MACHINE | (places ? WAITS_PLACES : 0), print_line, m);
+    machine_report_waits(m, j, WAITS_MACHINE | (places ? WAITS_PLACES : 0), machine_say_more, NULL);
     machine_report_waits(m, j, WAITS_MACHINE, trace_line, m); /* a trace is the same in every run */
 }
 
