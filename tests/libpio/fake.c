@@ -205,16 +205,25 @@ static int new_fd(int inode, int flags)
     return -EMFILE;
 }
 
+/* Begins a call on a name: counts it. Returns the name's volume, or why there is none; *found is what has the name
+ * there, or NULL. */
+static int begin_call(const char *path, const char **name, struct name **found)
+{
+    count_call();
+    int volume = split(path, name);
+    *found = volume < 0 ? NULL : find_name(volume, *name);
+    return volume;
+}
+
 static int fake_open(const char *path, int flags, mode_t mode)
 {
     const char *name;
+    struct name *found;
 
     (void)mode;
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    struct name *found = find_name(volume, name);
     if (found && (flags & O_EXCL))
         return -EEXIST;
     if (!found && !(flags & O_CREAT))
@@ -353,12 +362,11 @@ static void drop_name(struct name *name)
 static int fake_unlink(const char *path)
 {
     const char *name;
+    struct name *found;
 
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    struct name *found = find_name(volume, name);
     int error = found ? check_writable(volume) : -ENOENT;
     if (!error)
         drop_name(found);
@@ -429,12 +437,11 @@ static int make_file(const char *path, const void *bytes, size_t n)
 static int read_file(const char *path, void *bytes, size_t n)
 {
     const char *name;
+    struct name *found;
 
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    struct name *found = find_name(volume, name);
     return found ? read_bytes(&inodes[found->inode], 0, bytes, n) : -ENOENT;
 }
 
@@ -637,13 +644,13 @@ static int fake_arrived(enum pio_op op)
 static int fake_mkdir(const char *path, mode_t mode)
 {
     const char *name;
+    struct name *found;
 
     (void)mode;
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    if (find_name(volume, name))
+    if (found)
         return -EEXIST;
     if (volumes[volume].read_only)
         return -EROFS;
@@ -667,13 +674,12 @@ static bool is_empty(int volume, const char *name)
 static int fake_rmdir(const char *path, mode_t none)
 {
     const char *name;
+    struct name *found;
 
     (void)none;
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    struct name *found = find_name(volume, name);
     if (!found || found->inode != FOLDER)
         return found ? -ENOTDIR : -ENOENT;
     if (!is_empty(volume, name))
@@ -687,12 +693,11 @@ static int fake_rmdir(const char *path, mode_t none)
 static int fake_chmod(const char *path, mode_t mode)
 {
     const char *name;
+    struct name *found;
 
-    count_call();
-    int volume = split(path, &name);
+    int volume = begin_call(path, &name, &found);
     if (volume < 0)
         return volume;
-    struct name *found = find_name(volume, name);
     int error = found ? check_writable(volume) : -ENOENT;
     if (!error)
         inodes[found->inode].mode = mode;
