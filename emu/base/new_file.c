@@ -13,8 +13,6 @@
 #include "emu/base/error_line.h"
 #include "emu/base/memory.h"
 
-/* ---- Files that appear when they are complete ---- */
-
 /* Opens a file without a name in the folder of `path`; or, where the host's file system has no such files, one with a
  * temporary name. */
 static int open_nameless(struct new_file *f, const char *path)

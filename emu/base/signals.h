@@ -23,7 +23,7 @@ void signals_be_orderly(void);
 /* Notes how far the machine is in virtual time. The caller calls it regularly, as evidence of progress. */
 void signals_note_progress(uint64_t now_cycles);
 
-/* Who has to make progress. A handler calls the functions. */
+/* The processes that must make progress. A signal handler calls these functions. */
 struct signals_work {
     uint64_t (*done_ns)(void *ctx); /* the processor time that has been spent on it */
     bool (*waits)(void *ctx);       /* whether somebody would work at it on a free processor, or does */

@@ -42,7 +42,7 @@ void page_end_table(struct page *p);
 /* Adds HTML. */
 void page_html(struct page *p, const char *html);
 
-/* Writes the page to the file that is open (disk_tools.h). Returns 0, or -1 with a line in p->error that names `path`.
+/* Writes the page to the file that is open (new_file.h). Returns 0, or -1 with a line in p->error that names `path`.
  * The caller closes the file. */
 int page_write_html(struct page *p, int fd, const char *path);
 

@@ -149,7 +149,7 @@ Test(signals, an_end_that_waits_for_a_processor_goes_on)
     cr_expect_eq(given_up_at(0, 0), MANY_LOOKS);
 }
 
-/* Who has had a second of it has used it for nothing. */
+/* A process that has had a second of processor time without progress has wasted it. */
 Test(signals, an_end_that_waits_for_a_processor_to_loop_is_given_up)
 {
     starved = true;
