@@ -36,10 +36,13 @@ export LC_ALL=C # what suites print is read here and by themselves
 # By the suite's index: when it began, in seconds; how it ended; how long it took. By process: the suite's index.
 declare -A begun=() status=() took=() index_of=()
 
-# A signal that ends this script ends the suites first: timeout passes it on to its process group.
+# A signal that ends this script ends the suites first: timeout passes it on to its process group. The shell's own list
+# of jobs has the suite that has begun and is not in index_of yet.
 end_by() { # SIGNAL
+    local processes
     trap '' INT TERM HUP
-    [ ${#index_of[@]} -eq 0 ] || { kill -TERM "${!index_of[@]}" && wait "${!index_of[@]}"; } 2>/dev/null
+    mapfile -t processes < <(jobs -p)
+    [ ${#processes[@]} -eq 0 ] || { kill -TERM "${processes[@]}" && wait "${processes[@]}"; } 2>/dev/null
     trap - "$1"
     rm -rf "$logs"
     kill -s "$1" $$
