@@ -58,7 +58,8 @@ HOST_CFLAGS += $(SANITIZERS)
 endif
 RV := riscv64-unknown-elf-
 RV_ARCH := -march=rv64gc -mabi=lp64d -mcmodel=medany
-RV_CFLAGS := $(RV_ARCH) -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+NODE_OPT ?= -O2
+RV_CFLAGS := $(RV_ARCH) -std=gnu11 $(NODE_OPT) -g -Wall -Wextra -Werror -I.
 
 PROGRAMS :=
 TEST_PROGRAMS :=

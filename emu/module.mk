@@ -16,7 +16,8 @@ $(eval $(call host_test,emu/test_ncu,$(wildcard emu/model/ncu*.c) emu/network/ne
     emu/base/memory.c emu/base/nodeset.c emu/time/eventq.c,-lm))
 $(eval $(call host_test,emu/test_trace,$(wildcard emu/trace/*.c) emu/network/topo.c emu/base/memory.c,-ljansson))
 $(eval $(call host_test,emu/test_disk,emu/model/disk.c emu/model/disk_model.c emu/base/memory.c))
-CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/config_faults.c \
+CONFIG_SOURCES := emu/config/config.c emu/config/config_cache.c emu/config/config_costs.c \
+    emu/config/config_faults.c \
     emu/config/config_striped.c libpio/file/layout.c $(wildcard libpio/map/*.c) vertex/shared/text.c \
     emu/model/fault.c emu/model/software.c emu/config/setting.c emu/config/overrides.c emu/config/machine_file.c \
     emu/base/beside.c emu/base/nearest.c emu/base/inputs.c emu/base/memory.c emu/network/topo.c \

@@ -7,7 +7,7 @@ VERTEX_C := boot/machine_mode.c boot/kernel.c base/panic.c shared/text.c memory/
             process/fork.c process/proc.c process/tree.c process/load.c process/pipe_open.c process/exec.c \
             process/exec_here.c trap/syscall.c message/message.c file/path.c file/request.c file/name.c file/file.c \
             file/node_pipe.c file/poll_wait.c file/async.c file/ask.c file/watch.c file/drive_traps.c \
-            message/replies.c message/sync.c
+            message/stated.c message/replies.c message/sync.c
 VERTEX_S := boot/boot.S trap/entry.S
 VERTEX_OBJECTS := $(patsubst %.S,$(B)/rv/vertex/%.o,$(VERTEX_S)) $(patsubst %.c,$(B)/rv/vertex/%.o,$(VERTEX_C))
 

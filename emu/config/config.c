@@ -449,6 +449,8 @@ static bool load_parts(struct config_reader *l, const config_setting_t *root)
         good = load_costs(l, root) && good;
     if (setting_goes_on(&l->r, good))
         good = load_timing(l, root) && good;
+    if (setting_goes_on(&l->r, good))
+        good = config_read_costs(l, root) && good;
     return good;
 }
 
@@ -456,7 +458,7 @@ static bool load_machine(struct config_reader *l, const config_setting_t *root, 
 {
     static const char *const keys[] = {
         "dim",    "ram_mb", "nodes_per_cabinet", "shared_text_kb", "boards", "front_end", "images", "cycles",
-        "timing", "faults", "striped",           "server_limit_s", NULL};
+        "timing", "faults", "striped",           "server_limit_s", "costs",  NULL};
     const char *images = NULL;
 
     bool good = setting_check_keys(&l->r, root, keys);
@@ -508,6 +510,7 @@ void config_default(struct machine_config *config, uint32_t dim)
                  .server_limit_s = SERVER_LIMIT_S,
                  .shared_text_kb = CABINET_TEXT_MAX_BYTES >> 10},
     };
+    config_default_costs(config);
 }
 
 void config_free(struct machine_config *config)

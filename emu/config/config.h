@@ -24,7 +24,8 @@ struct machine_config {
     struct inputs files; /* the machine file and those that it includes */
     uint32_t n_costs;
     struct config_cost *cost;
-    struct software_cost software; /* `timing` */
+    struct software_cost software;          /* `timing` */
+    struct stated_cost stated[STATED_ROWS]; /* `costs` */
     uint32_t n_faults;
     struct fault *fault;
 };

@@ -40,6 +40,11 @@ bool config_check_volume_name(struct config_reader *l, const config_setting_t *a
  * if it is wrong. */
 bool config_read_striped(struct config_reader *l, const config_setting_t *root);
 
+/* Reads `costs`. False, with the reader's error, if it is wrong. config_default_costs sets those of a machine whose
+ * file does not say otherwise. */
+bool config_read_costs(struct config_reader *l, const config_setting_t *root);
+void config_default_costs(struct machine_config *config);
+
 /* Reads the list `faults`, if there is one. False, with the reader's error, if it is wrong. */
 bool config_read_faults(struct config_reader *l, const config_setting_t *root);
 

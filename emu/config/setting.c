@@ -282,7 +282,7 @@ bool setting_check_keys(struct setting_reader *r, const config_setting_t *group,
 
     for (int i = 0; i < n && setting_goes_on(r, good); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
-        char known[256];
+        char known[400];
 
         if (is_among(config_setting_name(s), keys))
             continue;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/base/memory.h"
+#include "emu/model/software.h"
 #include "vertex/contract/system.h"
 
 /* ---- Columns and rows: a table for each kind of part, a row for each part ---- */
@@ -265,6 +266,22 @@ static json_t *json_of_pipes(const struct stats_source *s)
     return pipes;
 }
 
+/* The rows of stated costs that were too low, by name. */
+static json_t *json_of_excess(const struct stats_source *s)
+{
+    json_t *rows = json_object();
+
+    for (uint32_t row = 0; row < STATED_ROWS; row++) {
+        const struct stated_excess excess = ncu_stated_excess(s->ncu, row);
+
+        if (excess.count > 0)
+            json_object_set_new(rows, software_stated[row].name,
+                                json_pack("{s:I, s:I}", "count", (json_int_t)excess.count, "most_cycles",
+                                          (json_int_t)excess.most_cycles));
+    }
+    return rows;
+}
+
 static json_t *json_of_host(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
@@ -281,11 +298,12 @@ static json_t *json_of_all(const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
 
-    return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz",
+    return json_pack("{s:i, s:i, s:I, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "clock_hz",
                      (int)CLOCK_HZ, "virtual_cycles", (json_int_t)sched_now(s->sched), "virtual_seconds",
                      virtual_seconds(s), "events", (json_int_t)c->events, "requests", (json_int_t)c->requests, "nodes",
                      json_of_nodes(s), "front_end", json_of_front_end(s), "channels", json_of_channels(s), "drives",
-                     json_of_drives(s), "pipes", json_of_pipes(s), "host", json_of_host(s));
+                     json_of_drives(s), "pipes", json_of_pipes(s), "excess", json_of_excess(s), "host",
+                     json_of_host(s));
 }
 
 int stats_write(FILE *to, const struct stats_source *source)
@@ -461,6 +479,22 @@ static void print_pipes(FILE *to, const struct stats_source *s)
     }
 }
 
+static void print_excess(FILE *to, const struct stats_source *s)
+{
+    bool any = false;
+
+    for (uint32_t row = 0; row < STATED_ROWS; row++) {
+        const struct stated_excess excess = ncu_stated_excess(s->ncu, row);
+
+        if (excess.count > 0 && !any)
+            fprintf(to, "%-24s%9s%12s\n", "beyond stated costs", "times", "most, us");
+        any = any || excess.count > 0;
+        if (excess.count > 0)
+            fprintf(to, "  %-22s%9u%12.2f\n", software_stated[row].name, excess.count,
+                    (double)excess.most_cycles / CYCLES_PER_US);
+    }
+}
+
 static void print_host(FILE *to, const struct stats_source *s)
 {
     const struct sched_statistics *c = sched_statistics(s->sched);
@@ -485,5 +519,6 @@ void stats_print(FILE *to, const struct stats_source *source)
     print_drives(to, source);
     print_caches(to, source);
     print_pipes(to, source);
+    print_excess(to, source);
     print_host(to, source);
 }

@@ -40,6 +40,20 @@ struct ncu_node_statistics ncu_node_statistics(const struct ncu *n, uint32_t ind
     return n->node[index].statistics;
 }
 
+struct stated_excess ncu_stated_excess(const struct ncu *n, uint32_t row)
+{
+    struct stated_excess all = {0};
+
+    for (uint32_t i = 0; i < n->count; i++) {
+        const struct stated_excess *excess = &n->node[i].excess[row];
+
+        all.count += excess->count;
+        if (excess->most_cycles > all.most_cycles)
+            all.most_cycles = excess->most_cycles;
+    }
+    return all;
+}
+
 struct ncu_node_statistics ncu_host_statistics(const struct ncu *n)
 {
     return n->host_statistics;
@@ -94,6 +108,9 @@ static void execute_reap(struct ncu_node *node, bool wanted)
 static bool execute_idle(struct ncu_node *node)
 {
     node->statistics.copies = node->mailbox->copies;
+    if (node->excesses != node->mailbox->excesses)
+        memcpy(node->excess, node->mailbox->excess, sizeof node->excess);
+    node->excesses = node->mailbox->excesses;
     memcpy(node->wait, node->mailbox->arg, sizeof node->wait);
     node->idle = node->causes.count == 0;
     node->idle_since = node->ncu->now_cycles;
@@ -283,6 +300,11 @@ void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost)
     n->software = *cost;
 }
 
+void ncu_set_stated_costs(struct ncu *n, const struct stated_cost *stated)
+{
+    memcpy(n->stated, stated, sizeof n->stated);
+}
+
 void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, struct disk *const *disks,
                 uint64_t boot_number)
 {
@@ -292,8 +314,10 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
 
     *node = (struct ncu_node){
         .ncu = n, .index = index, .address = address, .ram = ram, .mailbox = mailbox, .reap = n->faults > 0};
-    for (uint32_t c = 0; c < CHANNELS; c++)
+    for (uint32_t c = 0; c < CHANNELS; c++) {
+        node->receive[c].node = node;
         TAILQ_INIT(&node->receive[c].waiting);
+    }
     for (uint32_t d = 0; d < DRIVE_MAX; d++)
         STAILQ_INIT(&node->line[d].commands);
     LIST_INIT(&node->port.sent);
@@ -307,6 +331,7 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
                                     .broadcasts = n->faults == 0,
                                     .software = n->software,
                                     .server_limit_s = n->topo->server_limit_s};
+    memcpy(mailbox->stated, n->stated, sizeof mailbox->stated);
     if (!io)
         return;
     mailbox->drives = node->drives = io->ndrives;

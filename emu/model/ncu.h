@@ -58,6 +58,8 @@ void ncu_attach(struct ncu *n, uint32_t index, uint32_t address, uint8_t *ram, s
 
 /* Sets the cycles that Vertex charges for messages on all nodes attached from now on; the default is none. */
 void ncu_set_software_cost(struct ncu *n, const struct software_cost *cost);
+/* Sets the stated costs [STATED_ROWS] of those nodes; the default states nothing. */
+void ncu_set_stated_costs(struct ncu *n, const struct stated_cost *stated);
 
 /* Executes an NCU instruction of node `index`. For an instruction that needs an answer: returns true if the answer is
  * in the mailbox, false if the node is idle until wake(). */
@@ -142,6 +144,9 @@ struct ncu_drive_statistics {
 };
 struct ncu_drive_statistics ncu_drive_statistics(const struct ncu *n, uint32_t index, uint32_t drive,
                                                  uint64_t now_cycles);
+
+/* Returns how often, and by how many cycles at most, work of a row of the stated costs took longer, on all nodes. */
+struct stated_excess ncu_stated_excess(const struct ncu *n, uint32_t row);
 
 /* Returns the network, for its statistics. */
 const struct net *ncu_net(const struct ncu *n);

@@ -74,7 +74,7 @@ bool ncu_net_header(void *ctx, struct net_message *m, uint64_t now_cycles)
     TAILQ_INSERT_TAIL(&r->waiting, t, queued);
     node->headers++;
     node->statistics.held++;
-    if (TAILQ_FIRST(&r->waiting) == t && !r->landing)
+    if (TAILQ_FIRST(&r->waiting) == t && !r->landing && !r->later)
         announce_header(node, t);
     return false;
 }
@@ -166,13 +166,32 @@ void ncu_deliver(struct ncu *n, struct transfer *t, const struct net_message *m)
         deliver_to_node(n, t, m);
 }
 
+static void arm_now(void *arg, uint64_t now_cycles)
+{
+    struct receive *r = arg;
+
+    r->node->ncu->now_cycles = now_cycles;
+    r->later = 0;
+    r->armed = true;
+    receive_retry(r->node, r, true);
+}
+
 void ncu_arm(struct ncu_node *node, const uint64_t *arg)
 {
-    if (arg[0] >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
+    struct ncu *n = node->ncu;
+    uint64_t channel = arg[0] & ~NCU_ARM_LATER;
+
+    if (channel >= CHANNELS || !ncu_memory_has(node->ncu, arg[1], arg[2]))
         return; /* Vertex checks first; no receive is armed outside of memory */
-    struct receive *r = &node->receive[arg[0]];
-    r->armed = true;
+    struct receive *r = &node->receive[channel];
+    if (r->later)
+        eventq_cancel(n->events, r->later);
+    r->later = 0;
     r->addr = arg[1];
     r->bytes = arg[2];
-    receive_retry(node, r, true);
+    r->armed = !(arg[0] & NCU_ARM_LATER) || arg[3] <= n->now_cycles;
+    if (r->armed)
+        receive_retry(node, r, true);
+    else
+        r->later = eventq_add(n->events, arg[3], NODE_ORDER + 1 + node->index, arm_now, r);
 }

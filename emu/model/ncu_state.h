@@ -59,6 +59,8 @@ struct port {
 };
 
 struct receive {
+    struct ncu_node *node;
+    uint64_t later; /* event that will arm it, 0: none */
     bool armed;
     uint64_t addr, bytes;
     struct transfer *landing;      /* in progress */
@@ -102,6 +104,8 @@ struct ncu_node {
     uint32_t drives;
     struct port port;
     struct ncu_node_statistics statistics;
+    uint32_t excesses; /* as in the mailbox when the node was last idle */
+    struct stated_excess excess[STATED_ROWS];
     bool concurrent;                     /* each drive has a line of its own; else line[0] is for all */
     struct command_line line[DRIVE_MAX]; /* ncu_disk.c */
     uint64_t bus_free_cycles;            /* `concurrent`: the drives share the controller's bus */
@@ -139,6 +143,7 @@ struct ncu {
     struct fault_plan *plan;
     struct software_cost software;
     uint32_t lookahead_cycles; /* of the network */
+    struct stated_cost stated[STATED_ROWS];
     uint64_t now_cycles;
 };
 

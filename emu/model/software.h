@@ -12,6 +12,12 @@ struct software_preset {
     struct software_cost cost;
 };
 
+/* The stated costs of a machine whose file does not say otherwise, and the names of their rows in it. */
+extern const struct software_stated {
+    const char *name;
+    struct stated_cost cost;
+} software_stated[STATED_ROWS];
+
 extern const struct software_preset software_presets[]; /* ends with a preset whose name is NULL */
 
 /* Returns the preset of that name, or NULL. */

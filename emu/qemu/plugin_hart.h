@@ -35,6 +35,9 @@ struct counter {
     uint64_t reserved_at;    /* its lr */
     uint64_t reserved_since; /* the first of the lr before it that followed each other soon, without an sc */
     bool reaps;              /* the end of a send is a cause */
+    uint64_t entered_cycles; /* the last ENTER */
+    uint32_t stated;         /* 1 + row of a STATED that has not taken effect; 0: none */
+    uint64_t stated_late;    /* its other argument */
 };
 
 extern struct plugin {

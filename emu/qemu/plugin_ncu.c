@@ -45,10 +45,39 @@ static void post_limit_pass(unsigned hart, uint32_t op, const uint64_t *arg)
         counter_of(hart)->reaps = arg[0] != 0;
 }
 
+/* STATED takes effect: the clock moves on to the stated time, if it is not there yet. Work that is late by no more than
+ * is allowed can make up for it; for the rest the stated time follows. */
+static void reach_stated(unsigned hart)
+{
+    struct counter *c = counter_of(hart);
+    struct ncu_mailbox *m = mailbox_of(hart);
+    uint64_t now = hart_cycles(hart), row = c->stated - 1;
+
+    c->stated = 0;
+    if (now <= m->stated_cycles) {
+        hart_set_cycles(hart, m->stated_cycles);
+        return;
+    }
+    if (now - m->stated_cycles <= c->stated_late)
+        return;
+    uint64_t late = now - m->stated_cycles - c->stated_late;
+    m->stated_cycles += late;
+    if (row < STATED_ROWS) {
+        struct stated_excess *excess = &m->excess[row];
+
+        m->excesses++;
+        excess->count++;
+        if (late > excess->most_cycles)
+            excess->most_cycles = late > UINT32_MAX ? UINT32_MAX : (uint32_t)late;
+    }
+}
+
 static void ncu_post(unsigned hart, uint32_t op)
 {
     struct slot *s = slot_of(hart);
 
+    if (counter_of(hart)->stated && (op == NCU_SEND || op == NCU_DISK))
+        reach_stated(hart);
     if (s->posts == NCU_POSTED)
         hart_stop(hart, SLOT_POSTS, 0);
     struct slot_post *p = &s->post[s->posts++];
@@ -171,6 +200,7 @@ static void ncu_enter(unsigned hart)
         trap_pass(hart, false, plugin.control->trap_quiet_cycles);
     else
         stop_at_trap(hart);
+    counter_of(hart)->entered_cycles = hart_cycles(hart);
 }
 
 /* With `handling`, the causes are in the mailbox already. */
@@ -262,6 +292,8 @@ static void ncu_leave(unsigned hart)
     if (counter_of(hart)->settle) {
         hart_settle(hart);
     } else {
+        if (counter_of(hart)->stated)
+            reach_stated(hart);
         __atomic_store_n(&s->user_since, hart_cycles(hart), __ATOMIC_SEQ_CST);
         s->quantum_end = s->user_since + plugin.control->quantum_cycles;
     }
@@ -285,6 +317,13 @@ void ncu_execute(unsigned hart, void *userdata)
         break;
     case NCU_CHARGE:
         hart_set_cycles(hart, hart_cycles(hart) + mailbox_of(hart)->arg[0]);
+        break;
+    case NCU_ENTERED:
+        mailbox_of(hart)->ans[0] = counter_of(hart)->entered_cycles;
+        break;
+    case NCU_STATED:
+        counter_of(hart)->stated = (uint32_t)mailbox_of(hart)->arg[0] + 1;
+        counter_of(hart)->stated_late = mailbox_of(hart)->arg[1];
         break;
     case NCU_ENTER:
         ncu_enter(hart);

@@ -153,6 +153,7 @@ int main(int argc, char **argv)
     whoami(&node, NULL, NULL, NULL);
     if (node > 0)
         return 0;
+    memset(buffer, 1, sizeof buffer); /* its pages are there */
     if (*word && sscanf(*word, "pauses=%d,%d", &p.pause_us, &p.pauses) == 2) {
         p.requests = 12;
         p.before = 2;

@@ -157,6 +157,17 @@ static void report(const struct plan *p, double from_us, double to_us, double se
     putchar('\n');
 }
 
+/* Every measurement begins at the same angle of the platters, whatever the program has done before: at a full tenth of
+ * a second, six turns of a drive at 3600 rpm. */
+static void await_angle(void)
+{
+    const long begin_us = 100000;
+    int us;
+
+    n_time(&us);
+    usleep((useconds_t)(begin_us - us % begin_us));
+}
+
 static void measure(const struct plan *p)
 {
     double from_us = 0, to_us = 0, set_up_us = 0;
@@ -170,6 +181,7 @@ static void measure(const struct plan *p)
         set_up_us += amicclk();
     if (p->together)
         nsync(SYNC_TYPE);
+    await_angle();
     from_us = amicclk();
     if (p->random)
         transfer_at_random(p, fd);

@@ -227,6 +227,14 @@ def block_changes(lab):
                   "rename of a folder onto one"])
 
 
+def block_stated(lab):
+    """From the table in the source."""
+    with open("emu/model/software.c", encoding="utf-8") as file:
+        rows = re.findall(r'\[STATED_\w+\] = \{"(\w+)", \{(\d+), (\d+), (\d+), (\d+)\}\}', file.read())
+    return table("row | begin | command | end | kb",
+                 lambda name, *cycles: ["`%s`" % name] + ["" if c == "0" else c for c in cycles], rows)
+
+
 def block_overlap(lab):
     def run(op):
         before = IMAGES_4K if op == "write" else run("write")

@@ -16,8 +16,11 @@ static int64_t move_at(struct pio_file *file, enum pio_op op, int64_t start, str
 
     if (error)
         return error;
+    bool works = pio_work_begin(file, &pieces);
     pio_passes_begin(file->own, op, pieces, start, n);
-    return pio_passes_end(file->own);
+    int64_t done = pio_passes_end(file->own);
+    pio_work_end(works);
+    return done;
 }
 
 static ssize_t read_here(struct pio_file *file, struct pio_pieces pieces, int64_t n)

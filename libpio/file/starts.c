@@ -146,7 +146,10 @@ static int64_t begin(struct pio_file *file, enum pio_op op, const void *buf, int
     }
     s->transfer->next = file->started;
     file->started = s->transfer;
-    pio_passes_begin(s->transfer, op, pio_pieces_one(&s->piece, s->stash ? s->stash : buf, n), from, n);
+    const struct pio_pieces pieces = pio_pieces_one(&s->piece, s->stash ? s->stash : buf, n);
+    bool works = pio_work_begin(file, &pieces);
+    pio_passes_begin(s->transfer, op, pieces, from, n);
+    pio_work_end(works);
     return id_of(s);
 }
 
@@ -207,7 +210,9 @@ static void correct_offset(struct pio_file *file, const struct start *s, int64_t
 static int64_t end(struct start *s, void *to)
 {
     struct pio_file *file = s->transfer->file;
+    bool works = pio_work_begin(file, &s->transfer->pieces);
     int64_t done = pio_passes_end(s->transfer);
+    pio_work_end(works);
 
     if (s->stash && done > 0)
         memcpy(to, s->stash, done);

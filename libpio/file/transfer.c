@@ -350,6 +350,22 @@ static int serve_ack(enum pio_op op)
     return 0;
 }
 
+/* Bytes that are gathered or scattered piece by piece cost what the pieces cost. */
+bool pio_work_begin(const struct pio_file *file, const struct pio_pieces *pieces)
+{
+    bool works = pieces->n == 1 && !pio_uses_plans(file);
+
+    if (works)
+        pio_transport->work(true);
+    return works;
+}
+
+void pio_work_end(bool works)
+{
+    if (works)
+        pio_transport->work(false);
+}
+
 void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t from,
                         int64_t n)
 {

@@ -68,6 +68,11 @@ void pio_transfer_free(struct pio_transfer *t); /* NULL is allowed */
 /* Gives the communication buffer at least room for acknowledgements of blocks of this size. -ENOMEM. */
 int pio_transfer_reserve(int64_t block_bytes);
 
+/* The work for blocks of a PIO call, which has stated costs (vertex/contract/stated.h), unless the file or the memory is
+ * in pieces: returns whether it has, for pio_work_end. */
+bool pio_work_begin(const struct pio_file *file, const struct pio_pieces *pieces);
+void pio_work_end(bool works);
+
 /* Begins a transfer to or from `pieces` at `start`, which must be within what a file can hold: of the bytes from .. n-1
  * of the pieces, and those before have been moved. */
 void pio_transfer_begin(struct pio_transfer *t, enum pio_op op, struct pio_pieces pieces, int64_t start, int64_t from,

@@ -8,6 +8,7 @@
 #ifndef PIO_TRANSPORT_H
 #define PIO_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -87,6 +88,10 @@ struct pio_transport {
      * comm_bytes = PIO_ACK_HEADER_BYTES + the largest read under way. A failed operation is an acknowledgement
      * with a negative status; a negative result means that acknowledgements can no longer be had. */
     int (*wait)(enum pio_op op, void *comm, size_t comm_bytes, struct pio_ack *ack);
+
+    /* From here on, or no longer, the library moves blocks that lie in one piece: their way through library and kernel
+     * has a stated cost (vertex/contract/stated.h). */
+    void (*work)(bool begins);
 
     /* 1 if such an acknowledgement has arrived, so that wait returns at once; else 0. One is under way. */
     int (*arrived)(enum pio_op op);

@@ -161,6 +161,11 @@ static int node_write_start(int fd, int64_t offset, const void *buf, int n)
     return pwritestart(fd, buf, n, offset);
 }
 
+static void node_work(bool begins)
+{
+    trap_work(begins);
+}
+
 /* Returns the reply's status, or an error if the status does not agree with the reply's length. */
 static int status_of_reply(enum pio_op op, const struct file_reply *reply, int data_bytes)
 {
@@ -267,6 +272,7 @@ static const struct pio_transport node_transport = {
     .write_start = node_write_start,
     .wait = node_wait,
     .arrived = node_arrived,
+    .work = node_work,
 };
 
 const struct pio_transport *pio_transport = &node_transport;

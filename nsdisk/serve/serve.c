@@ -69,7 +69,7 @@ static int64_t invoke_open(struct server *s, struct call *c)
 }
 
 /* Reads name2 first, as opening fills the front of the payload. */
-static __attribute__((noinline, cold)) int64_t invoke_open_read(struct server *s, struct call *c)
+static int64_t invoke_open_read(struct server *s, struct call *c)
 {
     struct call described = *c;
     const size_t head = sizeof(struct file_opened);
@@ -225,9 +225,8 @@ static int64_t invoke_view(struct server *s, struct call *c)
     return 0;
 }
 
-/* Requests that name a view. Apart from the way of the others, which has as many instructions as before there were
- * views: the times of in-order service depend on each. */
-static __attribute__((noinline, cold)) int64_t invoke_by_view(struct server *s, struct call *c, uint32_t type)
+/* Requests that name a view. */
+static int64_t invoke_by_view(struct server *s, struct call *c, uint32_t type)
 {
     switch (type) {
     case N_FVIEW:
@@ -351,9 +350,6 @@ _Static_assert(OPERATIONS == 0 FILE_OPS(COUNT_OP), "every file operation is in t
 
 /* ---- Decoding ---- */
 
-/* As serve_call was before it had company: the times of in-order service depend on every instruction. */
-#define ALWAYS inline __attribute__((always_inline))
-
 /* Names on a volume begin at its root. */
 static int decode_name(struct ext2_path *path, const char *text, uint32_t bytes)
 {
@@ -363,7 +359,7 @@ static int decode_name(struct ext2_path *path, const char *text, uint32_t bytes)
     return bytes > FILE_NAME_MAX_BYTES ? -N_ENAMETOOLONG : 0;
 }
 
-static ALWAYS int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
+static int decode_parts(struct call *c, uint32_t parts, const uint8_t *request, size_t n)
 {
     struct file_parts split;
     int error = file_parts_split(&c->r, parts, request, n, &split);
@@ -380,7 +376,7 @@ static ALWAYS int decode_parts(struct call *c, uint32_t parts, const uint8_t *re
 }
 
 /* Finds the volume, and the open file. */
-static ALWAYS int decode_volume(struct server *s, struct call *c, uint32_t drive)
+static int decode_volume(struct server *s, struct call *c, uint32_t drive)
 {
     c->fs = s->volume[drive];
     if (!c->fs)
@@ -389,7 +385,7 @@ static ALWAYS int decode_volume(struct server *s, struct call *c, uint32_t drive
 }
 
 /* 1: by a view of it. */
-static ALWAYS int decode_target(struct server *s, struct call *c, uint32_t parts)
+static int decode_target(struct server *s, struct call *c, uint32_t parts)
 {
     if (parts & PART_FILE) {
         int error = open_table_find(&s->opens, c->client, c->r.sfid, &c->file);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/model/software.h"
+
 static struct machine_config config;
 static char error[512];
 
@@ -59,6 +61,36 @@ Test(config, sandia_conf_is_the_machine_of_the_paper_in_a_5_cube)
         cr_expect_str_eq(t->io[i].drive[0].model, "scsi-1990");
     }
     config_free(&config);
+}
+
+Test(config, costs_replace_rows_of_the_stated_ones_or_state_nothing)
+{
+    static const struct {
+        const char *what, *costs;
+        struct stated_cost write, read;
+    } c[] = {
+        {"absent", "", {0}, {0}},
+        {"some rows", "costs = { write = [1, 2, 3, 4]; };", {1, 2, 3, 4}, {0}},
+        {"the first numbers of a row", "costs = { write = [7]; read = [5, 6]; };", {7, 0, 0, 0}, {5, 6, 0, 0}},
+        {"none", "costs = \"instructions\";", {0}, {0}},
+    };
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        char text[128];
+        bool none = strstr(c[i].costs, "instructions"), write = c[i].write.begin_cycles || none,
+             read = c[i].read.begin_cycles || none;
+
+        snprintf(text, sizeof text, "dim = 3;\n%s", c[i].costs);
+        cr_assert_eq(load(text, NULL), 0, "%s: %s", c[i].what, error);
+        const struct stated_cost *rows = config.stated;
+        cr_expect(memcmp(&rows[STATED_OF(N_FWRITE)], write ? &c[i].write : &software_stated[STATED_OF(N_FWRITE)].cost,
+                         sizeof *rows) == 0,
+                  "%s: write", c[i].what);
+        cr_expect(memcmp(&rows[STATED_OF(N_FREAD)], read ? &c[i].read : &software_stated[STATED_OF(N_FREAD)].cost,
+                         sizeof *rows) == 0,
+                  "%s: read", c[i].what);
+        config_free(&config);
+    }
 }
 
 Test(config, the_least_machine_file_is_a_dimension)
@@ -198,7 +230,7 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         /* keys */
         {"dim = 5;\ndimn = 5;\n", "m.conf:2: unknown key 'dimn'; known here: dim, ram_mb, nodes_per_cabinet, "
                                   "shared_text_kb, boards, front_end, images, "
-                                  "cycles, timing, faults, striped, server_limit_s"},
+                                  "cycles, timing, faults, striped, server_limit_s, costs"},
         {"dim = 5;\nboards = (\n  { numbr = 3; }\n);\n", "m.conf:3: unknown key 'numbr'; known here: number, io_nodes"},
         {"dim = 5;\n" BOARD(3, "{ index = 0;\n  channel = 0;\n}"),
          "m.conf:4: unknown key 'channel'; known here: index, channels, si, drives, service"},
@@ -267,6 +299,17 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
         {"dim = 5;\nfront_end = { si = 32; };\n",
          "m.conf:2: si = 32 is out of range; it must be an integer from 0 to 31"},
         {"dim = 5;\ntiming = \"1992\";\n", "m.conf:2: unknown preset '1992'; known: wang-leiss"},
+        {"dim = 5;\ncosts = \"1992\";\n", "m.conf:2: unknown preset '1992'; known: instructions"},
+        {"dim = 5;\ncosts = { writes = [1]; };\n",
+         "m.conf:2: unknown key 'writes'; known here: open, close, read, write, stat, truncate, sync, stat_name, "
+         "unlink, "
+         "rename, link, mkdir, rmdir, readdir, access, exit, statfs, symlink, readlink, set_attributes, "
+         "set_attributes_name, sync_all, "
+         "view, read_name, make, fork, poll, open_read, arrival, reap, call, transfer, pio_call, pio_read, pio_write"},
+        {"dim = 5;\ncosts = {\n  write = [1, -1]; };\n",
+         "m.conf:3: -1 is out of range; it must be an integer from 0 to 20000000"},
+        {"dim = 5;\ncosts = {\n  write = [1, 2, 3, 4, 5]; };\n",
+         "m.conf:3: 'write' has 5 elements; at most 4 are possible"},
         {"dim = 5;\ncycles = { integer = 0; };\n",
          "m.conf:2: integer = 0 is out of range; it must be an integer from 1 to 100000"},
         /* wiring */

@@ -223,6 +223,41 @@ Test(ncu, the_sender_of_a_held_message_learns_of_its_end_no_sooner_than_one_look
     free_machine();
 }
 
+static void arm_at(uint32_t node, uint32_t channel, uint64_t cycles)
+{
+    ncu_execute(ncu, node, NCU_ARM, (uint64_t[NCU_ARGS]){NCU_ARM_LATER | channel, BUFFER, 4096, cycles}, now);
+}
+
+Test(ncu, an_arm_for_later_takes_a_header_then_and_is_replaced_by_another_arm)
+{
+    struct ncu_cause cause[CAUSES_KEPT];
+    static const struct {
+        const char *what;
+        uint64_t first, second; /* armed for; 0: at once, 1: not */
+        uint64_t done_cycles;
+    } c[] = {{"in time for a header that waits", 3000, 1, 3000},
+             {"put off", 3000, 5000, 5000},
+             {"not put off", 3000, 0, 1000},
+             {"for a time that is over", 500, 1, 1000}};
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        make_machine(1, NULL, 0);
+        run_until(1000);
+        arm_at(0, 0, c[i].first);
+        if (c[i].second != 1)
+            c[i].second ? arm_at(0, 0, c[i].second) : arm(0, 0);
+        send_to(1, 0, 1, 0);
+        run();
+        uint32_t n = take(0, NCU_CAUSES, cause);
+        uint64_t arrival = 1000 + NET_LOOKAHEAD_CYCLES;
+        cr_assert(n == 1 && cause[0].kind == CAUSE_RECV_DONE, "%s: %u causes, and no header is announced", c[i].what,
+                  n);
+        cr_expect_eq(cause[0].done_cycles, c[i].done_cycles > arrival ? c[i].done_cycles : arrival, "%s: at %lu",
+                     c[i].what, (unsigned long)cause[0].done_cycles);
+        free_machine();
+    }
+}
+
 /* Node 3 holds up the broadcast, and with it the buffer of node 1, where the next message waits. */
 Test(ncu, a_message_that_an_end_and_no_arm_lets_in_ends_for_its_sender_at_once)
 {

@@ -630,6 +630,11 @@ static int fake_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     return 0;
 }
 
+static void fake_work(bool begins)
+{
+    (void)begins;
+}
+
 static int fake_arrived(enum pio_op op)
 {
     int ready[2 * FAKE_VOLUMES];
@@ -750,6 +755,7 @@ static const struct pio_transport fake_transport = {
     .write_start = fake_write_start,
     .wait = fake_wait,
     .arrived = fake_arrived,
+    .work = fake_work,
 };
 
 const struct pio_transport *pio_transport = &fake_transport;

@@ -192,6 +192,16 @@ void mail_receive(struct proc *proc, struct message *m)
     queue_remove(&proc->inbox, m);
 }
 
+void stated_request(struct proc *proc, uint32_t node, uint32_t type, uint64_t bytes)
+{
+    (void)proc, (void)node, (void)type, (void)bytes;
+}
+
+void stated_return(const struct proc *proc)
+{
+    (void)proc;
+}
+
 void signal_broken_pipe(struct proc *proc)
 {
     (void)proc;

@@ -54,6 +54,16 @@ static inline void ncu_arm(uint32_t channel, const void *buffer, uint64_t bytes)
     ncu_execute(NCU_ARM);
 }
 
+/* The same at that time. */
+static inline void ncu_arm_later(uint32_t channel, const void *buffer, uint64_t bytes, uint64_t at_cycles)
+{
+    MAILBOX->arg[0] = NCU_ARM_LATER | channel;
+    MAILBOX->arg[1] = addr_to_node(buffer);
+    MAILBOX->arg[2] = bytes;
+    MAILBOX->arg[3] = at_cycles;
+    ncu_execute(NCU_ARM);
+}
+
 /* Starts a drive command on sectors of 512 bytes; CAUSE_DISK_DONE with this cookie ends it. */
 void ncu_disk(uint32_t drive, int write, uint64_t sector, uint64_t sectors, void *buffer, uint64_t cookie);
 
@@ -67,6 +77,21 @@ static inline void ncu_charge(uint64_t cycles)
 {
     MAILBOX->arg[0] = cycles;
     ncu_execute(NCU_CHARGE);
+}
+
+/* Returns the time of the last ENTER. */
+static inline uint64_t ncu_entered(void)
+{
+    ncu_execute(NCU_ENTERED);
+    return MAILBOX->ans[0];
+}
+
+/* Lets the next SEND, DISK or LEAVE wait for the stated time; `row` counts what is later by more than `late_cycles`. */
+static inline void ncu_stated(uint64_t row, uint64_t late_cycles)
+{
+    MAILBOX->arg[0] = row;
+    MAILBOX->arg[1] = late_cycles;
+    ncu_execute(NCU_STATED);
 }
 
 /* Gives the trace a text of ABI_MARK_BYTES, filled up with zeros. */

@@ -128,7 +128,9 @@
     X(csync, 84)        /* int64_t from[] n dest type context   messages without bytes: cread from each  */ \
                         /* src                                  of n processes, cwrite to dest, cread    */ \
                         /*                                      from src; -1: leaves that out. An error: */ \
-                        /*                                      a1 = creads left, a2 = -1: has written   */
+                        /*                                      a1 = creads left, a2 = -1: has written   */ \
+    X(work, 85)         /* 1 or 0                               0; a call works for files from here on,  */ \
+                        /*                                      at stated costs, or no longer            */
 
 #define TRAP_ENUM(name, number) TRAP_##name = number,
 enum trap_number { TRAP_LIST(TRAP_ENUM) TRAPS };

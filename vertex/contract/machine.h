@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "vertex/contract/drive_cache.h"
+#include "vertex/contract/stated.h"
 
 /* ---- Clock -------------------------------------------------------------------------------- */
 
@@ -108,7 +109,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *  SEND        dest, addr, bytes, tag, cookie, via     starts a message; via = I/O node's channel or -1; dest may
  *                                                      be marked NCU_SEND_RESTART or NCU_SEND_SUBCUBE;
  *                                                      SEND_DONE gives the buffer back: see REAP, SENT
- *  ARM         channel, addr, bytes                    arms, or re-arms, a channel's only receive buffer
+ *  ARM         channel, addr, bytes, time              arms, or re-arms, a channel's only receive buffer; at that
+ *                                                      time if the channel is marked NCU_ARM_LATER
  *  TIME                                                ans0 = cycles since the machine started
  *  TIMER       cycles                                  cause TIMER at that absolute time; none from
  *                                                      NCU_TIMER_LAST on: ~0, or what is as good as for ever
@@ -118,6 +120,11 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  *                                                      a failed send is a cause; the others wait for SENT. A
  *                                                      machine with faults is always in state 1
  *  CHARGE      cycles                                  advances the node's clock
+ *  ENTERED                                             ans0 = the time of the trap's ENTER
+ *  STATED      row, cycles                             the next SEND or DISK, or the LEAVE of a trap, takes place at
+ *                                                      mailbox.stated_cycles, or at once if that is over. If it is
+ *                                                      over for longer than the argument says, stated_cycles follows,
+ *                                                      and excess[row] counts it
  *  SENT                                                as CAUSES, for the SEND_DONEs that wait
  *  ENTER                                               the first action of a trap from U-mode other than the
  *                                                      interrupt. ans0 = 0: go on with the trap; else handle the
@@ -155,6 +162,8 @@ _Static_assert(sizeof(struct boot_info) == 32 + 4 * 40, "boot_info layout");
  * sender could not learn which nodes missed it, has mailbox.broadcasts = 0 and fails such a SEND with NCU_EDEST. */
 #define NCU_SEND_SUBCUBE(dim) ((uint64_t)((dim) + 1u) << 40)
 #define NCU_SUBCUBE_OF(dest)  ((uint32_t)((dest) >> 40)) /* dim + 1; 0: no broadcast */
+
+#define NCU_ARM_LATER (1ull << 32)
 
 /* DISK with this mark ends with CAUSE_STARTED_DONE, so that the kernel handles the end of its only command, for which
  * it waits, without searching the others. */
@@ -210,6 +219,8 @@ enum ncu_op {
     NCU_TEXT,
     NCU_MARK,
     NCU_QUANTUM,
+    NCU_ENTERED,
+    NCU_STATED,
     NCU_OPS
 };
 
@@ -316,6 +327,11 @@ struct ncu_mailbox { /* one page at node-physical NCU_MAILBOX_PA */
     struct ncu_cause cause[NCU_CAUSES_MAX];
     /* 0xa00 identity, continued */
     struct drive_cache drive_cache[DRIVE_MAX]; /* of each volume: settings of its nsdisk's data cache */
+    struct stated_cost stated[STATED_ROWS];
+    /* written by Vertex and by STATED */
+    uint64_t stated_cycles; /* when the work for files up to here is done (vertex/message/stated.h) */
+    struct stated_excess excess[STATED_ROWS];
+    uint32_t excesses; /* all together; ncube reads them at IDLE */
 };
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, inject) == 0x180, "mailbox layout");
 _Static_assert(__builtin_offsetof(struct ncu_mailbox, cause) == 0x200, "mailbox layout");

@@ -101,6 +101,7 @@ long trap_ionode(long ufid);
 long trap_iochannel(long ufid, long channel);
 long trap_monitor(struct nmonitor *monitor);
 long trap_mark(const char *text, long bytes);
+long trap_work(long works);
 
 /* fork is called by images/lib/posix/forkentry.S */
 long trap_wait(long procid, long wait);

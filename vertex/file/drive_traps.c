@@ -11,6 +11,7 @@
 #include "vertex/memory/copy.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -63,6 +64,7 @@ void disk_done(const struct ncu_cause *cause)
     if (!single.busy || cause->cookie != single.cookie)
         panic("disk: command %lu is done, %lu was given", cause->cookie, single.cookie);
     ended++;
+    stated_wait(cause->done_cycles);
     single.busy = false;
     single.status = cause->status;
 }
@@ -75,6 +77,7 @@ RARE void disk_started_done(const struct ncu_cause *cause)
     if (place >= DISK_COMMANDS_MAX || command[place].state != UNDER_WAY)
         panic("disk: command %lu is done, which was not given", place);
     ended++;
+    stated_wait(cause->done_cycles);
     command[place].state = DONE;
     command[place].status = cause->status;
     queue_done(place);
@@ -97,6 +100,7 @@ static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sec
 {
     single.cookie++;
     single.busy = true;
+    stated_command(proc_current());
     ncu_disk(drive, write, sector, sectors, buffer, single.cookie);
     while (single.busy)
         sched_wait(NCU_WAIT_DISK, drive, NCU_WAIT_ANY);
@@ -193,6 +197,7 @@ int64_t sys_disk_start(struct proc *p, const uint64_t *arg)
     }
     command[place] =
         (struct command){.state = UNDER_WAY, .drive = drive, .bounce = bounce, .to = user, .bytes = write ? 0 : bytes};
+    stated_command(p);
     ncu_disk(drive, write | NCU_DISK_STARTED, sector, arg[4], buffer, place);
     return place;
 }

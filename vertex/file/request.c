@@ -13,6 +13,7 @@
 #include "vertex/message/charge.h"
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/event.h"
 #include "vertex/trap/timer.h"
@@ -85,6 +86,7 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
     head->seq = m->sequence = ++last_sequence;
     m->via = via_of(p, node);
     charge_send(bytes);
+    stated_request(p, node, type, bytes);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(type, p->procid, 0));
     if (msg_reap_is_due(p->procid, bytes))
@@ -129,6 +131,7 @@ int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32
     if (error)
         return error;
     mail_receive(p, m);
+    stated_return(p);
     if (m->bytes < sizeof(struct file_reply)) {
         msg_release(m);
         return -N_EPROTO;

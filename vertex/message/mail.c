@@ -13,6 +13,7 @@
 #include "vertex/message/charge.h"
 #include "vertex/message/lost.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/trap/signal.h"
 
@@ -98,31 +99,44 @@ static void end_start(struct proc *p, struct message *m, const struct ncu_cause 
 static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struct ncu_cause *cause, bool reply)
 {
     bool large = cause->bytes > MSG_SMALL_BYTES;
+    uint64_t arm_cycles = stated_arm(cause);
 
+    if (arm_cycles)
+        msg_arm_at(arm_cycles);
     if (large) {
         m = msg_received(cause);
         m = msg_keep(cause->channel, m, m->bytes);
         msg_rearm(cause->channel);
     }
     if (vm_copy_by_pages(&p->vm, m->payload, p->reader.va, cause->bytes, PTE_W) != 0) {
+        msg_arm_at(0);
         if (large)
             mail_deliver(m);
         return large;
     }
     if (reply)
         end_start(p, m, cause);
+    if (stated_concerns(p, cause->tag))
+        stated_take_cause(p, cause, m->payload);
     if (large)
         msg_release(m);
+    else if (arm_cycles)
+        msg_rearm_standard(cause->channel);
     else
         msg_arm_standard(cause->channel, m);
+    if (arm_cycles)
+        msg_arm_at(0);
     charge_receive(cause->bytes);
     copied(p, cause);
     return true;
 }
 
+/* A large reply is queued, and copied later, in pieces: meanwhile the messages of other channels are taken as they come,
+ * and those channels armed in time (stated_arm). */
 static RARE bool take_reply(struct proc *p, struct message *m, const struct ncu_cause *cause)
 {
-    return async_expects(p, cause->node, cause->tag, *m->payload) && copy_to_reader(p, m, cause, true);
+    return cause->bytes <= MSG_SMALL_BYTES && async_expects(p, cause->node, cause->tag, *m->payload) &&
+           copy_to_reader(p, m, cause, true);
 }
 
 bool mail_take_by_pages(const struct ncu_cause *cause)
@@ -173,6 +187,8 @@ void mail_landed(struct message *m, bool damaged)
     } else {
         note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
         charge_receive(m->bytes);
+        if (stated_concerns(p, m->tag))
+            stated_take_message(p, m, true);
         reader_done(p, m->node, m->tag, m->bytes);
     }
     msg_release(m);
@@ -305,6 +321,8 @@ void mail_receive(struct proc *p, struct message *m)
     queue_remove(&p->inbox, m);
     note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
     charge_receive(m->bytes);
+    if (stated_concerns(p, m->tag))
+        stated_take_message(p, m, false);
 }
 
 void mail_get_monitor(const struct proc *p, struct nmonitor *monitor)

@@ -20,6 +20,7 @@
 #include "vertex/message/mail.h"
 #include "vertex/message/msg.h"
 #include "vertex/message/replies.h"
+#include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/kin.h"
 #include "vertex/process/proc.h"
@@ -118,6 +119,8 @@ static void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
     uint64_t bytes = m->bytes;
 
     charge_send(bytes);
+    if (p->builtin)
+        stated_reply(p, type, bytes);
     mail_note_sent(p, m);
     if (NODE_OF(dest) == N_DEST_ALL)
         send_to_all(p, m, tag);
@@ -404,6 +407,13 @@ static int64_t read_queued(struct proc *p)
     return error ? error : take(p, m, p->reader.va, p->reader.bytes);
 }
 
+/* The message has been taken for the reader while it waited. */
+static INLINE int64_t read_taken(struct proc *p)
+{
+    give_selectors(p, p->reader.pattern.node, p->reader.tag);
+    return p->reader.bytes;
+}
+
 static INLINE int64_t read_in(struct proc *p, const uint64_t *arg, uint64_t context)
 {
     struct reader *r = &p->reader;
@@ -420,10 +430,10 @@ static INLINE int64_t read_in(struct proc *p, const uint64_t *arg, uint64_t cont
     if (m)
         return take(p, m, r->va, r->bytes);
     result = replies ? replies_await(p) : await_open(p);
-    if (result <= 0)
-        return result ? result : read_queued(p);
-    give_selectors(p, r->pattern.node, r->tag);
-    return r->bytes;
+    result = result > 0 ? read_taken(p) : result ? result : read_queued(p);
+    if (replies)
+        stated_return(p);
+    return result;
 }
 
 int64_t sys_nread(struct proc *p, const uint64_t *arg)

@@ -28,6 +28,7 @@ static bool reaping;    /* the NCU makes the end of a send a cause */
 uint32_t msg_sends[MSG_OF_KERNEL + 1];
 static uint32_t count;           /* messages that exist, spares too */
 static struct message *reserved; /* held once by this module */
+static uint64_t arm_at_cycles;   /* when channels are armed; 0: at once */
 
 /* ---- Buffers ---- */
 
@@ -193,7 +194,20 @@ static void arm(uint32_t c, struct message *m)
     header[c].kind = 0;
     if (msg_unarmed)
         note_armed(c);
-    ncu_arm(c, m->payload, m->capacity);
+    if (arm_at_cycles)
+        ncu_arm_later(c, m->payload, m->capacity, arm_at_cycles);
+    else
+        ncu_arm(c, m->payload, m->capacity);
+}
+
+void msg_arm_at(uint64_t cycles)
+{
+    arm_at_cycles = cycles;
+}
+
+RARE void msg_rearm_standard(uint32_t channel)
+{
+    arm(channel, standard[channel]);
 }
 
 static uint32_t loop_back(void)

@@ -168,6 +168,10 @@ static inline void msg_arm_standard(uint32_t channel, const struct message *stan
     ncu_arm(channel, standard->payload, standard->capacity);
 }
 
+/* The same where channels are armed at a stated time: until the next call, all are armed at that time; 0: at once. */
+void msg_rearm_standard(uint32_t channel);
+void msg_arm_at(uint64_t cycles);
+
 /* After RECV_DONE: msg_received returns the message in the buffer that received it. Then either msg_keep gives it to
  * the caller or msg_drop discards it, and msg_rearm arms the channel again. A small one that is kept is copied to a
  * buffer of `capacity` bytes, at least its own. */

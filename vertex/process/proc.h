@@ -129,6 +129,7 @@ struct proc {
     uint32_t watched_node;        /* of the request that the process waits for (watch.h), 0: none */
     bool server_answered;         /* watch.c; the last probe */
     uint64_t server_count;
+    bool works;       /* for files all the time: stated.h */
     uint32_t awaited; /* request.c; sequence of the request that the process waits for, 0: none */
     struct load_peer
         peer[PROC_PEERS_MAX]; /* pipe_open.c; programs outside the job that it has met; first: an address */

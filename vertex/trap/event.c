@@ -10,6 +10,7 @@
 #include "vertex/message/msg.h"
 #include "vertex/message/pace.h"
 #include "vertex/message/resend.h"
+#include "vertex/message/stated.h"
 
 enum { TYPES = N_PROGRESS - N_LOAD_BEGIN + 1, CAUSES = CAUSE_STARTED_DONE + 1 };
 
@@ -46,7 +47,10 @@ static void handle_arrival(const struct ncu_cause *cause)
     if (mail_take_by_pages(cause))
         return;
     struct message *m = msg_received(cause);
+    uint64_t arm_cycles = stated_arm(cause);
 
+    if (arm_cycles)
+        msg_arm_at(arm_cycles);
     if (cause->status != NCU_OK)
         handle_damage(cause->channel, m);
     else if (m->place == MSG_LANDED)
@@ -57,6 +61,8 @@ static void handle_arrival(const struct ncu_cause *cause)
         msg_rearm(cause->channel);
     else
         msg_rest(cause->channel);
+    if (arm_cycles)
+        msg_arm_at(0);
 }
 
 static RARE void handle_header(const struct ncu_cause *cause)

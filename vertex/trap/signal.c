@@ -170,7 +170,7 @@ static bool call_dispatcher(struct proc *p, uint32_t signal, uint64_t address)
     copy_bytes(&back, p->frame, sizeof *p->frame);
     if (vm_copy_out(&p->vm, sp, &back, sizeof back) != 0)
         return false;
-    p->sig_suspended = false;
+    p->sig_suspended = p->works = false; /* what the handler does is the program's */
     p->sig_pending &= ~BIT(signal);
     p->sig_blocked |= BIT(signal) | p->sig_mask[signal];
     p->frame->pc = p->sig_entry;

@@ -12,6 +12,7 @@
 #include "vertex/base/panic.h"
 #include "vertex/memory/vm.h"
 #include "vertex/message/msg.h"
+#include "vertex/message/stated.h"
 #include "vertex/process/dispatch.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/event.h"
@@ -151,6 +152,8 @@ void trap_exception(struct trap_frame *frame)
         end_by_fault(p, frame, scause, address);
     else if (trap_attention)
         attend(p);
+    if (p->works)
+        stated_exclude_trap();
 }
 
 /* After the first END, or in NCU_ATTEND_ONLY, everything up to ENTER or LEAVE costs nothing. */
