@@ -40,7 +40,8 @@
 #   make clean    remove build/
 #
 # DEBUG=1 compiles the models' invariants in, checked after every event (with B=DIR, to build both). B=DIR builds
-# elsewhere, SANITIZE=1 compiles with the sanitizers, V=1 shows the commands of demo and test. Each folder's module.mk
+# elsewhere, SANITIZE=1 compiles with the sanitizers, NODE_OPT=-O1 (-O2) is for what runs on the nodes, V=1 shows the
+# commands of demo and test. Each folder's module.mk
 # adds its programs and tests.
 
 B ?= build

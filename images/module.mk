@@ -206,4 +206,4 @@ PROGRAMS += $(PROGRAM_DEPS) $(PUBLIC_HEADERS) $(EXAMPLES) $(MAN)
 SHELL_TESTS += tests/images/test_setup.sh tests/images/test_ncc.sh tests/images/test_declared.sh \
     tests/images/test_demo.sh tests/images/test_measure.sh tests/images/test_install.sh \
     tests/images/test_completion.sh tests/docs/test_commands.sh tests/docs/test_papers.sh tests/images/test_stated.sh \
-    tests/images/test_libc.sh     tests/images/test_old_codes.sh tests/images/test_unix.sh tests/images/test_processes.sh
+    tests/images/test_libc.sh tests/images/test_old_codes.sh tests/images/test_unix.sh tests/images/test_processes.sh

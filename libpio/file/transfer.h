@@ -68,8 +68,8 @@ void pio_transfer_free(struct pio_transfer *t); /* NULL is allowed */
 /* Gives the communication buffer at least room for acknowledgements of blocks of this size. -ENOMEM. */
 int pio_transfer_reserve(int64_t block_bytes);
 
-/* The work for blocks of a PIO call, which has stated costs (vertex/contract/stated.h), unless the file or the memory is
- * in pieces: returns whether it has, for pio_work_end. */
+/* The work for blocks of a PIO call, which has stated costs (vertex/contract/stated.h), unless the file or the memory
+ * is in pieces: returns whether it has, for pio_work_end. */
 bool pio_work_begin(const struct pio_file *file, const struct pio_pieces *pieces);
 void pio_work_end(bool works);
 

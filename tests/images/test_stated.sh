@@ -1,5 +1,5 @@
 #!/bin/bash
-# Stated costs (docs/timing.md): the demonstration's times do not hang on what a compiler makes of the system's software.
+# Stated costs (docs/timing.md): the demonstration's times do not hang on what a compiler makes of the system.
 #
 #   test_stated.sh BUILD
 #

@@ -69,7 +69,7 @@ Test(monitors, say_when_the_volume_is_full)
 
 Test(monitors, see_an_nsdisk_take_its_time)
 {
-    see_disk("", 0.25);
+    see_disk("", 0.10);
 }
 
 Test(monitors, see_the_processor_of_1992_take_its_time)

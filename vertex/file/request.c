@@ -85,7 +85,8 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
 
     head->seq = m->sequence = ++last_sequence;
     m->via = via_of(p, node);
-    charge_send(bytes);
+    if (!stated_covers(p, node, type))
+        charge_send(bytes);
     stated_request(p, node, type, bytes);
     mail_note_sent(p, m);
     msg_post(m, node, TAG(type, p->procid, 0));

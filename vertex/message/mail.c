@@ -126,13 +126,14 @@ static INLINE bool copy_to_reader(struct proc *p, struct message *m, const struc
         msg_arm_standard(cause->channel, m);
     if (arm_cycles)
         msg_arm_at(0);
-    charge_receive(cause->bytes);
+    if (!stated_covers(p, cause->node, TAG_TYPE(cause->tag)))
+        charge_receive(cause->bytes);
     copied(p, cause);
     return true;
 }
 
-/* A large reply is queued, and copied later, in pieces: meanwhile the messages of other channels are taken as they come,
- * and those channels armed in time (stated_arm). */
+/* A large reply is queued, and copied later, in pieces: meanwhile the messages of other channels are taken as they
+ * come, and those channels armed in time (stated_arm). */
 static RARE bool take_reply(struct proc *p, struct message *m, const struct ncu_cause *cause)
 {
     return cause->bytes <= MSG_SMALL_BYTES && async_expects(p, cause->node, cause->tag, *m->payload) &&
@@ -186,7 +187,8 @@ void mail_landed(struct message *m, bool damaged)
         sched_wake(p);
     } else {
         note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
-        charge_receive(m->bytes);
+        if (!stated_covers(p, m->node, TAG_TYPE(m->tag)))
+            charge_receive(m->bytes);
         if (stated_concerns(p, m->tag))
             stated_take_message(p, m, true);
         reader_done(p, m->node, m->tag, m->bytes);
@@ -320,7 +322,8 @@ void mail_receive(struct proc *p, struct message *m)
 {
     queue_remove(&p->inbox, m);
     note_taken(p, m->start_cycles, m->done_cycles, m->bytes);
-    charge_receive(m->bytes);
+    if (!stated_covers(p, m->node, TAG_TYPE(m->tag)))
+        charge_receive(m->bytes);
     if (stated_concerns(p, m->tag))
         stated_take_message(p, m, false);
 }

@@ -118,7 +118,8 @@ static void send(struct proc *p, struct message *m, int32_t dest, uint32_t type)
     uint32_t tag = TAG(type, p->procid, PROCID_OF(dest));
     uint64_t bytes = m->bytes;
 
-    charge_send(bytes);
+    if (!stated_covers(p, 0, type))
+        charge_send(bytes);
     if (p->builtin)
         stated_reply(p, type, bytes);
     mail_note_sent(p, m);

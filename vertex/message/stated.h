@@ -36,6 +36,12 @@ static inline bool stated_is_of_files(uint32_t type)
     return N_IS_FILE_REQUEST(type) || N_IS_FILE_REPLY(type);
 }
 
+/* True if the cost of a message from or to that node is stated: it is not charged, too (charge.h). */
+static inline bool stated_covers(const struct proc *p, uint32_t node, uint32_t type)
+{
+    return stated_is_of_files(type) && (p->builtin || NODE_IS_IO(node)) && MAILBOX->stated[STATED_CALL].begin_cycles;
+}
+
 /* The process takes a message that has come, by its cause, or from its queue or memory (`landed`: without a copy). */
 void stated_take_cause(struct proc *p, const struct ncu_cause *cause, const void *payload);
 void stated_take_message(struct proc *p, const struct message *m, bool landed);
