@@ -249,7 +249,7 @@ Test(ncu, an_arm_for_later_takes_a_header_then_and_is_replaced_by_another_arm)
         send_to(1, 0, 1, 0);
         run();
         uint32_t n = take(0, NCU_CAUSES, cause);
-        uint64_t arrival = 1000 + NET_LOOKAHEAD_CYCLES;
+        uint64_t arrival = 1000 + LOOKAHEAD_CYCLES;
         cr_assert(n == 1 && cause[0].kind == CAUSE_RECV_DONE, "%s: %u causes, and no header is announced", c[i].what,
                   n);
         cr_expect_eq(cause[0].done_cycles, c[i].done_cycles > arrival ? c[i].done_cycles : arrival, "%s: at %lu",
