@@ -28,6 +28,14 @@ static inline uint32_t disk_get32(const uint8_t *field)
     return value;
 }
 
+static inline uint64_t disk_get64(const uint8_t *field)
+{
+    uint64_t value;
+
+    memcpy(&value, __builtin_assume_aligned(field, 8), sizeof value);
+    return value;
+}
+
 static inline void disk_put16(uint8_t *field, uint32_t value)
 {
     uint16_t narrow = (uint16_t)value;

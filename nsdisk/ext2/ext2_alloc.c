@@ -68,11 +68,11 @@ static uint32_t bits_free(const uint8_t *bits, uint32_t count)
 {
     uint32_t zeros = 0, i = 0;
 
-    for (; i + 32 <= count; i += 32) {
-        uint32_t clear = ~disk_get32(bits + (i >> 3));
+    for (; i + 64 <= count; i += 64) {
+        uint64_t clear = ~disk_get64(bits + (i >> 3));
 
-        if (clear == UINT32_MAX)
-            zeros += 32;
+        if (clear == UINT64_MAX)
+            zeros += 64;
         else
             for (; clear != 0; clear &= clear - 1)
                 zeros++;
