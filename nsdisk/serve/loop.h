@@ -47,7 +47,7 @@ struct loop_node {
     long (*receive)(void *ctx, void *buf, size_t bytes, int *from, int *type);
     reply_fn *reply; /* with reply_ctx */
     /* As the traps of these names (vertex/contract/abi.h). */
-    long (*disk_start)(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors);
+    long (*disk_start)(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors, int type);
     long (*disk_end)(void *ctx, struct abi_disk_done *done, bool wait);
     void *ctx, *reply_ctx;
 };

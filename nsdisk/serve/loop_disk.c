@@ -58,7 +58,7 @@ static void disk_start(void *ctx, bool write, uint64_t sector, void *buf, uint32
     struct loop *l = v->loop;
     long number;
 
-    while ((number = l->node.disk_start(l->node.ctx, v->drive, write, sector, buf, sectors)) < 0) {
+    while ((number = l->node.disk_start(l->node.ctx, v->drive, write, sector, buf, sectors, v->type)) < 0) {
         if (!must_wait(l, number)) {
             *c = (struct blockdev_command){.done = true, .status = (int)number};
             return;

@@ -51,7 +51,8 @@ struct volume {
     uint32_t drive;
     struct job_queue waiting;
     uint8_t *area;
-    bool busy;                             /* a request is being served */
+    bool busy;                             /* a request is being served, */
+    int type;                              /* of this type */
     bool leaving;                          /* the fiber waits */
     bool turn;                             /* ... until an earlier request is answered; else for a command: */
     const struct blockdev_command *awaits; /* NULL: for any */

@@ -142,10 +142,11 @@ static void loop_reply(void *ctx, int to, int type, const void *reply, size_t n)
     answer(to, type, reply, n);
 }
 
-static long loop_disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors)
+static long loop_disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors,
+                            int type)
 {
     (void)ctx;
-    return trap_disk_start(drive, write, sector, buf, sectors);
+    return trap_disk_start(drive, write, sector, buf, sectors, type);
 }
 
 static long loop_disk_end(void *ctx, struct abi_disk_done *done, bool wait)

@@ -54,6 +54,7 @@ static struct {
     struct command command[DISK_COMMANDS_MAX];
     uint32_t under_way, seq;
     bool mounted; /* writes may fail from now on */
+    bool runs;    /* each command is for a request */
     char wrong[400];
 } all;
 
@@ -66,9 +67,22 @@ static uint32_t below(uint32_t n)
 
 /* ---- Drives ---- */
 
-static long disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors)
+/* True if a client waits for a request of this type that concerns the drive. */
+static bool is_asked(uint32_t drive, int type)
+{
+    for (const struct client *c = all.client; c < all.client + CLIENTS; c++)
+        for (uint32_t i = c->answered; i < c->sent; i++)
+            if ((int)c->burst[i].type == type &&
+                (c->burst[i].r.drive == drive || type == N_FSYNCALL || type == N_FEXIT))
+                return true;
+    return false;
+}
+
+static long disk_start(void *ctx, uint32_t drive, bool write, uint64_t sector, void *buf, uint32_t sectors, int type)
 {
     (void)ctx;
+    if (all.runs && !is_asked(drive, type))
+        complain("a command of drive %u for a request 0x%x, which nobody waits for", drive, type);
     if (all.under_way >= all.settings->commands)
         return below(2) == 0 ? -N_EAGAIN : -N_ENOMEM;
     for (uint32_t i = 0; i < DISK_COMMANDS_MAX; i++)
@@ -345,8 +359,9 @@ const char *several_run(const struct several_settings *settings, struct loop_sta
     struct server *s = server_new(VOLUME_NODE, 1, &env);
     struct loop *l = loop_new(s, &node, VOLUMES, settings->io_bytes);
     mount_all(s, l);
-    all.mounted = true;
+    all.mounted = all.runs = true;
     loop_run(l);
+    all.runs = false;
     server_shutdown(s);
     *statistics = loop_statistics(l);
     server_free(s);

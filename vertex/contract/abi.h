@@ -83,8 +83,9 @@
     X(cwrite, 59)       /* buf bytes dest type context          as nwrite, in a library's context, where */ \
                         /*                                      N_DEST_ALL leaves out the sender         */ \
     X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */ \
-    X(disk_start, 61)   /* drive write? sector buf sectors      number of a command, which is now under  */ \
-                        /*                                      way; -EAGAIN if DISK_COMMANDS_MAX are    */ \
+    X(disk_start, 61)   /* drive write? sector buf sectors type number of a command, which is now under  */ \
+                        /*                                      way, for a request of that type;         */ \
+                        /*                                      -EAGAIN if DISK_COMMANDS_MAX are         */ \
     X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */ \
                         /*                                      -EAGAIN if none is, and no wait          */ \
     X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \

@@ -120,7 +120,7 @@ long trap_rexecf(long node, long nodes, const struct abi_program *program, const
 
 long trap_disk_info(long drive, struct abi_drive *info);
 long trap_disk_io(long drive, long write, uint64_t sector, void *buf, long sectors);
-long trap_disk_start(long drive, long write, uint64_t sector, void *buf, long sectors);
+long trap_disk_start(long drive, long write, uint64_t sector, void *buf, long sectors, long type);
 long trap_disk_end(struct abi_disk_done *done, long wait);
 long trap_message_or_disk(void *buf, long bytes, int *src, int *type); /* disk_or_read, as trap_read_message */
 

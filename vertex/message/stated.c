@@ -132,7 +132,7 @@ static bool is_by_view(const struct stated_message *m)
 
 static void take_request(struct proc *p, const struct stated_message *m)
 {
-    uint32_t row = TAG_TYPE(m->tag) - N_FOPEN;
+    uint32_t row = STATED_OF(TAG_TYPE(m->tag));
     const struct stated_cost *cost = row < STATED_REQUESTS && !is_by_view(m) ? cost_of(row) : NULL;
 
     stated_wait(later_of(begin_of(p), m->done_cycles));
@@ -173,12 +173,13 @@ void stated_reply(struct proc *p, uint32_t type, uint64_t bytes)
     hold(p, row);
 }
 
-void stated_command(const struct proc *p)
+void stated_command(const struct proc *p, uint32_t type)
 {
-    const struct stated_cost *cost = p->works ? cost_of(serving) : NULL;
+    uint32_t row = type ? STATED_OF(type) : serving;
+    const struct stated_cost *cost = p->works && row < STATED_REQUESTS ? cost_of(row) : NULL;
 
     if (!cost)
         return;
     add(cost, cost->command_cycles, 0, 0);
-    hold(p, serving);
+    hold(p, row);
 }

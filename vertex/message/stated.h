@@ -27,9 +27,10 @@ void stated_request(struct proc *p, uint32_t node, uint32_t type, uint64_t bytes
 /* Of a call that has waited for the reply: returns no sooner than stated. */
 void stated_return(const struct proc *p);
 
-/* An nsdisk's reply, before its SEND, and its drive command, before its DISK. */
+/* An nsdisk's reply, before its SEND, and its drive command, before its DISK: for a request of that type; 0: for the
+ * one that it took last. */
 void stated_reply(struct proc *p, uint32_t type, uint64_t bytes);
-void stated_command(const struct proc *p);
+void stated_command(const struct proc *p, uint32_t type);
 
 static inline bool stated_is_of_files(uint32_t type)
 {
