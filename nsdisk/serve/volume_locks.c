@@ -125,7 +125,7 @@ static int64_t give_up(struct server *s, const struct call *c)
     return -N_EAGAIN;
 }
 
-__attribute__((noinline, cold)) int64_t invoke_lock(struct server *s, struct call *c)
+int64_t invoke_lock(struct server *s, struct call *c)
 {
     struct ext2_inode *inode;
     struct file_opened opened;

@@ -6,8 +6,7 @@
  *                                           lock as soon as no lock is in its way
  *
  * The service says by serve_hold_replies that it can send replies later. While any is held back, its replies go by way
- * of held_reply, which then looks whether a lock has become free. Where none is held back, nothing looks: the times of
- * in-order service depend on every instruction.
+ * of held_reply, which then looks whether a lock has become free. Where none is held back, nothing looks.
  */
 #ifndef NSDISK_VOLUME_LOCKS_H
 #define NSDISK_VOLUME_LOCKS_H
