@@ -62,8 +62,8 @@ def explain_service(x, block):
     s, busy = x.service(x.machine, WRITE, block), x.busy(x.machine, WRITE, block)
     causes = [
         ("processor", s.monitor_cpu_us,
-         "the processor is busy for %.3f ms of it, so it computes and does not wait; the paper's software computes for "
-         "longer (timing = \"wang-leiss\" charges that)" % (busy.processor_us / 1e3)),
+         "the processor is busy for %.3f ms of it, so it computes and does not wait; the row pio_write of the "
+         "machine file's costs states the rest" % (busy.processor_us / 1e3)),
         ("network", s.network_us, "a block holds the busiest channel for %.3f ms" % (busy.channel_us / 1e3)),
         ("server", s.disk_us, "the drive executes its command for %.3f ms of it, nsdisk computes for %.3f ms"
          % (busy.drive_us / 1e3, busy.server_us / 1e3))]

@@ -58,10 +58,13 @@ done
 # ---- Settings of the command line, and sentences
 
 server() { column "WRITE, 4 KB" 10; } # ms
+far() { grep -c "^\\* WRITE, [0-9]* KB, processor: .* less than the paper's" report/report.md; }
 status "service times" 0 experiments --out report --only service --bytes 16K two.conf
-same "a sentence for what is far from the paper's, by more than 10 %" 2 \
-    "$(grep -c "^\\* WRITE, [0-9]* KB, processor: .* less than the paper's" report/report.md)"
+same "no sentence, as stated costs are within 10 % of the paper's" 0 "$(far)"
 slow=$(server)
+status "service times by instructions" 0 experiments --out report --only service --bytes 16K --set costs=instructions \
+    two.conf
+same "a sentence for what is far from the paper's, by more than 10 %" 2 "$(far)"
 status "with faster drives" 0 experiments --out report --only service --bytes 16K --set drives.rpm=7200 two.conf
 check "they are faster" is_more "$slow" "$(server)"
 check "the report says what was set" grep -q '^Set on the command line, for all machines: drives.rpm=7200[.]' \
