@@ -1,6 +1,6 @@
 /*
  * The key `costs` of the machine file: the stated costs of files (vertex/contract/stated.h). A group changes some rows
- * of the default table, each to [begin, command, end, for each 1024 bytes]; "instructions" states nothing.
+ * of the default table, each to [begin, change, command, end, for each 1024 bytes]; "instructions" states nothing.
  */
 #include <string.h>
 
@@ -21,16 +21,16 @@ static bool check_rows(struct config_reader *l, const config_setting_t *group)
 static bool read_row(struct config_reader *l, const config_setting_t *group, uint32_t row)
 {
     const config_setting_t *array = NULL;
-    int64_t cycles[4] = {0};
+    int64_t cycles[5] = {0};
 
-    if (!setting_integers(&l->r, group, software_stated[row].name, 4, &array))
+    if (!setting_integers(&l->r, group, software_stated[row].name, 5, &array))
         return false;
     for (uint32_t i = 0; array && i < (uint32_t)config_setting_length(array); i++)
         if (!setting_integer_at(&l->r, array, i, 0, STATED_MAX_CYCLES, &cycles[i]))
             return false;
     if (array)
-        l->config->stated[row] =
-            (struct stated_cost){(uint32_t)cycles[0], (uint32_t)cycles[1], (uint32_t)cycles[2], (uint32_t)cycles[3]};
+        l->config->stated[row] = (struct stated_cost){(uint32_t)cycles[0], (uint32_t)cycles[1], (uint32_t)cycles[2],
+                                                      (uint32_t)cycles[3], (uint32_t)cycles[4]};
     return true;
 }
 

@@ -240,7 +240,7 @@ static void serve_jobs(void *arg)
         while ((j = STAILQ_FIRST(&v->waiting))) {
             STAILQ_REMOVE_HEAD(&v->waiting, next);
             v->busy = true;
-            v->type = j->type;
+            v->type = j->type | DISK_CHANGES;
             if (j->all)
                 serve_part(v, j);
             else if (take_area(v, j), j->type == (int)N_FWRITE)

@@ -65,6 +65,8 @@ static void disk_start(void *ctx, bool write, uint64_t sector, void *buf, uint32
         }
         await(v, NULL);
     }
+    if (write)
+        v->type &= ~DISK_CHANGES;
     l->command[number] = c;
     if (++l->under_way > l->statistics.commands_most)
         l->statistics.commands_most = l->under_way;

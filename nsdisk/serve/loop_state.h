@@ -52,7 +52,7 @@ struct volume {
     struct job_queue waiting;
     uint8_t *area;
     bool busy;                             /* a request is being served, */
-    int type;                              /* of this type */
+    int type;                              /* of this type; with DISK_CHANGES until it has written */
     bool leaving;                          /* the fiber waits */
     bool turn;                             /* ... until an earlier request is answered; else for a command: */
     const struct blockdev_command *awaits; /* NULL: for any */

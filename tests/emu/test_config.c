@@ -70,8 +70,8 @@ Test(config, costs_replace_rows_of_the_stated_ones_or_state_nothing)
         struct stated_cost write, read;
     } c[] = {
         {"absent", "", {0}, {0}},
-        {"some rows", "costs = { write = [1, 2, 3, 4]; };", {1, 2, 3, 4}, {0}},
-        {"the first numbers of a row", "costs = { write = [7]; read = [5, 6]; };", {7, 0, 0, 0}, {5, 6, 0, 0}},
+        {"some rows", "costs = { write = [1, 2, 3, 4, 5]; };", {1, 2, 3, 4, 5}, {0}},
+        {"the first numbers of a row", "costs = { write = [7]; read = [5, 6]; };", {7, 0, 0, 0, 0}, {5, 6, 0, 0, 0}},
         {"none", "costs = \"instructions\";", {0}, {0}},
     };
 
@@ -308,8 +308,8 @@ Test(config, a_bad_machine_file_gets_one_line_with_file_and_line)
          "view, read_name, make, fork, poll, open_read, arrival, reap, call, transfer, pio_call, pio_read, pio_write"},
         {"dim = 5;\ncosts = {\n  write = [1, -1]; };\n",
          "m.conf:3: -1 is out of range; it must be an integer from 0 to 20000000"},
-        {"dim = 5;\ncosts = {\n  write = [1, 2, 3, 4, 5]; };\n",
-         "m.conf:3: 'write' has 5 elements; at most 4 are possible"},
+        {"dim = 5;\ncosts = {\n  write = [1, 2, 3, 4, 5, 6]; };\n",
+         "m.conf:3: 'write' has 6 elements; at most 5 are possible"},
         {"dim = 5;\ncycles = { integer = 0; };\n",
          "m.conf:2: integer = 0 is out of range; it must be an integer from 1 to 100000"},
         /* wiring */

@@ -84,7 +84,8 @@
                         /*                                      N_DEST_ALL leaves out the sender         */ \
     X(cread, 60)        /* buf bytes src type context           as nread; contexts: system.h             */ \
     X(disk_start, 61)   /* drive write? sector buf sectors type number of a command, which is now under  */ \
-                        /*                                      way, for a request of that type;         */ \
+                        /*                                      way, for a request of that type, with    */ \
+                        /*                                      DISK_CHANGES if it has not written yet;  */ \
                         /*                                      -EAGAIN if DISK_COMMANDS_MAX are         */ \
     X(disk_end, 62)     /* struct abi_disk_done * wait?         0, and a command that is done;           */ \
                         /*                                      -EAGAIN if none is, and no wait          */ \
@@ -240,8 +241,9 @@ struct abi_poll {
     int32_t type;     /* of a message, -1: any */
 };
 
-#define DISK_COMMANDS_MAX   32u   /* under way, or done and not yet taken by disk_end */
-#define DISK_IO_MAX_SECTORS 2048u /* in one command: 1 MB */
+#define DISK_COMMANDS_MAX   32u      /* under way, or done and not yet taken by disk_end */
+#define DISK_IO_MAX_SECTORS 2048u    /* in one command: 1 MB */
+#define DISK_CHANGES        0x10000u /* of disk_start, with the type of a request: its first command that writes */
 
 /* For disk_end. The oldest that is done comes first. Until then neither the command's number is used again, nor may its
  * buffer be. Commands of one drive are executed in the order of their starts. */

@@ -5,7 +5,8 @@
  *
  *                     begin_cycles                     command_cycles             end_cycles
  *   a request         from its arrival, or the reply   before each of its drive   behind the last command, up to
- *                     before                           commands                   its reply
+ *                     before                           commands; change_cycles    its reply
+ *                                                      before its first write
  *   ARRIVAL           -                                                         from the arrival of a request or
  *                                                                                 reply until its channel is armed
  *   CALL, TRANSFER    from the trap to the request's SEND                         from the reply's arrival to the
@@ -18,7 +19,8 @@
  *
  * Some work is done before the work that pays for it: messages are queued while another is worked on, and the ends of
  * sends are handled several at a time. So work may be late, by ARRIVAL's begin_cycles for each message that is queued
- * and by REAP's, without an excess: what follows makes up for it.
+ * and by REAP's, without an excess: what follows makes up for it. A request does not compute all that it changes before
+ * its first write, so that a later command may be late by its change_cycles besides.
  */
 #ifndef CONTRACT_STATED_H
 #define CONTRACT_STATED_H
@@ -44,7 +46,7 @@ enum stated_row {
 _Static_assert(STATED_OF(N_FOPENREAD) + 1 == STATED_REQUESTS, "the numbers of requests have no gaps");
 
 struct stated_cost {
-    uint32_t begin_cycles, command_cycles, end_cycles;
+    uint32_t begin_cycles, change_cycles, command_cycles, end_cycles;
     uint32_t kb_cycles;
 };
 

@@ -100,7 +100,7 @@ static int run_command(uint32_t drive, bool write, uint64_t sector, uint64_t sec
 {
     single.cookie++;
     single.busy = true;
-    stated_command(proc_current(), 0);
+    stated_command(proc_current(), 0, write);
     ncu_disk(drive, write, sector, sectors, buffer, single.cookie);
     while (single.busy)
         sched_wait(NCU_WAIT_DISK, drive, NCU_WAIT_ANY);
@@ -197,7 +197,7 @@ int64_t sys_disk_start(struct proc *p, const uint64_t *arg)
     }
     command[place] =
         (struct command){.state = UNDER_WAY, .drive = drive, .bounce = bounce, .to = user, .bytes = write ? 0 : bytes};
-    stated_command(p, (uint32_t)arg[5]);
+    stated_command(p, (uint32_t)arg[5], write);
     ncu_disk(drive, write | NCU_DISK_STARTED, sector, arg[4], buffer, place);
     return place;
 }

@@ -50,10 +50,11 @@ static uint64_t begin_of(const struct proc *p)
 }
 
 /* What other processes of the node do meanwhile is no excess. */
-static void hold(const struct proc *p, uint32_t row)
+static void hold(const struct proc *p, uint32_t row, uint64_t late_cycles)
 {
-    ncu_stated(proc_count() > 1 ? STATED_ROWS : row, MAILBOX->stated[STATED_REAP].begin_cycles +
-                                                         p->inbox.count * MAILBOX->stated[STATED_ARRIVAL].begin_cycles);
+    late_cycles += MAILBOX->stated[STATED_REAP].begin_cycles;
+    late_cycles += p->inbox.count * MAILBOX->stated[STATED_ARRIVAL].begin_cycles;
+    ncu_stated(proc_count() > 1 ? STATED_ROWS : row, late_cycles);
 }
 
 /* ---- Clients ---- */
@@ -78,7 +79,7 @@ void stated_request(struct proc *p, uint32_t node, uint32_t type, uint64_t bytes
         return;
     stated_wait(begin_of(p));
     add(cost, cost->begin_cycles, bytes, sizeof(struct file_request));
-    hold(p, row);
+    hold(p, row, 0);
 }
 
 static void take_reply(const struct proc *p, const struct stated_message *m)
@@ -96,7 +97,7 @@ static void take_reply(const struct proc *p, const struct stated_message *m)
 void stated_return(const struct proc *p)
 {
     if (!p->works && taken != STATED_ROWS)
-        hold(p, taken);
+        hold(p, taken, 0);
 }
 
 int64_t sys_work(struct proc *p, const uint64_t *arg)
@@ -110,7 +111,7 @@ int64_t sys_work(struct proc *p, const uint64_t *arg)
     add(cost, works ? cost->begin_cycles : cost->end_cycles, 0, 0);
     p->works = works;
     if (!works)
-        hold(p, STATED_PIO_CALL);
+        hold(p, STATED_PIO_CALL, 0);
     return 0;
 }
 
@@ -121,7 +122,8 @@ RARE void stated_exclude_trap(void)
 
 /* ---- Servers ---- */
 
-static uint32_t serving; /* row of the request that was taken last */
+static uint32_t serving; /* row of the request that was taken last, */
+static bool changed;     /* which has written to a drive */
 
 /* What a request by a view takes depends on the pattern more than on its bytes. */
 static bool is_by_view(const struct stated_message *m)
@@ -140,6 +142,7 @@ static void take_request(struct proc *p, const struct stated_message *m)
     if (!cost)
         return;
     serving = row;
+    changed = false;
     add(cost, cost->begin_cycles, copied_bytes(m), sizeof(struct file_request));
 }
 
@@ -170,16 +173,19 @@ void stated_reply(struct proc *p, uint32_t type, uint64_t bytes)
     if (!cost)
         return;
     add(cost, cost->end_cycles, bytes, sizeof(struct file_reply));
-    hold(p, row);
+    hold(p, row, 0);
 }
 
-void stated_command(const struct proc *p, uint32_t type)
+void stated_command(const struct proc *p, uint32_t type, bool write)
 {
-    uint32_t row = type ? STATED_OF(type) : serving;
+    uint32_t row = type ? STATED_OF(type & ~DISK_CHANGES) : serving;
     const struct stated_cost *cost = p->works && row < STATED_REQUESTS ? cost_of(row) : NULL;
+    bool changes = write && (type ? (type & DISK_CHANGES) != 0 : !changed);
 
+    if (!type)
+        changed |= write;
     if (!cost)
         return;
-    add(cost, cost->command_cycles, 0, 0);
-    hold(p, row);
+    add(cost, cost->command_cycles + (changes ? cost->change_cycles : 0), 0, 0);
+    hold(p, row, cost->change_cycles);
 }

@@ -3,7 +3,7 @@
  * which a client's requests leave and its calls return, are computed here from what came before, and not from the
  * instructions in between:
  *
- *   arrival ----begin----> first command ~~~drive~~~ done --COMMAND--> next command ~~~ done ----end----> reply
+ *   arrival --begin, command--> DISK ~~~ done --[change,] command--> DISK ~~~ done --end--> reply
  *
  * MAILBOX->stated_cycles is when the work is done that has been begun so far. Work that waits for a message or a drive
  * goes on when that has come. The NCU lets the SEND, DISK or LEAVE wait for that time (STATED); whatever the node does
@@ -27,10 +27,10 @@ void stated_request(struct proc *p, uint32_t node, uint32_t type, uint64_t bytes
 /* Of a call that has waited for the reply: returns no sooner than stated. */
 void stated_return(const struct proc *p);
 
-/* An nsdisk's reply, before its SEND, and its drive command, before its DISK: for a request of that type; 0: for the
- * one that it took last. */
+/* An nsdisk's reply, before its SEND, and its drive command, before its DISK: for a request of that type, with
+ * DISK_CHANGES if it has not written yet; 0: for the one that it took last. */
 void stated_reply(struct proc *p, uint32_t type, uint64_t bytes);
-void stated_command(const struct proc *p, uint32_t type);
+void stated_command(const struct proc *p, uint32_t type, bool write);
 
 static inline bool stated_is_of_files(uint32_t type)
 {
