@@ -161,25 +161,29 @@ int64_t falls_run_end(const struct falls_set *set, int64_t x)
 
 /* ---- Making ---- */
 
-/* Makes room for one more node in an array. Returns false, with b->error set, if that fails. */
-static bool make_room(struct falls_build *b, struct falls **array, int32_t used, int32_t *room)
+/* Makes room for `all` nodes in an array. Returns false, with b->error set, if that fails. */
+static bool grow(struct falls_build *b, struct falls **array, int32_t all, int32_t *room)
 {
-    if (b->error)
-        return false;
-    if (used < *room)
-        return true;
-    if (used >= PATTERN_NODES_MAX) {
+    int32_t more = *room > 0 ? 2 * *room : 16;
+
+    if (all > PATTERN_NODES_MAX) {
         b->error = -E2BIG;
         return false;
     }
-    struct falls *larger = realloc(*array, (*room > 0 ? 2 * *room : 16) * sizeof **array);
+    more = more < all ? all : more;
+    struct falls *larger = realloc(*array, (size_t)more * sizeof **array);
     if (!larger) {
         b->error = -ENOMEM;
         return false;
     }
     *array = larger;
-    *room = *room > 0 ? 2 * *room : 16;
+    *room = more;
     return true;
+}
+
+static inline bool make_room(struct falls_build *b, struct falls **array, int32_t all, int32_t *room)
+{
+    return !b->error && (all <= *room || grow(b, array, all, room));
 }
 
 void falls_build_free(struct falls_build *b)
@@ -188,33 +192,30 @@ void falls_build_free(struct falls_build *b)
     free(b->list);
 }
 
-/* Turns a node whose blocks touch, in the file and in both elements, into a single block. */
-static void join_blocks(struct falls *f)
+/* True of a single block, and of blocks that touch, in the file and in both elements. */
+static inline bool is_run(const struct falls *f)
 {
-    if (f->children > 0 || f->count == 1 || f->stride != f->length || f->in[0].step != f->length ||
-        f->in[1].step != f->length)
-        return;
-    f->length *= f->count;
-    f->bytes = f->length;
+    return f->children == 0 &&
+           (f->count == 1 || (f->stride == f->length && f->in[0].step == f->length && f->in[1].step == f->length));
+}
+
+static void set_run(struct falls *f, int64_t length)
+{
     f->count = 1;
+    f->length = f->stride = f->bytes = f->in[0].step = f->in[1].step = length;
 }
 
-static bool is_run(const struct falls *f)
-{
-    return f->children == 0 && f->count == 1;
-}
-
-/* True if `f` begins where the run `last` ends, in the file and in both elements. */
+/* True if the run f begins where the run `last` ends, in the file and in both elements. */
 static bool continues(const struct falls *last, const struct falls *f)
 {
-    return is_run(last) && is_run(f) && last->left + last->length == f->left &&
-           last->in[0].at + last->length == f->in[0].at && last->in[1].at + last->length == f->in[1].at;
+    return is_run(last) && last->left + last->length == f->left && last->in[0].at + last->length == f->in[0].at &&
+           last->in[1].at + last->length == f->in[1].at;
 }
 
-/* True if `f` is the next run of the row of runs `last`. */
-static bool is_next_in_row(const struct falls *last, const struct falls *f)
+/* True if the run f, of `length` bytes, is the next one of the row of runs `last`. */
+static bool is_next_in_row(const struct falls *last, const struct falls *f, int64_t length)
 {
-    if (last->children > 0 || !is_run(f) || last->length != f->length)
+    if (last->children > 0 || last->length != length)
         return false;
     if (last->count == 1)
         return true; /* any two runs of one length are a row */
@@ -234,27 +235,38 @@ static void add_to_row(struct falls *last, const struct falls *f)
     last->count++;
 }
 
+/* Appends a copy of f, of which `length` is the run's, or -1: it is none. */
+static void append(struct falls_build *b, const struct falls *f, int64_t length)
+{
+    if (b->nodes_most > 0 && b->nodes + b->listed >= b->nodes_most) {
+        b->error = b->error ? b->error : -E2BIG;
+        return;
+    }
+    if (!make_room(b, &b->list, b->listed + 1, &b->list_room))
+        return;
+    struct falls *new = &b->list[b->listed++];
+    *new = *f;
+    if (length >= 0)
+        set_run(new, length);
+    else if (f->children == 0)
+        new->bytes = f->length;
+    else if (f->count == 1) {
+        new->stride = f->length;
+        new->in[0].step = new->in[1].step = f->bytes;
+    }
+}
+
 void falls_push(struct falls_build *b, int32_t mark, const struct falls *f)
 {
-    struct falls new = *f, *last = b->listed > mark ? &b->list[b->listed - 1] : NULL;
+    struct falls *last = b->listed > mark ? &b->list[b->listed - 1] : NULL;
+    int64_t length = is_run(f) ? f->length * f->count : -1;
 
-    if (f->children == 0)
-        new.bytes = new.length;
-    if (new.count == 1) {
-        new.stride = new.length;
-        new.in[0].step = new.in[1].step = new.bytes;
-    }
-    join_blocks(&new);
-    if (last && continues(last, &new)) {
-        last->length += new.length;
-        last->bytes = last->in[0].step = last->in[1].step = last->stride = last->length;
-    } else if (last && is_next_in_row(last, &new)) {
-        add_to_row(last, &new);
-    } else if (b->nodes_most > 0 && b->nodes + b->listed >= b->nodes_most) {
-        b->error = b->error ? b->error : -E2BIG;
-    } else if (make_room(b, &b->list, b->listed, &b->list_room)) {
-        b->list[b->listed++] = new;
-    }
+    if (last && length >= 0 && continues(last, f))
+        set_run(last, last->length + length);
+    else if (last && length >= 0 && is_next_in_row(last, f, length))
+        add_to_row(last, f);
+    else
+        append(b, f, length);
 }
 
 /* Moves the list from `mark` on to the nodes, as children of f. */
@@ -263,9 +275,8 @@ static void close_list(struct falls_build *b, int32_t mark, struct falls *f)
     f->child = b->nodes;
     f->children = b->listed - mark;
     f->bytes = 0;
-    for (int32_t i = mark; i < b->listed; i++) {
-        if (!make_room(b, &b->node, b->nodes, &b->node_room))
-            break;
+    bool fits = make_room(b, &b->node, b->nodes + f->children, &b->node_room);
+    for (int32_t i = mark; fits && i < b->listed; i++) {
         b->list[i].before = f->bytes;
         f->bytes += b->list[i].count * b->list[i].bytes;
         b->node[b->nodes++] = b->list[i];
@@ -373,7 +384,8 @@ static bool list_ascends(const struct falls_set *set, int32_t first, int32_t n)
     return true;
 }
 
-int falls_finish(struct falls_build *b, struct falls_set *set)
+/* Closes the outermost list, without a look at the places. */
+static int finish(struct falls_build *b, struct falls_set *set)
 {
     struct falls all = {0};
 
@@ -386,9 +398,17 @@ int falls_finish(struct falls_build *b, struct falls_set *set)
         *set = (struct falls_set){0}; /* the nodes are still the builder's */
         return -E2BIG;
     }
-    set->ascending = list_ascends(set, set->top, set->tops);
     b->node = NULL; /* the set owns them now */
     return 0;
+}
+
+int falls_finish(struct falls_build *b, struct falls_set *set)
+{
+    int error = finish(b, set);
+
+    if (!error)
+        set->ascending = list_ascends(set, set->top, set->tops);
+    return error;
 }
 
 static void number(struct falls *node, int32_t first, int32_t n)
@@ -404,7 +424,7 @@ static void number(struct falls *node, int32_t first, int32_t n)
 
 int falls_finish_by_rank(struct falls_build *b, struct falls_set *set)
 {
-    int error = falls_finish(b, set);
+    int error = finish(b, set);
 
     if (error)
         return error;

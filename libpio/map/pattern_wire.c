@@ -21,7 +21,8 @@
  *   16 item          8
  *   24 size, kind, k, procs   8 each, for each dimension
  *
- * Bytes from outside are checked whole before anything is made of them; places and sums are computed, not sent.
+ * Bytes from outside are checked as they are taken, and only whole ones make a pattern; places and sums are computed,
+ * not sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -104,74 +105,57 @@ struct packed {
     int32_t left; /* nodes that have not been read */
 };
 
-static struct falls take_node(struct packed *from)
+/* Takes the next node, and checks it against `within`, the bytes of its parent's block, and *end, the byte behind its
+ * sibling before it, which it moves on. */
+static int take_node(struct packed *from, int64_t within, int64_t *end, struct falls *f, int32_t *children)
 {
     const uint8_t *at = from->at;
+    int64_t last, below;
 
+    if (from->left == 0)
+        return -EINVAL;
     from->at += NODE_BYTES;
     from->left--;
-    return (struct falls){.left = get(at, 8),
-                          .length = get(at + 8, 8),
-                          .stride = get(at + 16, 8),
-                          .count = get(at + 24, 8),
-                          .children = (int32_t)get(at + 32, 4)};
-}
-
-/* Checks the next node against `within`, the bytes of its parent's block, and *end, the byte behind its sibling before
- * it, which it moves on. */
-static int check_node(const struct packed *from, int64_t within, int64_t *end)
-{
-    struct packed look = *from;
-    const struct falls f = take_node(&look);
-    int64_t last;
-
-    if (f.left < *end || f.length < 1 || f.count < 1 || f.stride < f.length || (f.count == 1 && f.stride != f.length) ||
-        f.children < 0 || f.children > look.left || get(from->at + 36, 4) != 0)
+    *f = (struct falls){
+        .left = get(at, 8), .length = get(at + 8, 8), .stride = get(at + 16, 8), .count = get(at + 24, 8)};
+    below = get(at + 32, 8); /* the zero is their upper half */
+    if (f->left < *end || f->length < 1 || f->count < 1 || f->stride < f->length ||
+        (f->count == 1 && f->stride != f->length) || below < 0 || below > from->left)
         return -EINVAL;
-    if (__builtin_mul_overflow(f.count - 1, f.stride, &last) || __builtin_add_overflow(last, f.left, &last) ||
-        __builtin_add_overflow(last, f.length, &last))
+    if (__builtin_mul_overflow(f->count - 1, f->stride, &last) || __builtin_add_overflow(last, f->left, &last) ||
+        __builtin_add_overflow(last, f->length, &last))
         return -EOVERFLOW;
+    *children = (int32_t)below;
     *end = last;
     return last > within ? -EINVAL : 0;
 }
 
-/* Checks `n` siblings and all that is below them; n < 0: as many as there are. */
-static int check_list(struct packed *from, int32_t n, int64_t within, int depth)
+/* Checks `n` siblings and all that is below them, and pushes them to the list that begins at `mark`; n < 0: as many as
+ * there are. */
+static int push_list(struct falls_build *b, struct packed *from, int32_t n, int64_t within, int depth, int32_t mark)
 {
     int64_t end = 0;
 
     if (depth > PATTERN_LEVELS_MAX)
         return -E2BIG;
     for (int32_t i = 0; n < 0 ? from->left > 0 : i < n; i++) {
-        int error = from->left > 0 ? check_node(from, within, &end) : -EINVAL;
+        struct falls f;
+        int32_t children, inner = b->listed;
+        int error = take_node(from, within, &end, &f, &children);
 
         if (error)
             return error;
-        const struct falls f = take_node(from);
-        if (f.children > 0)
-            error = check_list(from, f.children, f.length, depth + 1);
+        falls_lies_as_in_file(&f);
+        if (children == 0) {
+            falls_push(b, mark, &f);
+            continue;
+        }
+        error = push_list(b, from, children, f.length, depth + 1, inner);
         if (error)
             return error;
+        falls_wrap(b, mark, inner, &f);
     }
     return 0;
-}
-
-/* Pushes `n` siblings, which have been checked, to the list that begins at `mark`. */
-static void push_list(struct falls_build *b, struct packed *from, int32_t n, int32_t mark)
-{
-    for (int32_t i = 0; (n < 0 ? from->left > 0 : i < n) && !b->error; i++) {
-        struct falls f = take_node(from);
-        int32_t children = f.children, inner = b->listed;
-
-        f.children = 0;
-        falls_lies_as_in_file(&f);
-        if (children > 0) {
-            push_list(b, from, children, inner);
-            falls_wrap(b, mark, inner, &f);
-        } else {
-            falls_push(b, mark, &f);
-        }
-    }
 }
 
 int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
@@ -189,10 +173,6 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
         return -E2BIG;
     if (n != HEAD_BYTES + (size_t)nodes * NODE_BYTES)
         return -EINVAL;
-    struct packed from = {.at = head + HEAD_BYTES, .left = (int32_t)nodes};
-    int error = check_list(&from, -1, period, 1);
-    if (error)
-        return error;
     struct pattern *new = calloc(1, sizeof *new);
     struct falls_set *set = calloc(1, sizeof *set);
     if (!new || !set) {
@@ -202,9 +182,10 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
     }
     *new = (struct pattern){.displacement = displacement, .period = period, .elements = 1, .element = set};
     struct falls_build b = {0};
-    from = (struct packed){.at = head + HEAD_BYTES, .left = (int32_t)nodes};
-    push_list(&b, &from, -1, 0);
-    error = falls_finish_by_rank(&b, set);
+    struct packed from = {.at = head + HEAD_BYTES, .left = (int32_t)nodes};
+    int error = push_list(&b, &from, -1, period, 1, 0);
+    if (!error)
+        error = falls_finish_by_rank(&b, set);
     falls_build_free(&b);
     if (error) {
         pattern_free(new);

@@ -150,18 +150,50 @@ static void push_run(struct falls_build *b, const struct side side[2], int64_t f
     falls_push(b, base->mark, &run);
 }
 
-/* Meets one block of side c's FALLS with the other side, within the window. */
+/* Pushes the bytes of side c's row of runs that are in the window, all of which the other side has: a run that is cut,
+ * the whole ones as a row, another cut one. Most plans consist of these, so it goes through no other function here. */
+static void push_row(struct falls_build *b, const struct side side[2], int c, int64_t from, int64_t to,
+                     const struct base *base)
+{
+    const struct falls *f = side[c].first;
+    int64_t block = max(0, floor_div(from - start_of(&side[c], f), f->stride)), n;
+
+    for (int64_t at = start_of(&side[c], f) + block * f->stride; block < f->count && at < to && !b->error;
+         block += n, at += n * f->stride) {
+        int64_t begin = max(from, at), end = min(to, at + f->length);
+        struct falls row = {.left = begin - base->file, .length = end - begin, .stride = f->stride};
+
+        n = row.length == f->length ? min(f->count - block, (to - end) / f->stride + 1) : 1;
+        if (begin >= end)
+            continue;
+        row.count = n;
+        row.in[c].at = place_of(&side[c], block) + (begin - at) - base->at[c];
+        row.in[c].step = f->in[0].step;
+        row.in[1 - c].at = side[1 - c].at + (begin - side[1 - c].origin) - base->at[1 - c];
+        row.in[1 - c].step = f->stride;
+        b->reached = begin;
+        falls_push(b, base->mark, &row);
+    }
+}
+
+/* Meets one block of side c's FALLS with the other side, within the window; of single blocks in it, the innermost. */
 static void meet_block(struct falls_build *b, const struct side side[2], int c, int64_t block, int64_t from, int64_t to,
                        const struct base *base)
 {
     struct side pair[2] = {side[0], side[1]};
-    int64_t start = start_of(&side[c], side[c].first) + block * side[c].first->stride;
 
-    pair[c] = inside(&side[c], block);
-    from = max(from, start);
-    to = min(to, start + side[c].first->length);
-    if (from < to)
-        meet(b, pair, from, to, base);
+    for (;; block = 0) {
+        const struct falls *f = pair[c].first;
+
+        pair[c] = inside(&pair[c], block);
+        from = max(from, pair[c].origin);
+        to = min(to, pair[c].origin + f->length);
+        if (from >= to)
+            return;
+        if (pair[c].n != 1 || pair[c].first->count > 1)
+            break;
+    }
+    meet(b, pair, from, to, base);
 }
 
 /* Where the bytes of a side's block that is not after x begin in its element, and how far they are apart after
@@ -398,10 +430,11 @@ static void meet_sparse(struct falls_build *b, const struct side side[2], int64_
 static void meet_pair(struct falls_build *b, const struct side side[2], int64_t from, int64_t to,
                       const struct base *base)
 {
-    if (is_whole(&side[0]) && is_whole(&side[1])) {
-        push_run(b, side, from, to, base);
-        return;
-    }
+    for (int c = 0; c < 2; c++)
+        if (is_whole(&side[1 - c]) && side[c].first->children == 0) {
+            push_row(b, side, c, from, to, base);
+            return;
+        }
     for (int c = 0; c < 2; c++)
         if (!is_whole(&side[c]) && side[c].first->count == 1) {
             meet_block(b, side, c, 0, from, to, base);
@@ -439,6 +472,10 @@ static void meet(struct falls_build *b, const struct side side[2], int64_t from,
 {
     int32_t at[2] = {first_after(&side[0], from), first_after(&side[1], from)};
 
+    if (is_whole(&side[0]) && is_whole(&side[1])) {
+        push_run(b, side, from, to, base);
+        return;
+    }
     while (from < to && !b->error) {
         struct side pair[2];
         int64_t start = from, end = to, next = to;
