@@ -161,35 +161,57 @@ static int prepare(struct setting *s, const void *packed, size_t n)
 
 /* ---- Telling ---- */
 
-/* Tells volume k's server which bytes of its subfile the plan has; a plan without bytes is never asked for. */
-static int tell_server(const struct pio_file *file, int k, const struct plan *plan)
+/* What tells a server which bytes of its subfile the plan has; a plan without bytes is never asked for. The caller
+ * frees the buffer. */
+static int prepare_question(struct pio_question *q, const struct plan *plan)
 {
     struct pattern *view;
 
     if (!plan || plan->body.bytes == 0)
-        return pio_transport->set_view(file->subfile[k].fd, NULL, 0);
+        return 0;
     int error = plan_project(plan, PLAN_B, &view);
     if (error)
         return error;
     int64_t bytes = pattern_pack(view, 0, NULL, 0);
-    void *packed = bytes > 0 ? malloc((size_t)bytes) : NULL;
-    error = bytes < 0 ? (int)bytes : packed ? 0 : -ENOMEM;
-    if (!error && pattern_pack(view, 0, packed, (size_t)bytes) == bytes)
-        error = pio_transport->set_view(file->subfile[k].fd, packed, (size_t)bytes);
-    free(packed);
+    q->buffer = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    error = bytes < 0 ? (int)bytes : q->buffer ? 0 : -ENOMEM;
+    if (!error)
+        q->bytes = (size_t)pattern_pack(view, 0, q->buffer, (size_t)bytes);
     pattern_free(view);
     return error;
 }
 
-/* *failed: the volume whose server refuses. */
+/* Tells the servers of n volumes from `first` on, all at the same time. */
+static int tell_some(const struct pio_file *file, const struct setting *s, int first, int n, int *failed)
+{
+    struct pio_question q[PIO_QUESTIONS_MAX];
+    int error = 0, made = 0;
+
+    for (; made < n && !error; made++) {
+        q[made] = (struct pio_question){.kind = PIO_ASK_VIEW, .fd = file->subfile[first + made].fd};
+        *failed = first + made;
+        error = prepare_question(&q[made], s->view ? s->plan[first + made] : NULL);
+    }
+    if (!error)
+        pio_transport->ask(q, n);
+    for (int i = 0; i < made; i++) {
+        if (!error && q[i].result < 0) {
+            *failed = first + i;
+            error = q[i].result;
+        }
+        free(q[i].buffer);
+    }
+    return error;
+}
+
+/* *failed: the volume whose server refuses, the first of them. */
 static int tell_servers(const struct pio_file *file, const struct setting *s, int *failed)
 {
-    int error = 0;
+    int disks = file->description.map.disks, error = 0;
 
-    for (int k = 0; k < file->description.map.disks && !error; k++) {
-        *failed = k;
-        error = tell_server(file, k, s->view ? s->plan[k] : NULL);
-    }
+    for (int first = 0; first < disks && !error; first += PIO_QUESTIONS_MAX)
+        error =
+            tell_some(file, s, first, disks - first < PIO_QUESTIONS_MAX ? disks - first : PIO_QUESTIONS_MAX, failed);
     return error;
 }
 

@@ -25,7 +25,7 @@ struct pio_ack {
     const void *data; /* of a read, status bytes within the communication buffer */
 };
 
-/* A question about a file of a volume that needs no descriptor. */
+/* A question about a file of a volume. */
 enum pio_question_kind {
     PIO_ASK_STAT, /* size_bytes, mode: the file's */
     PIO_ASK_READ, /* buffer gets the file's first `bytes` bytes; result: how many it has of them */
@@ -33,6 +33,9 @@ enum pio_question_kind {
                        file is there, and nothing changes */
     PIO_ASK_UNLINK,   /* mode: not 0: then all of the volume is durable, also where there is no such name */
     PIO_ASK_WRITABLE, /* 0, or -EROFS */
+    PIO_ASK_VIEW, /* makes the offsets of read_start and write_start on fd those of a view, the bytes of one element of
+                       a pattern over the subfile, as pattern_pack wrote it to buffer; no bytes: of the subfile
+                       again. -ENOTSUP where the server knows no views */
     PIO_ASK_OPEN, /* opens the file without `suffix` by `flags`, an O_ACCMODE: fd, node and size_bytes; and, at the same
                        moment, as PIO_ASK_READ. Where either fails, nothing is open. -ENOTSUP: cannot be asked */
 };
@@ -62,10 +65,6 @@ struct pio_transport {
     /* Asks n <= PIO_QUESTIONS_MAX questions at the same time, and returns when each has its result: >= 0, or a negative
      * errno. */
     void (*ask)(struct pio_question *questions, int n);
-
-    /* Makes the offsets of read_start and write_start those of a view, the bytes of one element of a pattern over the
-     * subfile, as pattern_pack wrote it; no bytes: of the subfile again. -ENOTSUP where the server knows no views. */
-    int (*set_view)(int fd, const void *packed, size_t n);
 
     int (*rename)(const char *from, const char *to); /* paths are "//volume/name" */
     int (*mkdir)(const char *path, mode_t mode);

@@ -85,6 +85,17 @@ static long start_open(const struct pio_question *q)
     return trap_askstart(path, N_FOPENREAD, q->flags, described, (long)q->bytes);
 }
 
+/* A driver of the program's own, which cannot be asked, answers at once. */
+static long start_view(const struct pio_question *q)
+{
+    const struct ndevice_slot *slot = ndevice_slot(q->fd);
+
+    if (!slot || slot->device != &ndevice_file)
+        return setview(q->fd, q->buffer, q->bytes);
+    return trap_askstart(slot->state, N_FVIEW, 1, q->buffer, (long)q->bytes);
+}
+
+/* 0: it is answered. */
 static long start_question(const struct pio_question *q)
 {
     static const uint16_t type[] = {N_FSTATNAME, N_FREADNAME, N_FMAKE, N_FUNLINK, N_FACCESS};
@@ -92,6 +103,8 @@ static long start_question(const struct pio_question *q)
 
     if (q->kind == PIO_ASK_OPEN)
         return start_open(q);
+    if (q->kind == PIO_ASK_VIEW)
+        return start_view(q);
     pio_path(path, q->volume, q->name, q->suffix);
     long mode = q->kind == PIO_ASK_WRITABLE ? W_OK : q->mode;
     return trap_askstart(path, type[q->kind], mode, q->buffer, (long)q->bytes);
@@ -146,7 +159,7 @@ static void node_ask(struct pio_question *questions, int n)
     for (int i = 0; i < n; i++)
         number[i] = start_question(&questions[i]);
     for (int i = 0; i < n; i++)
-        questions[i].result = number[i] < 0 ? (int)number[i] : end_question(&questions[i], number[i]);
+        questions[i].result = number[i] <= 0 ? (int)number[i] : end_question(&questions[i], number[i]);
 }
 
 /* ---- Transfers ---- */
@@ -260,7 +273,6 @@ static const struct pio_transport node_transport = {
     .tell_failure = node_tell_failure,
     .cut = node_cut,
     .ask = node_ask,
-    .set_view = setview,
     .rename = node_rename,
     .mkdir = node_mkdir,
     .rmdir = node_rmdir,

@@ -466,12 +466,30 @@ static int volume_of(const struct pio_question *q)
     return atoi(q->volume + strlen("df"));
 }
 
+static int set_view(int fd, const void *packed, size_t n)
+{
+    struct pattern *view = NULL;
+    int error = check_fd(fd);
+
+    if (!error && view_error)
+        error = n > 0 ? view_error : 0;
+    if (!error && n > 0)
+        error = pattern_unpack(packed, n, &view);
+    if (error)
+        return error;
+    pattern_free(fds[fd].view);
+    fds[fd].view = view;
+    return 0;
+}
+
 static int answer(struct pio_question *q)
 {
     char path[PIO_PATH_MAX_BYTES];
     struct stat st = {0};
     int result;
 
+    if (q->kind == PIO_ASK_VIEW)
+        return set_view(q->fd, q->buffer, q->bytes);
     pio_path(path, q->volume, q->name, q->suffix);
     switch (q->kind) {
     case PIO_ASK_STAT:
@@ -498,22 +516,6 @@ static void fake_ask(struct pio_question *questions, int n)
     counts.rounds++;
     for (int i = 0; i < n; i++)
         questions[i].result = answer(&questions[i]);
-}
-
-static int fake_set_view(int fd, const void *packed, size_t n)
-{
-    struct pattern *view = NULL;
-    int error = check_fd(fd);
-
-    if (!error && view_error)
-        error = n > 0 ? view_error : 0;
-    if (!error && n > 0)
-        error = pattern_unpack(packed, n, &view);
-    if (error)
-        return error;
-    pattern_free(fds[fd].view);
-    fds[fd].view = view;
-    return 0;
 }
 
 static int fake_node(int fd)
@@ -749,7 +751,6 @@ static const struct pio_transport fake_transport = {
     .chmod = fake_chmod,
     .lock = fake_lock,
     .unlock = fake_unlock,
-    .set_view = fake_set_view,
     .node = fake_node,
     .read_start = fake_read_start,
     .write_start = fake_write_start,

@@ -226,6 +226,28 @@ Test(view, of_the_disks_own_pattern_meets_one_volume)
     pio_close(pfd);
 }
 
+Test(view, is_told_to_the_servers_at_the_same_time)
+{
+    for (int disks = 1; disks <= FAKE_VOLUMES; disks++) {
+        const struct pio_layout layout = {.disks = disks, .block_size = 7};
+        char buf[1000], back[1000];
+        struct pattern *p;
+
+        set_up();
+        cr_assert_eq(pattern_stripe(10, 3, &p), 0);
+        int pfd = pio_open_layout("/f", O_RDWR | O_CREAT, 0644, &layout);
+        fake_counts()->rounds = 0;
+        cr_assert_eq(set_view(pfd, p, 1), 0);
+        cr_expect_eq(fake_counts()->rounds, 1, "%d volumes: %d rounds", disks, fake_counts()->rounds);
+        memset(buf, disks, sizeof buf);
+        cr_assert_eq(pio_write(pfd, buf, sizeof buf), sizeof buf);
+        cr_assert_eq(pio_pread(pfd, back, sizeof back, 0), sizeof back);
+        cr_expect_eq(memcmp(buf, back, sizeof buf), 0, "%d volumes", disks);
+        pattern_free(p);
+        pio_close(pfd);
+    }
+}
+
 Test(view, many_runs_are_one_request)
 {
     const struct pio_layout layout = {.disks = 4, .block_size = 1024};

@@ -531,6 +531,13 @@ static int64_t ask_to_open_and_close(void)
     return p.killed ? 0 : CALL(askend, (uint64_t)number, BUFFER);
 }
 
+static int64_t ask_for_view(void)
+{
+    int64_t number = CALL(askstart, file, N_FVIEW, 2, BUFFER, BYTES);
+
+    return number < 0 || p.killed ? number : CALL(askend, (uint64_t)number, 0);
+}
+
 /* Answers that nobody asks for any more, and one of two that is taken. */
 static int64_t ask_twice(void)
 {
@@ -583,6 +590,7 @@ static const struct {
     {"pwritestart", start_write_at},
     {"a question that opens", ask_to_open},
     {"a question that opens what is closed", ask_to_open_and_close},
+    {"a question for a view", ask_for_view},
 };
 
 static void begin(void)
@@ -734,6 +742,35 @@ Test(requests, open_a_file_and_read_another)
     cr_expect_eq(CALL(askstart, NAME, N_FOPENREAD, N_O_RDWR | N_O_CREAT, NAME, BYTES), -N_EINVAL);
     cr_expect_eq(CALL(askstart, NAME, N_FOPENREAD, N_O_ACCMODE, NAME, BYTES), -N_EINVAL);
     end();
+}
+
+Test(requests, set_the_view_of_the_file_they_named_when_its_server_agrees)
+{
+    begin();
+    int64_t number = CALL(askstart, file, N_FVIEW, 2, BUFFER, BYTES);
+    cr_assert_gt(number, 0);
+    cr_expect_eq(file_get(&p, file)->view, 0, "not yet");
+    cr_expect_eq(CALL(askend, number, 0), 0);
+    cr_expect_eq(file_get(&p, file)->view, 2);
+    answer = FAILED;
+    cr_expect_eq(CALL(askend, CALL(askstart, file, N_FVIEW, 3, BUFFER, BYTES), 0), -N_EIO);
+    cr_expect_eq(file_get(&p, file)->view, 2, "as before");
+    answer = GOOD;
+    number = CALL(askstart, file, N_FVIEW, 2, BUFFER, 0);
+    cr_expect_eq(CALL(askend, number, 0), 0);
+    cr_expect_eq(file_get(&p, file)->view, 0);
+    cr_expect_eq(CALL(askstart, file, N_FVIEW, 2, 0, 0), 0, "it has none");
+    number = CALL(askstart, file, N_FVIEW, 2, BUFFER, BYTES);
+    file_get(&p, file)->sfid = 78; /* as after a close and an open */
+    cr_expect_eq(CALL(askend, number, 0), 0);
+    cr_expect_eq(file_get(&p, file)->view, 0, "of another file");
+    cr_expect_eq(CALL(askstart, 9, N_FVIEW, 2, BUFFER, BYTES), -N_EBADF);
+    cr_expect_eq(CALL(askstart, file, N_FVIEW, 0, BUFFER, BYTES), -N_EINVAL);
+    cr_expect_eq(CALL(askstart, file, N_FVIEW, FILE_VIEWS + 1, BUFFER, BYTES), -N_EINVAL);
+    cr_expect_eq(CALL(askstart, file, N_FVIEW, 1, BUFFER, FILE_VIEW_MAX_BYTES + 1), -N_E2BIG);
+    end();
+    cr_expect_eq(live, 0);
+    cr_expect_eq(msg_count(), 0);
 }
 
 Test(requests, have_as_many_questions_as_they_may)

@@ -92,18 +92,19 @@
     X(disk_or_read, 63) /* buf bytes src type                 as nread; -EAGAIN once a command that    */   \
                         /*                                      disk_start began is done                 */ \
     X(ctest, 64)        /* - - src type context                 as ntest                                 */ \
-    X(fview, 65)        /* ufid view buf bytes                  0; offsets are in this view now; no      */ \
-                        /*                                      bytes: in the file again (N_FVIEW)       */ \
     X(mark, 66)         /* text bytes                           0; a phase for the trace (machine.h)     */ \
     X(askstart, 67)     /* path type mode buf bytes             number of a question, which its server   */ \
                         /*                                      has now: N_FSTATNAME, N_FUNLINK,         */ \
                         /*                                      N_FREADNAME of at most so many bytes,    */ \
                         /*                                      N_FMAKE with these, N_FOPENREAD of mode  */ \
                         /*                                      N_O_ACCMODE and the path at buf;         */ \
-                        /*                                      -EAGAIN: too many                        */ \
+                        /*                                      -EAGAIN: too many. N_FVIEW: of a UFID in */ \
+                        /*                                      place of path, view `mode`, no bytes:    */ \
+                        /*                                      none; 0: it had none                     */ \
     X(askend, 68)       /* number buf                           waits for its answer: the request's      */ \
                         /*                                      status; buf: what the request returns,   */ \
-                        /*                                      N_FOPENREAD: struct abi_opened, data     */ \
+                        /*                                      N_FOPENREAD: struct abi_opened, data;    */ \
+                        /*                                      N_FVIEW: offsets are in this view now    */ \
     X(striped, 69)      /* buf bytes                            length of the text of striped volumes    */ \
                         /*                                      (system.h), as much of it as fits        */ \
     X(preadstart, 70)   /* ufid bytes offset                    0; the file's offset does not move       */ \

@@ -85,10 +85,9 @@ long trap_symlink(const char *text, const char *path);
 long trap_readlink(const char *path, char *buf, long bytes);
 long trap_setattr(const char *path, long flags, const struct file_attr *attr);
 long trap_fsetattr(long ufid, const struct file_attr *attr);
-long trap_fview(long ufid, long view, const void *packed, long bytes);
 long trap_statfs(long ufid, struct file_statfs *statfs);
 
-long trap_askstart(const char *path, long type, long mode, const void *buf, long bytes);
+long trap_askstart(const void *path, long type, long mode, const void *buf, long bytes); /* N_FVIEW: UFID, view */
 long trap_askend(long number, void *buf);
 
 long trap_readstart(long ufid, long bytes);

@@ -6,6 +6,7 @@
 #include "vertex/base/attr.h"
 #include "vertex/contract/abi.h"
 #include "vertex/contract/errors.h"
+#include "vertex/file/async.h"
 #include "vertex/file/file.h"
 #include "vertex/file/name.h"
 #include "vertex/file/request.h"
@@ -19,7 +20,9 @@ struct ask {
     struct ask *next; /* the one asked before */
     uint32_t node, type, sequence;
     uint32_t bytes;       /* of the answer, at most */
-    int32_t ufid;         /* that N_FOPENREAD opens */
+    int32_t ufid;         /* that N_FOPENREAD opens, or whose view N_FVIEW sets */
+    uint32_t view;        /* of N_FVIEW: the one that offsets are in once the server has agreed */
+    uint64_t sfid;        /* of N_FVIEW: the UFID may be another file's then */
     uint64_t sent_cycles; /* virtual time */
 };
 
@@ -107,11 +110,40 @@ static int make_request(struct proc *p, const struct target *t, const uint64_t *
     return error;
 }
 
+/* The server checks the view; until it has agreed, the file is read and written as before. 0: there is nothing to ask.
+ */
+static int64_t start_view(struct proc *p, const uint64_t *arg)
+{
+    struct file *f = file_get(p, arg[0]);
+    struct message *m;
+
+    if (!f)
+        return -N_EBADF;
+    if (arg[2] == 0 || arg[2] > FILE_VIEWS)
+        return -N_EINVAL;
+    if (arg[4] > FILE_VIEW_MAX_BYTES)
+        return -N_E2BIG;
+    if (arg[4] == 0 && f->view == 0)
+        return 0;
+    const struct target t = {.node = f->node};
+    const struct file_request fields = {.drive = f->drive, .view = arg[2], .sfid = f->sfid, .bytes = arg[4]};
+    int error = async_request_with(p, &fields, arg[3], &m);
+    int64_t number = error ? error : start(p, &t, arg, m);
+    if (number > 0) {
+        p->ask->ufid = (int32_t)arg[0];
+        p->ask->view = arg[4] ? arg[2] : 0;
+        p->ask->sfid = fields.sfid;
+    }
+    return number;
+}
+
 RARE int64_t sys_askstart(struct proc *p, const uint64_t *arg)
 {
     struct message *m;
     struct target t;
 
+    if (arg[1] == N_FVIEW)
+        return count(p) == ASK_MAX ? -N_EAGAIN : start_view(p, arg);
     if (!may_ask(arg[1]) || arg[4] > ASK_DATA_MAX_BYTES || (arg[1] == N_FOPENREAD && arg[2] > N_O_RDWR))
         return -N_EINVAL;
     if (count(p) == ASK_MAX)
@@ -171,6 +203,15 @@ static int64_t end_open(struct proc *p, const struct ask *a, int64_t status, str
     return status;
 }
 
+static int64_t end_view(struct proc *p, const struct ask *a, int64_t status)
+{
+    struct file *f = file_get(p, (uint64_t)a->ufid);
+
+    if (status >= 0 && f && f->node == a->node && f->sfid == a->sfid)
+        f->view = (uint16_t)a->view;
+    return status;
+}
+
 /* An answer has as many bytes as its type says, or as its status. */
 static int64_t give(struct proc *p, const struct ask *a, int64_t status, struct message *reply, uint64_t to)
 {
@@ -178,7 +219,9 @@ static int64_t give(struct proc *p, const struct ask *a, int64_t status, struct 
         return end_open(p, a, status, reply, to);
     if (a->type == N_FSTATNAME)
         return reply_give_structure(p, status, reply, to, sizeof(struct file_stat));
-    if (a->type == N_FREADNAME)
+    if (a->type == N_FVIEW)
+        status = end_view(p, a, status);
+    else if (a->type == N_FREADNAME)
         status = reply_give_data(p, status, reply, to, a->bytes);
     if (reply)
         msg_release(reply);

@@ -1,6 +1,6 @@
 /*
- * Questions that name a file and need no open one, several at a time: askstart sends one, askend waits for its answer.
- * So a program asks many servers at once.
+ * Questions about a file, most of which name it and need no open one, several at a time: askstart sends one, askend
+ * waits for its answer. So a program asks many servers at once.
  *
  * A question is remembered until askend or the end of the process. Answers are received in any order.
  */

@@ -474,28 +474,6 @@ int64_t sys_fsetattr(struct proc *p, const uint64_t *arg)
     return request_call(p, m, f->node, N_FSETATTR, NULL);
 }
 
-/* The server checks the view; until it has agreed, the file is read and written as before. */
-int64_t sys_fview(struct proc *p, const uint64_t *arg)
-{
-    struct file *f = file_get(p, arg[0]);
-    struct message *m;
-
-    if (!f)
-        return -N_EBADF;
-    if (arg[1] == 0 || arg[1] > FILE_VIEWS)
-        return -N_EINVAL;
-    if (arg[3] > FILE_VIEW_MAX_BYTES)
-        return -N_E2BIG;
-    if (arg[3] == 0 && f->view == 0)
-        return 0;
-    const struct file_request fields = {.drive = f->drive, .view = arg[1], .sfid = f->sfid, .bytes = arg[3]};
-    int error = async_request_with(p, &fields, arg[2], &m);
-    int64_t status = error ? error : request_call(p, m, f->node, N_FVIEW, NULL);
-    if (status >= 0)
-        f->view = arg[3] ? arg[1] : 0;
-    return status;
-}
-
 int64_t sys_ionode(struct proc *p, const uint64_t *arg)
 {
     struct file *f = file_get(p, arg[0]);

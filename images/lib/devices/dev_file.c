@@ -67,7 +67,9 @@ static ssize_t file_pwrite(void *ufid, const void *buf, size_t n, off_t at)
 
 static int file_setview(void *ufid, const void *packed, size_t n)
 {
-    return (int)trap_fview((long)ufid, 1, packed, (long)n);
+    long number = trap_askstart(ufid, N_FVIEW, 1, packed, (long)n);
+
+    return (int)(number > 0 ? trap_askend(number, NULL) : number);
 }
 
 static off_t file_lseek(void *ufid, off_t offset, int whence)
