@@ -222,9 +222,6 @@ static int complete_file(const struct pio_change *c, int k)
     }
     if (!error && has(c, k, HAS_DESCRIPTION))
         error = remove_elsewhere(c, volume, aside_name(c, 1, name));
-    for (int i = 0; i < 2 && !error; i++)
-        if (has(c, k, i ? HAS_DESCRIPTION : HAS_PART))
-            error = remove_file(volume, aside_name(c, i, name), "");
     return error;
 }
 
@@ -310,6 +307,36 @@ static int write_record(const struct pio_change *c)
     return q.result < 0 ? q.result : 0;
 }
 
+/* Removes what was set aside on n volumes from `first` on, or `last`, after which all of a volume is durable. */
+static int remove_asides(const struct pio_change *c, int first, int n, bool last)
+{
+    struct pio_question q[PIO_QUESTIONS_MAX];
+    char name[ASIDE_BYTES];
+    int error = 0;
+
+    aside_name(c, last, name);
+    for (int i = 0; i < n; i++)
+        q[i] = (struct pio_question){
+            .kind = PIO_ASK_UNLINK, .volume = c->volume[first + i], .name = name, .suffix = "", .mode = last};
+    pio_transport->ask(q, n);
+    for (int i = 0; i < n && !error; i++)
+        error = q[i].result < 0 && q[i].result != -ENOENT ? q[i].result : 0;
+    return error;
+}
+
+/* What has been done is durable on all volumes before the record goes: after a crash nobody would settle it. */
+static int make_durable(const struct pio_change *c)
+{
+    bool sets_aside = c->kind == PIO_CHANGE_FILE && strspn(c->has, "0") < (size_t)c->disks;
+    int error = 0;
+
+    for (int last = !sets_aside; last < 2; last++)
+        for (int first = 0; first < c->disks && !error; first += PIO_QUESTIONS_MAX)
+            error = remove_asides(c, first, c->disks - first < PIO_QUESTIONS_MAX ? c->disks - first : PIO_QUESTIONS_MAX,
+                                  last);
+    return error;
+}
+
 /* Completes or undoes the change, and drops the record. */
 static int settle(const struct pio_change *c, bool decided)
 {
@@ -318,6 +345,8 @@ static int settle(const struct pio_change *c, bool decided)
     for (int k = c->disks - 1; k >= 0 && !error; k--)
         if (k > 0 || c->kind == PIO_CHANGE_FILE || !decided)
             error = (decided ? steps[c->kind].complete : steps[c->kind].undo)(c, k);
+    if (!error)
+        error = make_durable(c);
     return error ? error : remove_file(c->volume[0], PIO_CHANGE_NAME, "");
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/file/change.h"
 #include "libpio/file/file.h"
 #include "libpio/file/transport.h"
 #include "libpio/map/pattern.h"
@@ -45,7 +46,7 @@ struct request {
 };
 
 static struct volume {
-    bool present, read_only;
+    bool present, read_only, unsynced; /* names have changed and are not durable */
     int node, calls_error;
     int64_t capacity, largest;
     int fail_in, fail_error;
@@ -355,6 +356,7 @@ static int fake_fsync(int fd)
 
 static void drop_name(struct name *name)
 {
+    volumes[name->volume].unsynced = true;
     name->path[0] = '\0';
     drop_unused(name->inode);
 }
@@ -368,6 +370,8 @@ static int fake_unlink(const char *path)
     if (volume < 0)
         return volume;
     int error = found ? check_writable(volume) : -ENOENT;
+    for (int k = 0; k < FAKE_VOLUMES && strcmp(name, PIO_CHANGE_NAME) == 0; k++)
+        counts.early += volumes[k].unsynced;
     if (!error)
         drop_name(found);
     return error;
@@ -386,6 +390,7 @@ static int rename_folder(struct name *found, struct name *before, const char *to
         return -EROFS;
     if (before)
         before->path[0] = '\0';
+    volumes[found->volume].unsynced = true;
     strcpy(from, found->path);
     for (int i = 0; i < NAMES; i++)
         if (names[i].path[0] && names[i].volume == found->volume && strncmp(names[i].path, from, n) == 0 &&
@@ -414,6 +419,7 @@ static int fake_rename(const char *from, const char *to)
     if (before)
         drop_name(before);
     snprintf(found->path, sizeof found->path, "%s", to_name);
+    volumes[volume].unsynced = true;
     return 0;
 }
 
@@ -505,9 +511,14 @@ static int answer(struct pio_question *q)
     case PIO_ASK_OPEN:
         return open_and_read(q, path);
     case PIO_ASK_MAKE:
-        return make_file(path, q->buffer, q->bytes);
+        result = make_file(path, q->buffer, q->bytes);
+        volumes[volume_of(q)].unsynced &= result < 0;
+        return result;
     default:
-        return fake_unlink(path);
+        result = fake_unlink(path);
+        if (q->mode && (result == 0 || result == -ENOENT))
+            volumes[volume_of(q)].unsynced = false;
+        return result;
     }
 }
 
@@ -664,6 +675,7 @@ static int fake_mkdir(const char *path, mode_t mode)
     if (volumes[volume].capacity == 0)
         return -ENOSPC;
     add_name(volume, name, FOLDER);
+    volumes[volume].unsynced = false;
     return 0;
 }
 
@@ -694,6 +706,7 @@ static int fake_rmdir(const char *path, mode_t none)
     if (volumes[volume].read_only)
         return -EROFS;
     found->path[0] = '\0';
+    volumes[volume].unsynced = true;
     return 0;
 }
 

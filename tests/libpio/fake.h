@@ -60,6 +60,7 @@ struct fake_counts {
     int volume_max_in_flight[FAKE_VOLUMES];
     int waits_for_writes; /* that began while a read was under way, and no acknowledgement of a write was there */
     int open_files;
+    int early;   /* volumes with names that were not durable when the record of a change was dropped */
     int bad_fds; /* calls for a file that is not open */
 };
 struct fake_counts *fake_counts(void);

@@ -185,6 +185,8 @@ Test(change, that_is_killed_anywhere_is_completed_by_the_next)
                 c->before();
                 if (survives(at, c->call)) {
                     cr_expect_gt(at, 4, "%s: %d calls", c->what, at);
+                    cr_expect_eq(fake_counts()->early, 0, "%s on %d: %d volumes were not durable", c->what, disks,
+                                 fake_counts()->early);
                     break;
                 }
                 int result = c->call();
@@ -193,6 +195,8 @@ Test(change, that_is_killed_anywhere_is_completed_by_the_next)
                 cr_assert_eq(pio_change_settle("df00"), 0);
                 cr_expect_eq(fake_count_files(), c->files * disks, "%s on %d, killed at %d: %d names", c->what, disks,
                              at, fake_count_files());
+                cr_expect_eq(fake_counts()->early, 0, "%s on %d, killed at %d: %d volumes were not durable", c->what,
+                             disks, at, fake_counts()->early);
             }
 }
 
