@@ -3,9 +3,12 @@
  * The volume must be over df00, df01 ... with the map "cyclic BLOCK DISKS".
  */
 #include <dirent.h>
+#include <ntime.h>
 #include <pio.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 
 #include "check_files.h"
 #include "check_messages.h"
@@ -532,6 +535,67 @@ static void has_one_winner(void)
     }
 }
 
+/* ---- Locks ---- */
+
+static void take_the_lock(void)
+{
+    check(open("//df00/", O_ACCMODE, 0) >= 0, "no lock: %s", strerror(errno)); /* N_O_LOCK */
+}
+
+/* The lock is a child's, which is killed half a second later. */
+static void hold_it_as_a_child(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        take_the_lock();
+        for (;;)
+            pause();
+    }
+    sleep(1);
+    check_equal(nsync(3), 0);
+    usleep(500000);
+    check_works(kill(child, SIGKILL));
+    check_equal(wait(NULL), child);
+}
+
+/* Takes the lock of all names, and ends with it, or waits until it is cut off. */
+static void hold_it(const char *until)
+{
+    if (strcmp(until, "killed") == 0) {
+        hold_it_as_a_child();
+        return;
+    }
+    take_the_lock();
+    check_equal(nsync(3), 0);
+    usleep(500000);
+    while (strcmp(until, "cut off") == 0)
+        sleep(1);
+}
+
+/* The last node has a lock for which the others wait; where they are to fail, node 1 first keeps the server busy for
+ * four seconds. Arguments: what the others' mkdir is to give, as a number, and what becomes of the one that has the lock. */
+static void wait_for_a_lock(void)
+{
+    int error = atoi(test_argv[1]), last = node_count() - 1;
+    char folder[8];
+
+    if (own_node() == last) {
+        hold_it(test_argv[2]);
+        return;
+    }
+    if (own_node() == 1)
+        make_text_file("//df00/plain", "x");
+    check_equal(nsync(3), 0);
+    const double from = amicclk();
+    while (own_node() == 1 && error && amicclk() - from < 4e6)
+        expect_text_file("//df00/plain", "x");
+    snprintf(folder, sizeof folder, "d%d", own_node());
+    check_equal(mkdir(name_of(folder), 0755) == 0 ? 0 : errno, error);
+    double waited_us = amicclk() - from;
+    check(waited_us > 0.4e6 && waited_us < 9e6, "waited for %.0f us", waited_us);
+}
+
 /* A program that a program loads knows the striped volumes, too. Argument: the program's path. */
 static void loads_another(void)
 {
@@ -571,6 +635,7 @@ static const struct test_case cases[] = {
     {"some names", makes_some_names},
     {"read-only", is_read_only},
     {"races", has_one_winner},
+    {"lock", wait_for_a_lock},
     {"loads another", loads_another},
     {"finds", finds},
     {"unknown", is_unknown},

@@ -269,6 +269,38 @@ Test(striped, fails_and_changes_nothing_when_one_volume_is_read_only)
     }
 }
 
+/* The last of eight nodes has the lock of all names, and does not give it back. */
+static const struct holder {
+    const char *end, *faults, *error;
+    int status;
+} holders[] = {
+    {"ends", "", "0", 0},
+    {"killed", "", "0", 0},
+    {"cut off", "faults = ( { node = 7; from_us = 2500000; } );\n", "116", 124}, /* ETIMEDOUT; node 7 never exits */
+};
+
+Test(striped, answer_those_who_wait_for_a_lock_that_is_not_given_back)
+{
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
+        const struct holder *h = &holders[i];
+        char *folder = folder_with_images(VOLUMES, 1024, 1024), *more = format("server_limit_s = 1;\n%s", h->faults);
+        char *machine = striped_machine(folder, "cyclic 1000 4", more);
+        struct outcome o = ncube_run(&(struct ncube_run){.dim = "3",
+                                                         .machine = machine,
+                                                         .program = PROGRAM,
+                                                         .args = {"lock", "//big/", h->error, h->end},
+                                                         .limit = "12"});
+
+        cr_expect(o.status == h->status && strcmp(o.out, "passed\n") == 0, "%s: status %d, %s%s", h->end, o.status,
+                  o.out, o.err);
+        outcome_free(&o);
+        images_check(folder, VOLUMES);
+        free(machine);
+        free(more);
+        folder_remove(folder);
+    }
+}
+
 Test(striped, is_not_there_unless_the_machine_file_names_it)
 {
     char *folder = folder_with_images(2, 1024, 1024), *machine = machine_file(folder, 3, 2, "");
