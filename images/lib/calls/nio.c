@@ -5,49 +5,26 @@
 
 #include "images/lib/devices/ndevice_switch.h"
 
-int readstart(int fd, int n)
-{
-    return (int)NDEVICE_ON_FD("readstart", fd, readstart, ENOTSUP, n);
-}
+/* Returns a negative error, which errno does not show. */
+#define TRANSFER(name, parameters, ...)                                                 \
+    int name parameters                                                                 \
+    {                                                                                   \
+        return (int)NDEVICE_ON_FD(#name, fd, name, ENOTSUP __VA_OPT__(, ) __VA_ARGS__); \
+    }
 
-int preadstart(int fd, int n, off_t offset)
-{
-    return (int)NDEVICE_ON_FD("preadstart", fd, preadstart, ENOTSUP, n, offset);
-}
+TRANSFER(readstart, (int fd, int n), n)
+TRANSFER(preadstart, (int fd, int n, off_t offset), n, offset)
+TRANSFER(readend, (int fd, void *buf), buf)
+TRANSFER(writestart, (int fd, const void *buf, int n), buf, n)
+TRANSFER(pwritestart, (int fd, const void *buf, int n, off_t offset), buf, n, offset)
+TRANSFER(writeend, (int fd))
+TRANSFER(setview, (int fd, const void *packed, size_t n), packed, n)
+TRANSFER(iochannel, (int fd, int channel), channel)
 
-int readend(int fd, void *buf)
-{
-    return (int)NDEVICE_ON_FD("readend", fd, readend, ENOTSUP, buf);
-}
-
-int writestart(int fd, const void *buf, int n)
-{
-    return (int)NDEVICE_ON_FD("writestart", fd, writestart, ENOTSUP, buf, n);
-}
-
-int pwritestart(int fd, const void *buf, int n, off_t offset)
-{
-    return (int)NDEVICE_ON_FD("pwritestart", fd, pwritestart, ENOTSUP, buf, n, offset);
-}
-
-int writeend(int fd)
-{
-    return (int)NDEVICE_ON_FD("writeend", fd, writeend, ENOTSUP);
-}
-
-int setview(int fd, const void *packed, size_t n)
-{
-    return (int)NDEVICE_ON_FD("setview", fd, setview, ENOTSUP, packed, n);
-}
-
+/* Records no failure: nfailed itself asks. */
 int ionode(int fd)
 {
     const struct ndevice_slot *slot = ndevice_slot(fd);
 
     return !slot ? -EBADF : slot->device->ionode ? slot->device->ionode(slot->state) : -ENOTSUP;
-}
-
-int iochannel(int fd, int channel)
-{
-    return (int)NDEVICE_ON_FD("iochannel", fd, iochannel, ENOTSUP, channel);
 }

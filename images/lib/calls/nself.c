@@ -6,7 +6,6 @@
 
 #include "images/lib/devices/endpoint.h"
 #include "images/lib/traps/failure.h"
-#include "images/lib/traps/failure.h"
 #include "images/lib/traps/self.h"
 #include "libpio/group/collect.h"
 #include "vertex/contract/errors.h"
@@ -23,14 +22,11 @@ static void store(int *where, int value)
 
 #define RARE __attribute__((noinline, cold))
 
-/* The endpoint that `nself` is, if it is not the program; NULL: errors are -N_EBADF, -N_ENOSTR in *error. */
-#define OTHER(error) endpoint_of_nself(&(error))
-
 /* In a domain: the PE. A bad `nself` counts as the program. */
 static RARE bool whoami_of_other(int *node, int *proc, int *host, int *dim)
 {
     int error;
-    struct endpoint *e = OTHER(error);
+    struct endpoint *e = endpoint_of_nself(&error);
 
     if (!e)
         return false;
@@ -62,45 +58,28 @@ int npid(void)
     return self_process();
 }
 
-/* The call on the endpoint that `nself` is. */
-#define ON_OTHER(name, call, ...)                                         \
-    ({                                                                    \
-        int error_;                                                       \
-        struct endpoint *e_ = OTHER(error_);                              \
-        long result_ = e_ ? call(e_ __VA_OPT__(, ) __VA_ARGS__) : error_; \
-        result_ < 0 ? failure_of_message(result_, name) : result_;        \
-    })
+/* NAME on the endpoint that `nself` is, if it is not the program. */
+#define ON_OTHER(name, call, parameters, ...)                                  \
+    static RARE int name##_other parameters                                    \
+    {                                                                          \
+        int error;                                                             \
+        struct endpoint *e = endpoint_of_nself(&error);                        \
+        long result = e ? call(e, __VA_ARGS__) : error;                        \
+                                                                               \
+        return (int)(result < 0 ? failure_of_message(result, #name) : result); \
+    }
 
-static RARE int write_other(const void *buf, int n, int dest, int type)
-{
-    return (int)ON_OTHER("nwrite", endpoint_put, buf, n, dest, type);
-}
-
-static RARE int read_other(void *buf, int n, int *src, int *type)
-{
-    return (int)ON_OTHER("nread", endpoint_take, buf, n, src, type);
-}
-
-static RARE int test_other(int *src, int *type)
-{
-    return (int)ON_OTHER("ntest", endpoint_test, src, type);
-}
-
-static RARE int write_buffer_other(char *buf, int n, int dest, int type)
-{
-    return (int)ON_OTHER("nwritep", endpoint_put_buffer, buf, n, dest, type);
-}
-
-static RARE int read_buffer_other(char **buf, int n, int *src, int *type)
-{
-    return (int)ON_OTHER("nreadp", endpoint_take_buffer, (void **)buf, n, src, type);
-}
+ON_OTHER(nwrite, endpoint_put, (const void *buf, int n, int dest, int type), buf, n, dest, type)
+ON_OTHER(nread, endpoint_take, (void *buf, int n, int *src, int *type), buf, n, src, type)
+ON_OTHER(ntest, endpoint_test, (int *src, int *type), src, type)
+ON_OTHER(nwritep, endpoint_put_buffer, (char *buf, int n, int dest, int type), buf, n, dest, type)
+ON_OTHER(nreadp, endpoint_take_buffer, (char **buf, int n, int *src, int *type), (void **)buf, n, src, type)
 
 int nwrite(const void *buf, int n, int dest, int type, int *flag)
 {
     (void)flag;
     if (endpoint_is_other())
-        return write_other(buf, n, dest, type);
+        return nwrite_other(buf, n, dest, type);
     return (int)trap_nwrite(buf, n, dest, type);
 }
 
@@ -114,7 +93,7 @@ int nread(void *buf, int n, int *src, int *type, int *flag)
 
     (void)flag;
     if (endpoint_is_other())
-        return read_other(buf, n, src ? src : &any_src, type ? type : &any_type);
+        return nread_other(buf, n, src ? src : &any_src, type ? type : &any_type);
     return (int)trap_read_message(buf, n, src ? src : &any_src, type ? type : &any_type);
 }
 
@@ -124,7 +103,7 @@ int ntest(int *src, int *type)
     int any_type = N_ANY;
 
     if (endpoint_is_other())
-        return test_other(src ? src : &any_src, type ? type : &any_type);
+        return ntest_other(src ? src : &any_src, type ? type : &any_type);
     return (int)trap_test_message(src ? src : &any_src, type ? type : &any_type);
 }
 
@@ -144,7 +123,7 @@ int nwritep(char *buf, int n, int dest, int type, int *flag)
 {
     (void)flag;
     if (endpoint_is_other())
-        return write_buffer_other(buf, n, dest, type);
+        return nwritep_other(buf, n, dest, type);
     return (int)trap_nwritep(buf, n, dest, type, CONTEXT_PROGRAM);
 }
 
@@ -155,7 +134,7 @@ int nreadp(char **buf, int n, int *src, int *type, int *flag)
 
     (void)flag;
     if (endpoint_is_other())
-        return read_buffer_other(buf, n, src ? src : &any_src, type ? type : &any_type);
+        return nreadp_other(buf, n, src ? src : &any_src, type ? type : &any_type);
     return (int)trap_read_buffer((void **)buf, n, src ? src : &any_src, type ? type : &any_type, CONTEXT_PROGRAM);
 }
 

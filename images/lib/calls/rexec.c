@@ -304,11 +304,15 @@ int execv(const char *path, char *const argv[])
     return (int)result_to_errno(trap_note(result));
 }
 
-int execve(const char *path, char *const argv[], char *const envp[])
+/* There is no PATH and no environment. */
+int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     (void)envp;
-    return execv(path, argv);
+    return execv(file, argv);
 }
+
+int execve(const char *path, char *const argv[], char *const envp[]) __attribute__((alias("execvpe")));
+int execvp(const char *file, char *const argv[]) __attribute__((alias("execv")));
 
 /* Stores a variable argument list as an array `argv`. */
 #define LIST(argv, arg0)                                \
@@ -337,26 +341,5 @@ int execl(const char *path, const char *arg0, ...)
     return execv(path, argv);
 }
 
-/* There is no PATH and no environment. */
-int execvp(const char *file, char *const argv[])
-{
-    return execv(file, argv);
-}
-
-int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-    (void)envp;
-    return execv(file, argv);
-}
-
-int execlp(const char *file, const char *arg0, ...)
-{
-    LIST(argv, arg0);
-    return execv(file, argv);
-}
-
-int execle(const char *path, const char *arg0, ...)
-{
-    LIST(argv, arg0);
-    return execv(path, argv);
-}
+int execlp(const char *file, const char *arg0, ...) __attribute__((alias("execl")));
+int execle(const char *path, const char *arg0, ...) __attribute__((alias("execl")));

@@ -83,41 +83,21 @@ static void *rest_bind(struct rest *r, int *error)
     return end;
 }
 
-#define BOUND(call, ...)                  \
-    int error;                            \
-    void *end = rest_bind(state, &error); \
-                                          \
-    return end ? ndevice_pipe.call(end __VA_OPT__(, ) __VA_ARGS__) : error
+#define BOUND(type, call, parameters, ...)                                      \
+    static type rest_##call parameters                                          \
+    {                                                                           \
+        int error;                                                              \
+        void *end = rest_bind(state, &error);                                   \
+                                                                                \
+        return end ? ndevice_pipe.call(end __VA_OPT__(, ) __VA_ARGS__) : error; \
+    }
 
-static ssize_t rest_read(void *state, void *buf, size_t n)
-{
-    BOUND(read, buf, n);
-}
-
-static ssize_t rest_write(void *state, const void *buf, size_t n)
-{
-    BOUND(write, buf, n);
-}
-
-static int rest_setmap(void *state, const struct pattern *map)
-{
-    BOUND(setmap, map);
-}
-
-static int rest_ioctl(void *state, int request, void *arg)
-{
-    BOUND(ioctl, request, arg);
-}
-
-static int rest_getmsg(void *state, struct strbuf *ctl, struct strbuf *data, int *flags)
-{
-    BOUND(getmsg, ctl, data, flags);
-}
-
-static int rest_putmsg(void *state, const struct strbuf *ctl, const struct strbuf *data, int flags)
-{
-    BOUND(putmsg, ctl, data, flags);
-}
+BOUND(ssize_t, read, (void *state, void *buf, size_t n), buf, n)
+BOUND(ssize_t, write, (void *state, const void *buf, size_t n), buf, n)
+BOUND(int, setmap, (void *state, const struct pattern *map), map)
+BOUND(int, ioctl, (void *state, int request, void *arg), request, arg)
+BOUND(int, getmsg, (void *state, struct strbuf *ctl, struct strbuf *data, int *flags), ctl, data, flags)
+BOUND(int, putmsg, (void *state, const struct strbuf *ctl, const struct strbuf *data, int flags), ctl, data, flags)
 
 static const struct ndevice rest_device = {
     .name = "rest of a pipe",
@@ -294,10 +274,14 @@ static void take_rest(int fd, const struct load_peer *program)
     close(fd);
 }
 
+static struct load_peer program_of(const struct call *c)
+{
+    return (struct load_peer){(program_pipes ? program_pipes->first : 0) + (uint32_t)c->first, (uint32_t)c->nodes};
+}
+
 static void give_ends_away(const struct call *c)
 {
-    const uint32_t own = program_pipes ? program_pipes->first : 0;
-    const struct load_peer program = {own + (uint32_t)c->first, (uint32_t)c->nodes};
+    const struct load_peer program = program_of(c);
 
     for (int i = 0; i < c->n; i++)
         if (c->fds[i].end >= 0 && rest_of(c->fds[i].end))
@@ -309,8 +293,7 @@ static void give_ends_away(const struct call *c)
 /* Some of the nodes may have started the program all the same: they must not wait for ever. */
 static void take_ends_back(const struct call *c)
 {
-    const uint32_t own = program_pipes ? program_pipes->first : 0;
-    const struct load_peer program = {own + (uint32_t)c->first, (uint32_t)c->nodes};
+    const struct load_peer program = program_of(c);
 
     for (int i = 0; i < c->n; i++)
         if (c->load[i].peer_unknown)

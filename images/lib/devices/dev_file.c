@@ -40,30 +40,34 @@ static int file_open(const char *path, int flags, mode_t mode, void **state)
     return ufid < 0 ? (int)ufid : 0;
 }
 
-static int file_close(void *ufid)
-{
-    return (int)trap_close((long)ufid);
-}
+/* Traps whose registers are those of the driver's function (traps.c). */
+#define BY_TRAP(ROW)                                                        \
+    ROW(int, close, (void *ufid))                                           \
+    ROW(ssize_t, read, (void *ufid, void *buf, size_t n))                   \
+    ROW(ssize_t, write, (void *ufid, const void *buf, size_t n))            \
+    ROW(ssize_t, pread, (void *ufid, void *buf, size_t n, off_t at))        \
+    ROW(ssize_t, pwrite, (void *ufid, const void *buf, size_t n, off_t at)) \
+    ROW(off_t, lseek, (void *ufid, off_t offset, int whence))               \
+    ROW(int, fsync, (void *ufid))                                           \
+    ROW(int, readstart, (void *ufid, int n))                                \
+    ROW(int, preadstart, (void *ufid, int n, off_t at))                     \
+    ROW(int, readend, (void *ufid, void *buf))                              \
+    ROW(int, writestart, (void *ufid, const void *buf, int n))              \
+    ROW(int, pwritestart, (void *ufid, const void *buf, int n, off_t at))   \
+    ROW(int, writeend, (void *ufid))                                        \
+    ROW(int, ionode, (void *ufid))                                          \
+    ROW(int, iochannel, (void *ufid, int channel))                          \
+    ROW(int, access, (const char *path, int mode))                          \
+    ROW(int, unlink, (const char *path))                                    \
+    ROW(int, rename, (const char *from, const char *to))                    \
+    ROW(int, link, (const char *path, const char *new_path))                \
+    ROW(int, mkdir, (const char *path, mode_t mode))                        \
+    ROW(int, rmdir, (const char *path))                                     \
+    ROW(int, symlink, (const char *text, const char *path))                 \
+    ROW(ssize_t, readlink, (const char *path, char *buf, size_t size))
 
-static ssize_t file_read(void *ufid, void *buf, size_t n)
-{
-    return trap_read((long)ufid, buf, (long)n);
-}
-
-static ssize_t file_write(void *ufid, const void *buf, size_t n)
-{
-    return trap_write((long)ufid, buf, (long)n);
-}
-
-static ssize_t file_pread(void *ufid, void *buf, size_t n, off_t at)
-{
-    return trap_pread((long)ufid, buf, (long)n, at);
-}
-
-static ssize_t file_pwrite(void *ufid, const void *buf, size_t n, off_t at)
-{
-    return trap_pwrite((long)ufid, buf, (long)n, at);
-}
+#define TRAP(type, name, parameters) type file_##name parameters __asm__("trap_" #name);
+BY_TRAP(TRAP)
 
 static int file_setview(void *ufid, const void *packed, size_t n)
 {
@@ -72,9 +76,9 @@ static int file_setview(void *ufid, const void *packed, size_t n)
     return (int)(number > 0 ? trap_askend(number, NULL) : number);
 }
 
-static off_t file_lseek(void *ufid, off_t offset, int whence)
+static int file_ftruncate(void *ufid, off_t size)
 {
-    return trap_lseek((long)ufid, offset, whence);
+    return (int)trap_ftruncate((long)ufid, size, 0);
 }
 
 static int stat_unpack(long result, struct stat *st, const struct file_stat *from)
@@ -128,16 +132,6 @@ static int file_fstatfs(void *ufid, struct statfs *st)
     return (int)result;
 }
 
-static int file_ftruncate(void *ufid, off_t size)
-{
-    return (int)trap_ftruncate((long)ufid, size, 0);
-}
-
-static int file_fsync(void *ufid)
-{
-    return (int)trap_fsync((long)ufid);
-}
-
 static struct file_attr attr_pack(const struct nattr *a)
 {
     return (struct file_attr){
@@ -158,119 +152,18 @@ static int file_setattr(const char *path, int flags, const struct nattr *attr)
     return (int)trap_setattr(path, flags & AT_SYMLINK_NOFOLLOW ? N_O_NOFOLLOW : 0, &a);
 }
 
-static int file_readstart(void *ufid, int n)
-{
-    return (int)trap_readstart((long)ufid, n);
-}
-
-static int file_preadstart(void *ufid, int n, off_t at)
-{
-    return (int)trap_preadstart((long)ufid, n, at);
-}
-
-static int file_readend(void *ufid, void *buf)
-{
-    return (int)trap_readend((long)ufid, buf);
-}
-
-static int file_writestart(void *ufid, const void *buf, int n)
-{
-    return (int)trap_writestart((long)ufid, buf, n);
-}
-
-static int file_pwritestart(void *ufid, const void *buf, int n, off_t at)
-{
-    return (int)trap_pwritestart((long)ufid, buf, n, at);
-}
-
-static int file_writeend(void *ufid)
-{
-    return (int)trap_writeend((long)ufid);
-}
-
-static int file_ionode(void *ufid)
-{
-    return (int)trap_ionode((long)ufid);
-}
-
-static int file_iochannel(void *ufid, int channel)
-{
-    return (int)trap_iochannel((long)ufid, channel);
-}
-
-static int file_access(const char *path, int mode)
-{
-    return (int)trap_access(path, mode);
-}
-
-static int file_unlink(const char *path)
-{
-    return (int)trap_unlink(path);
-}
-
-static int file_rename(const char *from, const char *to)
-{
-    return (int)trap_rename(from, to);
-}
-
-static int file_link(const char *path, const char *new_path)
-{
-    return (int)trap_link(path, new_path);
-}
-
-static int file_mkdir(const char *path, mode_t mode)
-{
-    return (int)trap_mkdir(path, mode);
-}
-
-static int file_rmdir(const char *path)
-{
-    return (int)trap_rmdir(path);
-}
-
-static int file_symlink(const char *text, const char *path)
-{
-    return (int)trap_symlink(text, path);
-}
-
-static ssize_t file_readlink(const char *path, char *buf, size_t size)
-{
-    return trap_readlink(path, buf, (long)size);
-}
+#define ENTRY(type, name, parameters) , .name = file_##name
 
 const struct ndevice ndevice_file = {
     .name = "file",
     .match = match_all,
     .open = file_open,
-    .close = file_close,
-    .read = file_read,
-    .write = file_write,
-    .pread = file_pread,
-    .pwrite = file_pwrite,
     .setview = file_setview,
-    .lseek = file_lseek,
     .fstat = file_fstat,
     .fstatfs = file_fstatfs,
     .ftruncate = file_ftruncate,
-    .fsync = file_fsync,
     .fsetattr = file_fsetattr,
-    .readstart = file_readstart,
-    .preadstart = file_preadstart,
-    .readend = file_readend,
-    .writestart = file_writestart,
-    .pwritestart = file_pwritestart,
-    .writeend = file_writeend,
-    .ionode = file_ionode,
-    .iochannel = file_iochannel,
     .stat = file_stat,
     .lstat = file_lstat,
-    .access = file_access,
-    .unlink = file_unlink,
-    .rename = file_rename,
-    .link = file_link,
-    .mkdir = file_mkdir,
-    .rmdir = file_rmdir,
-    .symlink = file_symlink,
-    .readlink = file_readlink,
-    .setattr = file_setattr,
+    .setattr = file_setattr BY_TRAP(ENTRY),
 };

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "images/lib/traps/failure.h"
+#include "images/lib/traps/result.h"
 #include "vertex/contract/abi.h"
 
 struct ndevice_slot {
@@ -88,16 +89,18 @@ static inline const struct ndevice_slot *ndevice_slot_address(int fd)
     return (const struct ndevice_slot *)slot;
 }
 
-/* The result of a driver's function, recorded for nfailed when it is negative. `missing`: the error when the driver has
- * no such function. */
-#define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                 \
-    ({                                                                                               \
-        const struct ndevice_slot *slot_ = ndevice_slot_address(fd);                                 \
-        const struct ndevice *device_ = (unsigned)(fd) < NDEVICE_DESCRIPTORS ? slot_->device : NULL; \
-        failure_of_fd(call, fd,                                                                      \
-                      !device_         ? -EBADF                                                      \
-                      : device_->entry ? device_->entry(slot_->state __VA_OPT__(, ) __VA_ARGS__)     \
-                                       : -(missing));                                                \
+/* A driver's function on a state; `missing`: the error when the driver has none. */
+#define NDEVICE_CALL(device, state, entry, missing, ...) \
+    ((device)->entry ? (device)->entry((state)__VA_OPT__(, ) __VA_ARGS__) : -(missing))
+
+/* The result of a driver's function, recorded for nfailed when it is negative. */
+#define NDEVICE_ON_FD(call, fd, entry, missing, ...)                                                           \
+    ({                                                                                                         \
+        const struct ndevice_slot *slot_ = ndevice_slot_address(fd);                                           \
+        const struct ndevice *device_ = (unsigned)(fd) < NDEVICE_DESCRIPTORS ? slot_->device : NULL;           \
+        failure_of_fd(call, fd,                                                                                \
+                      device_ ? NDEVICE_CALL(device_, slot_->state, entry, missing __VA_OPT__(, ) __VA_ARGS__) \
+                              : -EBADF);                                                                       \
     })
 
 #define NDEVICE_ON_PATH(call, path, entry, ...)                                               \
@@ -105,5 +108,18 @@ static inline const struct ndevice_slot *ndevice_slot_address(int fd)
         const struct ndevice *device_ = ndevice_of(path);                                     \
         failure_of_path(call, path, device_->entry ? device_->entry(__VA_ARGS__) : -ENOTSUP); \
     })
+
+/* Calls of POSIX that are a driver's function: on a descriptor, which is the parameter `fd`, and on a `path`. */
+#define NDEVICE_FD_CALL(type, name, entry, missing, parameters, ...)                                        \
+    type name parameters                                                                                    \
+    {                                                                                                       \
+        return (type)result_to_errno(NDEVICE_ON_FD(#entry, fd, entry, missing __VA_OPT__(, ) __VA_ARGS__)); \
+    }
+
+#define NDEVICE_PATH_CALL(type, name, entry, parameters, ...)                            \
+    type name parameters                                                                 \
+    {                                                                                    \
+        return (type)result_to_errno(NDEVICE_ON_PATH(#entry, path, entry, __VA_ARGS__)); \
+    }
 
 #endif

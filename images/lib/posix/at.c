@@ -56,40 +56,30 @@ int openat(int fd, const char *path, int flags, ...)
     return path ? open(path, flags, mode) : -1;
 }
 
-int fstatat(int fd, const char *path, struct stat *st, int flags)
-{
-    struct at_name name;
+/* A call on `path` relative to `fd`, with flags of which these are known. */
+#define AT_CALL(type, name, parameters, flags, known, call)                \
+    type name parameters                                                   \
+    {                                                                      \
+        struct at_name absolute;                                           \
+                                                                           \
+        if (refuse(flags, known) < 0 || !(path = at(fd, path, &absolute))) \
+            return -1;                                                     \
+        return call;                                                       \
+    }
 
-    if (refuse(flags, AT_SYMLINK_NOFOLLOW) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return flags ? lstat(path, st) : stat(path, st);
-}
-
-int faccessat(int fd, const char *path, int mode, int flags)
-{
-    struct at_name name;
-
-    if (refuse(flags, AT_EACCESS) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return access(path, mode);
-}
-
-int unlinkat(int fd, const char *path, int flags)
-{
-    struct at_name name;
-
-    if (refuse(flags, AT_REMOVEDIR) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return flags ? rmdir(path) : unlink(path);
-}
-
-int mkdirat(int fd, const char *path, mode_t mode)
-{
-    struct at_name name;
-
-    path = at(fd, path, &name);
-    return path ? mkdir(path, mode) : -1;
-}
+AT_CALL(int, fstatat, (int fd, const char *path, struct stat *st, int flags), flags, AT_SYMLINK_NOFOLLOW,
+        flags ? lstat(path, st) : stat(path, st))
+AT_CALL(int, faccessat, (int fd, const char *path, int mode, int flags), flags, AT_EACCESS, access(path, mode))
+AT_CALL(int, unlinkat, (int fd, const char *path, int flags), flags, AT_REMOVEDIR, flags ? rmdir(path) : unlink(path))
+AT_CALL(int, mkdirat, (int fd, const char *path, mode_t mode), 0, 0, mkdir(path, mode))
+AT_CALL(int, symlinkat, (const char *text, int fd, const char *path), 0, 0, symlink(text, path))
+AT_CALL(ssize_t, readlinkat, (int fd, const char *path, char *buf, size_t size), 0, 0, readlink(path, buf, size))
+AT_CALL(int, fchmodat, (int fd, const char *path, mode_t mode, int flags), flags, 0, chmod(path, mode))
+AT_CALL(int, fchownat, (int fd, const char *path, uid_t owner, gid_t group, int flags), flags, AT_SYMLINK_NOFOLLOW,
+        flags ? lchown(path, owner, group) : chown(path, owner, group))
+AT_CALL(int, utimensat, (int fd, const char *path, const struct timespec *times, int flags), flags, AT_SYMLINK_NOFOLLOW,
+        attributes_set_times(path, times, flags))
+AT_CALL(int, futimesat, (int fd, const char *path, const struct timeval times[2]), 0, 0, utimes(path, times))
 
 int renameat(int fd, const char *from, int fd2, const char *to)
 {
@@ -110,55 +100,4 @@ int linkat(int fd, const char *from, int fd2, const char *to, int flags)
     from = at(fd, from, &name);
     to = from ? at(fd2, to, &name2) : NULL;
     return to ? link(from, to) : -1;
-}
-
-int symlinkat(const char *text, int fd, const char *path)
-{
-    struct at_name name;
-
-    path = at(fd, path, &name);
-    return path ? symlink(text, path) : -1;
-}
-
-ssize_t readlinkat(int fd, const char *path, char *buf, size_t size)
-{
-    struct at_name name;
-
-    path = at(fd, path, &name);
-    return path ? readlink(path, buf, size) : -1;
-}
-
-int fchmodat(int fd, const char *path, mode_t mode, int flags)
-{
-    struct at_name name;
-
-    if (refuse(flags, 0) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return chmod(path, mode);
-}
-
-int fchownat(int fd, const char *path, uid_t owner, gid_t group, int flags)
-{
-    struct at_name name;
-
-    if (refuse(flags, AT_SYMLINK_NOFOLLOW) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return flags ? lchown(path, owner, group) : chown(path, owner, group);
-}
-
-int utimensat(int fd, const char *path, const struct timespec *times, int flags)
-{
-    struct at_name name;
-
-    if (refuse(flags, AT_SYMLINK_NOFOLLOW) < 0 || !(path = at(fd, path, &name)))
-        return -1;
-    return attributes_set_times(path, times, flags);
-}
-
-int futimesat(int fd, const char *path, const struct timeval times[2])
-{
-    struct at_name name;
-
-    path = at(fd, path, &name);
-    return path ? utimes(path, times) : -1;
 }

@@ -17,8 +17,6 @@
 _Static_assert(TRAP_fork == 72, "forkentry.S");
 
 long fork_process(void); /* forkentry.S */
-pid_t _fork(void);
-pid_t _wait(int *status);
 
 static pid_t pid_of(long procid)
 {
@@ -35,7 +33,7 @@ static void become_child(void)
             s->device->forked(s->state);
 }
 
-pid_t fork(void)
+pid_t _fork(void)
 {
     long procid = fork_process();
 
@@ -44,16 +42,8 @@ pid_t fork(void)
     return procid > 0 ? pid_of(procid) : (pid_t)result_to_errno(trap_note((int)procid));
 }
 
-/* The parent goes on at once, as POSIX allows. */
-pid_t vfork(void)
-{
-    return fork();
-}
-
-pid_t _fork(void)
-{
-    return fork();
-}
+pid_t fork(void) __attribute__((alias("_fork")));
+pid_t vfork(void) __attribute__((alias("_fork"))); /* the parent goes on at once, as POSIX allows */
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
@@ -84,10 +74,7 @@ pid_t wait(int *status)
     return waitpid(-1, status, 0);
 }
 
-pid_t _wait(int *status)
-{
-    return wait(status);
-}
+pid_t _wait(int *status) __attribute__((alias("wait")));
 
 /* 1 stands for a parent that is none of this node's. */
 pid_t getppid(void)

@@ -15,17 +15,6 @@
 #include "vertex/contract/proto.h"
 #include "vertex/contract/traps.h"
 
-int _read(int fd, void *buf, size_t n);
-int _write(int fd, const void *buf, size_t n);
-off_t _lseek(int fd, off_t offset, int whence);
-int _fstat(int fd, struct stat *st);
-int _stat(const char *path, struct stat *st);
-int _isatty(int fd);
-int _remove_r(struct _reent *reent, const char *path);
-int _link(const char *path, const char *new_path);
-int _unlink(const char *path);
-int _rename(const char *from, const char *to);
-
 int creat(const char *path, mode_t mode)
 {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
@@ -39,10 +28,24 @@ static size_t io_count(size_t n)
     return n < most ? n : most;
 }
 
-int _read(int fd, void *buf, size_t n)
-{
-    return (int)result_to_errno(NDEVICE_ON_FD("read", fd, read, ENOTSUP, buf, io_count(n)));
-}
+NDEVICE_FD_CALL(int, _read, read, ENOTSUP, (int fd, void *buf, size_t n), buf, io_count(n))
+NDEVICE_FD_CALL(ssize_t, pread, pread, ENOTSUP, (int fd, void *buf, size_t n, off_t offset), buf, io_count(n), offset)
+NDEVICE_FD_CALL(ssize_t, pwrite, pwrite, ENOTSUP, (int fd, const void *buf, size_t n, off_t offset), buf, io_count(n),
+                offset)
+NDEVICE_FD_CALL(off_t, _lseek, lseek, ESPIPE, (int fd, off_t offset, int whence), offset, whence)
+NDEVICE_FD_CALL(int, _fstat, fstat, ENOTSUP, (int fd, struct stat *st), st)
+NDEVICE_FD_CALL(int, ftruncate, ftruncate, ENOTSUP, (int fd, off_t size), size)
+NDEVICE_FD_CALL(int, fsync, fsync, ENOTSUP, (int fd))
+int fdatasync(int fd) __attribute__((alias("fsync"))); /* servers write data and metadata together */
+
+NDEVICE_PATH_CALL(int, _stat, stat, (const char *path, struct stat *st), path, st)
+NDEVICE_PATH_CALL(int, _unlink, unlink, (const char *path), path)
+NDEVICE_PATH_CALL(int, rmdir, rmdir, (const char *path), path)
+NDEVICE_PATH_CALL(int, symlink, symlink, (const char *text, const char *path), text, path)
+NDEVICE_PATH_CALL(ssize_t, readlink, readlink, (const char *path, char *buf, size_t size), path, buf, io_count(size))
+NDEVICE_PATH_CALL(int, access, access, (const char *path, int mode), path, mode)
+int euidaccess(const char *path, int mode) __attribute__((alias("access")));
+int eaccess(const char *path, int mode) __attribute__((alias("access")));
 
 int _write(int fd, const void *buf, size_t n)
 {
@@ -51,31 +54,6 @@ int _write(int fd, const void *buf, size_t n)
     if (result < 0)
         stdio_note_failed_write(fd, (int)-result);
     return (int)result_to_errno(result);
-}
-
-ssize_t pread(int fd, void *buf, size_t n, off_t offset)
-{
-    return result_to_errno(NDEVICE_ON_FD("pread", fd, pread, ENOTSUP, buf, io_count(n), offset));
-}
-
-ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
-{
-    return result_to_errno(NDEVICE_ON_FD("pwrite", fd, pwrite, ENOTSUP, buf, io_count(n), offset));
-}
-
-off_t _lseek(int fd, off_t offset, int whence)
-{
-    return result_to_errno(NDEVICE_ON_FD("lseek", fd, lseek, ESPIPE, offset, whence));
-}
-
-int _fstat(int fd, struct stat *st)
-{
-    return (int)result_to_errno(NDEVICE_ON_FD("fstat", fd, fstat, ENOTSUP, st));
-}
-
-int _stat(const char *path, struct stat *st)
-{
-    return (int)result_to_errno(NDEVICE_ON_PATH("stat", path, stat, path, st));
 }
 
 int lstat(const char *path, struct stat *st)
@@ -129,16 +107,6 @@ int _rename(const char *from, const char *to)
     return (int)result_to_errno(NDEVICE_ON_PATH("rename", from, rename, from, to));
 }
 
-int _unlink(const char *path)
-{
-    return (int)result_to_errno(NDEVICE_ON_PATH("unlink", path, unlink, path));
-}
-
-int rmdir(const char *path)
-{
-    return (int)result_to_errno(NDEVICE_ON_PATH("rmdir", path, rmdir, path));
-}
-
 int remove(const char *path)
 {
     long result = NDEVICE_ON_PATH("remove", path, unlink, path);
@@ -155,11 +123,6 @@ int _remove_r(struct _reent *reent, const char *path)
     return remove(path);
 }
 
-int ftruncate(int fd, off_t size)
-{
-    return (int)result_to_errno(NDEVICE_ON_FD("ftruncate", fd, ftruncate, ENOTSUP, size));
-}
-
 int truncate(const char *path, off_t size)
 {
     int fd = open(path, O_WRONLY);
@@ -172,43 +135,7 @@ int truncate(const char *path, off_t size)
     return result;
 }
 
-int fsync(int fd)
-{
-    return (int)result_to_errno(NDEVICE_ON_FD("fsync", fd, fsync, ENOTSUP));
-}
-
-/* Servers write data and metadata together. */
-int fdatasync(int fd)
-{
-    return fsync(fd);
-}
-
 void sync(void)
 {
     trap_sync();
-}
-
-int symlink(const char *text, const char *path)
-{
-    return (int)result_to_errno(NDEVICE_ON_PATH("symlink", path, symlink, text, path));
-}
-
-ssize_t readlink(const char *path, char *buf, size_t size)
-{
-    return result_to_errno(NDEVICE_ON_PATH("readlink", path, readlink, path, buf, io_count(size)));
-}
-
-int access(const char *path, int mode)
-{
-    return (int)result_to_errno(NDEVICE_ON_PATH("access", path, access, path, mode));
-}
-
-int euidaccess(const char *path, int mode)
-{
-    return access(path, mode);
-}
-
-int eaccess(const char *path, int mode)
-{
-    return access(path, mode);
 }

@@ -31,20 +31,9 @@ uid_t getuid(void)
     return 0;
 }
 
-uid_t geteuid(void)
-{
-    return 0;
-}
-
-gid_t getgid(void)
-{
-    return 0;
-}
-
-gid_t getegid(void)
-{
-    return 0;
-}
+uid_t geteuid(void) __attribute__((alias("getuid")));
+gid_t getgid(void) __attribute__((alias("getuid")));
+gid_t getegid(void) __attribute__((alias("getuid")));
 
 int getgroups(int size, gid_t *list)
 {
@@ -65,40 +54,21 @@ char *getlogin(void)
 }
 
 /* Succeeds only for the superuser, the only user. */
-static int become(long id)
-{
-    return id == 0 || id == -1 || id == (long)UINT32_MAX ? 0 : (int)result_to_errno(-EPERM);
-}
-
 int setuid(uid_t id)
 {
-    return become(id);
+    return id == 0 || id == (uid_t)-1 ? 0 : (int)result_to_errno(-EPERM);
 }
 
-int seteuid(uid_t id)
-{
-    return become(id);
-}
-
-int setgid(gid_t id)
-{
-    return become(id);
-}
-
-int setegid(gid_t id)
-{
-    return become(id);
-}
+int seteuid(uid_t id) __attribute__((alias("setuid")));
+int setgid(gid_t id) __attribute__((alias("setuid")));
+int setegid(gid_t id) __attribute__((alias("setuid")));
 
 int setreuid(uid_t real, uid_t effective)
 {
-    return become(real) < 0 ? -1 : become(effective);
+    return setuid(real) < 0 ? -1 : setuid(effective);
 }
 
-int setregid(gid_t real, gid_t effective)
-{
-    return become(real) < 0 ? -1 : become(effective);
-}
+int setregid(gid_t real, gid_t effective) __attribute__((alias("setreuid")));
 
 /* ---- Processes: those of a program form one group ---- */
 
@@ -120,10 +90,7 @@ int setpgid(pid_t pid, pid_t group)
     return getpgid(pid) < 0 ? -1 : group == getpgrp() ? 0 : (int)result_to_errno(-EPERM);
 }
 
-pid_t getsid(pid_t pid)
-{
-    return getpgid(pid);
-}
+pid_t getsid(pid_t pid) __attribute__((alias("getpgid")));
 
 /* ---- The machine ---- */
 
@@ -182,12 +149,6 @@ int getrusage(int who, struct rusage *usage)
 
 /* ---- Limits ---- */
 
-static long no_limit_of(int call)
-{
-    (void)call;
-    return -1; /* errno unchanged: no limit */
-}
-
 long sysconf(int name)
 {
     switch (name) {
@@ -227,7 +188,7 @@ long sysconf(int name)
     case _SC_MAPPED_FILES:
     case _SC_PHYS_PAGES:
     case _SC_AVPHYS_PAGES:
-        return no_limit_of(name);
+        return -1; /* errno unchanged: no limit */
     default:
         return result_to_errno(-EINVAL);
     }

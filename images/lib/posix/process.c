@@ -14,10 +14,6 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/traps.h"
 
-void *_sbrk(ptrdiff_t increment);
-int _gettimeofday(struct timeval *now, void *zone);
-clock_t _times(struct tms *times);
-
 void _exit(int status)
 {
     if (ndevice_end)

@@ -8,12 +8,8 @@
 #include <unistd.h>
 
 #include "images/lib/devices/ndevice_switch.h"
-#include "images/lib/traps/result.h"
 
-int fstatfs(int fd, struct statfs *st)
-{
-    return (int)result_to_errno(NDEVICE_ON_FD("fstatfs", fd, fstatfs, ENOTSUP, st));
-}
+NDEVICE_FD_CALL(int, fstatfs, fstatfs, ENOTSUP, (int fd, struct statfs *st), st)
 
 int statfs(const char *path, struct statfs *st)
 {

@@ -26,10 +26,7 @@ _Static_assert(NSIG == 32, "a set of signals has 32 bits for the kernel");
 
 static struct sigaction action_of[NSIG]; /* sa_handler NULL is SIG_DFL */
 
-void sigentry(void);              /* sigentry.S */
-void signal_dispatch(int signal); /* called by sigentry */
-int _getpid(void);
-int _kill(int pid, int number);
+void sigentry(void); /* sigentry.S */
 
 static bool is_signal(int number)
 {
@@ -41,6 +38,7 @@ static int fail(int error)
     return (int)result_to_errno(-error);
 }
 
+/* Called by sigentry. */
 void signal_dispatch(int number)
 {
     action_of[number].sa_handler(number);
@@ -168,7 +166,4 @@ int _getpid(void)
     return self_process() + 1; /* POSIX wants process ids to be positive */
 }
 
-int _kill(int pid, int number)
-{
-    return kill(pid, number);
-}
+int _kill(pid_t pid, int number) __attribute__((alias("kill")));

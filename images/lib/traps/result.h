@@ -4,6 +4,8 @@
 #ifndef NCUBE_LIB_RESULT_H
 #define NCUBE_LIB_RESULT_H
 
+#include <errno.h>
+
 /* Sets errno to the error in a negative result, and returns -1. */
 long result_set_errno(long result);
 
@@ -11,6 +13,12 @@ long result_set_errno(long result);
 static inline long result_to_errno(long result)
 {
     return result >= 0 ? result : result_set_errno(result);
+}
+
+/* The other way round, for drivers over calls of POSIX. */
+static inline long result_from_errno(long result)
+{
+    return result >= 0 ? result : -errno;
 }
 
 #endif
