@@ -485,84 +485,54 @@ static int note_folders(struct pio_change *c, const char *name)
     return error;
 }
 
-/* Sets up a change over the volumes of a layout, and locks all names. */
-static int begin(const struct pio_layout *layout, enum pio_change_kind kind, mode_t mode, struct pio_change **change)
+/* Whether the folders are there that the change needs, and none that is in its way. */
+static int check_folders(struct pio_change *c)
+{
+    int error = note_folders(c, c->from);
+
+    if (c->kind == PIO_CHANGE_MAKE)
+        return error ? error : has(c, 0, HAS_PART) ? -EEXIST : 0;
+    /* to undo a move, what has not moved must be told from what was not */
+    if (!error && (c->kind == PIO_CHANGE_FOLDER ? memchr(c->has, '0', c->disks) != NULL : !has(c, 0, HAS_PART)))
+        error = -ENOENT;
+    if (!error && c->kind == PIO_CHANGE_FOLDER)
+        error = note_folders(c, c->to);
+    return error == -EEXIST ? -ENOTDIR : error;
+}
+
+/* Carries out a change over the volumes of a layout, with all names locked. */
+static int change_folder(const struct pio_layout *layout, enum pio_change_kind kind, const char *from, const char *to,
+                         mode_t mode)
 {
     struct pio_change *c = calloc(1, sizeof *c);
 
     if (!c)
         return -ENOMEM;
-    c->kind = kind;
-    c->mode = mode & 07777;
-    c->to = "";
-    c->disks = layout->disks;
-    for (int k = 0; k < c->disks; k++)
-        c->volume[k] = layout->volumes[k];
+    *c = (struct pio_change){.kind = kind, .mode = mode & 07777, .from = from, .to = to, .disks = layout->disks};
+    memcpy(c->volume, layout->volumes, (size_t)c->disks * sizeof *c->volume);
     int lock = pio_change_lock(c->volume[0], NULL);
     int error = lock < 0 ? lock : check_writable(c);
-    if (error && lock >= 0)
-        pio_change_unlock(lock);
-    *change = c;
     if (!error)
-        return lock;
-    free(c);
-    return error;
-}
-
-static int end(struct pio_change *c, int lock, int error)
-{
-    pio_change_unlock(lock);
+        error = check_folders(c);
+    if (!error && strcmp(from, to) != 0)
+        error = pio_change_run(c);
+    if (lock >= 0)
+        pio_change_unlock(lock);
     free(c);
     return error;
 }
 
 int pio_folder_make(const struct pio_layout *layout, const char *name, mode_t mode)
 {
-    struct pio_change *c;
-    int lock = begin(layout, PIO_CHANGE_MAKE, mode, &c);
-
-    if (lock < 0)
-        return lock;
-    c->from = name;
-    int error = note_folders(c, name);
-    if (!error && has(c, 0, HAS_PART))
-        error = -EEXIST;
-    return end(c, lock, error ? error : pio_change_run(c));
+    return change_folder(layout, PIO_CHANGE_MAKE, name, "", mode);
 }
 
 int pio_folder_remove(const struct pio_layout *layout, const char *name, mode_t mode)
 {
-    struct pio_change *c;
-    int lock = begin(layout, PIO_CHANGE_REMOVE, mode, &c);
-
-    if (lock < 0)
-        return lock;
-    c->from = name;
-    int error = note_folders(c, name);
-    if (error == -EEXIST)
-        error = -ENOTDIR;
-    if (!error && !has(c, 0, HAS_PART))
-        error = -ENOENT;
-    return end(c, lock, error ? error : pio_change_run(c));
+    return change_folder(layout, PIO_CHANGE_REMOVE, name, "", mode);
 }
 
 int pio_folder_rename(const struct pio_layout *layout, const char *from, const char *to, mode_t mode)
 {
-    struct pio_change *c;
-    int lock = begin(layout, PIO_CHANGE_FOLDER, mode, &c);
-
-    if (lock < 0)
-        return lock;
-    c->from = from;
-    c->to = to;
-    int error = note_folders(c, from);
-    if (!error && memchr(c->has, '0', c->disks)) /* to undo a move, what has not moved must be told from what was not */
-        error = -ENOENT;
-    if (!error)
-        error = note_folders(c, to);
-    if (error == -EEXIST)
-        error = -ENOTDIR;
-    if (!error && strcmp(from, to) != 0)
-        error = pio_change_run(c);
-    return end(c, lock, error);
+    return change_folder(layout, PIO_CHANGE_FOLDER, from, to, mode);
 }

@@ -10,28 +10,47 @@
 #include "libpio/file/transfer.h"
 #include "libpio/file/viewed.h"
 
-static int stat_volume(struct pio_file *file, int k, struct stat *st)
+/* Adds one subfile's status to that of the subfiles before it. */
+static void merge_stat(struct stat *whole, const struct stat *part)
 {
-    int error = pio_transport->fstat(file->subfile[k].fd, st);
+    whole->st_blocks += part->st_blocks;
+    if (part->st_mtime > whole->st_mtime)
+        whole->st_mtime = part->st_mtime;
+    if (part->st_ctime > whole->st_ctime)
+        whole->st_ctime = part->st_ctime;
+    if (part->st_atime > whole->st_atime)
+        whole->st_atime = part->st_atime;
+}
 
-    return error ? pio_fail_at_volume(file, k, error) : 0;
+/* Asks every volume. 0, or a negative errno. */
+static int stat_all(struct pio_file *file, struct stat *whole)
+{
+    const struct pio_map *map = &file->description.map;
+    int64_t subfile_bytes[PIO_DISKS_MAX];
+    struct stat part;
+
+    for (int k = 0; k < map->disks; k++) {
+        int error = pio_transport->fstat(file->subfile[k].fd, &part);
+
+        if (error)
+            return pio_fail_at_volume(file, k, error);
+        subfile_bytes[k] = part.st_size;
+        if (k == 0)
+            *whole = part;
+        else
+            merge_stat(whole, &part);
+    }
+    whole->st_size = file->known_bytes = pio_map_logical_bytes(map, subfile_bytes);
+    whole->st_blksize = map->disks * map->block_bytes;
+    return 0;
 }
 
 int64_t pio_file_bytes(struct pio_file *file)
 {
-    const struct pio_map *map = &file->description.map;
-    int64_t subfile_bytes[PIO_DISKS_MAX];
     struct stat st;
+    int error = stat_all(file, &st);
 
-    for (int k = 0; k < map->disks; k++) {
-        int error = stat_volume(file, k, &st);
-
-        if (error)
-            return error;
-        subfile_bytes[k] = st.st_size;
-    }
-    file->known_bytes = pio_map_logical_bytes(map, subfile_bytes);
-    return file->known_bytes;
+    return error ? error : st.st_size;
 }
 
 static int64_t own_end(struct pio_file *file)
@@ -74,43 +93,18 @@ off_t pio_lseek(int pfd, off_t offset, int whence)
     return file->offset;
 }
 
-/* Adds one subfile's status to that of the subfiles before it. */
-static void merge_stat(struct stat *whole, const struct stat *part)
-{
-    whole->st_blocks += part->st_blocks;
-    if (part->st_mtime > whole->st_mtime)
-        whole->st_mtime = part->st_mtime;
-    if (part->st_ctime > whole->st_ctime)
-        whole->st_ctime = part->st_ctime;
-    if (part->st_atime > whole->st_atime)
-        whole->st_atime = part->st_atime;
-}
-
 int pio_fstat(int pfd, struct stat *st)
 {
     struct pio_file *file = pio_file_get(pfd);
-    int64_t subfile_bytes[PIO_DISKS_MAX];
-    struct stat whole, part;
+    struct stat whole;
 
     if (!file)
         return PIO_RESULT(-EBADF);
     pio_transfer_settle(file);
-    const struct pio_map *map = &file->description.map;
-    for (int k = 0; k < map->disks; k++) {
-        int error = stat_volume(file, k, &part);
-
-        if (error)
-            return PIO_RESULT(error);
-        subfile_bytes[k] = part.st_size;
-        if (k == 0)
-            whole = part;
-        else
-            merge_stat(&whole, &part);
-    }
-    whole.st_size = file->known_bytes = pio_map_logical_bytes(map, subfile_bytes);
-    whole.st_blksize = map->disks * map->block_bytes;
-    *st = whole;
-    return 0;
+    int error = stat_all(file, &whole);
+    if (!error)
+        *st = whole;
+    return PIO_RESULT(error);
 }
 
 /* Sets every subfile to its size in a file without holes. The subfile with the last byte decides the logical size; a

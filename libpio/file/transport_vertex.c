@@ -27,39 +27,29 @@
 _Static_assert(PIO_DESCRIPTION_MAX_BYTES < ASK_DATA_MAX_BYTES, "a description fits into a question");
 _Static_assert(sizeof(struct file_reply) == PIO_ACK_HEADER_BYTES, "data follow the reply's header");
 
-static ssize_t from_errno(ssize_t result)
-{
-    return result < 0 ? -errno : result;
-}
+#define BY_POSIX(call, parameters, ...)                   \
+    static int node_##call parameters                     \
+    {                                                     \
+        return (int)result_from_errno(call(__VA_ARGS__)); \
+    }
 
-static int node_open(const char *path, int flags, mode_t mode)
-{
-    return from_errno(open(path, flags, mode));
-}
+BY_POSIX(open, (const char *path, int flags, mode_t mode), path, flags, mode)
+BY_POSIX(close, (int fd), fd)
+BY_POSIX(fstat, (int fd, struct stat *st), fd, st)
+BY_POSIX(ftruncate, (int fd, int64_t bytes), fd, bytes)
+BY_POSIX(fsync, (int fd), fd)
+BY_POSIX(rename, (const char *from, const char *to), from, to)
+BY_POSIX(mkdir, (const char *path, mode_t mode), path, mode)
 
-static int node_close(int fd)
+static int node_rmdir(const char *path, mode_t none)
 {
-    return from_errno(close(fd));
-}
-
-static int node_fstat(int fd, struct stat *st)
-{
-    return from_errno(fstat(fd, st));
-}
-
-static int node_ftruncate(int fd, int64_t bytes)
-{
-    return from_errno(ftruncate(fd, bytes));
+    (void)none;
+    return (int)result_from_errno(rmdir(path));
 }
 
 static void node_tell_failure(const char *call, const char *path, int error)
 {
     failure_note_path(call, path, error);
-}
-
-static int node_fsync(int fd)
-{
-    return from_errno(fsync(fd));
 }
 
 static int node_cut(int fd, int64_t bytes, int64_t from_bytes)
@@ -214,22 +204,6 @@ static int node_wait(enum pio_op op, void *comm, size_t comm_bytes, struct pio_a
     ack->status = status_of_reply(op, &reply, bytes - sizeof reply);
     ack->data = (char *)comm + sizeof reply;
     return 0;
-}
-
-static int node_rename(const char *from, const char *to)
-{
-    return from_errno(rename(from, to));
-}
-
-static int node_mkdir(const char *path, mode_t mode)
-{
-    return from_errno(mkdir(path, mode));
-}
-
-static int node_rmdir(const char *path, mode_t none)
-{
-    (void)none;
-    return from_errno(rmdir(path));
 }
 
 static int node_chmod(const char *path, mode_t mode)

@@ -122,12 +122,11 @@ static struct group *nodes_of(struct global_file *f)
     return f->is_stream ? &current : &f->nodes;
 }
 
-#define CALL(d, s, entry, missing, ...) ((d)->entry ? (d)->entry((s)__VA_OPT__(, ) __VA_ARGS__) : -(missing))
-#define BELOW(f, entry, missing, ...)   CALL((f)->device, (f)->state, entry, missing __VA_OPT__(, ) __VA_ARGS__)
+#define BELOW(f, entry, missing, ...) NDEVICE_CALL((f)->device, (f)->state, entry, missing __VA_OPT__(, ) __VA_ARGS__)
 /* This node's own call. */
-#define ALONE(f, entry, missing, ...)                                                      \
-    CALL((f)->own ? (f)->own : (f)->device, (f)->own ? (f)->own_state : (f)->state, entry, \
-         missing __VA_OPT__(, ) __VA_ARGS__)
+#define ALONE(f, entry, missing, ...)                                                              \
+    NDEVICE_CALL((f)->own ? (f)->own : (f)->device, (f)->own ? (f)->own_state : (f)->state, entry, \
+                 missing __VA_OPT__(, ) __VA_ARGS__)
 /* The call of all nodes, or this node's own. `data`: what it stores. */
 #define EITHER(f, entry, missing, data, bytes, ...)                     \
     (is_alone(f) ? ALONE(f, entry, missing __VA_OPT__(, ) __VA_ARGS__)  \
@@ -251,20 +250,6 @@ static int global_readend(void *state, void *buf)
                             f->started);
 }
 
-static int global_writestart(void *state, const void *buf, int n)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, writestart, ENOTSUP, NULL, 0, buf, n);
-}
-
-static int global_writeend(void *state)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, writeend, ENOTSUP, NULL, 0);
-}
-
 /* ---- Other calls on a descriptor ---- */
 
 static int global_setview(void *state, const void *packed, size_t n)
@@ -274,12 +259,23 @@ static int global_setview(void *state, const void *packed, size_t n)
     return f->own ? ALONE(f, setview, ENOTSUP, packed, n) : -ENOTSUP;
 }
 
-static off_t global_lseek(void *state, off_t offset, int whence)
-{
-    struct global_file *f = state;
+/* Calls of which all nodes get node 0's result, and the `bytes` bytes at `data`. */
+#define GLOBAL_CALL(type, entry, missing, data, bytes, parameters, ...)                 \
+    static type global_##entry parameters                                               \
+    {                                                                                   \
+        struct global_file *f = state;                                                  \
+                                                                                        \
+        return (type)EITHER(f, entry, missing, data, bytes __VA_OPT__(, ) __VA_ARGS__); \
+    }
 
-    return EITHER(f, lseek, ESPIPE, NULL, 0, offset, whence);
-}
+GLOBAL_CALL(int, writestart, ENOTSUP, NULL, 0, (void *state, const void *buf, int n), buf, n)
+GLOBAL_CALL(int, writeend, ENOTSUP, NULL, 0, (void *state))
+GLOBAL_CALL(off_t, lseek, ESPIPE, NULL, 0, (void *state, off_t offset, int whence), offset, whence)
+GLOBAL_CALL(int, fstatfs, ENOTSUP, st, sizeof *st, (void *state, struct statfs *st), st)
+GLOBAL_CALL(int, ftruncate, ENOTSUP, NULL, 0, (void *state, off_t size), size)
+GLOBAL_CALL(int, fsync, ENOTSUP, NULL, 0, (void *state))
+GLOBAL_CALL(int, fsetattr, ENOTSUP, NULL, 0, (void *state, const struct nattr *attr), attr)
+GLOBAL_CALL(int, iochannel, ENOTSUP, NULL, 0, (void *state, int channel), channel)
 
 /* Of a stream, stdio asks when it uses it for the first time, perhaps in local mode; and all nodes get the same. */
 static int global_fstat(void *state, struct stat *st)
@@ -287,41 +283,6 @@ static int global_fstat(void *state, struct stat *st)
     struct global_file *f = state;
 
     return f->is_stream ? BELOW(f, fstat, ENOTSUP, st) : (int)EITHER(f, fstat, ENOTSUP, st, sizeof *st, st);
-}
-
-static int global_fstatfs(void *state, struct statfs *st)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, fstatfs, ENOTSUP, st, sizeof *st, st);
-}
-
-static int global_ftruncate(void *state, off_t size)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, ftruncate, ENOTSUP, NULL, 0, size);
-}
-
-static int global_fsync(void *state)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, fsync, ENOTSUP, NULL, 0);
-}
-
-static int global_fsetattr(void *state, const struct nattr *attr)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, fsetattr, ENOTSUP, NULL, 0, attr);
-}
-
-static int global_iochannel(void *state, int channel)
-{
-    struct global_file *f = state;
-
-    return (int)EITHER(f, iochannel, ENOTSUP, NULL, 0, channel);
 }
 
 /* No call of all nodes: nfailed asks for it. */
@@ -341,59 +302,35 @@ static int global_ionode(void *state)
     }),                                                        \
                 data, bytes)
 
-static int global_stat(const char *path, struct stat *st)
-{
-    return (int)ON_PATH(path, global_sum(0, path), stat, st, sizeof *st, path, st);
-}
+#define GLOBAL_PATH_CALL(entry, sum, data, bytes, parameters, ...)                         \
+    static int global_##entry parameters                                                   \
+    {                                                                                      \
+        return (int)ON_PATH(path, global_sum(sum, path), entry, data, bytes, __VA_ARGS__); \
+    }
 
-static int global_lstat(const char *path, struct stat *st)
-{
-    return (int)ON_PATH(path, global_sum(0, path), lstat, st, sizeof *st, path, st);
-}
-
-static int global_access(const char *path, int mode)
-{
-    return (int)ON_PATH(path, global_sum((uint32_t)mode, path), access, NULL, 0, path, mode);
-}
-
-static int global_unlink(const char *path)
-{
-    return (int)ON_PATH(path, global_sum(0, path), unlink, NULL, 0, path);
-}
+GLOBAL_PATH_CALL(stat, 0, st, sizeof *st, (const char *path, struct stat *st), path, st)
+GLOBAL_PATH_CALL(lstat, 0, st, sizeof *st, (const char *path, struct stat *st), path, st)
+GLOBAL_PATH_CALL(access, (uint32_t)mode, NULL, 0, (const char *path, int mode), path, mode)
+GLOBAL_PATH_CALL(unlink, 0, NULL, 0, (const char *path), path)
+GLOBAL_PATH_CALL(mkdir, 0, NULL, 0, (const char *path, mode_t mode), path, mode)
+GLOBAL_PATH_CALL(rmdir, 0, NULL, 0, (const char *path), path)
+GLOBAL_PATH_CALL(symlink, global_sum(0, text), NULL, 0, (const char *text, const char *path), text, path)
+GLOBAL_PATH_CALL(setattr, (uint32_t)flags, NULL, 0, (const char *path, int flags, const struct nattr *attr), path,
+                 flags, attr)
 
 /* The switch does not see which drivers have the two paths. */
-static int global_rename(const char *from, const char *to)
-{
-    return (int)GLOBAL_ONCE(&current, GLOBAL_rename, global_sum(global_sum(0, from), to),
-                            ndevice_of(from) != ndevice_of(to) ? -EXDEV
-                            : ndevice_of(from)->rename         ? ndevice_of(from)->rename(from, to)
-                                                               : -ENOTSUP,
-                            NULL, 0);
-}
+#define GLOBAL_NAMES_CALL(entry)                                                                       \
+    static int global_##entry(const char *path, const char *other)                                     \
+    {                                                                                                  \
+        return (int)GLOBAL_ONCE(&current, GLOBAL_##entry, global_sum(global_sum(0, path), other), ({   \
+            const struct ndevice *below = ndevice_of(path);                                            \
+            below != ndevice_of(other) ? -EXDEV : below->entry ? below->entry(path, other) : -ENOTSUP; \
+        }),                                                                                            \
+                                NULL, 0);                                                              \
+    }
 
-static int global_link(const char *path, const char *new_path)
-{
-    return (int)GLOBAL_ONCE(&current, GLOBAL_link, global_sum(global_sum(0, path), new_path),
-                            ndevice_of(path) != ndevice_of(new_path) ? -EXDEV
-                            : ndevice_of(path)->link                 ? ndevice_of(path)->link(path, new_path)
-                                                                     : -ENOTSUP,
-                            NULL, 0);
-}
-
-static int global_mkdir(const char *path, mode_t mode)
-{
-    return (int)ON_PATH(path, global_sum(0, path), mkdir, NULL, 0, path, mode);
-}
-
-static int global_rmdir(const char *path)
-{
-    return (int)ON_PATH(path, global_sum(0, path), rmdir, NULL, 0, path);
-}
-
-static int global_symlink(const char *text, const char *path)
-{
-    return (int)ON_PATH(path, global_sum(global_sum(0, text), path), symlink, NULL, 0, text, path);
-}
+GLOBAL_NAMES_CALL(rename)
+GLOBAL_NAMES_CALL(link)
 
 static ssize_t global_readlink(const char *path, char *buf, size_t size)
 {
@@ -404,11 +341,6 @@ static ssize_t global_readlink(const char *path, char *buf, size_t size)
     if (n > 0)
         memcpy(buf, text, (size_t)n);
     return n;
-}
-
-static int global_setattr(const char *path, int flags, const struct nattr *attr)
-{
-    return (int)ON_PATH(path, global_sum((uint32_t)flags, path), setattr, NULL, 0, path, flags, attr);
 }
 
 static const struct ndevice global_device = {

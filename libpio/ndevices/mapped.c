@@ -326,57 +326,21 @@ static int mapped_close(void *state)
 }
 
 /* Calls that concern the whole file, not the element, are passed to the driver below. */
-#define BELOW(m, entry, missing, ...) \
-    ((m)->below->entry ? (m)->below->entry((m)->state __VA_OPT__(, ) __VA_ARGS__) : -(missing))
+#define BELOW(type, entry, missing, parameters, ...)                                                \
+    static type mapped_##entry parameters                                                           \
+    {                                                                                               \
+        const struct mapped *m = state;                                                             \
+                                                                                                    \
+        return m->below->entry ? m->below->entry(m->state __VA_OPT__(, ) __VA_ARGS__) : -(missing); \
+    }
 
-static int mapped_fstat(void *state, struct stat *st)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, fstat, ENOTSUP, st);
-}
-
-static int mapped_fstatfs(void *state, struct statfs *st)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, fstatfs, ENOTSUP, st);
-}
-
-static int mapped_ftruncate(void *state, off_t size)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, ftruncate, ENOTSUP, size);
-}
-
-static int mapped_fsync(void *state)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, fsync, ENOTSUP);
-}
-
-static int mapped_fsetattr(void *state, const struct nattr *attr)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, fsetattr, ENOTSUP, attr);
-}
-
-static int mapped_ioctl(void *state, int request, void *arg)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, ioctl, ENOTTY, request, arg);
-}
-
-static int mapped_ionode(void *state)
-{
-    const struct mapped *m = state;
-
-    return BELOW(m, ionode, ENOTSUP);
-}
+BELOW(int, fstat, ENOTSUP, (void *state, struct stat *st), st)
+BELOW(int, fstatfs, ENOTSUP, (void *state, struct statfs *st), st)
+BELOW(int, ftruncate, ENOTSUP, (void *state, off_t size), size)
+BELOW(int, fsync, ENOTSUP, (void *state))
+BELOW(int, fsetattr, ENOTSUP, (void *state, const struct nattr *attr), attr)
+BELOW(int, ioctl, ENOTTY, (void *state, int request, void *arg), request, arg)
+BELOW(int, ionode, ENOTSUP, (void *state))
 
 const struct ndevice mapped_device = {
     .name = "mapped",

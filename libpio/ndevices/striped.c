@@ -30,11 +30,6 @@ struct striped { /* an open file or folder */
     char path[]; /* by which it was opened */
 };
 
-static int from_errno(int result)
-{
-    return result < 0 ? -errno : result;
-}
-
 static int striped_match(const char *path)
 {
     const char *name;
@@ -48,7 +43,7 @@ static int stat_first(const struct striped_volume *v, const char *name, struct s
     char part[STRIPED_PATH_BYTES];
     int error = striped_part(v, 0, name, part);
 
-    return error ? error : from_errno(stat(part, st));
+    return error ? error : result_from_errno(stat(part, st));
 }
 
 /* 1 if it is a folder, 0 if it is none, or why that cannot be told: -ENOENT ... */
@@ -69,7 +64,7 @@ static int try_on_each(const struct striped_volume *v, const char *name, int (*o
         int error = striped_part(v, k, name, part);
 
         if (!error)
-            error = from_errno(on(part, arg));
+            error = result_from_errno(on(part, arg));
         *failed = k;
         if (error)
             return error;
@@ -97,12 +92,12 @@ static int on_each(const struct striped_volume *v, const char *name, int (*on)(c
 static int open_file(const struct striped_volume *v, const char *name, int flags, mode_t mode)
 {
     ndevice_opens_at_top++;
-    int pfd = from_errno(pio_open_layout(name, flags & PIO_FLAGS, mode, &v->layout));
+    int pfd = result_from_errno(pio_open_layout(name, flags & PIO_FLAGS, mode, &v->layout));
     if (pfd == -EINVAL) {
         struct pio_layout any = v->layout;
 
         any.map = NULL;
-        pfd = from_errno(pio_open_layout(name, flags & PIO_FLAGS & ~O_CREAT, mode, &any));
+        pfd = result_from_errno(pio_open_layout(name, flags & PIO_FLAGS & ~O_CREAT, mode, &any));
         pfd = pfd == -ENOENT ? -EINVAL : pfd;
     }
     ndevice_opens_at_top--;
@@ -154,7 +149,7 @@ static int striped_open(const char *path, int flags, mode_t mode, void **state)
 static int striped_close(void *state)
 {
     struct striped *s = state;
-    int result = from_errno(s->folder ? closedir(s->folder) : pio_close(s->pfd));
+    int result = result_from_errno(s->folder ? closedir(s->folder) : pio_close(s->pfd));
 
     free(s);
     return result;
@@ -170,16 +165,26 @@ static bool is_memory(const void *buf, size_t n)
     return n == 0 || (at >= USER_TEXT_VA && at < USER_STACK_TOP && n <= USER_STACK_TOP - at);
 }
 
+/* 0, or why no bytes can be moved; `of_folder`: the error of a folder. */
+static int check_move(const struct striped *s, int of_folder, const void *buf, size_t n)
+{
+    return s->folder ? of_folder : is_memory(buf, n) ? 0 : -EFAULT;
+}
+
 static ssize_t striped_read(void *state, void *buf, size_t n)
 {
     struct striped *s = state;
+    int error = check_move(s, -EISDIR, buf, n);
 
-    if (s->folder)
-        return -EISDIR;
-    if (!is_memory(buf, n))
-        return -EFAULT;
-    ssize_t got = pio_read(s->pfd, buf, n);
-    return got < 0 ? -errno : got;
+    return error ? error : result_from_errno(pio_read(s->pfd, buf, n));
+}
+
+static ssize_t striped_pread(void *state, void *buf, size_t n, off_t at)
+{
+    struct striped *s = state;
+    int error = check_move(s, -EISDIR, buf, n);
+
+    return error ? error : result_from_errno(pio_pread(s->pfd, buf, n, at));
 }
 
 /* The result of a write of libpio, which O_SYNC makes durable first. */
@@ -191,42 +196,24 @@ static ssize_t written(const struct striped *s, ssize_t put)
 static ssize_t striped_write(void *state, const void *buf, size_t n)
 {
     struct striped *s = state;
+    int error = check_move(s, -EBADF, buf, n);
 
-    if (s->folder)
-        return -EBADF;
-    if (!is_memory(buf, n))
-        return -EFAULT;
-    return written(s, pio_write(s->pfd, buf, n));
-}
-
-static ssize_t striped_pread(void *state, void *buf, size_t n, off_t at)
-{
-    struct striped *s = state;
-
-    if (s->folder)
-        return -EISDIR;
-    if (!is_memory(buf, n))
-        return -EFAULT;
-    ssize_t got = pio_pread(s->pfd, buf, n, at);
-    return got < 0 ? -errno : got;
+    return error ? error : written(s, pio_write(s->pfd, buf, n));
 }
 
 static ssize_t striped_pwrite(void *state, const void *buf, size_t n, off_t at)
 {
     struct striped *s = state;
+    int error = check_move(s, -EBADF, buf, n);
 
-    if (s->folder)
-        return -EBADF;
-    if (!is_memory(buf, n))
-        return -EFAULT;
-    return written(s, pio_pwrite(s->pfd, buf, n, at));
+    return error ? error : written(s, pio_pwrite(s->pfd, buf, n, at));
 }
 
 static int striped_setview(void *state, const void *packed, size_t n)
 {
     struct striped *s = state;
 
-    return s->folder ? -ENOTSUP : from_errno(pio_setview(s->pfd, packed, n));
+    return s->folder ? -ENOTSUP : result_from_errno(pio_setview(s->pfd, packed, n));
 }
 
 /* Of a folder the offset is telldir's and only goes to where it has been. */
@@ -240,29 +227,28 @@ static off_t striped_lseek(void *state, off_t offset, int whence)
         seekdir(s->folder, (long)offset);
         return offset;
     }
-    off_t at = pio_lseek(s->pfd, offset, whence);
-    return at < 0 ? -errno : at;
+    return result_from_errno(pio_lseek(s->pfd, offset, whence));
 }
 
 static int striped_fstat(void *state, struct stat *st)
 {
     struct striped *s = state;
 
-    return from_errno(s->folder ? fstat(dirfd(s->folder), st) : pio_fstat(s->pfd, st));
+    return result_from_errno(s->folder ? fstat(dirfd(s->folder), st) : pio_fstat(s->pfd, st));
 }
 
 static int striped_ftruncate(void *state, off_t size)
 {
     struct striped *s = state;
 
-    return s->folder ? -EINVAL : from_errno(pio_ftruncate(s->pfd, size));
+    return s->folder ? -EINVAL : result_from_errno(pio_ftruncate(s->pfd, size));
 }
 
 static int striped_fsync(void *state)
 {
     struct striped *s = state;
 
-    return s->folder ? 0 : from_errno(pio_fsync(s->pfd));
+    return s->folder ? 0 : result_from_errno(pio_fsync(s->pfd));
 }
 
 static int striped_path(void *state, char *path, size_t bytes)
@@ -291,7 +277,7 @@ static int striped_fstatfs(void *state, struct statfs *st)
         int error = striped_part(s->volume, k, "/", path);
 
         if (!error)
-            error = from_errno(statfs(path, &part));
+            error = result_from_errno(statfs(path, &part));
         if (error)
             return error;
         if (k == 0)
@@ -409,7 +395,7 @@ static int striped_stat(const char *path, struct stat *st)
     int pfd = open_file(v, name, O_RDONLY, 0);
     if (pfd < 0)
         return pfd;
-    error = from_errno(pio_fstat(pfd, st));
+    error = result_from_errno(pio_fstat(pfd, st));
     pio_close(pfd);
     return error;
 }
@@ -439,7 +425,7 @@ static int striped_unlink(const char *path)
     for (int k = 0; error == -ENOENT && k < v->layout.disks; k++) {
         error = striped_part(v, k, name, part);
         if (!error)
-            error = from_errno(pio_unlink(part));
+            error = result_from_errno(pio_unlink(part));
     }
     return error;
 }
@@ -461,7 +447,7 @@ static int striped_rename(const char *from_path, const char *to_path)
     int error = striped_part(v, 0, from, old);
     if (!error)
         error = striped_part(v, 0, to, new);
-    return error ? error : from_errno(pio_rename(old, new));
+    return error ? error : result_from_errno(pio_rename(old, new));
 }
 
 struct change {
@@ -487,13 +473,6 @@ static int striped_setattr(const char *path, int flags, const struct nattr *attr
     return on_each(v, name, change_one, &(struct change){flags, attr});
 }
 
-static int set_attributes(int fd, const struct nattr *attr)
-{
-    const struct ndevice_slot *slot = ndevice_slot(fd);
-
-    return slot && slot->device->fsetattr ? slot->device->fsetattr(slot->state, attr) : -ENOTSUP;
-}
-
 static int striped_fsetattr(void *state, const struct nattr *attr)
 {
     struct striped *s = state;
@@ -503,7 +482,7 @@ static int striped_fsetattr(void *state, const struct nattr *attr)
         return striped_setattr(s->path, 0, attr);
     const struct pio_file *file = pio_file_get(s->pfd);
     for (int k = 0; k < file->description.map.disks && !error; k++)
-        error = set_attributes(file->subfile[k].fd, attr);
+        error = (int)NDEVICE_ON_FD("fsetattr", file->subfile[k].fd, fsetattr, ENOTSUP, attr);
     return error;
 }
 
