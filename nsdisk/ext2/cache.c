@@ -181,26 +181,24 @@ static void block_enter(struct cache *c, struct cache_block *b)
     index_touch(&c->index, &b->at);
 }
 
-static int type_mismatch(struct cache *c, const struct cache_block *b, enum block_type type, const char *caller)
+/* `what` happens to the block, which is in use otherwise. */
+static int two_owners(struct cache *c, const struct cache_block *b, const char *what, const char *caller)
 {
     char text[160];
 
-    text_print(text, sizeof text, "%s: block %u is wanted as %s by %s, but is in use as %s: two owners", c->volume,
-               b->at.number, type_name[type], caller, type_name[b->type]);
+    text_print(text, sizeof text, "%s: block %u is %s by %s, but is in use as %s: two owners", c->volume, b->at.number,
+               what, caller, type_name[b->type]);
     c->log.write(c->log.ctx, text);
     c->mismatch = true;
     return -N_EIO;
 }
 
-static int still_held(struct cache *c, const struct cache_block *b, const char *caller)
+static int type_mismatch(struct cache *c, const struct cache_block *b, enum block_type type, const char *caller)
 {
-    char text[160];
+    char what[40];
 
-    text_print(text, sizeof text, "%s: block %u is freed by %s, but is in use as %s: two owners", c->volume,
-               b->at.number, caller, type_name[b->type]);
-    c->log.write(c->log.ctx, text);
-    c->mismatch = true;
-    return -N_EIO;
+    text_print(what, sizeof what, "wanted as %s", type_name[type]);
+    return two_owners(c, b, what, caller);
 }
 
 /* A block that is not in this cache must not be a file's in the other one. */
@@ -299,7 +297,7 @@ int cache_forget_for(struct cache *c, uint32_t first, uint32_t count, const char
         const struct cache_block *b = hash_find(c, first + i);
 
         if (b && b->holds != 0)
-            return still_held(c, b, caller);
+            return two_owners(c, b, "freed", caller);
     }
     forget(c, first, count);
     if (c->data)

@@ -333,15 +333,15 @@ void ext2_slot_put(struct ext2_slot *slot);
 int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *entry, char name[EXT2_NAME_MAX_BYTES]);
 /* 1 if it has only "." and "..". */
 int ext2_dir_is_empty(struct ext2_inode *dir);
+/* "." or "..": names that operations may not make or remove. */
+bool ext2_is_dots(const char *name, uint32_t name_bytes);
 /* Writes "." and ".." into a new directory's first block. */
 int ext2_dir_start(struct ext2_inode *dir, uint32_t parent);
 
 /* ---- ext2_walk.c, ext2_name.c, ext2_rename.c ---- */
 
-/* The file at a path, to be put. Follows links. */
-int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out);
-/* The same, but follows a link that is the last name only if `follow` is set. */
-int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
+/* The file at a path, to be put. Follows links, one that is the last name only if `follow` is set. */
+int ext2_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out);
 /* The regular file at a path, made if it is missing; to be put. exclusive: -N_EEXIST if anything is there. */
 int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool exclusive, struct ext2_inode **out);
 /* Makes a regular file with this content, durable when it returns. -N_EEXIST: something is there; nothing changes. */

@@ -348,9 +348,9 @@ int ext2_dir_next(struct ext2_inode *dir, uint64_t *offset, struct ext2_entry *e
     return 0;
 }
 
-static bool is_dots(const struct ext2_entry *e)
+bool ext2_is_dots(const char *name, uint32_t name_bytes)
 {
-    return e->name[0] == '.' && (e->name_bytes == 1 || (e->name_bytes == 2 && e->name[1] == '.'));
+    return name[0] == '.' && (name_bytes == 1 || (name_bytes == 2 && name[1] == '.'));
 }
 
 int ext2_dir_is_empty(struct ext2_inode *dir)
@@ -361,7 +361,7 @@ int ext2_dir_is_empty(struct ext2_inode *dir)
     int result;
 
     while ((result = ext2_dir_next(dir, &offset, &e, name)) > 0)
-        if (!is_dots(&e))
+        if (!ext2_is_dots(e.name, e.name_bytes))
             return 0;
     return result < 0 ? result : 1;
 }

@@ -78,51 +78,47 @@ int ext2_create(struct ext2 *fs, struct ext2_path path, uint16_t mode, bool excl
     return error < 0 ? error : make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), (struct ext2_path){0}, out);
 }
 
-int ext2_make_file(struct ext2 *fs, struct ext2_path path, uint16_t mode, struct ext2_path content)
+/* A new file in the place of a name that nothing has. on_slash: the error of a path that ends in '/', or 0. */
+static int make_absent(struct ext2 *fs, struct ext2_path path, uint16_t mode, int on_slash, struct ext2_path content,
+                       struct ext2_inode **out)
 {
     struct ext2_walk w;
-    struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
 
     if (error == 0)
-        error = w.ino != 0 ? -N_EEXIST : w.slash ? -N_EISDIR : ext2_begin(fs);
-    if (error == 0)
-        error = make(fs, &w, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), content, &inode);
+        error = w.ino != 0 ? -N_EEXIST : w.slash && on_slash ? on_slash : ext2_begin(fs);
+    return error < 0 ? error : make(fs, &w, mode, content, out);
+}
+
+/* The same, durable and put. */
+static int make_durable(struct ext2 *fs, struct ext2_path path, uint16_t mode, int on_slash, struct ext2_path content)
+{
+    struct ext2_inode *inode;
+    int error = make_absent(fs, path, mode, on_slash, content, &inode);
+
     if (error < 0)
         return error;
-    int put = ext2_inode_put(inode);
-    int synced = ext2_sync(fs);
+    int put = ext2_inode_put(inode), synced = ext2_sync(fs);
     return put < 0 ? put : synced;
+}
+
+int ext2_make_file(struct ext2 *fs, struct ext2_path path, uint16_t mode, struct ext2_path content)
+{
+    return make_durable(fs, path, (uint16_t)(EXT2_S_IFREG | (mode & 07777)), -N_EISDIR, content);
 }
 
 int ext2_mkdir(struct ext2 *fs, struct ext2_path path, uint16_t mode)
 {
-    struct ext2_walk w;
-    struct ext2_inode *inode;
-    int error = ext2_walk(fs, path, false, &w);
-
-    if (error == 0)
-        error = w.ino != 0 ? -N_EEXIST : ext2_begin(fs);
-    if (error == 0)
-        error = make(fs, &w, (uint16_t)(EXT2_S_IFDIR | (mode & 07777)), (struct ext2_path){0}, &inode);
-    if (error < 0)
-        return error;
-    ext2_inode_put(inode);
-    return ext2_sync(fs);
+    return make_durable(fs, path, (uint16_t)(EXT2_S_IFDIR | (mode & 07777)), 0, (struct ext2_path){0});
 }
 
 int ext2_symlink(struct ext2 *fs, struct ext2_path path, struct ext2_path text)
 {
-    struct ext2_walk w;
     struct ext2_inode *inode;
 
     if (text.bytes == 0 || text.bytes >= fs->block_bytes)
         return text.bytes == 0 ? -N_ENOENT : -N_ENAMETOOLONG;
-    int error = ext2_walk(fs, path, false, &w);
-    if (error == 0)
-        error = w.ino != 0 ? -N_EEXIST : w.slash ? -N_ENOENT : ext2_begin(fs);
-    if (error == 0)
-        error = make(fs, &w, EXT2_S_IFLNK | 0777, text, &inode);
+    int error = make_absent(fs, path, EXT2_S_IFLNK | 0777, -N_ENOENT, text, &inode);
     return error < 0 ? error : ext2_inode_put(inode);
 }
 
@@ -193,23 +189,34 @@ static int unmake(struct ext2 *fs, const struct ext2_walk *w, struct ext2_inode 
     return error;
 }
 
+/* Removes a name, once `check` has found nothing that forbids it. */
+static int remove_checked(struct ext2 *fs, const struct ext2_walk *w, int (*check)(struct ext2_inode *inode))
+{
+    struct ext2_inode *inode;
+    int error = ext2_named_get(fs, w->ino, &inode);
+
+    if (error < 0)
+        return error;
+    error = check(inode);
+    if (error == 0 && (ext2_is_dir(inode) || inode->links > 1))
+        error = ext2_sync(fs);
+    if (error == 0)
+        error = unmake(fs, w, inode);
+    int put = ext2_inode_put(inode);
+    return error < 0 ? error : put;
+}
+
+static int unlink_check(struct ext2_inode *inode)
+{
+    return ext2_is_dir(inode) ? -N_EISDIR : ext2_begin(inode->fs);
+}
+
 int ext2_unlink(struct ext2 *fs, struct ext2_path path)
 {
     struct ext2_walk w;
-    struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
 
-    if (error == 0)
-        error = w.ino == 0 ? -N_ENOENT : ext2_named_get(fs, w.ino, &inode);
-    if (error < 0)
-        return error;
-    error = ext2_is_dir(inode) ? -N_EISDIR : ext2_begin(fs);
-    if (error == 0 && inode->links > 1)
-        error = ext2_sync(fs);
-    if (error == 0)
-        error = unmake(fs, &w, inode);
-    int put = ext2_inode_put(inode);
-    return error < 0 ? error : put;
+    return error < 0 ? error : w.ino == 0 ? -N_ENOENT : remove_checked(fs, &w, unlink_check);
 }
 
 static int rmdir_check(struct ext2_inode *inode)
@@ -223,7 +230,6 @@ static int rmdir_check(struct ext2_inode *inode)
 int ext2_rmdir(struct ext2 *fs, struct ext2_path path)
 {
     struct ext2_walk w;
-    struct ext2_inode *inode;
     int error = ext2_walk(fs, path, false, &w);
 
     if (error < 0)
@@ -232,16 +238,7 @@ int ext2_rmdir(struct ext2 *fs, struct ext2_path path)
         return -N_EBUSY;
     if (w.ino == 0)
         return -N_ENOENT;
-    if (ext2_walk_is_dots(&w))
+    if (ext2_is_dots(w.name, w.name_bytes))
         return w.name_bytes == 1 ? -N_EINVAL : -N_ENOTEMPTY;
-    error = ext2_named_get(fs, w.ino, &inode);
-    if (error < 0)
-        return error;
-    error = rmdir_check(inode);
-    if (error == 0)
-        error = ext2_sync(fs);
-    if (error == 0)
-        error = unmake(fs, &w, inode);
-    int put = ext2_inode_put(inode);
-    return error < 0 ? error : put;
+    return remove_checked(fs, &w, rmdir_check);
 }

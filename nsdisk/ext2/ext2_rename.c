@@ -117,8 +117,9 @@ static int rename_drop_target(struct rename *r)
     return ext2_links_drop(r->target);
 }
 
-/* Both names are in one directory block. 1, 0 or an error. */
-static int rename_is_one_write(const struct rename *r)
+/* Both names are in one directory block; or, while there is only the old one, the new one has room in its block: both
+ * change by one write. 1, 0 or an error. */
+static int rename_is_one_write(const struct rename *r, bool added)
 {
     struct ext2_slot old, new;
 
@@ -127,7 +128,8 @@ static int rename_is_one_write(const struct rename *r)
     int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
     if (error < 0)
         return error;
-    error = ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &new);
+    error = added ? ext2_dir_find(r->new_dir, r->new.name, r->new.name_bytes, &new)
+                  : ext2_dir_make_room(r->new_dir, r->new.name_bytes, &new);
     int same = error < 0 ? error : old.block == new.block;
     if (error == 0)
         ext2_slot_put(&new);
@@ -142,7 +144,7 @@ static int rename_change(struct ext2 *fs, struct rename *r, bool sync)
 
     if (error == 0 && ext2_is_dir(r->inode) && r->old_dir != r->new_dir)
         error = rename_reparent(r);
-    int one_write = error < 0 || !sync ? error : rename_is_one_write(r);
+    int one_write = error < 0 || !sync ? error : rename_is_one_write(r, true);
     if (error == 0 && sync && one_write <= 0)
         error = one_write < 0 ? one_write : ext2_sync(fs);
     if (error == 0)
@@ -169,27 +171,9 @@ static int rename_directory(struct ext2 *fs, struct rename *r)
     return error < 0 ? error : closed;
 }
 
-/* The new name has room in the old one's block, so that both change by one write. 1, 0 or an error. */
-static int rename_will_be_one_write(const struct rename *r)
-{
-    struct ext2_slot old, room;
-
-    if (r->old_dir != r->new_dir || r->target)
-        return 0;
-    int error = ext2_dir_find(r->old_dir, r->old.name, r->old.name_bytes, &old);
-    if (error < 0)
-        return error;
-    error = ext2_dir_make_room(r->new_dir, r->new.name_bytes, &room);
-    int same = error < 0 ? error : old.block == room.block;
-    if (error == 0)
-        ext2_slot_put(&room);
-    ext2_slot_put(&old);
-    return same;
-}
-
 static int rename_invoke(struct ext2 *fs, struct rename *r)
 {
-    int one_write = ext2_is_dir(r->inode) ? rename_will_be_one_write(r) : 1;
+    int one_write = ext2_is_dir(r->inode) ? rename_is_one_write(r, false) : 1;
 
     if (one_write < 0)
         return one_write;
@@ -261,7 +245,7 @@ int ext2_rename(struct ext2 *fs, struct ext2_path from, struct ext2_path to)
         error = r.old.ino == 0 ? -N_ENOENT : ext2_walk(fs, to, false, &r.new);
     if (error < 0)
         return error;
-    if (ext2_walk_is_dots(&r.old) || ext2_walk_is_dots(&r.new))
+    if (ext2_is_dots(r.old.name, r.old.name_bytes) || ext2_is_dots(r.new.name, r.new.name_bytes))
         return -N_EINVAL;
     error = rename_get(fs, &r);
     if (error == 0 && r.inode != r.target) {

@@ -154,17 +154,7 @@ int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_w
     return result;
 }
 
-bool ext2_walk_is_dots(const struct ext2_walk *w)
-{
-    return w->name[0] == '.' && (w->name_bytes == 1 || (w->name_bytes == 2 && w->name[1] == '.'));
-}
-
-int ext2_lookup(struct ext2 *fs, struct ext2_path path, struct ext2_inode **out)
-{
-    return ext2_lookup_link(fs, path, true, out);
-}
-
-int ext2_lookup_link(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out)
+int ext2_lookup(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_inode **out)
 {
     struct ext2_walk w;
     int error = ext2_walk(fs, path, follow, &w);

@@ -20,8 +20,6 @@ struct ext2_walk {
 /* Resolves a path; a last name that is missing is no error. A symbolic link that is the last name is followed only if
  * `follow` is set. */
 int ext2_walk(struct ext2 *fs, struct ext2_path path, bool follow, struct ext2_walk *w);
-/* "." or "..": names that operations may not make or remove. */
-bool ext2_walk_is_dots(const struct ext2_walk *w);
 /* An inode that a directory names, to be put; one that is not in use is corruption. */
 int ext2_named_get(struct ext2 *fs, uint32_t ino, struct ext2_inode **out);
 /* The same, or -N_ENOTDIR. */

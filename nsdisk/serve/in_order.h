@@ -1,7 +1,7 @@
 /*
  * In-order service: one request after another, in the order of their arrival, whichever drive it is for [P0 section 3].
  *
- *   0              LOOP_REPLY_AT                     LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
+ *   0              ARRIVAL_REPLY_AT                     ARRIVAL_REPLY_AT + sizeof(struct file_reply) + file_io_bytes
  *   +--------------+------------------------------+
  *   | request  - - - - - with data, over all of it|    one request
  *   +--------------+------------------------------+
@@ -19,15 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nsdisk/serve/volume_locks.h"
-#include "nsdisk/serve/loop.h"
-#include "nsdisk/serve/merge.h"
-
-struct in_order_request {
-    int from, type;
-    uint8_t *bytes;
-    size_t n;
-};
+#include "nsdisk/serve/arrival.h"
 
 /* What it needs from the node, or from a test. */
 struct in_order_node {
@@ -44,19 +36,16 @@ struct in_order_node {
 struct in_order {
     struct server *server;
     const struct in_order_node *node;
-    struct loop_area area;
+    struct arrival_area area;
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
     /* the writes that are carried out together */
     struct merge *merge; /* NULL: none are */
-    struct in_order_request taken[MERGE_WRITES];
+    struct arrival taken[MERGE_WRITES];
     size_t used; /* bytes of the area */
     /* a write that was received behind them and is not one of them; bytes == NULL: none */
-    struct in_order_request held;
+    struct arrival held;
     uint32_t merged; /* writes that were carried out with another one; for tests */
-    /* while replies are held back (volume_locks.h), node is &holding */
-    const struct in_order_node *plain;
-    struct in_order_node holding;
-    struct held_replies held_replies;
+    struct replies replies;
 };
 
 /* Serves until N_SHUTDOWN from the front end. The reply to it is the caller's. */

@@ -21,21 +21,15 @@
 #include "vertex/contract/machine.h"
 #include "vertex/contract/system.h"
 
-/* A source is a node, and a procid from bit 16 up. */
-static uint32_t tag_of(int from, int type)
-{
-    return TAG(type, from >> 16, 0);
-}
-
 /* ---- Jobs ---- */
 
-static struct job *new_job(struct loop *l, struct volume *v, int from, int type, uint8_t *bytes, size_t n)
+static struct job *new_job(struct loop *l, struct volume *v, const struct arrival *a)
 {
     struct job *j = STAILQ_FIRST(&l->free_jobs);
 
     STAILQ_REMOVE_HEAD(&l->free_jobs, next);
     l->jobs_free--;
-    *j = (struct job){.volume = v, .from = from, .type = type, .bytes = bytes, .n = n};
+    *j = (struct job){.volume = v, .a = *a};
     STAILQ_INSERT_TAIL(&v->waiting, j, next);
     return j;
 }
@@ -44,15 +38,15 @@ static bool is_parked(const struct loop *l, const struct job *j)
 {
     const uint8_t *first = l->memory + (l->drives + 1) * l->area_bytes;
 
-    return j->bytes >= first && j->bytes < first + LOOP_PARKED * l->parked_bytes;
+    return j->a.bytes >= first && j->a.bytes < first + LOOP_PARKED * l->parked_bytes;
 }
 
 static void free_job(struct loop *l, struct job *j)
 {
-    if (j->bytes == l->landing)
+    if (j->a.bytes == l->landing)
         l->held = false;
     else if (is_parked(l, j))
-        l->parking[l->parking_free++] = j->bytes;
+        l->parking[l->parking_free++] = j->a.bytes;
     j->volume = NULL;
     STAILQ_INSERT_HEAD(&l->free_jobs, j, next);
     l->jobs_free++;
@@ -93,22 +87,16 @@ static void give_back(struct loop *l, struct ticket *t)
             l->volume[i].go_on = true;
 }
 
-static void reply_status(struct loop *l, int from, int type, uint32_t seq, int64_t status)
-{
-    struct file_reply reply = {seq, (int32_t)status};
-
-    l->node.reply(l->node.reply_ctx, from, type, &reply, sizeof reply);
-}
-
 static size_t serve(struct volume *v, const struct job *j, void **reply)
 {
-    struct loop *l = v->loop;
-    uint32_t tag = tag_of(j->from, j->type);
-    size_t room;
+    const struct arrival_area area = {v->area, v->loop->area_bytes};
 
-    const struct loop_area area = {v->area, l->area_bytes};
-    *reply = loop_place_reply(tag, j->bytes, j->n, &area, v->short_reply, &room);
-    return serve_request(l->server, (uint32_t)j->from & 0xffff, tag, j->bytes, j->n, *reply, room);
+    return arrival_serve(v->loop->server, &j->a, &area, v->short_reply, reply);
+}
+
+static void send(struct loop *l, const struct arrival *a, const void *reply, size_t n)
+{
+    l->replies.reply(l->replies.ctx, a->from, a->type, reply, n);
 }
 
 static void serve_alone(struct volume *v, struct job *j)
@@ -117,7 +105,7 @@ static void serve_alone(struct volume *v, struct job *j)
     size_t n = serve(v, j, &reply);
 
     await_turn(v, &j->ticket);
-    v->loop->node.reply(v->loop->node.reply_ctx, j->from, j->type, reply, n);
+    send(v->loop, &j->a, reply, n);
     give_back(v->loop, &j->ticket);
 }
 
@@ -125,13 +113,13 @@ static void serve_part(struct volume *v, const struct job *j)
 {
     struct loop *l = v->loop;
     struct everywhere *all = j->all;
-    int64_t status = serve_everywhere(l->server, v->drive, (uint32_t)j->from & 0xffff, tag_of(j->from, j->type));
+    int64_t status = serve_everywhere(l->server, v->drive, arrival_node(&j->a), arrival_tag(&j->a));
 
     if (all->status == 0)
         all->status = status;
     if (all->left == 1) {
         await_turn(v, &all->ticket);
-        reply_status(l, all->from, all->type, all->seq, all->status);
+        arrival_answer(&l->replies, &all->a, all->seq, all->status);
         give_back(l, &all->ticket);
     }
     all->left--;
@@ -147,16 +135,10 @@ struct group {
     struct job *next;      /* that is to be answered */
 };
 
-/* Moves a job from no queue to the group, if it is a write that fits. */
-static bool join(struct group *g, struct job *j)
+/* Adds a write that waits to the group, if it fits. */
+static bool join(struct group *g, const struct job *j)
 {
-    struct loop *l = g->volume->loop;
-    struct serve_write w;
-
-    if (j->all || j->type != (int)N_FWRITE ||
-        !serve_can_merge(l->server, (uint32_t)j->from & 0xffff, tag_of(j->from, j->type), j->bytes, j->n, &w))
-        return false;
-    return merge_add(g->merge, w.inode, w.view, w.r.offset, w.r.bytes, w.data);
+    return !j->all && j->a.type == (int)N_FWRITE && arrival_join(g->volume->loop->server, &j->a, &g->merge);
 }
 
 static void take_more(void *ctx)
@@ -178,12 +160,10 @@ static void answer(void *ctx, uint32_t write)
 {
     struct group *g = ctx;
     struct job *j = g->next;
-    struct file_request r;
 
     (void)write;
-    memcpy(&r, j->bytes, sizeof r);
     await_turn(g->volume, &j->ticket);
-    reply_status(g->volume->loop, j->from, j->type, r.seq, r.bytes);
+    arrival_answer_write(&g->volume->loop->replies, &j->a);
     give_back(g->volume->loop, &j->ticket);
     g->next = STAILQ_NEXT(j, next);
 }
@@ -191,14 +171,11 @@ static void answer(void *ctx, uint32_t write)
 /* Carries out a write, with those that wait behind it. Their places are free when all are done. */
 static void serve_write(struct volume *v, struct job *first)
 {
-    const struct file_request *r = (const struct file_request *)first->bytes;
     struct group g = {.volume = v, .next = first};
     const struct merge_calls calls = {take_more, answer, &g};
     struct job *j;
 
-    if (first->n >= sizeof *r && (r->view != 0 || !STAILQ_EMPTY(&v->waiting)))
-        g.merge = serve_merge(v->loop->server, v->drive);
-    if (!g.merge || !join(&g, first)) {
+    if ((!arrival_is_by_view(&first->a) && STAILQ_EMPTY(&v->waiting)) || !join(&g, first)) {
         serve_alone(v, first);
         return;
     }
@@ -224,11 +201,11 @@ static void take_area(struct volume *v, struct job *j)
 {
     struct loop *l = v->loop;
 
-    if (j->bytes != l->landing)
+    if (j->a.bytes != l->landing)
         return;
     l->landing = v->area;
     l->held = false;
-    v->area = j->bytes;
+    v->area = j->a.bytes;
 }
 
 static void serve_jobs(void *arg)
@@ -243,7 +220,7 @@ static void serve_jobs(void *arg)
             v->type = j->type | DISK_CHANGES;
             if (j->all)
                 serve_part(v, j);
-            else if (take_area(v, j), j->type == (int)N_FWRITE)
+            else if (take_area(v, j), j->a.type == (int)N_FWRITE)
                 serve_write(v, j);
             else
                 serve_alone(v, j);
@@ -302,40 +279,41 @@ static bool can_receive(struct loop *l)
 }
 
 /* The request needs no disk. */
-static void serve_at_once(struct loop *l, int from, int type, size_t n)
+static void serve_at_once(struct loop *l, const struct arrival *a)
 {
-    n = serve_request(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n, l->short_reply,
-                      sizeof l->short_reply);
-    l->node.reply(l->node.reply_ctx, from, type, l->short_reply, n);
+    size_t n = serve_request(l->server, arrival_node(a), arrival_tag(a), a->bytes, a->n, l->short_reply,
+                             sizeof l->short_reply);
+
+    send(l, a, l->short_reply, n);
 }
 
-static void queue_everywhere(struct loop *l, int from, int type)
+static void queue_everywhere(struct loop *l, const struct arrival *a)
 {
     struct everywhere *all = free_everywhere(l);
     struct file_request r;
 
-    memcpy(&r, l->landing, sizeof r);
-    *all = (struct everywhere){.from = from, .type = type, .seq = r.seq};
+    memcpy(&r, a->bytes, sizeof r);
+    *all = (struct everywhere){.a = {a->from, a->type, NULL, 0}, .seq = r.seq};
     for (uint32_t i = 0; i < l->drives; i++)
         if (server_volume(l->server, i)) {
-            new_job(l, &l->volume[i], from, type, NULL, 0)->all = all;
+            new_job(l, &l->volume[i], &all->a)->all = all;
             all->left++;
         }
     if (all->left == 0)
-        reply_status(l, from, type, r.seq, 0);
+        arrival_answer(&l->replies, a, r.seq, 0);
     else
-        take_ticket(l, &all->ticket, from);
+        take_ticket(l, &all->ticket, a->from);
 }
 
-static void queue_request(struct loop *l, struct volume *v, int from, int type, size_t n)
+static void queue_request(struct loop *l, struct volume *v, const struct arrival *a)
 {
     bool busy = v->busy || !STAILQ_EMPTY(&v->waiting);
-    struct job *j = new_job(l, v, from, type, l->landing, n);
+    struct job *j = new_job(l, v, a);
 
-    take_ticket(l, &j->ticket, from);
-    if (busy && n <= l->parked_bytes && l->parking_free > 0) {
-        j->bytes = l->parking[--l->parking_free];
-        memcpy(j->bytes, l->landing, n);
+    take_ticket(l, &j->ticket, a->from);
+    if (busy && a->n <= l->parked_bytes && l->parking_free > 0) {
+        j->a.bytes = l->parking[--l->parking_free];
+        memcpy(j->a.bytes, a->bytes, a->n);
     } else {
         l->held = true;
     }
@@ -345,38 +323,38 @@ static void queue_request(struct loop *l, struct volume *v, int from, int type, 
 static struct volume *volume_in_use(struct loop *l, int from)
 {
     for (uint32_t i = 0; i < JOBS; i++)
-        if (l->job[i].volume && l->job[i].from == from)
+        if (l->job[i].volume && l->job[i].a.from == from)
             return l->job[i].volume;
     return NULL;
 }
 
-static void accept(struct loop *l, int from, int type, size_t n)
+static void accept(struct loop *l, const struct arrival *a)
 {
-    int target = serve_target(l->server, (uint32_t)from & 0xffff, tag_of(from, type), l->landing, n);
-
-    struct volume *other = target == SERVE_NOWHERE ? volume_in_use(l, from) : NULL;
+    int target = serve_target(l->server, arrival_node(a), arrival_tag(a), a->bytes, a->n);
+    struct volume *other = target == SERVE_NOWHERE ? volume_in_use(l, a->from) : NULL;
 
     if (other)
-        queue_request(l, other, from, type, n);
+        queue_request(l, other, a);
     else if (target == SERVE_NOWHERE)
-        serve_at_once(l, from, type, n);
+        serve_at_once(l, a);
     else if (target == SERVE_EVERYWHERE)
-        queue_everywhere(l, from, type);
+        queue_everywhere(l, a);
     else
-        queue_request(l, &l->volume[target], from, type, n);
+        queue_request(l, &l->volume[target], a);
 }
 
 static void receive(struct loop *l)
 {
-    int from = -1, type = -1;
-    long n = l->node.receive(l->node.ctx, l->landing, l->area_bytes, &from, &type);
+    struct arrival a = {-1, -1, l->landing, 0};
+    long n = l->node.receive(l->node.ctx, l->landing, l->area_bytes, &a.from, &a.type);
 
     if (n < 0)
         return;
-    if (type == N_SHUTDOWN && from == (int)NODE_HOST)
+    a.n = (size_t)n;
+    if (a.type == N_SHUTDOWN && a.from == (int)NODE_HOST)
         l->closing = true;
-    else if (loop_is_request(type))
-        accept(l, from, type, (size_t)n);
+    else if (arrival_is_request(a.type))
+        accept(l, &a);
 }
 
 void loop_run(struct loop *l)
@@ -419,14 +397,6 @@ static void make_places(struct loop *l)
     }
 }
 
-static void switch_way(void *ctx, bool holds)
-{
-    struct loop *l = ctx;
-
-    l->node.reply = holds ? held_reply : l->held_replies.reply;
-    l->node.reply_ctx = holds ? &l->held_replies : l->held_replies.ctx;
-}
-
 struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t drives, uint32_t io_bytes)
 {
     struct loop *l = calloc(1, sizeof *l);
@@ -436,7 +406,7 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
     l->server = s;
     l->node = *node;
     l->drives = drives;
-    l->area_bytes = round_up(LOOP_REPLY_AT + sizeof(struct file_reply) + io_bytes, 16);
+    l->area_bytes = round_up(arrival_area_bytes(io_bytes), 16);
     l->parked_bytes = round_up(io_bytes / LOOP_PARKED > PARKED_LEAST ? io_bytes / LOOP_PARKED : PARKED_LEAST, 16);
     size_t all = (drives + 1) * l->area_bytes + LOOP_PARKED * l->parked_bytes + drives * FIBER_STACK_BYTES;
     l->memory = aligned_alloc(16, all);
@@ -451,8 +421,7 @@ struct loop *loop_new(struct server *s, const struct loop_node *node, uint32_t d
         STAILQ_INSERT_TAIL(&l->free_jobs, &l->job[i], next);
     l->jobs_free = JOBS;
     make_places(l);
-    l->held_replies = (struct held_replies){s, node->reply, node->reply_ctx};
-    serve_hold_replies(s, switch_way, l);
+    serve_hold_replies(s, &l->replies, node->reply, node->reply_ctx);
     return l;
 }
 

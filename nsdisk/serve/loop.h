@@ -38,8 +38,7 @@
 #include "vertex/contract/proto.h"
 #include "vertex/contract/system.h"
 
-#define LOOP_REPLY_AT 4096u /* of a reply in its area: behind a request's header and names */
-#define LOOP_PARKED   32u
+#define LOOP_PARKED 32u
 
 /* What the loop needs from the node, or from a test. */
 struct loop_node {
@@ -72,32 +71,5 @@ struct loop_statistics {
     size_t stack_most;      /* bytes of the deepest stack */
 };
 struct loop_statistics loop_statistics(const struct loop *l);
-
-/* Messages of programs and replies are not requests. Two servers that answered replies would never stop. */
-static inline bool loop_is_request(int type)
-{
-    const unsigned reply_bit = N_REPLY(N_FOPEN) & ~N_FOPEN;
-
-    return type > (int)N_TYPE_USER_MAX && ((unsigned)type & reply_bit) == 0;
-}
-
-struct loop_area {
-    uint8_t *bytes;
-    size_t size;
-};
-
-/* Where the reply to a request of n bytes goes: behind the request in an area, or to short_reply, of
- * SERVE_REPLY_MIN_BYTES. Sets *room to the bytes there. A request that asks for data and carries data is malformed, so
- * its reply is short. */
-static inline void *loop_place_reply(uint32_t tag, const uint8_t *request, size_t n, const struct loop_area *area,
-                                     void *short_reply, size_t *room)
-{
-    if (serve_reply_bytes(tag, request, n) <= SERVE_REPLY_MIN_BYTES || n > LOOP_REPLY_AT) {
-        *room = SERVE_REPLY_MIN_BYTES;
-        return short_reply;
-    }
-    *room = area->size - LOOP_REPLY_AT;
-    return area->bytes + LOOP_REPLY_AT;
-}
 
 #endif

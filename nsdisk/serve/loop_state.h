@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "nsdisk/serve/arrival.h"
 #include "nsdisk/serve/fiber.h"
 #include "nsdisk/serve/loop.h"
 #include "vertex/contract/proto.h"
@@ -28,7 +29,7 @@ struct ticket {
 /* A request to all volumes. */
 struct everywhere {
     struct ticket ticket;
-    int from, type;
+    struct arrival a; /* without bytes */
     uint32_t seq;
     uint32_t left; /* parts that are not done; 0: free */
     int64_t status;
@@ -37,11 +38,9 @@ struct everywhere {
 /* A request, or a part of one, that waits for its volume or is being served. */
 struct job {
     STAILQ_ENTRY(job) next;
-    struct ticket ticket;  /* not of a part */
-    struct volume *volume; /* NULL: free */
-    int from, type;
-    uint8_t *bytes; /* in the landing area, a parking place or the volume's area */
-    size_t n;
+    struct ticket ticket;   /* not of a part */
+    struct volume *volume;  /* NULL: free */
+    struct arrival a;       /* in the landing area, a parking place or the volume's area */
     struct everywhere *all; /* of a part, which has no bytes */
 };
 STAILQ_HEAD(job_queue, job);
@@ -82,7 +81,7 @@ struct loop {
     struct blockdev_command *command[DISK_COMMANDS_MAX]; /* by number; NULL: none */
     uint32_t under_way;
     struct loop_statistics statistics;
-    struct held_replies held_replies; /* node.reply while none is held back */
+    struct replies replies;
     uint64_t short_reply[SERVE_REPLY_MIN_BYTES / sizeof(uint64_t)];
 };
 

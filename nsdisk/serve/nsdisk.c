@@ -31,7 +31,7 @@
 
 _Static_assert(SERVE_DRIVES == DRIVE_MAX, "the server has a place for every drive");
 
-_Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= LOOP_REPLY_AT,
+_Static_assert(SERVE_REQUEST_MAX_BYTES - FILE_IO_MAX_BYTES <= ARRIVAL_REPLY_AT,
                "a request's header and names lie before the reply");
 
 static struct in_order in_order;
@@ -82,10 +82,10 @@ static void give_up(const char *why)
 
 static void take_memory(uint64_t ram_bytes)
 {
-    struct loop_area *area = &in_order.area;
+    struct arrival_area *area = &in_order.area;
     void *tables = malloc(TABLES_BYTES);
 
-    area->size = LOOP_REPLY_AT + sizeof(struct file_reply) + file_io_bytes(ram_bytes);
+    area->size = arrival_area_bytes(file_io_bytes(ram_bytes));
     area->bytes = malloc(area->size);
     if (!tables || !area->bytes)
         give_up("nsdisk: not enough memory to start");

@@ -49,7 +49,7 @@ static int64_t invoke_open(struct server *s, struct call *c)
     if (error == 0 && (c->r.flags & N_O_CREAT))
         error = ext2_create(c->fs, c->name, (uint16_t)c->r.mode, (c->r.flags & N_O_EXCL) != 0, &inode);
     else if (error == 0)
-        error = ext2_lookup(c->fs, c->name, &inode);
+        error = ext2_lookup(c->fs, c->name, true, &inode);
     if (error < 0)
         return error;
     error = open_check(inode, c->r.flags, writable);

@@ -26,7 +26,7 @@ struct file_stat serve_stat_of(const struct server *s, const struct ext2_inode *
 
 static int lookup_named(const struct call *c, struct ext2_inode **inode)
 {
-    return ext2_lookup_link(c->fs, c->name, (c->r.flags & N_O_NOFOLLOW) == 0, inode);
+    return ext2_lookup(c->fs, c->name, (c->r.flags & N_O_NOFOLLOW) == 0, inode);
 }
 
 int64_t invoke_stat_name(struct server *s, struct call *c)
@@ -46,7 +46,7 @@ int64_t invoke_read_name(struct server *s, struct call *c)
     (void)s;
     struct ext2_inode *inode;
     size_t bytes = c->r.bytes < c->payload_max ? c->r.bytes : c->payload_max;
-    int64_t n = ext2_lookup(c->fs, c->name, &inode);
+    int64_t n = ext2_lookup(c->fs, c->name, true, &inode);
     if (n < 0)
         return n;
     n = ext2_is_file(inode)  ? ext2_read(inode, 0, c->payload, (uint32_t)bytes)
@@ -59,12 +59,19 @@ int64_t invoke_read_name(struct server *s, struct call *c)
     return n;
 }
 
-int64_t invoke_make(struct server *s, struct call *c)
-{
-    (void)s;
-    struct ext2_path content = {(const char *)c->data, c->r.bytes};
-    return ext2_make_file(c->fs, c->name, (uint16_t)c->r.mode, content);
-}
+/* A request that one call carries out. */
+#define INVOKE(name, result)                                \
+    int64_t invoke_##name(struct server *s, struct call *c) \
+    {                                                       \
+        (void)s;                                            \
+        return result;                                      \
+    }
+
+INVOKE(make, ext2_make_file(c->fs, c->name, (uint16_t)c->r.mode, (struct ext2_path){(const char *)c->data, c->r.bytes}))
+INVOKE(rename, ext2_rename(c->fs, c->name, c->name2))
+INVOKE(link, ext2_link(c->fs, c->name, c->name2))
+INVOKE(mkdir, ext2_mkdir(c->fs, c->name, (uint16_t)c->r.mode))
+INVOKE(rmdir, ext2_rmdir(c->fs, c->name))
 
 int64_t invoke_unlink(struct server *s, struct call *c)
 {
@@ -77,30 +84,6 @@ int64_t invoke_unlink(struct server *s, struct call *c)
     return error < 0 ? error : synced;
 }
 
-int64_t invoke_rename(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_rename(c->fs, c->name, c->name2);
-}
-
-int64_t invoke_link(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_link(c->fs, c->name, c->name2);
-}
-
-int64_t invoke_mkdir(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_mkdir(c->fs, c->name, (uint16_t)c->r.mode);
-}
-
-int64_t invoke_rmdir(struct server *s, struct call *c)
-{
-    (void)s;
-    return ext2_rmdir(c->fs, c->name);
-}
-
 /* Every client is the superuser, as on the machine, whose files had one owner: it may read and write all, and
  * execute what anyone may execute. */
 int64_t invoke_access(struct server *s, struct call *c)
@@ -110,7 +93,7 @@ int64_t invoke_access(struct server *s, struct call *c)
     struct ext2_inode *inode;
     if (c->r.mode & ~(uint32_t)ALL)
         return -N_EINVAL;
-    int64_t result = ext2_lookup(c->fs, c->name, &inode);
+    int64_t result = ext2_lookup(c->fs, c->name, true, &inode);
     if (result < 0)
         return result;
     if ((c->r.mode & WRITE) && c->fs->read_only)
@@ -134,7 +117,7 @@ int64_t invoke_readlink(struct server *s, struct call *c)
     (void)s;
     char text[EXT2_PATH_BYTES];
     struct ext2_inode *inode;
-    int result = ext2_lookup_link(c->fs, c->name, false, &inode);
+    int result = ext2_lookup(c->fs, c->name, false, &inode);
     if (result < 0)
         return result;
     result = ext2_is_symlink(inode) ? ext2_read_symlink(inode, text, sizeof text) : -N_EINVAL;
@@ -175,11 +158,7 @@ static int64_t set_attributes(struct ext2_inode *inode, const struct call *c)
     return ext2_inode_store(inode);
 }
 
-int64_t invoke_set_attributes(struct server *s, struct call *c)
-{
-    (void)s;
-    return set_attributes(c->file->inode, c);
-}
+INVOKE(set_attributes, set_attributes(c->file->inode, c))
 
 int64_t invoke_set_attributes_of_name(struct server *s, struct call *c)
 {

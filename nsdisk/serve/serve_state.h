@@ -31,9 +31,8 @@ struct server {
     bool counted[SERVE_DRIVES];
     struct lock lock[SERVE_LOCKS];
     uint32_t locks;
-    struct waiting *waiting;                   /* for a lock, in order of arrival */
-    void (*switch_way)(void *ctx, bool holds); /* of replies (volume_locks.h); NULL: none can be held back */
-    void *switch_ctx;
+    struct waiting *waiting; /* for a lock, in order of arrival */
+    struct replies *replies; /* volume_locks.h; NULL: none can be held back */
 };
 
 /* A decoded request. */
@@ -62,19 +61,8 @@ static inline void reply_payload(struct call *c, const void *bytes, size_t n)
 
 /* Returns what clients are told of a file. */
 struct file_stat serve_stat_of(const struct server *s, const struct ext2_inode *inode, uint32_t drive);
-int64_t invoke_stat_name(struct server *s, struct call *c);
-int64_t invoke_read_name(struct server *s, struct call *c);
-int64_t invoke_make(struct server *s, struct call *c);
-int64_t invoke_unlink(struct server *s, struct call *c);
-int64_t invoke_rename(struct server *s, struct call *c);
-int64_t invoke_link(struct server *s, struct call *c);
-int64_t invoke_mkdir(struct server *s, struct call *c);
-int64_t invoke_rmdir(struct server *s, struct call *c);
-int64_t invoke_access(struct server *s, struct call *c);
-int64_t invoke_symlink(struct server *s, struct call *c);
-int64_t invoke_readlink(struct server *s, struct call *c);
-int64_t invoke_set_attributes(struct server *s, struct call *c);
-int64_t invoke_set_attributes_of_name(struct server *s, struct call *c);
-int64_t invoke_statfs(struct server *s, struct call *c);
+invoke_fn invoke_stat_name, invoke_read_name, invoke_make, invoke_unlink, invoke_rename, invoke_link, invoke_mkdir,
+    invoke_rmdir, invoke_access, invoke_symlink, invoke_readlink, invoke_set_attributes, invoke_set_attributes_of_name,
+    invoke_statfs;
 
 #endif

@@ -76,9 +76,15 @@ static void drop(struct waiting **link)
     free(w);
 }
 
+static void switch_way(struct replies *r, bool holds)
+{
+    r->reply = holds ? held_reply : r->own_reply;
+    r->ctx = holds ? r : r->own_ctx;
+}
+
 static int64_t wait(struct server *s, const struct call *c, struct ext2_inode *inode)
 {
-    struct waiting **link = &s->waiting, *w = s->switch_way ? malloc(sizeof *w) : NULL;
+    struct waiting **link = &s->waiting, *w = s->replies ? malloc(sizeof *w) : NULL;
 
     if (!w) {
         ext2_inode_put(inode);
@@ -86,7 +92,7 @@ static int64_t wait(struct server *s, const struct call *c, struct ext2_inode *i
     }
     *w = (struct waiting){NULL, c->client, inode, c->r.seq, c->r.mode, c->r.drive};
     if (!s->waiting)
-        s->switch_way(s->switch_ctx, true);
+        switch_way(s->replies, true);
     while (*link)
         link = &(*link)->next;
     *link = w;
@@ -132,7 +138,7 @@ int64_t invoke_lock(struct server *s, struct call *c)
 
     if (c->r.flags & N_O_EXCL)
         return give_up(s, c);
-    int64_t error = ext2_lookup(c->fs, c->name, &inode);
+    int64_t error = ext2_lookup(c->fs, c->name, true, &inode);
     if (error < 0)
         return error;
     if (!ext2_is_dir(inode)) {
@@ -150,10 +156,10 @@ int64_t invoke_lock(struct server *s, struct call *c)
 
 /* ---- Replies that are held back ---- */
 
-void serve_hold_replies(struct server *s, void (*switch_way)(void *ctx, bool holds), void *ctx)
+void serve_hold_replies(struct server *s, struct replies *r, reply_fn *own_reply, void *own_ctx)
 {
-    s->switch_way = switch_way;
-    s->switch_ctx = ctx;
+    *r = (struct replies){own_reply, own_ctx, s, own_reply, own_ctx};
+    s->replies = r;
 }
 
 /* A source is a node, and a procid from bit 16 up. */
@@ -167,25 +173,26 @@ static uint64_t client_of(int source)
     return (uint64_t)((uint32_t)source & 0xffff) << CLIENT_PROCID_BITS | (uint32_t)source >> 16;
 }
 
-static void send(const struct held_replies *h, struct waiting *w)
+static void send(const struct replies *r, struct waiting *w)
 {
     struct {
         struct file_reply head;
         struct file_opened opened;
     } reply = {.head.seq = w->seq};
 
-    reply.head.status = (int32_t)give(h->server, w->client, w->drive, w->key, w->inode, &reply.opened);
-    h->reply(h->ctx, source_of(w->client), N_FOPEN, &reply, reply.head.status < 0 ? sizeof reply.head : sizeof reply);
+    reply.head.status = (int32_t)give(r->server, w->client, w->drive, w->key, w->inode, &reply.opened);
+    r->own_reply(r->own_ctx, source_of(w->client), N_FOPEN, &reply,
+                 reply.head.status < 0 ? sizeof reply.head : sizeof reply);
 }
 
 void held_reply(void *ctx, int to, int type, const void *reply, size_t n)
 {
-    const struct held_replies *h = ctx;
-    struct server *s = h->server;
+    const struct replies *r = ctx;
+    struct server *s = r->server;
     struct waiting **link = &s->waiting;
 
     if (((const struct file_reply *)reply)->status != HELD)
-        h->reply(h->ctx, to, type, reply, n);
+        r->own_reply(r->own_ctx, to, type, reply, n);
     if (type == (int)N_FEXIT)
         forget(s, client_of(to), NULL);
     drop_locks(s);
@@ -193,11 +200,11 @@ void held_reply(void *ctx, int to, int type, const void *reply, size_t n)
         if (must_wait(s, (*link)->drive, (*link)->key, *link)) {
             link = &(*link)->next;
         } else {
-            send(h, *link);
+            send(r, *link);
             drop(link);
         }
     if (!s->waiting)
-        s->switch_way(s->switch_ctx, false);
+        switch_way(s->replies, false);
 }
 
 void locks_end(struct server *s)

@@ -21,19 +21,21 @@ struct call;
 
 typedef void reply_fn(void *ctx, int to, int type, const void *reply, size_t n);
 
-/* Where a service's replies really go. */
-struct held_replies {
-    struct server *server;
+/* The way of a service's replies: each goes by `reply` with `ctx`. These are the service's own until, within
+ * serve_request, the first reply is held back: from then on, also for that request, until none is any more, `reply` is
+ * held_reply. */
+struct replies {
     reply_fn *reply;
     void *ctx;
+    struct server *server;
+    reply_fn *own_reply;
+    void *own_ctx;
 };
 
-/* switch_way(ctx, true) is called within serve_request when the first reply is held back: from then on, also for that
- * request, replies go by held_reply; switch_way(ctx, false), when none is any more. Without this, who would wait gets
- * -N_EAGAIN. */
-void serve_hold_replies(struct server *s, void (*switch_way)(void *ctx, bool holds), void *ctx);
+/* Without this, who would wait gets -N_EAGAIN. */
+void serve_hold_replies(struct server *s, struct replies *r, reply_fn *own_reply, void *own_ctx);
 
-/* A reply_fn, ctx is a struct held_replies: sends the reply unless it is held back, then those that are due. */
+/* A reply_fn, ctx is a struct replies: sends the reply unless it is held back, then those that are due. */
 reply_fn held_reply;
 
 /* N_FOPEN with N_O_LOCK. */
