@@ -198,8 +198,7 @@ static int64_t end_open(struct proc *p, const struct ask *a, int64_t status, str
         if (status < 0)
             sys_close(p, &ufid);
     }
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 
@@ -223,8 +222,7 @@ static int64_t give(struct proc *p, const struct ask *a, int64_t status, struct 
         status = end_view(p, a, status);
     else if (a->type == N_FREADNAME)
         status = reply_give_data(p, status, reply, to, a->bytes);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 
@@ -238,8 +236,7 @@ RARE int64_t sys_askend(struct proc *p, const uint64_t *arg)
     const struct ask a = **link;
     int64_t status = request_await_since(p, a.node, a.type, a.sequence, a.sent_cycles, &reply);
     if (p->killed) { /* the end of the process will free the record */
-        if (reply)
-            msg_release(reply);
+        reply_release(reply);
         return status;
     }
     drop(find(p, arg[0]));

@@ -342,8 +342,7 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
     int64_t status = request_await_since(p, a->node, a->type, a->sequence, a->sent_cycles, &reply);
 
     if (p->killed) { /* closing the file will free the record */
-        if (reply)
-            msg_release(reply);
+        reply_release(reply);
         return status;
     }
     if (a->type == N_FREAD)
@@ -351,8 +350,7 @@ static int64_t finish(struct proc *p, struct async *a, uint64_t to)
     else if (status > (int64_t)a->bytes)
         status = -N_EPROTO;
     end_record(p, a, status, reply);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 

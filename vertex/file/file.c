@@ -15,7 +15,6 @@
 #include "vertex/memory/kmem.h"
 #include "vertex/message/msg.h"
 #include "vertex/trap/event.h"
-#include "vertex/trap/signal.h"
 #include "vertex/trap/syscall.h"
 
 enum { SEEK_FROM_START, SEEK_FROM_HERE, SEEK_FROM_END };
@@ -86,22 +85,13 @@ static void remove_files_of(struct proc *p, uint32_t node)
             remove_file(p, i);
 }
 
-static void send_exit(struct proc *p, uint32_t node)
-{
-    const struct file_request fields = {0};
-    struct message *m;
-
-    if (request_new(p, &fields, 0, &m) == 0)
-        request_call(p, m, node, N_FEXIT, NULL);
-}
-
 void file_close_all(struct proc *p)
 {
     for (uint64_t i = 0; i < PROC_FILES_MAX; i++)
         if (p->file[i] && !p->file[i]->standard) {
             uint32_t node = p->file[i]->node;
 
-            send_exit(p, node);
+            request_ask(p, &(struct file_request){0}, node, N_FEXIT, NULL);
             remove_files_of(p, node);
         }
 }
@@ -181,29 +171,22 @@ int64_t sys_open(struct proc *p, const uint64_t *arg)
         return ufid;
     int64_t status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
     if (status == -N_ENOENT && name_turn_to_volume(p, &t)) {
-        if (reply)
-            msg_release(reply);
+        reply_release(reply);
         p->file[ufid]->node = t.node;
         p->file[ufid]->drive = t.drive;
         status = name_call(p, N_FOPEN, &t, NULL, fields, NULL, &reply);
     }
     status = file_end_open(p, ufid, status, reply);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status < 0 ? status : ufid;
 }
 
 static int64_t call_file(struct proc *p, uint32_t type, const struct file *f, struct file_request fields,
                          struct message **reply)
 {
-    struct message *m;
-
     fields.drive = f->drive;
     fields.sfid = f->sfid;
-    if (reply)
-        *reply = NULL;
-    int error = request_new(p, &fields, 0, &m);
-    return error ? error : request_call(p, m, f->node, type, reply);
+    return request_ask(p, &fields, f->node, type, reply);
 }
 
 /* The server answers in order: when the reply to the close arrives, the replies to readstarts and writestarts have
@@ -237,8 +220,7 @@ static int64_t read_piece(struct proc *p, struct file *f, uint64_t to, uint64_t 
     int64_t status =
         call_file(p, N_FREAD, f, (struct file_request){.view = f->view, .offset = offset, .bytes = bytes}, &reply);
     status = reply_give_data(p, status, reply, to, bytes);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 
@@ -264,17 +246,6 @@ static int64_t write_with_flags(struct proc *p, const struct file *f, uint32_t f
     return status > (int64_t)bytes ? -N_EPROTO : status;
 }
 
-/* Returns the result of a transfer that met an error: if a part was done, its length; the next call meets the error
- * again. */
-static int64_t end_transfer(struct proc *p, uint64_t done, int64_t error)
-{
-    if (done)
-        return done;
-    if (error == -N_EPIPE)
-        signal_broken_pipe(p);
-    return error;
-}
-
 static int64_t write_piece(struct proc *p, struct file *f, uint64_t from, uint64_t bytes, uint64_t offset)
 {
     return write_with_flags(p, f, 0, from, bytes, offset, NULL);
@@ -287,8 +258,7 @@ static int64_t append_piece(struct proc *p, struct file *f, uint64_t from, uint6
 
     if (status > 0)
         f->appended_end = file_appended_end(reply);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 
@@ -305,7 +275,7 @@ static int64_t transfer(struct proc *p, struct file *f, const uint64_t *arg, uin
         if (n > 0)
             status = piece(p, f, arg[1] + done, n, offset + done);
         if (status < 0)
-            return end_transfer(p, done, status);
+            return node_pipe_break_off(p, done, status);
         done += status;
     } while (done < bytes && (uint64_t)status == n);
     return done;
@@ -528,7 +498,6 @@ int64_t sys_readdir(struct proc *p, const uint64_t *arg)
         else
             f->offset = next;
     }
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }

@@ -204,51 +204,26 @@ int64_t sys_lstat(struct proc *p, const uint64_t *arg)
     return reply_give_structure(p, status, reply, arg[1], sizeof(struct file_stat));
 }
 
-int64_t sys_unlink(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FUNLINK, arg[0], 0, NULL);
-}
+/* A trap that is one request. */
+#define SYS_BY_NAME(name, request)                          \
+    int64_t sys_##name(struct proc *p, const uint64_t *arg) \
+    {                                                       \
+        return request;                                     \
+    }
 
-int64_t sys_rename(struct proc *p, const uint64_t *arg)
-{
-    return call_two_names(p, N_FRENAME, arg[0], arg[1]);
-}
-
-int64_t sys_link(struct proc *p, const uint64_t *arg)
-{
-    return call_two_names(p, N_FLINK, arg[0], arg[1]);
-}
-
-int64_t sys_mkdir(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FMKDIR, arg[0], arg[1], NULL);
-}
-
-int64_t sys_rmdir(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FRMDIR, arg[0], 0, NULL);
-}
-
-int64_t sys_access(struct proc *p, const uint64_t *arg)
-{
-    return call_name(p, N_FACCESS, arg[0], arg[1], NULL);
-}
+SYS_BY_NAME(unlink, call_name(p, N_FUNLINK, arg[0], 0, NULL))
+SYS_BY_NAME(mkdir, call_name(p, N_FMKDIR, arg[0], arg[1], NULL))
+SYS_BY_NAME(rmdir, call_name(p, N_FRMDIR, arg[0], 0, NULL))
+SYS_BY_NAME(access, call_name(p, N_FACCESS, arg[0], arg[1], NULL))
+SYS_BY_NAME(rename, call_two_names(p, N_FRENAME, arg[0], arg[1]))
+SYS_BY_NAME(link, call_two_names(p, N_FLINK, arg[0], arg[1]))
 
 /* ---- Directories by name ---- */
-
-static uint32_t length(const char *path)
-{
-    uint32_t n = 0;
-
-    while (path[n])
-        n++;
-    return n;
-}
 
 void name_free(char *path)
 {
     if (path)
-        kmem_free(MEM_PROCESS, path, length(path) + 1);
+        kmem_free(MEM_PROCESS, path, path_length(path) + 1);
 }
 
 static char *copy_of(const char *path, uint32_t bytes)
@@ -270,7 +245,7 @@ char *name_copy(struct proc *p)
 
 char *name_clone(const char *path)
 {
-    return copy_of(path, length(path) + 1);
+    return copy_of(path, path_length(path) + 1);
 }
 
 static int64_t check_directory(struct proc *p, uint64_t path)
@@ -319,7 +294,7 @@ int64_t sys_fdpath(struct proc *p, const uint64_t *arg)
     const char *path = own ? p->directory ? p->directory : "/" : f->path;
     if (!path)
         return -N_ENOMEM;
-    uint32_t bytes = length(path);
+    uint32_t bytes = path_length(path);
     if (bytes >= arg[2])
         return -N_ERANGE;
     int error = vm_copy_out(&p->vm, arg[1], path, bytes + 1);
@@ -352,13 +327,9 @@ int64_t sys_sync(struct proc *p, const uint64_t *arg)
 
     (void)arg;
     for (uint32_t i = 0; i < p->volumes && !p->killed; i++) {
-        struct message *m;
-
         if (!is_first_of_its_node(p, i))
             continue;
-        int64_t status = request_new(p, &fields, 0, &m);
-        if (status == 0)
-            status = request_call(p, m, p->volume[i].node, N_FSYNCALL, NULL);
+        int64_t status = request_ask(p, &fields, p->volume[i].node, N_FSYNCALL, NULL);
         first_error = first_error ? first_error : status;
     }
     return first_error;
@@ -395,8 +366,7 @@ int64_t sys_readlink(struct proc *p, const uint64_t *arg)
         return -N_EINVAL;
     int64_t status = call_name_with(p, N_FREADLINK, arg[0], (struct file_request){.bytes = bytes}, &reply);
     status = reply_give_data(p, status, reply, arg[1], bytes);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 

@@ -271,13 +271,13 @@ static int64_t put(struct proc *p, struct pipe *pipe, uint64_t from, uint64_t by
     return n;
 }
 
-static int64_t break_off(struct proc *p, uint64_t done, int64_t result)
+int64_t node_pipe_break_off(struct proc *p, uint64_t done, int64_t error)
 {
     if (done)
         return done;
-    if (result == -N_EPIPE)
+    if (error == -N_EPIPE)
         signal_broken_pipe(p);
-    return result;
+    return error;
 }
 
 int64_t node_pipe_write(struct proc *p, const uint64_t *arg)
@@ -291,11 +291,11 @@ int64_t node_pipe_write(struct proc *p, const uint64_t *arg)
     e->pipe->used = true;
     while (done < bytes) {
         if (e->pipe->open[false] == 0)
-            return break_off(p, done, -N_EPIPE);
+            return node_pipe_break_off(p, done, -N_EPIPE);
         if (ABI_PIPE_BYTES - e->pipe->bytes >= least) {
             result = put(p, e->pipe, arg[1] + done, bytes - done);
             if (result < 0)
-                return break_off(p, done, result);
+                return node_pipe_break_off(p, done, result);
             done += result;
         } else if ((result = wait_at(p, e, done)) != 0) {
             return result;

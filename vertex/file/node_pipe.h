@@ -23,6 +23,9 @@ struct proc;
 /* As the system calls of these names. -N_EBADF: the UFID is none of a pipe. */
 int64_t node_pipe_read(struct proc *p, const uint64_t *arg);
 int64_t node_pipe_write(struct proc *p, const uint64_t *arg);
+/* The result of a transfer that met an error: if a part was done, its length; the next call meets the error again. Of a
+ * file, too. */
+int64_t node_pipe_break_off(struct proc *p, uint64_t done, int64_t error);
 int64_t node_pipe_close(struct proc *p, const uint64_t *arg);
 int64_t node_pipe_fstat(struct proc *p, const uint64_t *arg);
 /* The result of a call that no pipe has: `error` for a pipe, -N_EBADF for what is none. */

@@ -2,7 +2,7 @@
 
 #include "vertex/contract/errors.h"
 
-static uint32_t length(const char *s)
+uint32_t path_length(const char *s)
 {
     uint32_t n = 0;
 
@@ -13,7 +13,7 @@ static uint32_t length(const char *s)
 
 int path_prepend(const char *base, char *text, uint32_t size)
 {
-    uint32_t n = length(text), ahead = length(base);
+    uint32_t n = path_length(text), ahead = path_length(base);
 
     if (n == 0 || text[0] == '/')
         return 0;
@@ -82,7 +82,7 @@ int path_parse_volume(const char *volume, struct path_parts *parts)
     parts->volume[n] = '\0';
     parts->on_volume = true;
     parts->name = volume + n;
-    parts->name_bytes = length(parts->name);
+    parts->name_bytes = path_length(parts->name);
     return 0;
 }
 
@@ -93,6 +93,6 @@ int path_parse(const char *path, struct path_parts *parts)
         return -N_ENOENT;
     if (path[0] == '/' && path[1] == '/')
         return path_parse_volume(path + 2, parts);
-    parts->name_bytes = length(parts->name);
+    parts->name_bytes = path_length(parts->name);
     return 0;
 }

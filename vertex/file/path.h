@@ -28,4 +28,6 @@ int path_parse(const char *path, struct path_parts *parts);
 /* The same for the path on a volume that "volume/path" names: what is left of "//volume/path" without its slashes. */
 int path_parse_volume(const char *volume, struct path_parts *parts);
 
+uint32_t path_length(const char *text); /* without its NUL */
+
 #endif

@@ -40,19 +40,16 @@ static bool is_input(const struct file *f)
     return f && f->standard && f->sfid == SFID_STDIN;
 }
 
-static int make_question(struct proc *p, enum file_poll mode, struct message **m)
+static struct file_request question(enum file_poll mode)
 {
-    const struct file_request fields = {.sfid = SFID_STDIN, .mode = mode, .bytes = FILE_IO_BYTES};
-
-    return request_new(p, &fields, 0, m);
+    return (struct file_request){.sfid = SFID_STDIN, .mode = mode, .bytes = FILE_IO_BYTES};
 }
 
 static int64_t ask_front_end(struct proc *p, enum file_poll mode)
 {
-    struct message *m;
-    int error = make_question(p, mode, &m);
+    const struct file_request fields = question(mode);
 
-    return error ? error : request_call(p, m, NODE_HOST, N_FPOLL, NULL);
+    return request_ask(p, &fields, NODE_HOST, N_FPOLL, NULL);
 }
 
 /* A front end that does not answer fails the read. */
@@ -63,9 +60,10 @@ static void ask_now(struct proc *p, struct input *input)
 
 static void ask_for_later(struct proc *p, struct input *input)
 {
+    const struct file_request fields = question(FILE_POLL_HOLD);
     struct message *m;
 
-    if (make_question(p, FILE_POLL_HOLD, &m) == 0)
+    if (request_new(p, &fields, 0, &m) == 0)
         p->awaited = input->held = request_send(p, m, NODE_HOST, N_FPOLL);
 }
 

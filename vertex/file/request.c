@@ -141,22 +141,33 @@ int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32
     return ((const struct file_reply *)m->payload)->status;
 }
 
-int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply)
-{
-    return request_await_since(p, node, type, sequence, ncu_time(), reply);
-}
-
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply)
 {
     struct message *answer;
     uint32_t sequence = request_send(p, m, node, type);
-    int64_t status = request_await(p, node, type, sequence, &answer);
+    int64_t status = request_await_since(p, node, type, sequence, ncu_time(), &answer);
 
     if (reply)
         *reply = answer;
     else if (answer)
         msg_release(answer);
     return status;
+}
+
+int64_t request_ask_by_name(struct proc *p, struct file_request fields, uint64_t name, uint32_t type,
+                            struct message **reply)
+{
+    int64_t length = vm_copy_string(&p->vm, p->path[0], name, sizeof p->path[0]);
+    struct message *m;
+
+    if (length < 0)
+        return length;
+    fields.name_bytes = length;
+    int error = request_new(p, &fields, length, &m);
+    if (error)
+        return error;
+    request_add(m, p->path[0], length);
+    return request_call(p, m, NODE_HOST, type, reply);
 }
 
 const void *reply_data(const struct message *reply)
@@ -175,8 +186,7 @@ int64_t reply_take_structure(int64_t status, struct message *reply, void *to, ui
         status = -N_EPROTO;
     if (status >= 0)
         copy_bytes(to, reply_data(reply), bytes);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 
@@ -184,8 +194,7 @@ int64_t reply_give_structure(struct proc *p, int64_t status, struct message *rep
 {
     if (status >= 0)
         status = reply_bytes(reply) < bytes ? -N_EPROTO : vm_copy_out(&p->vm, to, reply_data(reply), bytes);
-    if (reply)
-        msg_release(reply);
+    reply_release(reply);
     return status;
 }
 

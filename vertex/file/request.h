@@ -9,9 +9,11 @@
 #define VERTEX_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vertex/contract/proto.h"
+#include "vertex/message/msg.h"
 #include "vertex/process/proc.h"
 
 /* Allocates a request with these fields and room for `extra` more bytes. -N_ENOMEM, -N_EINTR. */
@@ -25,14 +27,34 @@ uint32_t request_send(struct proc *p, struct message *m, uint32_t node, uint32_t
  * all its sends, so that none is overtaken. -N_EINTR; -N_ENFILE: it has chosen channels of PROC_VIA_MAX nodes. */
 int request_choose_channel(struct proc *p, uint32_t node, int32_t channel);
 
-/* Waits for the reply and returns its status. The caller releases *reply, which is NULL if there is none:
- * -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
-int64_t request_await(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, struct message **reply);
-/* The same for a request that was sent at that time. */
+/* Waits for the reply to a request that was sent at that time, and returns its status. The caller releases *reply,
+ * which is NULL if there is none: -N_EINTR (the process is to die), -N_EPROTO, -N_ETIMEDOUT. */
 int64_t request_await_since(struct proc *p, uint32_t node, uint32_t type, uint32_t sequence, uint64_t sent_cycles,
                             struct message **reply);
 /* Sends the request and waits for its reply. `reply` may be NULL. */
 int64_t request_call(struct proc *p, struct message *m, uint32_t node, uint32_t type, struct message **reply);
+
+/* A request of these fields alone. `reply` may be NULL. */
+static inline int64_t request_ask(struct proc *p, const struct file_request *fields, uint32_t node, uint32_t type,
+                                  struct message **reply)
+{
+    struct message *m;
+
+    if (reply)
+        *reply = NULL;
+    int error = request_new(p, fields, 0, &m);
+    return error ? error : request_call(p, m, node, type, reply);
+}
+
+/* The same to the front end, with a name of the program's. -N_EFAULT, -N_ENAMETOOLONG. */
+int64_t request_ask_by_name(struct proc *p, struct file_request fields, uint64_t name, uint32_t type,
+                            struct message **reply);
+
+static inline void reply_release(struct message *reply) /* NULL is allowed */
+{
+    if (reply)
+        msg_release(reply);
+}
 
 /* Return the data after struct file_reply, and its length. */
 const void *reply_data(const struct message *reply);

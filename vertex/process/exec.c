@@ -265,10 +265,7 @@ static int send_load(struct rexec *r)
 
 static int64_t ask(struct proc *p, uint32_t type, uint64_t sfid)
 {
-    struct message *m;
-    int error = request_new(p, &(struct file_request){.sfid = sfid}, 0, &m);
-
-    return error ? error : request_call(p, m, NODE_HOST, type, NULL);
+    return request_ask(p, &(struct file_request){.sfid = sfid}, NODE_HOST, type, NULL);
 }
 
 /* The number that the caller's node 0 has in the job's subcube. */
@@ -279,20 +276,10 @@ static uint32_t job_offset(const struct proc *p)
 
 static int64_t claim(struct rexec *r)
 {
-    struct proc *p = r->p;
-    struct file_request fields = {
-        .sfid = r->first + job_offset(p), .offset = r->nodes, .bytes = r->is_separate ? 1 : 0};
-    int64_t length = vm_copy_string(&p->vm, p->path[0], r->image.program.name, sizeof p->path[0]);
-    struct message *m;
+    const struct file_request fields = {
+        .sfid = r->first + job_offset(r->p), .offset = r->nodes, .bytes = r->is_separate ? 1 : 0};
 
-    if (length < 0)
-        return length;
-    fields.name_bytes = length;
-    int error = request_new(p, &fields, length, &m);
-    if (error)
-        return error;
-    request_add(m, p->path[0], length);
-    return request_call(p, m, NODE_HOST, N_RCLAIM, NULL);
+    return request_ask_by_name(r->p, fields, r->image.program.name, N_RCLAIM, NULL);
 }
 
 /* ---- Calls ---- */

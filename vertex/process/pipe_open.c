@@ -7,20 +7,14 @@
 
 #include "vertex/contract/errors.h"
 #include "vertex/file/request.h"
-#include "vertex/memory/copy.h"
 #include "vertex/message/msg.h"
 #include "vertex/process/proc.h"
 #include "vertex/trap/syscall.h"
 
 int64_t sys_pipenumber(struct proc *p, const uint64_t *arg)
 {
-    struct message *m;
-
     (void)arg;
-    if (p->builtin)
-        return -N_EPERM;
-    int error = request_new(p, &(struct file_request){.seq = 0}, 0, &m);
-    return error ? error : request_call(p, m, NODE_HOST, N_PIPE, NULL);
+    return p->builtin ? -N_EPERM : request_ask(p, &(struct file_request){.seq = 0}, NODE_HOST, N_PIPE, NULL);
 }
 
 /* Notes whom the process may send to, and names the program as in CONTEXT_PIPE. */
@@ -39,18 +33,10 @@ static int meet(struct proc *p, struct load_peer *peer)
 
 static int64_t ask(struct proc *p, uint64_t name, bool writes, struct load_peer *peer)
 {
-    struct file_request fields = {.sfid = p->base, .offset = p->nodes, .flags = writes};
-    int64_t length = vm_copy_string(&p->vm, p->path[0], name, sizeof p->path[0]);
-    struct message *m, *reply;
+    const struct file_request fields = {.sfid = p->base, .offset = p->nodes, .flags = writes};
+    struct message *reply = NULL;
+    int64_t status = request_ask_by_name(p, fields, name, N_PIPE, &reply);
 
-    if (length < 0)
-        return length;
-    fields.name_bytes = length;
-    int error = request_new(p, &fields, length, &m);
-    if (error)
-        return error;
-    request_add(m, p->path[0], length);
-    int64_t status = request_call(p, m, NODE_HOST, N_PIPE, &reply);
     return reply_take_structure(status, reply, peer, sizeof *peer);
 }
 

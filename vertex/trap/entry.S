@@ -22,6 +22,19 @@
 2:
     .endm
 
+/* An instruction on each of f0-f31, whose place is `at`. */
+    .macro each_fp instruction, operand:vararg
+    .set at, 0
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    \instruction f\r, \operand
+    .set at, at + 8
+    .endr
+    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    \instruction f\r, \operand
+    .set at, at + 8
+    .endr
+    .endm
+
     .section .text
     .balign 512                 /* the way back must not cross a page: that would end its block */
     .globl trap_entry
@@ -185,12 +198,7 @@ trap_enter_program:
     .endr
     .option push
     .option arch, +d
-    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-    fmv.d.x f\r, zero
-    .endr
-    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    fmv.d.x f\r, zero
-    .endr
+    each_fp fmv.d.x, zero
     fscsr zero
     .option pop
     j trap_return
@@ -236,30 +244,14 @@ sched_enter:
     .option arch, +d
     .globl sched_save_fp
 sched_save_fp:
-    .set at, 0
-    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-    fsd f\r, at(a0)
-    .set at, at + 8
-    .endr
-    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    fsd f\r, at(a0)
-    .set at, at + 8
-    .endr
+    each_fp fsd, at(a0)
     frcsr t0
     sd t0, at(a0)
     ret
 
     .globl sched_restore_fp
 sched_restore_fp:
-    .set at, 0
-    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-    fld f\r, at(a0)
-    .set at, at + 8
-    .endr
-    .irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    fld f\r, at(a0)
-    .set at, at + 8
-    .endr
+    each_fp fld, at(a0)
     ld t0, at(a0)
     fscsr t0
     ret
