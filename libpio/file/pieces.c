@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/map/numbers.h"
+
 #ifndef IOV_MAX
 #define IOV_MAX 1024
 #endif
@@ -52,17 +54,7 @@ int pio_pieces_make(const struct iovec *iov, int count, struct pio_pieces *piece
 /* Returns the piece with the byte at `position`, which is in one. */
 static const struct pio_piece *find(const struct pio_pieces *pieces, int64_t position)
 {
-    int low = 0, high = pieces->n - 1;
-
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-
-        if (pieces->piece[middle].position <= position)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return &pieces->piece[low];
+    return &pieces->piece[FIRST_NOT(1, pieces->n, i, pieces->piece[i].position <= position) - 1];
 }
 
 bool pio_pieces_next(const struct pio_pieces *pieces, int64_t *position, int64_t end, struct pio_piece *span)

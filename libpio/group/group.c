@@ -47,32 +47,31 @@ int group_write(struct group *g, const void *buf, int n, int rank, int type)
     return result;
 }
 
-int group_read(struct group *g, void *buf, int n, int *rank, int *type)
+/* Receives the oldest message that matches, or tells of it: `tests`. */
+static int receive(struct group *g, void *buf, int n, int *rank, int *type, bool tests)
 {
     int any = N_ANY, any_type = N_ANY, *from = rank ? rank : &any, *of = type ? type : &any_type;
 
     if (!may_match(g, *from, *of))
         return trap_note(-N_EINVAL);
     int src = *from == N_ANY ? N_ANY : process_of(g, *from);
-    int result = (int)trap_read_context(buf, n, &src, of, g->context);
+    int result =
+        (int)(tests ? trap_test_context(&src, of, g->context) : trap_read_context(buf, n, &src, of, g->context));
     if (src != N_ANY)
         *from = rank_of(g, src);
-    if (result < 0)
+    if (result < 0 && !tests)
         g->failed = *from;
     return result;
 }
 
+int group_read(struct group *g, void *buf, int n, int *rank, int *type)
+{
+    return receive(g, buf, n, rank, type, false);
+}
+
 int group_test(struct group *g, int *rank, int *type)
 {
-    int any = N_ANY, any_type = N_ANY, *from = rank ? rank : &any, *of = type ? type : &any_type;
-
-    if (!may_match(g, *from, *of))
-        return trap_note(-N_EINVAL);
-    int src = *from == N_ANY ? N_ANY : process_of(g, *from);
-    int result = (int)trap_test_context(&src, of, g->context);
-    if (src != N_ANY)
-        *from = rank_of(g, src);
-    return result;
+    return receive(g, NULL, 0, rank, type, true);
 }
 
 /* ---- Barrier, broadcast, reductions ---- */

@@ -121,66 +121,51 @@ static int scatter_below(struct group *g, const struct parts *x, char *room, int
     return result < 0 ? result : 0;
 }
 
-static int gather_by_tree(struct group *g, const struct parts *x, const void *part)
+static int move_by_tree(struct group *g, const struct parts *x, void *part, bool gathers)
 {
     int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
+    size_t own = (size_t)x->bytes[g->rank];
     char *room = malloc((size_t)span(x, position, end) + 1);
 
     if (!room)
         return trap_note(-N_ENOMEM);
-    memcpy(room, part, (size_t)x->bytes[g->rank]);
-    int result = gather_below(g, x, room, position, end);
-    if (result >= 0 && position == 0)
-        reorder(g, x, room, true);
-    free(room);
-    return result;
-}
-
-static int scatter_by_tree(struct group *g, const struct parts *x, void *part)
-{
-    int position = collect_position(g, x->root), end = position + collect_subtree(g, position);
-    char *room = malloc((size_t)span(x, position, end) + 1);
-
-    if (!room)
-        return trap_note(-N_ENOMEM);
-    if (position == 0)
+    if (gathers)
+        memcpy(room, part, own);
+    else if (position == 0)
         reorder(g, x, room, false);
-    int result = scatter_below(g, x, room, position, end);
-    if (result >= 0)
-        memcpy(part, room, (size_t)x->bytes[g->rank]);
+    int result = gathers ? gather_below(g, x, room, position, end) : scatter_below(g, x, room, position, end);
+    if (result >= 0 && !gathers)
+        memcpy(part, room, own);
+    else if (result >= 0 && position == 0)
+        reorder(g, x, room, true);
     free(room);
     return result;
 }
 
 /* ---- Straight ---- */
 
-static int gather_directly(struct group *g, const struct parts *x, const void *part)
+static int move(struct group *g, int place, char *part, int bytes, int type, bool takes)
 {
-    int result = 0;
-
-    if (g->place != x->root)
-        return collect_give(g, x->root, part, x->bytes[g->rank], x->type);
-    memcpy(x->all + x->offset[g->rank], part, (size_t)x->bytes[g->rank]);
-    for (int position = 1; result >= 0 && position < g->size; position++) {
-        int rank = rank_of_position(g, x, position);
-
-        result = take_exactly(g, collect_place(g, rank), x->all + x->offset[rank], x->bytes[rank], x->type);
-    }
-    return result;
+    return takes ? take_exactly(g, place, part, bytes, type) : collect_give(g, place, part, bytes, type);
 }
 
-static int scatter_directly(struct group *g, const struct parts *x, void *part)
+static int move_directly(struct group *g, const struct parts *x, void *part, bool gathers)
 {
+    char *own = x->all + x->offset[g->rank];
+    size_t own_bytes = (size_t)x->bytes[g->rank];
     int result = 0;
 
     if (g->place != x->root)
-        return take_exactly(g, x->root, part, x->bytes[g->rank], x->type);
+        return move(g, x->root, part, x->bytes[g->rank], x->type, !gathers);
+    if (gathers)
+        memcpy(own, part, own_bytes);
     for (int position = 1; result >= 0 && position < g->size; position++) {
         int rank = rank_of_position(g, x, position);
 
-        result = collect_give(g, collect_place(g, rank), x->all + x->offset[rank], x->bytes[rank], x->type);
+        result = move(g, collect_place(g, rank), x->all + x->offset[rank], x->bytes[rank], x->type, gathers);
     }
-    memcpy(part, x->all + x->offset[g->rank], (size_t)x->bytes[g->rank]);
+    if (!gathers)
+        memcpy(part, own, own_bytes);
     return result;
 }
 
@@ -203,31 +188,29 @@ static int prepare(struct group *g, struct parts *x, int root)
     return 0;
 }
 
-static bool has_short_parts(const struct group *g, const struct parts *x)
+static int move_parts(struct group *g, struct parts *x, void *part, int root, bool gathers)
 {
-    return x->start[g->size] <= (int64_t)g->size * DIRECT_BYTES;
+    int result = prepare(g, x, root);
+
+    if (result >= 0)
+        result = x->start[g->size] <= (int64_t)g->size * DIRECT_BYTES ? move_by_tree(g, x, part, gathers)
+                                                                      : move_directly(g, x, part, gathers);
+    free(x->offset);
+    return result;
 }
 
 int group_gather(struct group *g, const void *part, void *all, const int *bytes, int root)
 {
     struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_gather), .all = all};
-    int result = prepare(g, &x, root);
 
-    if (result >= 0)
-        result = has_short_parts(g, &x) ? gather_by_tree(g, &x, part) : gather_directly(g, &x, part);
-    free(x.offset);
-    return result;
+    return move_parts(g, &x, (void *)part, root, true); /* which gathering only reads */
 }
 
 int group_scatter(struct group *g, const void *all, void *part, const int *bytes, int root)
 {
     struct parts x = {.bytes = bytes, .type = GROUP_TYPE(group_scatter), .all = (char *)all};
-    int result = prepare(g, &x, root);
 
-    if (result >= 0)
-        result = has_short_parts(g, &x) ? scatter_by_tree(g, &x, part) : scatter_directly(g, &x, part);
-    free(x.offset);
-    return result;
+    return move_parts(g, &x, part, root, false);
 }
 
 /* ---- Exchange ---- */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpio/map/numbers.h"
+
 /* Of any set: patterns from text have at most PATTERN_DEPTH_MAX levels, bit permutations one for each group of bits,
  * and plans as many as both elements together. */
 #define DEPTH_MAX 128
@@ -16,35 +18,15 @@
 /* The last of n siblings that begins at or before x; NULL if x is before all. Most lists have one. */
 static inline const struct falls *sibling_at(const struct falls *first, int32_t n, int64_t x)
 {
-    int32_t low = 1;
-
     if (n == 0 || x < first->left)
         return NULL;
-    while (low < n) {
-        int32_t middle = low + (n - low) / 2;
-
-        if (first[middle].left <= x)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return &first[low - 1];
+    return &first[FIRST_NOT(1, n, i, first[i].left <= x) - 1];
 }
 
 /* The last of n siblings that has at most k bytes of the set before it; the first one has none. */
 static inline const struct falls *sibling_with(const struct falls *first, int32_t n, int64_t k)
 {
-    int32_t low = 1;
-
-    while (low < n) {
-        int32_t middle = low + (n - low) / 2;
-
-        if (first[middle].before <= k)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return &first[low - 1];
+    return &first[FIRST_NOT(1, n, i, first[i].before <= k) - 1];
 }
 
 /* distance / step of a node, without the division where it has one block, or for the first. The caller subtracts what

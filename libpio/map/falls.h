@@ -46,4 +46,14 @@ int falls_finish(struct falls_build *b, struct falls_set *set);
 int falls_finish_by_rank(struct falls_build *b, struct falls_set *set);
 void falls_build_free(struct falls_build *b);
 
+/* ---- pattern.c ---- */
+
+/* A pattern whose elements have nothing yet. NULL: no memory. */
+struct pattern *pattern_new(int64_t displacement, int64_t period, int32_t elements);
+/* Stores p in *to, or frees it after an error. Returns the error. */
+int pattern_hand_over(struct pattern *p, int error, struct pattern **to);
+/* Hands over a view whose one element is what was built, by rank, unless that failed with `error`. Frees what the
+ * builder has. */
+int pattern_finish_view(struct falls_build *b, int error, struct pattern *p, struct pattern **to);
+
 #endif

@@ -12,7 +12,7 @@
 #include "libpio/map/places.h"
 #include "vertex/shared/text.h"
 
-static struct pattern *pattern_new(int64_t period, int32_t elements)
+struct pattern *pattern_new(int64_t displacement, int64_t period, int32_t elements)
 {
     struct pattern *p = calloc(1, sizeof *p);
 
@@ -23,6 +23,7 @@ static struct pattern *pattern_new(int64_t period, int32_t elements)
         free(p);
         return NULL;
     }
+    p->displacement = displacement;
     p->period = period;
     p->elements = elements;
     return p;
@@ -40,14 +41,21 @@ void pattern_free(struct pattern *p)
     free(p);
 }
 
-/* Stores p in *to, or frees it after an error. Returns the error. */
-static int hand_over(struct pattern *p, int error, struct pattern **to)
+int pattern_hand_over(struct pattern *p, int error, struct pattern **to)
 {
     if (error)
         pattern_free(p);
     else
         *to = p;
     return error;
+}
+
+int pattern_finish_view(struct falls_build *b, int error, struct pattern *p, struct pattern **to)
+{
+    if (!error)
+        error = falls_finish_by_rank(b, &p->element[0]);
+    falls_build_free(b);
+    return pattern_hand_over(p, error, to);
 }
 
 /* ---- Arrays ---- */
@@ -165,14 +173,14 @@ int pattern_array(int dims, const struct pattern_dimension *dimension, int64_t i
     for (int d = dims - 1; d >= 0; d--)
         if (__builtin_mul_overflow(bytes[d + 1], dealt[d].size, &bytes[d]) || bytes[d] > PATTERN_OFFSET_MAX)
             return -EOVERFLOW;
-    struct pattern *new = pattern_new(bytes[0], (int32_t)elements);
+    struct pattern *new = pattern_new(0, bytes[0], (int32_t)elements);
     if (!new)
         return -ENOMEM;
     new->row = dims > 1 ? bytes[dims - 1] : 0;
     error = note_dimensions(new, dims, dimension, item);
     if (!error)
         error = make_elements(new, dims, dealt, &bytes[1]);
-    return hand_over(new, error ? error : places_of_array(new, dims, dealt, item), p);
+    return pattern_hand_over(new, error ? error : places_of_array(new, dims, dealt, item), p);
 }
 
 int pattern_stripe(int64_t block, int32_t elements, struct pattern **p)
@@ -205,7 +213,7 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
         return -EINVAL; /* each bit once, none left out */
     if ((int64_t)1 << element_bits > PATTERN_ELEMENTS_MAX)
         return -E2BIG;
-    struct pattern *new = pattern_new((int64_t)1 << bits, (int32_t)1 << element_bits);
+    struct pattern *new = pattern_new(0, (int64_t)1 << bits, (int32_t)1 << element_bits);
     if (!new)
         return -ENOMEM;
     for (int32_t e = 0; e < new->elements && !error; e++) {
@@ -228,7 +236,7 @@ int pattern_bits(int bits, const uint8_t *bit, struct pattern **p)
         error = falls_finish(&b, &new->element[e]);
         falls_build_free(&b);
     }
-    return hand_over(new, error ? error : places_of_bits(new, bits, bit), p);
+    return pattern_hand_over(new, error ? error : places_of_bits(new, bits, bit), p);
 }
 
 /* ---- Looking up ---- */

@@ -405,15 +405,11 @@ static struct pattern *build_pitfalls(struct parser *p, struct tree *t, int32_t 
         fail(p, -EINVAL, "byte %lld is beyond the period of %lld", (long long)end - 1, (long long)period);
     if (p->error)
         return NULL;
-    struct pattern *pattern = calloc(1, sizeof *pattern);
-    if (pattern)
-        pattern->element = calloc((size_t)elements, sizeof *pattern->element);
-    if (!pattern || !pattern->element) {
-        free(pattern);
+    struct pattern *pattern = pattern_new(0, 0, elements);
+    if (!pattern) {
         fail(p, -ENOMEM, "no memory");
         return NULL;
     }
-    pattern->elements = elements;
     for (int32_t e = 0; e < elements && !p->error; e++) {
         struct falls_build b = {0};
 

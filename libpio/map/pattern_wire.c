@@ -173,26 +173,13 @@ int pattern_unpack(const void *bytes, size_t n, struct pattern **p)
         return -E2BIG;
     if (n != HEAD_BYTES + (size_t)nodes * NODE_BYTES)
         return -EINVAL;
-    struct pattern *new = calloc(1, sizeof *new);
-    struct falls_set *set = calloc(1, sizeof *set);
-    if (!new || !set) {
-        free(new);
-        free(set);
+    struct pattern *new = pattern_new(displacement, period, 1);
+    if (!new)
         return -ENOMEM;
-    }
-    *new = (struct pattern){.displacement = displacement, .period = period, .elements = 1, .element = set};
     struct falls_build b = {0};
     struct packed from = {.at = head + HEAD_BYTES, .left = (int32_t)nodes};
     int error = push_list(&b, &from, -1, period, 1, 0);
-    if (!error)
-        error = falls_finish_by_rank(&b, set);
-    falls_build_free(&b);
-    if (error) {
-        pattern_free(new);
-        return error;
-    }
-    *p = new;
-    return 0;
+    return pattern_finish_view(&b, error, new, p);
 }
 
 /* ---- Whole patterns ---- */
@@ -301,15 +288,10 @@ int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p)
         return unpack_array(from, n, p);
     if (n < 8 || get(from, 8) < 1 || get(from, 8) > PATTERN_ELEMENTS_MAX)
         return -EINVAL;
-    struct pattern *whole = calloc(1, sizeof *whole);
     int32_t elements = (int32_t)get(from, 8);
-    if (whole)
-        whole->element = calloc((size_t)elements, sizeof *whole->element);
-    if (!whole || !whole->element) {
-        free(whole);
+    struct pattern *whole = pattern_new(0, 0, elements);
+    if (!whole)
         return -ENOMEM;
-    }
-    whole->elements = elements;
     for (int32_t e = 0; e < elements && !error; e++) {
         int64_t length = n - at >= 8 ? get(from + at, 8) : -1;
 
@@ -322,9 +304,5 @@ int pattern_unpack_all(const void *bytes, size_t n, struct pattern **p)
     }
     if (!error && at != n)
         error = -EINVAL;
-    if (error)
-        pattern_free(whole);
-    else
-        *p = whole;
-    return error;
+    return pattern_hand_over(whole, error, p);
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "libpio/map/numbers.h"
+
 #define GROUPS_MAX   64
 #define FEW_ELEMENTS 4         /* are tried as fast */
 #define RUNS_MAX     (1 << 14) /* of an index */
@@ -308,17 +310,7 @@ int places_of_runs(struct pattern *p)
 /* Returns the element of the last run that begins at or before x. */
 static int32_t element_in_index(const struct pattern_places *l, int64_t x)
 {
-    int32_t low = 1, high = l->runs; /* run[low - 1] begins at or before x: the first one begins at 0 */
-
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-
-        if (l->run[middle].at <= x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return l->run[low - 1].element;
+    return l->run[FIRST_NOT(1, l->runs, i, l->run[i].at <= x) - 1].element; /* the first one begins at 0 */
 }
 
 /* ---- Looking up ---- */

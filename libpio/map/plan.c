@@ -454,17 +454,7 @@ static void meet_pair(struct falls_build *b, const struct side side[2], int64_t 
 /* The first of a side's siblings that ends after x. */
 static int32_t first_after(const struct side *s, int64_t x)
 {
-    int32_t low = 0, high = s->n;
-
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-
-        if (end_of(s, &s->first[middle]) <= x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return FIRST_NOT(0, s->n, i, end_of(s, &s->first[i]) <= x);
 }
 
 /* Meets two lists of siblings. As siblings do not interleave, it takes them in pairs, one window after the other. */

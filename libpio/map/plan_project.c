@@ -61,25 +61,13 @@ int plan_project(const struct plan *plan, int side, struct pattern **view)
     if (side != PLAN_A && side != PLAN_B)
         return -EINVAL;
     int64_t first = plan->body.tops > 0 ? first_place(&plan->body, &plan->body.node[plan->body.top], side) : 0;
-    struct pattern *new = calloc(1, sizeof *new);
-    struct falls_set *set = calloc(1, sizeof *set);
-    if (!new || !set) {
-        free(new);
-        free(set);
+    struct pattern *new = pattern_new(first, plan->step[side] > 0 ? plan->step[side] : 1, 1);
+    if (!new)
         return -ENOMEM;
-    }
-    *new = (struct pattern){
-        .displacement = first, .period = plan->step[side] > 0 ? plan->step[side] : 1, .elements = 1, .element = set};
     p.end = first;
     push_list(&b, &p, plan->body.top, plan->body.tops, 0, first, 0);
     if (plan->from + plan->period == PATTERN_OFFSET_MAX) /* it is not repeated */
         new->period = p.end > first ? p.end - first : 1;
     p.ascends &= p.end - first <= new->period; /* else the next period's bytes begin among these */
-    int error = p.ascends ? falls_finish_by_rank(&b, set) : -EINVAL;
-    falls_build_free(&b);
-    if (error)
-        pattern_free(new);
-    else
-        *view = new;
-    return error;
+    return pattern_finish_view(&b, p.ascends ? 0 : -EINVAL, new, view);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libpio/map/numbers.h"
 #include "libpio/pipes/pipe.h"
 #include "vertex/contract/errors.h"
 #include "vertex/contract/traps.h"
@@ -78,17 +79,9 @@ bool pipe_is_over(const struct pipe_end *e)
 
 struct pipe_partner *pipe_partner_of(const struct pipe_end *e, int node)
 {
-    int32_t pe = node - (int32_t)e->other.first, low = 0, high = e->partners;
+    int32_t pe = node - (int32_t)e->other.first, k = FIRST_NOT(0, e->partners, i, e->partner[i].pe < pe);
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-
-        if (e->partner[middle].pe < pe)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < e->partners && e->partner[low].pe == pe ? &e->partner[low] : NULL;
+    return k < e->partners && e->partner[k].pe == pe ? &e->partner[k] : NULL;
 }
 
 int pipe_go_on(struct pipe_partner *p)
