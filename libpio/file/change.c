@@ -59,7 +59,7 @@ static int on_folder(int (*call)(const char *path, mode_t mode), const char *vol
 
     pio_path(path, volume, name, "");
     int error = call(path, mode);
-    return error ? pio_fail_at(path, error) : 0;
+    return error ? pio_fail_at(volume, name, "", error) : 0;
 }
 
 static int move(const char *volume, const char *from, const char *to, const char *suffix)
@@ -69,7 +69,7 @@ static int move(const char *volume, const char *from, const char *to, const char
     pio_path(old, volume, from, suffix);
     pio_path(new, volume, to, suffix);
     int error = pio_transport->rename(old, new);
-    return error ? pio_fail_at(new, error) : 0;
+    return error ? pio_fail_at(volume, to, suffix, error) : 0;
 }
 
 /* The name of a part or of a description that is set aside, which no other change uses. */

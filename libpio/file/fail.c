@@ -10,9 +10,9 @@ void pio_path(char *path, const char *volume, const char *name, const char *suff
     text_print(path, PIO_PATH_MAX_BYTES, "//%s%s%s", volume, name, suffix);
 }
 
-int pio_fail_at(const char *path, int error)
+int pio_fail_at(const char *volume, const char *name, const char *suffix, int error)
 {
-    text_print(pio_fail_path, sizeof pio_fail_path, "%s", path);
+    pio_path(pio_fail_path, volume, name, suffix);
     return error;
 }
 

@@ -48,9 +48,9 @@ void pio_path(char *path, const char *volume, const char *name, const char *suff
 /* The path for pio_failed_path; each call empties it first. In fail.c, below all that can fail. */
 extern char pio_fail_path[PIO_PATH_MAX_BYTES];
 
-/* Remembers the path, or the volume whose subfile it is, at which the call fails, for pio_failed_path. Returns `error`.
- */
-int pio_fail_at(const char *path, int error);
+/* Remembers the path, as of pio_path, or the volume whose subfile it is, at which the call fails, for pio_failed_path.
+ * Returns `error`. */
+int pio_fail_at(const char *volume, const char *name, const char *suffix, int error);
 int pio_fail_at_volume(const struct pio_file *file, int volume, int error);
 
 /* Asks every volume for its subfile's size. Returns the logical size, or a negative errno. */

@@ -104,10 +104,10 @@ static int open_subfiles(struct pio_file *file, int flags, mode_t mode)
         pio_path(path, file->description.volume[k], file->name, "");
         subfile->fd = pio_transport->open(path, flags, mode);
         if (subfile->fd < 0)
-            return pio_fail_at(path, subfile->fd);
+            return pio_fail_at_volume(file, k, subfile->fd);
         subfile->node = pio_transport->node(subfile->fd);
         if (subfile->node < 0)
-            return pio_fail_at(path, subfile->node);
+            return pio_fail_at_volume(file, k, subfile->node);
     }
     return 0;
 }
@@ -192,7 +192,6 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
 {
     const struct pio_survey *survey = &opening->survey;
     bool create = flags & O_CREAT;
-    char path[PIO_PATH_MAX_BYTES];
 
     if (!opening->locked && create && (!opening->exists || (flags & O_EXCL)))
         return NEEDS_LOCK;
@@ -213,14 +212,12 @@ static int settle_parts(const char *name, int flags, mode_t mode, struct opening
         return create && (flags & O_EXCL) ? -EEXIST : 0;
     if (opening->locked && pio_store_is_unlinked(name, &opening->description) > 0)
         pio_store_remove(name, &opening->description); /* then it is looked for again */
-    pio_path(path, opening->description.volume[survey->missing], name, "");
-    return pio_fail_at(path, -ENOENT);
+    return pio_fail_at(opening->description.volume[survey->missing], name, "", -ENOENT);
 }
 
 /* Makes the pattern of a file with a map. */
 static int make_map(const char *name, struct opening *opening)
 {
-    char path[PIO_PATH_MAX_BYTES];
     struct pattern *pattern;
 
     int error = pio_map_make(opening->description.map_text, &pattern);
@@ -232,8 +229,7 @@ static int make_map(const char *name, struct opening *opening)
         opening->description.map.pattern = pattern;
         return 0;
     }
-    pio_path(path, opening->description.volume[0], name, ".pio");
-    return pio_fail_at(path, error == -EINVAL ? -EPROTO : error);
+    return pio_fail_at(opening->description.volume[0], name, ".pio", error == -EINVAL ? -EPROTO : error);
 }
 
 static void drop_map(struct opening *opening)
@@ -322,13 +318,10 @@ static int open_locked(const struct pio_name *name, int flags, mode_t mode, cons
                        const char *volume, bool may_be_made, struct pio_file **file)
 {
     struct opening opening = {.locked = true, .may_be_made = may_be_made};
-    char path[PIO_PATH_MAX_BYTES];
     int lock = pio_change_lock(volume, name->name);
 
-    if (lock < 0) {
-        pio_path(path, volume, name->name, "");
-        return pio_fail_at(path, lock);
-    }
+    if (lock < 0)
+        return pio_fail_at(volume, name->name, "", lock);
     int error = try_to_open(name, flags, mode, layout, &opening, file);
     pio_change_unlock(lock);
     return error;

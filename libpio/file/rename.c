@@ -17,14 +17,12 @@ static int check_part(const struct pio_name *to, const char *volume, int stat_er
 {
     struct pio_description found;
     struct pio_name name = *to;
-    char path[PIO_PATH_MAX_BYTES];
 
     if (stat_error == -ENOENT)
         return 0;
     memcpy(name.volume, volume, sizeof name.volume);
     int error = stat_error < 0 ? stat_error : pio_store_find(&name, NULL, &found, NULL);
-    pio_path(path, volume, to->name, "");
-    return error ? pio_fail_at(path, error == -ENOENT ? -EEXIST : error) : 0;
+    return error ? pio_fail_at(volume, to->name, "", error == -ENOENT ? -EEXIST : error) : 0;
 }
 
 /* Asks all volumes for the status of a name, and notes in `has` which have it. */
@@ -79,7 +77,6 @@ static int rename_locked(const struct pio_name *from, const struct pio_name *to)
 {
     struct pio_description description;
     struct pio_survey survey;
-    char path[PIO_PATH_MAX_BYTES];
     int error = pio_store_find(from, NULL, &description, NULL);
 
     if (!error)
@@ -88,8 +85,7 @@ static int rename_locked(const struct pio_name *from, const struct pio_name *to)
         return error;
     if (survey.missing < 0)
         return strcmp(from->name, to->name) == 0 ? 0 : move_file(from, to, &description);
-    pio_path(path, description.volume[survey.missing], from->name, "");
-    return pio_fail_at(path, -ENOENT);
+    return pio_fail_at(description.volume[survey.missing], from->name, "", -ENOENT);
 }
 
 static int rename_file(const struct pio_name *from, const struct pio_name *to)

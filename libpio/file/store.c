@@ -50,6 +50,10 @@ int pio_name_parse(const char *text, struct pio_name *name)
 
 /* ---- Asking all volumes -------------------------------------------------------------------- */
 
+struct asking;
+/* 0, or a negative errno; NULL: what the volume answers. -ENOENT is no error of PIO_ASK_UNLINK. */
+typedef int judge_function(struct asking *a, int k, const struct pio_question *q);
+
 struct asking {
     enum pio_question_kind kind;
     const struct pio_description *description; /* of the volumes, and of what is made there */
@@ -57,12 +61,18 @@ struct asking {
     mode_t mode;
     int flags;
     const bool *only; /* volumes that are asked; NULL: all */
-    /* 0, or a negative errno; NULL: what the volume answers. -ENOENT is no error of PIO_ASK_UNLINK. */
-    int (*judge)(struct asking *a, int k, const struct pio_question *q);
+    judge_function *judge;
     void *ctx;                /* for judge */
     char *wanted;             /* room for a description that judge_equal compares with */
     const char *index, *rest; /* in it: where its index is, and what follows; NULL: it is not there yet */
 };
+
+static struct asking about(enum pio_question_kind kind, const struct pio_description *description, const char *name,
+                           const char *suffix, judge_function *judge, void *ctx)
+{
+    return (struct asking){
+        .kind = kind, .description = description, .name = name, .suffix = suffix, .judge = judge, .ctx = ctx};
+}
 
 /* Room for a description of so many volumes, and for a byte more, which shows that a text is longer. */
 static size_t text_room(int disks)
@@ -93,14 +103,11 @@ static void prepare(const struct asking *a, int k, char *buffer, struct pio_ques
 /* Judges an answer, and remembers the first error and where it was. */
 static void settle(struct asking *a, int k, const struct pio_question *q, int *first_error)
 {
-    char path[PIO_PATH_MAX_BYTES];
     bool is_gone = q->kind == PIO_ASK_UNLINK && q->result == -ENOENT;
     int error = a->judge ? a->judge(a, k, q) : q->result < 0 && !is_gone ? q->result : 0;
 
-    if (!error || *first_error)
-        return;
-    pio_path(path, q->volume, q->name, q->suffix);
-    *first_error = pio_fail_at(path, error);
+    if (error && !*first_error)
+        *first_error = pio_fail_at(q->volume, q->name, q->suffix, error);
 }
 
 /* Prepares the next questions, from volume *k on. Returns how many. */
@@ -222,16 +229,10 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
 {
     struct pio_description places;
     struct finding f = {.description = description};
-    char path[PIO_PATH_MAX_BYTES];
     int n = list_places(name, layout, &places);
 
     places.map.disks = PIO_DISKS_MAX; /* whose description may be as long */
-    struct asking a = {.kind = PIO_ASK_READ,
-                       .description = &places,
-                       .name = name->name,
-                       .suffix = PIO_DESCRIPTION_SUFFIX,
-                       .judge = judge_first,
-                       .ctx = &f};
+    struct asking a = about(PIO_ASK_READ, &places, name->name, PIO_DESCRIPTION_SUFFIX, judge_first, &f);
     int error = ask(&a, 0, 1);
     if (!error && !f.ended)
         error = ask(&a, 1, n);
@@ -239,8 +240,7 @@ int pio_store_find(const struct pio_name *name, const struct pio_layout *layout,
         *index = f.index;
     if (error || f.ended)
         return error;
-    pio_path(path, places.volume[0], name->name, "");
-    return pio_fail_at(path, -ENOENT);
+    return pio_fail_at(places.volume[0], name->name, "", -ENOENT);
 }
 
 /* ---- What is there ------------------------------------------------------------------------- */
@@ -276,11 +276,7 @@ static int judge_part(struct asking *a, int k, const struct pio_question *q)
 
 int pio_store_check(const char *name, const struct pio_description *description, int index)
 {
-    struct asking parts = {.kind = PIO_ASK_READ,
-                           .description = description,
-                           .name = name,
-                           .suffix = PIO_DESCRIPTION_SUFFIX,
-                           .judge = judge_equal};
+    struct asking parts = about(PIO_ASK_READ, description, name, PIO_DESCRIPTION_SUFFIX, judge_equal, NULL);
     int error = ask(&parts, 0, index);
 
     return error ? error : ask(&parts, index + 1, description->map.disks);
@@ -290,18 +286,8 @@ int pio_store_check(const char *name, const struct pio_description *description,
 int pio_store_survey(const char *name, const struct pio_description *description, struct pio_survey *survey)
 {
     struct surveying s = {.survey = survey};
-    struct asking subfiles = {.kind = PIO_ASK_STAT,
-                              .description = description,
-                              .name = name,
-                              .suffix = "",
-                              .judge = judge_subfile,
-                              .ctx = &s};
-    struct asking parts = {.kind = PIO_ASK_READ,
-                           .description = description,
-                           .name = name,
-                           .suffix = PIO_DESCRIPTION_SUFFIX,
-                           .judge = judge_part,
-                           .ctx = &s};
+    struct asking subfiles = about(PIO_ASK_STAT, description, name, "", judge_subfile, &s);
+    struct asking parts = about(PIO_ASK_READ, description, name, PIO_DESCRIPTION_SUFFIX, judge_part, &s);
 
     int error = ask(&subfiles, 0, description->map.disks);
     if (error)
@@ -341,14 +327,9 @@ int pio_store_open(const char *name, const struct pio_description *description, 
                    struct pio_opened opened[PIO_DISKS_MAX], int64_t *bytes)
 {
     struct opening_all o = {.opened = opened};
-    struct asking subfiles = {.kind = PIO_ASK_OPEN,
-                              .description = description,
-                              .name = name,
-                              .suffix = PIO_DESCRIPTION_SUFFIX,
-                              .flags = flags,
-                              .judge = judge_opened,
-                              .ctx = &o};
+    struct asking subfiles = about(PIO_ASK_OPEN, description, name, PIO_DESCRIPTION_SUFFIX, judge_opened, &o);
 
+    subfiles.flags = flags;
     for (int k = 0; k < description->map.disks; k++)
         opened[k].fd = -1;
     int error = ask(&subfiles, 0, description->map.disks);
@@ -365,7 +346,7 @@ int pio_store_open(const char *name, const struct pio_description *description, 
 
 int pio_store_check_writable(const struct pio_description *description)
 {
-    struct asking roots = {.kind = PIO_ASK_WRITABLE, .description = description, .name = "/", .suffix = ""};
+    struct asking roots = about(PIO_ASK_WRITABLE, description, "/", "", NULL, NULL);
 
     return ask(&roots, 0, description->map.disks);
 }
@@ -379,27 +360,16 @@ static int judge_made(struct asking *a, int k, const struct pio_question *q)
     return found[k] || q->result >= 0 ? 0 : q->result;
 }
 
-static struct asking make_description(const char *name, const struct pio_description *description, mode_t mode)
-{
-    return (struct asking){.kind = PIO_ASK_MAKE,
-                           .description = description,
-                           .name = name,
-                           .suffix = PIO_DESCRIPTION_SUFFIX,
-                           .mode = (mode & 0777) | 0444};
-}
-
 /* Makes the descriptions of volumes from .. to-1, and checks those that are there already. */
 static int describe(const char *name, const struct pio_description *description, mode_t mode, int from, int to)
 {
     bool found[PIO_DISKS_MAX] = {false};
-    struct asking make = make_description(name, description, mode), check = make;
+    struct asking make = about(PIO_ASK_MAKE, description, name, PIO_DESCRIPTION_SUFFIX, judge_made, found);
+    struct asking check = about(PIO_ASK_READ, description, name, PIO_DESCRIPTION_SUFFIX, judge_equal, NULL);
 
-    make.judge = judge_made;
-    make.ctx = found;
-    int error = ask(&make, from, to);
-    check.kind = PIO_ASK_READ;
-    check.judge = judge_equal;
+    make.mode = (mode & 0777) | 0444;
     check.only = found;
+    int error = ask(&make, from, to);
     return error ? error : ask(&check, from, to);
 }
 
@@ -429,12 +399,9 @@ static int judge_removed(struct asking *a, int k, const struct pio_question *q)
 static int remove_parts(const char *name, const struct pio_description *description, int from, int to)
 {
     bool gone[PIO_DISKS_MAX];
-    struct asking subfiles = {.kind = PIO_ASK_UNLINK, .description = description, .name = name, .suffix = ""};
-    struct asking descriptions = subfiles;
+    struct asking subfiles = about(PIO_ASK_UNLINK, description, name, "", judge_removed, gone);
+    struct asking descriptions = about(PIO_ASK_UNLINK, description, name, PIO_DESCRIPTION_SUFFIX, NULL, NULL);
 
-    subfiles.judge = judge_removed;
-    subfiles.ctx = gone;
-    descriptions.suffix = PIO_DESCRIPTION_SUFFIX;
     descriptions.only = gone;
     descriptions.mode = from > 0;
     int error = ask(&subfiles, from, to), later_error = ask(&descriptions, from, to);
@@ -454,17 +421,16 @@ int pio_store_remove(const char *name, const struct pio_description *description
 
 int pio_store_unlink(const char *name, const struct pio_description *description)
 {
-    struct asking first = {.kind = PIO_ASK_UNLINK, .description = description, .name = name, .suffix = "", .mode = 1};
-    struct asking last = first;
+    struct asking first = about(PIO_ASK_UNLINK, description, name, "", NULL, NULL);
+    struct asking last = about(PIO_ASK_UNLINK, description, name, PIO_DESCRIPTION_SUFFIX, NULL, NULL);
     char path[PIO_PATH_MAX_BYTES];
 
     pio_path(path, description->volume[0], name, PIO_DESCRIPTION_SUFFIX);
     int error = pio_transport->chmod(path, UNLINKED_MODE);
     if (error && error != -ENOENT)
-        return pio_fail_at(path, error);
+        return pio_fail_at(description->volume[0], name, PIO_DESCRIPTION_SUFFIX, error);
+    first.mode = 1;
     error = ask(&first, 0, 1);
-    last.suffix = PIO_DESCRIPTION_SUFFIX;
-    last.mode = 0;
     if (!error && remove_parts(name, description, 1, description->map.disks) == 0)
         ask(&last, 0, 1);
     return error;

@@ -18,8 +18,7 @@ int64_t pio_result(int64_t result, const char *call)
 
 int pio_fail_at_volume(const struct pio_file *file, int volume, int error)
 {
-    pio_path(pio_fail_path, file->description.volume[volume], file->name, "");
-    return error;
+    return pio_fail_at(file->description.volume[volume], file->name, "", error);
 }
 
 int pio_file_find_empty(void)
