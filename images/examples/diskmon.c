@@ -13,9 +13,7 @@
  * [P0 section 3] measured 17.3, 19.5 and 20.5 ms for such a request, and 0.8, 1.065 and 1.82 ms of the processor. To
  * come near the latter a machine needs `timing = "wang-leiss"`.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <n_errno.h>
 #include <nmon.h>
 #include <nself.h>
 #include <pio.h>
@@ -24,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "must.h"
 
 #define BYTES_MAX    (64 << 10)
 #define REQUESTS_MAX 64
@@ -41,10 +41,7 @@ static char buffer[BYTES_MAX];
 
 static void fail(const char *what)
 {
-    int error = errno;
-    const char *where = pio_failed_path();
-
-    fprintf(stderr, "diskmon: %s: %s%s%s\n", what, strerror(error), where[0] ? ": " : "", where);
+    pio_complain("diskmon", what);
     exit(1);
 }
 
@@ -52,12 +49,8 @@ static void fail(const char *what)
 static struct nmonitor look(void)
 {
     struct nmonitor monitor;
-    int result = nmonitor(&monitor);
 
-    if (result < 0) {
-        nperror("diskmon: nmonitor");
-        exit(1);
-    }
+    must("diskmon: nmonitor", nmonitor(&monitor));
     return monitor;
 }
 

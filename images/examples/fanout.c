@@ -10,13 +10,13 @@
  * it sends. The mean includes the kernel's work of freeing the memory of finished sends, once in 15 sends of
  * up to 64 bytes and in 7 longer ones.
  */
-#include <n_errno.h>
 #include <nmon.h>
 #include <nself.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "must.h"
 
 #define TYPE_MESSAGE 1
 #define TYPE_TIMES   2
@@ -35,14 +35,6 @@ static const int sizes[] = {8, 64, 512, 4096, 16384, BYTES_MAX};
 static char buffer[BYTES_MAX];
 static uint64_t cycles[KINDS][SIZES][DIM_MAX + 1]; /* on node 0, of n destinations: the sum of all rounds */
 
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
-
 /* Destination i of a kind: 1, 3, 5, 9, 17 ... all differ from 0 in bit 0; 1, 2, 4, 8 ... differ in one bit each. */
 static int destination(enum kind kind, int i)
 {
@@ -52,7 +44,7 @@ static int destination(enum kind kind, int i)
 static void send_all(enum kind kind, int n, int bytes)
 {
     for (int i = 0; i < n; i++)
-        check("nwrite", nwrite(buffer, bytes, destination(kind, i), TYPE_MESSAGE, NULL));
+        must("nwrite", nwrite(buffer, bytes, destination(kind, i), TYPE_MESSAGE, NULL));
 }
 
 /* Asks the receivers for their times. Returns the cycles from the earliest start to the latest end. */
@@ -64,8 +56,8 @@ static uint64_t collect(enum kind kind, int n)
         struct nmonitor m;
         int from = destination(kind, i), type = TYPE_TIMES;
 
-        check("nwrite", nwrite(NULL, 0, from, TYPE_ASK, NULL));
-        check("nread", nread(&m, sizeof m, &from, &type, NULL));
+        must("nwrite", nwrite(NULL, 0, from, TYPE_ASK, NULL));
+        must("nread", nread(&m, sizeof m, &from, &type, NULL));
         first = m.recv_start_cycles < first ? m.recv_start_cycles : first;
         last = m.recv_done_cycles > last ? m.recv_done_cycles : last;
     }
@@ -86,11 +78,11 @@ static void receive(int bytes)
     struct nmonitor m;
     int from = 0, type = TYPE_MESSAGE;
 
-    check("nread", nread(buffer, bytes, &from, &type, NULL));
-    check("nmonitor", nmonitor(&m));
+    must("nread", nread(buffer, bytes, &from, &type, NULL));
+    must("nmonitor", nmonitor(&m));
     type = TYPE_ASK;
-    check("nread", nread(NULL, 0, &from, &type, NULL));
-    check("nwrite", nwrite(&m, sizeof m, 0, TYPE_TIMES, NULL));
+    must("nread", nread(NULL, 0, &from, &type, NULL));
+    must("nwrite", nwrite(&m, sizeof m, 0, TYPE_TIMES, NULL));
 }
 
 static bool is_destination(int node, enum kind kind, int n)
@@ -116,7 +108,7 @@ int main(void)
     int node, dim;
 
     whoami(&node, NULL, NULL, &dim);
-    check("nsync", nsync(TYPE_READY));
+    must("nsync", nsync(TYPE_READY));
     for (int kind = 0; kind < KINDS; kind++)
         for (int s = 0; s < SIZES; s++)
             for (int n = 1; n <= dim; n++)

@@ -7,13 +7,13 @@
  *
  * Prints the heat of one point, which is the same on any number of nodes.
  */
-#include <n_errno.h>
 #include <nmon.h>
 #include <nself.h>
 #include <ntime.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "must.h"
 
 #define SIDE    128 /* points of the plate in a row */
 #define STEPS   40
@@ -47,14 +47,6 @@ static int node_at(int row, int column, int down_bits, int right_bits)
     return gray(row) << right_bits | gray(column);
 }
 
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
-
 /* Returns the i-th point of the line that lies `out` points outside of a side: 0 is the edge itself, 1 beyond it. */
 static double *point(enum side side, int out, int i)
 {
@@ -77,7 +69,7 @@ static void send_edge(enum side side)
 
     for (int i = 0; i < n; i++)
         edge[i] = *point(side, 0, i);
-    check("nwrite", nwrite(edge, n * (int)sizeof *edge, neighbour[side], side, NULL));
+    must("nwrite", nwrite(edge, n * (int)sizeof *edge, neighbour[side], side, NULL));
 }
 
 /* What a neighbour below has sent is its upper edge. */
@@ -87,7 +79,7 @@ static void receive_edge(enum side side)
     double edge[SIDE];
     int n = side == UP || side == DOWN ? columns : rows, type = opposite[side];
 
-    check("nread", nread(edge, n * (int)sizeof *edge, &neighbour[side], &type, NULL));
+    must("nread", nread(edge, n * (int)sizeof *edge, &neighbour[side], &type, NULL));
     for (int i = 0; i < n; i++)
         *point(side, 1, i) = edge[i];
 }

@@ -5,11 +5,11 @@
  *
  * The lengths are those on the wire: the header of 8 bytes is part of them.
  */
-#include <n_errno.h>
 #include <nmon.h>
 #include <nself.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "must.h"
 
 #define TYPE_MESSAGE 1
 #define TYPE_READY   2
@@ -21,21 +21,13 @@ static const int wire_bytes[] = {4096, 8192, BYTES_MAX, HEADER_BYTES};
 
 static char buffer[BYTES_MAX];
 
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
-
 static void send(int to, int bytes)
 {
     char ready;
     int type = TYPE_READY;
 
-    check("nread", nread(&ready, 1, &to, &type, NULL));
-    check("nwrite", nwrite(buffer, bytes - HEADER_BYTES, to, TYPE_MESSAGE, NULL));
+    must("nread", nread(&ready, 1, &to, &type, NULL));
+    must("nwrite", nwrite(buffer, bytes - HEADER_BYTES, to, TYPE_MESSAGE, NULL));
 }
 
 static void receive(int from, int hops)
@@ -43,9 +35,9 @@ static void receive(int from, int hops)
     struct nmonitor monitor;
     int type = TYPE_MESSAGE;
 
-    check("nwrite", nwrite(NULL, 0, from, TYPE_READY, NULL));
-    check("nread", nread(buffer, sizeof buffer, &from, &type, NULL));
-    check("nmonitor", nmonitor(&monitor));
+    must("nwrite", nwrite(NULL, 0, from, TYPE_READY, NULL));
+    must("nread", nread(buffer, sizeof buffer, &from, &type, NULL));
+    must("nmonitor", nmonitor(&monitor));
     printf("netmon hops=%d bytes=%d us=%.2f\n", hops, (int)monitor.recv_bytes,
            (double)(monitor.recv_done_cycles - monitor.recv_start_cycles) / NMON_CYCLES_PER_US);
 }

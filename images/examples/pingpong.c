@@ -2,11 +2,11 @@
  * Sends messages of several lengths back and forth between node 0 and the node farthest from it. Prints for each length
  * the time of one way, half the round trip, as a program sees it: with Vertex's work at both ends.
  */
-#include <n_errno.h>
 #include <nself.h>
 #include <ntime.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "must.h"
 
 #define TYPE_BALL  1
 #define TYPE_START 2
@@ -18,24 +18,16 @@ static const int lengths[] = {0, 8, 64, 512, 4096, 16384, BYTES_MAX};
 
 static char ball[BYTES_MAX];
 
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
-
 static void send(int to, int bytes)
 {
-    check("nwrite", nwrite(ball, bytes, to, TYPE_BALL, NULL));
+    must("nwrite", nwrite(ball, bytes, to, TYPE_BALL, NULL));
 }
 
 static void receive(int from)
 {
     int type = TYPE_BALL;
 
-    check("nread", nread(ball, sizeof ball, &from, &type, NULL));
+    must("nread", nread(ball, sizeof ball, &from, &type, NULL));
 }
 
 static void serve(int to, int dim)
@@ -66,7 +58,7 @@ int main(void)
 
     whoami(&node, NULL, NULL, &dim);
     int last = (1 << dim) - 1;
-    check("nsync", nsync(TYPE_START));
+    must("nsync", nsync(TYPE_START));
     if (last == 0)
         printf("pingpong needs two nodes: ncube run -d 1\n");
     else if (node == 0)

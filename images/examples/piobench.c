@@ -21,7 +21,6 @@
  * and the same with "plain" and B and C of 0 for the plain calls. With words, the times of the calls' begin and end
  * follow, and set_up_us, what opening before and closing behind them took.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <nself.h>
 #include <ntime.h>
@@ -32,6 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "must.h"
 
 #define BYTES        (2 << 20)
 #define BYTES_MAX    (8 << 20)
@@ -61,10 +62,7 @@ static char *buffer;
 
 static void fail(const char *what)
 {
-    int error = errno;
-    const char *where = pio_failed_path();
-
-    fprintf(stderr, "piobench: %s: %s%s%s\n", what, strerror(error), where[0] ? ": " : "", where);
+    pio_complain("piobench", what);
     exit(1);
 }
 

@@ -4,7 +4,6 @@
  *
  *   piocopy FILE NAME [WRITER [READER]]     nodes of the subcube; without them its first and its last
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <n_errno.h>
 #include <nself.h>
@@ -14,19 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "must.h"
+
 #define TYPE_WRITTEN 1
 #define CHUNK_BYTES  (256 << 10) /* a round of two blocks of 16 KB on each of eight volumes */
 
 static char chunk[CHUNK_BYTES], expected[CHUNK_BYTES];
-
-/* Prints the failure; for a PIO file also the volume. */
-static void complain(const char *name)
-{
-    int error = errno;
-    const char *where = pio_failed_path();
-
-    fprintf(stderr, "piocopy: %s: %s%s%s\n", name, strerror(error), where[0] ? ": " : "", where);
-}
 
 /* Reads n bytes, or up to the end of the file. Returns the number of bytes, or -1. */
 static ssize_t read_full(int fd, char *buf, size_t n)
@@ -66,13 +58,13 @@ static long copy(int fd, const char *file, int pfd, const char *name)
 
     while ((n = read_full(fd, chunk, sizeof chunk)) > 0) {
         if (write_full(pfd, chunk, n) < 0) {
-            complain(name);
+            pio_complain("piocopy", name);
             return -1;
         }
         total += n;
     }
     if (n < 0) {
-        complain(file);
+        pio_complain("piocopy", file);
         return -1;
     }
     return total;
@@ -83,13 +75,13 @@ static long write_file(const char *file, const char *name)
     int fd = open(file, O_RDONLY);
 
     if (fd < 0) {
-        complain(file);
+        pio_complain("piocopy", file);
         return -1;
     }
     int pfd = pio_open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     long bytes = pfd < 0 ? -1 : copy(fd, file, pfd, name);
     if (pfd < 0 || (bytes >= 0 && (pio_fsync(pfd) < 0 || pio_close(pfd) < 0))) {
-        complain(name);
+        pio_complain("piocopy", name);
         bytes = -1;
     }
     close(fd);
@@ -103,12 +95,12 @@ static int compare(int fd, const char *file, int pfd, const char *name)
         ssize_t wanted = read_full(fd, expected, sizeof expected);
 
         if (wanted < 0) {
-            complain(file);
+            pio_complain("piocopy", file);
             return -1;
         }
         ssize_t n = pio_read(pfd, chunk, sizeof chunk);
         if (n < 0) {
-            complain(name);
+            pio_complain("piocopy", name);
             return -1;
         }
         if (n != wanted || memcmp(chunk, expected, n) != 0) {
@@ -125,12 +117,12 @@ static int check_file(const char *file, const char *name)
     int fd = open(file, O_RDONLY);
 
     if (fd < 0) {
-        complain(file);
+        pio_complain("piocopy", file);
         return -1;
     }
     int pfd = pio_open(name, O_RDONLY);
     if (pfd < 0)
-        complain(name);
+        pio_complain("piocopy", name);
     int equal = pfd < 0 ? -1 : compare(fd, file, pfd, name);
     pio_close(pfd);
     close(fd);

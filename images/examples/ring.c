@@ -1,34 +1,26 @@
 /*
  * Passes a number once around the nodes; each adds its own. Node 0 prints the sum and the virtual time that it took.
  */
-#include <n_errno.h>
 #include <nself.h>
 #include <ntime.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "must.h"
 
 #define TYPE_RING 1
-
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
 
 static long receive(int from)
 {
     long sum;
     int type = TYPE_RING;
 
-    check("nread", nread(&sum, sizeof sum, &from, &type, NULL));
+    must("nread", nread(&sum, sizeof sum, &from, &type, NULL));
     return sum;
 }
 
 static void send(int to, long sum)
 {
-    check("nwrite", nwrite(&sum, sizeof sum, to, TYPE_RING, NULL));
+    must("nwrite", nwrite(&sum, sizeof sum, to, TYPE_RING, NULL));
 }
 
 int main(void)
@@ -40,7 +32,7 @@ int main(void)
     int next = (node + 1) % nodes;
     int previous = (node + nodes - 1) % nodes;
 
-    check("nsync", nsync(TYPE_RING + 1));
+    must("nsync", nsync(TYPE_RING + 1));
     if (node != 0) {
         send(next, receive(previous) + node);
         return 0;

@@ -13,13 +13,13 @@
  * Both send the same blocks. The report shows why one takes longer: which channels are hot, and whose blocks share
  * them.
  */
-#include <n_errno.h>
 #include <nmon.h>
 #include <nself.h>
 #include <ntime.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "must.h"
 
 #define TYPE_BLOCK  1
 #define TYPE_SYNC   2
@@ -58,14 +58,6 @@ static int find_member(int (*place)(int i, int dim), int node, int dim)
     return i;
 }
 
-static void check(const char *what, int result)
-{
-    if (result < 0) {
-        nperror(what);
-        exit(1);
-    }
-}
-
 static void pass_blocks(int next, int previous)
 {
     static char sent[BLOCK_BYTES], received[BLOCK_BYTES];
@@ -73,8 +65,8 @@ static void pass_blocks(int next, int previous)
     for (int round = 0; round < ROUNDS; round++) {
         int from = previous, type = TYPE_BLOCK;
 
-        check("nwrite", nwrite(sent, sizeof sent, next, TYPE_BLOCK, NULL));
-        check("nread", nread(received, sizeof received, &from, &type, NULL));
+        must("nwrite", nwrite(sent, sizeof sent, next, TYPE_BLOCK, NULL));
+        must("nread", nread(received, sizeof received, &from, &type, NULL));
     }
 }
 
@@ -90,11 +82,11 @@ int main(int argc, char **argv)
     whoami(&node, NULL, NULL, &dim);
     int nodes = 1 << dim, i = dim > 0 ? find_member(place, node, dim) : 0;
     int next = dim > 0 ? place((i + 1) % nodes, dim) : 0, previous = dim > 0 ? place((i + nodes - 1) % nodes, dim) : 0;
-    check("nsync", nsync(TYPE_SYNC));
+    must("nsync", nsync(TYPE_SYNC));
     nmark("ring");
     double start_us = amicclk();
     pass_blocks(next, previous);
-    check("nsync", nsync(TYPE_SYNC));
+    must("nsync", nsync(TYPE_SYNC));
     if (node == 0)
         printf("%d rounds of %d bytes around %d nodes: %.0f us\n", ROUNDS, BLOCK_BYTES, nodes, amicclk() - start_us);
     return 0;
